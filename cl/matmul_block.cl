@@ -1,0 +1,101 @@
+/* C := alpha op(A) op(B) + beta C: a register block per work-item.
+ *
+ * Idea      each work-item computes BLOCK x BLOCK outputs instead of one.  For
+ *           every p it reads BLOCK elements of each tile from local memory and
+ *           uses each of them BLOCK times from a register
+ * Work      a group of SIDE x SIDE items computes a tile of C of TILE x TILE,
+ *           TILE = SIDE BLOCK; item (x, y) computes rows y, y + SIDE, ... and
+ *           columns x, x + SIDE, ..., so that neighbours read and write
+ *           neighbours.  All items load TILE x DEPTH of A and DEPTH x TILE of
+ *           B together, in the order in which the elements lie in memory
+ * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, SIDE, BLOCK, DEPTH
+ * Launch    work-groups of SIDE x SIDE, one a tile of C
+ * Local     2 DEPTH TILE elements, both tiles with k as the slow dimension
+ * Traffic   2 k / TILE global and 2 k / BLOCK local loads an output
+ */
+#include "real.clh"
+#include "matmul_access.clh"
+
+#ifndef SIDE
+#error "SIDE: work-items along each side of a group"
+#endif
+#ifndef BLOCK
+#error "BLOCK: outputs of a work-item along each side"
+#endif
+#ifndef DEPTH
+#error "DEPTH: extent of the tiles along k"
+#endif
+
+#define TILE  (SIDE * BLOCK)
+#define ITEMS (SIDE * SIDE)
+
+kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
+matmul_block(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
+             uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+             global REAL *restrict c, ulong offset_c, uint ldc)
+{
+    local REAL tile_a[DEPTH][TILE];
+    local REAL tile_b[DEPTH][TILE];
+    const uint x = get_local_id(0);
+    const uint y = get_local_id(1);
+    const uint item = y * SIDE + x;
+    const uint i0 = get_group_id(1) * TILE;
+    const uint j0 = get_group_id(0) * TILE;
+    REAL sum[BLOCK][BLOCK];
+
+#pragma unroll
+    for (uint r = 0; r < BLOCK; r++)
+#pragma unroll
+        for (uint s = 0; s < BLOCK; s++)
+            sum[r][s] = 0;
+    a += offset_a;
+    b += offset_b;
+    for (uint p0 = 0; p0 < k; p0 += DEPTH) {
+        /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
+         * not the work-item, lets everyone reach both barriers. */
+        for (uint e = item; e < DEPTH * TILE; e += ITEMS) {
+            const uint i = TRANS_A ? e % TILE : e / DEPTH;
+            const uint p = TRANS_A ? e / TILE : e % DEPTH;
+
+            tile_a[p][i] = i0 + i < m && p0 + p < k ? a[at_a(i0 + i, p0 + p, lda)] : 0;
+        }
+        for (uint e = item; e < DEPTH * TILE; e += ITEMS) {
+            const uint j = TRANS_B ? e / DEPTH : e % TILE;
+            const uint p = TRANS_B ? e % DEPTH : e / TILE;
+
+            tile_b[p][j] = j0 + j < n && p0 + p < k ? b[at_b(p0 + p, j0 + j, ldb)] : 0;
+        }
+        /* Filled before read: below, we read what other work-items wrote. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = 0; p < DEPTH; p++) {
+            REAL column[BLOCK];
+            REAL row[BLOCK];
+
+#pragma unroll
+            for (uint r = 0; r < BLOCK; r++) {
+                column[r] = tile_a[p][y + r * SIDE];
+                row[r] = tile_b[p][x + r * SIDE];
+            }
+#pragma unroll
+            for (uint r = 0; r < BLOCK; r++)
+#pragma unroll
+                for (uint s = 0; s < BLOCK; s++)
+                    sum[r][s] += column[r] * row[s];
+        }
+        /* Read before refilled: the next round overwrites both tiles. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    c += offset_c;
+#pragma unroll
+    for (uint r = 0; r < BLOCK; r++) {
+        const uint i = i0 + y + r * SIDE;
+
+#pragma unroll
+        for (uint s = 0; s < BLOCK; s++) {
+            const uint j = j0 + x + s * SIDE;
+
+            if (i < m && j < n)
+                REAL_UPDATE(c[(ulong)i * ldc + j], alpha, sum[r][s], beta);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/* C := alpha op(A) op(B) + beta C: one work-item an output, no reuse.
+ *
+ * Idea      the definition: element (i, j) is the dot product of row i of
+ *           op(A) and column j of op(B), read straight from global memory
+ * Work      item (x, y) computes C(y, x); items beyond the edge do nothing.
+ *           Neighbours in x read neighbouring columns of B, so their loads
+ *           coalesce, and share every load of A
+ * Build     REAL, REAL_BITS, TRANS_A, TRANS_B
+ * Launch    two dimensions, at least n x m items, any work-group
+ * Traffic   2 k loads an output: 2 flops for every 2 elements loaded
+ */
+#include "real.clh"
+#include "matmul_access.clh"
+
+kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a,
+                         ulong offset_a, uint lda, global const REAL *restrict b, ulong offset_b,
+                         uint ldb, REAL beta, global REAL *restrict c, ulong offset_c, uint ldc)
+{
+    const uint j = get_global_id(0);
+    const uint i = get_global_id(1);
+    REAL sum = 0;
+
+    if (i >= m || j >= n)
+        return;
+    a += offset_a;
+    b += offset_b;
+    for (uint p = 0; p < k; p++)
+        sum += a[at_a(i, p, lda)] * b[at_b(p, j, ldb)];
+    c += offset_c + (ulong)i * ldc + j;
+    REAL_UPDATE(*c, alpha, sum, beta);
+}

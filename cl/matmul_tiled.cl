@@ -1,0 +1,53 @@
+/* C := alpha op(A) op(B) + beta C: square tiles of A and B in local memory.
+ *
+ * Idea      a work-group computes one TILE x TILE tile of C.  It walks along k
+ *           in steps of TILE: all items load one tile of A and one of B into
+ *           local memory together, then each takes a row and a column of them
+ *           from there.  Each element loaded from global memory serves TILE
+ *           items
+ * Work      item (x, y) of a group loads element (y, x) of both tiles and
+ *           computes element (y, x) of the tile of C
+ * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, TILE
+ * Launch    work-groups of TILE x TILE, one a tile of C
+ * Local     2 TILE^2 elements
+ * Traffic   2 k / TILE loads an output: TILE times less than without tiles
+ */
+#include "real.clh"
+#include "matmul_access.clh"
+
+#ifndef TILE
+#error "TILE: side of the square tiles"
+#endif
+
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
+matmul_tiled(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
+             uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+             global REAL *restrict c, ulong offset_c, uint ldc)
+{
+    local REAL tile_a[TILE][TILE];
+    local REAL tile_b[TILE][TILE];
+    const uint x = get_local_id(0);
+    const uint y = get_local_id(1);
+    const uint i = get_group_id(1) * TILE + y;
+    const uint j = get_group_id(0) * TILE + x;
+    REAL sum = 0;
+
+    a += offset_a;
+    b += offset_b;
+    for (uint p0 = 0; p0 < k; p0 += TILE) {
+        /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
+         * not the work-item, lets everyone reach both barriers. */
+        tile_a[y][x] = i < m && p0 + x < k ? a[at_a(i, p0 + x, lda)] : 0;
+        tile_b[y][x] = p0 + y < k && j < n ? b[at_b(p0 + y, j, ldb)] : 0;
+        /* Filled before read: below, we read what other work-items wrote. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = 0; p < TILE; p++)
+            sum += tile_a[y][p] * tile_b[p][x];
+        /* Read before refilled: the next round overwrites both tiles. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (i < m && j < n) {
+        c += offset_c + (ulong)i * ldc + j;
+        REAL_UPDATE(*c, alpha, sum, beta);
+    }
+}

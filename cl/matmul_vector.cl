@@ -1,0 +1,175 @@
+/* C := alpha op(A) op(B) + beta C: vector loads and padded local memory.
+ *
+ * Idea      two changes to the register block.  Elements move four at a time:
+ *           global to local, local to registers, and in the arithmetic.  And
+ *           each row of a tile in local memory is PAD vectors longer than its
+ *           data: a tile whose source runs along k is stored across its rows,
+ *           and without padding the items of a group that do so together hit
+ *           the same bank
+ * Work      as in matmul_block.cl, but item (x, y) computes vectors: rows
+ *           4 (y + r SIDE) ... + 3 and columns 4 (x + s SIDE) ... + 3 for
+ *           r, s < BLOCK / 4
+ * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, SIDE, BLOCK, DEPTH, PAD
+ * Launch    work-groups of SIDE x SIDE, one a tile of C
+ * Local     2 DEPTH (TILE + 4 PAD) elements
+ * Limits    BLOCK and DEPTH are multiples of 4
+ */
+#include "real.clh"
+#include "matmul_access.clh"
+
+#ifndef SIDE
+#error "SIDE: work-items along each side of a group"
+#endif
+#ifndef BLOCK
+#error "BLOCK: outputs of a work-item along each side, a multiple of 4"
+#endif
+#ifndef DEPTH
+#error "DEPTH: extent of the tiles along k, a multiple of 4"
+#endif
+#ifndef PAD
+#error "PAD: vectors between the rows of a tile"
+#endif
+
+#define TILE    (SIDE * BLOCK)
+#define ITEMS   (SIDE * SIDE)
+#define VECTORS (BLOCK / 4)
+#define ROW     (TILE / 4 + PAD)
+
+typedef REAL_N(4) real4;
+
+/* Four elements, those from `count` on as 0. */
+static inline real4 load4(global const REAL *from, uint count)
+{
+    real4 v = 0;
+
+    if (count >= 4)
+        return vload4(0, from);
+    if (count > 0)
+        v.s0 = from[0];
+    if (count > 1)
+        v.s1 = from[1];
+    if (count > 2)
+        v.s2 = from[2];
+    return v;
+}
+
+/* Of elements [first, limit), how many are left at index at: 0 beyond the end. */
+static inline uint left(uint at, uint limit)
+{
+    return at < limit ? limit - at : 0;
+}
+
+/* Load a tile whose source runs along the tile's rows: element (p, i) at p ld + i. */
+static inline void load_along(local real4 *tile, global const REAL *from, uint ld, uint i0, uint size,
+                       uint p0, uint k, uint item)
+{
+    for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
+        const uint p = e / (TILE / 4);
+        const uint v = e % (TILE / 4);
+        const uint i = i0 + 4 * v;
+
+        tile[p * ROW + v] =
+            p0 + p < k ? load4(from + (ulong)(p0 + p) * ld + i, left(i, size)) : (real4)(0);
+    }
+}
+
+/* Load a tile whose source runs along k: element (p, i) at i ld + p.  Each vector is spread over
+ * four rows of the tile. */
+static inline void load_across(local REAL *tile, global const REAL *from, uint ld, uint i0, uint size,
+                        uint p0, uint k, uint item)
+{
+    for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
+        const uint i = e / (DEPTH / 4);
+        const uint p = 4 * (e % (DEPTH / 4));
+        const real4 v = i0 + i < size
+                            ? load4(from + (ulong)(i0 + i) * ld + p0 + p, left(p0 + p, k))
+                            : (real4)(0);
+
+        tile[(p + 0) * 4 * ROW + i] = v.s0;
+        tile[(p + 1) * 4 * ROW + i] = v.s1;
+        tile[(p + 2) * 4 * ROW + i] = v.s2;
+        tile[(p + 3) * 4 * ROW + i] = v.s3;
+    }
+}
+
+/* Write four outputs of one row, the last `count` of them beyond the edge left out. */
+static inline void update4(global REAL *to, uint count, REAL alpha, real4 sum, REAL beta)
+{
+    if (count > 0)
+        REAL_UPDATE(to[0], alpha, sum.s0, beta);
+    if (count > 1)
+        REAL_UPDATE(to[1], alpha, sum.s1, beta);
+    if (count > 2)
+        REAL_UPDATE(to[2], alpha, sum.s2, beta);
+    if (count > 3)
+        REAL_UPDATE(to[3], alpha, sum.s3, beta);
+}
+
+kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
+matmul_vector(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
+              uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+              global REAL *restrict c, ulong offset_c, uint ldc)
+{
+    local real4 tile_a[DEPTH * ROW];
+    local real4 tile_b[DEPTH * ROW];
+    const uint x = get_local_id(0);
+    const uint y = get_local_id(1);
+    const uint item = y * SIDE + x;
+    const uint i0 = get_group_id(1) * TILE;
+    const uint j0 = get_group_id(0) * TILE;
+    real4 sum[BLOCK][VECTORS];
+
+#pragma unroll
+    for (uint r = 0; r < BLOCK; r++)
+#pragma unroll
+        for (uint s = 0; s < VECTORS; s++)
+            sum[r][s] = 0;
+    a += offset_a;
+    b += offset_b;
+    for (uint p0 = 0; p0 < k; p0 += DEPTH) {
+        if (TRANS_A)
+            load_along(tile_a, a, lda, i0, m, p0, k, item);
+        else
+            load_across((local REAL *)tile_a, a, lda, i0, m, p0, k, item);
+        if (TRANS_B)
+            load_across((local REAL *)tile_b, b, ldb, j0, n, p0, k, item);
+        else
+            load_along(tile_b, b, ldb, j0, n, p0, k, item);
+        /* Filled before read: below, we read what other work-items wrote. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = 0; p < DEPTH; p++) {
+            real4 row[VECTORS];
+
+#pragma unroll
+            for (uint s = 0; s < VECTORS; s++)
+                row[s] = tile_b[p * ROW + x + s * SIDE];
+#pragma unroll
+            for (uint r = 0; r < VECTORS; r++) {
+                const real4 column = tile_a[p * ROW + y + r * SIDE];
+
+#pragma unroll
+                for (uint s = 0; s < VECTORS; s++) {
+                    sum[4 * r + 0][s] += column.s0 * row[s];
+                    sum[4 * r + 1][s] += column.s1 * row[s];
+                    sum[4 * r + 2][s] += column.s2 * row[s];
+                    sum[4 * r + 3][s] += column.s3 * row[s];
+                }
+            }
+        }
+        /* Read before refilled: the next round overwrites both tiles. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    c += offset_c;
+#pragma unroll
+    for (uint r = 0; r < BLOCK; r++) {
+        const uint i = i0 + 4 * (y + r / 4 * SIDE) + r % 4;
+
+#pragma unroll
+        for (uint s = 0; s < VECTORS; s++) {
+            const uint j = j0 + 4 * (x + s * SIDE);
+
+            if (i < m)
+                update4(c + (ulong)i * ldc + j, left(j, n), alpha, sum[r][s], beta);
+        }
+    }
+}

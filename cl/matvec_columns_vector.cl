@@ -1,0 +1,73 @@
+/* Matrix-vector product for CPUs, A transposed: its rows are streamed, the sums wait in cache.
+ *
+ * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
+ * keeps WIDTH sums, those of neighbouring columns, and runs along the rows of A
+ * in explicit vectors, four rows at a time so that a sum is loaded and stored
+ * once for four products.
+ *
+ * Work split: work-item g takes part g % parts, `chunk` rows of A, of the WIDTH
+ *   columns of A from column g / parts * WIDTH; a second pass, matvec_add_parts,
+ *   adds the parts up.
+ * Parameters: REAL, REAL_BITS, TRANS = 1; WIDTH, a multiple of 8; LOCAL = 1.
+ *   PER_UNIT only decides `parts` and `chunk` on the host.
+ * Launch: one dimension, parts * ceil(rows / WIDTH) groups of 1.
+ * Workspace: rows * parts elements where there are several parts.
+ * Local memory: none (WIDTH elements of private memory); 1 element in the second pass.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A transposed.
+ */
+#include "matvec_parts.clh"
+
+#ifndef WIDTH
+#error "WIDTH: columns of A that a work-item sums at once, a multiple of 8"
+#endif
+#if !TRANS
+#error "TRANS: a row of A that is not transposed has one sum, not many"
+#endif
+#if LOCAL != 1
+#error "LOCAL: has to be 1"
+#endif
+
+#define VECTOR REAL_N(8)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_columns_vector(__global const REAL *restrict a, __global const REAL *restrict x,
+                           __global REAL *restrict out, uint rows, ulong columns, ulong lda,
+                           ulong offset_a, ulong offset_x, ulong offset_out, uint parts,
+                           uint chunk, REAL alpha, REAL beta)
+{
+    const uint part = (uint)get_group_id(0) % parts;
+    const uint first = (uint)get_group_id(0) / parts * WIDTH;
+    const uint count = min((uint)WIDTH, rows - first);
+    const uint vectors = count / 8 * 8;
+    const ulong begin = (ulong)part * chunk;
+    const uint length = part_length(begin, columns, chunk);
+    __global const REAL *line = a + offset_a + a_index(lda, first, begin);
+    REAL sum[WIDTH];
+    uint c = 0;
+
+    x += offset_x + begin;
+    for (uint r = 0; r < count; r++)
+        sum[r] = 0;
+    for (; c + 4 <= length; c += 4, line += 4 * lda) {
+        const REAL x0 = x[c], x1 = x[c + 1], x2 = x[c + 2], x3 = x[c + 3];
+        uint r = 0;
+
+        for (; r < vectors; r += 8) {
+            VECTOR s = vload8(0, sum + r);
+
+            s += vload8(0, line + r) * x0;
+            s += vload8(0, line + lda + r) * x1;
+            s += vload8(0, line + 2 * lda + r) * x2;
+            s += vload8(0, line + 3 * lda + r) * x3;
+            vstore8(s, 0, sum + r);
+        }
+        for (; r < count; r++)
+            sum[r] += (line[r] * x0 + line[lda + r] * x1) +
+                      (line[2 * lda + r] * x2 + line[3 * lda + r] * x3);
+    }
+    for (; c < length; c++, line += lda)
+        for (uint r = 0; r < count; r++)
+            sum[r] += line[r] * x[c];
+    for (uint r = 0; r < count; r++)
+        REAL_UPDATE(out[offset_out + (ulong)(first + r) * parts + part], alpha, sum[r], beta);
+}

@@ -1,0 +1,62 @@
+/* Matrix-vector product: a row of op(A) per work-group, reduced in two levels.
+ *
+ * Idea: a whole work-group on one row keeps more loads in flight where rows are
+ * long.  Each work-item sums its columns, each team reduces its sums, and the
+ * first team reduces the sums of the teams.
+ *
+ * Work split: work-group g computes rows g, g + groups, ...; work-item i takes
+ *   columns i, i + LOCAL, ...
+ * Parameters: REAL, REAL_BITS, TRANS; TEAM, a power of two; LOCAL, the work-group
+ *   size (GROUP where the device allows it), a multiple of TEAM.
+ * Launch: one dimension, any number of groups of LOCAL.
+ * Local memory: LOCAL + LOCAL / TEAM elements.
+ * Limits: rows and columns below 2^31.
+ */
+#include "matvec.clh"
+
+#ifndef TEAM
+#error "TEAM: work-items of the first level, a power of two"
+#endif
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group, a multiple of TEAM"
+#endif
+
+#define TEAMS (LOCAL / TEAM)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict x,
+                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+{
+    __local REAL partial[LOCAL];
+    __local REAL team_total[TEAMS];
+    const uint item = get_local_id(0);
+    const uint team = item / TEAM;
+    const uint lane = item % TEAM;
+    const uint groups = get_num_groups(0);
+
+    a += offset_a;
+    x += offset_x;
+    for (uint row = get_group_id(0); row < rows; row += groups) {
+        REAL sum = 0;
+
+        for (uint c = item; c < columns; c += LOCAL)
+            sum += a[a_index(lda, row, c)] * x[c];
+        sum = team_sum(partial + item, 1, lane, TEAM, sum);
+        if (lane == 0)
+            team_total[team] = sum;
+        /* Filled before read: the first team reads every team's sum.  And read
+         * before refilled: the second level reuses `partial`. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum = 0;
+        if (team == 0)
+            for (uint t = lane; t < TEAMS; t += TEAM)
+                sum += team_total[t];
+        /* The other teams add zeros, and reach the barriers. */
+        sum = team_sum(partial + item, 1, lane, TEAM, sum);
+        if (item == 0)
+            REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+        /* Read before refilled: the next row reuses both arrays. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,70 @@
+/* Matrix-vector product: many short rows of A, brought in through local memory.
+ *
+ * Idea: where rows are shorter than a team, a team per row idles and a work-item
+ * per row reads scattered elements.  Here a work-group copies the rows it needs
+ * as one stretch, neighbours reading neighbours, and then each work-item sums its
+ * own row out of local memory.
+ *
+ * Work split: work-group g computes rows g * LOCAL to g * LOCAL + LOCAL - 1,
+ *   work-item i one of them; rows longer than TILE come in slabs of TILE columns.
+ * Parameters: REAL, REAL_BITS, TRANS = 0; TILE, a power of two; LOCAL, the
+ *   work-group size (GROUP where the device allows it).
+ * Launch: one dimension, rows rounded up to LOCAL.
+ * Local memory: LOCAL * (TILE + 1) elements.  The odd pitch puts equal columns of
+ *   neighbouring rows into different banks.
+ * Limits: rows and columns below 2^31; A not transposed.
+ */
+#include "matvec.clh"
+
+#ifndef TILE
+#error "TILE: columns of a slab, a power of two"
+#endif
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group"
+#endif
+#if TRANS
+#error "TRANS: a transposed A has neighbouring rows side by side already"
+#endif
+
+#define PITCH (TILE + 1)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict x,
+                       __global REAL *restrict y, uint rows, uint columns, ulong lda,
+                       ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+{
+    __local REAL slab[LOCAL * PITCH];
+    const uint item = get_local_id(0);
+    const uint first = (uint)get_group_id(0) * LOCAL;
+    const uint count = min((uint)LOCAL, rows - first);
+    REAL sum = 0;
+
+    a += offset_a;
+    x += offset_x;
+    for (uint c0 = 0; c0 < columns; c0 += TILE) {
+        const uint width = min((uint)TILE, columns - c0);
+        /* Element e of the slab is (e / width, e % width); both move on by a
+         * fixed step from one element of a work-item to its next. */
+        uint r = item / width;
+        uint c = item % width;
+
+        for (uint e = item; e < count * width; e += LOCAL) {
+            slab[r * PITCH + c] = a[a_index(lda, first + r, c0 + c)];
+            r += LOCAL / width;
+            c += LOCAL % width;
+            if (c >= width) {
+                c -= width;
+                r++;
+            }
+        }
+        /* Filled before read: a row was copied by many work-items. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < count)
+            for (c = 0; c < width; c++)
+                sum += slab[item * PITCH + c] * x[c0 + c];
+        /* Read before refilled: the next round overwrites the slab. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item < count)
+        REAL_UPDATE(y[offset_y + first + item], alpha, sum, beta);
+}

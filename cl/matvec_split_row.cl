@@ -1,0 +1,52 @@
+/* Matrix-vector product: each row of op(A) split over several work-groups.
+ *
+ * Idea: few long rows leave most of a device idle when a row goes to one
+ * work-group.  A first pass cuts the columns into parts and sums each part; a
+ * second pass, matvec_add_parts, adds the parts up.
+ *
+ * Work split: work-group g sums part g % parts of ROWS rows from row
+ *   g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
+ *   neighbouring work-items belong to neighbouring rows, so that a transposed A
+ *   is read in stretches of ROWS elements.
+ * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
+ *   device allows it), a power of two; ROWS, a power of two up to LOCAL, 1 where A
+ *   is not transposed.  PER_UNIT, the work-groups per compute unit to aim at, only
+ *   decides `parts` and `chunk` on the host.
+ * Launch: one dimension, parts * ceil(rows / ROWS) groups of LOCAL.
+ * Workspace: rows * parts elements where there are several parts.
+ * Local memory: LOCAL elements.
+ * Limits: rows and chunk below 2^31; columns in 64 bits.
+ */
+#include "matvec_parts.clh"
+
+#ifndef ROWS
+#error "ROWS: rows of op(A) that a work-group takes, a power of two up to LOCAL"
+#endif
+
+#define LANES (LOCAL / ROWS)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_split_row(__global const REAL *restrict a, __global const REAL *restrict x,
+                      __global REAL *restrict out, uint rows, ulong columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_out, uint parts, uint chunk,
+                      REAL alpha, REAL beta)
+{
+    __local REAL sums[LOCAL];
+    const uint item = get_local_id(0);
+    const uint lane = item / ROWS;
+    const uint part = (uint)get_group_id(0) % parts;
+    const uint row = (uint)get_group_id(0) / parts * ROWS + item % ROWS;
+    const ulong begin = (ulong)part * chunk;
+    const uint length = part_length(begin, columns, chunk);
+    REAL sum = 0;
+
+    a += offset_a;
+    x += offset_x;
+    /* A team beyond the last row sums nothing, and reaches the barriers. */
+    if (row < rows)
+        for (uint c = lane; c < length; c += LANES)
+            sum += a[a_index(lda, row, begin + c)] * x[begin + c];
+    sum = team_sum(sums + item, ROWS, lane, LANES, sum);
+    if (lane == 0 && row < rows)
+        REAL_UPDATE(out[offset_out + (ulong)row * parts + part], alpha, sum, beta);
+}

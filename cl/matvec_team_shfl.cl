@@ -1,0 +1,67 @@
+/* Matrix-vector product: a row of op(A) per warp, added up by NVIDIA's shuffle instruction.
+ *
+ * Idea: NVIDIA's OpenCL has no sub-group functions, but its compiler takes inline
+ * PTX: shfl.sync.down hands a register to a lower lane, without local memory or
+ * barriers.
+ *
+ * Work split: a warp of 32 work-items computes one row, lane l columns l, l + 32, ...
+ * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
+ *   device allows it), a multiple of 32.
+ * Launch: one dimension, LOCAL work-items for every LOCAL / 32 rows.
+ * Local memory: none.
+ * Limits: rows and columns below 2^31; NVIDIA only.
+ */
+#include "matvec.clh"
+
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group, a multiple of 32"
+#endif
+
+#define WARP 32
+
+/* The 32 bits of lane + distance; those of the lane itself where there is no such lane. */
+static inline uint shuffle_down_bits(uint bits, uint distance)
+{
+    uint other;
+
+    /* 0x1f: no lower segments, lanes end at 31; the mask names all 32 lanes. */
+    __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+                     : "=r"(other)
+                     : "r"(bits), "r"(distance));
+    return other;
+}
+
+static inline REAL shuffle_down(REAL value, uint distance)
+{
+#if REAL_BITS == 64
+    const uint2 halves = as_uint2(value);
+
+    return as_double((uint2)(shuffle_down_bits(halves.x, distance),
+                             shuffle_down_bits(halves.y, distance)));
+#else
+    return as_float(shuffle_down_bits(as_uint(value), distance));
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_team_shfl(__global const REAL *restrict a, __global const REAL *restrict x,
+                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+{
+    const uint item = get_local_id(0);
+    const uint lane = item % WARP;
+    const uint row = (uint)get_group_id(0) * (LOCAL / WARP) + item / WARP;
+    REAL sum = 0;
+
+    a += offset_a;
+    x += offset_x;
+    /* A warp beyond the last row sums nothing and shuffles with the others. */
+    if (row < rows)
+        for (uint c = lane; c < columns; c += WARP)
+            sum += a[a_index(lda, row, c)] * x[c];
+#pragma unroll
+    for (uint distance = WARP / 2; distance > 0; distance /= 2)
+        sum += shuffle_down(sum, distance);
+    if (lane == 0 && row < rows)
+        REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+}

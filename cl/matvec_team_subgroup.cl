@@ -1,0 +1,46 @@
+/* Matrix-vector product: a row of op(A) per sub-group, added up by sub-group functions.
+ *
+ * Idea: the hardware's own team adds its sums without local memory or barriers.
+ *
+ * Work split: the sub-groups of all work-groups are numbered; number s computes
+ *   rows s, s + S, ... for S sub-groups in all, so that every row is covered
+ *   whatever size the device gives its sub-groups.  Lane l takes columns l,
+ *   l + size, ...
+ * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
+ *   device allows it).
+ * Launch: one dimension, any number of groups of LOCAL.
+ * Local memory: none.
+ * Limits: rows and columns below 2^31; OpenCL C 2.0 or later with cl_khr_subgroups.
+ */
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+
+#include "matvec.clh"
+
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group"
+#endif
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_team_subgroup(__global const REAL *restrict a, __global const REAL *restrict x,
+                          __global REAL *restrict y, uint rows, uint columns, ulong lda,
+                          ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+{
+    /* Each group has the same number of sub-groups; the last of a group may be smaller. */
+    const uint team = (uint)get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
+    const uint teams = (uint)get_num_groups(0) * get_num_sub_groups();
+    const uint lane = get_sub_group_local_id();
+    const uint size = get_sub_group_size();
+
+    a += offset_a;
+    x += offset_x;
+    /* One trip count for all lanes of a sub-group: they meet in the reduction. */
+    for (uint row = team; row < rows; row += teams) {
+        REAL sum = 0;
+
+        for (uint c = lane; c < columns; c += size)
+            sum += a[a_index(lda, row, c)] * x[c];
+        sum = sub_group_reduce_add(sum);
+        if (lane == 0)
+            REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+    }
+}

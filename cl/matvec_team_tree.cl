@@ -1,0 +1,48 @@
+/* Matrix-vector product: a row of op(A) per team of work-items, tree in local memory.
+ *
+ * Idea: the TEAM work-items of a team read neighbouring elements of one row, so
+ * that a row-major A is read in whole cache lines; their sums are added by a tree.
+ *
+ * Work split: work-group g computes rows g * TEAMS to g * TEAMS + TEAMS - 1, team t
+ *   of it one row; lane l takes columns l, l + TEAM, ...  Where A is transposed,
+ *   neighbours in memory are neighbouring rows of op(A): then work-items are dealt
+ *   to the teams in turn, and each team still sums one row.
+ * Parameters: REAL, REAL_BITS, TRANS; TEAM, a power of two; LOCAL, the work-group
+ *   size (GROUP where the device allows it), a multiple of TEAM.
+ * Launch: one dimension, LOCAL work-items for every TEAMS rows.
+ * Local memory: LOCAL elements.
+ * Limits: rows and columns below 2^31.
+ */
+#include "matvec.clh"
+
+#ifndef TEAM
+#error "TEAM: work-items that share a row, a power of two"
+#endif
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group, a multiple of TEAM"
+#endif
+
+#define TEAMS (LOCAL / TEAM)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
+void matvec_team_tree(__global const REAL *restrict a, __global const REAL *restrict x,
+                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+{
+    __local REAL partial[LOCAL];
+    const uint item = get_local_id(0);
+    const uint team = TRANS ? item % TEAMS : item / TEAM;
+    const uint lane = TRANS ? item / TEAMS : item % TEAM;
+    const uint row = (uint)get_group_id(0) * TEAMS + team;
+    REAL sum = 0;
+
+    a += offset_a;
+    x += offset_x;
+    /* A team beyond the last row sums nothing, and reaches the barriers. */
+    if (row < rows)
+        for (uint c = lane; c < columns; c += TEAM)
+            sum += a[a_index(lda, row, c)] * x[c];
+    sum = team_sum(partial + item, TRANS ? TEAMS : 1, lane, TEAM, sum);
+    if (lane == 0 && row < rows)
+        REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+}

@@ -1,0 +1,21 @@
+/* Probe: sub-group functions.
+ *
+ * Idea      sum, over the sub-group, of values that only the right members can
+ *           give; answer with the sub-group's size, or 0 where a sum is off
+ * Work      one work-group of 64 items; item i writes out[i]
+ */
+#ifdef cl_khr_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+
+kernel void probe(global uint *out)
+{
+    const uint size = get_sub_group_size();
+    const uint lane = get_sub_group_local_id();
+    const uint sum = sub_group_reduce_add(lane * lane + 1);
+    const uint first = sub_group_broadcast(lane + 17, 0);
+    /* 1 + 0, 1 + 1, 1 + 4, ...: size + the sum of the squares below size. */
+    const uint expected = size + (size - 1) * size * (2 * size - 1) / 6;
+
+    out[get_global_id(0)] = sum == expected && first == 17 ? size : 0;
+}

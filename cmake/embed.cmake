@@ -1,0 +1,18 @@
+# Write the files FILES (a |-separated list) into the C source OUTPUT as embedded_files[]
+# (host/session/embedded.h).  Run by cmake -P at build time.
+
+string(REPLACE "|" ";" FILES "${FILES}")
+set(arrays "")
+set(table "")
+set(count 0)
+foreach(file IN LISTS FILES)
+    get_filename_component(name "${file}" NAME)
+    file(READ "${file}" hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+    string(APPEND arrays "static const char file_${count}[] = {${bytes}0};\n")
+    string(APPEND table "    {\"${name}\", file_${count}},\n")
+    math(EXPR count "${count} + 1")
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"session/embedded.h\"\n\n${arrays}\n"
+    "const embedded_file embedded_files[] = {\n${table}};\n"
+    "const size_t embedded_file_count = ${count};\n")

@@ -1,0 +1,50 @@
+/** Checked size_t arithmetic for everything that feeds an allocation, an offset or a global size.
+ */
+#ifndef BASE_SIZES_H
+#define BASE_SIZES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** *out = a + b; false (and *out untouched) where that overflows. */
+static inline bool size_add(size_t a, size_t b, size_t *out)
+{
+    if (a > SIZE_MAX - b)
+        return false;
+    *out = a + b;
+    return true;
+}
+
+/** *out = a * b; false (and *out untouched) where that overflows. */
+static inline bool size_mul(size_t a, size_t b, size_t *out)
+{
+    if (b && a > SIZE_MAX / b)
+        return false;
+    *out = a * b;
+    return true;
+}
+
+/** ceil(a / b), b > 0. */
+static inline size_t size_div_up(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/** a rounded up to a multiple of b; the caller knows that it fits. */
+static inline size_t size_round_up(size_t a, size_t b)
+{
+    return size_div_up(a, b) * b;
+}
+
+static inline size_t size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t size_max(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,129 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for `more` further characters and the NUL. */
+static bool reserve(text *t, size_t more)
+{
+    size_t need = t->length + more + 1;
+    size_t capacity = t->capacity ? t->capacity : 64;
+    char *data;
+
+    if (t->failed || need < more)
+        return false;
+    if (need <= t->capacity)
+        return true;
+    while (capacity < need)
+        capacity *= 2;
+    data = realloc(t->data, capacity);
+    if (!data) {
+        t->failed = true;
+        return false;
+    }
+    t->data = data;
+    t->capacity = capacity;
+    return true;
+}
+
+void text_append_bytes(text *t, const char *s, size_t length)
+{
+    if (!reserve(t, length))
+        return;
+    memcpy(t->data + t->length, s, length);
+    t->length += length;
+    t->data[t->length] = '\0';
+}
+
+void text_append(text *t, const char *s)
+{
+    text_append_bytes(t, s, strlen(s));
+}
+
+void text_format(text *t, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !reserve(t, (size_t)length))
+        return;
+    va_start(args, format);
+    vsnprintf(t->data + t->length, (size_t)length + 1, format, args);
+    va_end(args);
+    t->length += (size_t)length;
+}
+
+void text_clear(text *t)
+{
+    t->length = 0;
+    if (t->data)
+        t->data[0] = '\0';
+}
+
+void text_free(text *t)
+{
+    free(t->data);
+    *t = (text){0};
+}
+
+const char *text_get(const text *t)
+{
+    return t->data ? t->data : "";
+}
+
+enum { WORD_MAX = 64 };
+
+/* Levenshtein distance of two words shorter than WORD_MAX (Wagner and Fischer, 1974). */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX];
+    size_t nb = strlen(b);
+
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
+const char *text_closest(const char *word, const char *const *candidates, size_t count)
+{
+    const char *closest = NULL;
+    size_t length = strlen(word);
+    size_t limit = length / 3 ? length / 3 : 1;
+
+    if (length >= WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t d;
+
+        if (strlen(candidates[i]) >= WORD_MAX)
+            continue;
+        d = distance(word, candidates[i]);
+        if (d <= limit) {
+            closest = candidates[i];
+            limit = d - (d > 0);
+        }
+        if (d == 0)
+            break;
+    }
+    return closest;
+}

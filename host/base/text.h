@@ -1,0 +1,33 @@
+/** A growing string. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Zero-initialise to start; free with text_free.  `failed` stays set once memory ran out. */
+typedef struct text {
+    char *data; /* NUL-terminated, or NULL while empty: read it through text_get */
+    size_t length;
+    size_t capacity;
+    bool failed;
+} text;
+
+void text_append(text *t, const char *s);
+void text_append_bytes(text *t, const char *s, size_t length);
+void text_format(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Empty the text, keeping its memory. */
+void text_clear(text *t);
+void text_free(text *t);
+
+/** The string, "" while empty.  Valid until the next call on t. */
+const char *text_get(const text *t);
+
+/**
+ * Of `count` candidates, the one closest to `word` (edit distance of at most a
+ * third of its length, at least 1), or NULL: for "did you mean".
+ */
+const char *text_closest(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,102 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/json_print.h"
+#include "session/cache.h"
+
+/* "12.3 KiB" */
+static void format_bytes(uint64_t bytes, char *out, size_t size)
+{
+    if (bytes < 1024)
+        snprintf(out, size, "%" PRIu64 " B", bytes);
+    else if (bytes < 1024 * 1024)
+        snprintf(out, size, "%.1f KiB", (double)bytes / 1024);
+    else
+        snprintf(out, size, "%.1f MiB", (double)bytes / (1024 * 1024));
+}
+
+static uint64_t total_bytes(const cache_entry *entries, size_t count)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += entries[i].bytes;
+    return total;
+}
+
+static int print_text(const cache *c, const cache_entry *entries, size_t count)
+{
+    char size[32];
+
+    if (*c->why_off)
+        printf("%s: not used: %s\n", text_get(&c->folder), c->why_off);
+    else
+        printf("%s: in use\n", text_get(&c->folder));
+    for (size_t i = 0; i < count; i++) {
+        format_bytes(entries[i].bytes, size, sizeof size);
+        printf("%12s  %s\n", size, entries[i].title);
+    }
+    format_bytes(total_bytes(entries, count), size, sizeof size);
+    printf("%zu %s, %s\n", count, count == 1 ? "entry" : "entries", size);
+    return EXIT_DONE;
+}
+
+static int print_json(const cache *c, const cache_entry *entries, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "file", json_text(entries[i].file),
+                                              "bytes", json_count(entries[i].bytes), "title",
+                                              json_text(entries[i].title)));
+    return json_print(json_pack("{s:s, s:o, s:b, s:o, s:o, s:o}", "schema", "tessera-cache-1",
+                                "folder", json_text(text_get(&c->folder)), "in_use", !*c->why_off,
+                                "why_off", *c->why_off ? json_text(c->why_off) : json_null(),
+                                "entries", list, "total_bytes",
+                                json_count(total_bytes(entries, count))));
+}
+
+static int print_cleared(const cache *c, size_t count, bool json)
+{
+    if (json)
+        return json_print(json_pack("{s:s, s:o, s:o}", "schema", "tessera-cache-1", "folder",
+                                    json_text(text_get(&c->folder)), "removed", json_count(count)));
+    printf("removed %zu %s from %s\n", count, count == 1 ? "entry" : "entries",
+           text_get(&c->folder));
+    return EXIT_DONE;
+}
+
+int cmd_cache(const options *o)
+{
+    const bool json = o->given[OPTION_JSON], clear = o->given[OPTION_CLEAR];
+    cache c = {0};
+    cache_entry *entries = NULL;
+    size_t count = 0;
+    tsr_error err = {0};
+    tsr_status st = TSR_OK;
+    int status;
+
+    cache_open(&c);
+    if (clear && *c.why_off)
+        st = tsr_fail(&err, TSR_EFILE, 0, "%s: nothing is removed: %s", text_get(&c.folder),
+                      c.why_off);
+    else if (clear)
+        st = cache_clear(&c, &count, &err);
+    else if (!*c.why_off)
+        st = cache_list(&c, &entries, &count, &err);
+    if (st)
+        status = complain(o->command, &err, NULL);
+    else if (clear)
+        status = print_cleared(&c, count, json);
+    else
+        status = json ? print_json(&c, entries, count) : print_text(&c, entries, count);
+    free(entries);
+    cache_close(&c);
+    return status;
+}

@@ -1,0 +1,278 @@
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/json_print.h"
+#include "cli/kernel_choice.h"
+#include "ops/dispatch.h"
+#include "ops/registry.h"
+#include "session/program.h"
+#include "session/source.h"
+
+/** What is listed, and on what it is judged. */
+typedef struct listing {
+    const options *o;
+    const operation *op;    /* NULL: every operation */
+    const variant *variant; /* NULL: every variant */
+    params params;          /* of the one variant */
+    choice choice;          /* empty where there is no OpenCL device */
+    tsr_session *session;   /* NULL then */
+} listing;
+
+static problem typical_problem(const operation *op, const options *o)
+{
+    problem p = {.op = op};
+    tsr_type real = o->given[OPTION_TYPE] ? o->type : TSR_F32;
+
+    if (op == &operation_matmul)
+        p.matmul = (tsr_matmul_problem){.type = real, .m = 1024, .n = 1024, .k = 1024, .alpha = 1};
+    else if (op == &operation_matvec)
+        p.matvec = (tsr_matvec_problem){.type = real, .rows = 4096, .columns = 4096, .alpha = 1};
+    else
+        p.sort = (tsr_sort_problem){.type = o->given[OPTION_TYPE] ? o->type : TSR_U32,
+                                    .n = (size_t)1 << 22};
+    return p;
+}
+
+static tsr_status check_names(listing *l, tsr_error *err)
+{
+    const options *o = l->o;
+    const operation *op;
+    tsr_status st = TSR_OK;
+
+    if (o->operand_count > 0)
+        st = operation_find(o->operand[0], &l->op, err);
+    if (!st)
+        st = kernel_choice(l->op, o->operand_count > 1 ? o->operand[1] : NULL, o, &l->variant,
+                           &l->params, err);
+    if (st)
+        return st;
+    if (!l->variant && (o->given[OPTION_SOURCE] || o->given[OPTION_PTX]))
+        return tsr_fail(err, TSR_ENAME, 0, "%s needs an operation and a variant",
+                        o->given[OPTION_SOURCE] ? "--source" : "--ptx");
+    if (o->given[OPTION_SOURCE] + o->given[OPTION_PTX] + o->given[OPTION_JSON] > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "--source, --ptx and --json exclude each other");
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        problem typical = typical_problem(op, o);
+
+        /* The problem is made of the command line alone, so what is wrong with it is too. */
+        if ((!l->op || op == l->op) && op->check(&typical, err))
+            return tsr_fail(err, TSR_ENAME, 0, "%s takes no --type %s", op->name,
+                            o->value[OPTION_TYPE]);
+    }
+    return TSR_OK;
+}
+
+/* A session on the device asked for.  Where none was asked for and there is none, the listing does
+ * without. */
+static tsr_status open_session(listing *l, tsr_error *err)
+{
+    tsr_status st = choice_find_one(l->o, &l->choice, err);
+
+    if (st == TSR_ENODEVICE && !choice_wanted(l->o))
+        return TSR_OK;
+    return st ? st : choice_open(l->choice.device[0], l->o, &l->session, err);
+}
+
+static void print_tunable(const tunable *t)
+{
+    const char *comma = "";
+
+    printf("      %s = ", t->name);
+    for (size_t i = 0; i < TUNABLE_VALUES_MAX && t->values[i]; i++) {
+        printf("%s%u", comma, (unsigned)t->values[i]);
+        comma = ", ";
+    }
+    printf(" (default %u): %s\n", (unsigned)t->normal, t->meaning);
+}
+
+static json_t *tunables_json(const variant *v)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < v->tunable_count; i++) {
+        const tunable *t = &v->tunables[i];
+        json_t *values = json_array();
+
+        for (size_t k = 0; k < TUNABLE_VALUES_MAX && t->values[k]; k++)
+            json_array_append_new(values, json_count(t->values[k]));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:o, s:s}", "name", t->name, "values", values,
+                                        "default", json_count(t->normal), "meaning", t->meaning));
+    }
+    return list;
+}
+
+static json_t *variant_json(const listing *l, const variant *v, const char *why)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "name", v->name, "idea", v->idea, "runs_on",
+                               v->source ? "device" : "host", "tunables", tunables_json(v));
+
+    if (v->source)
+        json_object_set_new(object, "file", json_text(v->source));
+    if (l->session) {
+        json_object_set_new(object, "suited", json_boolean(!why));
+        if (why)
+            json_object_set_new(object, "unsuited", json_text(why));
+    }
+    return object;
+}
+
+static void print_variant(const variant *v, const char *why)
+{
+    printf("  %s: %s\n", v->name, v->idea);
+    if (why)
+        printf("      unsuited: %s\n", why);
+    for (size_t i = 0; i < v->tunable_count; i++)
+        print_tunable(&v->tunables[i]);
+}
+
+/* List one operation's variants: print them, or append them to `list` where that is not NULL. */
+static void list_operation(listing *l, const operation *op, json_t *list)
+{
+    problem p = typical_problem(op, l->o);
+    json_t *variants = list ? json_array() : NULL;
+    text described = {0};
+
+    op->describe(&p, &described);
+    if (!list) {
+        printf("%s: %s\n", op->name, op->idea);
+        if (l->session)
+            printf("  judged by %s on %s\n", text_get(&described),
+                   tsr_device_name(l->choice.device[0]));
+    }
+    for (size_t i = 0; i < op->variant_count; i++) {
+        const variant *v = &op->variants[i];
+        const char *why = NULL;
+        text reason = {0};
+        params chosen = l->variant ? l->params : params_default(v);
+
+        if (l->variant && v != l->variant)
+            continue;
+        if (l->session)
+            why = dispatch_unsuited(l->session, &p, v, &chosen, &reason);
+        if (list)
+            json_array_append_new(variants, variant_json(l, v, why));
+        else
+            print_variant(v, why);
+        text_free(&reason);
+    }
+    if (list)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "op", op->name, "idea",
+                                              op->idea, "problem", json_text(text_get(&described)),
+                                              "variants", variants));
+    text_free(&described);
+}
+
+static int list_all(listing *l)
+{
+    json_t *list = l->o->given[OPTION_JSON] ? json_array() : NULL;
+    const operation *op;
+
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        if (l->op && op != l->op)
+            continue;
+        if (i && !l->op && !list)
+            fputs("\n", stdout);
+        list_operation(l, op, list);
+    }
+    if (!list)
+        return EXIT_DONE;
+    return json_print(json_pack("{s:s, s:o, s:o}", "schema", "tessera-kernels-1", "device",
+                                l->session ? device_identity(l->choice.device[0]) : json_null(),
+                                "operations", list));
+}
+
+/* The folder that kernels are read from, as a session would; NULL for the embedded ones. */
+static const char *kernel_folder(const listing *l)
+{
+    const char *wanted = l->o->value[OPTION_KERNEL_DIR];
+
+    if (l->session)
+        return text_get(&l->session->kernel_dir);
+    return wanted ? wanted : getenv("TESSERA_KERNEL_DIR");
+}
+
+/* The text as it is built, below the options that it is built with. */
+static tsr_status print_source(listing *l, tsr_error *err)
+{
+    problem p = typical_problem(l->op, l->o);
+    text source = {0}, flags = {0};
+    tsr_status st;
+
+    if (!l->variant->source)
+        return tsr_fail(err, TSR_EUNSUITED, 0,
+                        "%s/%s runs on the host: it is C, in the library, and no kernel",
+                        l->op->name, l->variant->name);
+    st = source_read(kernel_folder(l), l->variant->source, &source, err);
+    if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
+        job j = {.problem = &p, .device = session_facts(l->session), .params = &l->params};
+
+        variant_options(l->variant, &j, &flags);
+        printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
+    } else if (!st) {
+        printf("/* options: they depend on the OpenCL device, and none is chosen */\n");
+    }
+    if (!st)
+        fputs(text_get(&source), stdout);
+    text_free(&source);
+    text_free(&flags);
+    return st;
+}
+
+static tsr_status print_ptx(listing *l, tsr_error *err)
+{
+    problem p = typical_problem(l->op, l->o);
+    selection sel = {.variant = l->variant, .params = l->params};
+    text reason = {0};
+    unsigned char *ptx = NULL;
+    program *built = NULL;
+    tsr_report report = {0};
+    const char *why;
+    size_t size;
+    tsr_status st = TSR_OK;
+
+    if (!l->session)
+        return tsr_fail(err, TSR_ENODEVICE, 0, "--ptx needs an NVIDIA device");
+    if (!session_facts(l->session)->nvidia)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "--ptx: %s is no NVIDIA device",
+                        tsr_device_name(l->choice.device[0]));
+    why = dispatch_unsuited(l->session, &p, l->variant, &sel.params, &reason);
+    if (why)
+        st = tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s is unsuited on %s: %s", l->op->name,
+                      l->variant->name, tsr_device_name(l->choice.device[0]), why);
+    st = st ? st : dispatch_build(l->session, &p, &sel, &built, &report, err);
+    st = st ? st : program_binary(built, &ptx, &size, err);
+    if (!st)
+        fputs((const char *)ptx, stdout);
+    free(ptx);
+    text_free(&reason);
+    return st;
+}
+
+int cmd_kernels(const options *o)
+{
+    listing l = {.o = o};
+    tsr_error err = {0};
+    tsr_status st = check_names(&l, &err);
+    int status = EXIT_DONE;
+
+    st = st ? st : open_session(&l, &err);
+    if (!st && o->given[OPTION_SOURCE])
+        st = print_source(&l, &err);
+    else if (!st && o->given[OPTION_PTX])
+        st = print_ptx(&l, &err);
+    else if (!st)
+        status = list_all(&l);
+    if (st)
+        status = complain(o->command, &err, l.session);
+    tsr_session_close(l.session);
+    choice_close(&l.choice);
+    return status;
+}

@@ -1,0 +1,276 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/kernel_choice.h"
+#include "cli/operands.h"
+#include "cli/run_report.h"
+#include "file/output.h"
+#include "measure/verify.h"
+#include "ops/registry.h"
+#include "stream/host_memory.h"
+
+enum { OUTPUTS_MAX = 2 };
+
+/** Everything that one run of an operation holds. */
+typedef struct work {
+    const options *o;
+    const operation *op;
+    operands x;
+    void *before[OPERANDS_MAX]; /* operands as they were; NULL where nothing needs that */
+    output *output[OUTPUTS_MAX];
+    choice choice;
+    tsr_session *session;
+    run_report report;
+} work;
+
+/* The options that name outputs. */
+static const option_id output_options[OUTPUTS_MAX] = {OPTION_OUTPUT, OPTION_ARGSORT};
+
+/* The operand that an output takes: keys and index come first, C and y last. */
+static size_t output_operand(const operation *op, size_t which)
+{
+    if (op == &operation_sort)
+        return which;
+    return 2;
+}
+
+static bool is_stream(const char *file)
+{
+    return file && !strcmp(file, "-");
+}
+
+static tsr_status check_streams(const options *o, tsr_error *err)
+{
+    size_t in = is_stream(o->value[OPTION_ADD]), out = 0;
+
+    for (size_t i = 0; i < o->operand_count; i++)
+        in += is_stream(o->operand[i]);
+    for (size_t i = 0; i < OUTPUTS_MAX; i++)
+        out += is_stream(o->value[output_options[i]]);
+    if (in > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %zu inputs, and standard input is one",
+                        in);
+    if (out > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for both outputs");
+    if (out && o->given[OPTION_JSON])
+        return tsr_fail(err, TSR_ENAME, 0, "'-' as output and --json both want standard output");
+    return TSR_OK;
+}
+
+/* What can be wrong with the command line before any file is read. */
+static tsr_status check_command_line(const options *o, const operation *op, tsr_error *err)
+{
+    tsr_status st;
+
+    if (!o->given[OPTION_OUTPUT] && op != &operation_sort)
+        return tsr_fail(err, TSR_ENAME, 0, "no output: '-o FILE' says where the result goes");
+    if (!o->given[OPTION_OUTPUT] && !o->given[OPTION_ARGSORT])
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "no output: '-o FILE' takes the keys, '--argsort FILE' their order");
+    if (o->given[OPTION_BETA] && o->beta != 0 && !o->given[OPTION_ADD])
+        return tsr_fail(err, TSR_ENAME, 0, "--beta %s needs --add FILE to scale",
+                        o->value[OPTION_BETA]);
+    if (o->given[OPTION_ADD] && !o->given[OPTION_BETA])
+        return tsr_fail(err, TSR_ENAME, 0, "--add %s needs --beta Y, its factor",
+                        o->value[OPTION_ADD]);
+    st = kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
+    return st ? st : check_streams(o, err);
+}
+
+static tsr_status open_outputs(work *w, tsr_error *err)
+{
+    for (size_t i = 0; i < OUTPUTS_MAX; i++) {
+        const char *path = w->o->value[output_options[i]];
+        tsr_status st = path ? output_open(path, &w->output[i], err) : TSR_OK;
+
+        if (st)
+            return st;
+    }
+    if (w->output[0] && w->output[1] && output_same(w->output[0], w->output[1]))
+        return tsr_fail(err, TSR_ENAME, 0, "-o %s and --argsort %s are the same file",
+                        w->o->value[OPTION_OUTPUT], w->o->value[OPTION_ARGSORT]);
+    return TSR_OK;
+}
+
+/* Keep what verification compares with, and what a further run starts from. */
+static tsr_status keep_operands(work *w, tsr_error *err)
+{
+    for (size_t i = 0; i < w->x.count; i++) {
+        const operand *x = &w->x.operand[i];
+        bool again = w->o->repeat > 1 && (x->access & ACCESS_WRITE);
+
+        if (!x->bytes || (!w->o->given[OPTION_VERIFY] && !again))
+            continue;
+        w->before[i] = malloc(x->bytes);
+        if (!w->before[i])
+            return tsr_fail(err, TSR_ENOMEM, 0, "out of memory: a copy of %s needs %zu bytes",
+                            x->name, x->bytes);
+        memcpy(w->before[i], w->x.array[i].data, x->bytes);
+    }
+    return TSR_OK;
+}
+
+static void restore_operands(work *w)
+{
+    for (size_t i = 0; i < w->x.count; i++) {
+        if (w->before[i] && (w->x.operand[i].access & ACCESS_WRITE))
+            memcpy(w->x.array[i].data, w->before[i], w->x.operand[i].bytes);
+    }
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Run once and keep the times: those of the fastest run, with the first one's build. */
+static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *err)
+{
+    const tsr_run wanted = {
+        .variant = w->o->value[OPTION_KERNEL], .set = w->o->set, .set_count = w->o->set_count};
+    tsr_report *fastest = &w->report.fastest, now = {0};
+    void *data[OPERANDS_MAX] = {0};
+    tsr_status st;
+
+    for (size_t k = 0; k < w->x.count; k++)
+        data[k] = w->x.array[k].data;
+    st = host_memory_run(w->session, &w->x.problem, data, &wanted, &now, err);
+    if (st)
+        return st;
+    *device_ns = now.device_ns;
+    if (i == 0) {
+        *fastest = now;
+    } else if (now.device_ns < fastest->device_ns) {
+        now.build = fastest->build;
+        now.build_ns = fastest->build_ns;
+        *fastest = now;
+    }
+    return TSR_OK;
+}
+
+static tsr_status run_all(work *w, tsr_error *err)
+{
+    uint64_t *device_ns = calloc(w->o->repeat, sizeof *device_ns);
+    tsr_status st = device_ns ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+
+    for (size_t i = 0; !st && i < w->o->repeat; i++) {
+        if (i)
+            restore_operands(w);
+        st = run_once(w, i, &device_ns[i], err);
+    }
+    if (!st) {
+        qsort(device_ns, w->o->repeat, sizeof *device_ns, compare_times);
+        w->report.median_ns = device_ns[w->o->repeat / 2];
+        w->report.count = w->o->repeat;
+    }
+    free(device_ns);
+    return st;
+}
+
+static tsr_status verify(work *w, tsr_error *err)
+{
+    const void *before[OPERANDS_MAX] = {0}, *after[OPERANDS_MAX] = {0};
+    tsr_status st;
+
+    for (size_t i = 0; i < w->x.count; i++) {
+        before[i] = w->before[i];
+        after[i] = w->x.array[i].data;
+    }
+    st = verify_result(&w->x.problem, session_facts(w->session), before, after, &w->report.verdict,
+                       err);
+    w->report.verified = !st || st == TSR_EBOUND;
+    return st;
+}
+
+static tsr_status write_outputs(work *w, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
+        if (w->output[i])
+            st = output_write(w->output[i], &w->x.array[output_operand(w->op, i)], err);
+    }
+    /* Every output is whole before the first takes its place. */
+    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
+        if (w->output[i])
+            st = output_commit(w->output[i], err);
+        w->output[i] = NULL; /* freed by the commit */
+    }
+    return st;
+}
+
+/* Everything up to the result: bad files and names are found before the device works. */
+static tsr_status prepare(work *w, tsr_error *err)
+{
+    tsr_status st = operation_find(w->o->command, &w->op, err);
+
+    st = st ? st : check_command_line(w->o, w->op, err);
+    st = st ? st : operands_load(w->op, w->o, &w->x, err);
+    st = st ? st : choice_find_one(w->o, &w->choice, err);
+    st = st ? st : open_outputs(w, err);
+    st = st ? st : keep_operands(w, err);
+    return st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+}
+
+static void work_free(work *w)
+{
+    for (size_t i = 0; i < OUTPUTS_MAX; i++)
+        output_discard(w->output[i]);
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        free(w->before[i]);
+    operands_free(&w->x);
+    tsr_session_close(w->session);
+    choice_close(&w->choice);
+}
+
+static bool begins_with_name(const char *message, const char *file)
+{
+    size_t length = file ? strlen(file) : 0;
+
+    return length && !strncmp(message, file, length) && message[length] == ':';
+}
+
+/* What a message is about: the input that it begins with, else the operation. */
+static const char *subject(const options *o, const tsr_error *err)
+{
+    for (size_t i = 0; i < o->operand_count; i++) {
+        if (begins_with_name(err->message, o->operand[i]))
+            return o->operand[i];
+    }
+    if (begins_with_name(err->message, o->value[OPTION_ADD]))
+        return o->value[OPTION_ADD];
+    return o->command;
+}
+
+int cmd_run(const options *o)
+{
+    work w = {.o = o};
+    tsr_error err = {0};
+    tsr_status st = prepare(&w, &err);
+    int status = EXIT_DONE;
+
+    st = st ? st : run_all(&w, &err);
+    if (!st && o->given[OPTION_VERIFY])
+        st = verify(&w, &err);
+    st = st ? st : write_outputs(&w, &err);
+    /* A wrong result is reported, but not written. */
+    if (!st || st == TSR_EBOUND) {
+        w.report.problem = &w.x.problem;
+        w.report.device = w.choice.device[0];
+        if (!o->given[OPTION_QUIET])
+            run_report_summary(&w.report);
+        if (o->given[OPTION_JSON])
+            status = run_report_json(&w.report);
+    }
+    if (st)
+        status = complain(subject(o, &err), &err, w.session);
+    work_free(&w);
+    return status;
+}

@@ -1,0 +1,163 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/json_print.h"
+#include "cli/kernel_choice.h"
+#include "measure/verify.h"
+#include "ops/registry.h"
+
+typedef struct tally {
+    const tsr_device *device; /* of the rows that come */
+    bool named;               /* one variant was asked for */
+    size_t passed, failed, skipped;
+    json_t *rows; /* NULL for text */
+} tally;
+
+typedef enum outcome { OUTCOME_OK, OUTCOME_FAIL, OUTCOME_SKIP } outcome;
+
+static void print_row(const verify_row *row, outcome how, const tsr_device *device)
+{
+    static const char *const words[] = {"ok  ", "FAIL", "skip"};
+
+    printf("%s %s/%s %s on %s: ", words[how], row->op->name, row->variant->name,
+           tsr_type_name(row->type), tsr_device_name(device));
+    if (how == OUTCOME_SKIP)
+        printf("%s\n", row->detail);
+    else if (how == OUTCOME_FAIL)
+        printf("%zu of %zu problems: %s\n", row->failed, row->problems, row->detail);
+    else if (row->worst > 0)
+        printf("%zu problems, worst %.2g of bound\n", row->problems, row->worst);
+    else
+        printf("%zu problems\n", row->problems);
+    fflush(stdout);
+}
+
+static json_t *row_json(const verify_row *row, outcome how, const tsr_device *device)
+{
+    static const char *const words[] = {"ok", "fail", "skip"};
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "outcome", words[how],
+                     "op", row->op->name, "variant", row->variant->name, "type",
+                     tsr_type_name(row->type), "device", device_identity(device), "problems",
+                     json_count(row->problems), "unsuited", json_count(row->unsuited), "failed",
+                     json_count(row->failed), "worst", json_number(row->worst), "detail",
+                     json_text(row->detail));
+}
+
+static bool on_row(const verify_row *row, void *context)
+{
+    tally *t = context;
+    bool host_variant = !row->variant->source;
+    outcome how = row->failed ? OUTCOME_FAIL : row->problems ? OUTCOME_OK : OUTCOME_SKIP;
+
+    /* That C runs on the host and kernels on devices is no news, unless one was asked for. */
+    if (how == OUTCOME_SKIP && !t->named && host_variant != !!tsr_device_is_host(t->device))
+        return true;
+    t->passed += how == OUTCOME_OK;
+    t->failed += how == OUTCOME_FAIL;
+    t->skipped += how == OUTCOME_SKIP;
+    if (t->rows)
+        json_array_append_new(t->rows, row_json(row, how, t->device));
+    else
+        print_row(row, how, t->device);
+    return !ferror(stdout);
+}
+
+/* Verify on one device; what kept it from running is complained of, and the rest goes on. */
+static int verify_device(const options *o, const operation *only, const tsr_device *device,
+                         tally *t)
+{
+    const verify_options wanted = {.variant = t->named ? o->value[OPTION_KERNEL] : NULL,
+                                   .set = o->set,
+                                   .set_count = o->set_count,
+                                   .seed = o->seed,
+                                   .tiny = o->given[OPTION_TINY]};
+    tsr_session *session = NULL;
+    tsr_error err = {0};
+    tsr_status st = choice_open(device, o, &session, &err);
+    int status = st ? complain(tsr_device_name(device), &err, NULL) : EXIT_DONE;
+    const operation *op;
+
+    t->device = device;
+    for (size_t i = 0; !st && (op = operation_at(i)); i++) {
+        if (only && op != only)
+            continue;
+        if (verify_operation(session, op, &wanted, on_row, t, &err))
+            status = complain(tsr_device_name(device), &err, session);
+    }
+    tsr_session_close(session);
+    return status;
+}
+
+static int finish(const options *o, tally *t, int status)
+{
+    tsr_error err = {0};
+
+    if (t->rows) {
+        int printed = json_print(
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "tessera-verify-1", "seed",
+                      json_count(o->seed), "rows", t->rows, "passed", json_count(t->passed),
+                      "failed", json_count(t->failed), "skipped", json_count(t->skipped)));
+
+        status = status ? status : printed;
+    } else {
+        printf("%zu passed, %zu failed, %zu skipped (seed %" PRIu64 ")\n", t->passed, t->failed,
+               t->skipped, o->seed);
+    }
+    if (t->failed)
+        return EXIT_BOUND;
+    if (!status && !t->passed) {
+        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
+        status = complain(o->command, &err, NULL);
+    }
+    return status;
+}
+
+/* --kernel and --set are checked once, before any device is opened. */
+static tsr_status check_names(const options *o, const operation *op, bool *named, tsr_error *err)
+{
+    const char *name = o->value[OPTION_KERNEL];
+
+    if (name && !strcmp(name, "all"))
+        name = NULL;
+    *named = name != NULL;
+    if (name && !op)
+        return tsr_fail(err, TSR_ENAME, 0, "--kernel %s needs the operation, whose variant it is",
+                        name);
+    return kernel_choice(op, name, o, NULL, NULL, err);
+}
+
+int cmd_verify(const options *o)
+{
+    const operation *op = NULL;
+    tsr_error err = {0};
+    choice found = {0};
+    tally sum = {0};
+    tsr_status st = o->operand_count ? operation_find(o->operand[0], &op, &err) : TSR_OK;
+    int status = EXIT_DONE;
+
+    st = st ? st : check_names(o, op, &sum.named, &err);
+    st = st ? st : choice_find(o, &found, &err);
+    if (st) {
+        status = complain(o->command, &err, NULL);
+        choice_close(&found);
+        return status;
+    }
+    if (o->given[OPTION_JSON])
+        sum.rows = json_array();
+    for (size_t i = 0; i < found.count; i++) {
+        int one = verify_device(o, op, found.device[i], &sum);
+
+        status = status ? status : one;
+    }
+    status = finish(o, &sum, status);
+    choice_close(&found);
+    return status;
+}

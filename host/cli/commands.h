@@ -1,0 +1,13 @@
+/** The commands: what each does with its options.  Each returns an exit status. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+int cmd_devices(const options *o);
+int cmd_kernels(const options *o);
+int cmd_run(const options *o); /* matmul, matvec and sort: o->command says which */
+int cmd_verify(const options *o);
+int cmd_cache(const options *o);
+
+#endif

@@ -1,0 +1,108 @@
+#include "cli/device_choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/complain.h"
+#include "cli/json_print.h"
+#include "device/device.h"
+
+const char *choice_wanted(const options *o)
+{
+    const char *wanted =
+        o->value[OPTION_DEVICE] ? o->value[OPTION_DEVICE] : getenv("TESSERA_DEVICE");
+
+    return wanted && *wanted ? wanted : NULL;
+}
+
+/* A list of the machine's devices, and room to pick all of them. */
+static tsr_status list_devices(choice *out, tsr_error *err)
+{
+    tsr_status st;
+
+    *out = (choice){0};
+    st = tsr_devices_find(&out->list, err);
+    if (st)
+        return st;
+    out->device = calloc(tsr_devices_count(out->list), sizeof *out->device);
+    return out->device ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+}
+
+tsr_status choice_all(choice *out, tsr_error *err)
+{
+    tsr_status st = list_devices(out, err);
+    const tsr_device *device;
+    size_t opencl;
+
+    if (st)
+        return st;
+    while (out->count < tsr_devices_count(out->list)) {
+        out->device[out->count] = tsr_devices_get(out->list, out->count);
+        out->count++;
+    }
+    return out->count > 1 ? TSR_OK : tsr_devices_select(out->list, "all", &device, 1, &opencl, err);
+}
+
+tsr_status choice_find(const options *o, choice *out, tsr_error *err)
+{
+    const char *wanted = choice_wanted(o);
+    tsr_status st = list_devices(out, err);
+    size_t all;
+
+    if (st)
+        return st;
+    all = tsr_devices_count(out->list);
+    st = tsr_devices_select(out->list, wanted, out->device, all, &out->count, err);
+    if (st == TSR_ENODEVICE)
+        warn_failures(out->list);
+    if (st)
+        out->count = 0;
+    else if (wanted && !strcmp(wanted, "all"))
+        out->device[out->count++] = tsr_devices_get(out->list, all - 1);
+    return st;
+}
+
+tsr_status choice_find_one(const options *o, choice *out, tsr_error *err)
+{
+    tsr_status st = choice_find(o, out, err);
+
+    if (!st && out->count > 1)
+        return tsr_fail(err, TSR_ENAME, 0, "device '%s' names %zu devices, and %s runs on one",
+                        choice_wanted(o), out->count, o->command);
+    return st;
+}
+
+void choice_close(choice *c)
+{
+    free(c->device);
+    tsr_devices_close(c->list);
+    *c = (choice){0};
+}
+
+tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,
+                       tsr_error *err)
+{
+    tsr_session_options wanted = {.kernel_dir = o->value[OPTION_KERNEL_DIR], .profile = 1};
+
+    return tsr_session_open(device, &wanted, out, err);
+}
+
+void device_id_text(const tsr_device *device, char id[DEVICE_ID_SIZE])
+{
+    if (tsr_device_is_host(device))
+        snprintf(id, DEVICE_ID_SIZE, "host");
+    else
+        snprintf(id, DEVICE_ID_SIZE, "%u:%u", device->platform_index, device->device_index);
+}
+
+json_t *device_identity(const tsr_device *device)
+{
+    char id[DEVICE_ID_SIZE];
+
+    device_id_text(device, id);
+    return json_pack("{s:s, s:o, s:o, s:o}", "id", id, "name", json_text(tsr_device_name(device)),
+                     "platform", json_text(tsr_device_platform(device)), "driver",
+                     json_text(device->facts.driver));
+}

@@ -1,0 +1,219 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/options.h"
+#include "file/output.h"
+
+#ifndef TESSERA_VERSION
+#define TESSERA_VERSION "unknown"
+#endif
+
+#define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
+#define TAKES_RUN                                                                                  \
+    (OPTION(OPTION_OUTPUT) | OPTION(OPTION_AS) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |   \
+     OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_VERIFY) |                      \
+     OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
+#define TAKES_SCALARS                                                                              \
+    (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION))
+
+typedef struct command {
+    const char *name;
+    const char *usage; /* what follows the name */
+    const char *summary;
+    const char *details; /* further lines of its help */
+    int (*run)(const options *o);
+    size_t operands_min, operands_max;
+    uint64_t takes;
+} command;
+
+static const command commands[] = {
+    {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
+     cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON)},
+    {"kernels", "[OP [VARIANT]] [--source|--ptx]",
+     "list the variants of the operations, or show one's text",
+     "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device.\n",
+     cmd_kernels, 0, 2,
+     OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) |
+         OPTION(OPTION_SOURCE) | OPTION(OPTION_PTX) | OPTION(OPTION_JSON)},
+    {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
+     "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
+     "suffix, else .npy.\n",
+     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B)},
+    {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
+     "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
+     "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
+     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS)},
+    {"sort", "KEYS [-o OUT] [--argsort IDX]", "sort keys, and find the order that sorts them",
+     "KEYS is a vector in a .npy file; - is standard input.  Floats sort as -inf < ... < -0 <\n"
+     "+0 < ... < +inf < NaN.\n",
+     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING)},
+    {"verify", "[OP] [--device all]", "prove every variant on edge shapes against the reference",
+     "OP is matmul, matvec or sort.  'all' is every OpenCL device and then host.\n", cmd_verify, 0,
+     1,
+     OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
+         OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SEED) |
+         OPTION(OPTION_JSON)},
+    {"cache", "[--clear]", "where built programs are kept, and which", "", cmd_cache, 0, 0,
+     OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON)},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const command *command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (!strcmp(name, commands[i].name))
+            return &commands[i];
+    }
+    return NULL;
+}
+
+static int command_unknown(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    const char *closest;
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    closest = text_closest(name, names, COMMAND_COUNT);
+    if (closest)
+        return wrong_usage("unknown command '%s': did you mean '%s'?", name, closest);
+    return wrong_usage("unknown command '%s': 'tessera --help' lists the commands", name);
+}
+
+static void help(FILE *stream)
+{
+    fputs("Usage: tessera COMMAND [OPTION]...\n\n"
+          "Multiply matrices, multiply a matrix by a vector, and sort, on OpenCL devices.\n\n",
+          stream);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n'tessera COMMAND --help' tells more; 'tessera --version' shows the version.\n\n"
+          "Environment: TESSERA_DEVICE names the device where --device does not,\n"
+          "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder.\n\n"
+          "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
+          "bound; 4 no usable OpenCL device; 130 interrupted.\n",
+          stream);
+}
+
+static void help_command(const command *c)
+{
+    printf("Usage: tessera %s %s\n\n%s\n", c->name, c->usage, c->summary);
+    if (*c->details)
+        printf("\n%s", c->details);
+    fputs("\n", stdout);
+    options_explain(stdout, c->takes | TAKES_ALWAYS);
+}
+
+static int version(void)
+{
+    puts("tessera " TESSERA_VERSION);
+    return EXIT_DONE;
+}
+
+static int run_command(const command *c, int argc, char **argv)
+{
+    options o;
+    int status = options_parse(argc, argv, c->takes | TAKES_ALWAYS, &o);
+
+    if (status) {
+        /* The parser has complained. */
+    } else if (o.given[OPTION_HELP]) {
+        help_command(c);
+    } else if (o.given[OPTION_VERSION]) {
+        version();
+    } else if (o.operand_count > c->operands_max) {
+        status = wrong_usage("%s: unexpected '%s': usage is 'tessera %s %s'", c->name,
+                             o.operand[c->operands_max], c->name, c->usage);
+    } else if (o.operand_count < c->operands_min) {
+        status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
+                             o.operand_count, c->operands_min, c->name, c->usage);
+    } else {
+        status = c->run(&o);
+    }
+    options_free(&o);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    const command *c;
+
+    if (!word) {
+        help(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(word, "--version"))
+        return version();
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+        c = argc > 2 ? command_find(argv[2]) : NULL;
+        if (argc > 2 && !c)
+            return command_unknown(argv[2]);
+        if (c)
+            help_command(c);
+        else
+            help(stdout);
+        return EXIT_DONE;
+    }
+    if (*word == '-')
+        return option_unknown(word, TAKES_ALWAYS);
+    c = command_find(word);
+    return c ? run_command(c, argc - 1, argv + 1) : command_unknown(word);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    output_remove_temporaries();
+    _exit(EXIT_INTERRUPTED);
+}
+
+static void handle_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        /* What the caller ignores (nohup, a shell's background job) stays ignored. */
+        if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+    /* A reader that is gone is then a write error, with its message and status. */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* A standard stream that the caller closed would lend its number to the next file opened, and
+ * messages would land in a result.  The mode is the wrong one, so that its use is an error. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    hold_standard_streams();
+    handle_signals();
+    status = run(argc, argv);
+    errno = 0;
+    /* fflush says nothing of what an earlier flush lost. */
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "tessera: standard output: %s\n", errno ? strerror(errno) : "write error");
+        status = status ? status : EXIT_FAILED;
+    }
+    return status;
+}

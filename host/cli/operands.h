@@ -1,0 +1,34 @@
+/** The operands of a problem, from files. */
+#ifndef CLI_OPERANDS_H
+#define CLI_OPERANDS_H
+
+#include <stddef.h>
+
+#include "cli/options.h"
+#include "file/array.h"
+#include "ops/variant.h"
+#include "tessera/status.h"
+
+/** A problem and its operands in the order of operation.operands; where the operation writes
+ *  (C, y, keys, index), the array is its result. */
+typedef struct operands {
+    problem problem;
+    operand operand[OPERANDS_MAX]; /* what the operation says of them */
+    array array[OPERANDS_MAX];
+    size_t count;
+} operands;
+
+/**
+ * Read the files that the options name, check them against each other and the
+ * operation, and allocate the result: a copy of what --add names, or zeros.
+ *
+ * @param op   The operation that o->command names.
+ * @param out  Receives the operands, to be freed with operands_free, also on failure.
+ * @return TSR_OK; TSR_ENAME for a wrong command line; TSR_EINVAL where the
+ *         files do not go together; or as array_read.
+ */
+tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err);
+
+void operands_free(operands *x);
+
+#endif

@@ -1,0 +1,333 @@
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/complain.h"
+
+enum {
+    REPEAT_MAX = 1000000,
+    LETTERLESS = 256 /* getopt_long returns LETTERLESS + id, so that no letter is mistaken for it */
+};
+
+typedef struct option_spec {
+    const char *name;  /* without its dashes */
+    char letter;       /* '\0' for none */
+    const char *value; /* what stands for the value in help, NULL for a flag */
+    const char *meaning;
+    bool (*parse)(const char *value, options *out); /* NULL: any text will do */
+    const char *expects;                            /* what parse takes */
+} option_spec;
+
+/* A number that fills the whole text; strtod alone would take " 1" and "1x". */
+static bool parse_real(const char *value, double *out)
+{
+    char *end = NULL;
+    double x;
+
+    if (!*value || isspace((unsigned char)*value))
+        return false;
+    errno = 0;
+    x = strtod(value, &end);
+    if (*end || (errno == ERANGE && isinf(x)))
+        return false;
+    *out = x;
+    return true;
+}
+
+static bool parse_whole(const char *value, uint64_t *out)
+{
+    char *end = NULL;
+    unsigned long long n;
+
+    if (!isdigit((unsigned char)*value))
+        return false;
+    errno = 0;
+    n = strtoull(value, &end, 10);
+    if (*end || errno == ERANGE)
+        return false;
+    *out = n;
+    return true;
+}
+
+static bool parse_alpha(const char *value, options *out)
+{
+    return parse_real(value, &out->alpha);
+}
+
+static bool parse_beta(const char *value, options *out)
+{
+    return parse_real(value, &out->beta);
+}
+
+static bool parse_seed(const char *value, options *out)
+{
+    return parse_whole(value, &out->seed);
+}
+
+static bool parse_repeat(const char *value, options *out)
+{
+    uint64_t n;
+
+    if (!parse_whole(value, &n) || n == 0 || n > REPEAT_MAX)
+        return false;
+    out->repeat = (size_t)n;
+    return true;
+}
+
+static bool parse_precision(const char *value, options *out)
+{
+    for (int p = TSR_PRECISION_DEFAULT + 1; p < TSR_PRECISION_COUNT; p++) {
+        if (!strcmp(value, tsr_precision_name((tsr_precision)p))) {
+            out->precision = (tsr_precision)p;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first `count` of the types that the command line names. */
+static bool parse_type_name(const char *value, size_t count, tsr_type *out)
+{
+    static const struct {
+        const char *name;
+        tsr_type type;
+    } types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"i32", TSR_I32},
+                 {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
+
+    for (size_t i = 0; i < count && i < sizeof types / sizeof *types; i++) {
+        if (!strcmp(value, types[i].name)) {
+            *out = types[i].type;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_as(const char *value, options *out)
+{
+    return parse_type_name(value, 2, &out->as);
+}
+
+static bool parse_type(const char *value, options *out)
+{
+    return parse_type_name(value, 6, &out->type);
+}
+
+static bool parse_set(const char *value, options *out)
+{
+    const char *equals = strchr(value, '=');
+
+    if (!equals || equals == value || !equals[1])
+        return false;
+    out->set[out->set_count++] = value;
+    return true;
+}
+
+static const option_spec specs[OPTION_COUNT] = {
+    [OPTION_OUTPUT] = {"output", 'o', "FILE", "write the result here; - is standard output", NULL,
+                       NULL},
+    [OPTION_TRANS_A] = {"trans-a", 0, NULL, "take A transposed", NULL, NULL},
+    [OPTION_TRANS_B] = {"trans-b", 0, NULL, "take B transposed", NULL, NULL},
+    [OPTION_TRANS] = {"trans", 0, NULL, "take A transposed", NULL, NULL},
+    [OPTION_ALPHA] = {"alpha", 0, "X", "factor of the product (1)", parse_alpha, "a number"},
+    [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names (0)", parse_beta, "a number"},
+    [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
+    [OPTION_PRECISION] = {"precision", 0, "P", "f32, f32-strict, tf32, bf16, f16 or f64",
+                          parse_precision, "f32, f32-strict, tf32, bf16, f16 or f64"},
+    [OPTION_ARGSORT] = {"argsort", 0, "FILE",
+                        "write here, as int64, where each key of the result was before", NULL,
+                        NULL},
+    [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
+    [OPTION_AS] = {"as", 0, "TYPE", "convert every input to f32 or f64 first", parse_as,
+                   "f32 or f64"},
+    [OPTION_TYPE] = {"type", 0, "TYPE", "element type of the problem that variants are judged by",
+                     parse_type, "f32, f64, i32, u32, i64 or u64"},
+    [OPTION_DEVICE] = {"device", 0, "D",
+                       "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
+                       NULL},
+    [OPTION_KERNEL] = {"kernel", 0, "V", "run this variant", NULL, NULL},
+    [OPTION_SET] = {"set", 0, "NAME=VALUE", "fix a tunable of the variant; may be repeated",
+                    parse_set, "NAME=VALUE"},
+    [OPTION_KERNEL_DIR] = {"kernel-dir", 0, "DIR", "read kernel sources from this folder", NULL,
+                           NULL},
+    [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
+    [OPTION_REPEAT] = {"repeat", 0, "N", "compute N times, report the fastest and the median",
+                       parse_repeat, "a whole number from 1 to 1000000"},
+    [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
+                     NULL},
+    [OPTION_SEED] = {"seed", 0, "N", "seed of the random inputs (1)", parse_seed,
+                     "a whole number below 2^64"},
+    [OPTION_SOURCE] = {"source", 0, NULL, "print the variant's kernel text and build options", NULL,
+                       NULL},
+    [OPTION_PTX] = {"ptx", 0, NULL, "print what NVIDIA's compiler made of the variant", NULL, NULL},
+    [OPTION_CLEAR] = {"clear", 0, NULL, "remove every entry", NULL, NULL},
+    [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
+    [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
+    [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
+    [OPTION_VERSION] = {"version", 0, NULL, "show the version", NULL, NULL},
+};
+
+/* The option of the set whose name starts with `word`, or is closest to it. */
+static const char *suggest(const char *word, uint64_t takes)
+{
+    const char *names[OPTION_COUNT];
+    size_t count = 0, length = strlen(word);
+
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (!(takes & OPTION(i)))
+            continue;
+        if (length && !strncmp(specs[i].name, word, length))
+            return specs[i].name;
+        names[count++] = specs[i].name;
+    }
+    return text_closest(word, names, count);
+}
+
+int option_unknown(const char *argument, uint64_t takes)
+{
+    size_t length = strcspn(argument, "=");
+    const char *closest = NULL;
+    text word = {0};
+
+    text_append_bytes(&word, argument, length);
+    if (!strncmp(argument, "--", 2))
+        closest = suggest(text_get(&word) + 2, takes);
+    if (closest)
+        wrong_usage("unknown option '%s': did you mean '--%s'?", text_get(&word), closest);
+    else
+        wrong_usage("unknown option '%s': --help lists the options", text_get(&word));
+    text_free(&word);
+    return EXIT_USAGE;
+}
+
+/* getopt_long's two descriptions of the table. */
+static void describe_to_getopt(struct option long_options[OPTION_COUNT + 1], text *letters)
+{
+    /* '-' has operands returned in their place, whatever POSIXLY_CORRECT says; ':' has a missing
+     * value told from an unknown option, without a message of getopt's own. */
+    text_append(letters, "-:");
+    memset(long_options, 0, (OPTION_COUNT + 1) * sizeof *long_options);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        long_options[i].name = specs[i].name;
+        long_options[i].has_arg = specs[i].value ? required_argument : no_argument;
+        long_options[i].val = LETTERLESS + i;
+        if (specs[i].letter)
+            text_format(letters, "%c%s", specs[i].letter, specs[i].value ? ":" : "");
+    }
+}
+
+static int option_of_code(int code)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (code == LETTERLESS + i || (specs[i].letter && code == specs[i].letter))
+            return i;
+    }
+    return -1;
+}
+
+/* getopt_long takes "--verif" for "--verify", which changes its meaning once another option starts
+ * alike.  `argument` is what stands on the command line. */
+static bool abbreviated(const char *argument, const option_spec *spec)
+{
+    size_t length = strcspn(argument, "=");
+
+    return !strncmp(argument, "--", 2) &&
+           (length != strlen(spec->name) + 2 || strncmp(argument + 2, spec->name, length - 2) != 0);
+}
+
+/* A refusal of getopt_long: `code` is '?' or ':'. */
+static int refuse(int code, const char *argument, uint64_t takes)
+{
+    int id = option_of_code(optopt);
+    char letter[3] = {'-', (char)optopt, '\0'};
+
+    if (id < 0)
+        return option_unknown(optopt ? letter : argument, takes);
+    if (code == ':')
+        return wrong_usage("option '%s' needs a value: %s", argument, specs[id].value);
+    return wrong_usage("option '--%s' takes no value: '%s'", specs[id].name, argument);
+}
+
+static int take_option(int id, const char *argument, uint64_t takes, options *out)
+{
+    const option_spec *spec = &specs[id];
+
+    if (abbreviated(argument, spec))
+        return option_unknown(argument, takes);
+    if (!(takes & OPTION(id)))
+        return wrong_usage("%s takes no option '%s': 'tessera %s --help' lists its options",
+                           out->command, argument, out->command);
+    if (optarg && !strncmp(optarg, "--", 2) && optarg[2])
+        return wrong_usage("option '%s' needs a value, and '%s' is an option", argument, optarg);
+    if (optarg && !*optarg)
+        return wrong_usage("option '--%s' has an empty value", spec->name);
+    if (optarg && spec->parse && !spec->parse(optarg, out))
+        return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, spec->expects, optarg);
+    out->given[id] = true;
+    out->value[id] = optarg;
+    return 0;
+}
+
+int options_parse(int argc, char **argv, uint64_t takes, options *out)
+{
+    struct option long_options[OPTION_COUNT + 1];
+    text letters = {0};
+    int code, status = 0;
+
+    *out = (options){.command = argv[0], .alpha = 1, .seed = 1, .repeat = 1};
+    out->operand = calloc((size_t)argc, sizeof *out->operand);
+    out->set = calloc((size_t)argc, sizeof *out->set);
+    describe_to_getopt(long_options, &letters);
+    if (!out->operand || !out->set || letters.failed) {
+        text_free(&letters);
+        return out_of_memory();
+    }
+    optind = 0; /* glibc: start over */
+    opterr = 0;
+    while (!status &&
+           (code = getopt_long(argc, argv, text_get(&letters), long_options, NULL)) != -1) {
+        /* The option's own argument lies one further back where its value follows it. */
+        bool value_apart = optarg && optind >= 2 && optarg == argv[optind - 1];
+        const char *argument = argv[optind - (value_apart ? 2 : 1)];
+
+        if (code == 1)
+            out->operand[out->operand_count++] = optarg;
+        else if (code == '?' || code == ':')
+            status = refuse(code, argv[optind - 1], takes);
+        else
+            status = take_option(option_of_code(code), argument, takes, out);
+    }
+    while (!status && optind < argc)
+        out->operand[out->operand_count++] = argv[optind++];
+    text_free(&letters);
+    return status;
+}
+
+void options_free(options *o)
+{
+    free(o->operand);
+    free(o->set);
+    o->operand = NULL;
+    o->set = NULL;
+}
+
+void options_explain(FILE *stream, uint64_t takes)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_spec *s = &specs[i];
+        char left[64];
+
+        if (!(takes & OPTION(i)))
+            continue;
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", s->letter ? '-' : ' ',
+                 s->letter ? s->letter : ' ', s->letter ? ", " : "  ", s->name, s->value ? " " : "",
+                 s->value ? s->value : "");
+        fprintf(stream, "  %-26s %s\n", left, s->meaning);
+    }
+}

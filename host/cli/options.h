@@ -1,0 +1,80 @@
+/** The options of the command: one table of them, and the parser that reads it. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tessera/types.h"
+
+typedef enum option_id {
+    OPTION_OUTPUT = 0,
+    OPTION_TRANS_A,
+    OPTION_TRANS_B,
+    OPTION_TRANS,
+    OPTION_ALPHA,
+    OPTION_BETA,
+    OPTION_ADD,
+    OPTION_PRECISION,
+    OPTION_ARGSORT,
+    OPTION_DESCENDING,
+    OPTION_AS,
+    OPTION_TYPE,
+    OPTION_DEVICE,
+    OPTION_KERNEL,
+    OPTION_SET,
+    OPTION_KERNEL_DIR,
+    OPTION_VERIFY,
+    OPTION_REPEAT,
+    OPTION_TINY,
+    OPTION_SEED,
+    OPTION_SOURCE,
+    OPTION_PTX,
+    OPTION_CLEAR,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT
+} option_id;
+
+/** A set of options, as commands declare what they take. */
+#define OPTION(id) ((uint64_t)1 << (id))
+
+/** What the command line says.  Every string is borrowed from argv. */
+typedef struct options {
+    const char *command;
+    const char **operand; /* operand_count of them, in order; malloced */
+    size_t operand_count;
+    bool given[OPTION_COUNT];
+    const char *value[OPTION_COUNT]; /* NULL where not given, or a flag */
+    const char **set;                /* the values of --set, in order; malloced */
+    size_t set_count;
+    double alpha, beta;
+    uint64_t seed;
+    size_t repeat;
+    tsr_precision precision;
+    tsr_type as, type;
+} options;
+
+/**
+ * Read the arguments behind a command's name; options and operands may mix.
+ *
+ * @param argv   argv[0] is the command's name; argv[argc] is NULL.
+ * @param takes  The options that the command takes.
+ * @param out    Receives the options, to be freed with options_free, also on failure.
+ * @return 0, or 2 after a message on standard error.
+ */
+int options_parse(int argc, char **argv, uint64_t takes, options *out);
+
+void options_free(options *o);
+
+/** List the options of a set with their meanings. */
+void options_explain(FILE *stream, uint64_t takes);
+
+/** Complain about an option that does not exist, with a suggestion out of a set.  Returns 2. */
+int option_unknown(const char *argument, uint64_t takes);
+
+#endif

@@ -1,0 +1,164 @@
+#include "cli/run_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/device_choice.h"
+#include "cli/json_print.h"
+
+/* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
+static double rate(const run_report *r)
+{
+    const operation *op = r->problem->op;
+    double ns = (double)r->fastest.device_ns;
+
+    if (ns <= 0)
+        return 0;
+    if (!strcmp(op->rate, "GB/s"))
+        return op->bytes(r->problem) / ns;
+    if (!strcmp(op->rate, "Mkeys/s"))
+        return op->work(r->problem) / ns * 1e3;
+    return op->work(r->problem) / ns;
+}
+
+/* "3.10 ms" */
+static void append_time(text *out, uint64_t ns)
+{
+    if (ns < 1000000)
+        text_format(out, "%.3g us", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        text_format(out, "%.2f ms", (double)ns / 1e6);
+    else
+        text_format(out, "%.3f s", (double)ns / 1e9);
+}
+
+static void append_verdict(text *out, const run_report *r)
+{
+    if (!r->verified)
+        return;
+    if (!r->verdict.ok)
+        text_append(out, ", WRONG");
+    else if (r->verdict.worst > 0)
+        text_format(out, ", verified %.2g of bound", r->verdict.worst);
+    else
+        text_append(out, ", verified");
+}
+
+void run_report_summary(const run_report *r)
+{
+    text line = {0};
+
+    text_format(&line, "%s ", r->problem->op->name);
+    r->problem->op->describe(r->problem, &line);
+    text_format(&line, " on %s: %s", tsr_device_name(r->device), r->fastest.variant);
+    if (*r->fastest.parameters)
+        text_format(&line, " (%s)", r->fastest.parameters);
+    if (r->fastest.device_ns) {
+        text_append(&line, ", device ");
+        append_time(&line, r->fastest.device_ns);
+        if (r->count > 1) {
+            text_format(&line, " at best of %zu, median ", r->count);
+            append_time(&line, r->median_ns);
+        }
+        text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
+    }
+    append_verdict(&line, r);
+    fprintf(stderr, "%s\n", text_get(&line));
+    text_free(&line);
+}
+
+static json_t *scalars_json(json_t *object, double alpha, double beta)
+{
+    json_object_set_new(object, "alpha", json_number(alpha));
+    json_object_set_new(object, "beta", json_number(beta));
+    return object;
+}
+
+static json_t *numbers_json(const problem *p)
+{
+    if (p->op == &operation_matmul) {
+        const tsr_matmul_problem *q = &p->matmul;
+
+        return scalars_json(json_pack("{s:s, s:o, s:o, s:o, s:b, s:b}", "type",
+                                      tsr_type_name(q->type), "m", json_count(q->m), "n",
+                                      json_count(q->n), "k", json_count(q->k), "trans_a",
+                                      q->trans_a, "trans_b", q->trans_b),
+                            q->alpha, q->beta);
+    }
+    if (p->op == &operation_matvec) {
+        const tsr_matvec_problem *q = &p->matvec;
+
+        return scalars_json(json_pack("{s:s, s:o, s:o, s:b}", "type", tsr_type_name(q->type),
+                                      "rows", json_count(q->rows), "columns",
+                                      json_count(q->columns), "trans", q->trans),
+                            q->alpha, q->beta);
+    }
+    return json_pack("{s:s, s:o, s:b, s:b}", "type", tsr_type_name(p->sort.type), "n",
+                     json_count(p->sort.n), "descending", p->sort.descending, "argsort",
+                     p->sort.argsort);
+}
+
+static json_t *problem_json(const problem *p)
+{
+    json_t *object = numbers_json(p);
+    text described = {0};
+
+    p->op->describe(p, &described);
+    json_object_set_new(object, "description", json_text(text_get(&described)));
+    text_free(&described);
+    return object;
+}
+
+static json_t *times_json(const run_report *r)
+{
+    const tsr_report *t = &r->fastest;
+
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "build_ns", json_count(t->build_ns),
+                     "to_device_ns", json_count(t->to_device_ns), "device_ns",
+                     json_count(t->device_ns), "from_device_ns", json_count(t->from_device_ns),
+                     "wall_ns", json_count(t->wall_ns), "median_device_ns",
+                     json_count(r->median_ns), "runs", json_count(r->count));
+}
+
+static json_t *bytes_json(const run_report *r)
+{
+    const tsr_report *t = &r->fastest;
+
+    return json_pack("{s:o, s:o, s:o, s:o}", "to_device", json_count(t->to_device_bytes),
+                     "from_device", json_count(t->from_device_bytes), "workspace",
+                     json_count(t->workspace_bytes), "compulsory",
+                     json_number(r->problem->op->bytes(r->problem)));
+}
+
+static json_t *verdict_json(const run_report *r)
+{
+    if (!r->verified)
+        return json_null();
+    return json_pack("{s:b, s:o, s:o}", "ok", r->verdict.ok, "worst", json_number(r->verdict.worst),
+                     "detail", r->verdict.ok ? json_null() : json_text(r->verdict.detail));
+}
+
+int run_report_json(const run_report *r)
+{
+    static const char *const builds[] = {
+        [TSR_BUILD_NONE] = "none", [TSR_BUILD_CACHED] = "cached", [TSR_BUILD_COLD] = "cold"};
+    const tsr_report *t = &r->fastest;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "schema", json_string("tessera-run-1"));
+    json_object_set_new(object, "op", json_string(r->problem->op->name));
+    json_object_set_new(object, "problem", problem_json(r->problem));
+    json_object_set_new(object, "variant", json_text(t->variant));
+    json_object_set_new(object, "parameters", json_text(t->parameters));
+    json_object_set_new(object, "chosen", json_text(t->chosen));
+    json_object_set_new(object, "device", device_identity(r->device));
+    json_object_set_new(object, "build", json_string(builds[t->build]));
+    json_object_set_new(object, "commands", json_count(t->commands));
+    json_object_set_new(object, "times", times_json(r));
+    json_object_set_new(object, "rate", r->fastest.device_ns ? json_number(rate(r)) : json_null());
+    json_object_set_new(object, "rate_unit", json_string(r->problem->op->rate));
+    json_object_set_new(object, "bytes", bytes_json(r));
+    json_object_set_new(object, "verify", verdict_json(r));
+    return json_print(object);
+}

@@ -1,0 +1,30 @@
+/** The report of one run of an operation: a line for people, and JSON. */
+#ifndef CLI_RUN_REPORT_H
+#define CLI_RUN_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/operands.h"
+#include "ops/variant.h"
+#include "tessera/device.h"
+#include "tessera/run.h"
+
+typedef struct run_report {
+    const problem *problem;
+    const tsr_device *device;
+    tsr_report fastest; /* of `count` runs; its build fields are those of the first */
+    uint64_t median_ns; /* of the runs' device times */
+    size_t count;
+    bool verified;
+    verdict verdict; /* where verified */
+} run_report;
+
+/** One line on standard error. */
+void run_report_summary(const run_report *r);
+
+/** A JSON object on standard output; returns an exit status. */
+int run_report_json(const run_report *r);
+
+#endif

@@ -1,0 +1,450 @@
+#include "device/device.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <CL/cl_ext.h>
+
+#include "base/fail.h"
+#include "device/query.h"
+
+struct tsr_devices {
+    tsr_device *device;
+    size_t count;
+    text *failure;
+    size_t failure_count;
+};
+
+const char *feature_name(feature f)
+{
+    static const char *const names[FEATURE_COUNT] = {"fp16", "sub-groups", "inline PTX",
+                                                     "large local memory"};
+
+    return (unsigned)f < FEATURE_COUNT ? names[f] : "unknown feature";
+}
+
+/* "OpenCL 3.0 ..." or "OpenCL C 1.2 ...", after `prefix`, as 300 or 120; 0 where it is neither. */
+static unsigned parse_version(const char *s, const char *prefix)
+{
+    unsigned major, minor;
+    size_t skip = strlen(prefix);
+
+    if (strncmp(s, prefix, skip) != 0 || sscanf(s + skip, "%u.%u", &major, &minor) != 2)
+        return 0;
+    return 100 * major + 10 * minor;
+}
+
+/* The highest OpenCL C version; OpenCL 3.0 devices list all, older ones name one. */
+static unsigned read_clc_version(cl_device_id id, unsigned cl_version)
+{
+    cl_name_version versions[32];
+    char one[256] = "";
+    size_t bytes = 0;
+    unsigned best = 0;
+
+    if (cl_version >= 300 &&
+        clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, 0, NULL, &bytes) == CL_SUCCESS &&
+        bytes <= sizeof(versions) &&
+        clGetDeviceInfo(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS, bytes, versions, NULL) == CL_SUCCESS) {
+        for (size_t i = 0; i < bytes / sizeof(versions[0]); i++) {
+            unsigned v = 100 * CL_VERSION_MAJOR(versions[i].version) +
+                         10 * CL_VERSION_MINOR(versions[i].version);
+
+            best = v > best ? v : best;
+        }
+    }
+    if (best)
+        return best;
+    query_string(id, CL_DEVICE_OPENCL_C_VERSION, one, sizeof(one));
+    return parse_version(one, "OpenCL C ");
+}
+
+static device_kind kind_of(cl_device_type type)
+{
+    if (type & CL_DEVICE_TYPE_GPU)
+        return DEVICE_GPU;
+    return type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU : DEVICE_ACCELERATOR;
+}
+
+/* What each vendor calls the number of work-items that run in lock step. */
+static size_t read_team(cl_device_id id, const device_facts *d)
+{
+    cl_uint width;
+
+    if (d->kind == DEVICE_CPU)
+        return 1;
+    if (query_has_extension(id, "cl_nv_device_attribute_query") &&
+        query(id, QUERY_WARP_SIZE_NV, &width, sizeof(width)) && width)
+        return width;
+    if (query_has_extension(id, "cl_amd_device_attribute_query") &&
+        query(id, QUERY_WAVEFRONT_WIDTH_AMD, &width, sizeof(width)) && width)
+        return width;
+    return 32;
+}
+
+static void read_capability(cl_device_id id, device_facts *d)
+{
+    cl_uint major, minor;
+
+    d->nvidia = query_has_extension(id, "cl_nv_device_attribute_query");
+    if (d->nvidia && query(id, QUERY_COMPUTE_CAPABILITY_MAJOR_NV, &major, sizeof(major)) &&
+        query(id, QUERY_COMPUTE_CAPABILITY_MINOR_NV, &minor, sizeof(minor)))
+        d->nv_capability = 10 * major + minor;
+}
+
+tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out, tsr_error *err)
+{
+    device_facts d = {0};
+    cl_device_type type = 0;
+    cl_device_local_mem_type local_type = CL_GLOBAL;
+    cl_device_fp_config f32 = 0, f64 = 0;
+    cl_uint units = 0;
+    cl_ulong local = 0, global = 0, allocation = 0;
+    cl_bool unified = CL_FALSE;
+    char version[256] = "";
+    cl_int rc;
+
+    rc = clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clGetDeviceInfo(CL_DEVICE_TYPE)");
+    d.kind = kind_of(type);
+    query_string(id, CL_DEVICE_NAME, d.name, sizeof(d.name));
+    query_string(id, CL_DEVICE_VENDOR, d.vendor, sizeof(d.vendor));
+    query_string(id, CL_DRIVER_VERSION, d.driver, sizeof(d.driver));
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(d.platform), d.platform, NULL);
+    query_string(id, CL_DEVICE_VERSION, version, sizeof(version));
+    d.cl_version = parse_version(version, "OpenCL ");
+    d.clc_version = read_clc_version(id, d.cl_version);
+    query(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof(units));
+    query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d.max_work_group, sizeof(d.max_work_group));
+    query(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, d.max_work_item, sizeof(d.max_work_item));
+    query(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof(local));
+    query(id, CL_DEVICE_LOCAL_MEM_TYPE, &local_type, sizeof(local_type));
+    query(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof(global));
+    query(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof(allocation));
+    query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof(unified));
+    query(id, CL_DEVICE_SINGLE_FP_CONFIG, &f32, sizeof(f32));
+    query(id, CL_DEVICE_DOUBLE_FP_CONFIG, &f64, sizeof(f64));
+    d.compute_units = units;
+    d.local_memory = (size_t)local;
+    d.local_memory_on_chip = local_type == CL_LOCAL;
+    d.global_memory = global;
+    d.max_allocation = allocation;
+    d.unified_memory = unified;
+    d.fp64 = f64 != 0;
+    d.denormals_f32 = (f32 & CL_FP_DENORM) != 0;
+    d.denormals_f64 = (f64 & CL_FP_DENORM) != 0;
+    read_capability(id, &d);
+    d.team = read_team(id, &d);
+    if (d.cl_version < 120 || d.max_work_group == 0)
+        return tsr_fail(err, TSR_ENODEVICE, 0,
+                        "device '%s' says '%s', %zu work-items a group: OpenCL 1.2 is needed",
+                        d.name, version, d.max_work_group);
+    *out = (tsr_device){.platform = platform, .id = id, .facts = d};
+    return TSR_OK;
+}
+
+void device_read_host(tsr_device *out)
+{
+    device_facts d = {.kind = DEVICE_HOST,
+                      .fp64 = true,
+                      .denormals_f32 = true,
+                      .denormals_f64 = true,
+                      .unified_memory = true,
+                      .team = 1};
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    snprintf(d.name, sizeof(d.name), "host");
+    snprintf(d.vendor, sizeof(d.vendor), "host");
+    snprintf(d.platform, sizeof(d.platform), "host");
+#ifdef __VERSION__
+    snprintf(d.driver, sizeof(d.driver), "C compiler %s", __VERSION__);
+#endif
+    d.compute_units = cores > 0 ? (size_t)cores : 1;
+    d.max_work_group = 1;
+    if (pages > 0 && page > 0)
+        d.global_memory = (uint64_t)pages * (uint64_t)page;
+    d.max_allocation = d.global_memory;
+    for (unsigned f = 0; f < FEATURE_COUNT; f++) {
+        d.feature[f] = FEATURE_NO;
+        snprintf(d.feature_why[f], sizeof(d.feature_why[f]), "the host runs C code");
+    }
+    *out = (tsr_device){.facts = d};
+}
+
+/* Room for one more device.  NULL where memory ran out. */
+static tsr_device *grow(tsr_devices *list)
+{
+    tsr_device *bigger = realloc(list->device, (list->count + 1) * sizeof(*bigger));
+
+    if (!bigger)
+        return NULL;
+    list->device = bigger;
+    return &bigger[list->count];
+}
+
+static tsr_status add_failure(tsr_devices *list, const char *who, const tsr_error *why)
+{
+    text *bigger = realloc(list->failure, (list->failure_count + 1) * sizeof(*bigger));
+
+    if (!bigger)
+        return TSR_ENOMEM;
+    list->failure = bigger;
+    bigger[list->failure_count] = (text){0};
+    text_format(&bigger[list->failure_count], "%s: %s", who, why->message);
+    list->failure_count++;
+    return TSR_OK;
+}
+
+/* Add every device of one platform; what fails is recorded. */
+static tsr_status add_platform(tsr_devices *list, cl_platform_id platform, unsigned index)
+{
+    char who[200] = "", name[128] = "";
+    cl_device_id *ids = NULL;
+    tsr_status st = TSR_OK;
+    tsr_error why = {0};
+    cl_uint n = 0;
+    cl_int rc;
+
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name), name, NULL);
+    snprintf(who, sizeof(who), "platform %u (%s)", index, name[0] ? name : "no name");
+    rc = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
+    if (rc != CL_SUCCESS || n == 0) {
+        tsr_fail(&why, TSR_ECL, rc,
+                 rc == CL_DEVICE_NOT_FOUND || !rc ? "it has no device" : "clGetDeviceIDs");
+        return add_failure(list, who, &why);
+    }
+    ids = calloc(n, sizeof(cl_device_id));
+    if (!ids)
+        return TSR_ENOMEM;
+    rc = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL);
+    if (rc != CL_SUCCESS) {
+        tsr_fail(&why, TSR_ECL, rc, "clGetDeviceIDs");
+        st = add_failure(list, who, &why);
+        n = 0;
+    }
+    for (cl_uint i = 0; i < n && st == TSR_OK; i++) {
+        tsr_device *next = grow(list);
+
+        if (!next) {
+            st = TSR_ENOMEM;
+        } else if (device_read(platform, ids[i], next, &why) != TSR_OK) {
+            st = add_failure(list, who, &why);
+        } else {
+            next->platform_index = index;
+            next->device_index = i;
+            list->count++;
+        }
+    }
+    free(ids);
+    return st;
+}
+
+static tsr_status add_platforms(tsr_devices *list)
+{
+    cl_platform_id *platforms = NULL;
+    tsr_status st = TSR_OK;
+    tsr_error why = {0};
+    cl_uint n = 0;
+    cl_int rc = clGetPlatformIDs(0, NULL, &n);
+
+    if (rc == CL_PLATFORM_NOT_FOUND_KHR || (rc == CL_SUCCESS && n == 0))
+        return TSR_OK;
+    if (rc != CL_SUCCESS) {
+        tsr_fail(&why, TSR_ECL, rc, "clGetPlatformIDs");
+        return add_failure(list, "OpenCL loader", &why);
+    }
+    platforms = calloc(n, sizeof(cl_platform_id));
+    if (!platforms)
+        return TSR_ENOMEM;
+    rc = clGetPlatformIDs(n, platforms, NULL);
+    for (cl_uint i = 0; i < n && rc == CL_SUCCESS && st == TSR_OK; i++)
+        st = add_platform(list, platforms[i], i);
+    free(platforms);
+    return st;
+}
+
+tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err)
+{
+    tsr_devices *list = calloc(1, sizeof(*list));
+    tsr_device *host;
+
+    if (!list)
+        goto no_memory;
+    if (add_platforms(list) != TSR_OK)
+        goto no_memory;
+    host = grow(list);
+    if (!host)
+        goto no_memory;
+    device_read_host(host);
+    list->count++;
+    *out = list;
+    return TSR_OK;
+
+no_memory:
+    tsr_devices_close(list);
+    return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the list of devices");
+}
+
+void tsr_devices_close(tsr_devices *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->failure_count; i++)
+        text_free(&list->failure[i]);
+    free(list->failure);
+    free(list->device);
+    free(list);
+}
+
+size_t tsr_devices_count(const tsr_devices *list)
+{
+    return list->count;
+}
+
+const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i)
+{
+    return i < list->count ? &list->device[i] : NULL;
+}
+
+const char *tsr_devices_failure(const tsr_devices *list, size_t i)
+{
+    return i < list->failure_count ? text_get(&list->failure[i]) : NULL;
+}
+
+const char *tsr_device_name(const tsr_device *device)
+{
+    return device->facts.name;
+}
+
+const char *tsr_device_platform(const tsr_device *device)
+{
+    return device->facts.platform;
+}
+
+int tsr_device_is_host(const tsr_device *device)
+{
+    return device->facts.kind == DEVICE_HOST;
+}
+
+static bool contains(const char *haystack, const char *needle)
+{
+    size_t n = strlen(needle);
+
+    for (; *haystack; haystack++) {
+        size_t i = 0;
+
+        while (i < n && tolower((unsigned char)haystack[i]) == tolower((unsigned char)needle[i]))
+            i++;
+        if (i == n)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the selector names this device. */
+static bool matches(const tsr_device *d, const char *which)
+{
+    unsigned platform, device;
+    int end = 0;
+
+    if (sscanf(which, "%u:%u%n", &platform, &device, &end) == 2 && which[end] == '\0')
+        return d->platform_index == platform && d->device_index == device;
+    return contains(d->facts.platform, which) || contains(d->facts.vendor, which) ||
+           contains(d->facts.name, which);
+}
+
+static tsr_status no_match(const tsr_devices *list, const char *which, const char *how,
+                           tsr_error *err)
+{
+    text there = {0};
+
+    for (size_t i = 0; i + 1 < list->count; i++)
+        text_format(&there, "%u:%u %s (%s), ", list->device[i].platform_index,
+                    list->device[i].device_index, list->device[i].facts.name,
+                    list->device[i].facts.platform);
+    tsr_fail(err, TSR_ENAME, 0, "device '%s' %s; there are %shost", which, how, text_get(&there));
+    text_free(&there);
+    return TSR_ENAME;
+}
+
+/* The first device of a kind, or NULL. */
+static const tsr_device *first_of(const tsr_devices *list, device_kind kind)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->device[i].facts.kind == kind)
+            return &list->device[i];
+    return NULL;
+}
+
+static const tsr_device *preferred(const tsr_devices *list)
+{
+    const device_kind order[] = {DEVICE_GPU, DEVICE_ACCELERATOR, DEVICE_CPU};
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (first_of(list, order[i]))
+            return first_of(list, order[i]);
+    return NULL;
+}
+
+/* Fill out with what a name or number matches; their number, which may exceed max. */
+static size_t all_matches(const tsr_devices *list, const char *which, const tsr_device **out,
+                          size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i + 1 < list->count; i++) {
+        if (strcmp(which, "all") != 0 && !matches(&list->device[i], which))
+            continue;
+        if (n < max)
+            out[n] = &list->device[i];
+        n++;
+    }
+    return n;
+}
+
+tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const tsr_device **out,
+                              size_t max, size_t *count, tsr_error *err)
+{
+    static const struct {
+        const char *name;
+        device_kind kind;
+    } kinds[] = {{"cpu", DEVICE_CPU},
+                 {"gpu", DEVICE_GPU},
+                 {"accelerator", DEVICE_ACCELERATOR},
+                 {"host", DEVICE_HOST}};
+    const tsr_device *found[1];
+    size_t n;
+
+    if (!which)
+        which = getenv("TESSERA_DEVICE");
+    if (max == 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_select: no room for a device");
+    if (list->count == 1 && (!which || strcmp(which, "host") != 0))
+        return tsr_fail(err, TSR_ENODEVICE, 0, "no OpenCL device was found");
+    *count = 1;
+    if (!which || !*which) {
+        out[0] = preferred(list);
+        return TSR_OK;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(which, kinds[i].name) != 0)
+            continue;
+        found[0] = first_of(list, kinds[i].kind);
+        if (!found[0])
+            return no_match(list, which, "is not there", err);
+        out[0] = found[0];
+        return TSR_OK;
+    }
+    n = all_matches(list, which, out, max);
+    if (n == 0)
+        return no_match(list, which, "is not there", err);
+    if (n > 1 && strcmp(which, "all") != 0)
+        return no_match(list, which, "fits several", err);
+    *count = n < max ? n : max;
+    return TSR_OK;
+}

@@ -1,0 +1,62 @@
+/**
+ * What a device can do, as plain data: everything that a variant may ask when
+ * it decides whether and how it runs.  No OpenCL handle in it, so tests make
+ * devices up.
+ */
+#ifndef DEVICE_FACTS_H
+#define DEVICE_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum device_kind { DEVICE_HOST, DEVICE_CPU, DEVICE_GPU, DEVICE_ACCELERATOR } device_kind;
+
+/**
+ * Features that drivers under- or over-report.  A probe compiles, runs and
+ * checks each, once per device and driver (session/probe.h).
+ */
+typedef enum feature {
+    FEATURE_FP16,        /* arithmetic on half */
+    FEATURE_SUBGROUPS,   /* sub_group_reduce_add and its kin */
+    FEATURE_PTX,         /* inline PTX assembly, NVIDIA */
+    FEATURE_LARGE_LOCAL, /* static local memory beyond the reported limit, NVIDIA */
+    FEATURE_COUNT
+} feature;
+
+typedef enum feature_state { FEATURE_UNKNOWN = 0, FEATURE_NO, FEATURE_YES } feature_state;
+
+typedef struct device_facts {
+    device_kind kind;
+    char name[128];
+    char vendor[128];
+    char platform[128];
+    char driver[128];
+    unsigned cl_version;  /* of the device: 102, 120 as 100 * major + 10 * minor: 120, 200, 300 */
+    unsigned clc_version; /* highest OpenCL C that the device compiles, same form */
+    size_t compute_units;
+    size_t max_work_group; /* work-items in a work-group */
+    size_t max_work_item[3];
+    size_t local_memory;       /* bytes a work-group can use, as reported */
+    bool local_memory_on_chip; /* false where local memory is carved out of global memory (CPUs) */
+    uint64_t global_memory;    /* bytes */
+    uint64_t max_allocation;   /* bytes of the largest buffer */
+    bool fp64;
+    bool denormals_f32; /* FP32 keeps denormal numbers */
+    bool denormals_f64;
+    bool unified_memory;    /* shares physical memory with the host */
+    bool nvidia;            /* the vendor is NVIDIA */
+    unsigned nv_capability; /* compute capability as 10 * major + minor, 0 elsewhere */
+    size_t team;            /* width that a kernel may take as its natural team: warp,
+                               sub-group or wavefront; 1 on CPUs */
+    size_t subgroup_size;   /* seen by the sub-group probe, 0 otherwise */
+    size_t large_local;     /* bytes of local memory that the probe got, 0 otherwise */
+    feature_state feature[FEATURE_COUNT];
+    char feature_why[FEATURE_COUNT][96]; /* why a feature is absent, "" otherwise */
+} device_facts;
+
+/** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "large local
+ * memory". */
+const char *feature_name(feature f);
+
+#endif

@@ -1,0 +1,53 @@
+#include "file/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "file/excerpt.h"
+#include "file/mtx.h"
+#include "file/npy.h"
+#include "file/source.h"
+
+size_t array_count(const array *a)
+{
+    return a->shape[0] * a->shape[1];
+}
+
+void array_free(array *a)
+{
+    if (!a)
+        return;
+    free(a->data);
+    *a = (array){0};
+}
+
+static tsr_status unrecognised(const source *s, tsr_error *err)
+{
+    if (s->head_size >= 4 && memcmp(s->head, "PK\x03\x04", 4) == 0)
+        return tsr_fail(err, TSR_EFILE, 0,
+                        "%s: is a zip archive (.npz?); save one of its arrays with numpy.save",
+                        s->name);
+    return tsr_fail(err, TSR_EFILE, 0,
+                    "%s: is neither a .npy nor a Matrix Market file: begins with \"%s\"", s->name,
+                    excerpt_of((const char *)s->head, s->head_size).text);
+}
+
+tsr_status array_read(const char *path, array *out, tsr_error *err)
+{
+    source s;
+    tsr_status status = source_open(path, &s, err);
+
+    if (status)
+        return status;
+    /* The first byte tells the formats apart; the rest of a wrong magic or
+     * banner gets the message of its format. */
+    if (s.head[0] == 0x93)
+        status = npy_read(&s, out, err);
+    else if (s.head[0] == '%')
+        status = mtx_read(&s, out, err);
+    else
+        status = unrecognised(&s, err);
+    source_close(&s);
+    return status;
+}

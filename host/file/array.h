@@ -1,0 +1,48 @@
+/**
+ * Arrays in files: NumPy .npy and Matrix Market .mtx, told apart by content.
+ */
+#ifndef FILE_ARRAY_H
+#define FILE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tessera/status.h"
+#include "tessera/types.h"
+
+/** A dense array, row-major, in the host's byte order. */
+typedef struct array {
+    tsr_type type;
+    unsigned rank;   /* 0, 1 or 2 */
+    size_t shape[2]; /* shape[1] is 1 where rank < 2; shape[0] is 1 where rank is 0 */
+    void *data;      /* aligned to 64 bytes; NULL where the array holds no element */
+} array;
+
+/** Number of elements: the product of the shape, which array_read has checked. */
+size_t array_count(const array *a);
+
+/** Free an array's data and zero the struct.  NULL is allowed. */
+void array_free(array *a);
+
+/**
+ * Read a whole file, "-" being standard input, and check it in full.
+ *
+ * .npy: format versions 1.0, 2.0 and 3.0; both orders (Fortran order is
+ * transposed to row-major); byte order = | < >; any key order and alignment;
+ * float16, float32, float64 and int and uint of 8 to 64 bits.
+ * .mtx: array and coordinate; general, symmetric, skew-symmetric; real,
+ * integer and pattern (as 1); duplicates are summed; read as dense float64.
+ * Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * and https://math.nist.gov/MatrixMarket/formats.html.
+ *
+ * @param out  Receives the array; the caller frees it with array_free.
+ * @return TSR_OK; TSR_EFILE with file, field (or line) and values; TSR_EOVERFLOW
+ *         where the dense size exceeds physical memory; TSR_ENOMEM.
+ */
+tsr_status array_read(const char *path, array *out, tsr_error *err);
+
+/** Convert in place to TSR_F32 or TSR_F64, rounding to nearest even. TSR_EINVAL for other targets.
+ */
+tsr_status array_convert(array *a, tsr_type to, tsr_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+#include "file/encode.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "file/c_locale.h"
+#include "file/half.h"
+
+/* The type as NumPy writes it, without the byte order. */
+static const char *descr(tsr_type type)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "f4", [TSR_F64] = "f8", [TSR_I32] = "i4", [TSR_U32] = "u4",
+        [TSR_I64] = "i8", [TSR_U64] = "u8", [TSR_F16] = "f2", [TSR_I8] = "i1",
+        [TSR_U8] = "u1",  [TSR_I16] = "i2", [TSR_U16] = "u2",
+    };
+
+    return names[type];
+}
+
+static char byte_order(tsr_type type)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+
+    memcpy(&first, &one, 1);
+    if (tsr_type_size(type) == 1)
+        return '|';
+    return (char)(first ? '<' : '>');
+}
+
+tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
+{
+    enum { PREAMBLE = 10, HEADER = 128 };
+    char header[HEADER + 1] = "\x93NUMPY\x01";
+    char shape[64] = "";
+    size_t bytes = array_count(a) * tsr_type_size(a->type);
+    int length;
+    tsr_status status;
+
+    if (a->rank == 1)
+        snprintf(shape, sizeof(shape), "%zu,", a->shape[0]);
+    else if (a->rank == 2)
+        snprintf(shape, sizeof(shape), "%zu, %zu", a->shape[0], a->shape[1]);
+    header[8] = HEADER - PREAMBLE; /* little endian in two bytes */
+    /* Two 64-bit extents still leave room for the padding: at most 105 bytes are text. */
+    length = snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
+                      "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+                      byte_order(a->type), descr(a->type), shape);
+    memset(header + PREAMBLE + length, ' ', (size_t)(HEADER - PREAMBLE - length));
+    header[HEADER - 1] = '\n';
+    status = put(to, header, HEADER, err);
+    if (status || bytes == 0)
+        return status;
+    return put(to, a->data, bytes, err);
+}
+
+static bool is_real(tsr_type type)
+{
+    return type == TSR_F16 || type == TSR_F32 || type == TSR_F64;
+}
+
+static int format_real(char *to, size_t size, tsr_type type, const void *data, size_t i)
+{
+    double v;
+
+    if (type == TSR_F64)
+        v = ((const double *)data)[i];
+    else if (type == TSR_F32)
+        v = (double)((const float *)data)[i];
+    else
+        v = (double)half_to_float(((const uint16_t *)data)[i]);
+    if (isnan(v)) /* printf writes "-nan" for some, which not every reader takes */
+        return snprintf(to, size, "nan\n");
+    return snprintf(to, size, "%.*g\n", type == TSR_F64 ? 17 : 9, v);
+}
+
+static int format_integer(char *to, size_t size, tsr_type type, const void *data, size_t i)
+{
+    switch (type) {
+    case TSR_I8:
+        return snprintf(to, size, "%" PRId8 "\n", ((const int8_t *)data)[i]);
+    case TSR_U8:
+        return snprintf(to, size, "%" PRIu8 "\n", ((const uint8_t *)data)[i]);
+    case TSR_I16:
+        return snprintf(to, size, "%" PRId16 "\n", ((const int16_t *)data)[i]);
+    case TSR_U16:
+        return snprintf(to, size, "%" PRIu16 "\n", ((const uint16_t *)data)[i]);
+    case TSR_I32:
+        return snprintf(to, size, "%" PRId32 "\n", ((const int32_t *)data)[i]);
+    case TSR_U32:
+        return snprintf(to, size, "%" PRIu32 "\n", ((const uint32_t *)data)[i]);
+    case TSR_I64:
+        return snprintf(to, size, "%" PRId64 "\n", ((const int64_t *)data)[i]);
+    default:
+        return snprintf(to, size, "%" PRIu64 "\n", ((const uint64_t *)data)[i]);
+    }
+}
+
+/* The values, column after column, in pieces of about `chunk` bytes. */
+static tsr_status put_values(const array *a, encode_put *put, void *to, tsr_error *err)
+{
+    enum { LONGEST = 32 }; /* of one value with its line end */
+    char chunk[1 << 13];
+    size_t used = 0;
+
+    for (size_t j = 0; j < a->shape[1]; j++) {
+        for (size_t i = 0; i < a->shape[0]; i++) {
+            size_t at = i * a->shape[1] + j;
+            size_t room = sizeof(chunk) - used;
+            tsr_status status;
+
+            if (is_real(a->type))
+                used += (size_t)format_real(chunk + used, room, a->type, a->data, at);
+            else
+                used += (size_t)format_integer(chunk + used, room, a->type, a->data, at);
+            if (used < sizeof(chunk) - LONGEST)
+                continue;
+            status = put(to, chunk, used, err);
+            if (status)
+                return status;
+            used = 0;
+        }
+    }
+    return used ? put(to, chunk, used, err) : TSR_OK;
+}
+
+tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
+{
+    char head[128];
+    int length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
+                          is_real(a->type) ? "real" : "integer", a->shape[0], a->shape[1]);
+    c_locale locale;
+    tsr_status status = put(to, head, (size_t)length, err);
+
+    if (status || array_count(a) == 0)
+        return status;
+    if (!c_locale_enter(&locale))
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a locale");
+    status = put_values(a, put, to, err);
+    c_locale_leave(&locale);
+    return status;
+}

@@ -1,0 +1,19 @@
+/** Matrix Market .mtx files, as array.h says. */
+#ifndef FILE_MTX_H
+#define FILE_MTX_H
+
+#include "file/array.h"
+#include "file/source.h"
+
+/** Read a .mtx file from a source of which nothing is taken yet; returns as array_read. */
+tsr_status mtx_read(source *s, array *out, tsr_error *err);
+
+/**
+ * The same from memory that holds the whole file.
+ *
+ * @param memory  Most bytes that the dense matrix may take; beyond it TSR_EOVERFLOW.
+ */
+tsr_status mtx_parse(const char *name, const unsigned char *bytes, size_t size, size_t memory,
+                     array *out, tsr_error *err);
+
+#endif

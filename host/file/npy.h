@@ -1,0 +1,23 @@
+/** NumPy's .npy files, as array.h says. */
+#ifndef FILE_NPY_H
+#define FILE_NPY_H
+
+#include "file/array.h"
+#include "file/source.h"
+
+/**
+ * Read a .npy file from a source of which nothing is taken yet.
+ *
+ * Data in the host's byte order and in C order goes straight from the file
+ * into the array.
+ *
+ * @param out  Receives the array; the caller frees it.
+ * @return as array_read.
+ */
+tsr_status npy_read(source *s, array *out, tsr_error *err);
+
+/** The same from memory that holds the whole file. */
+tsr_status npy_parse(const char *name, const unsigned char *bytes, size_t size, array *out,
+                     tsr_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/** The header of a .npy file: what it says about the bytes that follow it. */
+#ifndef FILE_NPY_HEADER_H
+#define FILE_NPY_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tessera/status.h"
+#include "tessera/types.h"
+
+/** Longest header that is read, in bytes: what versions 1.0 can express. */
+enum { NPY_HEADER_MOST = 65535 };
+
+typedef struct npy_header {
+    tsr_type type;
+    bool swapped; /* the byte order is not the host's */
+    bool fortran; /* columns lie together */
+    unsigned rank;
+    size_t shape[2]; /* 1 where beyond the rank */
+    size_t offset;   /* of the data in the file, in bytes */
+    size_t bytes;    /* of the data */
+} npy_header;
+
+/**
+ * Parse the magic, the version and the dictionary at the start of a file.
+ *
+ * The dictionary is a Python literal with the keys 'descr', 'fortran_order'
+ * and 'shape', in any order, each once.
+ *
+ * @param name   The file's, for messages.
+ * @param bytes  The first `size` bytes of the file: all of it, or at least
+ *               NPY_HEADER_MOST + 12.
+ * @return TSR_OK; TSR_EFILE with the field and its value; then *h is untouched.
+ */
+tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size,
+                            npy_header *h, tsr_error *err);
+
+#endif

@@ -1,0 +1,223 @@
+#include "file/output.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/sizes.h"
+#include "base/text.h"
+#include "file/encode.h"
+#include "file/target.h"
+#include "file/temporaries.h"
+
+struct output {
+    char *name; /* the path as given, for messages and for opening in place */
+    target target;
+    int fd;      /* TARGET_FILE: of the temporary file */
+    int slot;    /* among the temporaries, -1 for none */
+    text held;   /* otherwise: what output_commit writes */
+    bool filled; /* output_write has succeeded */
+    char temporary[TEMPORARY_PATH];
+};
+
+static tsr_status cannot(const output *o, const char *what, tsr_error *err)
+{
+    return tsr_fail(err, TSR_EFILE, 0, "%s: cannot %s: %s", o->name, what, strerror(errno));
+}
+
+/* mkstemp() creates 0600 and leaves it to the caller to find the umask, which
+ * cannot be read without setting it for every thread.  open() applies it. */
+static tsr_status create_temporary(output *o, tsr_error *err)
+{
+    enum { ATTEMPTS = 100 };
+    /* Nobody else reads what replaces a file that nobody else may read. */
+    mode_t mode = o->target.exists ? 0600 : 0666;
+    uint64_t state = clock_ns() ^ (uint64_t)getpid() << 32;
+
+    for (int i = 0; i < ATTEMPTS; i++) {
+        int n = snprintf(o->temporary, sizeof(o->temporary), "%s/.tessera-%016llx",
+                         o->target.directory, (unsigned long long)random_u64(&state));
+
+        if (n < 0 || (size_t)n >= sizeof(o->temporary)) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        /* Listed before it exists, so that no signal finds it unlisted. */
+        o->slot = temporaries_add(o->temporary);
+        if (o->slot < 0)
+            return tsr_fail(err, TSR_EFILE, 0, "%s: cannot create: %d outputs are open already",
+                            o->name, TEMPORARIES_MOST);
+        o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (o->fd >= 0)
+            return TSR_OK;
+        temporaries_drop(o->slot);
+        o->slot = -1;
+        if (errno != EEXIST)
+            break;
+    }
+    return tsr_fail(err, TSR_EFILE, 0, "%s: cannot create a file in %s: %s", o->name,
+                    o->target.directory, strerror(errno));
+}
+
+tsr_status output_open(const char *path, output **out, tsr_error *err)
+{
+    tsr_status status;
+    output *o = calloc(1, sizeof(*o));
+
+    if (!o)
+        return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for an output", path);
+    o->fd = -1;
+    o->slot = -1;
+    status = target_resolve(path, &o->target, err);
+    if (status)
+        goto cleanup;
+    o->name = strdup(o->target.kind == TARGET_STDOUT ? "standard output" : path);
+    if (!o->name) {
+        status = tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for its name", path);
+        goto cleanup;
+    }
+    if (o->target.kind == TARGET_FILE) {
+        status = create_temporary(o, err);
+        if (status)
+            goto cleanup;
+    }
+    *out = o;
+    o = NULL; /* moved to the caller */
+
+cleanup:
+    output_discard(o);
+    return status;
+}
+
+int output_same(const output *a, const output *b)
+{
+    return target_same(&a->target, &b->target);
+}
+
+static tsr_status write_fully(const output *o, int fd, const char *bytes, size_t size,
+                              tsr_error *err)
+{
+    enum { WRITE_MOST = 1 << 30 };
+
+    while (size) {
+        ssize_t n = write(fd, bytes, size_min(size, WRITE_MOST));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cannot(o, "write", err);
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return TSR_OK;
+}
+
+/* An encode_put. */
+static tsr_status put(void *to, const void *bytes, size_t size, tsr_error *err)
+{
+    output *o = to;
+
+    if (o->target.kind == TARGET_FILE)
+        return write_fully(o, o->fd, bytes, size, err);
+    text_append_bytes(&o->held, bytes, size);
+    if (o->held.failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory to hold %zu more bytes", o->name, size);
+    return TSR_OK;
+}
+
+tsr_status output_write(output *o, const array *a, tsr_error *err)
+{
+    size_t length = strlen(o->name);
+    tsr_status status;
+
+    assert(!o->filled);
+    if (length >= 4 && strcmp(o->name + length - 4, ".mtx") == 0)
+        status = encode_mtx(a, put, o, err);
+    else
+        status = encode_npy(a, put, o, err);
+    o->filled = !status;
+    return status;
+}
+
+/* The rename itself reaches the disk with the directory.  The file is in place
+ * by then, so a file system that cannot do this fails nothing. */
+static void flush_directory(const char *directory)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+static tsr_status commit_file(output *o, tsr_error *err)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+    int fd = o->fd;
+
+    if (o->target.exists && fchmod(fd, o->target.stat.st_mode & 07777) != 0)
+        return cannot(o, "set its mode", err);
+    if (fsync(fd) != 0)
+        return cannot(o, "flush", err);
+    o->fd = -1; /* closed, also where close() fails */
+    if (close(fd) != 0)
+        return cannot(o, "close", err);
+    snprintf(path, sizeof(path), "%s/%s", o->target.directory, o->target.base);
+    if (rename(o->temporary, path) != 0)
+        return cannot(o, "put in place", err);
+    temporaries_drop(o->slot);
+    o->slot = -1;
+    flush_directory(o->target.directory);
+    return TSR_OK;
+}
+
+static tsr_status commit_in_place(output *o, tsr_error *err)
+{
+    int fd = open(o->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    tsr_status status;
+
+    if (fd < 0)
+        return cannot(o, "open", err);
+    status = write_fully(o, fd, text_get(&o->held), o->held.length, err);
+    if (close(fd) != 0 && !status)
+        status = cannot(o, "close", err);
+    return status;
+}
+
+tsr_status output_commit(output *o, tsr_error *err)
+{
+    tsr_status status;
+
+    assert(o->filled);
+    if (o->target.kind == TARGET_FILE)
+        status = commit_file(o, err);
+    else if (o->target.kind == TARGET_INPLACE)
+        status = commit_in_place(o, err);
+    else
+        status = write_fully(o, STDOUT_FILENO, text_get(&o->held), o->held.length, err);
+    output_discard(o); /* removes what a failure leaves */
+    return status;
+}
+
+void output_discard(output *o)
+{
+    if (!o)
+        return;
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->slot >= 0) {
+        unlink(o->temporary);
+        temporaries_drop(o->slot);
+    }
+    text_free(&o->held);
+    free(o->name);
+    free(o);
+}

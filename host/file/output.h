@@ -1,0 +1,47 @@
+/**
+ * Output files that appear whole or not at all.
+ *
+ * A regular (or not yet existing) output is written to a temporary file beside
+ * its place, flushed and renamed over it by output_commit.  An output that
+ * exists and is no regular file (a pipe, a device), and "-", standard output,
+ * are written in place by output_commit.
+ */
+#ifndef FILE_OUTPUT_H
+#define FILE_OUTPUT_H
+
+#include "file/array.h"
+#include "tessera/status.h"
+
+typedef struct output output;
+
+/**
+ * Open an output and check that it can be written, before any work is done.
+ *
+ * @param path  "-" is standard output.  A symbolic link is followed.
+ * @param out   Receives the output; the caller ends it with output_commit or output_discard.
+ * @return TSR_OK, TSR_ENOMEM or TSR_EFILE.
+ */
+tsr_status output_open(const char *path, output **out, tsr_error *err);
+
+/** Nonzero where both would write the same file (by identity, not by spelling) or both standard
+ * output. */
+int output_same(const output *a, const output *b);
+
+/**
+ * Write an array: .mtx (array format, %.17g) where the path ends in ".mtx",
+ * else .npy version 1.0 with data aligned to 64 bytes.  Nothing is visible
+ * at the path until output_commit.
+ */
+tsr_status output_write(output *o, const array *a, tsr_error *err);
+
+/** Put what was written in its place.  Frees the output, also on failure. */
+tsr_status output_commit(output *o, tsr_error *err);
+
+/** Drop what was written and free the output.  NULL is allowed. */
+void output_discard(output *o);
+
+/** Remove the temporary files of every open output.  Async-signal-safe: for a handler that exits.
+ */
+void output_remove_temporaries(void);
+
+#endif

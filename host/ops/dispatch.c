@@ -1,0 +1,337 @@
+#include "ops/dispatch.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/registry.h"
+#include "session/program.h"
+
+const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,
+                              const params *chosen, text *reason)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = chosen};
+    tsr_error err = {0};
+
+    if (v->source && j.device->kind != DEVICE_HOST && session_probe(s, v->needs, &err) != TSR_OK) {
+        text_format(reason, "%s", err.message);
+        return text_get(reason);
+    }
+    return variant_unsuited(v, &j, reason);
+}
+
+/* Parameters of v: its defaults with the caller's settings over them. */
+static tsr_status set_params(const variant *v, const tsr_run *run, params *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    *out = params_default(v);
+    for (size_t i = 0; run && i < run->set_count && st == TSR_OK; i++)
+        st = params_set(v, out, run->set[i], err);
+    return st;
+}
+
+static tsr_status select_named(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                               tsr_error *err)
+{
+    tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
+    const char *why;
+    text reason = {0};
+
+    if (st == TSR_OK)
+        st = set_params(out->variant, run, &out->params, err);
+    if (st != TSR_OK)
+        return st;
+    why = dispatch_unsuited(s, p, out->variant, &out->params, &reason);
+    if (why)
+        st = tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s on %s: %s", p->op->name, run->variant,
+                      session_facts(s)->name, why);
+    snprintf(out->chosen, sizeof(out->chosen), "named by the caller");
+    text_free(&reason);
+    return st;
+}
+
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                           tsr_error *err)
+{
+    const char *names[PREFERENCES_MAX];
+    text first_reason = {0}, reason = {0};
+    tsr_status st = TSR_EUNSUITED;
+    const char *why = NULL;
+    size_t n;
+
+    *out = (selection){0};
+    if (run && run->variant)
+        return select_named(s, p, run, out, err);
+    if (run && run->set_count)
+        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
+                        run->set[0]);
+    n = p->op->prefer(p, session_facts(s), names);
+    assert(n <= PREFERENCES_MAX);
+    for (size_t i = 0; i < n && st == TSR_EUNSUITED; i++) {
+        st = variant_find(p->op, names[i], &out->variant, err);
+        assert(st == TSR_OK && "prefer() names variants of its operation");
+        out->params = params_default(out->variant);
+        why = dispatch_unsuited(s, p, out->variant, &out->params, &reason);
+        if (why && i == 0)
+            text_format(&first_reason, "%s: %s", names[i], why);
+        if (why)
+            st = TSR_EUNSUITED;
+        else if (i == 0)
+            snprintf(out->chosen, sizeof(out->chosen), "first in the order of preference");
+        else
+            snprintf(out->chosen, sizeof(out->chosen), "number %zu in the order of preference; %s",
+                     i + 1, text_get(&first_reason));
+    }
+    if (st == TSR_EUNSUITED)
+        tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name,
+                 session_facts(s)->name, text_get(&first_reason));
+    text_free(&first_reason);
+    text_free(&reason);
+    return st;
+}
+
+tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
+                          tsr_report *report, tsr_error *err)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    program *before = s->programs;
+    text options = {0};
+    tsr_status st;
+
+    variant_options(sel->variant, &j, &options);
+    st = program_get(s, sel->variant->source, text_get(&options), out, err);
+    text_free(&options);
+    if (st == TSR_OK && report && s->programs != before) {
+        report->build = (*out)->built;
+        report->build_ns += (*out)->build_ns;
+    }
+    return st;
+}
+
+/* The objects that the commands of one call refer to. */
+typedef struct binding {
+    tsr_session *session;
+    const selection *selection;
+    const cl_mem *operands;
+    cl_mem workspace; /* NULL where none is needed */
+    program *program;
+} binding;
+
+static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const binding *b)
+{
+    switch (a->kind) {
+    case ARG_OPERAND:
+        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->operands[a->index]);
+    case ARG_WORKSPACE:
+        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->workspace);
+    case ARG_SCALAR:
+        return clSetKernelArg(kernel, i, a->bytes, a->scalar);
+    case ARG_LOCAL:
+        break;
+    }
+    return clSetKernelArg(kernel, i, a->bytes, NULL);
+}
+
+/* What the compiler made of the kernel may be smaller than what the device allows; PoCL aborts on
+ * too much local memory, so both are checked before the launch. */
+static tsr_status check_launch(cl_kernel kernel, const step *st, const binding *b, tsr_error *err)
+{
+    const device_facts *d = session_facts(b->session);
+    size_t items = 1, limit = 0, local_limit = size_max(d->local_memory, d->large_local);
+    cl_ulong local = 0;
+
+    for (unsigned i = 0; i < st->dims; i++)
+        items *= st->local[i];
+    clGetKernelWorkGroupInfo(kernel, b->session->device.id, CL_KERNEL_WORK_GROUP_SIZE,
+                             sizeof(limit), &limit, NULL);
+    clGetKernelWorkGroupInfo(kernel, b->session->device.id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(local),
+                             &local, NULL);
+    if (limit && items > limit)
+        return tsr_fail(err, TSR_EUNSUITED, 0,
+                        "%s: a work-group of %zu items is over the kernel's limit of %zu",
+                        b->selection->variant->name, items, limit);
+    if (local > local_limit)
+        return tsr_fail(err, TSR_EUNSUITED, 0,
+                        "%s: %llu bytes of local memory are over the device's %zu",
+                        b->selection->variant->name, (unsigned long long)local, local_limit);
+    return TSR_OK;
+}
+
+static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wait,
+                                 const cl_event *wait, cl_event *done, tsr_error *err)
+{
+    const char *entry = b->selection->variant->entries[st->entry];
+    cl_kernel kernel;
+    tsr_status status = program_kernel(b->program, entry, &kernel, err);
+    cl_int rc;
+
+    for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
+        rc = set_arg(kernel, i, &st->arg[i], b);
+        if (rc != CL_SUCCESS)
+            status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", entry, i);
+    }
+    if (status == TSR_OK)
+        status = check_launch(kernel, st, b, err);
+    if (status != TSR_OK)
+        return status;
+    rc = clEnqueueNDRangeKernel(b->session->queue, kernel, st->dims, NULL, st->global, st->local,
+                                n_wait, n_wait ? wait : NULL, done);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc,
+                        "clEnqueueNDRangeKernel(%s, global %zux%zu, local %zux%zu)", entry,
+                        st->global[0], st->dims > 1 ? st->global[1] : 1, st->local[0],
+                        st->dims > 1 ? st->local[1] : 1);
+    return TSR_OK;
+}
+
+static tsr_status enqueue_step(const step *st, const binding *b, cl_uint n_wait,
+                               const cl_event *wait, cl_event *done, tsr_error *err)
+{
+    cl_mem target;
+    cl_int rc;
+
+    if (st->kind == STEP_LAUNCH)
+        return enqueue_launch(st, b, n_wait, wait, done, err);
+    target =
+        st->fill_target.kind == ARG_WORKSPACE ? b->workspace : b->operands[st->fill_target.index];
+    rc = clEnqueueFillBuffer(b->session->queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
+                             st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
+    return TSR_OK;
+}
+
+/* The events of a run of commands: the first, and the one that came last. */
+typedef struct chain {
+    cl_event first;
+    cl_event last;
+} chain;
+
+static void chain_push(chain *c, cl_event e)
+{
+    if (!c->first) {
+        c->first = e;
+        clRetainEvent(e);
+    }
+    if (c->last)
+        clReleaseEvent(c->last);
+    c->last = e;
+}
+
+static void chain_release(chain *c)
+{
+    if (c->first)
+        clReleaseEvent(c->first);
+    if (c->last)
+        clReleaseEvent(c->last);
+    *c = (chain){0};
+}
+
+/* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
+ * event: the first, the last, and on an out-of-order queue every one. */
+static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
+                                const cl_event *wait, chain *events, size_t *count, tsr_error *err)
+{
+    const variant *v = b->selection->variant;
+    const bool out_of_order = b->session->out_of_order;
+    step now, next;
+    bool more = v->step(j, 0, &now);
+    tsr_status st = TSR_OK;
+    cl_int rc;
+
+    *count = 0;
+    if (!more) {
+        cl_event e = NULL;
+
+        rc = clEnqueueMarkerWithWaitList(b->session->queue, n_wait, n_wait ? wait : NULL, &e);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
+        chain_push(events, e);
+    }
+    while (more && st == TSR_OK) {
+        bool is_first = *count == 0;
+        bool is_last = !v->step(j, *count + 1, &next);
+        cl_event e = NULL;
+
+        st = enqueue_step(&now, b,
+                          is_first       ? n_wait
+                          : out_of_order ? 1
+                                         : 0,
+                          is_first ? wait : &events->last,
+                          is_first || is_last || out_of_order ? &e : NULL, err);
+        if (e)
+            chain_push(events, e);
+        now = next;
+        more = !is_last;
+        ++*count;
+    }
+    return st;
+}
+
+static tsr_status make_workspace(tsr_session *s, const char *name, size_t bytes, cl_mem *out,
+                                 tsr_error *err)
+{
+    cl_int rc;
+
+    if (bytes == 0)
+        return TSR_OK;
+    if (bytes > session_facts(s)->max_allocation)
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "%s: a workspace of %zu bytes is over the device's largest allocation of "
+                        "%llu bytes",
+                        name, bytes, (unsigned long long)session_facts(s)->max_allocation);
+    *out = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (!*out)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
+                        bytes);
+    return TSR_OK;
+}
+
+tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
+                            const cl_mem operands[], cl_uint n_wait, const cl_event *wait,
+                            cl_event *first, cl_event *last, tsr_report *report, tsr_error *err)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    const variant *v = sel->variant;
+    binding b = {.session = s, .selection = sel, .operands = operands};
+    size_t bytes = v->workspace ? v->workspace(&j) : 0, commands = 0;
+    chain events = {0};
+    tsr_status st;
+
+    if (!v->source)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: C code has no queue to run on", p->op->name,
+                        v->name);
+    st = dispatch_build(s, p, sel, &b.program, report, err);
+    if (st == TSR_OK)
+        st = make_workspace(s, v->name, bytes, &b.workspace, err);
+    if (st == TSR_OK)
+        st = enqueue_steps(&j, &b, n_wait, wait, &events, &commands, err);
+    if (st == TSR_OK)
+        clFlush(s->queue);
+    else if (commands)
+        clFinish(s->queue); /* the operands are the caller's again after a failure */
+    /* OpenCL keeps a released buffer until the commands that use it are done. */
+    if (b.workspace)
+        clReleaseMemObject(b.workspace);
+    if (st != TSR_OK) {
+        chain_release(&events);
+        return st;
+    }
+    if (report) {
+        report->commands = commands;
+        report->workspace_bytes = bytes;
+    }
+    if (first) {
+        *first = events.first;
+        events.first = NULL; /* moved to the caller */
+    }
+    if (last) {
+        *last = events.last;
+        events.last = NULL; /* moved to the caller */
+    }
+    chain_release(&events);
+    return TSR_OK;
+}

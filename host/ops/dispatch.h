@@ -1,0 +1,43 @@
+/** From a problem to commands on a queue: choose a variant, build it, enqueue its steps. */
+#ifndef OPS_DISPATCH_H
+#define OPS_DISPATCH_H
+
+#include "ops/variant.h"
+#include "session/state.h"
+
+/** The variant and parameters that a call runs, and why these. */
+typedef struct selection {
+    const variant *variant;
+    params params;
+    char chosen[160];
+} selection;
+
+/**
+ * Choose for a checked problem: the named variant, else the first suited one in
+ * the operation's order of preference.  Probes the features that candidates need.
+ *
+ * @return TSR_OK; TSR_ENAME; TSR_EUNSUITED with the reason (of the named one,
+ *         or of the most preferred one).
+ */
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                           tsr_error *err);
+
+/** NULL, or why a variant with these parameters cannot run p here; probes what it needs. */
+const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,
+                              const params *chosen, text *reason);
+
+/** Built program of a selection and its kernels, ready to run.  Adds to report's build fields. */
+tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
+                          tsr_report *report, tsr_error *err);
+
+/**
+ * Enqueue every step.  operands[i] is operand i's buffer.
+ *
+ * @param first, last  Receive the events of the first and the last command, for timing and
+ *                     waiting; the caller releases them.  Either may be NULL.
+ */
+tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
+                            const cl_mem operands[], cl_uint n_wait, const cl_event *wait,
+                            cl_event *first, cl_event *last, tsr_report *report, tsr_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/**
+ * The order of keys as the language sees it: comparators that ask whether a
+ * number is NaN, which sign it has and which one is less.  The kernels map bits
+ * to integers instead (cl/sort_key.clh), so each side checks the other.
+ *
+ * Floats: -inf < ... < -0 < +0 < ... < +inf < NaN.  Among the NaNs, which the
+ * interface leaves open, those without a sign come first, by rising payload,
+ * then those with a sign, by falling payload: the order is total on bits.
+ */
+#ifndef OPS_SORT_ORDER_H
+#define OPS_SORT_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/types.h"
+
+/** Compares two keys for qsort: negative, 0 or positive; 0 for equal bits alone. */
+typedef int (*key_comparator)(const void *, const void *);
+
+/** The ascending order of a key type. */
+key_comparator sort_comparator(tsr_type type);
+
+/** A key with the position it came from; the key, of whichever type, comes first. */
+typedef struct sort_pair {
+    uint64_t key;
+    int64_t index;
+} sort_pair;
+
+/** The ascending order of sort_pair: by key, then by index. */
+key_comparator sort_pair_comparator(tsr_type type);
+
+/**
+ * Stable merge sort, from the bottom up, of the n positions in perm by the keys
+ * they stand for; scratch has room for n.  With descending equal keys keep
+ * their order too.
+ */
+void sort_reference(tsr_type type, bool descending, const void *keys, size_t n, size_t *perm,
+                    size_t *scratch);
+
+#endif

@@ -1,0 +1,22 @@
+/** Test inputs, edge shapes and proof of the sort operation: what operation_sort's fill, sweep and
+ *  verify point to. */
+#ifndef OPS_SORT_PROOF_H
+#define OPS_SORT_PROOF_H
+
+#include "ops/variant.h"
+
+void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]);
+
+bool sort_sweep(size_t i, bool tiny, problem *out);
+
+/**
+ * Up to 2^24 keys: equality with a stable merge sort.  Beyond that, in time
+ * and memory of order n: the keys are in order and, with argsort, the index
+ * is a permutation that gathers them and rises among equal keys (which leaves
+ * one answer); without it, keys before and after agree in number and in two
+ * sums over a hash of each.
+ */
+tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
+                       const void *const after[], verdict *out, tsr_error *err);
+
+#endif

@@ -1,0 +1,318 @@
+#include "session/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+
+/* What stands at the start of every entry; the number is the format's version. */
+static const char magic[8] = "TSRC\0001\n";
+
+/* Then these, in the machine's byte order, then key, log and data. */
+typedef struct header {
+    char magic[8];
+    uint64_t key_size;
+    uint64_t log_size;
+    uint64_t data_size;
+    uint64_t checksum; /* of key, log and data */
+} header;
+
+/* FNV-1a, 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv). */
+static uint64_t fnv1a(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *b = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ b[i]) * 0x100000001B3u;
+    return hash;
+}
+
+static const uint64_t fnv_start = 0xCBF29CE484222325u;
+
+/* mkdir -p, each new folder for the user alone. */
+static bool make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    bool made = copy != NULL;
+
+    for (char *c = copy ? copy + 1 : NULL; made && c && *c; c++) {
+        if (*c != '/')
+            continue;
+        *c = '\0';
+        made = mkdir(copy, 0700) == 0 || errno == EEXIST;
+        *c = '/';
+    }
+    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
+    free(copy);
+    return made;
+}
+
+/* The folder that the environment asks for. */
+static void find_folder(text *out)
+{
+    const char *own = getenv("TESSERA_CACHE_DIR");
+    const char *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (own && *own)
+        text_append(out, own);
+    else if (xdg && *xdg == '/')
+        text_format(out, "%s/tessera", xdg);
+    else if (home && *home == '/')
+        text_format(out, "%s/.cache/tessera", home);
+}
+
+void cache_open(cache *c)
+{
+    struct stat st;
+    const char *folder;
+
+    *c = (cache){0};
+    find_folder(&c->folder);
+    folder = text_get(&c->folder);
+    if (!*folder)
+        snprintf(c->why_off, sizeof(c->why_off),
+                 "none of TESSERA_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
+    else if (!make_folders(folder) || stat(folder, &st) != 0)
+        snprintf(c->why_off, sizeof(c->why_off), "it cannot be made: %s", strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        snprintf(c->why_off, sizeof(c->why_off), "it is no folder");
+    else if (st.st_uid != geteuid())
+        snprintf(c->why_off, sizeof(c->why_off), "it belongs to another user (%u)",
+                 (unsigned)st.st_uid);
+    else if (st.st_mode & (S_IWGRP | S_IWOTH))
+        snprintf(c->why_off, sizeof(c->why_off), "others can write it (mode %03o)",
+                 (unsigned)(st.st_mode & 0777));
+}
+
+void cache_close(cache *c)
+{
+    text_free(&c->folder);
+}
+
+/* FOLDER/HASH.tsr of a key. */
+static void entry_path(const cache *c, const char *key, text *out)
+{
+    text_format(out, "%s/%016llx.tsr", text_get(&c->folder),
+                (unsigned long long)fnv1a(fnv_start, key, strlen(key)));
+}
+
+static uint64_t checksum(const char *key, size_t key_size, const char *log, size_t log_size,
+                         const unsigned char *data, size_t data_size)
+{
+    return fnv1a(fnv1a(fnv1a(fnv_start, key, key_size), log, log_size), data, data_size);
+}
+
+/* Read the rest of an entry whose header is h: key, log and data in one block, or NULL. */
+static unsigned char *read_body(FILE *f, const header *h)
+{
+    unsigned char *body = NULL;
+    struct stat st;
+    size_t size;
+
+    if (fstat(fileno(f), &st) != 0 || !size_add(h->key_size, h->log_size, &size) ||
+        !size_add(size, h->data_size, &size) || (uint64_t)st.st_size != (uint64_t)size + sizeof(*h))
+        return NULL;
+    body = malloc(size + 1);
+    if (body && fread(body, 1, size, f) != size) {
+        free(body);
+        body = NULL;
+    }
+    return body;
+}
+
+/* The header and body of an entry file; NULL where it is not whole. */
+static unsigned char *read_entry(const char *path, header *h)
+{
+    FILE *f = fopen(path, "rb");
+    unsigned char *body = NULL;
+
+    if (!f)
+        return NULL;
+    if (fread(h, sizeof(*h), 1, f) == 1 && memcmp(h->magic, magic, sizeof(magic)) == 0)
+        body = read_body(f, h);
+    fclose(f);
+    if (body && checksum((char *)body, h->key_size, (char *)body + h->key_size, h->log_size,
+                         body + h->key_size + h->log_size, h->data_size) != h->checksum) {
+        free(body);
+        body = NULL;
+    }
+    return body;
+}
+
+bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *data_size, text *log)
+{
+    text path = {0};
+    unsigned char *body;
+    header h;
+
+    if (c->why_off[0])
+        return false;
+    entry_path(c, key, &path);
+    body = read_entry(text_get(&path), &h);
+    text_free(&path);
+    if (!body)
+        return false;
+    if (h.key_size != strlen(key) || memcmp(body, key, h.key_size) != 0) {
+        free(body);
+        return false;
+    }
+    if (log)
+        text_append_bytes(log, (char *)body + h.key_size, h.log_size);
+    memmove(body, body + h.key_size + h.log_size, h.data_size);
+    body[h.data_size] = '\0';
+    *data = body;
+    *data_size = h.data_size;
+    return true;
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size) {
+        ssize_t n = write(fd, at, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
+                 const char *log)
+{
+    header h = {.key_size = strlen(key), .log_size = strlen(log), .data_size = size};
+    text path = {0}, temporary = {0};
+    bool stored = false;
+    int fd;
+
+    if (c->why_off[0])
+        return false;
+    memcpy(h.magic, magic, sizeof(magic));
+    h.checksum = checksum(key, h.key_size, log, h.log_size, data, size);
+    entry_path(c, key, &path);
+    text_format(&temporary, "%s/new-XXXXXX", text_get(&c->folder));
+    fd = temporary.data ? mkstemp(temporary.data) : -1;
+    if (fd >= 0) {
+        stored = write_all(fd, &h, sizeof(h)) && write_all(fd, key, h.key_size) &&
+                 write_all(fd, log, h.log_size) && write_all(fd, data, size);
+        stored = close(fd) == 0 && stored;
+        stored = stored && rename(temporary.data, text_get(&path)) == 0;
+        if (!stored)
+            unlink(temporary.data);
+    }
+    text_free(&path);
+    text_free(&temporary);
+    return stored;
+}
+
+/* Whether a file name is one that the cache gives: an entry, or one that was being written. */
+static bool is_ours(const char *name)
+{
+    size_t length = strlen(name);
+
+    return (length == 20 && strspn(name, "0123456789abcdef") == 16 &&
+            strcmp(name + 16, ".tsr") == 0) ||
+           (length == 10 && strncmp(name, "new-", 4) == 0);
+}
+
+static void describe_entry(const char *folder, const char *name, cache_entry *out)
+{
+    unsigned char *body;
+    text path = {0};
+    struct stat st;
+    header h;
+
+    *out = (cache_entry){0};
+    snprintf(out->file, sizeof(out->file), "%s", name);
+    text_format(&path, "%s/%s", folder, name);
+    if (stat(text_get(&path), &st) == 0)
+        out->bytes = (uint64_t)st.st_size;
+    body = read_entry(text_get(&path), &h);
+    text_free(&path);
+    if (!body) {
+        snprintf(out->title, sizeof(out->title), "not whole; it is replaced when it is needed");
+        return;
+    }
+    for (size_t i = 0; i < h.key_size && body[i] != '\n' && i + 1 < sizeof(out->title); i++)
+        out->title[i] = (char)body[i];
+    free(body);
+}
+
+static int by_title(const void *a, const void *b)
+{
+    const cache_entry *x = a, *y = b;
+    int order = strcmp(x->title, y->title);
+
+    return order ? order : strcmp(x->file, y->file);
+}
+
+tsr_status cache_list(const cache *c, cache_entry **out, size_t *count, tsr_error *err)
+{
+    const char *folder = text_get(&c->folder);
+    DIR *dir = opendir(folder);
+    cache_entry *list = NULL;
+    struct dirent *e;
+    size_t n = 0;
+
+    if (!dir)
+        return tsr_fail(err, TSR_EFILE, 0, "cache folder '%s': %s", folder, strerror(errno));
+    while ((e = readdir(dir))) {
+        cache_entry *bigger;
+
+        if (!is_ours(e->d_name))
+            continue;
+        bigger = realloc(list, (n + 1) * sizeof(*list));
+        if (!bigger) {
+            free(list);
+            closedir(dir);
+            return tsr_fail(err, TSR_ENOMEM, 0, "no memory to list the cache");
+        }
+        list = bigger;
+        describe_entry(folder, e->d_name, &list[n++]);
+    }
+    closedir(dir);
+    if (n)
+        qsort(list, n, sizeof(*list), by_title);
+    *out = list;
+    *count = n;
+    return TSR_OK;
+}
+
+tsr_status cache_clear(const cache *c, size_t *count, tsr_error *err)
+{
+    const char *folder = text_get(&c->folder);
+    cache_entry *list = NULL;
+    tsr_status st;
+    size_t n = 0;
+
+    *count = 0;
+    if (c->why_off[0])
+        return tsr_fail(err, TSR_EFILE, 0, "cache folder '%s' is not in use: %s", folder,
+                        c->why_off);
+    st = cache_list(c, &list, &n, err);
+    for (size_t i = 0; i < n && st == TSR_OK; i++) {
+        text path = {0};
+
+        text_format(&path, "%s/%s", folder, list[i].file);
+        if (unlink(text_get(&path)) == 0)
+            ++*count;
+        else if (errno != ENOENT)
+            st = tsr_fail(err, TSR_EFILE, 0, "'%s': %s", text_get(&path), strerror(errno));
+        text_free(&path);
+    }
+    free(list);
+    return st;
+}

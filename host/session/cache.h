@@ -1,0 +1,55 @@
+/**
+ * The cache folder: program binaries and probe results, one file each.
+ *
+ * It is $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
+ * ~/.cache/tessera; created with mode 0700; used only where it belongs to the
+ * user and nobody else can write it.  An entry holds its whole key, so a
+ * foreign, truncated or corrupt file is never taken for another: it reads as
+ * absent.  Entries are written beside their place and renamed, so that
+ * concurrent writers do no harm.
+ */
+#ifndef SESSION_CACHE_H
+#define SESSION_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "tessera/status.h"
+
+typedef struct cache {
+    text folder;
+    char why_off[256]; /* why nothing is cached, "" while the cache works */
+} cache;
+
+/** Find and, where needed, make the folder.  Never fails: see why_off. */
+void cache_open(cache *c);
+void cache_close(cache *c);
+
+/**
+ * Look an entry up.  True where it is present and whole: *data is then malloced
+ * and the caller's, with data_size bytes, and *log the text stored beside it.
+ */
+bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *data_size,
+                text *log);
+
+/** Store an entry.  Failing to is no error of the work at hand: false, and nothing is left behind.
+ */
+bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
+                 const char *log);
+
+/** One entry, as `tessera cache` lists it. */
+typedef struct cache_entry {
+    char file[64];
+    uint64_t bytes;
+    char title[160]; /* first line of its key: "program sort_naive.cl on NAME" */
+} cache_entry;
+
+/** List the entries; *out is malloced and the caller's. */
+tsr_status cache_list(const cache *c, cache_entry **out, size_t *count, tsr_error *err);
+
+/** Remove every entry (and nothing else that lies in the folder); *count receives how many. */
+tsr_status cache_clear(const cache *c, size_t *count, tsr_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/** Files of the source tree that the build puts into the library (cmake/embed.cmake). */
+#ifndef SESSION_EMBEDDED_H
+#define SESSION_EMBEDDED_H
+
+#include <stddef.h>
+
+typedef struct embedded_file {
+    const char *name; /* without folder: "matmul_tiled.cl" */
+    const char *text; /* NUL-terminated */
+} embedded_file;
+
+extern const embedded_file embedded_files[];
+extern const size_t embedded_file_count;
+
+#endif

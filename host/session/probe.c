@@ -1,0 +1,226 @@
+#include "session/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "device/query.h"
+#include "session/program.h"
+
+enum { PROBE_ITEMS = 64 };
+
+/* Sizes of static local memory to try, largest first, in bytes: what NVIDIA's chips of compute
+ * capability 9.0 (227 KiB less 1 KiB that the compiler keeps), 8.0, 8.6 and 7.x hold. */
+static const size_t large_local_sizes[] = {231424, 166912, 101376, 65536};
+
+/* Compile, run on PROBE_ITEMS work-items and read one uint each.  False, with the reason in why,
+ * where any of it fails. */
+static bool run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
+                size_t why_size)
+{
+    const size_t items = PROBE_ITEMS;
+    tsr_error err = {0};
+    program *p = NULL;
+    cl_kernel kernel;
+    cl_mem buffer;
+    cl_int rc;
+
+    if (program_get(s, source, options, &p, &err) != TSR_OK ||
+        program_kernel(p, "probe", &kernel, &err) != TSR_OK) {
+        text_clear(&s->build_log); /* a refusal is the answer that was looked for */
+        snprintf(why, why_size, "%s",
+                 err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
+        return false;
+    }
+    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, items * sizeof(*out), NULL, &rc);
+    if (buffer) {
+        rc = clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer);
+        if (rc == CL_SUCCESS)
+            rc = clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+        if (rc == CL_SUCCESS)
+            rc = clFinish(s->queue);
+        if (rc == CL_SUCCESS)
+            rc = clEnqueueReadBuffer(s->queue, buffer, CL_TRUE, 0, items * sizeof(*out), out, 0,
+                                     NULL, NULL);
+        clReleaseMemObject(buffer);
+    }
+    if (rc != CL_SUCCESS)
+        snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
+    return rc == CL_SUCCESS;
+}
+
+/* "-cl-std=CL3.0" for the device's highest OpenCL C. */
+static void standard(const device_facts *d, char *out, size_t size)
+{
+    snprintf(out, size, "-cl-std=CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
+}
+
+static bool probe_fp16(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+
+    /* Only NVIDIA's driver is known to compile half without reporting it; PoCL's compiler writes
+     * to standard error when it refuses. */
+    if (!query_has_extension(s->device.id, "cl_khr_fp16") && !s->device.facts.nvidia) {
+        snprintf(why, size, "the device reports none");
+        return false;
+    }
+    if (!run(s, "probe_fp16.cl", "-cl-std=CL1.2", got, why, size))
+        return false;
+    /* 1 + i / 1024 in half, squared and rounded to nearest even: the bits of the exact
+     * (1 + i / 1024)^2 rounded to 11 bits.  All products lie in [1, 2). */
+    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
+        unsigned exact = (1024 + i) * (1024 + i); /* in units of 2^-20 */
+        unsigned rounded = (exact + 511 + (exact >> 10 & 1)) >> 10;
+
+        if (got[i] != 0x3C00 + rounded - 1024) {
+            snprintf(why, size, "it computes wrongly: item %u gave 0x%04x", i, got[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool probe_subgroups(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+    cl_uint reported = 1;
+    char options[32];
+
+    /* OpenCL 3.0 reports 0 where there are none; asking the compiler then costs time for nothing.
+     */
+    if (!query_has_extension(s->device.id, "cl_khr_subgroups") &&
+        query(s->device.id, CL_DEVICE_MAX_NUM_SUB_GROUPS, &reported, sizeof(reported)) &&
+        reported == 0) {
+        snprintf(why, size, "the device reports none");
+        return false;
+    }
+    standard(session_facts(s), options, sizeof(options));
+    if (!run(s, "probe_subgroups.cl", options, got, why, size))
+        return false;
+    if (got[0] == 0 || got[0] > PROBE_ITEMS) {
+        snprintf(why, size, "it computes wrongly: sums over a sub-group are off");
+        return false;
+    }
+    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
+        if (got[i] != got[0] && i < PROBE_ITEMS / got[0] * got[0]) {
+            snprintf(why, size, "it computes wrongly: item %u saw %u work-items", i, got[i]);
+            return false;
+        }
+    }
+    s->device.facts.subgroup_size = got[0];
+    return true;
+}
+
+static bool probe_ptx(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+
+    if (!s->device.facts.nvidia) {
+        snprintf(why, size, "the vendor is not NVIDIA");
+        return false;
+    }
+    if (!run(s, "probe_ptx.cl", "-cl-std=CL1.2", got, why, size))
+        return false;
+    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
+        unsigned partner = i ^ 5u;
+
+        if (got[i] != 3 * partner + 7) {
+            snprintf(why, size, "it computes wrongly: lane %u got %u", i, got[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool probe_large_local(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+    char options[64];
+
+    if (!s->device.facts.nvidia) {
+        snprintf(why, size, "the vendor is not NVIDIA");
+        return false;
+    }
+    for (size_t k = 0; k < sizeof(large_local_sizes) / sizeof(large_local_sizes[0]); k++) {
+        size_t bytes = large_local_sizes[k];
+        bool right;
+
+        if (bytes <= s->device.facts.local_memory)
+            break;
+        snprintf(options, sizeof(options), "-cl-std=CL1.2 -DLOCAL_WORDS=%zu", bytes / 4);
+        right = run(s, "probe_large_local.cl", options, got, why, size);
+        for (unsigned i = 0; i < PROBE_ITEMS && right; i++)
+            right = got[i] == 5 * (PROBE_ITEMS - 1 - i) + 11;
+        if (right) {
+            s->device.facts.large_local = bytes;
+            return true;
+        }
+    }
+    snprintf(why, size, "no size beyond the reported %zu bytes builds and runs",
+             s->device.facts.local_memory);
+    return false;
+}
+
+/* The number that a present feature carries beside "yes": kept with the answer in the cache. */
+static size_t *detail(device_facts *d, feature f)
+{
+    if (f == FEATURE_SUBGROUPS)
+        return &d->subgroup_size;
+    return f == FEATURE_LARGE_LOCAL ? &d->large_local : NULL;
+}
+
+/* Whether an earlier process has probed this device and driver. */
+static bool recall(tsr_session *s, feature f, const char *key)
+{
+    device_facts *d = &s->device.facts;
+    unsigned char *data = NULL;
+    text why = {0};
+    size_t size = 0, *number = detail(d, f);
+
+    if (!cache_load(&s->cache, key, &data, &size, &why))
+        return false;
+    d->feature[f] = size && data[0] == 'y' ? FEATURE_YES : FEATURE_NO;
+    if (number && d->feature[f] == FEATURE_YES)
+        *number = strtoull((char *)data + 1, NULL, 10);
+    snprintf(d->feature_why[f], sizeof(d->feature_why[f]), "%s", text_get(&why));
+    text_free(&why);
+    free(data);
+    return true;
+}
+
+tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
+{
+    static bool (*const probes[FEATURE_COUNT])(tsr_session *, char *, size_t) = {
+        [FEATURE_FP16] = probe_fp16,
+        [FEATURE_SUBGROUPS] = probe_subgroups,
+        [FEATURE_PTX] = probe_ptx,
+        [FEATURE_LARGE_LOCAL] = probe_large_local};
+    device_facts *d = &s->device.facts;
+    size_t *number = detail(d, f);
+    char platform[256] = "";
+    text key = {0};
+    text answer = {0};
+
+    clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform), platform, NULL);
+    text_format(&key, "probe of %s on %s\nformat 1\nplatform %s %s\ndriver %s\n", feature_name(f),
+                d->name, d->platform, platform, d->driver);
+    if (key.failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory to probe %s", feature_name(f));
+    if (!recall(s, f, text_get(&key))) {
+        char why[sizeof(d->feature_why[f])] = "";
+
+        d->feature[f] = probes[f](s, why, sizeof(why)) ? FEATURE_YES : FEATURE_NO;
+        if (d->feature[f] == FEATURE_YES)
+            why[0] = '\0';
+        memcpy(d->feature_why[f], why, sizeof(why));
+        text_format(&answer, "%c%zu", d->feature[f] == FEATURE_YES ? 'y' : 'n',
+                    number ? *number : 0);
+        cache_store(&s->cache, text_get(&key), (const unsigned char *)text_get(&answer),
+                    answer.length, why);
+    }
+    text_free(&key);
+    text_free(&answer);
+    return TSR_OK;
+}

@@ -1,0 +1,257 @@
+#include "session/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "device/query.h"
+#include "session/source.h"
+
+/* Part of every key: raise it when binaries of older versions must not be read. */
+enum { BINARY_FORMAT = 1 };
+
+static void program_free(program *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->kernel_count; i++) {
+        clReleaseKernel(p->kernels[i]);
+        free(p->entries[i]);
+    }
+    free(p->kernels);
+    free(p->entries);
+    if (p->handle)
+        clReleaseProgram(p->handle);
+    text_free(&p->source_file);
+    text_free(&p->options);
+    text_free(&p->key);
+    text_free(&p->log);
+    free(p);
+}
+
+/* Everything that decides what the binary is; its first line is the title that people see. */
+static void compose_key(const tsr_session *s, const program *p, const char *source, text *key)
+{
+    const device_facts *d = &s->device.facts;
+    char platform[512] = "", version[256];
+
+    clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform) - 1, platform,
+                      NULL);
+    query_string(s->device.id, CL_DEVICE_VERSION, version, sizeof(version));
+    text_format(key, "program %s on %s\n", text_get(&p->source_file), d->name);
+    text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\noptions %s\n",
+                BINARY_FORMAT, d->platform, platform, d->vendor, version, d->driver,
+                text_get(&p->options));
+    text_append(key, source);
+}
+
+static void read_log(const tsr_session *s, cl_program handle, text *out)
+{
+    size_t bytes = 0;
+    char *log;
+
+    if (clGetProgramBuildInfo(handle, s->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) !=
+            CL_SUCCESS ||
+        bytes == 0)
+        return;
+    log = calloc(1, bytes + 1);
+    if (log && clGetProgramBuildInfo(handle, s->device.id, CL_PROGRAM_BUILD_LOG, bytes, log,
+                                     NULL) == CL_SUCCESS)
+        text_append(out, log);
+    free(log);
+}
+
+/* From the cache; false where there is nothing usable, whatever the reason. */
+static bool load(tsr_session *s, program *p)
+{
+    unsigned char *binary = NULL;
+    const unsigned char *borrowed;
+    cl_int status = CL_SUCCESS, rc;
+    size_t size = 0;
+
+    if (!cache_load(&s->cache, text_get(&p->key), &binary, &size, &p->log))
+        return false;
+    borrowed = binary;
+    p->handle =
+        clCreateProgramWithBinary(s->context, 1, &s->device.id, &size, &borrowed, &status, &rc);
+    free(binary);
+    if (p->handle && rc == CL_SUCCESS && status == CL_SUCCESS &&
+        clBuildProgram(p->handle, 1, &s->device.id, text_get(&p->options), NULL, NULL) ==
+            CL_SUCCESS) {
+        p->built = TSR_BUILD_CACHED;
+        p->saved = true;
+        return true;
+    }
+    if (p->handle)
+        clReleaseProgram(p->handle);
+    p->handle = NULL;
+    text_clear(&p->log);
+    return false;
+}
+
+/* The first line of a log that names an error, else its first line. */
+static int log_head(const char *log, const char **head)
+{
+    const char *mark = strstr(log, "error");
+    const char *start = mark ? mark : log;
+
+    while (start > log && start[-1] != '\n')
+        start--;
+    *head = start;
+    return (int)strcspn(start, "\n");
+}
+
+static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_error *err)
+{
+    const char *head;
+    cl_int rc;
+    int length;
+
+    p->handle = clCreateProgramWithSource(s->context, 1, &source, NULL, &rc);
+    if (!p->handle)
+        return tsr_fail(err, TSR_ECL, rc, "clCreateProgramWithSource(%s)",
+                        text_get(&p->source_file));
+    rc = clBuildProgram(p->handle, 1, &s->device.id, text_get(&p->options), NULL, NULL);
+    read_log(s, p->handle, &p->log);
+    if (rc != CL_SUCCESS) {
+        text_clear(&s->build_log);
+        text_append(&s->build_log, text_get(&p->log));
+        length = log_head(text_get(&p->log), &head);
+        return tsr_fail(err, TSR_EBUILD, rc, "building %s [%s]: %.*s", text_get(&p->source_file),
+                        text_get(&p->options), length, head);
+    }
+    p->built = TSR_BUILD_COLD;
+    return TSR_OK;
+}
+
+static program *find(tsr_session *s, const char *source_file, const char *options)
+{
+    for (program *p = s->programs; p; p = p->next)
+        if (strcmp(text_get(&p->source_file), source_file) == 0 &&
+            strcmp(text_get(&p->options), options) == 0)
+            return p;
+    return NULL;
+}
+
+tsr_status program_get(tsr_session *s, const char *source_file, const char *options, program **out,
+                       tsr_error *err)
+{
+    uint64_t start = clock_ns();
+    tsr_status st = TSR_OK;
+    text source = {0};
+    program *p = find(s, source_file, options);
+
+    if (p) {
+        *out = p;
+        return TSR_OK;
+    }
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
+    text_append(&p->source_file, source_file);
+    text_append(&p->options, options);
+    st = source_read(text_get(&s->kernel_dir), source_file, &source, err);
+    if (st != TSR_OK)
+        goto cleanup;
+    compose_key(s, p, text_get(&source), &p->key);
+    if (!load(s, p))
+        st = compile(s, p, text_get(&source), err);
+    if (st != TSR_OK)
+        goto cleanup;
+    p->build_ns = clock_ns() - start;
+    p->next = s->programs;
+    s->programs = p;
+    *out = p;
+    p = NULL; /* moved to the session */
+
+cleanup:
+    text_free(&source);
+    program_free(p);
+    return st;
+}
+
+tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_error *err)
+{
+    cl_kernel kernel = NULL, *kernels;
+    char **entries, *name;
+    cl_int rc;
+
+    for (size_t i = 0; i < p->kernel_count; i++) {
+        if (strcmp(p->entries[i], entry) == 0) {
+            *out = p->kernels[i];
+            return TSR_OK;
+        }
+    }
+    kernels = realloc(p->kernels, (p->kernel_count + 1) * sizeof(cl_kernel));
+    if (kernels)
+        p->kernels = kernels;
+    entries = realloc(p->entries, (p->kernel_count + 1) * sizeof(char *));
+    if (entries)
+        p->entries = entries;
+    name = strdup(entry);
+    if (!kernels || !entries || !name) {
+        free(name);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel %s", entry);
+    }
+    kernel = clCreateKernel(p->handle, entry, &rc);
+    if (!kernel) {
+        free(name);
+        return tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", entry,
+                        text_get(&p->source_file));
+    }
+    p->kernels[p->kernel_count] = kernel;
+    p->entries[p->kernel_count] = name;
+    p->kernel_count++;
+    *out = kernel;
+    return TSR_OK;
+}
+
+tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err)
+{
+    unsigned char *binary = NULL;
+    size_t bytes = 0;
+    cl_int rc;
+
+    rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL);
+    if (rc != CL_SUCCESS || bytes == 0)
+        return tsr_fail(err, TSR_ECL, rc, "no binary of %s", text_get(&p->source_file));
+    binary = calloc(1, bytes + 1);
+    if (!binary)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a binary of %zu bytes", bytes);
+    rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL);
+    if (rc != CL_SUCCESS) {
+        free(binary);
+        return tsr_fail(err, TSR_ECL, rc, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+    }
+    *out = binary;
+    *size = bytes;
+    return TSR_OK;
+}
+
+void programs_save(tsr_session *s)
+{
+    for (program *p = s->programs; p; p = p->next) {
+        unsigned char *binary;
+        size_t size;
+
+        if (p->saved || s->cache.why_off[0])
+            continue;
+        if (program_binary(p, &binary, &size, NULL) != TSR_OK)
+            continue;
+        /* Tried once: a cache that cannot be written costs speed, not results. */
+        cache_store(&s->cache, text_get(&p->key), binary, size, text_get(&p->log));
+        p->saved = true;
+        free(binary);
+    }
+}
+
+void programs_release(tsr_session *s)
+{
+    while (s->programs) {
+        program *next = s->programs->next;
+
+        program_free(s->programs);
+        s->programs = next;
+    }
+}

@@ -1,0 +1,45 @@
+/** Programs: built once a session, kept across processes in the binary cache. */
+#ifndef SESSION_PROGRAM_H
+#define SESSION_PROGRAM_H
+
+#include "session/state.h"
+
+struct program {
+    text source_file;
+    text options;
+    text key; /* of the cache entry */
+    cl_program handle;
+    cl_kernel *kernels; /* made on first use, in the order of `entries` */
+    char **entries;
+    size_t kernel_count;
+    text log;   /* what the compiler said */
+    bool saved; /* the binary cache has it */
+    tsr_build built;
+    uint64_t build_ns;
+    program *next;
+};
+
+/**
+ * The program of a source file and options, built or loaded on first use.
+ *
+ * @param out  Receives it, borrowed from the session.
+ * @return TSR_OK; TSR_EBUILD with the head of the log (all of it is then in
+ *         s->build_log); TSR_EFILE, TSR_ENOMEM, TSR_ECL.
+ */
+tsr_status program_get(tsr_session *s, const char *source_file, const char *options, program **out,
+                       tsr_error *err);
+
+/** A kernel of a program, borrowed from it. */
+tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_error *err);
+
+/** The device's binary of a built program (PTX text on NVIDIA); *out is malloced, NUL-terminated.
+ */
+tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err);
+
+/** Save what was built and has run since the last call: PoCL specialises when kernels first run. */
+void programs_save(tsr_session *s);
+
+/** Release every program of a session. */
+void programs_release(tsr_session *s);
+
+#endif

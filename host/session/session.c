@@ -1,0 +1,160 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "session/probe.h"
+#include "session/program.h"
+#include "session/state.h"
+
+static void apply_options(tsr_session *s, const tsr_session_options *options)
+{
+    const char *folder = options ? options->kernel_dir : NULL;
+
+    if (!folder)
+        folder = getenv("TESSERA_KERNEL_DIR");
+    if (folder)
+        text_append(&s->kernel_dir, folder);
+    cache_open(&s->cache);
+    if (options && options->no_cache)
+        strcpy(s->cache.why_off, "the session asked for none");
+}
+
+tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
+                            tsr_session **out, tsr_error *err)
+{
+    cl_command_queue_properties wanted =
+        options && options->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
+    tsr_session *s = calloc(1, sizeof(*s));
+    tsr_status st = TSR_OK;
+    cl_int rc;
+
+    if (!s)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
+    s->device = *device;
+    s->profiling = wanted != 0;
+    apply_options(s, options);
+    if (device->facts.kind != DEVICE_HOST) {
+        const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                    (cl_context_properties)device->platform, 0};
+
+        s->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &rc);
+        if (!s->context) {
+            st = tsr_fail(err, TSR_ECL, rc, "clCreateContext on %s", device->facts.name);
+            goto cleanup;
+        }
+        s->queue = clCreateCommandQueue(s->context, device->id, wanted, &rc);
+        if (!s->queue) {
+            st = tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", device->facts.name);
+            goto cleanup;
+        }
+    }
+    *out = s;
+    s = NULL; /* moved to the caller */
+
+cleanup:
+    tsr_session_close(s);
+    return st;
+}
+
+/* The device, context and properties of a queue. */
+static cl_int read_queue(cl_command_queue queue, tsr_session *s, cl_device_id *id,
+                         cl_platform_id *platform)
+{
+    cl_command_queue_properties properties = 0;
+    cl_int rc;
+
+    rc = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), id, NULL);
+    if (rc == CL_SUCCESS)
+        rc = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &s->context, NULL);
+    if (rc == CL_SUCCESS)
+        rc = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties,
+                                   NULL);
+    if (rc == CL_SUCCESS)
+        rc = clGetDeviceInfo(*id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), platform, NULL);
+    s->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    s->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    return rc;
+}
+
+tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
+                             tsr_session **out, tsr_error *err)
+{
+    tsr_session *s = calloc(1, sizeof(*s));
+    tsr_status st = TSR_OK;
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_int rc;
+
+    if (!s)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
+    rc = read_queue(queue, s, &id, &platform);
+    if (rc != CL_SUCCESS) {
+        s->context = NULL; /* not retained */
+        st = tsr_fail(err, TSR_ECL, rc, "reading the queue to adopt");
+        goto cleanup;
+    }
+    clRetainContext(s->context);
+    clRetainCommandQueue(queue);
+    s->queue = queue;
+    st = device_read(platform, id, &s->device, err);
+    if (st != TSR_OK)
+        goto cleanup;
+    apply_options(s, options);
+    *out = s;
+    s = NULL; /* moved to the caller */
+
+cleanup:
+    tsr_session_close(s);
+    return st;
+}
+
+void tsr_session_close(tsr_session *s)
+{
+    if (!s)
+        return;
+    if (s->queue)
+        clFinish(s->queue);
+    programs_save(s);
+    programs_release(s);
+    if (s->queue)
+        clReleaseCommandQueue(s->queue);
+    if (s->context)
+        clReleaseContext(s->context);
+    cache_close(&s->cache);
+    text_free(&s->kernel_dir);
+    text_free(&s->build_log);
+    free(s);
+}
+
+cl_context tsr_session_context(const tsr_session *s)
+{
+    return s->context;
+}
+
+cl_command_queue tsr_session_queue(const tsr_session *s)
+{
+    return s->queue;
+}
+
+const char *tsr_session_build_log(const tsr_session *s)
+{
+    return text_get(&s->build_log);
+}
+
+const device_facts *session_facts(const tsr_session *s)
+{
+    return &s->device.facts;
+}
+
+tsr_status session_probe(tsr_session *s, unsigned features, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (unsigned f = 0; f < FEATURE_COUNT && st == TSR_OK; f++)
+        if (features & 1u << f && s->device.facts.feature[f] == FEATURE_UNKNOWN)
+            st = probe_feature(s, (feature)f, err);
+    return st;
+}

@@ -1,0 +1,122 @@
+#include "session/source.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "session/embedded.h"
+
+enum { INCLUDES_MAX = 16, NAME_SIZE = 64 };
+
+/* The files that one expansion has taken in so far. */
+typedef struct expansion {
+    const char *folder;
+    char done[INCLUDES_MAX][NAME_SIZE];
+    size_t done_count;
+} expansion;
+
+static tsr_status read_embedded(const char *file, text *out, tsr_error *err)
+{
+    for (size_t i = 0; i < embedded_file_count; i++) {
+        if (strcmp(embedded_files[i].name, file) == 0) {
+            text_append(out, embedded_files[i].text);
+            return TSR_OK;
+        }
+    }
+    return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s' is not in the library", file);
+}
+
+static tsr_status read_from_folder(const char *folder, const char *file, text *out, tsr_error *err)
+{
+    char buffer[4096];
+    text path = {0};
+    FILE *f;
+    size_t n;
+
+    text_format(&path, "%s/%s", folder, file);
+    f = fopen(text_get(&path), "rb");
+    if (!f) {
+        tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': %s", text_get(&path), strerror(errno));
+        text_free(&path);
+        return TSR_EFILE;
+    }
+    while ((n = fread(buffer, 1, sizeof(buffer), f)) > 0)
+        text_append_bytes(out, buffer, n);
+    if (ferror(f))
+        tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': cannot be read", text_get(&path));
+    n = (size_t)ferror(f);
+    fclose(f);
+    text_free(&path);
+    return n ? TSR_EFILE : TSR_OK;
+}
+
+/* The file named by a line `#include "NAME"`, into name; false where the line is none. */
+static bool include_name(const char *line, size_t length, char name[NAME_SIZE])
+{
+    const char prefix[] = "#include \"";
+    const char *start, *end;
+
+    if (length < sizeof(prefix) || strncmp(line, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    start = line + sizeof(prefix) - 1;
+    end = memchr(start, '"', length - (size_t)(start - line));
+    if (!end || end - start >= NAME_SIZE)
+        return false;
+    memcpy(name, start, (size_t)(end - start));
+    name[end - start] = '\0';
+    return true;
+}
+
+/* Whether the file is new to this expansion; it is then counted in. */
+static bool first_time(expansion *x, const char *file)
+{
+    for (size_t i = 0; i < x->done_count; i++)
+        if (strcmp(x->done[i], file) == 0)
+            return false;
+    if (x->done_count < INCLUDES_MAX) {
+        snprintf(x->done[x->done_count], NAME_SIZE, "%s", file);
+        x->done_count++;
+    }
+    return true;
+}
+
+static tsr_status expand(expansion *x, const char *file, unsigned depth, text *out, tsr_error *err)
+{
+    text content = {0};
+    char name[NAME_SIZE];
+    unsigned line_number = 1;
+    tsr_status st;
+
+    if (!first_time(x, file))
+        return TSR_OK;
+    if (depth > INCLUDES_MAX)
+        return tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': includes go too deep", file);
+    st = x->folder && *x->folder ? read_from_folder(x->folder, file, &content, err)
+                                 : read_embedded(file, &content, err);
+    text_format(out, "#line 1 \"%s\"\n", file);
+    for (const char *line = text_get(&content); *line && st == TSR_OK; line_number++) {
+        const char *end = strchr(line, '\n');
+        size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
+
+        if (include_name(line, length, name)) {
+            st = expand(x, name, depth + 1, out, err);
+            text_format(out, "#line %u \"%s\"\n", line_number + 1, file);
+        } else {
+            text_append_bytes(out, line, length);
+        }
+        line += length;
+    }
+    if (st == TSR_OK && (content.failed || out->failed))
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel source '%s'", file);
+    text_free(&content);
+    return st;
+}
+
+tsr_status source_read(const char *folder, const char *file, text *out, tsr_error *err)
+{
+    expansion x = {.folder = folder};
+
+    return expand(&x, file, 0, out, err);
+}

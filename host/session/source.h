@@ -1,0 +1,17 @@
+/** Kernel sources: embedded in the library, or read from a folder. */
+#ifndef SESSION_SOURCE_H
+#define SESSION_SOURCE_H
+
+#include "base/text.h"
+#include "tessera/status.h"
+
+/**
+ * Text of one kernel file with its `#include "x.clh"` lines expanded, each
+ * file once, with #line directives so that compiler messages name the file.
+ *
+ * @param folder  Read from here; "" or NULL: the embedded sources.
+ * @return TSR_OK, TSR_EFILE or TSR_ENOMEM.
+ */
+tsr_status source_read(const char *folder, const char *file, text *out, tsr_error *err);
+
+#endif

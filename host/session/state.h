@@ -1,0 +1,33 @@
+/** A session from within the library. */
+#ifndef SESSION_STATE_H
+#define SESSION_STATE_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "device/device.h"
+#include "session/cache.h"
+#include "tessera/run.h"
+#include "tessera/session.h"
+
+typedef struct program program;
+
+struct tsr_session {
+    tsr_device device; /* with the features probed so far */
+    cl_context context;
+    cl_command_queue queue;
+    bool out_of_order; /* the queue is: commands of one call are chained by events */
+    bool profiling;    /* the queue records times */
+    text kernel_dir;   /* "" for the embedded sources */
+    cache cache;
+    program *programs; /* built in this session */
+    text build_log;    /* of the build that failed last */
+};
+
+/** What the device can do, with the probed features known so far. */
+const device_facts *session_facts(const tsr_session *s);
+
+/** Probe each feature of the mask (1u << feature) that is not known yet. */
+tsr_status session_probe(tsr_session *s, unsigned features, tsr_error *err);
+
+#endif

@@ -1,0 +1,212 @@
+#include "stream/host_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/registry.h"
+#include "session/program.h"
+
+/* One call in progress. */
+typedef struct call {
+    tsr_session *session;
+    const problem *problem;
+    selection selection;
+    operand operand[OPERANDS_MAX];
+    size_t operand_count;
+    cl_mem buffer[OPERANDS_MAX];
+    tsr_report report;
+} call;
+
+static tsr_status check_pointers(const call *c, void *const operands[], tsr_error *err)
+{
+    for (size_t i = 0; i < c->operand_count; i++)
+        if (c->operand[i].bytes && !operands[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s is NULL and should hold %zu bytes",
+                            c->problem->op->name, c->operand[i].name, c->operand[i].bytes);
+    return TSR_OK;
+}
+
+/* Need against limit, in bytes, before any work. */
+static tsr_status check_memory(const call *c, tsr_error *err)
+{
+    const device_facts *d = session_facts(c->session);
+    const variant *v = c->selection.variant;
+    const job j = {.problem = c->problem, .device = d, .params = &c->selection.params};
+    size_t total = v->workspace ? v->workspace(&j) : 0;
+
+    for (size_t i = 0; i < c->operand_count; i++) {
+        const operand *o = &c->operand[i];
+
+        if (o->bytes > d->max_allocation)
+            return tsr_fail(
+                err, TSR_EOVERFLOW, 0,
+                "%s: %s needs %zu bytes, and the largest allocation on %s is %llu bytes",
+                c->problem->op->name, o->name, o->bytes, d->name,
+                (unsigned long long)d->max_allocation);
+        if (!size_add(total, o->bytes, &total))
+            return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: the operands exceed size_t",
+                            c->problem->op->name);
+    }
+    if (total > d->global_memory)
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s needs %zu bytes, and %s has %llu bytes",
+                        c->problem->op->name, total, d->name, (unsigned long long)d->global_memory);
+    return TSR_OK;
+}
+
+static tsr_status copy_in(call *c, void *const operands[], tsr_error *err)
+{
+    uint64_t start = clock_ns();
+
+    for (size_t i = 0; i < c->operand_count; i++) {
+        const operand *o = &c->operand[i];
+        bool needed = o->bytes && !o->whole;
+        cl_int rc;
+
+        if (o->bytes == 0)
+            continue;
+        c->buffer[i] = clCreateBuffer(
+            c->session->context, o->access == ACCESS_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
+            o->bytes, NULL, &rc);
+        if (!c->buffer[i])
+            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)",
+                            c->problem->op->name, o->name, o->bytes);
+        if (!needed)
+            continue;
+        rc = clEnqueueWriteBuffer(c->session->queue, c->buffer[i], CL_TRUE, 0, o->bytes,
+                                  operands[i], 0, NULL, NULL);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: copying %s to the device (%zu bytes)",
+                            c->problem->op->name, o->name, o->bytes);
+        c->report.to_device_bytes += o->bytes;
+    }
+    c->report.to_device_ns = clock_ns() - start;
+    return TSR_OK;
+}
+
+static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
+{
+    uint64_t start = clock_ns();
+
+    for (size_t i = 0; i < c->operand_count; i++) {
+        const operand *o = &c->operand[i];
+        cl_int rc;
+
+        if (o->bytes == 0 || o->access == ACCESS_READ)
+            continue;
+        rc = clEnqueueReadBuffer(c->session->queue, c->buffer[i], CL_TRUE, 0, o->bytes, operands[i],
+                                 0, NULL, NULL);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: copying %s from the device (%zu bytes)",
+                            c->problem->op->name, o->name, o->bytes);
+        c->report.from_device_bytes += o->bytes;
+    }
+    c->report.from_device_ns = clock_ns() - start;
+    return TSR_OK;
+}
+
+/* Nanoseconds from the start of one command to the end of another; 0 on a queue without times. */
+static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
+{
+    cl_ulong start = 0, end = 0;
+
+    if (!s->profiling ||
+        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
+            CL_SUCCESS ||
+        clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) !=
+            CL_SUCCESS)
+        return 0;
+    return end - start;
+}
+
+static tsr_status compute(call *c, tsr_error *err)
+{
+    cl_event first = NULL, last = NULL;
+    tsr_status st;
+    cl_int rc, state = CL_COMPLETE;
+
+    st = dispatch_enqueue(c->session, c->problem, &c->selection, c->buffer, 0, NULL, &first, &last,
+                          &c->report, err);
+    if (st != TSR_OK)
+        return st;
+    rc = clFinish(c->session->queue);
+    if (rc == CL_SUCCESS)
+        rc = clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+    if (rc == CL_SUCCESS && state < 0)
+        rc = state;
+    if (rc != CL_SUCCESS)
+        st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem->op->name,
+                      c->selection.variant->name, session_facts(c->session)->name);
+    else
+        c->report.device_ns = span(c->session, first, last);
+    clReleaseEvent(first);
+    clReleaseEvent(last);
+    return st;
+}
+
+static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
+{
+    program *built;
+    tsr_status st = check_memory(c, err);
+
+    if (st == TSR_OK)
+        st = dispatch_build(c->session, c->problem, &c->selection, &built, &c->report, err);
+    if (st == TSR_OK)
+        st = copy_in(c, operands, err);
+    if (st == TSR_OK)
+        st = compute(c, err);
+    if (st == TSR_OK)
+        st = copy_out(c, operands, err);
+    for (size_t i = 0; i < c->operand_count; i++)
+        if (c->buffer[i])
+            clReleaseMemObject(c->buffer[i]);
+    if (st == TSR_OK)
+        programs_save(c->session);
+    return st;
+}
+
+static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
+{
+    uint64_t start = clock_ns();
+    tsr_status st = c->selection.variant->host(c->problem, operands, err);
+
+    c->report.device_ns = clock_ns() - start;
+    c->report.commands = 1;
+    return st;
+}
+
+static void finish_report(call *c, uint64_t start, tsr_report *report)
+{
+    text parameters = {0};
+
+    params_describe(&c->selection.params, &parameters);
+    snprintf(c->report.variant, sizeof(c->report.variant), "%s", c->selection.variant->name);
+    snprintf(c->report.parameters, sizeof(c->report.parameters), "%s", text_get(&parameters));
+    snprintf(c->report.chosen, sizeof(c->report.chosen), "%s", c->selection.chosen);
+    c->report.wall_ns = clock_ns() - start;
+    text_free(&parameters);
+    *report = c->report;
+}
+
+tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
+                           const tsr_run *run, tsr_report *report, tsr_error *err)
+{
+    uint64_t start = clock_ns();
+    call c = {.session = s, .problem = p};
+    tsr_status st = p->op->check(p, err);
+
+    if (st == TSR_OK)
+        st = dispatch_select(s, p, run, &c.selection, err);
+    if (st != TSR_OK)
+        return st;
+    c.operand_count = p->op->operands(p, c.operand);
+    st = check_pointers(&c, operands, err);
+    if (st == TSR_OK)
+        st = c.selection.variant->source ? run_on_device(&c, operands, err)
+                                         : run_on_host(&c, operands, err);
+    if (st == TSR_OK && report)
+        finish_report(&c, start, report);
+    return st;
+}

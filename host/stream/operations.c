@@ -1,0 +1,137 @@
+/* The public operations: each is its problem and its operands, and the rest is shared. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "ops/registry.h"
+#include "session/program.h"
+#include "stream/host_memory.h"
+
+/* Each buffer holds what its operand needs. */
+static tsr_status check_buffers(const problem *p, const cl_mem buffers[], tsr_error *err)
+{
+    operand operands[OPERANDS_MAX];
+    size_t n = p->op->operands(p, operands);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t size = 0;
+        cl_int rc;
+
+        if (operands[i].bytes == 0)
+            continue;
+        if (!buffers[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is NULL and should hold %zu bytes",
+                            p->op->name, operands[i].name, operands[i].bytes);
+        rc = clGetMemObjectInfo(buffers[i], CL_MEM_SIZE, sizeof(size), &size, NULL);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", p->op->name,
+                            operands[i].name);
+        if (size < operands[i].bytes)
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
+                            p->op->name, operands[i].name, size, operands[i].bytes);
+        for (size_t k = 0; k < i; k++)
+            if (buffers[k] == buffers[i] && operands[i].access != ACCESS_READ)
+                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s are the same buffer",
+                                p->op->name, operands[k].name, operands[i].name);
+    }
+    return TSR_OK;
+}
+
+static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
+                          const tsr_run *run, cl_uint n_wait, const cl_event *wait, cl_event *done,
+                          tsr_report *report, tsr_error *err)
+{
+    uint64_t start = clock_ns();
+    tsr_report r = {0};
+    text parameters = {0};
+    selection sel;
+    tsr_status st;
+
+    if (!s->queue)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "%s: the host has no queue: pass host memory",
+                        p->op->name);
+    st = p->op->check(p, err);
+    if (st == TSR_OK)
+        st = check_buffers(p, buffers, err);
+    if (st == TSR_OK)
+        st = dispatch_select(s, p, run, &sel, err);
+    if (st == TSR_OK)
+        st = dispatch_enqueue(s, p, &sel, buffers, n_wait, wait, NULL, done, &r, err);
+    if (st != TSR_OK || !report)
+        return st;
+    params_describe(&sel.params, &parameters);
+    snprintf(r.variant, sizeof(r.variant), "%s", sel.variant->name);
+    snprintf(r.parameters, sizeof(r.parameters), "%s", text_get(&parameters));
+    snprintf(r.chosen, sizeof(r.chosen), "%s", sel.chosen);
+    text_free(&parameters);
+    r.wall_ns = clock_ns() - start;
+    *report = r;
+    return TSR_OK;
+}
+
+/* Operands that are only read are handed on without const: one array type serves all. */
+static void *readable(const void *array)
+{
+    return (void *)(uintptr_t)array;
+}
+
+tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem_in, const void *a,
+                      const void *b, void *c, const tsr_run *run, tsr_report *report,
+                      tsr_error *err)
+{
+    const problem p = {.op = &operation_matmul, .matmul = *problem_in};
+    void *const operands[] = {readable(a), readable(b), c};
+
+    return host_memory_run(session, &p, operands, run, report, err);
+}
+
+tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem_in, cl_mem a,
+                              cl_mem b, cl_mem c, const tsr_run *run, cl_uint n_wait,
+                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              tsr_error *err)
+{
+    const problem p = {.op = &operation_matmul, .matmul = *problem_in};
+    const cl_mem buffers[] = {a, b, c};
+
+    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+}
+
+tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem_in, const void *a,
+                      const void *x, void *y, const tsr_run *run, tsr_report *report,
+                      tsr_error *err)
+{
+    const problem p = {.op = &operation_matvec, .matvec = *problem_in};
+    void *const operands[] = {readable(a), readable(x), y};
+
+    return host_memory_run(session, &p, operands, run, report, err);
+}
+
+tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem_in, cl_mem a,
+                              cl_mem x, cl_mem y, const tsr_run *run, cl_uint n_wait,
+                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              tsr_error *err)
+{
+    const problem p = {.op = &operation_matvec, .matvec = *problem_in};
+    const cl_mem buffers[] = {a, x, y};
+
+    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+}
+
+tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
+                    int64_t *index, const tsr_run *run, tsr_report *report, tsr_error *err)
+{
+    const problem p = {.op = &operation_sort, .sort = *problem_in};
+    void *const operands[] = {keys, index};
+
+    return host_memory_run(session, &p, operands, run, report, err);
+}
+
+tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in, cl_mem keys,
+                            cl_mem index, const tsr_run *run, cl_uint n_wait, const cl_event *wait,
+                            cl_event *done, tsr_report *report, tsr_error *err)
+{
+    const problem p = {.op = &operation_sort, .sort = *problem_in};
+    const cl_mem buffers[] = {keys, index};
+
+    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+}

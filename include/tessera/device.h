@@ -1,0 +1,74 @@
+/**
+ * The OpenCL devices of this machine, and the device `host`, which runs the
+ * C variants and needs no OpenCL.
+ */
+#ifndef TESSERA_DEVICE_H
+#define TESSERA_DEVICE_H
+
+#include <stddef.h>
+
+#include "tessera/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_devices tsr_devices; /* a list, with what failed on the way */
+typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
+
+/**
+ * List every device of every platform, in the loader's order, then `host`.
+ *
+ * A platform or device that fails is recorded (tsr_devices_failure) and does
+ * not hide the others.  Finding no OpenCL device is no error: the list then
+ * holds `host` alone.
+ *
+ * @param out  Receives the list; the caller frees it with tsr_devices_close.
+ * @return TSR_OK, or TSR_ENOMEM.
+ */
+tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
+
+/** Free a list and its devices.  NULL is allowed.  Sessions on its devices must be closed before.
+ */
+void tsr_devices_close(tsr_devices *list);
+
+/** Number of devices, `host` included. */
+size_t tsr_devices_count(const tsr_devices *list);
+
+/** Device i, i < tsr_devices_count(list); `host` is the last. */
+const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
+
+/** What failed while the list was made: line i, or NULL beyond the last. */
+const char *tsr_devices_failure(const tsr_devices *list, size_t i);
+
+/**
+ * Pick devices by name.
+ *
+ * @param which  "all" (every OpenCL device), "cpu", "gpu", "accelerator",
+ *               "host", PLATFORM:DEVICE as two numbers, or any part of a
+ *               platform's, vendor's or device's name, case-insensitive.
+ *               NULL: the environment variable TESSERA_DEVICE, else the first
+ *               GPU, else accelerator, else CPU.
+ * @param out    Receives up to max devices, borrowed from the list.
+ * @param count  Receives their number, at least 1.
+ * @return TSR_OK; TSR_ENODEVICE where no OpenCL device is usable at all;
+ *         TSR_ENAME where `which` names none, or (unless it is "all") several:
+ *         the message lists what there is.  "cpu", "gpu" and "accelerator"
+ *         name the first device of that type.
+ */
+tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const tsr_device **out,
+                              size_t max, size_t *count, tsr_error *err);
+
+/** Device name as its driver gives it; "host" for the host. */
+const char *tsr_device_name(const tsr_device *device);
+
+/** Name of the device's platform; "host" for the host. */
+const char *tsr_device_platform(const tsr_device *device);
+
+/** Nonzero for the device `host`. */
+int tsr_device_is_host(const tsr_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

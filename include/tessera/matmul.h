@@ -1,0 +1,79 @@
+/** C := alpha op(A) op(B) + beta C, row-major, on host memory and on OpenCL buffers. */
+#ifndef TESSERA_MATMUL_H
+#define TESSERA_MATMUL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tessera/run.h"
+#include "tessera/session.h"
+#include "tessera/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * One product.  op(A) is m x k, op(B) is k x n, C is m x n.
+ *
+ * A is stored m x k, or k x m where trans_a; B is stored k x n, or n x k where
+ * trans_b.  Element (i, j) of a stored matrix sits at offset + i * ld + j,
+ * counted in elements; ld is at least the number of stored columns, and 0
+ * stands for exactly that.
+ *
+ * alpha == 0 reads neither A nor B; beta == 0 does not read C, so a NaN there
+ * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
+ * Results satisfy |got - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|)
+ * elementwise in the type's precision (Higham, Accuracy and Stability of
+ * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term.
+ */
+typedef struct tsr_matmul_problem {
+    tsr_type type; /* of A, B and C: TSR_F32 or TSR_F64 */
+    tsr_precision precision;
+    size_t m, n, k;
+    bool trans_a, trans_b;
+    double alpha, beta; /* rounded to the type */
+    size_t lda, ldb, ldc;
+    size_t offset_a, offset_b, offset_c;
+} tsr_matmul_problem;
+
+/**
+ * Multiply matrices in host memory.  Synchronous.
+ *
+ * C must not overlap A or B.  A or B may be NULL where it holds no element.
+ *
+ * @param run     NULL picks the best variant.
+ * @param report  Receives what was done.  May be NULL.
+ * @return TSR_OK; otherwise C is untouched, except after TSR_ECL, and
+ *         TSR_EINVAL     a rule above is broken
+ *         TSR_ENAME      no such variant, tunable or value
+ *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds
+ *         TSR_EUNSUITED  no variant, or not this one, runs the problem here; err says why
+ *         TSR_EBUILD     tsr_session_build_log has the compiler's words
+ *         TSR_ENOMEM, TSR_ECL
+ */
+tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, const void *a,
+                      const void *b, void *c, const tsr_run *run, tsr_report *report,
+                      tsr_error *err);
+
+/**
+ * Enqueue a product of matrices in OpenCL buffers of the session's context.
+ *
+ * Asynchronous: returns once the work is enqueued and flushed.  The buffers
+ * must live, unmodified, until *done completes.  report holds no device time.
+ *
+ * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.
+ * @param done  Receives an event that the caller releases.  May be NULL.
+ * @return as tsr_matmul; on `host` TSR_EUNSUITED.  On failure commands already
+ *         enqueued are finished before the return, C is unspecified, and *done
+ *         is untouched.
+ */
+tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem, cl_mem a,
+                              cl_mem b, cl_mem c, const tsr_run *run, cl_uint n_wait,
+                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              tsr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

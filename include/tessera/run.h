@@ -1,0 +1,48 @@
+/** How an operation is run, and the report of what ran. */
+#ifndef TESSERA_RUN_H
+#define TESSERA_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
+ */
+typedef struct tsr_run {
+    const char *variant;    /* NULL: the first suited one in the operation's order of preference */
+    const char *const *set; /* "NAME=VALUE" for each tunable to fix */
+    size_t set_count;
+} tsr_run;
+
+/** Where a program came from. */
+typedef enum tsr_build {
+    TSR_BUILD_NONE = 0, /* nothing was needed: the program was in the session already, or `host` */
+    TSR_BUILD_CACHED,   /* loaded from the binary cache */
+    TSR_BUILD_COLD      /* compiled */
+} tsr_build;
+
+/** What one call did.  Times are nanoseconds, 0 where they were not measured. */
+typedef struct tsr_report {
+    char variant[32];
+    char parameters[160];    /* "TILE=16 ITEMS=4" */
+    char chosen[160];        /* why this variant: named, or preferred and which were unsuited */
+    tsr_build build;         /* the slowest kind of build that the call needed */
+    uint64_t build_ns;       /* building or loading programs */
+    uint64_t to_device_ns;   /* host-memory calls: copies to the device */
+    uint64_t device_ns;      /* first START to last END of the operation's commands;
+                                wall time of the C function on `host` */
+    uint64_t from_device_ns; /* host-memory calls: copies back */
+    uint64_t wall_ns;        /* the whole call */
+    size_t commands;         /* launches and fills */
+    size_t workspace_bytes;  /* device memory beside the operands */
+    size_t to_device_bytes;
+    size_t from_device_bytes;
+} tsr_report;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/**
+ * A session: one device, its context and queue, and the programs built for it.
+ *
+ * One thread uses a session at a time; sessions are independent of each other.
+ */
+#ifndef TESSERA_SESSION_H
+#define TESSERA_SESSION_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#include <CL/cl.h>
+
+#include "tessera/device.h"
+#include "tessera/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_session tsr_session;
+
+/** How a session is opened.  Zero-initialise it for the defaults. */
+typedef struct tsr_session_options {
+    const char *kernel_dir; /* read kernel sources from this folder; NULL: the environment
+                               variable TESSERA_KERNEL_DIR, else the embedded ones */
+    int no_cache;           /* nonzero: neither read nor write the binary cache */
+    int profile;            /* nonzero: the session's queue records device times */
+} tsr_session_options;
+
+/**
+ * Open a session with a context and an in-order queue of its own.
+ *
+ * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
+ * @param options  NULL for the defaults.
+ * @param out      Receives the session; the caller closes it.
+ * @return TSR_OK, TSR_ENOMEM or TSR_ECL.
+ */
+tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
+                            tsr_session **out, tsr_error *err);
+
+/**
+ * Open a session on the caller's queue, in-order or out-of-order.
+ *
+ * The queue is retained until the session is closed.  On an out-of-order queue
+ * the commands of one call are chained by events; calls are ordered by the
+ * events that the caller passes, and by nothing else.
+ */
+tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
+                             tsr_session **out, tsr_error *err);
+
+/** Finish the session's queue, save what was built, release everything.  NULL is allowed. */
+void tsr_session_close(tsr_session *session);
+
+/** The session's OpenCL context, borrowed; NULL on `host`. */
+cl_context tsr_session_context(const tsr_session *session);
+
+/** The session's queue, borrowed; NULL on `host`. */
+cl_command_queue tsr_session_queue(const tsr_session *session);
+
+/** Whole compiler log of the build that failed last, or "".  Valid until the next call. */
+const char *tsr_session_build_log(const tsr_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/** Every public header of Tessera. */
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include "tessera/device.h"
+#include "tessera/matmul.h"
+#include "tessera/matvec.h"
+#include "tessera/run.h"
+#include "tessera/session.h"
+#include "tessera/sort.h"
+#include "tessera/status.h"
+#include "tessera/types.h"
+
+#endif

@@ -1,0 +1,50 @@
+/** Element types and the precision that arithmetic runs in. */
+#ifndef TESSERA_TYPES_H
+#define TESSERA_TYPES_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tsr_type {
+    TSR_F32 = 0,
+    TSR_F64,
+    TSR_I32,
+    TSR_U32,
+    TSR_I64,
+    TSR_U64,
+    TSR_F16,
+    TSR_I8,
+    TSR_U8,
+    TSR_I16,
+    TSR_U16,
+    TSR_TYPE_COUNT
+} tsr_type;
+
+/** What the arithmetic of matmul and matvec promises. */
+typedef enum tsr_precision {
+    TSR_PRECISION_DEFAULT = 0, /* f32 for float32 operands, f64 for float64 */
+    TSR_PRECISION_F32,         /* as accurate as FP32 fused multiply-adds, or better */
+    TSR_PRECISION_F32_STRICT,  /* FP32 fused multiply-add chains only */
+    TSR_PRECISION_TF32,
+    TSR_PRECISION_BF16,
+    TSR_PRECISION_F16,
+    TSR_PRECISION_F64,
+    TSR_PRECISION_COUNT
+} tsr_precision;
+
+/** Bytes of one element. */
+size_t tsr_type_size(tsr_type type);
+
+/** NumPy's name of a type: "float32", "int64".  Static. */
+const char *tsr_type_name(tsr_type type);
+
+/** Name of a precision as the command line spells it: "f32-strict".  Static. */
+const char *tsr_precision_name(tsr_precision precision);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,136 @@
+"""What the tests of the command share: running it, and writing files by hand.
+
+The environment names what is tested: TESSERA is the command's path, TESSERA_DATA
+the folder of real inputs.
+"""
+
+import atexit
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+COMMAND = os.environ.get("TESSERA", "tessera")
+DATA = os.environ.get(
+    "TESSERA_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
+
+# Programs are built once for all tests of a run, and the user's caches stay untouched.
+CACHE = tempfile.mkdtemp(prefix="tessera-test-cache-")
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+
+CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
+         "POSIXLY_CORRECT")
+
+
+def environment(**changes):
+    env = {k: v for k, v in os.environ.items() if k not in CLEAN}
+    env["TESSERA_CACHE_DIR"] = os.path.join(CACHE, "tessera")
+    env["POCL_CACHE_DIR"] = os.path.join(CACHE, "pocl")
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = value
+    return env
+
+
+class Result:
+    def __init__(self, args, status, out, err):
+        self.args, self.status, self.out, self.err = args, status, out, err
+
+    def __str__(self):
+        return "tessera %s\nstatus %d\n--- stdout\n%s\n--- stderr\n%s" % (
+            " ".join(self.args), self.status, self.out[:2000], self.err)
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own, `self.folder`; relative paths are relative to it."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tessera-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
+        done = subprocess.run([COMMAND, *args], input=stdin, timeout=timeout, cwd=self.folder,
+                              stdout=stdout if stdout is not None else subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment(**(env or {})))
+        out = done.stdout or b""
+        return Result(args, done.returncode, out if binary else out.decode(),
+                      done.stderr.decode(errors="replace"))
+
+    def succeed(self, *args, **options):
+        r = self.tessera(*args, **options)
+        self.assertEqual(r.status, 0, r)
+        return r
+
+    def fail_with(self, status, *args, says=(), **options):
+        """Run a command that fails: its status, a message of one line, and parts of it."""
+        r = self.tessera(*args, **options)
+        self.assertEqual(r.status, status, r)
+        lines = [s for s in r.err.splitlines() if not s.startswith("hint: ")]
+        self.assertEqual(len(lines), 1, r)
+        self.assertTrue(lines[0].startswith("tessera: "), r)
+        for part in [says] if isinstance(says, str) else says:
+            self.assertIn(part, lines[0], r)
+        return r
+
+    def save(self, name, array):
+        with open(self.path(name), "wb") as f:
+            np.save(f, array)
+        return name
+
+    def load(self, name):
+        return np.load(self.path(name), allow_pickle=False)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as f:
+            f.write(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    def names(self):
+        return sorted(os.listdir(self.folder))
+
+
+def npy(header, data=b"", version=(1, 0), length=None):
+    """A .npy file with any header text, right or wrong."""
+    text = header.encode() + b"\n"
+    size = struct.pack("<H" if version[0] == 1 else "<I", len(text) if length is None else length)
+    return b"\x93NUMPY" + bytes(version) + size + text + data
+
+
+def has_opencl():
+    r = subprocess.run([COMMAND, "devices", "--json"], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, env=environment())
+    return r.returncode == 0
+
+
+def wide(array):
+    """In a type whose rounding error is below what is judged."""
+    return array.astype(np.longdouble if array.dtype == np.float64 else np.float64)
+
+
+def gamma(length, dtype):
+    """gamma_n of Higham, section 3.1, with n = length + 2."""
+    u = np.finfo(dtype).eps / 2
+    n = length + 2
+    return n * u / (1 - n * u)
+
+
+def within_bound(got, a, b, alpha=1.0, c=None, beta=0.0):
+    """Whether |got - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), elementwise."""
+    kind = a.dtype.type
+    alpha, beta = kind(alpha), kind(beta)
+    exact = wide(a) @ wide(b) * wide(alpha)
+    limit = wide(np.abs(a)) @ wide(np.abs(b)) * abs(wide(alpha))
+    if c is not None:
+        exact = exact + wide(beta) * wide(c)
+        limit = limit + abs(wide(beta)) * wide(np.abs(c))
+    bound = gamma(a.shape[-1], a.dtype) * limit + np.finfo(a.dtype).tiny * (a.shape[-1] + 2)
+    return bool(np.all(np.abs(wide(got) - exact) <= bound))

@@ -1,0 +1,257 @@
+"""Bad input: each kind its own message, status 1 or 2, and nothing changed or left behind."""
+
+import os
+import subprocess
+import threading
+import unittest
+
+import numpy as np
+
+from cli_support import COMMAND, Case, environment, npy
+
+HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
+DATA = np.ones((2, 2), np.float32).tobytes()
+
+
+class Bad(Case):
+    def setUp(self):
+        super().setUp()
+        self.save("good.npy", np.eye(2, dtype=np.float32))
+        self.write("c.npy", "kept as it is")
+
+    def refused(self, *args, status=1, says=(), **options):
+        """The command fails with a message, and the folder is as it was."""
+        before = {n: self.read(n) for n in self.names()}
+        r = self.fail_with(status, *args, "--device", "host", says=says, **options)
+        self.assertEqual({n: self.read(n) for n in self.names()}, before, r)
+        return r.err
+
+    def read(self, name):
+        if not os.path.isfile(self.path(name)):
+            return None
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def matmul(self, a, *args, b="good.npy", **options):
+        return self.refused("matmul", a, b, "-o", "c.npy", *args, **options)
+
+
+class Files(Bad):
+    def test_missing(self):
+        self.matmul("none.npy", says=("none.npy", "No such file"))
+
+    def test_directory(self):
+        os.mkdir(self.path("d"))
+        self.matmul("d", says=("tessera: d: ", "directory"))
+
+    @unittest.skipIf(os.geteuid() == 0, "permission bits do not bind root")
+    def test_unreadable(self):
+        os.chmod(self.path(self.write("u.npy", "x")), 0)
+        self.fail_with(1, "matmul", "u.npy", "good.npy", "-o", "c.npy", "--device", "host",
+                       says=("u.npy", "Permission denied"))
+
+    def test_empty_file(self):
+        self.matmul(self.write("e.npy", ""), says=("e.npy", "empty"))
+
+    def test_empty_standard_input(self):
+        self.matmul("-", says="standard input")
+
+    def test_not_an_array(self):
+        self.matmul(self.write("t.npy", "hello"), says=("t.npy", "neither"))
+        self.matmul(self.write("z.npy", b"PK\x03\x04" + b"\0" * 60), says=("z.npy", "zip"))
+
+    def test_each_npy_defect_has_its_own_message(self):
+        header = HEADER.replace
+        files = {
+            "magic": b"\x93NUMPX" + b"\0" * 100,
+            "version": npy(HEADER, DATA, version=(9, 0)),
+            "short head": b"\x93NUMPY\x01",
+            "short header": npy(HEADER, b"", length=5000),
+            "huge header": npy(HEADER, DATA, version=(2, 0), length=0xFFFFFFF0),
+            "truncated": npy(HEADER, DATA[:-1]),
+            "no data": npy(HEADER),
+            "trailing": npy(HEADER, DATA + b"x"),
+            "negative": npy(header("(2, 2)", "(-2, 2)"), DATA),
+            "huge": npy(header("(2, 2)", "(99999999999999999999999, 2)"), DATA),
+            "overflow": npy(header("(2, 2)", "(9223372036854775807, 4)"), DATA),
+            "beyond memory": npy(header("(2, 2)", "(1000000000, 1000000)"), DATA),
+            "rank 3": npy(header("(2, 2)", "(1, 2, 2)"), DATA),
+            "object": npy(header("<f4", "|O"), DATA),
+            "complex": npy(header("<f4", "<c8"), DATA),
+            "structured": npy(header("'<f4'", "[('a', '<f4')]"), DATA),
+            "odd size": npy(header("<f4", "<f3"), DATA),
+            "no descr": npy("{'fortran_order': False, 'shape': (2, 2), }", DATA),
+            "no order": npy("{'descr': '<f4', 'shape': (2, 2), }", DATA),
+            "twice": npy(header("{", "{'shape': (2, 2), "), DATA),
+            "unknown key": npy(header("{", "{'colour': 1, "), DATA),
+            "order": npy(header("False", "1"), DATA),
+            "float shape": npy(header("(2, 2)", "(2.0, 2)"), DATA),
+            "code": npy("__import__('os').system('true')", DATA),
+            "cut": npy(HEADER[:30], DATA),
+            "after": npy(HEADER + " x", DATA),
+        }
+        seen = {}
+        for name, content in files.items():
+            message = self.matmul(self.write("bad.npy", content), says="tessera: bad.npy: ")
+            self.assertNotIn(message, seen, (name, seen.get(message)))
+            seen[message] = name
+
+    def test_truncation_at_every_byte(self):
+        whole = npy(HEADER, DATA)
+        for size in range(0, len(whole), 7):
+            self.matmul(self.write("bad.npy", whole[:size]), says="bad.npy")
+
+    def test_each_mtx_defect_has_its_own_message(self):
+        banner = "%%MatrixMarket matrix "
+        files = {
+            "banner": "%%MatrixMarkt matrix array real general\n1 1\n1\n",
+            "object": "%%MatrixMarket vector array real general\n1 1\n1\n",
+            "format": banner + "dense real general\n1 1\n1\n",
+            "complex": banner + "array complex general\n1 1\n1 1\n",
+            "hermitian": banner + "coordinate real hermitian\n1 1 1\n1 1 1\n",
+            "symmetry": banner + "array real triangular\n1 1\n1\n",
+            "no size": banner + "array real general\n",
+            "size": banner + "array real general\n2 x\n",
+            "negative": banner + "array real general\n-2 2\n",
+            "few": banner + "array real general\n2 2\n1\n2\n3\n",
+            "many": banner + "array real general\n1 1\n1\n2\n",
+            "text": banner + "array real general\n1 2\n1\nfish\n",
+            "index": banner + "coordinate real general\n2 2 1\n3 1 1\n",
+            "zero": banner + "coordinate real general\n2 2 1\n1 0 1\n",
+            "no value": banner + "coordinate real general\n2 2 1\n1 1\n",
+            "not square": banner + "array real symmetric\n2 3\n1\n2\n3\n",
+            "above": banner + "coordinate real symmetric\n2 2 1\n1 2 1\n",
+            "beyond memory": banner + "coordinate real general\n1000000000 1000000000 0\n",
+        }
+        seen = {}
+        for name, content in files.items():
+            message = self.matmul(self.write("bad.mtx", content), says="tessera: bad.mtx: ")
+            self.assertNotIn(message, seen, (name, seen.get(message)))
+            seen[message] = name
+
+
+class Operands(Bad):
+    def test_shapes(self):
+        self.save("w.npy", np.ones((3, 4), np.float32))
+        self.matmul("w.npy", says=("w.npy is 3x4", "good.npy is 2x2", "4 and 2"))
+        self.matmul("good.npy", "--trans-b", b="w.npy", says=("w.npy is 3x4 transposed",))
+        self.matmul("good.npy", "--add", "w.npy", "--beta", "1",
+                    says=("w.npy is 3x4", "good.npy", "2x2"))
+        self.save("v.npy", np.ones(3, np.float32))
+        self.refused("matvec", "good.npy", "v.npy", "-o", "c.npy",
+                     says=("good.npy is 2x2", "v.npy has 3 elements, not 2"))
+        self.save("x.npy", np.ones(2, np.float32))
+        self.refused("matvec", "good.npy", "x.npy", "--add", "v.npy", "--beta", "1", "-o", "c.npy",
+                     says=("v.npy has 3 elements", "good.npy"))
+
+    def test_ranks(self):
+        self.save("v.npy", np.ones(2, np.float32))
+        self.save("s.npy", np.float32(1))
+        self.matmul("v.npy", says=("v.npy is a vector of 2", "matrix"))
+        self.matmul("s.npy", says=("s.npy is a scalar", "matrix"))
+        self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy",
+                     says=("good.npy is 2x2", "vector"))
+        self.refused("sort", "good.npy", "-o", "c.npy", says=("good.npy is 2x2", "vector"))
+        self.refused("sort", "s.npy", "-o", "c.npy", says=("s.npy is a scalar", "vector"))
+
+    def test_types(self):
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
+        self.save("i.npy", np.eye(2, dtype=np.int64))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", says=("float32", "int64"))
+        self.save("b.npy", np.ones(2, np.int8))
+        self.refused("sort", "b.npy", "-o", "c.npy", says=("int8",))
+        self.save("h.npy", np.ones(2, np.float16))
+        self.refused("sort", "h.npy", "-o", "c.npy", says=("float16",))
+
+    def test_precision(self):
+        self.matmul("good.npy", "--precision", "f64", says=("f64", "float32"))
+
+    def test_product_beyond_memory(self):
+        self.save("tall.npy", np.zeros((10**7, 1), np.float32))
+        self.refused("matmul", "tall.npy", "tall.npy", "--trans-b", "-o", "c.npy",
+                     says=("10000000x10000000 float32", "bytes"))
+
+    def test_product_overflows(self):
+        self.write("a.npy", npy("{'descr': '<f4', 'fortran_order': False, "
+                                "'shape': (4611686018427387904, 0), }"))
+        self.write("b.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9), }"))
+        self.refused("matmul", "a.npy", "b.npy", "-o", "c.npy")
+
+
+class Outputs(Bad):
+    def test_same_output(self):
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        self.refused("sort", "k.npy", "-o", "c.npy", "--argsort", "c.npy", status=2,
+                     says=("-o c.npy", "--argsort c.npy"))
+        self.refused("sort", "k.npy", "-o", "n.npy", "--argsort", "./n.npy", status=2)
+        os.symlink("c.npy", self.path("l.npy"))
+        self.refused("sort", "k.npy", "-o", "c.npy", "--argsort", "l.npy", status=2)
+
+    def test_missing_folder(self):
+        self.refused("matmul", "good.npy", "good.npy", "-o", "no/c.npy",
+                     says=("no/c.npy", "No such file"))
+
+    def test_directory(self):
+        os.mkdir(self.path("d"))
+        self.refused("matmul", "good.npy", "good.npy", "-o", "d", says="d: ")
+
+    @unittest.skipIf(os.geteuid() == 0, "permission bits do not bind root")
+    def test_unwritable_folder(self):
+        os.mkdir(self.path("d"), 0o500)
+        self.refused("matmul", "good.npy", "good.npy", "-o", "d/c.npy", says="Permission denied")
+
+    def test_full_device(self):
+        self.refused("matmul", "good.npy", "good.npy", "-o", "/dev/full",
+                     says=("/dev/full", "No space left"))
+        with open("/dev/full", "wb") as full:
+            self.refused("matmul", "good.npy", "good.npy", "-o", "-", stdout=full,
+                         says=("standard output", "No space left"))
+            r = self.tessera("matmul", "good.npy", "good.npy", "-o", "x.npy", "--json", "--quiet",
+                             "--device", "host", stdout=full)
+            self.assertEqual(r.status, 1, r)
+
+    def test_pipe_is_written_in_place(self):
+        os.mkfifo(self.path("pipe"))
+        got = []
+
+        def read():
+            with open(self.path("pipe"), "rb") as f:
+                got.append(f.read())
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        self.succeed("matmul", "good.npy", "good.npy", "-o", "pipe", "--device", "host")
+        reader.join()
+        self.assertTrue(got[0].startswith(b"\x93NUMPY"))
+        self.assertTrue(got[0].endswith(np.eye(2, dtype=np.float32).tobytes()))
+        self.assertEqual(self.names(), ["c.npy", "good.npy", "pipe"])
+
+    def test_gone_reader(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.refused("matmul", "good.npy", "good.npy", "-o", "-", stdout=writer,
+                     says="Broken pipe")
+        os.close(writer)
+
+    def test_closed_standard_output(self):
+        done = subprocess.run(["sh", "-c", '"$0" matmul good.npy good.npy -o new.npy --json >&-',
+                               COMMAND], cwd=self.folder, stderr=subprocess.PIPE,
+                              env=environment(TESSERA_DEVICE="host"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertTrue(np.array_equal(self.load("new.npy"), np.eye(2)))
+
+    def test_one_of_two_outputs_fails(self):
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        self.refused("sort", "k.npy", "-o", "new.npy", "--argsort", "no/i.npy", says="no/i.npy")
+
+    def test_replaced_whole(self):
+        os.chmod(self.path("c.npy"), 0o640)
+        self.succeed("matmul", "good.npy", "good.npy", "-o", "c.npy", "--device", "host")
+        self.assertTrue(np.array_equal(self.load("c.npy"), np.eye(2)))
+        self.assertEqual(os.stat(self.path("c.npy")).st_mode & 0o777, 0o640)
+        self.assertEqual(self.names(), ["c.npy", "good.npy"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""tessera cache, and what broken entries and folders do to a run: nothing but time."""
+
+import glob
+import json
+import os
+import unittest
+
+import numpy as np
+
+from cli_support import Case, has_opencl
+
+
+class Folder(Case):
+    def cache(self, *args, **env):
+        return self.succeed("cache", *args, env={"TESSERA_CACHE_DIR": self.path("cache"), **env})
+
+    def test_empty(self):
+        r = self.cache()
+        self.assertEqual(r.out, "%s: in use\n0 entries, 0 B\n" % self.path("cache"))
+        self.assertEqual(os.stat(self.path("cache")).st_mode & 0o777, 0o700)
+        self.assertEqual(self.cache("--clear").out,
+                         "removed 0 entries from %s\n" % self.path("cache"))
+
+    def test_json(self):
+        d = json.loads(self.cache("--json").out)
+        self.assertEqual(d, {"schema": "tessera-cache-1", "folder": self.path("cache"),
+                             "in_use": True, "why_off": None, "entries": [], "total_bytes": 0})
+
+    def test_folder_of_the_environment(self):
+        self.assertIn(self.path("xdg/tessera"), self.cache(
+            TESSERA_CACHE_DIR=None, XDG_CACHE_HOME=self.path("xdg")).out)
+        self.assertIn(self.path(".cache/tessera"), self.cache(
+            TESSERA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=self.folder).out)
+        self.assertIn("not used", self.cache(
+            TESSERA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=None).out)
+
+    def test_folder_that_others_can_write(self):
+        os.mkdir(self.path("cache"))
+        os.chmod(self.path("cache"), 0o770)
+        self.assertIn("not used: ", self.cache().out)
+        self.assertFalse(json.loads(self.cache("--json").out)["in_use"])
+        self.fail_with(1, "cache", "--clear", env={"TESSERA_CACHE_DIR": self.path("cache")},
+                       says=self.path("cache"))
+
+    def test_clear_leaves_other_files(self):
+        self.cache()
+        self.write("cache/notes.txt", "mine")
+        self.cache("--clear")
+        self.assertEqual(os.listdir(self.path("cache")), ["notes.txt"])
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Entries(Case):
+    def setUp(self):
+        super().setUp()
+        self.env = {"TESSERA_CACHE_DIR": self.path("cache")}
+        self.save("a.npy", np.random.default_rng(1).uniform(-1, 1, (33, 33)).astype(np.float32))
+
+    def run_once(self):
+        r = self.succeed("matmul", "a.npy", "a.npy", "-o", "c.npy", "--json", "--quiet",
+                         "--kernel", "naive", env=self.env)
+        with open(self.path("c.npy"), "rb") as f:
+            return json.loads(r.out)["build"], f.read()
+
+    def listed(self):
+        return json.loads(self.succeed("cache", "--json", env=self.env).out)["entries"]
+
+    def files(self):
+        return [os.path.join(self.path("cache"), e["file"]) for e in self.listed()]
+
+    def test_second_run_is_cached(self):
+        first, second = self.run_once(), self.run_once()
+        self.assertEqual((first[0], second[0]), ("cold", "cached"))
+        self.assertEqual(first[1], second[1])
+        titles = [e["title"] for e in self.listed()]
+        self.assertTrue(any("matmul_naive.cl" in t for t in titles), titles)
+        self.assertTrue(all(e["bytes"] > 0 for e in self.listed()))
+        self.assertIn("matmul_naive.cl", self.succeed("cache", env=self.env).out)
+        n = len(titles)
+        self.assertRegex(self.succeed("cache", "--clear", env=self.env).out,
+                         r"^removed %d entr" % n)
+        self.assertEqual(self.listed(), [])
+        self.assertEqual(self.run_once(), first)
+
+    def damaged(self, change):
+        first = self.run_once()
+        for file in self.files():
+            with open(file, "rb") as f:
+                content = f.read()
+            with open(file, "wb") as f:
+                f.write(change(content))
+        self.assertEqual(self.run_once(), first)
+        self.assertEqual(self.run_once(), ("cached", first[1]))
+
+    def test_truncated_entries_are_rebuilt(self):
+        self.damaged(lambda content: content[:len(content) // 2])
+
+    def test_empty_entries_are_rebuilt(self):
+        self.damaged(lambda content: b"")
+
+    def test_corrupt_entries_are_rebuilt(self):
+        self.damaged(lambda content: content[:-9] + bytes([content[-9] ^ 255]) + content[-8:])
+
+    def test_foreign_entries_are_rebuilt(self):
+        self.damaged(lambda content: b"\x7fELF" + bytes(200))
+
+    def test_a_folder_that_others_can_write_is_not_used(self):
+        os.mkdir(self.path("cache"))
+        os.chmod(self.path("cache"), 0o770)
+        self.assertEqual(self.run_once()[0], "cold")
+        self.assertEqual(self.run_once()[0], "cold")
+        self.assertEqual(glob.glob(self.path("cache/*")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

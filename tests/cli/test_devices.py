@@ -1,0 +1,124 @@
+"""tessera devices, with drivers that are there, absent and broken."""
+
+import json
+import os
+import unittest
+
+import numpy as np
+
+from cli_support import Case, has_opencl
+
+FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory"}
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Present(Case):
+    def test_json(self):
+        d = json.loads(self.succeed("devices", "--json").out)
+        self.assertEqual(d["schema"], "tessera-devices-1")
+        self.assertEqual(d["failures"], [])
+        self.assertEqual(d["devices"][-1]["id"], "host")
+        for one in d["devices"][:-1]:
+            self.assertRegex(one["id"], r"^\d+:\d+$")
+            for key in ("name", "platform", "vendor", "driver", "opencl_c"):
+                self.assertIsInstance(one[key], str)
+            for key in ("compute_units", "global_memory_bytes", "max_allocation_bytes",
+                        "local_memory_bytes", "max_work_group"):
+                self.assertGreater(one[key], 0)
+            self.assertIsInstance(one["fp64"], bool)
+            self.assertEqual(set(one["features"]), FEATURES)
+            for feature in one["features"].values():
+                self.assertIn(feature["available"], (True, False))
+                self.assertTrue(feature["available"] or feature["reason"])
+
+    def test_text(self):
+        r = self.succeed("devices")
+        for one in json.loads(self.succeed("devices", "--json").out)["devices"][:-1]:
+            self.assertIn("%s %s\n    platform" % (one["id"], one["name"]), r.out)
+        for word in ("fp16", "sub-groups", "inline PTX", "local memory", "work-group limit"):
+            self.assertIn("    " + word, r.out)
+        self.assertIn("\nhost\n", r.out)
+
+    def test_one_device(self):
+        one = json.loads(self.succeed("devices", "--json").out)["devices"][0]
+        for which in (one["id"], one["platform"].upper()[:12], "all"):
+            d = json.loads(self.succeed("devices", "--json", "--device", which).out)
+            self.assertEqual(d["devices"][0]["id"], one["id"])
+        r = self.succeed("devices", "--device", "host")
+        self.assertTrue(r.out.startswith("host\n"), r)
+
+    def test_the_environment_does_not_hide_a_device(self):
+        r = self.succeed("devices", env={"TESSERA_DEVICE": "host"})
+        self.assertIn("0:0 ", r.out)
+
+    def test_the_environment_names_the_device(self):
+        self.save("k.npy", np.arange(5, dtype=np.uint32))
+        r = self.succeed("sort", "k.npy", "-o", "s.npy", env={"TESSERA_DEVICE": "host"})
+        self.assertIn(" on host: ", r.err)
+        r = self.succeed("sort", "k.npy", "-o", "s.npy", "--device", "0:0",
+                         env={"TESSERA_DEVICE": "host"})
+        self.assertNotIn(" on host: ", r.err)
+
+
+class Absent(Case):
+    """The loader finds no driver: OCL_ICD_VENDORS names a folder without one."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("vendors"))
+        self.none = {"OCL_ICD_VENDORS": self.path("vendors")}
+
+    def test_devices(self):
+        r = self.fail_with(4, "devices", env=self.none, says="no OpenCL device")
+        self.assertTrue(r.out.startswith("host\n"), r)
+        self.assertIn("hint: the OpenCL loader looked in OCL_ICD_VENDORS=%s"
+                      % self.path("vendors"), r.err)
+        self.assertIn("pocl-opencl-icd", r.err)
+        r = self.fail_with(4, "devices", "--json", env=self.none)
+        self.assertEqual([d["id"] for d in json.loads(r.out)["devices"]], ["host"])
+
+    def test_commands_that_need_one(self):
+        self.save("k.npy", np.arange(5, dtype=np.uint32))
+        for args in (("sort", "k.npy", "-o", "s.npy"), ("verify", "sort"),
+                     ("verify", "--device", "all"), ("devices", "--device", "gpu"),
+                     ("kernels", "matmul", "tiled", "--ptx")):
+            r = self.fail_with(4, *args, env=self.none)
+            self.assertIn("hint: ", r.err)
+            self.assertEqual(r.out, "")
+        self.assertEqual(self.names(), ["k.npy", "vendors"])
+
+    def test_host_needs_none(self):
+        self.save("k.npy", np.array([2, 3, 1], np.uint32))
+        self.succeed("sort", "k.npy", "-o", "s.npy", "--verify", "--device", "host", env=self.none)
+        self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+        self.succeed("devices", "--device", "host", env=self.none)
+
+    def test_kernels_are_listed_all_the_same(self):
+        d = json.loads(self.succeed("kernels", "--json", env=self.none).out)
+        self.assertIsNone(d["device"])
+        self.assertNotIn("suited", d["operations"][0]["variants"][0])
+        r = self.succeed("kernels", "matmul", "tiled", "--source", env=self.none)
+        self.assertTrue(r.out.startswith("/* options: they depend on"), r)
+
+    def test_bogus_driver(self):
+        self.write(os.path.join("vendors", "bogus.icd"), "/nowhere/libbogus.so\n")
+        r = self.tessera("devices", env=self.none)
+        self.assertEqual(r.status, 4, r)
+        self.assertIn("host\n", r.out)
+
+
+@unittest.skipUnless(has_opencl() and os.path.isdir("/etc/OpenCL/vendors"), "no OpenCL device")
+class Mixed(Case):
+    def test_bogus_driver_does_not_hide_the_others(self):
+        os.mkdir(self.path("vendors"))
+        for name in os.listdir("/etc/OpenCL/vendors"):
+            with open(os.path.join("/etc/OpenCL/vendors", name), encoding="utf-8") as f:
+                self.write(os.path.join("vendors", name), f.read())
+        self.write(os.path.join("vendors", "00-bogus.icd"), "/nowhere/libbogus.so\n")
+        self.write(os.path.join("vendors", "empty.icd"), "")
+        r = self.succeed("devices", env={"OCL_ICD_VENDORS": self.path("vendors")})
+        self.assertIn("0:0 ", r.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

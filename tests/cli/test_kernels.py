@@ -1,0 +1,145 @@
+"""tessera kernels and tessera verify."""
+
+import json
+import re
+import unittest
+
+from cli_support import Case, has_opencl
+
+OPERATIONS = ["matmul", "matvec", "sort"]
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Kernels(Case):
+    def listing(self, *args):
+        return json.loads(self.succeed("kernels", "--json", *args).out)["operations"]
+
+    def test_json(self):
+        ops = self.listing()
+        self.assertEqual([op["op"] for op in ops], OPERATIONS)
+        for op in ops:
+            names = [v["name"] for v in op["variants"]]
+            self.assertEqual(len(names), len(set(names)))
+            for v in op["variants"]:
+                self.assertTrue(v["idea"])
+                self.assertEqual(v["suited"], "unsuited" not in v)
+                self.assertEqual(v["runs_on"] == "device", "file" in v)
+                for t in v["tunables"]:
+                    self.assertIn(t["default"], t["values"])
+                    self.assertTrue(t["meaning"])
+
+    def test_text_says_the_same(self):
+        text = self.succeed("kernels").out
+        for op in self.listing():
+            self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
+            for v in op["variants"]:
+                self.assertIn("  %s: %s\n" % (v["name"], v["idea"]), text)
+                if not v["suited"]:
+                    self.assertIn("unsuited: %s\n" % v["unsuited"], text)
+
+    def test_one(self):
+        op = self.listing("matmul")
+        self.assertEqual(len(op), 1)
+        name = op[0]["variants"][-1]["name"]
+        one = self.listing("matmul", name)
+        self.assertEqual([v["name"] for v in one[0]["variants"]], [name])
+
+    def test_type(self):
+        self.assertIn("float64", self.listing("matmul", "--type", "f64")[0]["problem"])
+        self.assertIn("int64", self.listing("sort", "--type", "i64")[0]["problem"])
+        self.fail_with(2, "kernels", "matmul", "--type", "u32", says=("matmul", "u32"))
+
+    def test_on_host(self):
+        for op in self.listing("--device", "host"):
+            for v in op["variants"]:
+                self.assertEqual(v["suited"], v["runs_on"] == "host", v)
+
+    def test_source(self):
+        for op in self.listing():
+            for v in op["variants"]:
+                args = ("kernels", op["op"], v["name"], "--source")
+                if v["runs_on"] == "host":
+                    self.fail_with(1, *args, says="runs on the host")
+                    continue
+                text = self.succeed(*args).out
+                self.assertRegex(text, r"\A/\* options: \S.*-D.* \*/\n")
+                self.assertRegex(text, r"\b__?kernel\b|\bkernel void\b")
+                self.assertNotRegex(text, r'(?m)^#include "')
+                for t in v["tunables"]:
+                    self.assertIn("-D%s=%d" % (t["name"], t["default"]), text)
+
+    def test_source_with_a_tunable(self):
+        v = next(v for v in self.listing("matmul")[0]["variants"] if v["tunables"])
+        t = v["tunables"][0]
+        value = next(x for x in t["values"] if x != t["default"])
+        text = self.succeed("kernels", "matmul", v["name"], "--source", "--set",
+                            "%s=%d" % (t["name"], value)).out
+        self.assertIn("-D%s=%d" % (t["name"], value), text)
+
+    def test_ptx(self):
+        name = next(v for v in self.listing("matmul")[0]["variants"] if v["suited"])["name"]
+        r = self.tessera("kernels", "matmul", name, "--ptx")
+        if r.status:
+            self.assertEqual(r.status, 1, r)
+            self.assertIn("NVIDIA", r.err)
+        else:
+            self.assertIn(".target", r.out)
+
+    def test_wrong(self):
+        self.fail_with(2, "kernels", "--source", says="--source")
+        self.fail_with(2, "kernels", "matmul", "--ptx", says="--ptx")
+        self.fail_with(2, "kernels", "matmul", "tiled", "--source", "--json", says="exclude")
+        self.fail_with(2, "kernels", "matmul", "--set", "TILE=8", says="--set TILE=8")
+        self.fail_with(2, "kernels", "matmul", "tilled", says=("'tilled'", "'tiled'"))
+        self.fail_with(2, "kernels", "matmul", "tiled", "--set", "TILE=7", says="TILE")
+        self.fail_with(2, "kernels", "matmul", "tiled", "--set", "TYLE=8", says="TYLE")
+
+
+class Verify(Case):
+    line = re.compile(r"^(ok  |FAIL|skip) (matmul|matvec|sort)/\S+ \w+ on .+: .+$")
+
+    def check(self, *args):
+        r = self.succeed("verify", "--tiny", *args)
+        *rows, last = r.out.splitlines()
+        for row in rows:
+            self.assertRegex(row, self.line)
+        n = [sum(row.startswith(w) for row in rows) for w in ("ok", "FAIL", "skip")]
+        self.assertEqual(last, "%d passed, %d failed, %d skipped (seed 1)" % tuple(n))
+        self.assertGreater(n[0], 0)
+        return rows
+
+    def test_host(self):
+        for op in OPERATIONS:
+            rows = self.check(op, "--device", "host")
+            self.assertTrue(all("/" in row and " on host: " in row for row in rows))
+
+    def test_one_kernel(self):
+        name = json.loads(self.succeed("kernels", "sort", "--json", "--device", "host").out)[
+            "operations"][0]["variants"][0]["name"]
+        rows = self.check("sort", "--device", "host", "--kernel", name)
+        self.assertTrue(all("sort/%s " % name in row for row in rows))
+
+    def test_json(self):
+        d = json.loads(self.succeed("verify", "sort", "--tiny", "--device", "host", "--json",
+                                    "--seed", "5").out)
+        self.assertEqual((d["schema"], d["seed"], d["failed"]), ("tessera-verify-1", 5, 0))
+        self.assertEqual(d["passed"], sum(r["outcome"] == "ok" for r in d["rows"]))
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_nothing_runs(self):
+        d = json.loads(self.succeed("kernels", "sort", "--json").out)["operations"][0]
+        host = next(v["name"] for v in d["variants"] if v["runs_on"] == "host")
+        r = self.tessera("verify", "sort", "--tiny", "--kernel", host)
+        self.assertEqual(r.status, 1, r)
+        self.assertIn("nothing ran", r.err)
+        self.assertIn("skip sort/%s" % host, r.out)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_all_devices(self):
+        rows = self.check("sort", "--device", "all")
+        self.assertTrue(rows[-1].split(": ")[0].endswith(" on host"))
+        self.assertFalse(rows[0].split(": ")[0].endswith(" on host"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,342 @@
+"""Results of matmul, matvec and sort against NumPy in higher precision, on the device and the host."""
+
+import io
+import json
+import os
+import unittest
+
+import numpy as np
+
+from cli_support import DATA, Case, has_opencl, within_bound
+
+REALS = (np.float32, np.float64)
+KEYS = (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)
+
+
+def random(shape, kind, seed=1):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(kind)
+
+
+def order_key(keys):
+    """Unsigned integers that order as the command orders keys (DESIGN.md, Numerics)."""
+    if keys.dtype.kind != "f":
+        return keys
+    bits = keys.view("u%d" % keys.dtype.itemsize).astype(np.uint64)
+    size = keys.dtype.itemsize * 8
+    sign = np.uint64(1 << (size - 1))
+    full = np.uint64((1 << size) - 1)
+    mono = np.where(bits & sign, bits ^ full, bits | sign)
+    below = np.uint64((1 << (np.finfo(keys.dtype).nmant)) - 1)
+    return (mono - below) & full
+
+
+def sorted_order(keys, descending=False):
+    key = order_key(keys)
+    if not descending:
+        return np.argsort(key, kind="stable")
+    back = np.argsort(key[::-1], kind="stable")
+    return (len(keys) - 1 - back)[::-1]
+
+
+class OnHost(Case):
+    device = ("--device", "host")
+
+    def matmul(self, *args, **options):
+        return self.succeed("matmul", *args, "-o", "c.npy", *self.device, **options)
+
+    def test_shapes(self):
+        for kind in REALS:
+            for m, k, n in ((1, 1, 1), (3, 5, 7), (17, 64, 33), (1, 100, 1), (65, 1, 65)):
+                a, b = random((m, k), kind), random((k, n), kind, 2)
+                self.save("a.npy", a)
+                self.save("b.npy", b)
+                self.matmul("a.npy", "b.npy", "--verify", "--quiet")
+                c = self.load("c.npy")
+                self.assertEqual((c.shape, c.dtype), ((m, n), kind))
+                self.assertTrue(within_bound(c, a, b), (kind, m, k, n))
+
+    def test_transposes_and_scalars(self):
+        for kind in REALS:
+            a, b, c0 = random((9, 14), kind), random((14, 6), kind, 2), random((9, 6), kind, 3)
+            self.save("c0.npy", c0)
+            for ta in (False, True):
+                for tb in (False, True):
+                    self.save("a.npy", np.ascontiguousarray(a.T if ta else a))
+                    self.save("b.npy", np.ascontiguousarray(b.T if tb else b))
+                    flags = ["--trans-a"] * ta + ["--trans-b"] * tb
+                    self.matmul("a.npy", "b.npy", *flags, "--alpha", "-0.3", "--beta=2.5",
+                                "--add", "c0.npy", "--verify")
+                    self.assertTrue(within_bound(self.load("c.npy"), a, b, -0.3, c0, 2.5))
+
+    def test_zero_factors_read_nothing(self):
+        nan = np.full((3, 3), np.nan, np.float32)
+        one = np.ones((3, 3), np.float32)
+        self.save("nan.npy", nan)
+        self.save("one.npy", one)
+        self.matmul("nan.npy", "nan.npy", "--alpha", "0", "--beta", "2", "--add", "one.npy",
+                    "--verify")
+        self.assertTrue(np.array_equal(self.load("c.npy"), 2 * one))
+        self.matmul("one.npy", "one.npy", "--beta", "0", "--add", "nan.npy", "--verify")
+        self.assertTrue(np.array_equal(self.load("c.npy"), 3 * one))
+
+    def test_empty(self):
+        for m, k, n in ((0, 3, 4), (4, 3, 0), (4, 0, 3), (0, 0, 0)):
+            self.save("a.npy", np.ones((m, k), np.float32))
+            self.save("b.npy", np.ones((k, n), np.float32))
+            self.matmul("a.npy", "b.npy", "--verify")
+            c = self.load("c.npy")
+            self.assertEqual(c.shape, (m, n))
+            self.assertFalse(c.any())
+
+    def test_fortran_order_and_byte_order(self):
+        a, b = random((5, 8), np.float32), random((8, 3), np.float32, 2)
+        self.save("a.npy", np.asfortranarray(a))
+        self.save("b.npy", b.astype(">f4"))
+        self.matmul("a.npy", "b.npy")
+        c = self.load("c.npy")
+        self.assertTrue(within_bound(c, a, b))
+        self.assertEqual(c.dtype, np.dtype("<f4"))
+
+    def test_matrix_market(self):
+        self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                            "% a comment\n\n2 3 3\n1 1 1.5\n2 3 -2\n1 1 0.5\n")
+        self.write("b.mtx", "%%matrixmarket MATRIX array integer general\n3 2\n1\n2\n3\n4\n5\n6\n")
+        self.succeed("matmul", "a.mtx", "b.mtx", "-o", "c.mtx", *self.device)
+        with open(self.path("c.mtx"), encoding="ascii") as f:
+            lines = [s for s in f.read().splitlines() if s and s[0] != "%"]
+        self.assertEqual([float(x) for s in lines for x in s.split()], [2, 2, 2, -6, 8, -12])
+        self.matmul("a.mtx", "b.mtx")
+        self.assertEqual(self.load("c.npy").tolist(), [[2, 8], [-6, -12]])
+        self.assertEqual(self.load("c.npy").dtype, np.float64)
+
+    def test_as_converts(self):
+        a = random((4, 4), np.float64)
+        self.save("a.npy", a)
+        self.save("i.npy", np.arange(16, dtype=np.int16).reshape(4, 4))
+        self.matmul("a.npy", "i.npy", "--as", "f32")
+        c = self.load("c.npy")
+        self.assertEqual(c.dtype, np.float32)
+        i = np.arange(16, dtype=np.float32).reshape(4, 4)
+        self.assertTrue(within_bound(c, a.astype(np.float32), i))
+        self.matmul("a.npy", "i.npy", "--as", "f64")
+        self.assertEqual(self.load("c.npy").dtype, np.float64)
+
+    def test_streams(self):
+        a = random((6, 6), np.float32)
+        file = io.BytesIO()
+        np.save(file, a)
+        r = self.succeed("matmul", "-", "-o", "-", self.save("a.npy", a), *self.device,
+                         stdin=file.getvalue(), binary=True)
+        self.assertTrue(within_bound(np.load(io.BytesIO(r.out)), a, a))
+        self.assertIn("matmul 6x6x6 float32", r.err)
+
+    def test_output_may_be_an_input(self):
+        a = random((6, 6), np.float32)
+        self.save("a.npy", a)
+        self.succeed("matmul", "a.npy", "a.npy", "-o", "a.npy", *self.device)
+        self.assertTrue(within_bound(self.load("a.npy"), a, a))
+        self.assertEqual(self.names(), ["a.npy"])
+
+    def test_output_is_aligned(self):
+        self.save("a.npy", random((3, 3), np.float32))
+        self.matmul("a.npy", "a.npy")
+        self.assertEqual((os.path.getsize(self.path("c.npy")) - 36) % 64, 0)
+
+    def test_matvec(self):
+        for kind in REALS:
+            for rows, columns in ((1, 1), (7, 3), (64, 257), (300, 2), (0, 4), (4, 0)):
+                a, y0 = random((rows, columns), kind), random(rows, kind, 3)
+                x = random(columns, kind, 2)
+                self.save("a.npy", a)
+                self.save("at.npy", np.ascontiguousarray(a.T))
+                self.save("x.npy", x)
+                self.save("y0.npy", y0)
+                for trans in (False, True):
+                    self.succeed("matvec", "at.npy" if trans else "a.npy", "x.npy", "-o", "y.npy",
+                                 "--alpha=3", "--beta=-1", "--add=y0.npy", "--verify",
+                                 *["--trans"] * trans, *self.device)
+                    y = self.load("y.npy")
+                    self.assertEqual((y.shape, y.dtype), ((rows,), kind))
+                    self.assertTrue(within_bound(y, a, x, 3, y0, -1), (kind, rows, columns, trans))
+
+    def test_vectors_of_rank_2(self):
+        a, x = random((3, 4), np.float32), random(4, np.float32, 2)
+        self.save("a.npy", a)
+        for shape in ((4, 1), (1, 4)):
+            self.save("x.npy", x.reshape(shape))
+            self.save("y0.npy", np.ones((3, 1), np.float32))
+            self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--add", "y0.npy", "--beta",
+                         "1", *self.device)
+            self.assertEqual(self.load("y.npy").shape, (3,))
+            self.assertTrue(within_bound(self.load("y.npy"), a, x, 1, np.ones(3, np.float32), 1))
+
+    def sort(self, keys, *flags):
+        self.save("k.npy", keys)
+        self.succeed("sort", "k.npy", "-o", "s.npy", "--argsort", "i.npy", "--verify",
+                     *flags, *self.device)
+        got, index = self.load("s.npy"), self.load("i.npy")
+        self.assertEqual((got.dtype, index.dtype), (keys.dtype, np.int64))
+        want = sorted_order(keys, "--descending" in flags)
+        self.assertEqual(index.tolist(), want.tolist())
+        self.assertEqual(got.tobytes(), keys[want].tobytes())
+
+    def test_sort(self):
+        rng = np.random.default_rng(7)
+        for kind in KEYS:
+            for n in (0, 1, 2, 3, 100, 1000, 1025):
+                size = np.dtype(kind).itemsize
+                keys = rng.integers(0, 256, n * size, dtype=np.uint8).view(kind)
+                few = rng.integers(0, 5, n).astype(kind)
+                self.sort(keys)
+                self.sort(few, "--descending")
+
+    def test_sort_order_of_special_floats(self):
+        for kind in (np.float32, np.float64):
+            keys = np.array([np.nan, 1, -0.0, 0.0, -np.nan, np.inf, -np.inf, -1, 1e-40, 0.0, -0.0],
+                            kind)
+            self.sort(keys)
+            self.sort(keys, "--descending")
+            self.sort(keys)
+            got = self.load("s.npy")
+            self.assertTrue(np.isneginf(got[0]) and np.isnan(got[-2:]).all())
+            self.assertEqual(np.signbit(got[2:6]).tolist(), [True, True, False, False])
+
+    def test_sort_without_index_and_without_keys(self):
+        keys = np.array([3, 1, 2], np.int32)
+        self.save("k.npy", keys)
+        self.succeed("sort", "k.npy", "-o", "s.npy", *self.device)
+        self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+        self.succeed("sort", "k.npy", "--argsort", "i.npy", *self.device)
+        self.assertEqual(self.load("i.npy").tolist(), [1, 2, 0])
+        self.assertEqual(self.names(), ["i.npy", "k.npy", "s.npy"])
+
+    def test_summary(self):
+        self.save("a.npy", random((20, 20), np.float32))
+        r = self.matmul("a.npy", "a.npy", "--verify")
+        self.assertEqual(r.out, "")
+        self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
+                                r"verified.*\n$")
+        self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
+        self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
+
+    def test_json(self):
+        self.save("a.npy", random((8, 5), np.float32))
+        self.save("x.npy", random(5, np.float32))
+        r = self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--json", "--verify",
+                         "--repeat", "2", *self.device)
+        d = json.loads(r.out)
+        self.assertEqual((d["schema"], d["op"]), ("tessera-run-1", "matvec"))
+        self.assertEqual((d["problem"]["rows"], d["problem"]["columns"]), (8, 5))
+        self.assertEqual(d["problem"]["type"], "float32")
+        self.assertTrue(d["verify"]["ok"])
+        self.assertIn(d["build"], ("none", "cached", "cold"))
+        self.assertEqual(d["times"]["runs"], 2)
+        self.assertGreater(d["times"]["wall_ns"], 0)
+        self.assertGreaterEqual(d["times"]["median_device_ns"], d["times"]["device_ns"])
+        self.assertEqual(set(d["device"]), {"id", "name", "platform", "driver"})
+        self.assertEqual(d["bytes"]["compulsory"], 4 * (40 + 5 + 8))
+        for key in ("variant", "parameters", "chosen", "rate", "rate_unit"):
+            self.assertIn(key, d)
+
+    def test_repeat_starts_afresh(self):
+        a, c0 = random((5, 5), np.float32), random((5, 5), np.float32, 2)
+        self.save("a.npy", a)
+        self.save("c0.npy", c0)
+        self.matmul("a.npy", "a.npy", "--add", "c0.npy", "--beta", "2", "--repeat", "4")
+        self.assertTrue(within_bound(self.load("c.npy"), a, a, 1, c0, 2))
+        self.save("k.npy", np.array([2, 3, 1], np.float64))
+        self.succeed("sort", "k.npy", "--argsort", "i.npy", "--repeat", "3", *self.device)
+        self.assertEqual(self.load("i.npy").tolist(), [2, 0, 1])
+
+    def test_every_variant(self):
+        """Each variant that --kernel accepts on this device gives a right result."""
+        self.save("a.npy", random((70, 33), np.float32))
+        self.save("b.npy", random((33, 45), np.float32))
+        self.save("x.npy", random(33, np.float32))
+        self.save("k.npy", np.random.default_rng(1).integers(0, 999, 3000).astype(np.uint32))
+        jobs = {"matmul": ("a.npy", "b.npy"), "matvec": ("a.npy", "x.npy"), "sort": ("k.npy",)}
+        listing = json.loads(self.succeed("kernels", "--json", *self.device).out)
+        for op in listing["operations"]:
+            for v in op["variants"]:
+                if not v["suited"]:
+                    continue
+                r = self.tessera(op["op"], *jobs[op["op"]], "-o", "out.npy", "--kernel",
+                                 v["name"], "--verify", *self.device)
+                self.assertEqual(r.status, 0, r)
+                self.assertIn(": %s" % v["name"], r.err)
+
+    def test_set(self):
+        self.save("k.npy", np.arange(300, dtype=np.uint32)[::-1])
+        listing = json.loads(self.succeed("kernels", "sort", "--json", *self.device).out)
+        for v in listing["operations"][0]["variants"]:
+            for t in v["tunables"] if v["suited"] else ():
+                self.fail_with(2, "sort", "k.npy", "-o", "s.npy", "--kernel", v["name"], "--set",
+                               t["name"] + "=987654321", *self.device, says="987654321")
+                one = "%s=%d" % (t["name"], t["values"][-1])
+                r = self.tessera("sort", "k.npy", "-o", "s.npy", "--kernel", v["name"], "--set",
+                                 one, "--verify", *self.device)
+                self.assertIn(r.status, (0, 1), r)  # the largest value may exceed the device
+                if r.status == 0:
+                    self.assertIn(one, r.err)
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class OnDevice(OnHost):
+    device = ()
+
+    def test_unsuited_kernel(self):
+        self.save("a.npy", random((4, 4), np.float32))
+        listing = json.loads(self.succeed("kernels", "matmul", "--json").out)
+        v = next(v for v in listing["operations"][0]["variants"] if not v["suited"])
+        self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c.npy", "--kernel", v["name"],
+                       says=v["unsuited"])
+        self.assertEqual(self.names(), ["a.npy"])
+
+    def test_kernel_dir(self):
+        """A folder of kernels takes the place of the embedded ones, and a broken one shows its log."""
+        self.save("k.npy", np.arange(9, dtype=np.uint32))
+        v = next(v for v in json.loads(self.succeed("kernels", "sort", "--json").out)
+                 ["operations"][0]["variants"] if v["suited"])
+        os.mkdir(self.path("cl"))
+        self.write(os.path.join("cl", v["file"]), "kernel void broken(global int *x) { y; }\n")
+        r = self.tessera("sort", "k.npy", "-o", "s.npy", "--kernel", v["name"], "--kernel-dir",
+                         "cl")
+        self.assertEqual(r.status, 1, r)
+        self.assertGreater(len(r.err.splitlines()), 1, r)
+        self.assertIn("undeclared identifier", r.err)
+        self.assertNotIn("s.npy", self.names())
+        self.fail_with(1, "sort", "k.npy", "-o", "s.npy", "--kernel-dir", "nowhere",
+                       says="nowhere")
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class RealData(Case):
+    """The known answers of data/README.md."""
+
+    def test_package_sizes(self):
+        file = os.path.join(DATA, "debian_sizes_kib.npy")
+        keys = np.load(file)
+        self.succeed("sort", file, "-o", "s.npy", "--argsort", "i.npy", "--verify", "--descending")
+        want = sorted_order(keys, True)
+        self.assertEqual(self.load("i.npy").tolist(), want.tolist())
+
+    def test_digits(self):
+        file = os.path.join(DATA, "digits.npy")
+        x, labels = np.load(file), np.load(os.path.join(DATA, "digits_labels.npy"))
+        self.succeed("matmul", file, file, "--trans-b", "-o", "g.npy", "--verify")
+        g = self.load("g.npy")
+        square = np.diag(g)
+        distance = square[:, None] - 2 * g + square[None, :]
+        np.fill_diagonal(distance, np.inf)
+        self.assertEqual(int((labels[distance.argmin(axis=1)] == labels).sum()), 1776)
+
+    def test_dependencies(self):
+        file = os.path.join(DATA, "debian_deps.mtx")
+        x = np.ones(2000)
+        self.save("x.npy", x)
+        self.succeed("matvec", file, "x.npy", "-o", "y.npy", "--verify")
+        self.assertEqual(self.load("y.npy").sum(), 8873)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""The command line itself: help, messages, suggestions, exit statuses."""
+
+import os
+import unittest
+
+import numpy as np
+
+from cli_support import Case
+
+COMMANDS = ("devices", "kernels", "matmul", "matvec", "sort", "verify", "cache")
+
+
+class Help(Case):
+    def test_help_names_every_command(self):
+        for flag in ("--help", "-h", "help"):
+            r = self.succeed(flag)
+            for name in COMMANDS:
+                self.assertIn("\n  %s " % name, r.out)
+            self.assertEqual(r.err, "")
+
+    def test_help_of_each_command(self):
+        for name in COMMANDS:
+            for args in ((name, "--help"), ("help", name), ("--help", name)):
+                r = self.succeed(*args)
+                self.assertTrue(r.out.startswith("Usage: tessera %s" % name), r)
+                self.assertIn("--help", r.out)
+
+    def test_help_lists_what_the_command_takes(self):
+        self.assertIn("--trans-a", self.succeed("matmul", "--help").out)
+        self.assertNotIn("--trans-a", self.succeed("matvec", "--help").out)
+        self.assertIn("--argsort FILE", self.succeed("sort", "--help").out)
+
+    def test_version(self):
+        for args in (("--version",), ("matmul", "--version")):
+            self.assertRegex(self.succeed(*args).out, r"^tessera \S+\n$")
+
+    def test_nothing_given(self):
+        r = self.tessera()
+        self.assertEqual((r.status, r.out), (2, ""))
+        self.assertIn("Usage", r.err)
+
+
+class Wrong(Case):
+    def test_unknown_command(self):
+        self.fail_with(2, "matmull", says="unknown command 'matmull': did you mean 'matmul'?")
+        self.fail_with(2, "frobnicate", says="unknown command 'frobnicate'")
+        self.fail_with(2, "", says="unknown command ''")
+
+    def test_unknown_option(self):
+        r = self.fail_with(2, "matmul", "a", "b", "--verfy")
+        self.assertEqual(r.err,
+                         "tessera: unknown option '--verfy': did you mean '--verify'?\n")
+        self.fail_with(2, "matmul", "a", "b", "--zzzzzz", says="unknown option '--zzzzzz'")
+        self.fail_with(2, "sort", "-x", says="unknown option '-x'")
+        self.fail_with(2, "--versoin", says="did you mean '--version'?")
+
+    def test_options_are_not_abbreviated(self):
+        self.fail_with(2, "sort", "k", "--desc",
+                       says="unknown option '--desc': did you mean '--descending'?")
+        self.fail_with(2, "matmul", "a", "b", "--alph=2",
+                       says="unknown option '--alph': did you mean '--alpha'?")
+        self.fail_with(2, "matmul", "a", "b", "--alph", "2",
+                       says="unknown option '--alph': did you mean '--alpha'?")
+        self.fail_with(2, "matmul", "a", "b", "--trans-", says="did you mean '--trans-a'?")
+
+    def test_option_of_another_command(self):
+        self.fail_with(2, "matvec", "a", "x", "--descending",
+                       says=("matvec takes no option '--descending'",))
+
+    def test_values(self):
+        for args, says in (
+            (("--alpha", "1x"), "--alpha' takes a number, not '1x'"),
+            (("--alpha", " 1"), "not ' 1'"),
+            (("--alpha=",), "empty"),
+            (("--beta", "one"), "--beta' takes a number, not 'one'"),
+            (("--alpha", "1e999"), "1e999"),
+            (("--repeat", "0"), "--repeat' takes a whole number"),
+            (("--repeat", "-1"), "'-1'"),
+            (("--repeat", "2.5"), "'2.5'"),
+            (("--as", "f16"), "--as' takes f32 or f64, not 'f16'"),
+            (("--precision", "f31"), "--precision' takes"),
+            (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
+            (("--set", "=1"), "NAME=VALUE"),
+            (("--verify=yes",), "takes no value"),
+            (("--alpha",), "needs a value"),
+            (("-o",), "needs a value"),
+            (("-o", "--json"), "'--json' is an option"),
+        ):
+            self.fail_with(2, "matmul", "a", "b", *args, says=says)
+        self.fail_with(2, "verify", "--seed", "1x", says="'1x'")
+        self.fail_with(2, "verify", "--seed", "-1", says="'-1'")
+        self.fail_with(2, "verify", "--seed", "18446744073709551616", says="2^64")
+
+    def test_operands(self):
+        self.fail_with(2, "matmul", "a", says="1 of 2 inputs")
+        self.fail_with(2, "matmul", "a", "b", "c", says="unexpected 'c'")
+        self.fail_with(2, "sort", says="0 of 1 inputs")
+        self.fail_with(2, "devices", "x", says="unexpected 'x'")
+
+    def test_options_and_operands_mix(self):
+        self.save("a.npy", np.eye(2, dtype=np.float32))
+        for env in ({}, {"POSIXLY_CORRECT": "1"}):
+            self.succeed("matmul", "a.npy", "--device", "host", "a.npy", "-o", "c.npy", env=env)
+            self.succeed("matmul", "--device=host", "-oc.npy", "--", "a.npy", "a.npy", env=env)
+
+    def test_two_dashes_end_the_options(self):
+        self.save("--odd", np.arange(3, dtype=np.float32))
+        self.succeed("sort", "--device", "host", "-o", "out.npy", "--", "--odd")
+        self.assertEqual(self.load("out.npy").tolist(), [0, 1, 2])
+
+    def test_the_last_value_counts(self):
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        self.succeed("sort", "k.npy", "-o", "x.npy", "-o", "y.npy", "--device", "host")
+        self.assertEqual(self.names(), ["k.npy", "y.npy"])
+
+    def test_no_output(self):
+        self.fail_with(2, "matmul", "a", "b", says="-o FILE")
+        self.fail_with(2, "sort", "k", says=("-o FILE", "--argsort FILE"))
+
+    def test_beta_and_add_go_together(self):
+        self.fail_with(2, "matmul", "a", "b", "-o", "c", "--beta", "2",
+                       says=("--beta 2", "--add"))
+        self.fail_with(2, "matvec", "a", "b", "-o", "c", "--add", "y0",
+                       says=("--add y0", "--beta"))
+
+    def test_streams(self):
+        self.fail_with(2, "matmul", "-", "-", "-o", "c", says="standard input")
+        self.fail_with(2, "matmul", "-", "b", "--add", "-", "--beta", "1", "-o", "c",
+                       says="standard input")
+        self.fail_with(2, "matmul", "a", "b", "-o", "-", "--json", says="standard output")
+        self.fail_with(2, "sort", "k", "--argsort", "-", "--json", says="standard output")
+        self.fail_with(2, "sort", "k", "-o", "-", "--argsort", "-", says="both outputs")
+
+    def test_names(self):
+        self.fail_with(2, "matmul", "a", "b", "-o", "c", "--kernel", "nave",
+                       says=("'nave'", "naive"))
+        self.fail_with(2, "matmul", "a", "b", "-o", "c", "--set", "TILE=16",
+                       says=("--set TILE=16",))
+        self.fail_with(2, "verify", "matmull", says=("'matmull'", "'matmul'"))
+        self.fail_with(2, "kernels", "sorted", says=("'sorted'", "'sort'"))
+        self.fail_with(2, "verify", "--kernel", "naive", says="operation")
+
+    def test_unknown_device(self):
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        for args in (("devices",), ("sort", "k.npy", "-o", "o"), ("verify",), ("kernels",)):
+            self.fail_with(2, *args, "--device", "no such device",
+                           says=("'no such device'", "host"))
+        self.fail_with(2, "sort", "k.npy", "-o", "o", env={"TESSERA_DEVICE": "9:9"}, says="9:9")
+        self.fail_with(2, "sort", "k.npy", "-o", "o", "--device", "9:9", says="9:9")
+
+    def test_all_devices_where_one_runs(self):
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        self.fail_with(2, "sort", "k.npy", "-o", "o", "--device", "all", says="'all'")
+
+
+class StandardOutput(Case):
+    def test_full(self):
+        with open("/dev/full", "wb") as full:
+            for args in (("--help",), ("cache",), ("matmul", "--help")):
+                r = self.tessera(*args, stdout=full)
+                self.assertEqual(r.status, 1, r)
+                self.assertEqual(r.err, "tessera: standard output: No space left on device\n")
+
+    def test_reader_gone(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        r = self.tessera("--help", stdout=writer)
+        os.close(writer)
+        self.assertEqual(r.status, 1, r)
+        self.assertEqual(r.err, "tessera: standard output: Broken pipe\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

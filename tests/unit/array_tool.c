@@ -1,0 +1,65 @@
+/**
+ * Copy an array from file to file through the library, for tests that compare
+ * with another implementation: array_tool IN OUT [--as f32|f64].
+ *
+ * Prints type and shape as NumPy would, on standard error where OUT is "-".
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "file/array.h"
+#include "file/output.h"
+
+static void print_shape(FILE *to, const array *a)
+{
+    if (a->rank == 0)
+        fprintf(to, "%s ()\n", tsr_type_name(a->type));
+    else if (a->rank == 1)
+        fprintf(to, "%s (%zu,)\n", tsr_type_name(a->type), a->shape[0]);
+    else
+        fprintf(to, "%s (%zu, %zu)\n", tsr_type_name(a->type), a->shape[0], a->shape[1]);
+}
+
+static tsr_status copy(const char *in, const char *out, const char *as, tsr_error *err)
+{
+    array a = {0};
+    output *o = NULL;
+    tsr_status status = array_read(in, &a, err);
+
+    if (status)
+        return status;
+    if (as)
+        status = array_convert(&a, strcmp(as, "f32") == 0 ? TSR_F32 : TSR_F64, err);
+    if (status)
+        goto cleanup;
+    status = output_open(out, &o, err);
+    if (status)
+        goto cleanup;
+    status = output_write(o, &a, err);
+    if (status)
+        goto cleanup;
+    status = output_commit(o, err);
+    o = NULL; /* freed by commit */
+    if (!status)
+        print_shape(strcmp(out, "-") == 0 ? stderr : stdout, &a);
+
+cleanup:
+    output_discard(o);
+    array_free(&a);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tsr_error err;
+
+    if ((argc != 3 && argc != 5) || (argc == 5 && strcmp(argv[3], "--as") != 0)) {
+        fprintf(stderr, "usage: array_tool IN OUT [--as f32|f64]\n");
+        return 2;
+    }
+    if (copy(argv[1], argv[2], argc == 5 ? argv[4] : NULL, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    return 0;
+}

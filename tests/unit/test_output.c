@@ -1,0 +1,545 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file/array.h"
+#include "file/output.h"
+
+/* Every test runs in an empty directory of its own. */
+static char directory[] = "/tmp/test_output.XXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(directory + strlen(directory) - 6, "XXXXXX");
+    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+/* Files in the test's directory, hidden ones included. */
+static size_t count_files(void)
+{
+    DIR *d = opendir(".");
+    size_t n = 0;
+
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static size_t slurp(const char *path, char *to, size_t most)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n;
+
+    assert_non_null(f);
+    n = fread(to, 1, most, f);
+    fclose(f);
+    return n;
+}
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void holds(const char *path, const char *text)
+{
+    char found[1024];
+    size_t n = slurp(path, found, sizeof(found));
+
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(found, text, n);
+}
+
+static float values[] = {1, 2.5f, -0.1f, 4, 5, 6};
+static const array matrix = {TSR_F32, 2, {2, 3}, values};
+
+static output *open_output(const char *path)
+{
+    output *o = NULL;
+    tsr_error err = {0};
+
+    if (output_open(path, &o, &err))
+        fail_msg("%s", err.message);
+    return o;
+}
+
+static void write_whole(const char *path, const array *a)
+{
+    output *o = open_output(path);
+    tsr_error err = {0};
+
+    if (output_write(o, a, &err) || output_commit(o, &err))
+        fail_msg("%s", err.message);
+}
+
+static void refuses_open(const char *path, const char *message)
+{
+    output *o = NULL;
+    tsr_error err = {0};
+
+    assert_int_equal(output_open(path, &o, &err), TSR_EFILE);
+    assert_string_equal(err.message, message);
+    assert_null(o);
+}
+
+static const char text_of_matrix[] = "%%MatrixMarket matrix array real general\n"
+                                     "2 3\n1\n4\n2.5\n5\n-0.100000001\n6\n";
+
+static void npy_data_is_aligned_to_64_bytes(void **state)
+{
+    static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    char file[256];
+
+    (void)state;
+    write_whole("a.npy", &matrix);
+    assert_int_equal(slurp("a.npy", file, sizeof(file)), 128 + sizeof(values));
+    assert_memory_equal(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+    assert_memory_equal(file + 10, header, strlen(header));
+    for (size_t i = 10 + strlen(header); i < 127; i++)
+        assert_int_equal(file[i], ' ');
+    assert_int_equal(file[127], '\n');
+    assert_memory_equal(file + 128, values, sizeof(values));
+}
+
+static void npy_header_has_room_for_the_largest_shape(void **state)
+{
+    array huge = {TSR_U64, 2, {0, SIZE_MAX}, NULL}, back = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    write_whole("a.npy", &huge);
+    assert_int_equal(array_read("a.npy", &back, &err), TSR_OK);
+    assert_true(back.shape[1] == SIZE_MAX);
+    array_free(&back);
+}
+
+static void mtx_is_chosen_by_the_suffix_and_written_by_columns(void **state)
+{
+    (void)state;
+    write_whole("a.mtx", &matrix);
+    holds("a.mtx", text_of_matrix);
+}
+
+static void mtx_integers_stay_integers(void **state)
+{
+    int64_t v[] = {INT64_MIN, INT64_MAX};
+    uint8_t b[] = {0, 255};
+    array a = {TSR_I64, 1, {2, 1}, v};
+
+    (void)state;
+    write_whole("a.mtx", &a);
+    holds("a.mtx", "%%MatrixMarket matrix array integer general\n2 1\n"
+                   "-9223372036854775808\n9223372036854775807\n");
+    a = (array){TSR_U8, 2, {1, 2}, b};
+    write_whole("a.mtx", &a);
+    holds("a.mtx", "%%MatrixMarket matrix array integer general\n1 2\n0\n255\n");
+}
+
+/* Beyond one chunk of text; every value comes back bit by bit. */
+static void mtx_float64_comes_back_exactly(void **state)
+{
+    enum { ROWS = 70, COLS = 31 };
+    double *v = malloc(ROWS * COLS * sizeof(double));
+    array a = {TSR_F64, 2, {ROWS, COLS}, v}, back = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    for (int i = 0; i < ROWS * COLS; i++)
+        v[i] = (i % 2 ? -1 : 1) * exp(i - 709) / 3;
+    v[0] = (double)INFINITY;
+    v[1] = -0x1p-1074;
+    v[2] = -0.0;
+    write_whole("a.mtx", &a);
+    assert_int_equal(array_read("a.mtx", &back, &err), TSR_OK);
+    assert_int_equal(back.shape[0], ROWS);
+    assert_memory_equal(back.data, v, ROWS * COLS * sizeof(double));
+    array_free(&back);
+    free(v);
+}
+
+static void mtx_nan_is_written_without_a_sign(void **state)
+{
+    double v[] = {-(double)NAN, -(double)INFINITY};
+    array a = {TSR_F64, 1, {2, 1}, v};
+
+    (void)state;
+    write_whole("a.mtx", &a);
+    holds("a.mtx", "%%MatrixMarket matrix array real general\n2 1\nnan\n-inf\n");
+}
+
+static void nothing_is_visible_before_commit(void **state)
+{
+    output *o;
+
+    (void)state;
+    put_file("a.mtx", "old");
+    o = open_output("a.mtx");
+    assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
+    holds("a.mtx", "old");
+    assert_int_equal(count_files(), 2);
+    assert_int_equal(output_commit(o, NULL), TSR_OK);
+    holds("a.mtx", text_of_matrix);
+    assert_int_equal(count_files(), 1);
+}
+
+static void discard_leaves_what_was_there(void **state)
+{
+    output *o;
+
+    (void)state;
+    put_file("a.mtx", "old");
+    o = open_output("a.mtx");
+    assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
+    output_discard(o);
+    output_discard(NULL);
+    holds("a.mtx", "old");
+    o = open_output("new.mtx");
+    output_discard(o);
+    assert_int_equal(count_files(), 1);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+static void mode_is_kept_or_follows_the_umask(void **state)
+{
+    mode_t before = umask(027);
+
+    (void)state;
+    write_whole("new.npy", &matrix);
+    assert_int_equal(mode_of("new.npy"), 0640);
+    put_file("old.npy", "");
+    assert_int_equal(chmod("old.npy", 0606), 0);
+    write_whole("old.npy", &matrix);
+    assert_int_equal(mode_of("old.npy"), 0606);
+    umask(before);
+}
+
+static void symbolic_links_are_followed_and_kept(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(mkdir("d", 0777), 0);
+    put_file("d/a.mtx", "old");
+    assert_int_equal(symlink("d/a.mtx", "link.mtx"), 0);
+    write_whole("link.mtx", &matrix);
+    holds("d/a.mtx", text_of_matrix);
+    assert_int_equal(symlink("d/new.mtx", "nowhere.mtx"), 0);
+    assert_int_equal(symlink("nowhere.mtx", "twice.mtx"), 0);
+    write_whole("twice.mtx", &matrix);
+    holds("d/new.mtx", text_of_matrix);
+    assert_int_equal(lstat("twice.mtx", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(symlink("loop", "loop"), 0);
+    refuses_open("loop", "loop: cannot create: Too many levels of symbolic links");
+}
+
+static void paths_that_cannot_be_written_are_refused_at_open(void **state)
+{
+    char name[300];
+
+    (void)state;
+    refuses_open("", "output: the path is empty");
+    refuses_open("/tmp", "/tmp: cannot write: Is a directory");
+    refuses_open("none/a.npy", "none/a.npy: cannot create: No such file or directory");
+    refuses_open("none/", "none/: cannot create: names no file");
+    put_file("file", "");
+    refuses_open("file/a.npy", "file/a.npy: cannot create: Not a directory");
+    memset(name, 'x', 299);
+    name[299] = '\0';
+    assert_int_equal(output_open(name, &(output *){NULL}, NULL), TSR_EFILE);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod("file", 0444), 0);
+        refuses_open("file", "file: cannot write: Permission denied");
+        assert_int_equal(chmod(".", 0555), 0);
+        assert_int_equal(output_open("new", &(output *){NULL}, NULL), TSR_EFILE);
+        assert_int_equal(chmod(".", 0777), 0);
+    }
+    assert_int_equal(count_files(), 1);
+}
+
+/* As long a name as there can be leaves none for a longer temporary one. */
+static void longest_name_can_be_written(void **state)
+{
+    char name[256];
+
+    (void)state;
+    memset(name, 'x', 255);
+    name[255] = '\0';
+    write_whole(name, &matrix);
+    assert_int_equal(count_files(), 1);
+}
+
+static void same_is_by_identity_and_not_by_spelling(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        int same;
+    } pairs[] = {
+        {"x", "y", 0},        {"new", "./new", 1},     {"new", "d/../new", 1},
+        {"new", "d/new", 0},  {"old", "link", 1},      {"old", "hard", 1},
+        {"old", "new", 0},    {"old", "d/old", 0},     {"-", "-", 1},
+        {"-", "new", 0},      {"-", "/dev/stdout", 1}, {"d/new", "dlink/new", 1},
+        {"new", "to-new", 1},
+    };
+
+    (void)state;
+    put_file("old", "");
+    assert_int_equal(mkdir("d", 0777), 0);
+    put_file("d/old", "");
+    assert_int_equal(symlink("old", "link"), 0);
+    assert_int_equal(symlink("d", "dlink"), 0);
+    assert_int_equal(symlink("new", "to-new"), 0);
+    assert_int_equal(link("old", "hard"), 0);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        output *a = open_output(pairs[i].a), *b = open_output(pairs[i].b);
+
+        if (output_same(a, b) != pairs[i].same || output_same(b, a) != pairs[i].same)
+            fail_msg("%s and %s", pairs[i].a, pairs[i].b);
+        output_discard(a);
+        output_discard(b);
+    }
+}
+
+static void full_device_is_reported_at_commit_and_never_replaced(void **state)
+{
+    output *o = open_output("/dev/full");
+    tsr_error err = {0};
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(output_write(o, &matrix, &err), TSR_OK);
+    assert_int_equal(output_commit(o, &err), TSR_EFILE);
+    assert_string_equal(err.message, "/dev/full: cannot write: No space left on device");
+    assert_int_equal(stat("/dev/full", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+}
+
+static void pipe_is_written_in_place(void **state)
+{
+    char found[256];
+    size_t n;
+    pid_t child;
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(mkfifo("pipe.mtx", 0600), 0);
+    child = fork();
+    if (child == 0) {
+        output *o = NULL;
+
+        _exit(output_open("pipe.mtx", &o, NULL) || output_write(o, &matrix, NULL) ||
+              output_commit(o, NULL));
+    }
+    n = slurp("pipe.mtx", found, sizeof(found));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(n, strlen(text_of_matrix));
+    assert_memory_equal(found, text_of_matrix, n);
+    assert_int_equal(stat("pipe.mtx", &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(count_files(), 1);
+}
+
+/* Commits to standard output that is the file `path`. */
+static tsr_status commit_to_stdout(const char *path, int flags, tsr_error *err)
+{
+    int before = dup(STDOUT_FILENO), fd = open(path, flags, 0600);
+    output *o = NULL;
+    tsr_status status;
+
+    fflush(stdout);
+    assert_true(fd >= 0);
+    dup2(fd, STDOUT_FILENO);
+    close(fd);
+    status = output_open("-", &o, err);
+    if (!status)
+        status = output_write(o, &matrix, err);
+    if (!status)
+        status = output_commit(o, err);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    return status;
+}
+
+static void dash_is_standard_output(void **state)
+{
+    array back = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(commit_to_stdout("out", O_WRONLY | O_CREAT, &err), TSR_OK);
+    assert_int_equal(array_read("out", &back, &err), TSR_OK);
+    assert_memory_equal(back.data, values, sizeof(values));
+    array_free(&back);
+    assert_int_equal(commit_to_stdout("/dev/full", O_WRONLY, &err), TSR_EFILE);
+    assert_string_equal(err.message, "standard output: cannot write: No space left on device");
+    assert_int_equal(commit_to_stdout("out", O_RDONLY, &err), TSR_EFILE);
+    assert_string_equal(err.message, "standard output: cannot write: Bad file descriptor");
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void write_error_leaves_nothing_behind(void **state)
+{
+    struct rlimit before, small;
+    output *o;
+    tsr_error err = {0};
+
+    (void)state;
+    put_file("a.npy", "old");
+    o = open_output("a.npy");
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 130;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(output_write(o, &matrix, &err), TSR_EFILE);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_string_equal(err.message, "a.npy: cannot write: File too large");
+    output_discard(o);
+    holds("a.npy", "old");
+    assert_int_equal(count_files(), 1);
+}
+
+static void commit_that_fails_leaves_nothing_behind(void **state)
+{
+    output *o = open_output("a.npy");
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(output_write(o, &matrix, &err), TSR_OK);
+    assert_int_equal(mkdir("a.npy", 0777), 0);
+    assert_int_equal(output_commit(o, &err), TSR_EFILE);
+    assert_string_equal(err.message, "a.npy: cannot put in place: Is a directory");
+    assert_int_equal(count_files(), 1);
+}
+
+static void remove_and_exit(int signal)
+{
+    output_remove_temporaries();
+    _exit(signal);
+}
+
+static void signal_handler_removes_every_temporary(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        output *a = NULL, *b = NULL;
+
+        signal(SIGTERM, remove_and_exit);
+        if (output_open("a.npy", &a, NULL) || output_open("b.npy", &b, NULL) ||
+            output_write(a, &matrix, NULL) || output_commit(a, NULL) || count_files() != 2)
+            _exit(99);
+        raise(SIGTERM);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), SIGTERM);
+    assert_int_equal(count_files(), 1); /* what was committed stays */
+    assert_int_equal(access("a.npy", F_OK), 0);
+}
+
+static void outputs_beyond_the_table_are_refused_and_slots_come_back(void **state)
+{
+    enum { MOST = 16 };
+    output *o[MOST];
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MOST; i++) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "%d", i);
+            o[i] = open_output(name);
+        }
+        refuses_open("one-more", "one-more: cannot create: 16 outputs are open already");
+        for (int i = 0; i < MOST; i++)
+            output_discard(o[i]);
+        assert_int_equal(count_files(), 0);
+    }
+}
+
+static void output_may_be_an_input(void **state)
+{
+    array a = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    write_whole("a.npy", &matrix);
+    assert_int_equal(array_read("a.npy", &a, &err), TSR_OK);
+    write_whole("a.npy", &a);
+    assert_memory_equal(a.data, values, sizeof(values));
+    array_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(npy_data_is_aligned_to_64_bytes, enter, leave),
+        cmocka_unit_test_setup_teardown(npy_header_has_room_for_the_largest_shape, enter, leave),
+        cmocka_unit_test_setup_teardown(mtx_is_chosen_by_the_suffix_and_written_by_columns, enter,
+                                        leave),
+        cmocka_unit_test_setup_teardown(mtx_integers_stay_integers, enter, leave),
+        cmocka_unit_test_setup_teardown(mtx_float64_comes_back_exactly, enter, leave),
+        cmocka_unit_test_setup_teardown(mtx_nan_is_written_without_a_sign, enter, leave),
+        cmocka_unit_test_setup_teardown(nothing_is_visible_before_commit, enter, leave),
+        cmocka_unit_test_setup_teardown(discard_leaves_what_was_there, enter, leave),
+        cmocka_unit_test_setup_teardown(mode_is_kept_or_follows_the_umask, enter, leave),
+        cmocka_unit_test_setup_teardown(symbolic_links_are_followed_and_kept, enter, leave),
+        cmocka_unit_test_setup_teardown(paths_that_cannot_be_written_are_refused_at_open, enter,
+                                        leave),
+        cmocka_unit_test_setup_teardown(longest_name_can_be_written, enter, leave),
+        cmocka_unit_test_setup_teardown(same_is_by_identity_and_not_by_spelling, enter, leave),
+        cmocka_unit_test_setup_teardown(full_device_is_reported_at_commit_and_never_replaced, enter,
+                                        leave),
+        cmocka_unit_test_setup_teardown(pipe_is_written_in_place, enter, leave),
+        cmocka_unit_test_setup_teardown(dash_is_standard_output, enter, leave),
+        cmocka_unit_test_setup_teardown(write_error_leaves_nothing_behind, enter, leave),
+        cmocka_unit_test_setup_teardown(commit_that_fails_leaves_nothing_behind, enter, leave),
+        cmocka_unit_test_setup_teardown(signal_handler_removes_every_temporary, enter, leave),
+        cmocka_unit_test_setup_teardown(outputs_beyond_the_table_are_refused_and_slots_come_back,
+                                        enter, leave),
+        cmocka_unit_test_setup_teardown(output_may_be_an_input, enter, leave),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
