@@ -27,7 +27,17 @@
 #error "LOCAL: has to be 1"
 #endif
 
-#define VECTOR REAL_N(8)
+/* 256 bits: an AVX register, or two of a smaller unit.  Wider ones gain nothing here, and
+ * compilers for CPUs without them warn. */
+#if REAL_BITS == 64
+#define VEC 4
+#else
+#define VEC 8
+#endif
+
+#define VECTOR REAL_N(VEC)
+#define VLOAD  REAL_JOIN_EXPANDED(vload, VEC)
+#define VSTORE REAL_JOIN_EXPANDED(vstore, VEC)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
 void matvec_columns_vector(__global const REAL *restrict a, __global const REAL *restrict x,
@@ -38,7 +48,7 @@ void matvec_columns_vector(__global const REAL *restrict a, __global const REAL 
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * WIDTH;
     const uint count = min((uint)WIDTH, rows - first);
-    const uint vectors = count / 8 * 8;
+    const uint vectors = count / VEC * VEC;
     const ulong begin = (ulong)part * chunk;
     const uint length = part_length(begin, columns, chunk);
     __global const REAL *line = a + offset_a + a_index(lda, first, begin);
@@ -52,14 +62,14 @@ void matvec_columns_vector(__global const REAL *restrict a, __global const REAL 
         const REAL x0 = x[c], x1 = x[c + 1], x2 = x[c + 2], x3 = x[c + 3];
         uint r = 0;
 
-        for (; r < vectors; r += 8) {
-            VECTOR s = vload8(0, sum + r);
+        for (; r < vectors; r += VEC) {
+            VECTOR s = VLOAD(0, sum + r);
 
-            s += vload8(0, line + r) * x0;
-            s += vload8(0, line + lda + r) * x1;
-            s += vload8(0, line + 2 * lda + r) * x2;
-            s += vload8(0, line + 3 * lda + r) * x3;
-            vstore8(s, 0, sum + r);
+            s += VLOAD(0, line + r) * x0;
+            s += VLOAD(0, line + lda + r) * x1;
+            s += VLOAD(0, line + 2 * lda + r) * x2;
+            s += VLOAD(0, line + 3 * lda + r) * x3;
+            VSTORE(s, 0, sum + r);
         }
         for (; r < count; r++)
             sum[r] += (line[r] * x0 + line[lda + r] * x1) +

@@ -8,8 +8,8 @@
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *   g / parts * ROWS.  Few rows are cut into several parts, which a second pass,
  *   matvec_add_parts, adds up.
- * Parameters: REAL, REAL_BITS, TRANS = 0; ROWS; VEC, 4, 8 or 16; LOCAL = 1.
- *   PER_UNIT only decides `parts` and `chunk` on the host.
+ * Parameters: REAL, REAL_BITS, TRANS = 0; ROWS; VEC, 2, 4, 8 or 16 elements, what
+ *   BITS holds; LOCAL = 1.  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: one dimension, parts * ceil(rows / ROWS) groups of 1: work-items of a CPU
  *   gain nothing from each other.
  * Workspace: rows * parts elements where there are several parts.
@@ -22,7 +22,7 @@
 #error "ROWS: rows of A that a work-item takes"
 #endif
 #ifndef VEC
-#error "VEC: elements of a vector: 4, 8 or 16"
+#error "VEC: elements of a vector: 2, 4, 8 or 16"
 #endif
 #if TRANS
 #error "TRANS: the rows of a transposed A are not contiguous"
@@ -31,14 +31,21 @@
 #error "LOCAL: has to be 1"
 #endif
 
-#define VECTOR   REAL_N(VEC)
-#define VLOAD    REAL_JOIN_EXPANDED(vload, VEC)
-#define ADD_UP   REAL_JOIN_EXPANDED(add_up_, VEC)
+#define VECTOR REAL_N(VEC)
+#define VLOAD  REAL_JOIN_EXPANDED(vload, VEC)
+#define ADD_UP REAL_JOIN_EXPANDED(add_up_, VEC)
 
+static inline REAL add_up_2(REAL_N(2) v)
+{
+    return v.x + v.y;
+}
+
+#if VEC >= 4
 static inline REAL add_up_4(REAL_N(4) v)
 {
-    return (v.x + v.y) + (v.z + v.w);
+    return add_up_2(v.lo + v.hi);
 }
+#endif
 
 #if VEC >= 8
 static inline REAL add_up_8(REAL_N(8) v)

@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 #include "file/excerpt.h"
+#include "file/input.h"
 #include "file/mtx.h"
 #include "file/npy.h"
-#include "file/source.h"
 
 size_t array_count(const array *a)
 {
@@ -22,7 +22,7 @@ void array_free(array *a)
     *a = (array){0};
 }
 
-static tsr_status unrecognised(const source *s, tsr_error *err)
+static tsr_status unrecognised(const input *s, tsr_error *err)
 {
     if (s->head_size >= 4 && memcmp(s->head, "PK\x03\x04", 4) == 0)
         return tsr_fail(err, TSR_EFILE, 0,
@@ -35,8 +35,8 @@ static tsr_status unrecognised(const source *s, tsr_error *err)
 
 tsr_status array_read(const char *path, array *out, tsr_error *err)
 {
-    source s;
-    tsr_status status = source_open(path, &s, err);
+    input s;
+    tsr_status status = input_open(path, &s, err);
 
     if (status)
         return status;
@@ -48,6 +48,6 @@ tsr_status array_read(const char *path, array *out, tsr_error *err)
         status = mtx_read(&s, out, err);
     else
         status = unrecognised(&s, err);
-    source_close(&s);
+    input_close(&s);
     return status;
 }

@@ -228,7 +228,7 @@ static tsr_status read_coordinate(mtx_reader *r, const heading *h, double *dense
 {
     for (size_t e = 0; e < h->entries; e++) {
         mtx_words w;
-        size_t i, j;
+        size_t i = 0, j = 0;
         double value = 1; /* a pattern's */
         tsr_status status = next_entry(r, h, e, &w);
 
@@ -336,11 +336,11 @@ tsr_status mtx_parse(const char *name, const unsigned char *bytes, size_t size, 
     return status;
 }
 
-tsr_status mtx_read(source *s, array *out, tsr_error *err)
+tsr_status mtx_read(input *s, array *out, tsr_error *err)
 {
     void *bytes = NULL;
     size_t size;
-    tsr_status status = source_take_block(s, SIZE_MAX, &bytes, &size, err);
+    tsr_status status = input_take_block(s, SIZE_MAX, &bytes, &size, err);
 
     if (status)
         return status;

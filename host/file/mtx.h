@@ -3,10 +3,10 @@
 #define FILE_MTX_H
 
 #include "file/array.h"
-#include "file/source.h"
+#include "file/input.h"
 
-/** Read a .mtx file from a source of which nothing is taken yet; returns as array_read. */
-tsr_status mtx_read(source *s, array *out, tsr_error *err);
+/** Read a .mtx file from an input of which nothing is taken yet; returns as array_read. */
+tsr_status mtx_read(input *s, array *out, tsr_error *err);
 
 /**
  * The same from memory that holds the whole file.

@@ -15,7 +15,7 @@ static tsr_status truncated(const char *name, size_t expected, size_t found, tsr
 }
 
 /* Where the size is known, a wrong one is told before the data is read. */
-static tsr_status check_size(const source *s, const npy_header *h, tsr_error *err)
+static tsr_status check_size(const input *s, const npy_header *h, tsr_error *err)
 {
     size_t found = s->size > h->offset ? s->size - h->offset : 0;
 
@@ -27,12 +27,12 @@ static tsr_status check_size(const source *s, const npy_header *h, tsr_error *er
                     found - h->bytes, h->bytes);
 }
 
-static tsr_status take_data(source *s, const npy_header *h, void **out, tsr_error *err)
+static tsr_status take_data(input *s, const npy_header *h, void **out, tsr_error *err)
 {
     void *data = NULL;
     size_t found, extra;
     unsigned char byte;
-    tsr_status status = source_take_block(s, h->bytes, &data, &found, err);
+    tsr_status status = input_take_block(s, h->bytes, &data, &found, err);
 
     if (status)
         return status;
@@ -40,7 +40,7 @@ static tsr_status take_data(source *s, const npy_header *h, void **out, tsr_erro
         status = truncated(s->name, h->bytes, found, err);
         goto cleanup;
     }
-    status = source_take(s, &byte, 1, &extra, err);
+    status = input_take(s, &byte, 1, &extra, err);
     if (status)
         goto cleanup;
     if (extra) {
@@ -125,7 +125,7 @@ static tsr_status arrange(const char *name, const npy_header *h, void **data, ts
     return TSR_OK;
 }
 
-tsr_status npy_read(source *s, array *out, tsr_error *err)
+tsr_status npy_read(input *s, array *out, tsr_error *err)
 {
     npy_header h;
     void *data = NULL;
@@ -154,7 +154,7 @@ cleanup:
 tsr_status npy_parse(const char *name, const unsigned char *bytes, size_t size, array *out,
                      tsr_error *err)
 {
-    source s = source_of_memory(name, bytes, size);
+    input s = input_of_memory(name, bytes, size);
 
     return npy_read(&s, out, err);
 }

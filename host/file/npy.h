@@ -3,10 +3,10 @@
 #define FILE_NPY_H
 
 #include "file/array.h"
-#include "file/source.h"
+#include "file/input.h"
 
 /**
- * Read a .npy file from a source of which nothing is taken yet.
+ * Read a .npy file from an input of which nothing is taken yet.
  *
  * Data in the host's byte order and in C order goes straight from the file
  * into the array.
@@ -14,7 +14,7 @@
  * @param out  Receives the array; the caller frees it.
  * @return as array_read.
  */
-tsr_status npy_read(source *s, array *out, tsr_error *err);
+tsr_status npy_read(input *s, array *out, tsr_error *err);
 
 /** The same from memory that holds the whole file. */
 tsr_status npy_parse(const char *name, const unsigned char *bytes, size_t size, array *out,

@@ -126,12 +126,19 @@ static void launch(const job *j, size_t groups, size_t local, step *out)
 static const char *row_item_unsuited(const job *j, text *reason)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t groups = size_div_up(v.rows, group_size(j));
     const char *why = type_unsuited(j, reason);
 
-    if (why || v.columns <= UINT32_MAX)
+    if (why)
         return why;
-    text_format(reason, "it counts up to %u columns of op(A), the problem has %zu", UINT32_MAX,
-                v.columns);
+    if (v.columns > UINT32_MAX)
+        text_format(reason, "it counts up to %u columns of op(A), the problem has %zu", UINT32_MAX,
+                    v.columns);
+    else if (groups > INDEX_MAX)
+        text_format(reason, "%zu rows exceed %d work-groups of %zu", v.rows, INDEX_MAX,
+                    group_size(j));
+    else
+        return NULL;
     return text_get(reason);
 }
 
@@ -310,19 +317,15 @@ static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
 
 static const char *cut_unsuited(const job *j, const cut *c, text *reason)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const char *why = type_unsuited(j, reason);
+    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
     size_t groups;
 
-    if (why)
-        return why;
-    if (v.rows > INDEX_MAX || c->parts > PARTS_MAX || !size_mul(c->tiles, c->parts, &groups) ||
-        groups > INDEX_MAX) {
-        text_format(reason, "it counts up to %d rows and groups, the problem has %zu in %zu parts",
-                    INDEX_MAX, v.rows, c->parts);
-        return text_get(reason);
-    }
-    return memory_unsuited(j, c->local, reason);
+    if (rows <= INDEX_MAX && c->parts <= PARTS_MAX && size_mul(c->tiles, c->parts, &groups) &&
+        groups <= INDEX_MAX)
+        return memory_unsuited(j, c->local, reason);
+    text_format(reason, "it counts up to %d rows and groups, the problem has %zu in %zu parts",
+                INDEX_MAX, rows, c->parts);
+    return text_get(reason);
 }
 
 static size_t cut_workspace(const job *j, const cut *c)
@@ -391,8 +394,9 @@ static void split_row_defines(const job *j, text *out)
 static const char *split_row_unsuited(const job *j, text *reason)
 {
     const cut c = split_row_cut(j);
+    const char *why = type_unsuited(j, reason);
 
-    return cut_unsuited(j, &c, reason);
+    return why ? why : cut_unsuited(j, &c, reason);
 }
 
 static size_t split_row_workspace(const job *j)
@@ -416,6 +420,12 @@ static void single_defines(const job *j, text *out)
     text_format(out, " -DTRANS=%d -DLOCAL=1", j->problem->matvec.trans);
 }
 
+static void rows_vector_defines(const job *j, text *out)
+{
+    single_defines(j, out);
+    text_format(out, " -DVEC=%zu", param(j->params, "BITS") / (8 * element_size(j)));
+}
+
 static cut rows_vector_cut(const job *j)
 {
     return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
@@ -424,10 +434,11 @@ static cut rows_vector_cut(const job *j)
 static const char *rows_vector_unsuited(const job *j, text *reason)
 {
     const cut c = rows_vector_cut(j);
+    const char *why = type_unsuited(j, reason);
 
-    if (j->problem->matvec.trans)
-        return "the rows of a transposed A are not contiguous: see columns-vector";
-    return cut_unsuited(j, &c, reason);
+    if (!why && j->problem->matvec.trans)
+        why = "the rows of a transposed A are not contiguous: see columns-vector";
+    return why ? why : cut_unsuited(j, &c, reason);
 }
 
 static size_t rows_vector_workspace(const job *j)
@@ -455,10 +466,11 @@ static cut columns_vector_cut(const job *j)
 static const char *columns_vector_unsuited(const job *j, text *reason)
 {
     const cut c = columns_vector_cut(j);
+    const char *why = type_unsuited(j, reason);
 
-    if (!j->problem->matvec.trans)
-        return "A is not transposed: see rows-vector";
-    return cut_unsuited(j, &c, reason);
+    if (!why && !j->problem->matvec.trans)
+        why = "A is not transposed: see rows-vector";
+    return why ? why : cut_unsuited(j, &c, reason);
 }
 
 static size_t columns_vector_workspace(const job *j)
@@ -526,7 +538,7 @@ static const tunable split_row_tunables[] = {
 
 static const tunable rows_vector_tunables[] = {
     {"ROWS", "rows of a work-item: more share a load of x, fewer suit few rows", {1, 2, 4, 8}, 4},
-    {"VEC", "elements of a vector of sums", {4, 8, 16}, 8},
+    {"BITS", "width of a vector of sums", {128, 256, 512}, 256},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
 };
 
@@ -649,7 +661,7 @@ static const variant variants[] = {
      .entries = {"matvec_rows_vector", "matvec_add_parts"},
      .build = "",
      TUNABLES(rows_vector_tunables),
-     .defines = single_defines,
+     .defines = rows_vector_defines,
      .unsuited = rows_vector_unsuited,
      .workspace = rows_vector_workspace,
      .step = rows_vector_step},
@@ -909,28 +921,19 @@ typedef struct shape {
     size_t rows, columns;
 } shape;
 
-/* None, one, primes, one off the sizes of tiles and teams, thin both ways. */
+/* None, one, primes, one off the sizes of tiles and teams, thin both ways.  A simulator takes the
+ * first TINY_SHAPES. */
 static const shape shapes[] = {
-    {0, 0},      {0, 5},      {5, 0},     {1, 1},     {1, 2},     {2, 1},     {3, 3},
-    {7, 5},      {8, 8},      {13, 17},   {31, 31},   {32, 32},   {33, 33},   {31, 33},
-    {33, 31},    {1, 40},     {40, 1},    {16, 37},   {37, 16},   {63, 64},   {64, 63},
-    {65, 65},    {64, 64},    {67, 127},  {127, 67},  {128, 129}, {129, 128}, {255, 33},
-    {33, 255},   {256, 256},  {257, 255}, {255, 257}, {1, 1000},  {1000, 1},  {1, 4099},
-    {4099, 1},   {2, 2049},   {2049, 2},  {10, 1000}, {1000, 10}, {3, 5000},  {5000, 3},
-    {10007, 7},  {7, 10007},  {511, 513}, {1000, 40}, {40, 1000}, {1000, 65}, {65, 1000},
-    {1, 100003}, {100003, 1}, {16, 3001}, {3001, 16}, {1000, 257}};
+    {0, 0},     {0, 5},      {5, 0},      {1, 1},     {2, 1},     {3, 3},     {7, 5},
+    {13, 17},   {31, 33},    {33, 32},    {1, 40},    {40, 1},    {1, 2},     {8, 8},
+    {31, 31},   {32, 32},    {33, 33},    {33, 31},   {16, 37},   {37, 16},   {63, 64},
+    {64, 63},   {65, 65},    {64, 64},    {67, 127},  {127, 67},  {128, 129}, {129, 128},
+    {255, 33},  {33, 255},   {256, 256},  {257, 255}, {255, 257}, {1, 1000},  {1000, 1},
+    {1, 4099},  {4099, 1},   {2, 2049},   {2049, 2},  {10, 1000}, {1000, 10}, {3, 5000},
+    {5000, 3},  {10007, 7},  {7, 10007},  {511, 513}, {1000, 40}, {40, 1000}, {1000, 65},
+    {65, 1000}, {1, 100003}, {100003, 1}, {16, 3001}, {3001, 16}, {1000, 257}};
 
-enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]), FORMS = 4, TINY_MAX = 40 };
-
-/* Shapes with no side beyond TINY_MAX come first in the table up to here. */
-static size_t tiny_shapes(void)
-{
-    size_t n = 0;
-
-    while (shapes[n].rows <= TINY_MAX && shapes[n].columns <= TINY_MAX)
-        n++;
-    return n;
-}
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]), TINY_SHAPES = 12, FORMS = 4 };
 
 /* Each shape as it is and transposed, in both types (tiny: in one); the rest is drawn from a
  * sequence that the problem's number seeds. */
@@ -943,7 +946,7 @@ static bool sweep(size_t i, bool tiny, problem *out)
     uint64_t state = i;
     tsr_matvec_problem p = {0};
 
-    if (which >= (tiny ? tiny_shapes() : SHAPES))
+    if (which >= (size_t)(tiny ? TINY_SHAPES : SHAPES))
         return false;
     p.rows = shapes[which].rows;
     p.columns = shapes[which].columns;

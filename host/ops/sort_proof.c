@@ -113,8 +113,13 @@ static const size_t lengths[] = {
     127,  128,  129,  255,  256,  257,  300,  511,  512,  513,   1000,  1023,  1024,  1025,
     2047, 2048, 2049, 3000, 4095, 4096, 4097, 8191, 8193, 10007, 16385, 32768, 65537, 100003};
 
-enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]), LENGTHS_TINY = 21, STRIPES = 3 };
-_Static_assert(LENGTHS % STRIPES == 0 && LENGTHS_TINY % STRIPES == 0, "stripes are equally long");
+enum {
+    LENGTHS = sizeof(lengths) / sizeof(lengths[0]),
+    LENGTHS_TINY = 21, /* up to 300 */
+    STEP = 3,          /* a case takes every third length, ... */
+    STEP_TINY = 7      /* ... or every seventh */
+};
+_Static_assert(LENGTHS % STEP == 0 && LENGTHS_TINY % STEP_TINY == 0, "cases are equally long");
 
 /* Direction and payload are independent of the type, so two opposite corners of the four serve
  * for most types, and all four for two of them. */
@@ -132,15 +137,15 @@ enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
 {
-    /* Each case takes every third length, a stripe, so that each length meets five cases. */
-    const size_t stripe = (tiny ? LENGTHS_TINY : LENGTHS) / STRIPES;
-    const size_t c = i / stripe;
+    const size_t step = tiny ? STEP_TINY : STEP;
+    const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / step;
+    const size_t c = i / lengths_per_case;
 
     if (c >= CASES)
         return false;
     *out = (problem){.op = &operation_sort,
                      .sort = {.type = cases[c].type,
-                              .n = lengths[i % stripe * STRIPES + c % STRIPES],
+                              .n = lengths[i % lengths_per_case * step + c % step],
                               .descending = cases[c].descending,
                               .argsort = cases[c].argsort}};
     if (i % 4 == 3) {

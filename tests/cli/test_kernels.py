@@ -63,7 +63,7 @@ class Kernels(Case):
                     continue
                 text = self.succeed(*args).out
                 self.assertRegex(text, r"\A/\* options: \S.*-D.* \*/\n")
-                self.assertRegex(text, r"\b__?kernel\b|\bkernel void\b")
+                self.assertRegex(text, r"(?m)^(__)?kernel\b")
                 self.assertNotRegex(text, r'(?m)^#include "')
                 for t in v["tunables"]:
                     self.assertIn("-D%s=%d" % (t["name"], t["default"]), text)

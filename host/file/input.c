@@ -1,4 +1,4 @@
-#include "file/source.h"
+#include "file/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 /* One read() may take at most SSIZE_MAX; Linux stops at 2 GiB in any case. */
 enum { READ_MOST = 1 << 30, FIRST_BLOCK = 1 << 16 };
 
-static tsr_status read_fully(source *s, unsigned char *to, size_t most, size_t *got, tsr_error *err)
+static tsr_status read_fully(input *s, unsigned char *to, size_t most, size_t *got, tsr_error *err)
 {
     size_t n = 0;
 
@@ -34,7 +34,7 @@ static tsr_status read_fully(source *s, unsigned char *to, size_t most, size_t *
 }
 
 /* What kind of file it is, and its size where that is told. */
-static tsr_status inspect(source *s, tsr_error *err)
+static tsr_status inspect(input *s, tsr_error *err)
 {
     struct stat st;
 
@@ -50,10 +50,10 @@ static tsr_status inspect(source *s, tsr_error *err)
     return TSR_OK;
 }
 
-tsr_status source_open(const char *path, source *s, tsr_error *err)
+tsr_status input_open(const char *path, input *s, tsr_error *err)
 {
     tsr_status status;
-    source new = {.name = path, .fd = -1};
+    input new = {.name = path, .fd = -1};
 
     if (strcmp(path, "-") == 0) {
         new.name = "standard input";
@@ -80,20 +80,20 @@ tsr_status source_open(const char *path, source *s, tsr_error *err)
         goto cleanup;
     }
     *s = new;
-    new = (source){.fd = -1}; /* moved to the caller */
+    new = (input){.fd = -1}; /* moved to the caller */
 
 cleanup:
-    source_close(&new);
+    input_close(&new);
     return status;
 }
 
-source source_of_memory(const char *name, const unsigned char *bytes, size_t size)
+input input_of_memory(const char *name, const unsigned char *bytes, size_t size)
 {
-    return (source){
+    return (input){
         .name = name, .fd = -1, .sized = true, .size = size, .head = bytes, .head_size = size};
 }
 
-tsr_status source_take(source *s, void *to, size_t most, size_t *got, tsr_error *err)
+tsr_status input_take(input *s, void *to, size_t most, size_t *got, tsr_error *err)
 {
     size_t have = s->taken < s->head_size ? s->head_size - s->taken : 0;
     size_t n = size_min(have, most);
@@ -113,7 +113,7 @@ tsr_status source_take(source *s, void *to, size_t most, size_t *got, tsr_error 
 }
 
 /* Replace *block, which holds `size` bytes, by one of `capacity`. */
-static tsr_status enlarge(const source *s, void **block, size_t size, size_t capacity,
+static tsr_status enlarge(const input *s, void **block, size_t size, size_t capacity,
                           tsr_error *err)
 {
     void *larger;
@@ -128,7 +128,7 @@ static tsr_status enlarge(const source *s, void **block, size_t size, size_t cap
     return TSR_OK;
 }
 
-tsr_status source_take_block(source *s, size_t most, void **out, size_t *got, tsr_error *err)
+tsr_status input_take_block(input *s, size_t most, void **out, size_t *got, tsr_error *err)
 {
     size_t left = s->sized && s->size > s->taken ? s->size - s->taken : FIRST_BLOCK;
     size_t capacity = size_min(most, left);
@@ -141,7 +141,7 @@ tsr_status source_take_block(source *s, size_t most, void **out, size_t *got, ts
 
         /* A full block grows only once another byte has come: a file of the
          * size that it claims takes exactly that. */
-        status = source_take(s, &probe, 1, &n, err);
+        status = input_take(s, &probe, 1, &n, err);
         if (status)
             goto cleanup;
         if (n == 0)
@@ -152,7 +152,7 @@ tsr_status source_take_block(source *s, size_t most, void **out, size_t *got, ts
         if (status)
             goto cleanup;
         ((unsigned char *)block)[size++] = probe;
-        status = source_take(s, (unsigned char *)block + size, capacity - size, &n, err);
+        status = input_take(s, (unsigned char *)block + size, capacity - size, &n, err);
         if (status)
             goto cleanup;
         size += n;
@@ -168,12 +168,12 @@ cleanup:
     return status;
 }
 
-void source_close(source *s)
+void input_close(input *s)
 {
     if (!s)
         return;
     if (s->fd >= 0 && s->fd != STDIN_FILENO)
         close(s->fd);
     free(s->owned);
-    *s = (source){.fd = -1};
+    *s = (input){.fd = -1};
 }

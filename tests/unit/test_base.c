@@ -1,0 +1,189 @@
+/* The ground that everything stands on: checked sizes, growing text, suggestions, error records. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "base/text.h"
+#include "tessera/types.h"
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+static void sums_and_products_are_checked(void **state)
+{
+    const size_t half = (size_t)1 << (sizeof(size_t) * 4);
+    size_t r = 77;
+
+    (void)state;
+    assert_true(size_add(SIZE_MAX - 1, 1, &r));
+    assert_int_equal(r, SIZE_MAX);
+    r = 77;
+    assert_false(size_add(SIZE_MAX, 1, &r));
+    assert_false(size_mul(half, half, &r));
+    assert_false(size_mul(SIZE_MAX, 2, &r));
+    assert_int_equal(r, 77); /* untouched */
+    assert_true(size_mul(half, half - 1, &r));
+    assert_int_equal(r, half * (half - 1));
+    assert_true(size_mul(SIZE_MAX, 0, &r));
+    assert_int_equal(r, 0);
+    assert_true(size_mul(0, SIZE_MAX, &r));
+    assert_int_equal(r, 0);
+}
+
+static void divisions_round_up(void **state)
+{
+    (void)state;
+    assert_int_equal(size_div_up(0, 16), 0);
+    assert_int_equal(size_div_up(1, 16), 1);
+    assert_int_equal(size_div_up(16, 16), 1);
+    assert_int_equal(size_div_up(17, 16), 2);
+    assert_int_equal(size_div_up(SIZE_MAX, 2), SIZE_MAX / 2 + 1); /* no overflow on the way */
+    assert_int_equal(size_round_up(17, 16), 32);
+    assert_int_equal(size_min(3, 4), 3);
+    assert_int_equal(size_max(3, 4), 4);
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+static void text_grows(void **state)
+{
+    text t = {0};
+    char expected[4001];
+
+    (void)state;
+    assert_string_equal(text_get(&t), "");
+    for (int i = 0; i < 1000; i++)
+        text_format(&t, "%04d", i);
+    for (int i = 0; i < 1000; i++)
+        snprintf(expected + 4 * (size_t)i, 5, "%04d", i);
+    assert_string_equal(text_get(&t), expected);
+    assert_int_equal(t.length, 4000);
+    text_clear(&t);
+    assert_string_equal(text_get(&t), "");
+    text_append(&t, "a");
+    text_append_bytes(&t, "bcd", 2);
+    assert_string_equal(text_get(&t), "abc");
+    assert_false(t.failed);
+    text_free(&t);
+    assert_string_equal(text_get(&t), "");
+    text_free(&t); /* twice does no harm */
+}
+
+static void suggestions_are_close(void **state)
+{
+    static const char *const names[] = {"matmul", "matvec", "sort"};
+    char long_word[200];
+
+    (void)state;
+    assert_string_equal(text_closest("matmull", names, 3), "matmul");
+    assert_string_equal(text_closest("mtmul", names, 3), "matmul");
+    assert_string_equal(text_closest("amtvec", names, 3), "matvec"); /* distance 2, a third of 6 */
+    assert_string_equal(text_closest("sotr", names, 2 + 1) ? "found" : "none", "none");
+    assert_string_equal(text_closest("sor", names, 3), "sort"); /* at least 1 is allowed */
+    assert_null(text_closest("convolve", names, 3));
+    assert_null(text_closest("", names, 3));
+    assert_null(text_closest("matmul", names, 0));
+    memset(long_word, 'x', sizeof(long_word) - 1);
+    long_word[sizeof(long_word) - 1] = '\0';
+    assert_null(text_closest(long_word, names, 3)); /* longer than the table, not an overflow */
+}
+
+static void the_closest_of_several_wins(void **state)
+{
+    static const char *const names[] = {"two-phase-x", "two-phase", "two-phases"};
+
+    (void)state;
+    assert_string_equal(text_closest("two-phase", names, 3), "two-phase");
+    assert_string_equal(text_closest("two-phasez", names, 3), "two-phase");
+}
+
+/* ---- error records ----------------------------------------------------------------------- */
+
+static void failures_are_recorded(void **state)
+{
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr_fail(&err, TSR_EINVAL, 0, "%s is %d", "m", 3), TSR_EINVAL);
+    assert_int_equal(err.status, TSR_EINVAL);
+    assert_int_equal(err.cl, 0);
+    assert_string_equal(err.message, "m is 3");
+    assert_int_equal(tsr_fail(&err, TSR_ECL, -5, "clFinish"), TSR_ECL);
+    assert_int_equal(err.cl, -5);
+    assert_string_equal(err.message, "clFinish: CL_OUT_OF_RESOURCES (-5)");
+    tsr_fail(&err, TSR_ECL, -31337, "clFinish");
+    assert_string_equal(err.message, "clFinish: unknown code (-31337)");
+    assert_int_equal(tsr_fail(NULL, TSR_ENOMEM, 0, "nobody listens"), TSR_ENOMEM);
+}
+
+static void messages_are_one_line(void **state)
+{
+    tsr_error err = {0};
+
+    (void)state;
+    tsr_fail(&err, TSR_EBUILD, -11, "first\nsecond\r\nthird\n");
+    assert_null(strpbrk(err.message, "\r\n"));
+    assert_non_null(strstr(err.message, "first second  third "));
+}
+
+static void long_messages_are_cut(void **state)
+{
+    struct {
+        tsr_error err;
+        char guard[8];
+    } x = {.guard = "guarded"};
+    char *word = malloc(5000);
+
+    (void)state;
+    assert_non_null(word);
+    memset(word, 'w', 4999);
+    word[4999] = '\0';
+    for (size_t cut = 1; cut < 4999; cut += cut > 900 && cut < 1100 ? 1 : 97) {
+        tsr_fail(&x.err, TSR_ECL, -5, "%.*s", (int)cut, word);
+        assert_true(strlen(x.err.message) < sizeof(x.err.message));
+        assert_string_equal(x.guard, "guarded");
+    }
+    free(word);
+}
+
+static void every_code_has_a_name(void **state)
+{
+    (void)state;
+    for (int s = TSR_OK; s <= TSR_EBOUND; s++)
+        assert_memory_equal(tsr_status_name((tsr_status)s), "TSR_", 4);
+    assert_string_equal(tsr_status_name((tsr_status)99), "unknown status");
+    assert_string_equal(cl_code_name(-4), "CL_MEM_OBJECT_ALLOCATION_FAILURE");
+    assert_string_equal(cl_code_name(-54), "CL_INVALID_WORK_GROUP_SIZE");
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        assert_true(tsr_type_size((tsr_type)t) > 0);
+    assert_string_equal(tsr_type_name(TSR_U64), "uint64");
+    assert_int_equal(tsr_type_size(TSR_TYPE_COUNT), 0);
+    assert_string_equal(tsr_type_name(TSR_TYPE_COUNT), "unknown type");
+    assert_string_equal(tsr_precision_name(TSR_PRECISION_F32_STRICT), "f32-strict");
+    assert_string_equal(tsr_precision_name(TSR_PRECISION_COUNT), "unknown precision");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_and_products_are_checked),
+        cmocka_unit_test(divisions_round_up),
+        cmocka_unit_test(text_grows),
+        cmocka_unit_test(suggestions_are_close),
+        cmocka_unit_test(the_closest_of_several_wins),
+        cmocka_unit_test(failures_are_recorded),
+        cmocka_unit_test(messages_are_one_line),
+        cmocka_unit_test(long_messages_are_cut),
+        cmocka_unit_test(every_code_has_a_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

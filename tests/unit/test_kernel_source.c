@@ -1,0 +1,166 @@
+/* Kernel sources as compilers get them: includes expanded once, lines that can be found again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/embedded.h"
+#include "session/source.h"
+
+static const char *const file_names[] = {"a.cl",        "b.clh",    "c.clh", "loop.clh",
+                                         "missing.cl", "real.clh", "no_end.cl"};
+static const char *const file_texts[] = {
+    "first\n#include \"b.clh\"\nthird\n#include \"c.clh\"\n#include \"b.clh\"\nlast\n",
+    "text of b\n",
+    "#include \"b.clh\"\n#include \"loop.clh\"\ntext of c\n",
+    "#include \"loop.clh\"\ntext of loop\n",
+    "#include \"nowhere.clh\"\n",
+    "not the embedded one\n",
+    "no line end"};
+
+enum { FILES = sizeof(file_names) / sizeof(file_names[0]) };
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/tessera-source-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < FILES; i++) {
+        char path[128];
+        FILE *f;
+
+        snprintf(path, sizeof(path), "%s/%s", folder, file_names[i]);
+        f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(file_texts[i], f);
+        fclose(f);
+    }
+    return 0;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FILES; i++) {
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/%s", folder, file_names[i]);
+        remove(path);
+    }
+    return rmdir(folder);
+}
+
+static size_t occurrences(const char *haystack, const char *needle)
+{
+    size_t n = 0;
+
+    for (const char *at = strstr(haystack, needle); at; at = strstr(at + 1, needle))
+        n++;
+    return n;
+}
+
+static void includes_are_expanded_once(void **state)
+{
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(source_read(folder, "a.cl", &t, NULL), TSR_OK);
+    assert_string_equal(text_get(&t), "#line 1 \"a.cl\"\nfirst\n"
+                                      "#line 1 \"b.clh\"\ntext of b\n"
+                                      "#line 3 \"a.cl\"\nthird\n"
+                                      "#line 1 \"c.clh\"\n"
+                                      "#line 2 \"c.clh\"\n"
+                                      "#line 1 \"loop.clh\"\n"
+                                      "#line 2 \"loop.clh\"\ntext of loop\n"
+                                      "#line 3 \"c.clh\"\ntext of c\n"
+                                      "#line 5 \"a.cl\"\n"
+                                      "#line 6 \"a.cl\"\nlast\n");
+    text_free(&t);
+}
+
+static void the_last_line_needs_no_end(void **state)
+{
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(source_read(folder, "no_end.cl", &t, NULL), TSR_OK);
+    assert_string_equal(text_get(&t), "#line 1 \"no_end.cl\"\nno line end");
+    text_free(&t);
+}
+
+static void missing_files_are_named(void **state)
+{
+    char expected[160];
+    tsr_error err = {0};
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(source_read(folder, "missing.cl", &t, &err), TSR_EFILE);
+    snprintf(expected, sizeof(expected), "%s/nowhere.clh", folder);
+    assert_non_null(strstr(err.message, expected));
+    assert_non_null(strstr(err.message, "No such file"));
+    assert_int_equal(source_read(NULL, "nowhere.cl", &t, &err), TSR_EFILE);
+    assert_non_null(strstr(err.message, "'nowhere.cl' is not in the library"));
+    assert_int_equal(source_read("/nonexistent", "a.cl", &t, &err), TSR_EFILE);
+    assert_non_null(strstr(err.message, "/nonexistent/a.cl"));
+    text_free(&t);
+}
+
+static void a_folder_stands_in_for_the_embedded_files(void **state)
+{
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(source_read(folder, "real.clh", &t, NULL), TSR_OK);
+    assert_non_null(strstr(text_get(&t), "not the embedded one"));
+    text_clear(&t);
+    assert_int_equal(source_read("", "real.clh", &t, NULL), TSR_OK);
+    assert_null(strstr(text_get(&t), "not the embedded one"));
+    assert_non_null(strstr(text_get(&t), "REAL_BITS"));
+    text_free(&t);
+}
+
+/* No include is left over for a compiler that would not find it. */
+static void every_embedded_kernel_expands(void **state)
+{
+    tsr_error err = {0};
+
+    (void)state;
+    assert_true(embedded_file_count > 0);
+    for (size_t i = 0; i < embedded_file_count; i++) {
+        text t = {0};
+
+        if (source_read(NULL, embedded_files[i].name, &t, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(occurrences(text_get(&t), "#include"), 0);
+        for (size_t k = 0; k < embedded_file_count; k++) {
+            char first_line[128];
+
+            snprintf(first_line, sizeof(first_line), "#line 1 \"%s\"\n", embedded_files[k].name);
+            assert_true(occurrences(text_get(&t), first_line) <= 1);
+        }
+        text_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(includes_are_expanded_once),
+        cmocka_unit_test(the_last_line_needs_no_end),
+        cmocka_unit_test(missing_files_are_named),
+        cmocka_unit_test(a_folder_stands_in_for_the_embedded_files),
+        cmocka_unit_test(every_embedded_kernel_expands),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

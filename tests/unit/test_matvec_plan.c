@@ -1,0 +1,709 @@
+/* The plans of matvec's variants on devices made up here: no OpenCL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "ops/registry.h"
+
+enum { A, X, Y };
+
+static device_facts device(device_kind kind, size_t units, size_t work_group, size_t local_memory)
+{
+    device_facts d = {.kind = kind,
+                      .cl_version = 300,
+                      .clc_version = 300,
+                      .compute_units = units,
+                      .max_work_group = work_group,
+                      .max_work_item = {work_group, work_group, work_group},
+                      .local_memory = local_memory,
+                      .fp64 = true,
+                      .denormals_f32 = true,
+                      .denormals_f64 = true};
+
+    for (size_t f = 0; f < FEATURE_COUNT; f++)
+        d.feature[f] = FEATURE_NO;
+    return d;
+}
+
+enum { DEVICES = 8 };
+
+static void make_devices(device_facts d[DEVICES])
+{
+    d[0] = device(DEVICE_CPU, 2, 4096, 512 * 1024);
+    d[1] = device(DEVICE_CPU, 192, 8192, 32 * 1024);
+    d[2] = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    d[2].nvidia = true;
+    d[2].feature[FEATURE_PTX] = FEATURE_YES;
+    d[3] = device(DEVICE_GPU, 60, 256, 64 * 1024);
+    d[3].feature[FEATURE_SUBGROUPS] = FEATURE_YES;
+    d[3].subgroup_size = 64;
+    d[4] = device(DEVICE_ACCELERATOR, 1, 1, 1024);
+    d[5] = device(DEVICE_GPU, 3, 48, 1024);
+    d[5].feature[FEATURE_SUBGROUPS] = FEATURE_YES;
+    d[5].subgroup_size = 8;
+    d[6] = device(DEVICE_GPU, 16, 512, 16 * 1024);
+    d[6].fp64 = false;
+    d[7] = device(DEVICE_GPU, 16, 1024, 1024);
+    d[7].max_work_item[0] = 100;
+}
+
+static device_facts host(void)
+{
+    return device(DEVICE_HOST, 2, 0, 0);
+}
+
+static const variant *named(const char *name)
+{
+    const variant *v = NULL;
+    tsr_error err;
+
+    assert_int_equal(variant_find(&operation_matvec, name, &v, &err), TSR_OK);
+    return v;
+}
+
+static problem product(size_t rows, size_t columns, tsr_type type, bool trans)
+{
+    return (problem){
+        .op = &operation_matvec,
+        .matvec = {
+            .rows = rows, .columns = columns, .type = type, .trans = trans, .alpha = 1, .beta = 0}};
+}
+
+static size_t length_y(const problem *p)
+{
+    return p->matvec.trans ? p->matvec.columns : p->matvec.rows;
+}
+
+/* Length of x, 0 where alpha is 0. */
+static size_t summed(const problem *p)
+{
+    if (p->matvec.alpha == 0)
+        return 0;
+    return p->matvec.trans ? p->matvec.rows : p->matvec.columns;
+}
+
+/* Next combination of a variant's tunables; false after the last. */
+static bool next_params(const variant *v, params *p)
+{
+    for (size_t i = 0; i < v->tunable_count; i++) {
+        const uint32_t *values = v->tunables[i].values;
+        size_t at = 0;
+
+        while (values[at] != p->value[i])
+            at++;
+        if (at + 1 < TUNABLE_VALUES_MAX && values[at + 1]) {
+            p->value[i] = values[at + 1];
+            return true;
+        }
+        p->value[i] = values[0];
+    }
+    return false;
+}
+
+static params first_params(const variant *v)
+{
+    params p = params_default(v);
+
+    for (size_t i = 0; i < p.count; i++)
+        p.value[i] = v->tunables[i].values[0];
+    return p;
+}
+
+/* Value of " -DNAME=" in build options, 0 where it is absent. */
+static size_t defined(const char *options, const char *name)
+{
+    char key[32];
+    const char *at;
+
+    snprintf(key, sizeof(key), "-D%s=", name);
+    at = strstr(options, key);
+    return at ? strtoul(at + strlen(key), NULL, 10) : 0;
+}
+
+static uint64_t scalar(const step *s, unsigned arg)
+{
+    uint64_t value = 0;
+
+    assert_true(arg < s->n_args);
+    assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
+    memcpy(&value, s->arg[arg].scalar, s->arg[arg].bytes);
+    return value;
+}
+
+/* Bytes of __local memory that a kernel declares, as its header comment says. */
+static size_t local_bytes(const variant *v, const char *options, size_t element)
+{
+    const size_t local = defined(options, "LOCAL");
+
+    if (strcmp(v->name, "team-tree") == 0)
+        return local * element;
+    if (strcmp(v->name, "group-row") == 0)
+        return (local + local / defined(options, "TEAM")) * element;
+    if (strcmp(v->name, "short-rows") == 0)
+        return local * (defined(options, "TILE") + 1) * element;
+    if (v->entries[1])
+        return local * element;
+    return 0;
+}
+
+/* Rows of op(A) that a group of entry 0 takes at once. */
+static size_t rows_of_group(const variant *v, const char *options)
+{
+    const size_t local = defined(options, "LOCAL");
+
+    if (strcmp(v->name, "team-tree") == 0)
+        return local / defined(options, "TEAM");
+    if (strcmp(v->name, "team-shfl") == 0)
+        return local / 32;
+    if (strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0)
+        return 1; /* at least; and the groups walk on */
+    if (strcmp(v->name, "split-row") == 0 || strcmp(v->name, "rows-vector") == 0)
+        return defined(options, "ROWS");
+    if (strcmp(v->name, "columns-vector") == 0)
+        return defined(options, "WIDTH");
+    return local;
+}
+
+static bool walks(const variant *v)
+{
+    return strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0;
+}
+
+static void check_step(const job *j, const step *s, const char *options)
+{
+    const device_facts *d = j->device;
+
+    assert_int_equal(s->kind, STEP_LAUNCH);
+    assert_int_equal(s->dims, 1);
+    assert_true(s->local[0] >= 1 && s->local[0] <= d->max_work_group);
+    assert_true(s->local[0] <= d->max_work_item[0]);
+    assert_true(s->global[0] >= s->local[0]);
+    assert_int_equal(s->global[0] % s->local[0], 0);
+    /* NVIDIA's limit on groups. */
+    assert_true(s->global[0] / s->local[0] <= INT32_MAX);
+    assert_int_equal(defined(options, "LOCAL"), s->local[0]);
+}
+
+/* Each row of op(A) falls to exactly one place, and each of its columns to one part. */
+static void check_cover(const variant *v, const job *j, const char *options)
+{
+    const size_t rows = length_y(j->problem), columns = summed(j->problem);
+    const size_t element = tsr_type_size(j->problem->matvec.type);
+    const size_t workspace = v->workspace ? v->workspace(j) : 0;
+    const size_t at_once = rows_of_group(v, options);
+    size_t groups, parts = 1;
+    step s;
+
+    assert_true(at_once >= 1);
+    assert_true(v->step(j, 0, &s));
+    groups = s.global[0] / s.local[0];
+    assert_int_equal(scalar(&s, 3), rows);
+    if (v->entries[1]) {
+        const size_t chunk = scalar(&s, 10);
+
+        parts = scalar(&s, 9);
+        assert_true(parts >= 1);
+        assert_int_equal(groups % parts, 0);
+        groups /= parts;
+        assert_true(parts * chunk >= columns);
+        assert_true(parts == 1 || (parts - 1) * chunk < columns);
+        assert_int_equal(scalar(&s, 4), columns);
+        assert_int_equal(s.arg[2].kind, parts > 1 ? ARG_WORKSPACE : ARG_OPERAND);
+        assert_int_equal(workspace, parts > 1 ? rows * parts * element : 0);
+        assert_int_equal(scalar(&s, 8), parts > 1 ? 0 : j->problem->matvec.offset_y);
+    } else {
+        assert_int_equal(workspace, 0);
+        assert_int_equal(scalar(&s, 4), columns);
+    }
+    if (!walks(v)) {
+        assert_true(groups * at_once >= rows);
+        assert_true((groups - 1) * at_once < rows); /* none has nothing to do */
+    } else {
+        assert_true(groups <= rows);
+    }
+    assert_true(v->step(j, 1, &s) == (parts > 1));
+    if (parts > 1) {
+        check_step(j, &s, options);
+        assert_int_equal(s.entry, 1);
+        assert_true(s.global[0] / s.local[0] <= rows);
+        assert_int_equal(scalar(&s, 2), rows);
+        assert_int_equal(scalar(&s, 3), parts);
+        assert_int_equal(scalar(&s, 4), j->problem->matvec.offset_y);
+        assert_false(v->step(j, 2, &s));
+    }
+}
+
+/* Plans of one variant for one problem on one device, over all tunables; returns how many ran. */
+static size_t check_plans(const variant *v, const problem *p, const device_facts *d)
+{
+    params chosen = first_params(v);
+    size_t ran = 0;
+
+    do {
+        job j = {p, d, &chosen};
+        text reason = {0}, options = {0};
+        step s;
+
+        if (variant_unsuited(v, &j, &reason)) {
+            assert_true(strlen(text_get(&reason)) < 200);
+        } else {
+            variant_options(v, &j, &options);
+            assert_true(local_bytes(v, text_get(&options), tsr_type_size(p->matvec.type)) <=
+                        d->local_memory);
+            if (v->step(&j, 0, &s)) {
+                check_step(&j, &s, text_get(&options));
+                check_cover(v, &j, text_get(&options));
+            } else {
+                assert_int_equal(length_y(p), 0);
+            }
+            ran++;
+        }
+        text_free(&reason);
+        text_free(&options);
+    } while (next_params(v, &chosen));
+    return ran;
+}
+
+static void plans_are_legal_and_cover(void **state)
+{
+    device_facts d[DEVICES];
+    problem p;
+
+    (void)state;
+    make_devices(d);
+    for (size_t k = 0; k < operation_matvec.variant_count; k++) {
+        const variant *v = &operation_matvec.variants[k];
+        size_t ran = 0;
+
+        if (!v->source)
+            continue;
+        for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+            for (size_t n = 0; n < DEVICES; n++)
+                ran += check_plans(v, &p, &d[n]);
+        assert_true(ran > 0);
+    }
+}
+
+static void plans_of_large_problems(void **state)
+{
+    static const size_t shapes[][2] = {
+        {4096, 4096},         {10, 100000000}, {100000000, 10},        {1, (size_t)1 << 31},
+        {(size_t)1 << 31, 1}, {INT32_MAX, 3},  {3, INT32_MAX},         {1, (size_t)1 << 33},
+        {(size_t)1 << 33, 1}, {70000, 70000},  {(size_t)1 << 20, 4000}};
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t k = 0; k < operation_matvec.variant_count; k++) {
+        const variant *v = &operation_matvec.variants[k];
+
+        if (!v->source)
+            continue;
+        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+            for (int trans = 0; trans < 2; trans++)
+                for (size_t n = 0; n < DEVICES; n++) {
+                    problem p = product(shapes[i][0], shapes[i][1], TSR_F32, trans);
+
+                    check_plans(v, &p, &d[n]);
+                }
+    }
+}
+
+/* The reason of a variant with "NAME=VALUE" (or NULL) set; "" where it is suited. */
+static const char *reason_of(const char *name, const problem *p, const device_facts *d,
+                             const char *set)
+{
+    static char kept[300];
+    const variant *v = named(name);
+    params chosen = params_default(v);
+    job j = {p, d, &chosen};
+    text reason = {0};
+    const char *why;
+
+    if (set)
+        assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
+    why = variant_unsuited(v, &j, &reason);
+    snprintf(kept, sizeof(kept), "%s", why ? why : "");
+    text_free(&reason);
+    return kept;
+}
+
+static void assert_has(const char *sentence, const char *part)
+{
+    if (!strstr(sentence, part))
+        fail_msg("\"%s\" does not say \"%s\"", sentence, part);
+}
+
+static void reasons_name_the_limit(void **state)
+{
+    device_facts d[DEVICES];
+    device_facts small = device(DEVICE_GPU, 4, 16, 64 * 1024);
+    problem f32 = product(100, 100, TSR_F32, false), f64 = product(100, 100, TSR_F64, false);
+    problem trans = product(100, 100, TSR_F32, true);
+    problem tall = product((size_t)1 << 31, 1, TSR_F32, false);
+    problem wide = product(1, (size_t)1 << 32, TSR_F32, false);
+    problem tf32 = f32;
+
+    (void)state;
+    make_devices(d);
+    tf32.matvec.precision = TSR_PRECISION_TF32;
+    for (size_t k = 0; k < operation_matvec.variant_count; k++) {
+        const variant *v = &operation_matvec.variants[k];
+        device_facts all = d[6];
+
+        if (!v->source)
+            continue;
+        for (size_t f = 0; f < FEATURE_COUNT; f++)
+            all.feature[f] = FEATURE_YES;
+        assert_has(reason_of(v->name, &f64, &all, NULL), "double");
+        all.fp64 = true;
+        assert_has(reason_of(v->name, &tf32, &all, NULL), "tf32");
+    }
+    d[7].max_work_item[0] = 1024;
+    assert_has(reason_of("team-tree", &f64, &d[7], "GROUP=256"), "2048");
+    assert_has(reason_of("team-tree", &f64, &d[7], "GROUP=256"), "1024");
+    assert_has(reason_of("group-row", &f32, &d[7], "GROUP=256"), "1056");
+    assert_has(reason_of("short-rows", &f32, &d[7], NULL), "8704");
+    assert_has(reason_of("split-row", &f64, &d[7], "GROUP=256"), "2048");
+    assert_string_equal(reason_of("split-row", &f64, &d[7], "GROUP=128"), "");
+    assert_has(reason_of("team-tree", &f32, &small, NULL), "16");
+    assert_has(reason_of("group-row", &f32, &small, NULL), "32");
+    assert_string_equal(reason_of("team-tree", &f32, &small, "TEAM=16"), "");
+    assert_string_equal(reason_of("row-item", &f32, &d[4], NULL), "");
+    assert_has(reason_of("short-rows", &trans, &d[0], NULL), "transposed");
+    assert_has(reason_of("rows-vector", &trans, &d[0], NULL), "transposed");
+    assert_has(reason_of("columns-vector", &f32, &d[0], NULL), "transposed");
+    assert_has(reason_of("team-shfl", &f32, &d[0], NULL), "PTX");
+    assert_has(reason_of("team-subgroup", &f32, &d[0], NULL), "sub-group");
+    assert_has(reason_of("team-tree", &tall, &d[0], NULL), "2147483648");
+    assert_has(reason_of("rows-vector", &tall, &d[0], NULL), "2147483648");
+    assert_string_equal(reason_of("row-item", &tall, &d[0], NULL), "");
+    assert_has(reason_of("row-item", &wide, &d[0], NULL), "4294967296");
+    assert_string_equal(reason_of("split-row", &wide, &d[0], NULL), "");
+    assert_string_equal(reason_of("rows-vector", &wide, &d[0], NULL), "");
+}
+
+/* A team must fit the group that was asked for, whatever the device allows. */
+static void a_team_must_fit_its_group(void **state)
+{
+    const variant *v = named("team-tree");
+    device_facts d = device(DEVICE_GPU, 4, 1024, 64 * 1024);
+    problem p = product(10, 10, TSR_F32, false);
+    params chosen = params_default(v);
+    job j = {&p, &d, &chosen};
+    text reason = {0};
+
+    (void)state;
+    assert_int_equal(params_set(v, &chosen, "TEAM=64", NULL), TSR_OK);
+    assert_int_equal(params_set(v, &chosen, "GROUP=32", NULL), TSR_OK);
+    assert_has(variant_unsuited(v, &j, &reason), "exceeds GROUP, 32");
+    text_free(&reason);
+}
+
+static void preference_names_what_runs(void **state)
+{
+    device_facts d[DEVICES + 1];
+    problem p;
+
+    (void)state;
+    make_devices(d);
+    d[DEVICES] = host();
+    for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+        for (size_t n = 0; n <= DEVICES; n++) {
+            const char *names[PREFERENCES_MAX];
+            const size_t count = operation_matvec.prefer(&p, &d[n], names);
+            size_t suited = 0;
+
+            assert_true(count >= 1 && count <= PREFERENCES_MAX);
+            for (size_t k = 0; k < count; k++) {
+                for (size_t m = 0; m < k; m++)
+                    assert_string_not_equal(names[k], names[m]);
+                assert_true((named(names[k])->host != NULL) == (d[n].kind == DEVICE_HOST));
+                suited += !*reason_of(names[k], &p, &d[n], NULL);
+            }
+            if (d[n].fp64 || p.matvec.type == TSR_F32)
+                assert_true(suited > 0);
+            else
+                assert_int_equal(suited, 0);
+        }
+}
+
+static void preference_follows_the_shape(void **state)
+{
+    device_facts d[DEVICES];
+    const char *names[PREFERENCES_MAX];
+    problem p = product(4096, 4096, TSR_F32, false);
+
+    (void)state;
+    make_devices(d);
+    operation_matvec.prefer(&p, &d[0], names);
+    assert_string_equal(names[0], "rows-vector");
+    p = product(1000000, 10, TSR_F32, false);
+    operation_matvec.prefer(&p, &d[0], names);
+    assert_string_equal(names[0], "row-item");
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "short-rows");
+    p = product(1, 1000000, TSR_F32, false);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "split-row");
+    p = product(10, 1000000, TSR_F32, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "row-item");
+}
+
+static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
+{
+    problem p = {.op = &operation_matvec, .matvec = m};
+    tsr_error err = {0};
+
+    assert_int_equal(operation_matvec.check(&p, &err), status);
+    assert_has(err.message, part);
+}
+
+static void bad_problems_are_refused(void **state)
+{
+    const size_t most = SIZE_MAX;
+    problem p;
+    tsr_error err;
+
+    (void)state;
+    assert_refused((tsr_matvec_problem){.type = TSR_I32, .rows = 1, .columns = 1}, TSR_EINVAL,
+                   "int32");
+    assert_refused((tsr_matvec_problem){.type = TSR_F32, .rows = 2, .columns = 5, .lda = 3},
+                   TSR_EINVAL, "lda 3 is less than the 5");
+    assert_refused(
+        (tsr_matvec_problem){.type = TSR_F32, .rows = (size_t)1 << 33, .columns = (size_t)1 << 33},
+        TSR_EOVERFLOW, "8589934592");
+    assert_refused((tsr_matvec_problem){.type = TSR_F64, .rows = 1, .columns = most / 8 + 1},
+                   TSR_EOVERFLOW, "2305843009213693952");
+    assert_refused((tsr_matvec_problem){.type = TSR_F32, .rows = 1, .columns = 1, .offset_a = most},
+                   TSR_EOVERFLOW, "A");
+    assert_refused((tsr_matvec_problem){.type = TSR_F32, .rows = 1, .columns = 1, .offset_x = most},
+                   TSR_EOVERFLOW, "x");
+    assert_refused((tsr_matvec_problem){.type = TSR_F32, .rows = 1, .columns = 1, .offset_y = most},
+                   TSR_EOVERFLOW, "y");
+    for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+        assert_int_equal(operation_matvec.check(&p, &err), TSR_OK);
+}
+
+static void operands_are_what_is_read(void **state)
+{
+    problem p = product(3, 5, TSR_F64, false);
+    operand o[OPERANDS_MAX];
+
+    (void)state;
+    p.matvec.lda = 7;
+    p.matvec.offset_a = 2;
+    p.matvec.offset_x = 1;
+    assert_int_equal(operation_matvec.operands(&p, o), 3);
+    assert_int_equal(o[A].bytes, (2 + 2 * 7 + 5) * 8);
+    assert_int_equal(o[X].bytes, (1 + 5) * 8);
+    assert_int_equal(o[Y].bytes, 3 * 8);
+    assert_int_equal(o[Y].access, ACCESS_WRITE);
+    assert_true(o[Y].whole);
+    p.matvec.offset_y = 4;
+    operation_matvec.operands(&p, o);
+    assert_int_equal(o[Y].bytes, 7 * 8);
+    assert_false(o[Y].whole);
+    p.matvec.beta = 2;
+    p.matvec.trans = true;
+    p.matvec.offset_y = 0;
+    operation_matvec.operands(&p, o);
+    assert_int_equal(o[X].bytes, (1 + 3) * 8);
+    assert_int_equal(o[Y].bytes, 5 * 8);
+    assert_int_equal(o[Y].access, ACCESS_READ_WRITE);
+    assert_false(o[Y].whole);
+    p.matvec.alpha = 0;
+    operation_matvec.operands(&p, o);
+    assert_int_equal(o[A].bytes, 0);
+    assert_int_equal(o[X].bytes, 0);
+    /* Rounded to the type, this is 0 too. */
+    p.matvec.type = TSR_F32;
+    p.matvec.alpha = 1e-60;
+    operation_matvec.operands(&p, o);
+    assert_int_equal(o[A].bytes, 0);
+}
+
+/* Operands of a problem before and after a run of a host variant. */
+typedef struct run {
+    operand o[OPERANDS_MAX];
+    void *before[OPERANDS_MAX], *after[OPERANDS_MAX];
+} run;
+
+/* Operands of no bytes are NULL, as a caller may pass them. */
+static void run_start(run *r, const problem *p, uint64_t seed, family f)
+{
+    operation_matvec.operands(p, r->o);
+    for (size_t i = 0; i < 3; i++) {
+        r->before[i] = r->o[i].bytes ? malloc(r->o[i].bytes) : NULL;
+        r->after[i] = r->o[i].bytes ? malloc(r->o[i].bytes) : NULL;
+    }
+    operation_matvec.fill(p, seed, f, r->before);
+    for (size_t i = 0; i < 3; i++)
+        if (r->o[i].bytes)
+            memcpy(r->after[i], r->before[i], r->o[i].bytes);
+}
+
+static verdict run_verify(const run *r, const problem *p)
+{
+    const void *const before[] = {r->before[A], r->before[X], r->before[Y]};
+    const void *const after[] = {r->after[A], r->after[X], r->after[Y]};
+    device_facts d = host();
+    verdict v;
+
+    assert_int_equal(operation_matvec.verify(p, &d, before, after, &v, NULL), TSR_OK);
+    return v;
+}
+
+static void run_end(run *r)
+{
+    for (size_t i = 0; i < 3; i++) {
+        free(r->before[i]);
+        free(r->after[i]);
+    }
+}
+
+static void host_variants_are_right(void **state)
+{
+    device_facts d = host();
+    problem p;
+
+    (void)state;
+    for (size_t k = 0; k < operation_matvec.variant_count; k++) {
+        const variant *v = &operation_matvec.variants[k];
+
+        if (!v->host || *reason_of(v->name, &(problem){.op = &operation_matvec}, &d, NULL))
+            continue;
+        for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+            for (int f = 0; f < FAMILY_COUNT; f++) {
+                verdict found;
+                run r;
+
+                if (p.matvec.rows * p.matvec.columns > 10000)
+                    continue;
+                run_start(&r, &p, i + 1, (family)f);
+                assert_int_equal(v->host(&p, r.after, NULL), TSR_OK);
+                found = run_verify(&r, &p);
+                if (!found.ok)
+                    fail_msg("%s, problem %zu, family %d: %s", v->name, i, f, found.detail);
+                assert_true(found.worst <= 1);
+                run_end(&r);
+            }
+    }
+}
+
+static void verify_finds_faults(void **state)
+{
+    problem p = product(70, 33, TSR_F32, true);
+    run r;
+    float *y, kept;
+
+    (void)state;
+    p.matvec.offset_y = 3;
+    run_start(&r, &p, 5, FAMILY_UNIFORM);
+    assert_int_equal(named("contiguous")->host(&p, r.after, NULL), TSR_OK);
+    assert_true(run_verify(&r, &p).ok);
+    y = r.after[Y];
+    for (size_t i = 0; i < 33; i++) {
+        kept = y[3 + i];
+        y[3 + i] = kept + 0.001f;
+        assert_false(run_verify(&r, &p).ok);
+        assert_true(run_verify(&r, &p).worst > 1);
+        y[3 + i] = NAN;
+        assert_false(run_verify(&r, &p).ok);
+        y[3 + i] = kept;
+    }
+    kept = y[1];
+    y[1] = 12;
+    assert_false(run_verify(&r, &p).ok);
+    y[1] = kept;
+    assert_true(run_verify(&r, &p).ok);
+    run_end(&r);
+}
+
+static void gaps_hold_nan(void **state)
+{
+    problem p = product(4, 3, TSR_F32, false);
+    run r;
+    const float *a;
+
+    (void)state;
+    p.matvec.lda = 5;
+    p.matvec.offset_a = 2;
+    run_start(&r, &p, 5, FAMILY_UNIFORM);
+    a = r.before[A];
+    for (size_t i = 0; i < r.o[A].bytes / sizeof(float); i++)
+        assert_int_equal(isnan(a[i]) != 0, i < 2 || (i - 2) % 5 >= 3);
+    assert_true(isnan(((const float *)r.before[Y])[0]));
+    run_end(&r);
+}
+
+static void descriptions(void **state)
+{
+    problem p = product(4096, 4000, TSR_F32, true);
+    text t = {0};
+
+    (void)state;
+    operation_matvec.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4096x4000 float32 transposed");
+    text_clear(&t);
+    operation_matvec.classify(&p, &t);
+    assert_string_equal(text_get(&t), "float32-t-6x5");
+    text_free(&t);
+    assert_true(operation_matvec.work(&p) == 2.0 * 4096 * 4000);
+    assert_true(operation_matvec.bytes(&p) == 4.0 * (4096.0 * 4000 + 4096 + 4000));
+}
+
+static void sweep_covers_the_forms(void **state)
+{
+    size_t trans = 0, f64 = 0, padded = 0, offset = 0, alpha_0 = 0, beta_0 = 0, empty = 0, n = 0;
+    problem p;
+
+    (void)state;
+    for (; operation_matvec.sweep(n, false, &p); n++) {
+        trans += p.matvec.trans;
+        f64 += p.matvec.type == TSR_F64;
+        padded += p.matvec.lda > p.matvec.columns;
+        offset += p.matvec.offset_a && p.matvec.offset_x && p.matvec.offset_y;
+        alpha_0 += p.matvec.alpha == 0;
+        beta_0 += p.matvec.beta == 0;
+        empty += p.matvec.rows == 0 || p.matvec.columns == 0;
+    }
+    assert_int_equal(trans * 2, n);
+    assert_int_equal(f64 * 2, n);
+    assert_true(padded > n / 4 && offset > n / 16 && alpha_0 > n / 32 && alpha_0 < n / 4);
+    assert_true(beta_0 > n / 8 && beta_0 < n / 2 && empty >= 6);
+    for (n = 0; operation_matvec.sweep(n, true, &p); n++)
+        assert_true(p.matvec.rows <= 40 && p.matvec.columns <= 40);
+    assert_true(n >= 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_legal_and_cover),
+        cmocka_unit_test(plans_of_large_problems),
+        cmocka_unit_test(reasons_name_the_limit),
+        cmocka_unit_test(a_team_must_fit_its_group),
+        cmocka_unit_test(preference_names_what_runs),
+        cmocka_unit_test(preference_follows_the_shape),
+        cmocka_unit_test(bad_problems_are_refused),
+        cmocka_unit_test(operands_are_what_is_read),
+        cmocka_unit_test(host_variants_are_right),
+        cmocka_unit_test(verify_finds_faults),
+        cmocka_unit_test(gaps_hold_nan),
+        cmocka_unit_test(descriptions),
+        cmocka_unit_test(sweep_covers_the_forms),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* The judge of floating-point sums: it lets pass what arithmetic allows, and nothing more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "ops/real.h"
+
+static const device_facts keeps = {.denormals_f32 = true, .denormals_f64 = true};
+static const device_facts flushes = {0};
+
+/* The sum of a[i] * b[i]. */
+static real_sum sum_of(tsr_type type, const device_facts *d, size_t n, const double *a,
+                       const double *b)
+{
+    real_sum s = real_sum_start(type, d);
+
+    for (size_t i = 0; i < n; i++)
+        real_sum_add(&s, a[i], b[i]);
+    return s;
+}
+
+static real_sum product(double a, double b)
+{
+    return sum_of(TSR_F32, &keeps, 1, &a, &b);
+}
+
+static void passes(real_sum s, double alpha, double beta, double c, double got)
+{
+    const double r = real_judge(&s, alpha, beta, c, got);
+
+    if (!(r >= 0 && r <= 1))
+        fail_msg("alpha %g beta %g c %g: %.17g is refused at %g of the bound", alpha, beta, c, got,
+                 r);
+}
+
+static void fails(real_sum s, double alpha, double beta, double c, double got)
+{
+    const double r = real_judge(&s, alpha, beta, c, got);
+
+    if (!(r > 1))
+        fail_msg("alpha %g beta %g c %g: %.17g passes at %g of the bound", alpha, beta, c, got, r);
+}
+
+/* ---- finite sums ------------------------------------------------------------------------- */
+
+static const double a3[] = {1.5, -2.25, 1e3}, b3[] = {3.0, 0.125, -7e-2};
+static const double sum3 = 1.5 * 3.0 - 2.25 * 0.125 - 1e3 * 7e-2;
+static const double magnitude3 = 1.5 * 3.0 + 2.25 * 0.125 + 1e3 * 7e-2;
+
+static void exact_values_pass(void **state)
+{
+    const real_sum s = sum_of(TSR_F32, &keeps, 3, a3, b3);
+    const real_sum w = sum_of(TSR_F64, &keeps, 3, a3, b3);
+
+    (void)state;
+    assert_true(real_judge(&s, 1, 0, 0, sum3) < 1e-6);
+    passes(s, 1, 0, 0, (float)sum3);
+    passes(s, 2, 3, 5, 2 * sum3 + 15);
+    passes(w, 1, 0, 0, sum3);
+    passes(sum_of(TSR_F32, &keeps, 0, NULL, NULL), 1, 0, 0, 0); /* the empty sum is 0 */
+    fails(sum_of(TSR_F32, &keeps, 0, NULL, NULL), 1, 0, 0, 1e-30);
+}
+
+/* gamma_(k+2) times the magnitude, from both sides, in both precisions. */
+static void the_bound_is_where_it_should_be(void **state)
+{
+    const tsr_type types[] = {TSR_F32, TSR_F64};
+
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        const double u = types[t] == TSR_F64 ? 0x1p-53 : 0x1p-24;
+        const double alpha = -2, beta = 3, c = 5, n = 3 + 2;
+        const real_sum s = sum_of(types[t], &keeps, 3, a3, b3);
+        const double exact = alpha * sum3 + beta * c;
+        const double bound = n * u / (1 - n * u) * (2 * magnitude3 + 15);
+
+        passes(s, alpha, beta, c, exact + 0.9 * bound);
+        passes(s, alpha, beta, c, exact - 0.9 * bound);
+        fails(s, alpha, beta, c, exact + 1.1 * bound);
+        fails(s, alpha, beta, c, exact - 1.1 * bound);
+    }
+}
+
+static void alpha_zero_ignores_the_sum(void **state)
+{
+    (void)state;
+    passes(product(NAN, 1), 0, 2, 4, 8);
+    passes(product(INFINITY, 1), 0, 0, NAN, 0);
+    fails(product(NAN, 1), 0, 2, 4, NAN);
+    fails(product(3, 1), 0, 2, 4, 11);
+}
+
+static void beta_zero_ignores_c(void **state)
+{
+    (void)state;
+    passes(product(3, 2), 1, 0, NAN, 6);
+    passes(product(3, 2), 1, 0, INFINITY, 6);
+    fails(product(3, 2), 1, 0, NAN, NAN);
+    fails(product(3, 2), 1, 0, 1, 7);
+}
+
+/* ---- what is not finite ------------------------------------------------------------------ */
+
+static void nan_is_wanted_where_it_is_implied(void **state)
+{
+    const double mixed_a[] = {INFINITY, INFINITY}, mixed_b[] = {1, -1};
+    const real_sum both = sum_of(TSR_F32, &keeps, 2, mixed_a, mixed_b);
+
+    (void)state;
+    passes(product(NAN, 1), 1, 0, 0, NAN);
+    fails(product(NAN, 1), 1, 0, 0, 1);
+    fails(product(NAN, 1), 1, 0, 0, INFINITY);
+    passes(product(INFINITY, 0), 1, 0, 0, NAN); /* infinity times zero */
+    fails(product(INFINITY, 0), 1, 0, 0, INFINITY);
+    passes(both, 1, 0, 0, NAN); /* infinity minus infinity */
+    fails(both, 1, 0, 0, INFINITY);
+    passes(product(1, 1), 1, 1, NAN, NAN);
+    fails(product(1, 1), 1, 1, NAN, 1);
+    fails(product(1, 1), 1, 0, 0, NAN); /* out of nowhere */
+}
+
+static void infinities_keep_their_sign(void **state)
+{
+    (void)state;
+    passes(product(INFINITY, 2), 1, 0, 0, INFINITY);
+    fails(product(INFINITY, 2), 1, 0, 0, -INFINITY);
+    fails(product(INFINITY, 2), 1, 0, 0, FLT_MAX);
+    fails(product(INFINITY, 2), 1, 0, 0, NAN);
+    passes(product(INFINITY, -2), 1, 0, 0, -INFINITY);
+    passes(product(INFINITY, 2), -1, 0, 0, -INFINITY); /* alpha turns it round */
+    passes(product(1, 1), 1, -1, INFINITY, -INFINITY);
+    fails(product(1, 1), 1, -1, INFINITY, INFINITY);
+    passes(product(INFINITY, 1), 1, 1, -INFINITY, NAN);
+    fails(product(1, 1), 1, 0, 0, INFINITY);
+}
+
+static void overflow_may_go_either_way(void **state)
+{
+    const double a[] = {FLT_MAX, FLT_MAX, -FLT_MAX}, b[] = {1, 1, 1};
+    const real_sum s = sum_of(TSR_F32, &keeps, 3, a, b);
+
+    (void)state;
+    passes(s, 1, 0, 0, INFINITY); /* added from the left */
+    passes(s, 1, 0, 0, FLT_MAX);  /* from the right */
+    fails(s, 1, 0, 0, FLT_MAX / 2);
+    passes(product(FLT_MAX, 1), 2, 0, 0, INFINITY);
+    passes(product(FLT_MAX, 1), 1, 0, 0, FLT_MAX);
+    fails(product(FLT_MAX / 4, 1), 1, 0, 0, INFINITY);
+}
+
+/* ---- denormals --------------------------------------------------------------------------- */
+
+static void underflow_counts_where_the_device_flushes(void **state)
+{
+    const double a = 1e-20f, b = 1e-20f; /* a denormal product */
+    const double denormal = 1e-40f, one = 1, large = 1e30f;
+
+    (void)state;
+    fails(sum_of(TSR_F32, &keeps, 1, &a, &b), 1, 0, 0, 0);
+    passes(sum_of(TSR_F32, &flushes, 1, &a, &b), 1, 0, 0, 0);
+    fails(sum_of(TSR_F32, &keeps, 1, &denormal, &large), 1, 0, 0, 0);
+    passes(sum_of(TSR_F32, &flushes, 1, &denormal, &large), 1, 0, 0, 0); /* a flushed factor */
+    passes(sum_of(TSR_F32, &keeps, 1, &denormal, &one), 1, 0, 0, denormal);
+    passes(sum_of(TSR_F32, &flushes, 1, &one, &one), 1, 1, denormal, 1);
+    /* The last denormal may be lost to rounding anywhere, many of them not. */
+    passes(product(FLT_TRUE_MIN, 0.5), 1, 0, 0, 0);
+    fails(product(FLT_TRUE_MIN, 64), 1, 0, 0, 0);
+    /* Flushing forgives what is as small as the smallest normal number, not more. */
+    fails(sum_of(TSR_F32, &flushes, 1, &one, &a), 1, 0, 0, 0);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+static void types_and_precisions_go_together(void **state)
+{
+    tsr_error err = {0};
+    text reason = {0};
+
+    (void)state;
+    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_DEFAULT, &err), TSR_OK);
+    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_F16, &err), TSR_OK);
+    assert_int_equal(real_check("op", TSR_F64, TSR_PRECISION_F64, &err), TSR_OK);
+    assert_int_equal(real_check("op", TSR_F64, TSR_PRECISION_F32, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_F64, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", TSR_F16, TSR_PRECISION_DEFAULT, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "op: takes float32 or float64, not float16");
+    assert_null(real_unsuited(TSR_F32, TSR_PRECISION_F32_STRICT, &keeps, &reason));
+    assert_non_null(strstr(real_unsuited(TSR_F32, TSR_PRECISION_BF16, &keeps, &reason), "bf16"));
+    assert_non_null(real_unsuited(TSR_F64, TSR_PRECISION_DEFAULT, &keeps, &reason)); /* no fp64 */
+    text_free(&reason);
+}
+
+/* Every family is reproducible, of its type, and what its name says. */
+static void families_are_what_they_say(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FAMILY_COUNT; f++) {
+        uint64_t one = 7, two = 7;
+        size_t odd = 0;
+
+        for (int i = 0; i < 5000; i++) {
+            const double v = real_random(TSR_F32, (family)f, &one);
+            const double w = real_random(TSR_F32, (family)f, &two);
+
+            assert_memory_equal(&v, &w, sizeof(v));
+            assert_true(isnan(v) || v == (double)(float)v);
+            odd += !isfinite(v) || (v != 0 && fabs(v) < FLT_MIN);
+            if (f == FAMILY_UNIFORM)
+                assert_true(fabs(v) <= 1);
+            if (f == FAMILY_FEW)
+                assert_true(v == floor(v) && fabs(v) <= 8);
+        }
+        assert_int_equal(odd > 0, f == FAMILY_SPECIAL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_values_pass),
+        cmocka_unit_test(the_bound_is_where_it_should_be),
+        cmocka_unit_test(alpha_zero_ignores_the_sum),
+        cmocka_unit_test(beta_zero_ignores_c),
+        cmocka_unit_test(nan_is_wanted_where_it_is_implied),
+        cmocka_unit_test(infinities_keep_their_sign),
+        cmocka_unit_test(overflow_may_go_either_way),
+        cmocka_unit_test(underflow_counts_where_the_device_flushes),
+        cmocka_unit_test(types_and_precisions_go_together),
+        cmocka_unit_test(families_are_what_they_say),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

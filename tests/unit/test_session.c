@@ -1,0 +1,483 @@
+/* The public calls on a device: queues of the caller's, events, failures that leave things as they
+ * were.  Needs an OpenCL device of the type CPU, such as PoCL's. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "tessera/tessera.h"
+
+enum { SIDE = 40, ELEMENTS = SIDE * SIDE, BYTES = ELEMENTS * sizeof(float) };
+
+/* A context and queue as a caller has them. */
+typedef struct fixture {
+    tsr_devices *list;
+    const tsr_device *device, *host;
+    cl_context context;
+    cl_command_queue queue;
+} fixture;
+
+static int make_fixture(void **state)
+{
+    fixture *f = calloc(1, sizeof(*f));
+    tsr_error err = {0};
+    size_t n = 0;
+
+    assert_non_null(f);
+    *state = f;
+    assert_int_equal(tsr_devices_find(&f->list, &err), TSR_OK);
+    if (tsr_devices_select(f->list, "cpu", &f->device, 1, &n, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(tsr_devices_select(f->list, "host", &f->host, 1, &n, &err), TSR_OK);
+    f->context = clCreateContext(NULL, 1, &f->device->id, NULL, NULL, NULL);
+    assert_non_null(f->context);
+    return 0;
+}
+
+static void make_queue(fixture *f, cl_command_queue_properties properties)
+{
+    f->queue = clCreateCommandQueue(f->context, f->device->id, properties, NULL);
+    assert_non_null(f->queue);
+}
+
+static cl_uint references(cl_command_queue queue)
+{
+    cl_uint n = 0;
+
+    clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof(n), &n, NULL);
+    return n;
+}
+
+static int drop_fixture(void **state)
+{
+    fixture *f = *state;
+
+    if (f->queue) {
+        /* Only the caller's own reference is left: sessions gave theirs back. */
+        assert_int_equal(references(f->queue), 1);
+        clReleaseCommandQueue(f->queue);
+    }
+    clReleaseContext(f->context);
+    tsr_devices_close(f->list);
+    free(f);
+    return 0;
+}
+
+static tsr_session *adopt(fixture *f, cl_command_queue_properties properties)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    make_queue(f, properties);
+    if (tsr_session_adopt(f->queue, NULL, &s, &err))
+        fail_msg("%s", err.message);
+    assert_ptr_equal(tsr_session_queue(s), f->queue);
+    assert_ptr_equal(tsr_session_context(s), f->context);
+    return s;
+}
+
+static cl_mem buffer_of(const fixture *f, const void *from, size_t bytes)
+{
+    cl_mem m = clCreateBuffer(f->context, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0),
+                              bytes, (void *)(uintptr_t)from, NULL);
+
+    assert_non_null(m);
+    return m;
+}
+
+/* Small integers, so that products of three matrices are exact in any order. */
+static void fill(float *a, unsigned seed)
+{
+    for (size_t i = 0; i < ELEMENTS; i++)
+        a[i] = (float)((i * 7 + seed * 13 + i / SIDE) % 5) - 2;
+}
+
+static void multiply(const float *a, const float *b, float *c)
+{
+    for (size_t i = 0; i < SIDE; i++)
+        for (size_t j = 0; j < SIDE; j++) {
+            float sum = 0;
+
+            for (size_t k = 0; k < SIDE; k++)
+                sum += a[i * SIDE + k] * b[k * SIDE + j];
+            c[i * SIDE + j] = sum;
+        }
+}
+
+static const tsr_matmul_problem square = {.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1};
+
+/* ---- the caller's queue ------------------------------------------------------------------ */
+
+/* (A B) B in two calls, held back by a user event, read back by the caller's own command. */
+static void chain_two_products(fixture *f, cl_command_queue_properties properties)
+{
+    tsr_session *s = adopt(f, properties);
+    float a[ELEMENTS], b[ELEMENTS], ab[ELEMENTS], abb[ELEMENTS], got[ELEMENTS];
+    cl_event gate = clCreateUserEvent(f->context, NULL), first = NULL, second = NULL;
+    tsr_report report = {0};
+    tsr_error err = {0};
+    cl_mem x, y, z, t;
+    cl_int state = CL_COMPLETE;
+
+    fill(a, 1);
+    fill(b, 2);
+    multiply(a, b, ab);
+    multiply(ab, b, abb);
+    x = buffer_of(f, a, BYTES);
+    y = buffer_of(f, b, BYTES);
+    z = buffer_of(f, NULL, BYTES);
+    t = buffer_of(f, NULL, BYTES);
+    if (tsr_matmul_enqueue(s, &square, x, y, z, NULL, 1, &gate, &first, &report, &err))
+        fail_msg("%s", err.message);
+    assert_true(report.variant[0] && report.commands > 0);
+    if (tsr_matmul_enqueue(s, &square, z, y, t, NULL, 1, &first, &second, &report, &err))
+        fail_msg("%s", err.message);
+    /* Asynchronous: nothing runs before what it was told to wait for. */
+    clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+    assert_true(state > CL_COMPLETE);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(f->queue, t, CL_TRUE, 0, BYTES, got, 1, &second, NULL), CL_SUCCESS);
+    assert_memory_equal(got, abb, BYTES);
+    clReleaseEvent(gate);
+    clReleaseEvent(first);
+    clReleaseEvent(second);
+    clReleaseMemObject(x);
+    clReleaseMemObject(y);
+    clReleaseMemObject(z);
+    clReleaseMemObject(t);
+    tsr_session_close(s);
+}
+
+static void calls_chain_on_an_in_order_queue(void **state)
+{
+    chain_two_products(*state, 0);
+}
+
+static void calls_chain_on_an_out_of_order_queue(void **state)
+{
+    chain_two_products(*state, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* A sort is many commands: on an out-of-order queue each waits for the one before. */
+static void many_commands_keep_their_order(void **state)
+{
+    fixture *f = *state;
+    tsr_session *s = adopt(f, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    enum { N = 5000 };
+    const tsr_sort_problem p = {.type = TSR_U32, .n = N, .argsort = true};
+    const tsr_run run = {.variant = "naive"};
+    static uint32_t keys[N], got[N];
+    static int64_t index[N];
+    tsr_report report = {0};
+    tsr_error err = {0};
+    cl_event done = NULL;
+    cl_mem k, i;
+
+    for (uint32_t n = 0; n < N; n++)
+        keys[n] = n * 2654435761u >> 8;
+    k = buffer_of(f, keys, sizeof(keys));
+    i = buffer_of(f, NULL, sizeof(index));
+    if (tsr_sort_enqueue(s, &p, k, i, &run, 0, NULL, &done, &report, &err))
+        fail_msg("%s", err.message);
+    assert_string_equal(report.variant, "naive");
+    assert_true(report.commands > 50);
+    assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
+    clEnqueueReadBuffer(f->queue, k, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+    clEnqueueReadBuffer(f->queue, i, CL_TRUE, 0, sizeof(index), index, 0, NULL, NULL);
+    for (size_t n = 0; n < N; n++) {
+        assert_true(n == 0 || got[n - 1] <= got[n]);
+        assert_in_range(index[n], 0, N - 1);
+        assert_int_equal(keys[index[n]], got[n]);
+    }
+    clReleaseEvent(done);
+    clReleaseMemObject(k);
+    clReleaseMemObject(i);
+    tsr_session_close(s);
+}
+
+static void matvec_waits_and_tells(void **state)
+{
+    fixture *f = *state;
+    tsr_session *s = adopt(f, 0);
+    const tsr_matvec_problem p = {.rows = SIDE, .columns = SIDE, .alpha = 2, .beta = 1};
+    float a[ELEMENTS], x[SIDE], y[SIDE], got[SIDE];
+    cl_event done = NULL;
+    tsr_error err = {0};
+    cl_mem ma, mx, my;
+
+    fill(a, 3);
+    for (size_t i = 0; i < SIDE; i++) {
+        x[i] = (float)i;
+        y[i] = 100;
+    }
+    ma = buffer_of(f, a, BYTES);
+    mx = buffer_of(f, x, sizeof(x));
+    my = buffer_of(f, y, sizeof(y));
+    if (tsr_matvec_enqueue(s, &p, ma, mx, my, NULL, 0, NULL, &done, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(
+        clEnqueueReadBuffer(f->queue, my, CL_TRUE, 0, sizeof(got), got, 1, &done, NULL),
+        CL_SUCCESS);
+    for (size_t i = 0; i < SIDE; i++) {
+        float sum = 0;
+
+        for (size_t k = 0; k < SIDE; k++)
+            sum += a[i * SIDE + k] * x[k];
+        assert_true(got[i] == 2 * sum + 100);
+    }
+    clReleaseEvent(done);
+    clReleaseMemObject(ma);
+    clReleaseMemObject(mx);
+    clReleaseMemObject(my);
+    tsr_session_close(s);
+}
+
+/* Nothing to compute is still an event to wait for. */
+static void an_empty_product_gives_an_event(void **state)
+{
+    fixture *f = *state;
+    tsr_session *s = adopt(f, 0);
+    const tsr_matmul_problem p = {.m = 0, .n = 5, .k = 5, .alpha = 1};
+    cl_event done = NULL;
+    tsr_error err = {0};
+
+    if (tsr_matmul_enqueue(s, &p, NULL, NULL, NULL, NULL, 0, NULL, &done, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_non_null(done);
+    assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
+    clReleaseEvent(done);
+    tsr_session_close(s);
+}
+
+/* ---- failures ---------------------------------------------------------------------------- */
+
+static void enqueue_fails(tsr_session *s, const tsr_matmul_problem *p, const cl_mem m[3],
+                          const tsr_run *run, tsr_status status, const char *part)
+{
+    cl_event done = (cl_event)&status, sentinel = done;
+    tsr_report report;
+    tsr_error err = {0};
+
+    memset(&report, 0x5a, sizeof(report));
+    assert_int_equal(
+        tsr_matmul_enqueue(s, p, m[0], m[1], m[2], run, 0, NULL, &done, &report, &err), status);
+    if (!strstr(err.message, part))
+        fail_msg("'%s' does not say '%s'", err.message, part);
+    assert_ptr_equal(done, sentinel);
+    for (size_t i = 0; i < sizeof(report); i++)
+        assert_int_equal(((unsigned char *)&report)[i], 0x5a);
+}
+
+static void failing_calls_leave_things_as_they_were(void **state)
+{
+    fixture *f = *state;
+    tsr_session *s = adopt(f, 0);
+    float a[ELEMENTS], got[ELEMENTS];
+    const tsr_run unknown = {.variant = "tield"};
+    const tsr_run value = {
+        .variant = "tiled", .set = (const char *[]){"TILE=31"}, .set_count = 1};
+    const tsr_run lost = {.set = (const char *[]){"TILE=16"}, .set_count = 1};
+    tsr_matmul_problem p = square;
+    cl_mem x, small, c;
+
+    fill(a, 1);
+    x = buffer_of(f, a, BYTES);
+    c = buffer_of(f, a, BYTES);
+    small = buffer_of(f, NULL, BYTES - 1);
+    enqueue_fails(s, &p, (cl_mem[]){x, small, c}, NULL, TSR_EINVAL,
+                  "buffer B has 6399 bytes and should have 6400");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, small}, NULL, TSR_EINVAL, "buffer C has 6399 bytes");
+    enqueue_fails(s, &p, (cl_mem[]){NULL, x, c}, NULL, TSR_EINVAL, "buffer A is NULL");
+    enqueue_fails(s, &p, (cl_mem[]){x, c, c}, NULL, TSR_EINVAL, "B and C are the same buffer");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &unknown, TSR_ENAME, "did you mean 'tiled'?");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &value, TSR_ENAME, "TILE cannot be '31'");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs a named kernel");
+    p.precision = TSR_PRECISION_F16;
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EUNSUITED, "f16");
+    p = square;
+    p.ldc = 3;
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EINVAL, "leading dimension of C");
+    /* C has kept its bytes. */
+    clEnqueueReadBuffer(f->queue, c, CL_TRUE, 0, BYTES, got, 0, NULL, NULL);
+    assert_memory_equal(got, a, BYTES);
+    clReleaseMemObject(x);
+    clReleaseMemObject(c);
+    clReleaseMemObject(small);
+    tsr_session_close(s);
+}
+
+static void the_host_has_no_queue(void **state)
+{
+    const fixture *f = *state;
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    assert_int_equal(tsr_session_open(f->host, NULL, &s, &err), TSR_OK);
+    assert_null(tsr_session_queue(s));
+    assert_null(tsr_session_context(s));
+    enqueue_fails(s, &square, (cl_mem[]){NULL, NULL, NULL}, NULL, TSR_EUNSUITED, "no queue");
+    tsr_session_close(s);
+}
+
+static void a_bad_queue_is_refused(void **state)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_not_equal(tsr_session_adopt(NULL, NULL, &s, &err), TSR_OK);
+    assert_null(s);
+    assert_int_equal(err.status, TSR_ECL);
+    tsr_session_close(NULL);
+}
+
+/* ---- host memory ------------------------------------------------------------------------- */
+
+static void products_of_host_arrays_are_right(void **state)
+{
+    const fixture *f = *state;
+    const tsr_device *const devices[] = {f->device, f->host};
+    float a[ELEMENTS], b[ELEMENTS], c[ELEMENTS], expected[ELEMENTS];
+
+    fill(a, 4);
+    fill(b, 5);
+    multiply(a, b, expected);
+    for (size_t i = 0; i < 2; i++) {
+        const tsr_session_options options = {.profile = 1};
+        tsr_session *s = NULL;
+        tsr_report report = {0};
+        tsr_error err = {0};
+
+        assert_int_equal(tsr_session_open(devices[i], &options, &s, &err), TSR_OK);
+        memset(c, 0xff, sizeof(c)); /* NaN, which beta == 0 does not read */
+        if (tsr_matmul(s, &square, a, b, c, NULL, &report, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(c, expected, BYTES);
+        assert_true(report.variant[0] && report.chosen[0]);
+        assert_true(report.device_ns > 0 && report.wall_ns >= report.device_ns);
+        assert_int_equal(report.from_device_bytes, i ? 0 : BYTES);
+        tsr_session_close(s);
+    }
+}
+
+static void null_arrays_are_refused(void **state)
+{
+    const fixture *f = *state;
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+    float c[ELEMENTS];
+
+    assert_int_equal(tsr_session_open(f->device, NULL, &s, &err), TSR_OK);
+    memset(c, 0x5a, sizeof(c));
+    assert_int_equal(tsr_matmul(s, &square, NULL, c, c, NULL, NULL, &err), TSR_EINVAL);
+    assert_non_null(strstr(err.message, "A is NULL and should hold 6400 bytes"));
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(((unsigned char *)c)[i], 0x5a);
+    tsr_session_close(s);
+}
+
+/* More than the largest allocation: need and limit, in bytes, before any work. */
+static void what_the_device_cannot_hold_is_refused(void **state)
+{
+    const fixture *f = *state;
+    const size_t n = (size_t)(f->device->facts.max_allocation / sizeof(float)) + 1;
+    const tsr_matvec_problem p = {.rows = 1, .columns = n, .alpha = 1};
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+    float small = 0;
+    char need[32];
+
+    assert_int_equal(tsr_session_open(f->device, NULL, &s, &err), TSR_OK);
+    snprintf(need, sizeof(need), "A needs %zu bytes", n * sizeof(float));
+    assert_int_equal(tsr_matvec(s, &p, &small, &small, &small, NULL, NULL, &err), TSR_EOVERFLOW);
+    assert_non_null(strstr(err.message, need));
+    tsr_session_close(s);
+}
+
+/* ---- builds ------------------------------------------------------------------------------ */
+
+static void a_broken_kernel_gives_its_log(void **state)
+{
+    const fixture *f = *state;
+    char folder[] = "/tmp/tessera-session-XXXXXX", path[64];
+    const tsr_run run = {.variant = "naive"};
+    tsr_session_options options = {0};
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+    float c[ELEMENTS];
+    FILE *file;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/matmul_naive.cl", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("kernel void matmul_naive(global float *a)\n{\n    a[0] = undeclared_name;\n}\n", file);
+    fclose(file);
+    options.kernel_dir = folder;
+    assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+    assert_string_equal(tsr_session_build_log(s), "");
+    memset(c, 0x5a, sizeof(c));
+    assert_int_equal(tsr_matmul(s, &square, c, c, c, &run, NULL, &err), TSR_EBUILD);
+    assert_non_null(strstr(tsr_session_build_log(s), "undeclared_name"));
+    assert_non_null(strstr(tsr_session_build_log(s), "matmul_naive.cl")); /* where to look */
+    assert_non_null(strstr(err.message, "undeclared_name"));
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(((unsigned char *)c)[i], 0x5a);
+    tsr_session_close(s);
+    remove(path);
+    rmdir(folder);
+}
+
+static void a_program_is_built_once_a_session(void **state)
+{
+    const fixture *f = *state;
+    const tsr_session_options options = {.no_cache = 1};
+    tsr_session *s = NULL;
+    tsr_report first = {0}, second = {0};
+    tsr_error err = {0};
+    float a[ELEMENTS], c[ELEMENTS];
+
+    fill(a, 1);
+    assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+    assert_int_equal(tsr_matmul(s, &square, a, a, c, NULL, &first, &err), TSR_OK);
+    assert_int_equal(tsr_matmul(s, &square, a, a, c, NULL, &second, &err), TSR_OK);
+    assert_int_equal(first.build, TSR_BUILD_COLD);
+    assert_true(first.build_ns > 0);
+    assert_int_equal(second.build, TSR_BUILD_NONE);
+    assert_int_equal(second.build_ns, 0);
+    tsr_session_close(s);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_fixture, drop_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_chain_on_an_in_order_queue),
+        TEST(calls_chain_on_an_out_of_order_queue),
+        TEST(many_commands_keep_their_order),
+        TEST(matvec_waits_and_tells),
+        TEST(an_empty_product_gives_an_event),
+        TEST(failing_calls_leave_things_as_they_were),
+        TEST(the_host_has_no_queue),
+        TEST(a_bad_queue_is_refused),
+        TEST(products_of_host_arrays_are_right),
+        TEST(null_arrays_are_refused),
+        TEST(what_the_device_cannot_hold_is_refused),
+        TEST(a_broken_kernel_gives_its_log),
+        TEST(a_program_is_built_once_a_session),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
