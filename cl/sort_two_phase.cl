@@ -52,13 +52,13 @@ static inline void tile_exchange(__local word *orders, __local long *indices, ui
     for (uint pair = get_local_id(0); pair < TILE / 2; pair += GROUP) {
         const uint low = lower_position(pair, stride);
         const uint high = partner(low, stride, flip);
-        const element a = tile_get(orders, indices, low);
-        const element b = tile_get(orders, indices, high);
+        element a = tile_get(orders, indices, low);
+        element b = tile_get(orders, indices, high);
 
-        if (out_of_order(a, b)) {
-            tile_put(orders, indices, low, b);
-            tile_put(orders, indices, high, a);
-        }
+        /* Storing both in any case costs less than a branch that keys decide. */
+        compare_exchange(&a, &b);
+        tile_put(orders, indices, low, a);
+        tile_put(orders, indices, high, b);
     }
     /* This sub-stage is written before the next one reads it in other pairs. */
     barrier(CLK_LOCAL_MEM_FENCE);

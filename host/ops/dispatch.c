@@ -276,9 +276,13 @@ static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
     return st;
 }
 
-static tsr_status make_workspace(tsr_session *s, const char *name, size_t bytes, cl_mem *out,
+/* A workspace of at least `bytes` bytes; the caller releases it.  On an in-order queue calls follow
+ * one another, and the session's own serves them all. */
+static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes, cl_mem *out,
                                  tsr_error *err)
 {
+    const bool keep = !s->out_of_order;
+    cl_mem fresh;
     cl_int rc;
 
     if (bytes == 0)
@@ -288,10 +292,24 @@ static tsr_status make_workspace(tsr_session *s, const char *name, size_t bytes,
                         "%s: a workspace of %zu bytes is over the device's largest allocation of "
                         "%llu bytes",
                         name, bytes, (unsigned long long)session_facts(s)->max_allocation);
-    *out = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    if (!*out)
-        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
-                        bytes);
+    if (keep && bytes > s->workspace_bytes && s->workspace) {
+        clReleaseMemObject(s->workspace);
+        s->workspace = NULL;
+        s->workspace_bytes = 0;
+    }
+    if (!keep || !s->workspace) {
+        fresh = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+        if (!fresh)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
+                            bytes);
+        *out = fresh;
+        if (!keep)
+            return TSR_OK;
+        s->workspace = fresh;
+        s->workspace_bytes = bytes;
+    }
+    clRetainMemObject(s->workspace);
+    *out = s->workspace;
     return TSR_OK;
 }
 
@@ -311,7 +329,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
                         v->name);
     st = dispatch_build(s, p, sel, &b.program, report, err);
     if (st == TSR_OK)
-        st = make_workspace(s, v->name, bytes, &b.workspace, err);
+        st = take_workspace(s, v->name, bytes, &b.workspace, err);
     if (st == TSR_OK)
         st = enqueue_steps(&j, &b, n_wait, wait, &events, &commands, err);
     if (st == TSR_OK)

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/matmul_shape.h"
 
 /* A block of B of 128 x 512 floats is 256 KiB: it stays in the second-level cache while every row
  * of A passes over it. */

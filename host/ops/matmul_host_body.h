@@ -22,8 +22,8 @@ static void NAME(ijk)(const NAME(terms) * t)
     for (size_t i = 0; i < t->m; i++)
         for (size_t j = 0; j < t->n; j++)
             for (size_t p = 0; p < t->k; p++)
-                t->s[i * t->lds + j] += t->a[i * t->a_row + p * t->a_column] *
-                                        t->b[p * t->b_row + j * t->b_column];
+                t->s[i * t->lds + j] +=
+                    t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
 static void NAME(jik)(const NAME(terms) * t)
@@ -31,8 +31,8 @@ static void NAME(jik)(const NAME(terms) * t)
     for (size_t j = 0; j < t->n; j++)
         for (size_t i = 0; i < t->m; i++)
             for (size_t p = 0; p < t->k; p++)
-                t->s[i * t->lds + j] += t->a[i * t->a_row + p * t->a_column] *
-                                        t->b[p * t->b_row + j * t->b_column];
+                t->s[i * t->lds + j] +=
+                    t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
 static void NAME(ikj)(const NAME(terms) * t)
@@ -40,8 +40,8 @@ static void NAME(ikj)(const NAME(terms) * t)
     for (size_t i = 0; i < t->m; i++)
         for (size_t p = 0; p < t->k; p++)
             for (size_t j = 0; j < t->n; j++)
-                t->s[i * t->lds + j] += t->a[i * t->a_row + p * t->a_column] *
-                                        t->b[p * t->b_row + j * t->b_column];
+                t->s[i * t->lds + j] +=
+                    t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
 static void NAME(kij)(const NAME(terms) * t)
@@ -49,8 +49,8 @@ static void NAME(kij)(const NAME(terms) * t)
     for (size_t p = 0; p < t->k; p++)
         for (size_t i = 0; i < t->m; i++)
             for (size_t j = 0; j < t->n; j++)
-                t->s[i * t->lds + j] += t->a[i * t->a_row + p * t->a_column] *
-                                        t->b[p * t->b_row + j * t->b_column];
+                t->s[i * t->lds + j] +=
+                    t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
 /* One row of s, from columns j0 to j1, of terms p0 to p1: the inner loop runs along rows of B. */
@@ -80,7 +80,7 @@ static void NAME(blocked_rows)(const NAME(terms) * t, size_t i0, size_t i1)
         for (size_t j = 0; j < t->n; j += BLOCK_N)
             for (size_t i = i0; i < i1; i++)
                 NAME(row_part)
-                (t, i, j, size_min(j + BLOCK_N, t->n), p, size_min(p + BLOCK_K, t->k));
+    (t, i, j, size_min(j + BLOCK_N, t->n), p, size_min(p + BLOCK_K, t->k));
 }
 
 static void NAME(blocked)(const NAME(terms) * t)
@@ -118,9 +118,7 @@ static void NAME(update)(const tsr_matmul_problem *p, const NAME(terms) * t, REA
 static tsr_status NAME(run)(const tsr_matmul_problem *p, void *const operands[],
                             void (*loops)(const NAME(terms) *), tsr_error *err)
 {
-    const size_t lda = p->lda ? p->lda : p->trans_a ? p->m : p->k;
-    const size_t ldb = p->ldb ? p->ldb : p->trans_b ? p->k : p->n;
-    const size_t ldc = p->ldc ? p->ldc : p->n;
+    const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p), ldc = matmul_ld_c(p);
     const bool beside = (REAL)p->beta != 0;
     REAL *c;
     NAME(terms) t = {.m = p->m, .n = p->n, .k = (REAL)p->alpha == 0 ? 0 : p->k};

@@ -10,6 +10,9 @@
 
 #include "ops/variant.h"
 
+/* The operands, in order. */
+enum { MATVEC_A, MATVEC_X, MATVEC_Y };
+
 /**
  * op(A) as the loops want it: y has `rows` elements; element (r, c) of op(A) is
  * at r * row_step + c * column_step from the first.

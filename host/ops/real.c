@@ -124,9 +124,8 @@ void real_sum_add(real_sum *s, double a, double b)
         s->plus_inf = true;
     else
         s->minus_inf = true;
-    /* A flushed denormal turns infinity into NaN. */
     if (s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b)))
-        s->nan = true;
+        s->unsure = true;
 }
 
 /* 1 where got is of the class of `inf`, else INFINITY. */
@@ -171,6 +170,8 @@ double real_judge(const real_sum *s, double alpha, double beta, double c, double
         if (!isfinite(got))
             return 0; /* an overflow on the way, in an order that is the variant's */
     }
+    if (s->unsure && !isfinite(got))
+        return 0;
     if (nan || plus || minus)
         return judge_class(nan, plus, minus, got);
     if (!isfinite(got) && s->magnitude <= most / 2 &&

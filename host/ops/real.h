@@ -45,6 +45,7 @@ typedef struct real_sum {
     long double magnitude;         /* of their absolute values */
     long double flushed;           /* of those with a denormal factor */
     bool nan, plus_inf, minus_inf; /* what the non-finite terms imply */
+    bool unsure; /* infinity met a denormal that may be flushed: which class is left open */
 } real_sum;
 
 real_sum real_sum_start(tsr_type type, const device_facts *d);

@@ -116,10 +116,10 @@ static const size_t lengths[] = {
 enum {
     LENGTHS = sizeof(lengths) / sizeof(lengths[0]),
     LENGTHS_TINY = 21, /* up to 300 */
-    STEP = 3,          /* a case takes every third length, ... */
-    STEP_TINY = 7      /* ... or every seventh */
+    EVERY = 3,         /* a case takes every third length, ... */
+    EVERY_TINY = 7     /* ... or every seventh */
 };
-_Static_assert(LENGTHS % STEP == 0 && LENGTHS_TINY % STEP_TINY == 0, "cases are equally long");
+_Static_assert(LENGTHS % EVERY == 0 && LENGTHS_TINY % EVERY_TINY == 0, "cases are equally long");
 
 /* Direction and payload are independent of the type, so two opposite corners of the four serve
  * for most types, and all four for two of them. */
@@ -137,15 +137,15 @@ enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
 {
-    const size_t step = tiny ? STEP_TINY : STEP;
-    const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / step;
+    const size_t every = tiny ? EVERY_TINY : EVERY;
+    const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / every;
     const size_t c = i / lengths_per_case;
 
     if (c >= CASES)
         return false;
     *out = (problem){.op = &operation_sort,
                      .sort = {.type = cases[c].type,
-                              .n = lengths[i % lengths_per_case * step + c % step],
+                              .n = lengths[i % lengths_per_case * every + c % every],
                               .descending = cases[c].descending,
                               .argsort = cases[c].argsort}};
     if (i % 4 == 3) {

@@ -119,6 +119,8 @@ void tsr_session_close(tsr_session *s)
         clFinish(s->queue);
     programs_save(s);
     programs_release(s);
+    if (s->workspace)
+        clReleaseMemObject(s->workspace);
     if (s->queue)
         clReleaseCommandQueue(s->queue);
     if (s->context)

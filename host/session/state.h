@@ -21,7 +21,9 @@ struct tsr_session {
     text kernel_dir;   /* "" for the embedded sources */
     cache cache;
     program *programs; /* built in this session */
-    text build_log;    /* of the build that failed last */
+    cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
+    size_t workspace_bytes;
+    text build_log; /* of the build that failed last */
 };
 
 /** What the device can do, with the probed features known so far. */

@@ -1,0 +1,120 @@
+/* C := alpha op(A) op(B) + beta C: a block of explicit vectors per work-item, for CPUs.
+ *
+ * Idea      on a CPU a work-group runs on one core, local memory is ordinary
+ *           memory, and a barrier is a loop over the work-items.  So each
+ *           work-item works alone: it keeps ROWS x VECTORS vectors of C in
+ *           registers and adds, for every p, ROWS elements of A times VECTORS
+ *           vectors of one row of B
+ * Work      item (x, y) computes rows ROWS x ... and columns COLUMNS y ...,
+ *           COLUMNS = VECTORS BITS / REAL_BITS.  Neighbours in x share their
+ *           columns of B, which stay in the cache.  The last items are moved
+ *           back inside the matrix: they compute some outputs twice and store
+ *           only their own
+ * Build     REAL, REAL_BITS, TRANS_A, TRANS_B (0), ROWS, VECTORS, BITS
+ * Launch    two dimensions, exactly ceil(m / ROWS) x ceil(n / COLUMNS) items,
+ *           any work-group
+ * Limits    rows of op(B) are contiguous: B is not transposed
+ */
+#include "real.clh"
+#include "matmul_access.clh"
+
+#ifndef ROWS
+#error "ROWS: rows of C that a work-item computes"
+#endif
+#ifndef VECTORS
+#error "VECTORS: vectors of columns that a work-item computes"
+#endif
+#ifndef BITS
+#error "BITS: width of a vector"
+#endif
+
+#define LANES   (BITS / REAL_BITS)
+#define COLUMNS (VECTORS * LANES)
+
+#define JOIN(a, b)          a##b
+#define JOIN_EXPANDED(a, b) JOIN(a, b)
+#define LOAD                JOIN_EXPANDED(vload, LANES_NUMBER)
+#define STORE               JOIN_EXPANDED(vstore, LANES_NUMBER)
+
+/* The preprocessor pastes numbers, not expressions. */
+#if BITS / REAL_BITS == 2
+#define LANES_NUMBER 2
+#elif BITS / REAL_BITS == 4
+#define LANES_NUMBER 4
+#elif BITS / REAL_BITS == 8
+#define LANES_NUMBER 8
+#elif BITS / REAL_BITS == 16
+#define LANES_NUMBER 16
+#else
+#error "BITS / REAL_BITS: 2, 4, 8 or 16"
+#endif
+
+typedef REAL_N(LANES_NUMBER) vector;
+
+/* Where C has fewer than COLUMNS columns: one output after another. */
+static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, global const REAL *a, uint lda,
+                   global const REAL *b, uint ldb, REAL beta, global REAL *c, uint ldc)
+{
+    for (uint i = i0; i < min(i0 + ROWS, m); i++) {
+        for (uint j = 0; j < n; j++) {
+            REAL sum = 0;
+
+            for (uint p = 0; p < k; p++)
+                sum += a[at_a(i, p, lda)] * b[at_b(p, j, ldb)];
+            REAL_UPDATE(c[(ulong)i * ldc + j], alpha, sum, beta);
+        }
+    }
+}
+
+kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a,
+                              ulong offset_a, uint lda, global const REAL *restrict b,
+                              ulong offset_b, uint ldb, REAL beta, global REAL *restrict c,
+                              ulong offset_c, uint ldc)
+{
+    const uint i0 = get_global_id(0) * ROWS;
+    const uint own = get_global_id(1) * COLUMNS; /* the first column that is this item's */
+    const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
+    vector sum[ROWS][VECTORS];
+    uint row[ROWS]; /* the last rows stand in for those beyond the edge */
+
+    a += offset_a;
+    b += offset_b;
+    c += offset_c;
+    if (n < COLUMNS) {
+        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        return;
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        row[r] = min(i0 + r, m - 1);
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            sum[r][v] = 0;
+    }
+    for (uint p = 0; p < k; p++) {
+        global const REAL *from = b + (ulong)p * ldb + j0;
+        vector part[VECTORS];
+
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            part[v] = LOAD(v, from);
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++) {
+            const vector scale = (vector)(a[at_a(row[r], p, lda)]);
+
+#pragma unroll
+            for (uint v = 0; v < VECTORS; v++)
+                sum[r][v] += scale * part[v];
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; r++) {
+        REAL out[COLUMNS];
+
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            STORE(sum[r][v], v, out);
+        for (uint j = own - j0; j < COLUMNS && i0 + r < m; j++)
+            REAL_UPDATE(c[(ulong)(i0 + r) * ldc + j0 + j], alpha, out[j], beta);
+    }
+}

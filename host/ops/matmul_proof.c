@@ -1,0 +1,266 @@
+#include "ops/matmul_proof.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "ops/matmul_shape.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* An array that holds a matrix of `columns` columns: gaps that nobody may read hold NaN. */
+static void fill_matrix(const operand *o, size_t columns, size_t ld, size_t offset, family f,
+                        uint64_t *state, void *array)
+{
+    for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++) {
+        const bool gap = i < offset || (i - offset) % ld >= columns;
+
+        real_set(o->type, array, i, gap ? NAN : real_random(o->type, f, state));
+    }
+}
+
+void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[])
+{
+    const tsr_matmul_problem *p = &q->matmul;
+    uint64_t state = seed;
+    operand o[OPERANDS_MAX];
+
+    q->op->operands(q, o);
+    fill_matrix(&o[MATMUL_A], p->trans_a ? p->m : p->k, matmul_ld_a(p), p->offset_a, f, &state,
+                arrays[MATMUL_A]);
+    fill_matrix(&o[MATMUL_B], p->trans_b ? p->k : p->n, matmul_ld_b(p), p->offset_b, f, &state,
+                arrays[MATMUL_B]);
+    fill_matrix(&o[MATMUL_C], p->n, matmul_ld_c(p), p->offset_c, f, &state, arrays[MATMUL_C]);
+    /* What beta == 0 must not read. */
+    if (matmul_beta(p) == 0)
+        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(p->type); i += 3)
+            real_set(p->type, arrays[MATMUL_C], i, NAN);
+}
+
+/* m, n, k: empty, one, primes, one off each tile size, thin, deep. */
+static const size_t sweep_shapes[][3] = {
+    {0, 5, 3},     {5, 0, 3},     {4, 6, 0},      {1, 1, 1},     {2, 3, 1},    {1, 7, 5},
+    {7, 1, 5},     {8, 8, 8},     {7, 9, 11},     {15, 17, 16},  {16, 16, 16}, {17, 15, 33},
+    {31, 33, 32},  {3, 5, 300},   {63, 65, 64},   {64, 64, 64},  {65, 63, 31}, {1, 257, 129},
+    {257, 1, 131}, {128, 128, 1}, {127, 129, 65}, {97, 101, 103}};
+enum { TINY_SHAPES = 12, COMBINATIONS = 16 };
+
+static const double sweep_scales[][2] = {{1, 0}, {1, 1},  {-1, 0}, {1.5, -0.5}, {0, 1},
+                                         {0, 0}, {1, -1}, {0, 2},  {-2.5, 0},   {0.5, 1}};
+
+bool matmul_sweep(size_t i, bool tiny, problem *out)
+{
+    const size_t shapes = tiny ? TINY_SHAPES : COUNT(sweep_shapes);
+    const size_t combinations = tiny ? 4 : COMBINATIONS;
+    const size_t shape = i / combinations, c = i % combinations;
+    const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
+    tsr_matmul_problem p = {.alpha = scale[0], .beta = scale[1]};
+
+    if (i == shapes * combinations && !tiny) {
+        /* More rows than a grid of 65535 groups of 16 covers. */
+        *out = (problem){.op = &operation_matmul,
+                         .matmul = {.m = 1048700, .n = 1, .k = 2, .alpha = 1}};
+        return true;
+    }
+    if (shape >= shapes)
+        return false;
+    p.m = sweep_shapes[shape][0];
+    p.n = sweep_shapes[shape][1];
+    p.k = sweep_shapes[shape][2];
+    p.type = tiny ? (c & 1 ? TSR_F64 : TSR_F32) : (c & 8 ? TSR_F64 : TSR_F32);
+    p.trans_a = c & 1;
+    p.trans_b = (c & 2) != 0;
+    if (c & 4 || tiny) {
+        p.lda = (p.trans_a ? p.m : p.k) + 3;
+        p.ldb = (p.trans_b ? p.k : p.n) + 1 + shape % 5;
+        p.ldc = p.n + 2;
+        p.offset_a = 5;
+        p.offset_b = shape % 3;
+        p.offset_c = 7;
+    }
+    *out = (problem){.op = &operation_matmul, .matmul = p};
+    return true;
+}
+
+/* Products above this many multiply-adds are checked by samples and sums. */
+static const double verify_work_limit = 0x1p28;
+enum { VERIFY_SAMPLES = 4096 };
+
+/* One result to be judged. */
+typedef struct judged {
+    const tsr_matmul_problem *p;
+    const device_facts *device;
+    const void *a, *b, *before, *after;
+    verdict *out;
+} judged;
+
+static void judge_element(const judged *j, size_t i, size_t column)
+{
+    const tsr_matmul_problem *p = j->p;
+    const double alpha = matmul_alpha(p), beta = matmul_beta(p);
+    real_sum s = real_sum_start(p->type, j->device);
+    double c = 0, got, error;
+
+    for (size_t q = 0; q < p->k && alpha != 0; q++)
+        real_sum_add(&s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
+                     real_get(p->type, j->b, matmul_index_b(p, q, column)));
+    if (beta != 0)
+        c = real_get(p->type, j->before, matmul_index_c(p, i, column));
+    got = real_get(p->type, j->after, matmul_index_c(p, i, column));
+    error = real_judge(&s, alpha, beta, c, got);
+    if (error > j->out->worst)
+        j->out->worst = error;
+    if (error <= 1 || !j->out->ok)
+        return;
+    j->out->ok = false;
+    snprintf(j->out->detail, sizeof(j->out->detail),
+             "C(%zu, %zu) is %.9g and should be %.9g: %.3g times the bound", i, column, got,
+             (double)(alpha * s.sum + beta * (long double)c), error);
+}
+
+/* The elements of C's array that are no elements of C keep their bytes. */
+static void judge_gaps(const judged *j)
+{
+    const tsr_matmul_problem *p = j->p;
+    const size_t size = tsr_type_size(p->type), ld = matmul_ld_c(p);
+    const char *before = j->before, *after = j->after;
+    bool kept = p->m == 0 || p->n == 0 || memcmp(before, after, p->offset_c * size) == 0;
+
+    for (size_t i = 0; i + 1 < p->m && p->n && kept; i++) {
+        const size_t at = (matmul_index_c(p, i, 0) + p->n) * size;
+
+        kept = memcmp(before + at, after + at, (ld - p->n) * size) == 0;
+    }
+    if (!kept && j->out->ok) {
+        j->out->ok = false;
+        snprintf(j->out->detail, sizeof(j->out->detail), "memory outside C was written");
+    }
+}
+
+/* Tile edges and corners first, then elements at random. */
+static void judge_samples(const judged *j)
+{
+    const tsr_matmul_problem *p = j->p;
+    static const size_t edges[] = {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
+    uint64_t state = 1;
+
+    for (size_t r = 0; r < COUNT(edges); r++)
+        for (size_t s = 0; s < COUNT(edges); s++)
+            if (edges[r] < p->m && edges[s] < p->n) {
+                judge_element(j, edges[r], edges[s]);
+                judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s]);
+            }
+    for (size_t n = 2 * COUNT(edges) * COUNT(edges); n < VERIFY_SAMPLES; n++) {
+        uint64_t r = random_u64(&state), s = random_u64(&state);
+
+        judge_element(j, (size_t)(r % p->m), (size_t)(s % p->n));
+    }
+}
+
+/* t = op(B) r and |op(B)| 1 for signs r: the first half of Freivalds' check. */
+static void multiply_signs(const judged *j, const double *signs, long double *t, long double *mag)
+{
+    const tsr_matmul_problem *p = j->p;
+
+    for (size_t q = 0; q < p->k; q++) {
+        t[q] = mag[q] = 0;
+        for (size_t c = 0; c < p->n; c++) {
+            const long double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
+
+            t[q] += b * signs[c];
+            mag[q] += fabsl(b);
+        }
+    }
+}
+
+/* Row i of C r against alpha op(A) (op(B) r) + beta C0 r; the bound is the sum of the elements'. */
+static void judge_row_sum(const judged *j, size_t i, const double *signs, const long double *t,
+                          const long double *mag)
+{
+    const tsr_matmul_problem *p = j->p;
+    const long double u = p->type == TSR_F64 ? 0x1p-53L : 0x1p-24L;
+    const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
+    long double exact = 0, magnitude_sum = 0, got = 0;
+    long double n = (long double)p->k + 2, gamma = n * u / (1 - n * u);
+
+    for (size_t q = 0; q < p->k; q++) {
+        const long double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
+
+        exact += alpha * a * t[q];
+        magnitude_sum += fabsl(alpha * a) * mag[q];
+    }
+    for (size_t c = 0; c < p->n; c++) {
+        const long double old =
+            beta == 0 ? 0 : (long double)real_get(p->type, j->before, matmul_index_c(p, i, c));
+
+        exact += beta * old * signs[c];
+        magnitude_sum += fabsl(beta * old);
+        got += real_get(p->type, j->after, matmul_index_c(p, i, c)) * signs[c];
+    }
+    if (!isfinite((double)exact) || !isfinite((double)magnitude_sum))
+        return; /* samples judge rows with special values */
+    if (fabsl(got - exact) <= gamma * magnitude_sum + n * (long double)p->n * 0x1p-126L)
+        return;
+    if (j->out->ok)
+        snprintf(j->out->detail, sizeof(j->out->detail),
+                 "row %zu of C times random signs is %.9g and should be %.9g", i, (double)got,
+                 (double)exact);
+    j->out->ok = false;
+}
+
+/* Check C r for random signs r, in O(n^2): R. Freivalds, "Probabilistic machines can use less
+ * running time", IFIP 1977.  An error in one element shows with probability 1; errors that
+ * cancel in a row, with at least 1/2 in each. */
+static tsr_status judge_row_sums(const judged *j, tsr_error *err)
+{
+    const tsr_matmul_problem *p = j->p;
+    double *signs = malloc(p->n * sizeof(*signs));
+    long double *t = malloc(p->k * sizeof(*t)), *mag = malloc(p->k * sizeof(*mag));
+    tsr_status st = TSR_OK;
+    uint64_t state = 2;
+
+    if (!signs || !t || !mag) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
+                      p->n, p->k);
+        goto cleanup;
+    }
+    for (size_t c = 0; c < p->n; c++)
+        signs[c] = random_u64(&state) & 1 ? 1 : -1;
+    multiply_signs(j, signs, t, mag);
+    for (size_t i = 0; i < p->m; i++)
+        judge_row_sum(j, i, signs, t, mag);
+
+cleanup:
+    free(signs);
+    free(t);
+    free(mag);
+    return st;
+}
+
+tsr_status matmul_verify(const problem *q, const device_facts *d, const void *const before[],
+                         const void *const after[], verdict *out, tsr_error *err)
+{
+    const tsr_matmul_problem *p = &q->matmul;
+    judged j = {.p = p,
+                .device = d,
+                .a = before[MATMUL_A],
+                .b = before[MATMUL_B],
+                .before = before[MATMUL_C],
+                .after = after[MATMUL_C],
+                .out = out};
+
+    *out = (verdict){.ok = true};
+    judge_gaps(&j);
+    if ((double)p->m * (double)p->n * (double)p->k > verify_work_limit && matmul_alpha(p) != 0) {
+        out->sampled = true;
+        judge_samples(&j);
+        return judge_row_sums(&j, err);
+    }
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t c = 0; c < p->n; c++)
+            judge_element(&j, i, c);
+    return TSR_OK;
+}

@@ -1,0 +1,20 @@
+/** Proving matmul: test inputs, the sweep of edge shapes, and the reference with its bound. */
+#ifndef OPS_MATMUL_PROOF_H
+#define OPS_MATMUL_PROOF_H
+
+#include "ops/variant.h"
+
+/** operation.fill of matmul. */
+void matmul_fill(const problem *p, uint64_t seed, family f, void *const operands[]);
+
+/** operation.sweep of matmul. */
+bool matmul_sweep(size_t i, bool tiny, problem *out);
+
+/**
+ * operation.verify of matmul.  Every element is judged by real_judge; above 2^28 multiply-adds
+ * 4096 elements are, tile edges among them, and every row of C is checked against random signs.
+ */
+tsr_status matmul_verify(const problem *p, const device_facts *d, const void *const before[],
+                         const void *const after[], verdict *out, tsr_error *err);
+
+#endif

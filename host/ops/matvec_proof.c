@@ -1,0 +1,191 @@
+#include "ops/matvec_proof.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/sizes.h"
+#include "ops/matvec_host.h"
+#include "ops/real.h"
+
+/* Elements of A from the start of its array: gaps that nobody may read hold NaN. */
+static void fill_matrix(const tsr_matvec_problem *m, size_t elements, family f, uint64_t *state,
+                        void *a)
+{
+    const size_t lda = m->lda ? m->lda : m->columns;
+
+    for (size_t i = 0; i < elements; i++) {
+        const bool gap = i < m->offset_a || (i - m->offset_a) % lda >= m->columns;
+
+        real_set(m->type, a, i, gap ? NAN : real_random(m->type, f, state));
+    }
+}
+
+void matvec_fill(const problem *p, uint64_t seed, family f, void *const operand_at[])
+{
+    const tsr_matvec_problem *m = &p->matvec;
+    const size_t size = tsr_type_size(m->type);
+    const bool overwrites = real_round(m->type, m->beta) == 0;
+    uint64_t state = seed;
+    operand o[OPERANDS_MAX];
+
+    p->op->operands(p, o);
+    fill_matrix(m, o[MATVEC_A].bytes / size, f, &state, operand_at[MATVEC_A]);
+    for (size_t i = 0; i < o[MATVEC_X].bytes / size; i++)
+        real_set(m->type, operand_at[MATVEC_X], i,
+                 i < m->offset_x ? NAN : real_random(m->type, f, &state));
+    for (size_t i = 0; i < o[MATVEC_Y].bytes / size; i++) {
+        const double value = real_random(m->type, f, &state);
+
+        real_set(m->type, operand_at[MATVEC_Y], i, overwrites && i % 3 == 0 ? NAN : value);
+    }
+}
+
+typedef struct shape {
+    size_t rows, columns;
+} shape;
+
+/* None, one, primes, one off the sizes of tiles and teams, thin both ways.  A simulator takes the
+ * first TINY_SHAPES. */
+static const shape shapes[] = {
+    {0, 0},     {0, 5},      {5, 0},      {1, 1},     {2, 1},     {3, 3},     {7, 5},
+    {13, 17},   {31, 33},    {33, 32},    {1, 40},    {40, 1},    {1, 2},     {8, 8},
+    {31, 31},   {32, 32},    {33, 33},    {33, 31},   {16, 37},   {37, 16},   {63, 64},
+    {64, 63},   {65, 65},    {64, 64},    {67, 127},  {127, 67},  {128, 129}, {129, 128},
+    {255, 33},  {33, 255},   {256, 256},  {257, 255}, {255, 257}, {1, 1000},  {1000, 1},
+    {1, 4099},  {4099, 1},   {2, 2049},   {2049, 2},  {10, 1000}, {1000, 10}, {3, 5000},
+    {5000, 3},  {10007, 7},  {7, 10007},  {511, 513}, {1000, 40}, {40, 1000}, {1000, 65},
+    {65, 1000}, {1, 100003}, {100003, 1}, {16, 3001}, {3001, 16}, {1000, 257}};
+
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]), TINY_SHAPES = 12, FORMS = 4 };
+
+/* Each shape as it is and transposed, in both types (tiny: in one); the rest is drawn from a
+ * sequence that the problem's number seeds. */
+bool matvec_sweep(size_t i, bool tiny, problem *out)
+{
+    static const double factors[] = {1, 0, -1, 0.7};
+    static const size_t gaps[] = {0, 0, 1, 5}, offsets[] = {0, 0, 3, 16};
+    const size_t forms = tiny ? 2 : FORMS;
+    const size_t which = i / forms;
+    uint64_t state = i;
+    tsr_matvec_problem p = {0};
+
+    if (which >= (size_t)(tiny ? TINY_SHAPES : SHAPES))
+        return false;
+    p.rows = shapes[which].rows;
+    p.columns = shapes[which].columns;
+    p.trans = i % 2;
+    p.type = (tiny ? which % 3 == 2 : i % FORMS >= 2) ? TSR_F64 : TSR_F32;
+    p.alpha = factors[random_u64(&state) % 4];
+    p.beta = factors[random_u64(&state) % 4];
+    /* alpha == 0 reads nothing: every fourth would be too many. */
+    if (p.alpha == 0 && random_u64(&state) % 2)
+        p.alpha = 1;
+    p.lda = p.columns + gaps[random_u64(&state) % 4];
+    p.offset_a = offsets[random_u64(&state) % 4];
+    p.offset_x = offsets[random_u64(&state) % 4];
+    p.offset_y = offsets[random_u64(&state) % 4];
+    *out = (problem){.op = &operation_matvec, .matvec = p};
+    return true;
+}
+
+enum { BLOCK = 64, SAMPLES = 4096 };
+
+/* Which elements of y are checked: all, or SAMPLES of them. */
+typedef struct sample {
+    size_t length, count;
+} sample;
+
+static sample sample_of(const matvec_view *v)
+{
+    const double products = (double)v->rows * (double)v->columns;
+    const bool all = v->rows <= SAMPLES || products <= 0x1p28;
+
+    return (sample){.length = v->rows, .count = all ? v->rows : SAMPLES};
+}
+
+/* The i-th of them, ascending: all; or both ends, where edges of tiles are, and between them an
+ * even spread, shifted so that it takes every residue. */
+static size_t sample_at(const sample *s, size_t i)
+{
+    const size_t end = SAMPLES / 4;
+    const size_t inner = SAMPLES - 2 * end;
+
+    if (s->count == s->length || i < end)
+        return i;
+    if (i >= SAMPLES - end)
+        return s->length - (SAMPLES - i);
+    return end + (size_t)((double)(i - end) / (double)inner * (double)(s->length - 2 * end));
+}
+
+/* Sums of `count` sampled elements from the `first`.  Along memory in the inner loop, whichever
+ * way A lies. */
+static void add_up(const matvec_view *v, const tsr_matvec_problem *m, const sample *s, size_t first,
+                   size_t count, const void *const before[], real_sum *sum)
+{
+    size_t at[BLOCK];
+
+    for (size_t i = 0; i < count; i++)
+        at[i] = m->offset_a + sample_at(s, first + i) * v->row_step;
+    if (v->trans) {
+        for (size_t c = 0; c < v->columns; c++) {
+            const double x = real_get(m->type, before[MATVEC_X], m->offset_x + c);
+
+            for (size_t i = 0; i < count; i++)
+                real_sum_add(&sum[i],
+                             real_get(m->type, before[MATVEC_A], at[i] + c * v->column_step), x);
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < v->columns; c++)
+            real_sum_add(&sum[i], real_get(m->type, before[MATVEC_A], at[i] + c),
+                         real_get(m->type, before[MATVEC_X], m->offset_x + c));
+}
+
+tsr_status matvec_verify(const problem *p, const device_facts *d, const void *const before[],
+                         const void *const after[], verdict *out, tsr_error *err)
+{
+    const tsr_matvec_problem *m = &p->matvec;
+    const matvec_view v = matvec_view_of(m);
+    const size_t size = tsr_type_size(m->type);
+    const sample s = sample_of(&v);
+
+    (void)err;
+    *out = (verdict){.ok = true};
+    if (v.rows && m->offset_y &&
+        memcmp(before[MATVEC_Y], after[MATVEC_Y], m->offset_y * size) != 0) {
+        out->ok = false;
+        out->worst = INFINITY;
+        snprintf(out->detail, sizeof(out->detail), "elements of y before offset %zu changed",
+                 m->offset_y);
+        return TSR_OK;
+    }
+    for (size_t first = 0; first < s.count; first += BLOCK) {
+        const size_t count = size_min(BLOCK, s.count - first);
+        real_sum sum[BLOCK];
+
+        for (size_t i = 0; i < count; i++)
+            sum[i] = real_sum_start(m->type, d);
+        add_up(&v, m, &s, first, count, before, sum);
+        for (size_t i = 0; i < count; i++) {
+            const size_t row = sample_at(&s, first + i);
+            const double c =
+                v.beta == 0 ? 0 : real_get(m->type, before[MATVEC_Y], m->offset_y + row);
+            const double got = real_get(m->type, after[MATVEC_Y], m->offset_y + row);
+            const double ratio = real_judge(&sum[i], v.alpha, v.beta, c, got);
+
+            if (isfinite(ratio) || out->ok)
+                out->worst = fmax(out->worst, ratio);
+            if (ratio <= 1 || !out->ok)
+                continue;
+            out->ok = false;
+            snprintf(out->detail, sizeof(out->detail),
+                     "y[%zu] is %.9g, %.3g times its error bound away from %.9Lg", row, got, ratio,
+                     v.alpha * sum[i].sum + (long double)v.beta * c);
+        }
+    }
+    return TSR_OK;
+}
