@@ -29,13 +29,13 @@
 #define TILE  (SIDE * BLOCK)
 #define ITEMS (SIDE * SIDE)
 
-kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
-matmul_block(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
-             uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-             global REAL *restrict c, ulong offset_c, uint ldc)
+__kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
+matmul_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
+             uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+             __global REAL *restrict c, ulong offset_c, uint ldc)
 {
-    local REAL tile_a[DEPTH][TILE];
-    local REAL tile_b[DEPTH][TILE];
+    __local REAL tile_a[DEPTH][TILE];
+    __local REAL tile_b[DEPTH][TILE];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
     const uint item = y * SIDE + x;

@@ -52,8 +52,8 @@
 typedef REAL_N(LANES_NUMBER) vector;
 
 /* Where C has fewer than COLUMNS columns: one output after another. */
-static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, global const REAL *a, uint lda,
-                   global const REAL *b, uint ldb, REAL beta, global REAL *c, uint ldc)
+static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const REAL *a, uint lda,
+                   __global const REAL *b, uint ldb, REAL beta, __global REAL *c, uint ldc)
 {
     for (uint i = i0; i < min(i0 + ROWS, m); i++) {
         for (uint j = 0; j < n; j++) {
@@ -66,9 +66,9 @@ static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, global const REA
     }
 }
 
-kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a,
-                              ulong offset_a, uint lda, global const REAL *restrict b,
-                              ulong offset_b, uint ldb, REAL beta, global REAL *restrict c,
+__kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
+                              ulong offset_a, uint lda, __global const REAL *restrict b,
+                              ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
                               ulong offset_c, uint ldc)
 {
     const uint i0 = get_global_id(0) * ROWS;
@@ -92,7 +92,7 @@ kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, global const R
             sum[r][v] = 0;
     }
     for (uint p = 0; p < k; p++) {
-        global const REAL *from = b + (ulong)p * ldb + j0;
+        __global const REAL *from = b + (ulong)p * ldb + j0;
         vector part[VECTORS];
 
 #pragma unroll

@@ -12,9 +12,9 @@
 #include "real.clh"
 #include "matmul_access.clh"
 
-kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a,
-                         ulong offset_a, uint lda, global const REAL *restrict b, ulong offset_b,
-                         uint ldb, REAL beta, global REAL *restrict c, ulong offset_c, uint ldc)
+__kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
+                         ulong offset_a, uint lda, __global const REAL *restrict b, ulong offset_b,
+                         uint ldb, REAL beta, __global REAL *restrict c, ulong offset_c, uint ldc)
 {
     const uint j = get_global_id(0);
     const uint i = get_global_id(1);

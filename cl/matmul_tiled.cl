@@ -19,13 +19,13 @@
 #error "TILE: side of the square tiles"
 #endif
 
-kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-matmul_tiled(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
-             uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-             global REAL *restrict c, ulong offset_c, uint ldc)
+__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
+matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
+             uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+             __global REAL *restrict c, ulong offset_c, uint ldc)
 {
-    local REAL tile_a[TILE][TILE];
-    local REAL tile_b[TILE][TILE];
+    __local REAL tile_a[TILE][TILE];
+    __local REAL tile_b[TILE][TILE];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
     const uint i = get_group_id(1) * TILE + y;

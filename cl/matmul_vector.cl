@@ -38,7 +38,7 @@
 typedef REAL_N(4) real4;
 
 /* Four elements, those from `count` on as 0. */
-static inline real4 load4(global const REAL *from, uint count)
+static inline real4 load4(__global const REAL *from, uint count)
 {
     real4 v = 0;
 
@@ -60,7 +60,7 @@ static inline uint left(uint at, uint limit)
 }
 
 /* Load a tile whose source runs along the tile's rows: element (p, i) at p ld + i. */
-static inline void load_along(local real4 *tile, global const REAL *from, uint ld, uint i0, uint size,
+static inline void load_along(__local real4 *tile, __global const REAL *from, uint ld, uint i0, uint size,
                        uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
@@ -75,7 +75,7 @@ static inline void load_along(local real4 *tile, global const REAL *from, uint l
 
 /* Load a tile whose source runs along k: element (p, i) at i ld + p.  Each vector is spread over
  * four rows of the tile. */
-static inline void load_across(local REAL *tile, global const REAL *from, uint ld, uint i0, uint size,
+static inline void load_across(__local REAL *tile, __global const REAL *from, uint ld, uint i0, uint size,
                         uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
@@ -93,7 +93,7 @@ static inline void load_across(local REAL *tile, global const REAL *from, uint l
 }
 
 /* Write four outputs of one row, the last `count` of them beyond the edge left out. */
-static inline void update4(global REAL *to, uint count, REAL alpha, real4 sum, REAL beta)
+static inline void update4(__global REAL *to, uint count, REAL alpha, real4 sum, REAL beta)
 {
     if (count > 0)
         REAL_UPDATE(to[0], alpha, sum.s0, beta);
@@ -105,13 +105,13 @@ static inline void update4(global REAL *to, uint count, REAL alpha, real4 sum, R
         REAL_UPDATE(to[3], alpha, sum.s3, beta);
 }
 
-kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
-matmul_vector(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a, ulong offset_a,
-              uint lda, global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-              global REAL *restrict c, ulong offset_c, uint ldc)
+__kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
+matmul_vector(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
+              uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
+              __global REAL *restrict c, ulong offset_c, uint ldc)
 {
-    local real4 tile_a[DEPTH * ROW];
-    local real4 tile_b[DEPTH * ROW];
+    __local real4 tile_a[DEPTH * ROW];
+    __local real4 tile_b[DEPTH * ROW];
     const uint x = get_local_id(0);
     const uint y = get_local_id(1);
     const uint item = y * SIDE + x;
@@ -130,9 +130,9 @@ matmul_vector(uint m, uint n, uint k, REAL alpha, global const REAL *restrict a,
         if (TRANS_A)
             load_along(tile_a, a, lda, i0, m, p0, k, item);
         else
-            load_across((local REAL *)tile_a, a, lda, i0, m, p0, k, item);
+            load_across((__local REAL *)tile_a, a, lda, i0, m, p0, k, item);
         if (TRANS_B)
-            load_across((local REAL *)tile_b, b, ldb, j0, n, p0, k, item);
+            load_across((__local REAL *)tile_b, b, ldb, j0, n, p0, k, item);
         else
             load_along(tile_b, b, ldb, j0, n, p0, k, item);
         /* Filled before read: below, we read what other work-items wrote. */

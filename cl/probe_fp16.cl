@@ -6,7 +6,7 @@
  */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-kernel void probe(global uint *out)
+__kernel void probe(__global uint *out)
 {
     const uint i = get_global_id(0);
     /* The bits of 1 + i / 1024: the sum is not left to the compiler. */

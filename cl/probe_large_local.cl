@@ -9,9 +9,9 @@
 #error "LOCAL_WORDS: uints of local memory"
 #endif
 
-kernel void probe(global uint *out)
+__kernel void probe(__global uint *out)
 {
-    local uint words[LOCAL_WORDS];
+    __local uint words[LOCAL_WORDS];
     const uint i = get_local_id(0);
     const uint opposite = get_local_size(0) - 1 - i;
 

@@ -4,7 +4,7 @@
  *           but a working shfl.sync can give that
  * Work      one work-group of 64 items, two warps; item i writes out[i]
  */
-kernel void probe(global uint *out)
+__kernel void probe(__global uint *out)
 {
     const uint i = get_global_id(0);
     const uint mine = 3 * i + 7;

@@ -8,7 +8,7 @@
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
 
-kernel void probe(global uint *out)
+__kernel void probe(__global uint *out)
 {
     const uint size = get_sub_group_size();
     const uint lane = get_sub_group_local_id();

@@ -40,8 +40,8 @@
 #error "STAGES: sub-stages done in registers for each read, at least 1"
 #endif
 
-#define HELD (1 << STAGES)
-#define TILE (GROUP * HELD)
+#define HELD         (1 << STAGES)
+#define TILE         (GROUP * HELD)
 #define TILE_INDICES (WITH_INDEX ? TILE : 1)
 
 /* Where key r of a work-item stands: item = block * stride + column. */

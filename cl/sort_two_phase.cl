@@ -28,7 +28,7 @@
 #error "KEYS_PER_ITEM: keys of a tile per work-item, a power of 2, at least 2"
 #endif
 
-#define TILE (GROUP * KEYS_PER_ITEM)
+#define TILE         (GROUP * KEYS_PER_ITEM)
 #define TILE_INDICES (WITH_INDEX ? TILE : 1)
 
 /* The lower position of a pair.  Of every block of 2 * stride positions, the

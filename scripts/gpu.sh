@@ -30,6 +30,5 @@ for device in gpu cpu host; do
         echo "gpu.sh: no device '$device' here, so no ladder for it"
     fi
 done
-python3 "$root/scripts/ladders.py" table "$results"/ladder-*.jsonl
 echo "gpu.sh: verify ended with status $status; results are in $results"
 exit "$status"

@@ -2,12 +2,12 @@
 """Time every variant of matmul, matvec and sort, and write the tables of docs/ladders.md.
 
     scripts/ladders.py run --tessera build/tessera --device gpu -o data/results/NAME.jsonl
-    scripts/ladders.py table data/results/*.jsonl
+    scripts/ladders.py document --tessera build/tessera data/results/*.jsonl
 
 `run` times each variant on one device (and, with --device host, the C variants) through the
 command itself: every result is verified, and the device time is the median of --repeat runs.
-A row is the command's own JSON, one line each.  `table` prints a Markdown table an operation.
-Needs NumPy, for the random inputs.
+A row is the command's own JSON, one line each.  Needs NumPy, for the random inputs.
+`document` puts the tables made of recorded rows into docs/ladders.md, between its markers.
 """
 import argparse
 import json
@@ -67,30 +67,57 @@ def rate(row):
     return row["rate"] * row["times"]["device_ns"] / row["times"]["median_device_ns"]
 
 
-def table(args):
-    columns = []
-    rows = {}
-    for path in args.results:
+def read_rows(paths):
+    """Devices in the order of the files, and {op: {variant: {device: row}}}."""
+    devices, rows = [], {}
+    for path in paths:
         with open(path) as f:
             for line in f:
                 row = json.loads(line)
-                where = row["device"]["name"]
-                if where not in columns:
-                    columns.append(where)
-                rows.setdefault(row["op"], {}).setdefault(row["variant"], {})[where] = row
-    for op, by_variant in rows.items():
-        first = next(iter(next(iter(by_variant.values())).values()))
-        print(f"{op}, {JOBS[op][1]}, {first['rate_unit']} (ms):\n")
-        print("| variant | " + " | ".join(columns) + " |")
-        print("| --- |" + " --- |" * len(columns))
-        for variant, by_device in by_variant.items():
-            cells = []
-            for where in columns:
-                row = by_device.get(where)
-                cells.append(f"{rate(row):.3g} ({row['times']['median_device_ns'] / 1e6:.3g})"
-                             if row else "")
-            print(f"| {variant} | " + " | ".join(cells) + " |")
-        print()
+                device = os.path.splitext(os.path.basename(path))[0]
+                if device not in devices:
+                    devices.append(device)
+                rows.setdefault(row["op"], {}).setdefault(row["variant"], {})[device] = row
+    return devices, rows
+
+
+def cell(row):
+    """The rate in three digits, or as an integer where it has more."""
+    if not row:
+        return ""
+    return f"{rate(row):,.0f}" if rate(row) >= 100 else f"{rate(row):.3g}"
+
+
+def ladder(operation, by_variant, devices):
+    """The Markdown table of one operation, steps in the table's order."""
+    devices = [d for d in devices if any(d in v for v in by_variant.values())]
+    unit = next(iter(next(iter(by_variant.values())).values()))["rate_unit"]
+    yield f"{JOBS[operation['op']][1]}, {unit}:"
+    yield ""
+    yield "| variant | what it adds | " + " | ".join(devices) + " |"
+    yield "| --- | --- |" + " ---: |" * len(devices)
+    for v in operation["variants"]:
+        found = by_variant.get(v["name"], {})
+        if found:
+            yield (f"| {v['name']} | {v['idea']} | "
+                   + " | ".join(cell(found.get(d)) for d in devices) + " |")
+
+
+def document(args):
+    devices, rows = read_rows(args.results)
+    out = subprocess.run([args.tessera, "kernels", "--device", "host", "--json"], check=True,
+                         stdout=subprocess.PIPE)
+    with open(args.file) as f:
+        text = f.read()
+    for operation in json.loads(out.stdout)["operations"]:
+        op = operation["op"]
+        begin, end = f"<!-- {op} -->\n", f"<!-- end {op} -->\n"
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        table = "\n".join(ladder(operation, rows[op], devices))
+        text = before + begin + "\n" + table + "\n\n" + end + after
+    with open(args.file, "w") as f:
+        f.write(text)
 
 
 def main():
@@ -103,9 +130,11 @@ def main():
     r.add_argument("--repeat", type=int, default=5, help="runs of each variant")
     r.add_argument("-o", "--output", required=True, help="file for the rows, JSON lines")
     r.set_defaults(function=run)
-    t = commands.add_parser("table", help="Markdown tables of recorded rows")
-    t.add_argument("results", nargs="+", help="files that `run` wrote")
-    t.set_defaults(function=table)
+    d = commands.add_parser("document", help="put tables of recorded rows into docs/ladders.md")
+    d.add_argument("--tessera", default="build/tessera", help="the command that knows the ideas")
+    d.add_argument("--file", default="docs/ladders.md", help="the document")
+    d.add_argument("results", nargs="+", help="files that `run` wrote; their names head columns")
+    d.set_defaults(function=document)
     args = parser.parse_args()
     args.function(args)
 

@@ -158,8 +158,10 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
 static tsr_status run_all(work *w, tsr_error *err)
 {
     uint64_t *device_ns = calloc(w->o->repeat, sizeof *device_ns);
-    tsr_status st = device_ns ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+    tsr_status st = TSR_OK;
 
+    if (!device_ns)
+        return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
     for (size_t i = 0; !st && i < w->o->repeat; i++) {
         if (i)
             restore_operands(w);

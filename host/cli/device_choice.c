@@ -26,7 +26,7 @@ static tsr_status list_devices(choice *out, tsr_error *err)
     st = tsr_devices_find(&out->list, err);
     if (st)
         return st;
-    out->device = calloc(tsr_devices_count(out->list), sizeof *out->device);
+    out->device = calloc(tsr_devices_count(out->list), sizeof(const tsr_device *));
     return out->device ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
 }
 

@@ -7,8 +7,12 @@
 #include "base/fail.h"
 #include "device/query.h"
 #include "session/program.h"
+#include "session/source.h"
 
-enum { PROBE_ITEMS = 64 };
+enum {
+    PROBE_ITEMS = 64,
+    PROBE_FORMAT = 2 /* part of every key: raise it when the C side of a probe changes */
+};
 
 /* Sizes of static local memory to try, largest first, in bytes: what NVIDIA's chips of compute
  * capability 9.0 (227 KiB less 1 KiB that the compiler keeps), 8.0, 8.6 and 7.x hold. */
@@ -192,11 +196,13 @@ static bool recall(tsr_session *s, feature f, const char *key)
 
 tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
 {
-    static bool (*const probes[FEATURE_COUNT])(tsr_session *, char *, size_t) = {
-        [FEATURE_FP16] = probe_fp16,
-        [FEATURE_SUBGROUPS] = probe_subgroups,
-        [FEATURE_PTX] = probe_ptx,
-        [FEATURE_LARGE_LOCAL] = probe_large_local};
+    static const struct {
+        bool (*decide)(tsr_session *s, char *why, size_t size);
+        const char *source;
+    } probes[FEATURE_COUNT] = {[FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
+                               [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
+                               [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
+                               [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"}};
     device_facts *d = &s->device.facts;
     size_t *number = detail(d, f);
     char platform[256] = "";
@@ -204,14 +210,16 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
     text answer = {0};
 
     clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform), platform, NULL);
-    text_format(&key, "probe of %s on %s\nformat 1\nplatform %s %s\ndriver %s\n", feature_name(f),
-                d->name, d->platform, platform, d->driver);
+    text_format(&key, "probe of %s on %s\nformat %d\nplatform %s %s\ndriver %s\n", feature_name(f),
+                d->name, PROBE_FORMAT, d->platform, platform, d->driver);
+    if (source_read(text_get(&s->kernel_dir), probes[f].source, &key, NULL) != TSR_OK)
+        text_append(&key, "no source\n");
     if (key.failed)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory to probe %s", feature_name(f));
     if (!recall(s, f, text_get(&key))) {
         char why[sizeof(d->feature_why[f])] = "";
 
-        d->feature[f] = probes[f](s, why, sizeof(why)) ? FEATURE_YES : FEATURE_NO;
+        d->feature[f] = probes[f].decide(s, why, sizeof(why)) ? FEATURE_YES : FEATURE_NO;
         if (d->feature[f] == FEATURE_YES)
             why[0] = '\0';
         memcpy(d->feature_why[f], why, sizeof(why));

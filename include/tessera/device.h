@@ -50,7 +50,7 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *               NULL: the environment variable TESSERA_DEVICE, else the first
  *               GPU, else accelerator, else CPU.
  * @param out    Receives up to max devices, borrowed from the list.
- * @param count  Receives their number, at least 1.
+ * @param count  Receives how many were written, 1 to max.
  * @return TSR_OK; TSR_ENODEVICE where no OpenCL device is usable at all;
  *         TSR_ENAME where `which` names none, or (unless it is "all") several:
  *         the message lists what there is.  "cpu", "gpu" and "accelerator"

@@ -62,7 +62,8 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
  * Asynchronous: returns once the work is enqueued and flushed.  The buffers
  * must live, unmodified, until *done completes.  report holds no device time.
  *
- * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.
+ * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order
+ *              queue, such as the session's own, calls follow one another without them.
  * @param done  Receives an event that the caller releases.  May be NULL.
  * @return as tsr_matmul; on `host` TSR_EUNSUITED.  On failure commands already
  *         enqueued are finished before the return, C is unspecified, and *done

@@ -136,9 +136,10 @@ class Verify(Case):
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_all_devices(self):
-        rows = self.check("sort", "--device", "all")
-        self.assertTrue(rows[-1].split(": ")[0].endswith(" on host"))
-        self.assertFalse(rows[0].split(": ")[0].endswith(" on host"))
+        rows = self.check("matvec", "--device", "all", "--kernel", "row-item")
+        self.assertRegex(rows[0], r"^ok   matvec/row-item float32 on (?!host: )")
+        self.assertTrue(rows[-1].startswith("skip matvec/row-item "), rows[-1])
+        self.assertIn(" on host: ", rows[-1])
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ static void long_messages_are_cut(void **state)
     assert_non_null(word);
     memset(word, 'w', 4999);
     word[4999] = '\0';
-    for (size_t cut = 1; cut < 4999; cut += cut > 900 && cut < 1100 ? 1 : 97) {
+    for (size_t cut = 1; cut<4999; cut += cut> 900 && cut < 1100 ? 1 : 97) {
         tsr_fail(&x.err, TSR_ECL, -5, "%.*s", (int)cut, word);
         assert_true(strlen(x.err.message) < sizeof(x.err.message));
         assert_string_equal(x.guard, "guarded");

@@ -1,4 +1,5 @@
-/* The binary cache gives back what was stored, whole, or nothing: whatever happened to its files. */
+/* The binary cache gives back what was stored, whole, or nothing: whatever happened to its files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "session/embedded.h"
 #include "session/source.h"
 
-static const char *const file_names[] = {"a.cl",        "b.clh",    "c.clh", "loop.clh",
+static const char *const file_names[] = {"a.cl",       "b.clh",    "c.clh",    "loop.clh",
                                          "missing.cl", "real.clh", "no_end.cl"};
 static const char *const file_texts[] = {
     "first\n#include \"b.clh\"\nthird\n#include \"c.clh\"\n#include \"b.clh\"\nlast\n",

@@ -112,13 +112,13 @@ static void variants_are_whole(void **state)
     each_variant(variant_is_whole);
 }
 
-/* Whether `text` has `word` as a whole identifier followed by '('. */
-static bool declares(const char *text, const char *word)
+/* Whether `source` has `word` as a whole identifier followed by '('. */
+static bool declares(const char *source, const char *word)
 {
     const size_t length = strlen(word);
 
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-        bool starts = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+    for (const char *at = strstr(source, word); at; at = strstr(at + 1, word)) {
+        bool starts = at == source || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
 
         if (starts && at[length] == '(')
             return true;
@@ -457,20 +457,13 @@ static void sweeps_pass_their_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(operations_are_whole),
-        cmocka_unit_test(variants_are_whole),
-        cmocka_unit_test(entries_exist),
-        cmocka_unit_test(tunables_have_values),
-        cmocka_unit_test(tunables_are_read),
-        cmocka_unit_test(operations_are_found),
-        cmocka_unit_test(variants_are_found),
-        cmocka_unit_test(settings_are_applied),
-        cmocka_unit_test(wrong_settings_are_refused),
-        cmocka_unit_test(sides_do_not_mix),
-        cmocka_unit_test(features_are_needed),
-        cmocka_unit_test(options_hold_every_define),
-        cmocka_unit_test(preferences_exist),
+        cmocka_unit_test(names_are_unique),          cmocka_unit_test(operations_are_whole),
+        cmocka_unit_test(variants_are_whole),        cmocka_unit_test(entries_exist),
+        cmocka_unit_test(tunables_have_values),      cmocka_unit_test(tunables_are_read),
+        cmocka_unit_test(operations_are_found),      cmocka_unit_test(variants_are_found),
+        cmocka_unit_test(settings_are_applied),      cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(sides_do_not_mix),          cmocka_unit_test(features_are_needed),
+        cmocka_unit_test(options_hold_every_define), cmocka_unit_test(preferences_exist),
         cmocka_unit_test(sweeps_pass_their_checks),
     };
 

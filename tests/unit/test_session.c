@@ -146,8 +146,8 @@ static void chain_two_products(fixture *f, cl_command_queue_properties propertie
     clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
     assert_true(state > CL_COMPLETE);
     assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
-    assert_int_equal(
-        clEnqueueReadBuffer(f->queue, t, CL_TRUE, 0, BYTES, got, 1, &second, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(f->queue, t, CL_TRUE, 0, BYTES, got, 1, &second, NULL),
+                     CL_SUCCESS);
     assert_memory_equal(got, abb, BYTES);
     clReleaseEvent(gate);
     clReleaseEvent(first);
@@ -270,8 +270,8 @@ static void enqueue_fails(tsr_session *s, const tsr_matmul_problem *p, const cl_
     tsr_error err = {0};
 
     memset(&report, 0x5a, sizeof(report));
-    assert_int_equal(
-        tsr_matmul_enqueue(s, p, m[0], m[1], m[2], run, 0, NULL, &done, &report, &err), status);
+    assert_int_equal(tsr_matmul_enqueue(s, p, m[0], m[1], m[2], run, 0, NULL, &done, &report, &err),
+                     status);
     if (!strstr(err.message, part))
         fail_msg("'%s' does not say '%s'", err.message, part);
     assert_ptr_equal(done, sentinel);
@@ -284,9 +284,8 @@ static void failing_calls_leave_things_as_they_were(void **state)
     fixture *f = *state;
     tsr_session *s = adopt(f, 0);
     float a[ELEMENTS], got[ELEMENTS];
-    const tsr_run unknown = {.variant = "tield"};
-    const tsr_run value = {
-        .variant = "tiled", .set = (const char *[]){"TILE=31"}, .set_count = 1};
+    const tsr_run unknown = {.variant = "tile"};
+    const tsr_run value = {.variant = "tiled", .set = (const char *[]){"TILE=31"}, .set_count = 1};
     const tsr_run lost = {.set = (const char *[]){"TILE=16"}, .set_count = 1};
     tsr_matmul_problem p = square;
     cl_mem x, small, c;

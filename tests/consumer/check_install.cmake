@@ -1,0 +1,52 @@
+# Install Tessera into a fresh folder below WORK, build consumer/project against it and run it.
+#
+#   SOURCE  Tessera's sources        WORK    folder for builds
+#   SHARED  ON or OFF                HOW     cmake or pkg-config
+#   C_COMPILER, GENERATOR, PKG_CONFIG
+
+set(build ${WORK}/build)
+set(prefix ${WORK}/installed)
+set(project ${CMAKE_CURRENT_LIST_DIR}/project)
+set(consumer ${WORK}/consumer-${HOW})
+
+function(run)
+    execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# The build is kept between tests, the installed tree is not.
+file(REMOVE_RECURSE ${prefix} ${consumer})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G ${GENERATOR} -DCMAKE_C_COMPILER=${C_COMPILER}
+    -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=${SHARED}
+    -DCMAKE_INSTALL_PREFIX=${prefix} -DCMAKE_INSTALL_LIBDIR=lib)
+run(${CMAKE_COMMAND} --build ${build})
+run(${CMAKE_COMMAND} --install ${build})
+file(MAKE_DIRECTORY ${consumer})
+
+if(HOW STREQUAL cmake)
+    run(${CMAKE_COMMAND} -S ${project} -B ${consumer} -G ${GENERATOR}
+        -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${prefix})
+    run(${CMAKE_COMMAND} --build ${consumer})
+else()
+    set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
+    set(static "")
+    if(NOT SHARED)
+        set(static --static)
+    endif()
+    execute_process(COMMAND ${PKG_CONFIG} ${static} --cflags --libs tessera
+        OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${project}/consumer.c -o ${consumer}/consumer
+        ${flags})
+endif()
+
+set(ENV{LD_LIBRARY_PATH} ${prefix}/lib)
+execute_process(COMMAND ${consumer}/consumer OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+if(NOT out STREQUAL "58 64 139 154\n")
+    message(FATAL_ERROR "the consumer printed '${out}'")
+endif()
+# The installed command starts too, with nothing of the build folder.
+execute_process(COMMAND ${prefix}/bin/tessera --version OUTPUT_VARIABLE out
+    COMMAND_ERROR_IS_FATAL ANY)
+if(NOT out MATCHES "^tessera [0-9.]+\n$")
+    message(FATAL_ERROR "the installed command printed '${out}'")
+endif()

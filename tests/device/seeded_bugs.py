@@ -1,0 +1,119 @@
+"""A bug in a copy of the kernels is found: by the sweep (status 3), or by Oclgrind.
+
+    seeded_bugs.py BUG      seed it, run, and fail unless it is found
+    seeded_bugs.py --list   the names
+
+Each class is here: a dropped barrier, a wrong stride, an off-by-one guard.  PoCL runs work-items
+one after another between barriers, so that a dropped one may do no harm there; Oclgrind sees the
+race.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oclgrind"))
+from simulator import Run
+
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+# name: (operation, variant, file, text, which occurrence of it, replacement, settings)
+BUGS = {
+    # Dropped barriers.
+    "oclgrind-tiled-fill-barrier":
+        ("matmul", "tiled", "matmul_tiled.cl", BARRIER, 0, "", ["TILE=8"]),
+    "oclgrind-tiled-refill-barrier":
+        ("matmul", "tiled", "matmul_tiled.cl", BARRIER, 1, "", ["TILE=8"]),
+    "oclgrind-group-row-refill-barrier":
+        ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 1, "", []),
+    "oclgrind-two-phase-exchange-barrier":
+        ("sort", "two-phase", "sort_two_phase.cl", BARRIER, 0, "",
+         ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "sweep-tiled-fill-barrier":
+        ("matmul", "tiled", "matmul_tiled.cl", BARRIER, 0, "", []),
+    # Wrong strides.
+    "sweep-naive-c-stride":
+        ("matmul", "naive", "matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
+    "sweep-matmul-a-stride":
+        ("matmul", "naive", "matmul_access.clh", "(ulong)i * lda + p", 0,
+         "(ulong)i * (lda - 1) + p", []),
+    "sweep-block-b-stride":
+        ("matmul", "block", "matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
+         "tile_b[p][x + r * (SIDE - 1)]", []),
+    "sweep-split-row-part-stride":
+        ("matvec", "split-row", "matvec_split_row.cl", "(ulong)row * parts + part", 0,
+         "(ulong)row + part", []),
+    "sweep-two-phase-stride":
+        ("sort", "two-phase", "sort_two_phase.cl", "low ^ (flip ? 2 * stride - 1 : stride)", 0,
+         "low ^ stride", []),
+    # Off-by-one guards.
+    "sweep-tiled-load-guard":
+        ("matmul", "tiled", "matmul_tiled.cl", "i < m && p0 + x < k ?", 0,
+         "i < m && p0 + x <= k ?", []),
+    "sweep-block-row-guard":
+        ("matmul", "block", "matmul_block.cl", "if (i < m && j < n)", 0,
+         "if (i + 1 < m && j < n)", []),
+    "oclgrind-naive-store-guard":
+        ("matmul", "naive", "matmul_naive.cl", "if (i >= m || j >= n)", 0,
+         "if (i > m || j >= n)", []),
+    "sweep-sort-naive-guard":
+        ("sort", "naive", "sort_naive.cl", "if (high < n)", 0, "if (high + 1 < n)", []),
+    "oclgrind-sort-naive-guard":
+        ("sort", "naive", "sort_naive.cl", "if (high < n)", 0, "if (high <= n)", []),
+    "sweep-team-tree-row-guard":
+        ("matvec", "team-tree", "matvec_team_tree.cl", "lane == 0 && row < rows", 0,
+         "lane == 0 && row + 1 < rows", []),
+}
+
+
+def replace(text, old, which, new):
+    """The text with one occurrence of `old` replaced; it has to be there."""
+    at = [m.start() for m in re.finditer(re.escape(old), text)]
+    if which >= len(at):
+        sys.exit("'%s' occurs %d times, and number %d is to be replaced: the seed is stale"
+                 % (old, len(at), which + 1))
+    return text[:at[which]] + new + text[at[which] + len(old):]
+
+
+def run_sweep(args):
+    """The sweep on PoCL: status, what it printed, and whether it found the bug."""
+    done = subprocess.run([os.environ["TESSERA"], *args, "--device", "cpu"], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=280)
+    out = done.stdout.decode(errors="replace")
+    return done.returncode, out, done.returncode == 3 and "\nFAIL " in "\n" + out
+
+
+def run_simulator(args):
+    run = Run(*args, "--tiny", "--device", "0:0", timeout=280)
+    # A refusal to build the seeded kernel would be no find.
+    found = bool(run.complaints()) and run.status in (0, 3)
+    return run.status, run.out + run.err + run.complaints()[:2000], found
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(BUGS))
+        return
+    op, variant, file, old, which, new, settings = BUGS[sys.argv[1]]
+    runner = run_simulator if sys.argv[1].startswith("oclgrind-") else run_sweep
+    with tempfile.TemporaryDirectory(prefix="tessera-seeded-") as folder:
+        kernels = os.path.join(folder, "cl")
+        shutil.copytree(os.path.join(os.environ["TESSERA_SOURCE"], "cl"), kernels)
+        path = os.path.join(kernels, file)
+        with open(path, encoding="utf-8") as f:
+            text = replace(f.read(), old, which, new)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.environ["TESSERA_CACHE_DIR"] = os.path.join(folder, "cache")
+        args = ["verify", op, "--kernel", variant, "--kernel-dir", kernels]
+        status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
+    print(out)
+    if not found:
+        sys.exit("not found: status %d" % status)
+    print("found")
+
+
+main()

@@ -1,0 +1,353 @@
+/*
+ * An OpenCL layer (cl_loader_layers) between the loader and the drivers.  It
+ *
+ *   - counts, per kind of object, references taken (create, retain, events given out) less those
+ *     released, and how often each function was called;
+ *   - makes the N-th call of one function fail: TESSERA_FAULT=FUNCTION:N:CODE.  The call does not
+ *     reach the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
+ *
+ * At exit it writes to the file that TESSERA_FAULT_REPORT names:
+ *
+ *     layer ready
+ *     calls clCreateBuffer 3
+ *     balance mem 0
+ *     fault clCreateBuffer 2
+ *
+ * "layer ready" is how a test knows that it was loaded; the line "fault" is there once it happened.
+ * One thread calls OpenCL in what is tested, so the counts are plain.
+ */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+enum { KIND_CONTEXT, KIND_QUEUE, KIND_MEM, KIND_PROGRAM, KIND_KERNEL, KIND_EVENT, KIND_COUNT };
+
+static const char *const kind_names[KIND_COUNT] = {"context", "queue",  "mem",
+                                                   "program", "kernel", "event"};
+
+enum { CALLS_MAX = 64 };
+
+static const cl_icd_dispatch *next;
+static cl_icd_dispatch layer;
+static long balance[KIND_COUNT];
+static struct {
+    const char *name;
+    unsigned long count;
+} calls[CALLS_MAX];
+static int struck;
+
+static unsigned long count_call(const char *name)
+{
+    for (int i = 0; i < CALLS_MAX; i++) {
+        if (!calls[i].name)
+            calls[i].name = name;
+        if (calls[i].name == name || strcmp(calls[i].name, name) == 0)
+            return ++calls[i].count;
+    }
+    abort(); /* CALLS_MAX is too small */
+}
+
+/* The code that this call of a function is to fail with, or 0. */
+static cl_int fault(const char *name)
+{
+    const unsigned long n = count_call(name);
+    const char *wanted = getenv("TESSERA_FAULT");
+    const size_t length = strlen(name);
+    unsigned long which = 0;
+    int code = 0;
+
+    if (!wanted || strncmp(wanted, name, length) != 0 || wanted[length] != ':' ||
+        sscanf(wanted + length, ":%lu:%d", &which, &code) != 2 || which != n)
+        return 0;
+    struck = 1;
+    return code;
+}
+
+static void took(int kind, const void *object)
+{
+    balance[kind] += object != NULL;
+}
+
+static cl_int released(int kind, cl_int rc)
+{
+    balance[kind] -= rc == CL_SUCCESS;
+    return rc;
+}
+
+static cl_int retained(int kind, cl_int rc)
+{
+    balance[kind] += rc == CL_SUCCESS;
+    return rc;
+}
+
+static void report(void)
+{
+    const char *path = getenv("TESSERA_FAULT_REPORT");
+    FILE *f = path ? fopen(path, "w") : NULL;
+
+    if (!f)
+        return;
+    fputs("layer ready\n", f);
+    for (int i = 0; i < CALLS_MAX && calls[i].name; i++)
+        fprintf(f, "calls %s %lu\n", calls[i].name, calls[i].count);
+    for (int k = 0; k < KIND_COUNT; k++)
+        fprintf(f, "balance %s %ld\n", kind_names[k], balance[k]);
+    if (struck)
+        fprintf(f, "fault %s\n", getenv("TESSERA_FAULT"));
+    fclose(f);
+}
+
+/* ---- calls that return a code ------------------------------------------------------------ */
+
+/* A call that passes on, unless it is the one to fail. */
+#define PASS(function, parameters, arguments)                                                      \
+    static CL_API_ENTRY cl_int CL_API_CALL at_##function parameters                                \
+    {                                                                                              \
+        const cl_int code = fault(#function);                                                      \
+                                                                                                   \
+        return code ? code : next->function arguments;                                             \
+    }
+
+PASS(clGetPlatformIDs, (cl_uint n, cl_platform_id *out, cl_uint *count), (n, out, count))
+PASS(clGetPlatformInfo, (cl_platform_id p, cl_platform_info i, size_t s, void *v, size_t *r),
+     (p, i, s, v, r))
+PASS(clGetDeviceIDs,
+     (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *out, cl_uint *count),
+     (p, t, n, out, count))
+PASS(clGetDeviceInfo, (cl_device_id d, cl_device_info i, size_t s, void *v, size_t *r),
+     (d, i, s, v, r))
+PASS(clGetCommandQueueInfo,
+     (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r), (q, i, s, v, r))
+PASS(clBuildProgram,
+     (cl_program p, cl_uint n, const cl_device_id *d, const char *o,
+      void(CL_CALLBACK *f)(cl_program, void *), void *u),
+     (p, n, d, o, f, u))
+PASS(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r),
+     (p, i, s, v, r))
+PASS(clGetProgramBuildInfo,
+     (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
+     (p, d, i, s, v, r))
+PASS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
+PASS(clGetKernelWorkGroupInfo,
+     (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t s, void *v, size_t *r),
+     (k, d, i, s, v, r))
+PASS(clGetMemObjectInfo, (cl_mem m, cl_mem_info i, size_t s, void *v, size_t *r), (m, i, s, v, r))
+PASS(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))
+PASS(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r),
+     (e, i, s, v, r))
+PASS(clFlush, (cl_command_queue q), (q))
+PASS(clFinish, (cl_command_queue q), (q))
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_info i, size_t s,
+                                                         void *v, size_t *r)
+{
+    cl_int code = fault("clGetEventInfo");
+    cl_int rc = code ? code : next->clGetEventInfo(e, i, s, v, r);
+
+    if (rc == CL_SUCCESS && i == CL_EVENT_COMMAND_EXECUTION_STATUS && v && s >= sizeof(cl_int)) {
+        code = fault("clGetEventInfo.status");
+        if (code)
+            memcpy(v, &code, sizeof(code));
+    }
+    return rc;
+}
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+#define COUNTED(kind, Object, object)                                                              \
+    static CL_API_ENTRY cl_int CL_API_CALL at_clRetain##Object(object x)                           \
+    {                                                                                              \
+        const cl_int code = fault("clRetain" #Object);                                             \
+                                                                                                   \
+        return code ? code : retained(kind, next->clRetain##Object(x));                            \
+    }                                                                                              \
+    static CL_API_ENTRY cl_int CL_API_CALL at_clRelease##Object(object x)                          \
+    {                                                                                              \
+        count_call("clRelease" #Object);                                                           \
+        return released(kind, next->clRelease##Object(x));                                         \
+    }
+
+COUNTED(KIND_CONTEXT, Context, cl_context)
+COUNTED(KIND_QUEUE, CommandQueue, cl_command_queue)
+COUNTED(KIND_MEM, MemObject, cl_mem)
+COUNTED(KIND_PROGRAM, Program, cl_program)
+COUNTED(KIND_KERNEL, Kernel, cl_kernel)
+COUNTED(KIND_EVENT, Event, cl_event)
+
+#define CREATE(kind, object, function, parameters, arguments)                                      \
+    static CL_API_ENTRY object CL_API_CALL at_##function parameters                                \
+    {                                                                                              \
+        const cl_int code = fault(#function);                                                      \
+        object made;                                                                               \
+                                                                                                   \
+        if (code) {                                                                                \
+            if (rc)                                                                                \
+                *rc = code;                                                                        \
+            return NULL;                                                                           \
+        }                                                                                          \
+        made = next->function arguments;                                                           \
+        took(kind, made);                                                                          \
+        return made;                                                                               \
+    }
+
+CREATE(KIND_CONTEXT, cl_context, clCreateContext,
+       (const cl_context_properties *p, cl_uint n, const cl_device_id *d,
+        void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u, cl_int *rc),
+       (p, n, d, f, u, rc))
+CREATE(KIND_CONTEXT, cl_context, clCreateContextFromType,
+       (const cl_context_properties *p, cl_device_type t,
+        void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u, cl_int *rc),
+       (p, t, f, u, rc))
+CREATE(KIND_QUEUE, cl_command_queue, clCreateCommandQueue,
+       (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *rc), (c, d, p, rc))
+CREATE(KIND_QUEUE, cl_command_queue, clCreateCommandQueueWithProperties,
+       (cl_context c, cl_device_id d, const cl_queue_properties *p, cl_int *rc), (c, d, p, rc))
+CREATE(KIND_MEM, cl_mem, clCreateBuffer,
+       (cl_context c, cl_mem_flags m, size_t s, void *h, cl_int *rc), (c, m, s, h, rc))
+CREATE(KIND_MEM, cl_mem, clCreateSubBuffer,
+       (cl_mem m, cl_mem_flags g, cl_buffer_create_type t, const void *i, cl_int *rc),
+       (m, g, t, i, rc))
+CREATE(KIND_PROGRAM, cl_program, clCreateProgramWithSource,
+       (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *rc), (c, n, s, l, rc))
+CREATE(KIND_PROGRAM, cl_program, clCreateProgramWithBinary,
+       (cl_context c, cl_uint n, const cl_device_id *d, const size_t *l, const unsigned char **b,
+        cl_int *s, cl_int *rc),
+       (c, n, d, l, b, s, rc))
+CREATE(KIND_KERNEL, cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *rc),
+       (p, name, rc))
+CREATE(KIND_EVENT, cl_event, clCreateUserEvent, (cl_context c, cl_int *rc), (c, rc))
+
+/* ---- commands, which give events out ----------------------------------------------------- */
+
+#define COMMAND(function, parameters, arguments)                                                   \
+    static CL_API_ENTRY cl_int CL_API_CALL at_##function parameters                                \
+    {                                                                                              \
+        cl_int rc = fault(#function);                                                              \
+                                                                                                   \
+        if (rc)                                                                                    \
+            return rc;                                                                             \
+        rc = next->function arguments;                                                             \
+        if (rc == CL_SUCCESS && e)                                                                 \
+            took(KIND_EVENT, *e);                                                                  \
+        return rc;                                                                                 \
+    }
+
+COMMAND(clEnqueueNDRangeKernel,
+        (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
+         const size_t *l, cl_uint n, const cl_event *w, cl_event *e),
+        (q, k, d, o, g, l, n, w, e))
+COMMAND(clEnqueueReadBuffer,
+        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n,
+         const cl_event *w, cl_event *e),
+        (q, m, b, o, s, p, n, w, e))
+COMMAND(clEnqueueWriteBuffer,
+        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n,
+         const cl_event *w, cl_event *e),
+        (q, m, b, o, s, p, n, w, e))
+COMMAND(clEnqueueCopyBuffer,
+        (cl_command_queue q, cl_mem a, cl_mem m, size_t x, size_t y, size_t s, cl_uint n,
+         const cl_event *w, cl_event *e),
+        (q, a, m, x, y, s, n, w, e))
+COMMAND(clEnqueueFillBuffer,
+        (cl_command_queue q, cl_mem m, const void *p, size_t t, size_t o, size_t s, cl_uint n,
+         const cl_event *w, cl_event *e),
+        (q, m, p, t, o, s, n, w, e))
+COMMAND(clEnqueueMarkerWithWaitList,
+        (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+COMMAND(clEnqueueBarrierWithWaitList,
+        (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+
+/* ---- the layer --------------------------------------------------------------------------- */
+
+CL_API_ENTRY cl_int CL_API_CALL __attribute__((visibility("default")))
+clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
+{
+    static const char name[] = "tessera faults";
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const void *from = what == CL_LAYER_NAME ? (const void *)name : (const void *)&version;
+    const size_t bytes = what == CL_LAYER_NAME ? sizeof(name) : sizeof(version);
+
+    if (what != CL_LAYER_NAME && what != CL_LAYER_API_VERSION)
+        return CL_INVALID_VALUE;
+    if (value && size < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, from, bytes);
+    if (size_out)
+        *size_out = bytes;
+    return CL_SUCCESS;
+}
+
+#define TAKE(function) layer.function = at_##function
+#define TAKE_COUNTED(Object)                                                                       \
+    do {                                                                                           \
+        TAKE(clRetain##Object);                                                                    \
+        TAKE(clRelease##Object);                                                                   \
+    } while (0)
+
+static void take_over(void)
+{
+    TAKE(clGetPlatformIDs);
+    TAKE(clGetPlatformInfo);
+    TAKE(clGetDeviceIDs);
+    TAKE(clGetDeviceInfo);
+    TAKE(clGetCommandQueueInfo);
+    TAKE(clBuildProgram);
+    TAKE(clGetProgramInfo);
+    TAKE(clGetProgramBuildInfo);
+    TAKE(clSetKernelArg);
+    TAKE(clGetKernelWorkGroupInfo);
+    TAKE(clGetMemObjectInfo);
+    TAKE(clWaitForEvents);
+    TAKE(clGetEventInfo);
+    TAKE(clGetEventProfilingInfo);
+    TAKE(clFlush);
+    TAKE(clFinish);
+    TAKE(clCreateContext);
+    TAKE(clCreateContextFromType);
+    TAKE(clCreateCommandQueue);
+    TAKE(clCreateCommandQueueWithProperties);
+    TAKE(clCreateBuffer);
+    TAKE(clCreateSubBuffer);
+    TAKE(clCreateProgramWithSource);
+    TAKE(clCreateProgramWithBinary);
+    TAKE(clCreateKernel);
+    TAKE(clCreateUserEvent);
+    TAKE(clEnqueueNDRangeKernel);
+    TAKE(clEnqueueReadBuffer);
+    TAKE(clEnqueueWriteBuffer);
+    TAKE(clEnqueueCopyBuffer);
+    TAKE(clEnqueueFillBuffer);
+    TAKE(clEnqueueMarkerWithWaitList);
+    TAKE(clEnqueueBarrierWithWaitList);
+    TAKE_COUNTED(Context);
+    TAKE_COUNTED(CommandQueue);
+    TAKE_COUNTED(MemObject);
+    TAKE_COUNTED(Program);
+    TAKE_COUNTED(Kernel);
+    TAKE_COUNTED(Event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL __attribute__((visibility("default")))
+clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out,
+            const cl_icd_dispatch **layer_out)
+{
+    const cl_uint known = sizeof(layer) / sizeof(layer.clGetPlatformIDs);
+
+    if (entries < known)
+        return CL_INVALID_VALUE;
+    next = target;
+    layer = *target;
+    take_over();
+    atexit(report);
+    *entries_out = known;
+    *layer_out = &layer;
+    return CL_SUCCESS;
+}

@@ -1,0 +1,343 @@
+"""OpenCL calls that fail at their 1st, 2nd, ... use, and objects that are all given back.
+
+FAULT_LAYER names the layer built from fault_layer.c.  Every run here asserts that the layer was
+loaded: the loader ignores one that it cannot.
+"""
+
+import os
+import sys
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from cli_support import Case, has_opencl
+
+LAYER = os.environ["FAULT_LAYER"]
+KINDS = {"context", "queue", "mem", "program", "kernel", "event"}
+CODE = -5  # CL_OUT_OF_RESOURCES: any call may give it
+
+# Of each function the first calls fail in turn; later ones come from the same lines.
+TIMES = 3
+
+# Without these there is no result.
+VITAL = ["clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateKernel",
+         "clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueWriteBuffer",
+         "clEnqueueReadBuffer", "clGetEventInfo", "clGetEventInfo.status"]
+# What the message says in place of the call's name.
+WORDS = {"clEnqueueWriteBuffer": "to the device", "clEnqueueReadBuffer": "from the device",
+         "clGetEventInfo": "failed while it ran", "clGetEventInfo.status": "failed while it ran",
+         "clFinish": "failed while it ran"}
+# A wait ends what has no result yet; at the end of a session it has nothing to tell.
+ONCE = ["clFinish"]
+# These may cost a detail (a name, a time, a cache entry) or the run, but nothing else.
+HARMLESS = ["clGetPlatformInfo", "clGetDeviceInfo", "clGetProgramInfo", "clGetProgramBuildInfo",
+            "clGetKernelWorkGroupInfo", "clGetEventProfilingInfo", "clFlush", "clRetainEvent"]
+
+
+class Report:
+    """What the layer wrote at exit."""
+
+    def __init__(self, path):
+        self.calls, self.balance, self.ready, self.struck = {}, {}, False, False
+        if not os.path.exists(path):
+            return
+        with open(path, encoding="ascii") as f:
+            for line in f:
+                word, *rest = line.split()
+                if word == "layer":
+                    self.ready = True
+                elif word == "fault":
+                    self.struck = True
+                else:
+                    getattr(self, word)[rest[0]] = int(rest[1])
+
+
+def has_layers():
+    """Whether the loader takes layers: ocl-icd does."""
+    class Probe(Layered):
+        def runTest(self):
+            pass
+    probe = Probe()
+    probe.setUp()
+    try:
+        return probe.run_layered("devices")[1].ready
+    finally:
+        probe.doCleanups()
+
+
+class Layered(Case):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(5)
+        # The product of a shape that one variant always takes, and keys of several launches.
+        self.save("a.npy", rng.uniform(-1, 1, (40, 30)).astype(np.float32))
+        self.save("b.npy", rng.uniform(-1, 1, (30, 50)).astype(np.float32))
+        self.save("x.npy", rng.uniform(-1, 1, 30).astype(np.float32))
+        self.save("keys.npy", rng.integers(0, 1000, 5000).astype(np.int32))
+
+    def run_layered(self, *args, fault=None, cache=None):
+        path = self.path("report")
+        if os.path.exists(path):
+            os.remove(path)
+        env = {"OPENCL_LAYERS": LAYER, "TESSERA_FAULT_REPORT": path, "TESSERA_FAULT": fault}
+        if cache:
+            env["TESSERA_CACHE_DIR"] = self.path(cache)
+        r = self.tessera(*args, env=env)
+        return r, Report(path)
+
+    def assert_balance(self, r, report):
+        self.assertTrue(report.ready, "the layer was not loaded\n%s" % r)
+        self.assertEqual(set(report.balance), KINDS)
+        self.assertEqual({k: n for k, n in report.balance.items() if n}, {}, r)
+
+
+OPERATIONS = {
+    "matmul": ("matmul", "a.npy", "b.npy", "-o", "out.npy"),
+    "matmul naive": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "naive"),
+    "matvec": ("matvec", "a.npy", "x.npy", "-o", "out.npy"),
+    "matvec split-row": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "split-row"),
+    "sort": ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy"),
+    "sort naive": ("sort", "keys.npy", "-o", "out.npy", "--kernel", "naive"),
+}
+
+
+class Balance(Layered):
+    """Every object that a run takes is given back."""
+
+    def test_operations(self):
+        for name, args in OPERATIONS.items():
+            for state in ("cold", "warm"):
+                with self.subTest(name, cache=state):
+                    r, report = self.run_layered(*args, cache="balance-" + args[0])
+                    self.assertEqual(r.status, 0, r)
+                    self.assert_balance(r, report)
+                    self.assertGreater(report.calls["clEnqueueNDRangeKernel"], 0)
+
+    def test_repeats(self):
+        r, report = self.run_layered(*OPERATIONS["sort"], "--repeat", "5", "--verify")
+        self.assertEqual(r.status, 0, r)
+        self.assert_balance(r, report)
+
+    def test_devices_and_kernels(self):
+        for args in (("devices",), ("kernels",), ("kernels", "sort", "naive", "--source")):
+            r, report = self.run_layered(*args)
+            self.assertEqual(r.status, 0, r)
+            self.assert_balance(r, report)
+
+    def test_verify(self):
+        for op in ("matmul", "matvec", "sort"):
+            with self.subTest(op):
+                r, report = self.run_layered("verify", op, "--tiny", "--device", "cpu")
+                self.assertEqual(r.status, 0, r)
+                self.assert_balance(r, report)
+
+    def test_refusals(self):
+        for args in (("--kernel", "tiled", "--set", "TILE=31"), ("--kernel", "tield"),
+                     ("--precision", "f16"), ("--device", "nothing")):
+            r, report = self.run_layered(*OPERATIONS["matmul"], *args)
+            self.assertIn(r.status, (1, 2), r)
+            self.assert_balance(r, report)
+
+    def test_the_layer_sees_a_leak(self):
+        """The control: a release that the layer lets fail is a reference that is kept."""
+        r, report = self.run_layered(*OPERATIONS["matmul"])
+        self.assertEqual(r.status, 0, r)
+        self.assertGreater(report.calls["clReleaseMemObject"], 0)
+        self.assertEqual(report.calls["clReleaseMemObject"], report.calls["clCreateBuffer"])
+
+
+class Failing(Layered):
+    """What every failing call has in common; the cases say which calls."""
+
+    def assert_gone(self, args, r):
+        """Nothing of the output is left, nor of its temporary file."""
+        self.assertEqual([n for n in self.names() if n not in self.before], [], r)
+
+    def calls_of(self, args, cache):
+        r, report = self.run_layered(*args, cache=cache)
+        self.assertEqual(r.status, 0, r)
+        self.assert_balance(r, report)
+        with open(self.path("out.npy"), "rb") as f:
+            self.right = f.read()
+        for name in ("out.npy", "index.npy"):
+            if os.path.exists(self.path(name)):
+                os.remove(self.path(name))
+        self.before = set(self.names()) | {"report"}
+        return report.calls
+
+    def fail(self, args, function, n, cache):
+        r, report = self.run_layered(*args, fault="%s:%d:%d" % (function, n, CODE), cache=cache)
+        self.assertTrue(report.struck, "%s was not called %d times\n%s" % (function, n, r))
+        self.assert_balance(r, report)
+        self.assertGreaterEqual(r.status, 0, r)
+        return r
+
+    def assert_failed(self, args, function, n, r):
+        self.assertEqual(r.status, 1, r)
+        lines = [s for s in r.err.splitlines() if not s.startswith("hint: ")]
+        self.assertEqual(len(lines), 1, r)
+        self.assertTrue(lines[0].startswith("tessera: "), r)
+        self.assertIn("CL_OUT_OF_RESOURCES (-5)", lines[0], r)
+        self.assertIn(WORDS.get(function, function), lines[0], r)
+        self.assert_gone(args, r)
+
+    def assert_right_or_failed(self, args, function, n, r):
+        if r.status == 0:
+            with open(self.path("out.npy"), "rb") as f:
+                self.assertEqual(f.read(), self.right, r)
+            for name in ("out.npy", "index.npy"):
+                if os.path.exists(self.path(name)):
+                    os.remove(self.path(name))
+        else:
+            self.assertIn(r.status, (1, 2, 4), r)
+            self.assertTrue(r.err.startswith("tessera: "), r)
+            self.assert_gone(args, r)
+
+    def each(self, args, functions, check, cache, fresh=False):
+        """Let each call of the functions fail, the first TIMES of each; they have to be called."""
+        calls = self.calls_of(args, cache)
+        done = 0
+        for function in functions:
+            for n in range(1, min(calls.get(function, 0), TIMES) + 1):
+                with self.subTest(function=function, call=n):
+                    folder = "%s-%s-%d" % (cache, function, n) if fresh else cache
+                    self.before.add(folder)
+                    check(args, function, n, self.fail(args, function, n, folder))
+                    done += 1
+        self.assertGreater(done, 0)
+        return calls
+
+
+class Failures(Failing):
+    """Calls of a run whose programs are in the cache."""
+
+    def vital(self, name):
+        self.calls_of(OPERATIONS[name], "cache")
+        calls = self.each(OPERATIONS[name], VITAL, self.assert_failed, "cache")
+        self.assertEqual([f for f in VITAL if not calls.get(f)], [])
+
+    def test_matmul(self):
+        self.vital("matmul")
+
+    def test_sort(self):
+        self.vital("sort")
+
+    def test_matvec(self):
+        self.vital("matvec split-row")
+
+    def test_queries(self):
+        self.calls_of(OPERATIONS["matmul"], "cache")
+        self.each(OPERATIONS["matmul"], HARMLESS, self.assert_right_or_failed, "cache")
+
+    def test_every_device_query(self):
+        """The list of devices is read by many: none of them may bring the run down."""
+        args = OPERATIONS["matmul"]
+        self.calls_of(args, "cache")
+        calls = self.calls_of(args, "cache")
+        for n in range(1, min(calls["clGetDeviceInfo"], 60) + 1):
+            with self.subTest(call=n):
+                self.assert_right_or_failed(args, "clGetDeviceInfo", n,
+                                            self.fail(args, "clGetDeviceInfo", n, "cache"))
+
+    def test_stale_binary(self):
+        """A binary that the driver refuses is built anew, silently."""
+        args = OPERATIONS["matmul"]
+        self.calls_of(args, "cache")
+        calls = self.calls_of(args, "cache")
+        for function in ("clCreateProgramWithBinary", "clBuildProgram"):
+            self.assertGreater(calls[function], 0)
+            r = self.fail(args, function, 1, "cache")
+            self.assertEqual((r.status, r.out), (0, ""), r)
+            self.assert_right_or_failed(args, function, 1, r)
+
+    def test_no_platform(self):
+        args = OPERATIONS["matmul"]
+        self.calls_of(args, "cache")
+        for function in ("clGetPlatformIDs", "clGetDeviceIDs"):
+            for n in (1, 2):
+                with self.subTest(function=function, call=n):
+                    r = self.fail(args, function, n, "cache")
+                    self.assertEqual(r.status, 4, r)
+                    self.assertIn("CL_OUT_OF_RESOURCES (-5)", r.err)
+                    self.assertIn("no OpenCL device", r.err)
+                    self.assert_gone(args, r)
+
+
+class ColdFailures(Failing):
+    """Calls of a run that has to compile."""
+
+    FUNCTIONS = ["clCreateProgramWithSource", "clBuildProgram"]
+
+    def test_matmul(self):
+        self.each(OPERATIONS["matmul naive"], self.FUNCTIONS, self.check, "cold", fresh=True)
+
+    def test_sort(self):
+        self.each(OPERATIONS["sort naive"], self.FUNCTIONS, self.check, "cold", fresh=True)
+
+    def check(self, args, function, n, r):
+        self.assertEqual(r.status, 1, r)
+        self.assertTrue(r.err.startswith("tessera: "), r)
+        self.assertIn("CL_OUT_OF_RESOURCES (-5)", r.err)
+        self.assertIn("building " if function == "clBuildProgram" else function, r.err)
+        self.assert_gone(args, r)
+
+    def test_log(self):
+        """A compiler that fails and has no log to give is still reported."""
+        args = OPERATIONS["matmul naive"]
+        self.each(args, ["clGetProgramBuildInfo"], self.assert_right_or_failed, "cold", fresh=True)
+
+
+class Waits(Failing):
+    """What fails while it runs is found at the wait, and named."""
+
+    def test_finish(self):
+        for name in ("matmul", "sort", "matvec"):
+            with self.subTest(name):
+                args = OPERATIONS[name]
+                self.calls_of(args, "cache")
+                self.calls_of(args, "cache")
+                r = self.fail(args, "clFinish", 1, "cache")
+                self.assert_failed(args, "clFinish", 1, r)
+                self.assertRegex(r.err, args[0] + r"/[a-z-]+ failed while it ran on ")
+
+    def test_last_finish(self):
+        """The wait at the end of a session has nothing left to lose."""
+        args = OPERATIONS["matmul"]
+        self.calls_of(args, "cache")
+        calls = self.calls_of(args, "cache")
+        self.assertGreater(calls["clFinish"], 1)
+        r = self.fail(args, "clFinish", calls["clFinish"], "cache")
+        self.assertEqual(r.status, 0, r)
+        self.assert_right_or_failed(args, "clFinish", calls["clFinish"], r)
+
+    def test_status_of_the_vendor(self):
+        """NVIDIA's driver tells of an illegal access by a status of its own."""
+        args = OPERATIONS["sort"]
+        self.calls_of(args, "cache")
+        r, report = self.run_layered(*args, fault="clGetEventInfo.status:1:-9999", cache="cache")
+        self.assertEqual(r.status, 1, r)
+        self.assertIn("(-9999)", r.err)
+        self.assertIn("NVIDIA", r.err)
+        self.assert_balance(r, report)
+        self.assert_gone(args, r)
+
+    def test_existing_output_is_kept(self):
+        args = OPERATIONS["matmul"]
+        self.calls_of(args, "cache")
+        self.write("out.npy", "as it was")
+        r, _ = self.run_layered(*args, fault="clFinish:1:-5", cache="cache")
+        self.assertEqual(r.status, 1, r)
+        with open(self.path("out.npy"), encoding="ascii") as f:
+            self.assertEqual(f.read(), "as it was")
+
+
+def setUpModule():
+    if not has_opencl():
+        raise unittest.SkipTest("no OpenCL device")
+    if not has_layers():
+        raise unittest.SkipTest("this OpenCL loader takes no layers: ocl-icd 2.3 or newer does")
+
+
+if __name__ == "__main__":
+    unittest.main()

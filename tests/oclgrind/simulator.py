@@ -1,0 +1,39 @@
+"""Running the command in Oclgrind, through the OpenCL loader.
+
+Oclgrind never changes the exit status.  A run is clean where all four hold: status 0, an empty log,
+no complaint on standard error, and results that are right, which `tessera verify` judges.
+"""
+
+import os
+import subprocess
+import tempfile
+
+
+class Run:
+    """status, out, err, and log: what Oclgrind complained of."""
+
+    def __init__(self, *args, timeout=800):
+        with tempfile.TemporaryDirectory(prefix="tessera-oclgrind-") as folder:
+            log = os.path.join(folder, "log")
+            env = {k: v for k, v in os.environ.items() if k != "TESSERA_DEVICE"}
+            env.update(OCL_ICD_VENDORS=os.environ["OCLGRIND_LIBRARY"],
+                       OCLGRIND_DATA_RACES="1", OCLGRIND_UNIFORM_WRITES="1",
+                       OCLGRIND_UNINITIALIZED="1", OCLGRIND_CHECK_API="1",
+                       # Without it divisions are false alarms.
+                       OCLGRIND_BUILD_OPTIONS="-cl-opt-disable",
+                       OCLGRIND_NUM_THREADS="1", OCLGRIND_LOG=log)
+            done = subprocess.run([os.environ["TESSERA"], *args], env=env, timeout=timeout,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            self.status = done.returncode
+            self.out = done.stdout.decode(errors="replace")
+            self.err = done.stderr.decode(errors="replace")
+            self.log = ""
+            if os.path.exists(log):
+                with open(log, encoding="utf-8", errors="replace") as f:
+                    self.log = f.read().strip()
+
+    def complaints(self):
+        """What Oclgrind said, or ''."""
+        lines = [line for line in self.err.splitlines()
+                 if "Oclgrind - " in line or "OCLGRIND FATAL" in line]
+        return "\n".join(([self.log] if self.log else []) + lines)

@@ -1,0 +1,48 @@
+"""sweep.py OP SHARD OF: the tiny sweep of every OF-th device variant of OP, under Oclgrind."""
+
+import json
+import os
+import subprocess
+import sys
+
+from simulator import Run
+
+# Defaults are for devices, not for a simulator: smaller groups and tiles reach the same code.
+SMALLER = {
+    ("matmul", "block"): ["SIDE=8"],
+    ("matmul", "vector"): ["SIDE=8"],
+    ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
+    ("sort", "two-phase-registers"): ["GROUP=16", "STAGES=2"],
+}
+
+
+def variants(op):
+    env = dict(os.environ, OCL_ICD_VENDORS=os.environ["OCLGRIND_LIBRARY"])
+    out = subprocess.run([os.environ["TESSERA"], "kernels", op, "--json"], env=env, check=True,
+                         stdout=subprocess.PIPE).stdout
+    (found,) = json.loads(out)["operations"]
+    return [v["name"] for v in found["variants"] if v["runs_on"] == "device"]
+
+
+def main():
+    op, shard, of = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    bad = ran = 0
+    for name in variants(op)[shard - 1::of]:
+        settings = [a for s in SMALLER.get((op, name), []) for a in ("--set", s)]
+        run = Run("verify", op, "--tiny", "--kernel", name, "--device", "0:0", *settings)
+        skipped = run.status == 1 and "FAIL" not in run.out and "skip " in run.out
+        clean = (run.status == 0 or skipped) and not run.complaints()
+        print("%s %s/%s %s" % ("skip" if skipped else "ok  " if clean else "FAIL", op, name,
+                               " ".join(settings[1::2])))
+        if skipped:
+            print(run.out)
+        ran += not skipped
+        if not clean:
+            bad += 1
+            print("status %d\n%s\n%s\n%s" % (run.status, run.out, run.err[:2000],
+                                             run.complaints()[:4000]))
+    if bad or not ran:
+        sys.exit(1)
+
+
+main()
