@@ -15,7 +15,7 @@ static void format_bytes(uint64_t bytes, char *out, size_t size)
 {
     if (bytes < 1024)
         snprintf(out, size, "%" PRIu64 " B", bytes);
-    else if (bytes < 1024u * 1024u)
+    else if (bytes < UINT64_C(1) << 20)
         snprintf(out, size, "%.1f KiB", (double)bytes / 1024);
     else
         snprintf(out, size, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));

@@ -61,7 +61,6 @@ static void print_device(const tsr_device *device, const device_facts *facts)
         return;
     }
     printf("%s %s\n", id, tsr_device_name(device));
-    printf("    %-*s  %s\n", width, "platform", tsr_device_platform(device));
     print_properties(device, width);
     if (facts)
         print_features(facts, width);
@@ -112,10 +111,10 @@ static json_t *device_json(const tsr_device *device, const device_facts *facts)
     json_t *object;
 
     device_id_text(device, id);
-    object = json_pack("{s:s, s:o, s:o}", "id", id, "name", json_text(tsr_device_name(device)),
-                       "platform", json_text(tsr_device_platform(device)));
     if (tsr_device_is_host(device))
-        return object;
+        return json_pack("{s:s, s:s, s:s}", "id", id, "name", tsr_device_name(device), "platform",
+                         tsr_device_platform(device));
+    object = json_object();
     add_properties(object, device);
     if (facts)
         json_object_set_new(object, "features", features_json(facts));

@@ -426,9 +426,12 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
         return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_select: no room for a device");
     if (list->count == 1 && (!which || strcmp(which, "host") != 0))
         return tsr_fail(err, TSR_ENODEVICE, 0, "no OpenCL device was found");
-    *count = 1;
     if (!which || !*which) {
-        out[0] = preferred(list);
+        found[0] = preferred(list);
+        if (!found[0])
+            return tsr_fail(err, TSR_ENODEVICE, 0, "no GPU, accelerator or CPU was found");
+        out[0] = found[0];
+        *count = 1;
         return TSR_OK;
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -438,6 +441,7 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
         if (!found[0])
             return no_match(list, which, "is not there", err);
         out[0] = found[0];
+        *count = 1;
         return TSR_OK;
     }
     n = all_matches(list, which, out, max);

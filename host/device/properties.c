@@ -14,7 +14,8 @@ typedef enum form {
     FORM_FACT_U64, /* taken from device_facts by the function */
     FORM_FACT_BOOL,
     FORM_VERSIONS, /* the list of OpenCL C versions */
-    FORM_ID        /* PLATFORM:DEVICE */
+    FORM_ID,       /* PLATFORM:DEVICE */
+    FORM_PLATFORM
 } form;
 
 typedef struct source {
@@ -52,6 +53,11 @@ static uint64_t fact_on_chip(const device_facts *d)
 
 static const source sources[] = {
     {{"id", "id", "PLATFORM:DEVICE, as --device takes it", PROPERTY_TEXT}, FORM_ID, 0, "", NULL},
+    {{"platform", "platform", "the OpenCL implementation", PROPERTY_TEXT},
+     FORM_PLATFORM,
+     0,
+     "",
+     NULL},
     {{"name", "name", "the device, as its driver names it", PROPERTY_TEXT},
      FORM_STRING,
      CL_DEVICE_NAME,
@@ -213,6 +219,10 @@ static bool read_text(const source *s, const tsr_device *device, text *out)
         return read_versions(device, out);
     if (s->form == FORM_ID) {
         text_format(out, "%u:%u", device->platform_index, device->device_index);
+        return true;
+    }
+    if (s->form == FORM_PLATFORM) {
+        text_append(out, device->facts.platform);
         return true;
     }
     query_string(device->id, s->what, value, sizeof(value));

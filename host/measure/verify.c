@@ -154,8 +154,8 @@ static tsr_status visit(sweep *s, const operation *op, const variant *v, size_t 
     why = dispatch_unsuited(s->session, &p, v, &chosen, &reason);
     if (why) {
         row->unsuited++;
-        if (row->problems == 0)
-            note(row, &p, &chosen, why);
+        if (row->problems == 0 && !row->detail[0])
+            snprintf(row->detail, sizeof(row->detail), "%.390s", why);
     } else {
         if (row->problems == 0)
             row->detail[0] = '\0'; /* of a refusal */

@@ -143,13 +143,17 @@ struct variant {
     tsr_status (*host)(const problem *p, void *const operands[], tsr_error *err);
 };
 
-typedef enum access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_READ_WRITE = 3 } access;
+typedef enum operand_access {
+    ACCESS_READ = 1,
+    ACCESS_WRITE = 2,
+    ACCESS_READ_WRITE = 3
+} operand_access;
 
 /** One operand of a problem. */
 typedef struct operand {
     const char *name; /* "A", "y", "keys" */
     tsr_type type;
-    access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
+    operand_access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
     size_t bytes;  /* from the start of the array, offset included, to the end of the last
                       element */
     bool whole;    /* the operation writes every byte of it: no need to copy it in */

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Every test of Tessera, without a GPU, on Debian 12 or Ubuntu 24.04: installs what is missing,
+# builds with gcc and with clang, plain and with sanitizers, and runs what each build is for.
+#
+#     scripts/test.sh         everything, some 20 minutes on two cores
+#     scripts/test.sh quick   the release build and the tests that need no device
+#
+# TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step that fails does not keep
+# the others from running; the summary at the end names it, and the exit status is then 1.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/packages.sh"
+
+what=${1:-all}
+if [ $# -gt 1 ] || { [ "$what" != all ] && [ "$what" != quick ]; }; then
+    echo "Usage: scripts/test.sh [quick]" >&2
+    exit 2
+fi
+
+builds=${TESSERA_BUILD_DIR:-$root/build}
+mkdir -p "$builds"
+builds=$(cd "$builds" && pwd)
+jobs=$(nproc)
+summary=()
+failed=0
+
+# step NAME COMMAND...: run it, and keep how it went for the summary.
+step() {
+    local name=$1 start=$SECONDS outcome=ok
+    shift
+
+    printf '\n== %s\n\n' "$name"
+    # In a subshell of its own, where `set -e` holds: it would not in an `if`.
+    set +e
+    (set -e; "$@")
+    [ $? -eq 0 ] || outcome=FAILED
+    set -e
+    [ "$outcome" = ok ] || failed=1
+    summary+=("$(printf '%-6s %5d s  %s' "$outcome" $((SECONDS - start)) "$name")")
+    [ "$outcome" = ok ]
+}
+
+# build FOLDER OPTION...: configure and build with every test that there is.
+build() {
+    local folder=$builds/$1
+    shift
+
+    cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_WERROR=ON -DTESSERA_REQUIRE_ALL_TESTS=ON "$@"
+    cmake --build "$folder" --parallel "$jobs"
+}
+
+run_ctest() {
+    local folder=$builds/$1
+    shift
+
+    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" "$@"
+}
+
+check_format() {
+    find "$root"/{host,include,tests,examples} -name '*.[ch]' -print0 |
+        xargs -0 clang-format --dry-run --Werror
+}
+
+check_with_cppcheck() {
+    cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
+        --inline-suppr --suppress=missingIncludeSystem -I "$root/include" -I "$root/host" \
+        -DCL_TARGET_OPENCL_VERSION=300 -j "$jobs" "$root/host"
+}
+
+test_release() {
+    step "gcc, release: build" build test-release -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_C_COMPILER=gcc || return 0
+    if [ "$what" = quick ]; then
+        step "gcc, release: quick tests" run_ctest test-release -L quick || true
+    else
+        step "gcc, release: every test" run_ctest test-release || true
+    fi
+}
+
+test_sanitized() {
+    step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=gcc \
+        -DTESSERA_SANITIZE=address,undefined || return 0
+    step "gcc, sanitizers: tests" run_ctest test-asan -L 'quick|device|cli|faults|examples' || true
+}
+
+test_clang() {
+    step "clang with clang-tidy: build" build test-clang -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_C_COMPILER=clang -DTESSERA_FUZZ_SECONDS=20 \
+        "-DCMAKE_C_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*" || return 0
+    step "clang: quick tests and fuzzers" run_ctest test-clang -L 'quick|fuzz' || true
+}
+
+step "packages" install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ||
+    true
+if [ "$what" = all ]; then
+    step "clang-format" check_format || true
+    step "cppcheck" check_with_cppcheck || true
+    test_clang
+    test_sanitized
+fi
+# Last, so that ctest's closing lines on all tests stand at the end.
+test_release
+
+printf '\n== Summary\n\n'
+printf '%s\n' "${summary[@]}"
+if [ "$failed" -ne 0 ]; then
+    echo "test.sh: something failed"
+    exit 1
+fi
+echo "test.sh: all passed in $SECONDS s"
