@@ -76,6 +76,7 @@ __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global con
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
     vector sum[ROWS][VECTORS];
     uint row[ROWS]; /* the last rows stand in for those beyond the edge */
+    REAL out[ROWS * COLUMNS];
 
     a += offset_a;
     b += offset_b;
@@ -108,13 +109,11 @@ __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global con
         }
     }
 #pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        REAL out[COLUMNS];
-
+    for (uint r = 0; r < ROWS; r++)
 #pragma unroll
         for (uint v = 0; v < VECTORS; v++)
-            STORE(sum[r][v], v, out);
-        for (uint j = own - j0; j < COLUMNS && i0 + r < m; j++)
-            REAL_UPDATE(c[(ulong)(i0 + r) * ldc + j0 + j], alpha, out[j], beta);
-    }
+            STORE(sum[r][v], r * VECTORS + v, out);
+    for (uint r = 0; r < min((uint)ROWS, m - i0); r++)
+        for (uint j = own - j0; j < COLUMNS; j++)
+            REAL_UPDATE(c[(ulong)(i0 + r) * ldc + j0 + j], alpha, out[r * COLUMNS + j], beta);
 }

@@ -170,8 +170,9 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_in
     }                                                                                              \
     static CL_API_ENTRY cl_int CL_API_CALL at_clRelease##Object(object x)                          \
     {                                                                                              \
-        count_call("clRelease" #Object);                                                           \
-        return released(kind, next->clRelease##Object(x));                                         \
+        const cl_int code = fault("clRelease" #Object);                                            \
+                                                                                                   \
+        return code ? code : released(kind, next->clRelease##Object(x));                           \
     }
 
 COUNTED(KIND_CONTEXT, Context, cl_context)
