@@ -1,0 +1,61 @@
+/**
+ * Benchmarking: one problem, variants and peers, each verified before it is
+ * timed, interleaved where they are compared.
+ */
+#ifndef MEASURE_BENCH_H
+#define MEASURE_BENCH_H
+
+#include <signal.h>
+
+#include "measure/result.h"
+
+typedef struct bench_options {
+    bool warm;            /* one set of inputs again and again; default: cold */
+    double seconds;       /* aim for this much measuring a row (default 1) */
+    size_t least_samples; /* at least this many (default 5) */
+    uint64_t seed;
+    bool costs;                        /* also measure build, enqueue and copies */
+    const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
+} bench_options;
+
+/**
+ * Somebody who can do the problem's job: a variant of ours or a peer.
+ *
+ * run() does `calls` calls back to back, each on the next of its input sets,
+ * waits once and gives the wall time; with TIMER_EVENTS, calls is 1 and the
+ * time is the device's.
+ */
+typedef struct contender {
+    void *state;
+    tsr_status (*run)(void *state, size_t calls, double *ns, tsr_error *err);
+    size_t most_calls; /* a sample may hold (a sort's prepared inputs are used up); 0: any */
+    void (*restore)(void *state); /* prepare for the next sample, untimed; may be NULL */
+} contender;
+
+/**
+ * Time contenders, interleaved sample by sample in rotating order, after a
+ * warm-up each.  times[i] receives contender i's.  Stops early, with what
+ * there is, once *options->stop is nonzero.
+ */
+tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
+                            timing *times, tsr_error *err);
+
+/**
+ * Verify, then time one variant with device events; fills *out but for
+ * bound_by, share and limit_rate (roofline_place).
+ *
+ * @return TSR_OK, also where the variant is unsuited: out->unsuited says why;
+ *         TSR_EBOUND where its result is wrong: it is then not timed.
+ */
+tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
+                         const bench_options *options, result_row *out, tsr_error *err);
+
+/**
+ * The same variant as a contender on a queue without profiling, on prepared
+ * device buffers, for comparison with peers.  Free with bench_contender_close.
+ */
+tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
+                                const bench_options *options, contender *out, tsr_error *err);
+void bench_contender_close(contender *c);
+
+#endif

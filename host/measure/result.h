@@ -1,0 +1,104 @@
+/**
+ * A measured row: what was run, where, how long it took and how right it was.
+ *
+ * Written as one JSON object a line (schema "tessera-result-1", docs/results.md)
+ * and read back by compare, report and tests.  A plain value: no ownership.
+ */
+#ifndef MEASURE_RESULT_H
+#define MEASURE_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "ops/dispatch.h"
+
+#define RESULT_SCHEMA "tessera-result-1"
+
+typedef enum result_kind {
+    RESULT_KERNEL, /* a variant of ours */
+    RESULT_PEER,   /* the same job through another library */
+    RESULT_LIMIT   /* a limit of the device that `roofline` measured */
+} result_kind;
+
+/** How a time was taken. */
+typedef enum result_timer {
+    TIMER_EVENTS, /* first START to last END on a profiling queue */
+    TIMER_WALL    /* N calls back to back, one wait, wall / N */
+} result_timer;
+
+/** Order statistics of repeated times, in nanoseconds. */
+typedef struct timing {
+    size_t count; /* samples */
+    size_t calls; /* calls a sample, 1 with TIMER_EVENTS */
+    double min_ns;
+    double median_ns;
+    double max_ns;
+    double low_ns;  /* lower quartile: with `high_ns` the spread that is printed */
+    double high_ns; /* upper quartile */
+} timing;
+
+typedef struct result_row {
+    result_kind kind;
+    char op[16];           /* "matmul"; "limit" for RESULT_LIMIT */
+    char problem[128];     /* operation.describe: rows of one problem compare */
+    char size[64];         /* as --size spells it: "1024x64x4096" */
+    char type[16];         /* "float32" */
+    char precision[16];    /* "f32", "tf32"...; "" for sort */
+    char name[64];         /* variant, peer ("cuBLAS"), or limit ("fp32") */
+    char peer_version[64]; /* "" for our own */
+    char parameters[160];  /* "TILE=16"; "" for peers */
+    char options[400];     /* what the kernel was compiled with */
+    char chosen[160];      /* why this variant: named, tuned (and from where), preferred */
+    char unsuited[400];    /* the reason, in place of times; "" where it ran */
+    char device[128], platform[128], vendor[128], driver[128], device_id[24];
+    char version[32]; /* of Tessera */
+    char when[24];    /* UTC, ISO 8601: "2026-01-31T12:00:00Z" */
+    bool cold;        /* inputs rotated through more memory than the last-level cache */
+    result_timer timer;
+    timing time;
+    double work;       /* operations (or keys) */
+    double bytes;      /* compulsory traffic */
+    double rate;       /* from the median, in `unit` */
+    char unit[16];     /* "GFLOP/s", "GB/s", "Mkeys/s" */
+    char bound_by[32]; /* name of the limit that bounds it: "fp32", "memory read"; "" unknown */
+    double share;      /* of that limit, 0..1; 0 where the limit is not measured */
+    double limit_rate; /* that limit as a rate in `unit`; 0 where not measured */
+    bool verified;
+    double worst;                          /* largest |error| / bound */
+    bool sampled;                          /* checked by samples and sums */
+    double build_cold_ns, build_cached_ns; /* 0 where not measured */
+    double enqueue_ns;                     /* host time to enqueue one call */
+    double to_device_ns, from_device_ns;
+    double to_device_bytes, from_device_bytes;
+    size_t commands;
+    size_t workspace_bytes;
+    uint64_t seed;
+} result_row;
+
+/** Fill in who and where: device, driver, version, time of day. */
+void result_start(result_row *row, const tsr_device *device);
+
+/** Append the row as one JSON line, with its line end, to *out. */
+void result_to_json(const result_row *row, text *out);
+
+/** Read one JSON line.  TSR_EFILE names the field that is missing, wrong or of another schema. */
+tsr_status result_from_json(const char *line, result_row *out, tsr_error *err);
+
+/** Read every row of a JSON-lines file; *out is malloced and the caller's. TSR_EFILE names the
+ * line. */
+tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err);
+
+/** The column names of the CSV form, and one row of it, with line ends (RFC 4180). */
+void result_csv_header(text *out);
+void result_to_csv(const result_row *row, text *out);
+
+/** Order statistics of n samples, which are sorted in place. */
+timing timing_of(double *samples_ns, size_t n, size_t calls);
+
+/** Half the distance between the quartiles as a part of the median: the spread that is printed. */
+double timing_spread(const timing *t);
+
+#endif
