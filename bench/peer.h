@@ -17,6 +17,9 @@ extern "C" {
 
 #define PEER_ABI 1
 
+/** Modules are built with hidden symbols; this one is not. */
+#define PEER_EXPORT __attribute__((visibility("default")))
+
 typedef enum peer_op { PEER_MATMUL, PEER_MATVEC, PEER_SORT } peer_op;
 
 /** Where a peer runs. */
@@ -27,7 +30,8 @@ typedef enum peer_place {
 } peer_place;
 
 /** Element types, as in tessera/types.h: 0 float32, 1 float64, 2 int32, 3 uint32, 4 int64, 5
- * uint64. */
+ * uint64.  Operands stay the caller's, and unchanged, until close(); one that is only written may
+ * be NULL, but its bytes count.  An argsort's peer is handed the positions 0, 1, ... untimed. */
 typedef struct peer_problem {
     peer_op op;
     int type;
@@ -58,7 +62,8 @@ typedef struct peer {
      *  A sort that works in place uses a fresh copy of the keys a call; at most p->sets calls. */
     int (*run)(void *state, size_t calls, double *wall_ns);
 
-    /** Make the sets fresh again, untimed.  NULL where calls leave their inputs as they are. */
+    /** Make the sets fresh again, untimed.  NULL where any number of calls may follow each other:
+     *  inputs stay as they are, or only C and y accumulate, which no time depends on. */
     void (*restore)(void *state);
 
     /** Copy the result of set 0's last call (C, y, keys; index into out2) to host memory. */
@@ -74,7 +79,7 @@ typedef struct peer_list {
 } peer_list;
 
 /** The one symbol of a module. */
-const peer_list *peer_module(void);
+PEER_EXPORT const peer_list *peer_module(void);
 
 #ifdef __cplusplus
 }

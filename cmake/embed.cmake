@@ -1,5 +1,5 @@
-# Write the files FILES (a |-separated list) into the C source OUTPUT as embedded_files[]
-# (host/session/embedded.h).  Run by cmake -P at build time.
+# Write the files FILES (a |-separated list, which may be empty) into the C source OUTPUT as the
+# table STEMs[] of STEM_count entries (host/session/embedded.h).  Run by cmake -P at build time.
 
 string(REPLACE "|" ";" FILES "${FILES}")
 set(arrays "")
@@ -13,6 +13,7 @@ foreach(file IN LISTS FILES)
     string(APPEND table "    {\"${name}\", file_${count}},\n")
     math(EXPR count "${count} + 1")
 endforeach()
+# The last entry is none: C has no empty array.
 file(WRITE "${OUTPUT}" "#include \"session/embedded.h\"\n\n${arrays}\n"
-    "const embedded_file embedded_files[] = {\n${table}};\n"
-    "const size_t embedded_file_count = ${count};\n")
+    "const embedded_file ${STEM}s[] = {\n${table}    {0, 0}};\n"
+    "const size_t ${STEM}_count = ${count};\n")

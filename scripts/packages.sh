@@ -13,6 +13,10 @@ RUN_PACKAGES=(pocl-opencl-icd)
 TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-numpy g++ clang clang-format clang-tidy
                cppcheck git procps)
 
+# To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
+# with NVIDIA's CUDA toolkit, which the distribution does not have.
+PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev ocl-icd-opencl-dev)
+
 # One fact of this system, such as `system_fact VERSION_ID`.
 system_fact() {
     (. /etc/os-release && echo "${!1:-}") 2>/dev/null || true

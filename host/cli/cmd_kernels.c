@@ -10,8 +10,10 @@
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/kernel_choice.h"
+#include "cli/tuning_list.h"
 #include "ops/dispatch.h"
 #include "ops/registry.h"
+#include "ops/tuning_file.h"
 #include "session/program.h"
 #include "session/source.h"
 
@@ -146,6 +148,8 @@ static void list_operation(listing *l, const operation *op, json_t *list)
         if (l->session)
             printf("  judged by %s on %s\n", text_get(&described),
                    tsr_device_name(l->choice.device[0]));
+        if (l->session && !l->variant)
+            tuning_list_print(l->session, &p);
     }
     for (size_t i = 0; i < op->variant_count; i++) {
         const variant *v = &op->variants[i];
@@ -163,10 +167,15 @@ static void list_operation(listing *l, const operation *op, json_t *list)
             print_variant(v, why);
         text_free(&reason);
     }
-    if (list)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "op", op->name, "idea",
-                                              op->idea, "problem", json_text(text_get(&described)),
-                                              "variants", variants));
+    if (list) {
+        json_t *object =
+            json_pack("{s:s, s:s, s:o, s:o}", "op", op->name, "idea", op->idea, "problem",
+                      json_text(text_get(&described)), "variants", variants);
+
+        if (l->session)
+            json_object_set_new(object, "tuning", tuning_list_json(l->session, &p));
+        json_array_append_new(list, object);
+    }
     text_free(&described);
 }
 
@@ -174,6 +183,8 @@ static int list_all(listing *l)
 {
     json_t *list = l->o->given[OPTION_JSON] ? json_array() : NULL;
     const operation *op;
+    text folder = {0};
+    json_t *document;
 
     for (size_t i = 0; (op = operation_at(i)); i++) {
         if (l->op && op != l->op)
@@ -184,9 +195,12 @@ static int list_all(listing *l)
     }
     if (!list)
         return EXIT_DONE;
-    return json_print(json_pack("{s:s, s:o, s:o}", "schema", "tessera-kernels-1", "device",
-                                l->session ? device_identity(l->choice.device[0]) : json_null(),
-                                "operations", list));
+    tuning_folder(&folder);
+    document = json_pack("{s:s, s:o, s:o, s:o}", "schema", "tessera-kernels-1", "device",
+                         l->session ? device_identity(l->choice.device[0]) : json_null(),
+                         "tuning_folder", json_text(text_get(&folder)), "operations", list);
+    text_free(&folder);
+    return json_print(document);
 }
 
 /* The folder that kernels are read from, as a session would; NULL for the embedded ones. */

@@ -8,6 +8,10 @@ int cmd_devices(const options *o);
 int cmd_kernels(const options *o);
 int cmd_run(const options *o); /* matmul, matvec and sort: o->command says which */
 int cmd_verify(const options *o);
+int cmd_bench(const options *o);
+int cmd_roofline(const options *o);
+int cmd_tune(const options *o);
+int cmd_compare(const options *o);
 int cmd_cache(const options *o);
 
 #endif

@@ -22,6 +22,14 @@
      OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 #define TAKES_SCALARS                                                                              \
     (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION))
+#define TAKES_PROBLEM                                                                              \
+    (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_PRECISION) |                        \
+     OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) | OPTION(OPTION_TRANS) |                      \
+     OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING))
+#define TAKES_SEARCH                                                                               \
+    (TAKES_PROBLEM | OPTION(OPTION_OUTPUT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |       \
+     OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |  \
+     OPTION(OPTION_BUDGET) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 
 typedef struct command {
     const char *name;
@@ -60,6 +68,27 @@ static const command commands[] = {
      OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SEED) |
          OPTION(OPTION_JSON)},
+    {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
+     "time variants, each verified first, against the device's limits and peers",
+     "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
+     "a lone n is n x n x n for matmul, n x n for matvec.  --set takes lists: NAME=V1,V2.\n"
+     "-o writes the rows as JSON lines while the table goes to standard output.\n",
+     cmd_bench, 1, 1,
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT)},
+    {"roofline", "[OP]... [--size S] [--device D|all] [-o FILE]",
+     "measure the limits of a device, and place the steps of a ladder on them",
+     "OP is matmul (the default), matvec or sort.  -o writes the rows as JSON lines while the\n"
+     "table goes to standard output.  The limits are kept, and bench places its rows on them.\n",
+     cmd_roofline, 0, 3,
+     OPTION(OPTION_SIZE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
+         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR)},
+    {"tune", "OP [--size S]... [--device D] [--budget SECONDS]",
+     "search the tunables of an operation's variants, and keep the best", "", cmd_tune, 1, 1,
+     TAKES_SEARCH},
+    {"compare", "RESULT.json... [--html FILE] [--fail-below R]",
+     "results of several devices, drivers or versions side by side", "", cmd_compare, 1, SIZE_MAX,
+     OPTION(OPTION_HTML) | OPTION(OPTION_FAIL_BELOW) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
+         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET)},
     {"cache", "[--clear]", "where built programs are kept, and which", "", cmd_cache, 0, 0,
      OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON)},
 };

@@ -129,6 +129,25 @@ static bool parse_set(const char *value, options *out)
     return true;
 }
 
+/* What a size means depends on the operation, which reads it (cli/bench_problem.h). */
+static bool parse_size(const char *value, options *out)
+{
+    if (!isdigit((unsigned char)*value))
+        return false;
+    out->size[out->size_count++] = value;
+    return true;
+}
+
+static bool parse_budget(const char *value, options *out)
+{
+    return parse_real(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
+}
+
+static bool parse_fail_below(const char *value, options *out)
+{
+    return parse_real(value, &out->fail_below) && isfinite(out->fail_below) && out->fail_below > 0;
+}
+
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OUTPUT] = {"output", 'o', "FILE", "write the result here; - is standard output", NULL,
                        NULL},
@@ -143,11 +162,12 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_ARGSORT] = {"argsort", 0, "FILE",
                         "write here, as int64, where each key of the result was before", NULL,
                         NULL},
+    [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort with the order of the keys", NULL, NULL},
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
     [OPTION_AS] = {"as", 0, "TYPE", "convert every input to f32 or f64 first", parse_as,
                    "f32 or f64"},
-    [OPTION_TYPE] = {"type", 0, "TYPE", "element type of the problem that variants are judged by",
-                     parse_type, "f32, f64, i32, u32, i64 or u64"},
+    [OPTION_TYPE] = {"type", 0, "TYPE", "element type of the problem", parse_type,
+                     "f32, f64, i32, u32, i64 or u64"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -167,6 +187,19 @@ static const option_spec specs[OPTION_COUNT] = {
                        NULL},
     [OPTION_PTX] = {"ptx", 0, NULL, "print what NVIDIA's compiler made of the variant", NULL, NULL},
     [OPTION_CLEAR] = {"clear", 0, NULL, "remove every entry", NULL, NULL},
+    [OPTION_SIZE] = {"size", 0, "S", "1024, 1000x1000x1000, 10M, 2^24; may be repeated", parse_size,
+                     "a size such as 1024, 1000x1000x1000, 10M or 2^24"},
+    [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
+                      NULL},
+    [OPTION_WARM] = {"warm", 0, NULL, "the same inputs again and again, in cache where they fit",
+                     NULL, NULL},
+    [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines", NULL, NULL},
+    [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
+                       "a number of seconds above 0"},
+    [OPTION_FAIL_BELOW] = {"fail-below", 0, "R",
+                           "status 3 where a rate falls below R times the first's",
+                           parse_fail_below, "a ratio above 0"},
+    [OPTION_HTML] = {"html", 0, "FILE", "write the report, one page, here", NULL, NULL},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
@@ -206,19 +239,28 @@ int option_unknown(const char *argument, uint64_t takes)
     return EXIT_USAGE;
 }
 
-/* getopt_long's two descriptions of the table. */
-static void describe_to_getopt(struct option long_options[OPTION_COUNT + 1], text *letters)
+/* getopt_long's two descriptions of the table.  What the command takes comes first: of two options
+ * of one name it is the one that getopt_long finds. */
+static void describe_to_getopt(uint64_t takes, struct option long_options[OPTION_COUNT + 1],
+                               text *letters)
 {
+    size_t n = 0;
+
     /* '-' has operands returned in their place, whatever POSIXLY_CORRECT says; ':' has a missing
      * value told from an unknown option, without a message of getopt's own. */
     text_append(letters, "-:");
     memset(long_options, 0, (OPTION_COUNT + 1) * sizeof *long_options);
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        long_options[i].name = specs[i].name;
-        long_options[i].has_arg = specs[i].value ? required_argument : no_argument;
-        long_options[i].val = LETTERLESS + i;
-        if (specs[i].letter)
-            text_format(letters, "%c%s", specs[i].letter, specs[i].value ? ":" : "");
+    for (int i = 0; i < 2 * OPTION_COUNT; i++) {
+        const int id = i % OPTION_COUNT;
+        const bool taken = (takes & OPTION(id)) != 0;
+
+        if (taken != (i < OPTION_COUNT))
+            continue;
+        long_options[n].name = specs[id].name;
+        long_options[n].has_arg = specs[id].value ? required_argument : no_argument;
+        long_options[n++].val = LETTERLESS + id;
+        if (specs[id].letter)
+            text_format(letters, "%c%s", specs[id].letter, specs[id].value ? ":" : "");
     }
 }
 
@@ -283,8 +325,9 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out)
     *out = (options){.command = argv[0], .alpha = 1, .seed = 1, .repeat = 1};
     out->operand = calloc((size_t)argc, sizeof *out->operand);
     out->set = calloc((size_t)argc, sizeof *out->set);
-    describe_to_getopt(long_options, &letters);
-    if (!out->operand || !out->set || letters.failed) {
+    out->size = calloc((size_t)argc, sizeof *out->size);
+    describe_to_getopt(takes, long_options, &letters);
+    if (!out->operand || !out->set || !out->size || letters.failed) {
         text_free(&letters);
         return out_of_memory();
     }
@@ -313,8 +356,10 @@ void options_free(options *o)
 {
     free(o->operand);
     free(o->set);
+    free(o->size);
     o->operand = NULL;
     o->set = NULL;
+    o->size = NULL;
 }
 
 void options_explain(FILE *stream, uint64_t takes)

@@ -19,6 +19,7 @@ typedef enum option_id {
     OPTION_ADD,
     OPTION_PRECISION,
     OPTION_ARGSORT,
+    OPTION_WITH_INDEX, /* --argsort where it takes no file */
     OPTION_DESCENDING,
     OPTION_AS,
     OPTION_TYPE,
@@ -33,6 +34,13 @@ typedef enum option_id {
     OPTION_SOURCE,
     OPTION_PTX,
     OPTION_CLEAR,
+    OPTION_SIZE,
+    OPTION_PEERS,
+    OPTION_WARM,
+    OPTION_CSV,
+    OPTION_BUDGET,
+    OPTION_FAIL_BELOW,
+    OPTION_HTML,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_HELP,
@@ -52,6 +60,10 @@ typedef struct options {
     const char *value[OPTION_COUNT]; /* NULL where not given, or a flag */
     const char **set;                /* the values of --set, in order; malloced */
     size_t set_count;
+    const char **size; /* the values of --size, in order; malloced */
+    size_t size_count;
+    double budget;     /* seconds; 0: not given */
+    double fail_below; /* a ratio; 0: not given */
     double alpha, beta;
     uint64_t seed;
     size_t repeat;

@@ -23,7 +23,7 @@ struct output {
     int fd;      /* TARGET_FILE: of the temporary file */
     int slot;    /* among the temporaries, -1 for none */
     text held;   /* otherwise: what output_commit writes */
-    bool filled; /* output_write has succeeded */
+    bool filled; /* the last write has succeeded */
     char temporary[TEMPORARY_PATH];
 };
 
@@ -142,6 +142,14 @@ tsr_status output_write(output *o, const array *a, tsr_error *err)
         status = encode_mtx(a, put, o, err);
     else
         status = encode_npy(a, put, o, err);
+    o->filled = !status;
+    return status;
+}
+
+tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_error *err)
+{
+    tsr_status status = put(o, bytes, size, err);
+
     o->filled = !status;
     return status;
 }

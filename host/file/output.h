@@ -34,6 +34,13 @@ int output_same(const output *a, const output *b);
  */
 tsr_status output_write(output *o, const array *a, tsr_error *err);
 
+/**
+ * Write bytes as they are, whatever the path ends in: a report, rows of results.
+ * Further calls append.  In place of output_write, not beside it.  Nothing is
+ * visible at the path until output_commit.
+ */
+tsr_status output_write_bytes(output *o, const void *bytes, size_t size, tsr_error *err);
+
 /** Put what was written in its place.  Frees the output, also on failure. */
 tsr_status output_commit(output *o, tsr_error *err);
 

@@ -12,7 +12,7 @@
 typedef struct bench_options {
     bool warm;            /* one set of inputs again and again; default: cold */
     double seconds;       /* aim for this much measuring a row (default 1) */
-    size_t least_samples; /* at least this many (default 5) */
+    size_t least_samples; /* at least this many (default 5); 3 do where 20 times `seconds` pass */
     uint64_t seed;
     bool costs;                        /* also measure build, enqueue and copies */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
@@ -51,11 +51,26 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err);
 
 /**
+ * What a call costs beside the time of its commands, into a row that
+ * bench_variant has filled: builds, copies.  Builds count up to the end of a
+ * first call, less a usual call: a driver may leave part of the work to the
+ * first launch.  The cold one is made new to every cache by a -D that no build
+ * had before; the cached one is loaded from Tessera's own cache.
+ */
+tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, result_row *row,
+                       tsr_error *err);
+
+/**
  * The same variant as a contender on a queue without profiling, on prepared
- * device buffers, for comparison with peers.  Free with bench_contender_close.
+ * device buffers, for comparison with peers; verified.  Free with bench_contender_close.
+ *
+ * @return as bench_variant, but TSR_EUNSUITED where it is unsuited.
  */
 tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, contender *out, tsr_error *err);
 void bench_contender_close(contender *c);
+
+/** Name, parameters and verdict of a contender of ours into a row. */
+void bench_contender_describe(const contender *c, result_row *row);
 
 #endif

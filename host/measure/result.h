@@ -81,6 +81,12 @@ typedef struct result_row {
 /** Fill in who and where: device, driver, version, time of day. */
 void result_start(result_row *row, const tsr_device *device);
 
+/** Fill in what: operation, problem, size, type, precision, work, bytes, unit. */
+void result_problem(result_row *row, const problem *p);
+
+/** Fill in the rate that the median gives, in the row's unit. */
+void result_rate(result_row *row);
+
 /** Append the row as one JSON line, with its line end, to *out. */
 void result_to_json(const result_row *row, text *out);
 

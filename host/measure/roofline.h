@@ -31,28 +31,61 @@ typedef enum limit {
     LIMIT_COUNT
 } limit;
 
+/** One limit, from the fastest sample of the fastest way of reaching it. */
+typedef struct limit_result {
+    double value;      /* in its unit; 0 where it was not measured */
+    double amount;     /* operations or bytes that `time` took; 1 for a cost */
+    timing time;       /* of the samples of the fastest way */
+    char way[64];      /* that way: "8 chains of float8"; "" where there is one */
+    char why_not[160]; /* why it was not measured, "" otherwise */
+} limit_result;
+
 typedef struct limits {
-    double value[LIMIT_COUNT];     /* 0 where it was not measured */
-    char why_not[LIMIT_COUNT][96]; /* why, "" otherwise */
-    timing time[LIMIT_COUNT];
+    limit_result of[LIMIT_COUNT];
 } limits;
 
 const char *limit_name(limit l); /* "fp32", "memory read" */
 const char *limit_unit(limit l); /* "GFLOP/s", "GB/s", "us" */
 
-/** Measure every limit of the session's device and keep them in the cache.  progress may be NULL.
- */
-tsr_status roofline_measure(tsr_session *s, limits *out,
-                            void (*progress)(limit l, double value, void *context), void *context,
-                            tsr_error *err);
+bool limit_is_cost(limit l); /* in microseconds: less is better */
 
-/** The limits kept for this device and driver; false where none are. */
-bool roofline_recall(tsr_session *s, limits *out);
+/** What a limit counts and how it is reached, one line. */
+const char *limit_idea(limit l);
 
 /**
- * Fill a row's bound_by, limit_rate and share: the least of the compute limit of its
- * precision and bytes over the memory limit (work over bytes is its intensity).
- * Sort is bound by memory read+write.
+ * Measure every limit of the session's device and keep them in the cache.
+ *
+ * Each kernel's result is checked before it is timed.  A limit that the device
+ * has not, or that cannot be measured, says why and does not keep the others
+ * from being measured.
+ *
+ * @param progress  Called after each limit; false stops, and nothing is kept.  May be NULL.
+ * @return TSR_OK; TSR_EUNSUITED on `host` (the limits are those of OpenCL kernels);
+ *         TSR_EBOUND where a kernel gave a wrong result: *out is filled in, and not
+ *         kept; TSR_ENOMEM, TSR_ECL.
+ */
+tsr_status roofline_measure(tsr_session *s, limits *out,
+                            bool (*progress)(limit l, const limit_result *r, void *context),
+                            void *context, tsr_error *err);
+
+/**
+ * The limits kept for this device, its driver and the kernels that measure them; false where
+ * none are.
+ */
+bool roofline_recall(tsr_session *s, limits *out);
+
+/** One limit as a result row of kind RESULT_LIMIT; its rate is from the fastest sample. */
+void roofline_row(const tsr_device *device, limit l, const limit_result *r, result_row *out);
+
+/**
+ * Fill a row's bound_by, limit_rate and share.
+ *
+ * The least time that the limits allow is the larger of work over the compute
+ * limit of its precision and bytes over `memory read`; the row's limit_rate is
+ * what that time gives in the row's unit.  A sort is bound by one pass over
+ * memory: its bytes over `memory copy`.  Where a limit that it takes is not
+ * measured, all three are left empty.  f64 takes the larger of fp64 and tensor
+ * f64; tf32 and 16-bit types the tensor limit, else fp32.
  */
 void roofline_place(const limits *l, result_row *row);
 

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
+#include "ops/tuning_memo.h"
 #include "session/program.h"
 
 const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,
@@ -53,24 +54,56 @@ static tsr_status select_named(tsr_session *s, const problem *p, const tsr_run *
     return st;
 }
 
-tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
-                           tsr_error *err)
+/* The name of a file in a message that is short: without its folder. */
+static const char *short_name(const char *where)
+{
+    const char *slash = strrchr(where, '/');
+
+    return slash ? slash + 1 : where;
+}
+
+/* The best tuned entry that runs here; false where there is none, with why the first that does not
+ * was skipped in *skipped. */
+static bool select_tuned(tsr_session *s, const problem *p, selection *out, text *skipped)
+{
+    const tuning *list = NULL;
+    const size_t n = tuning_recall(s, p, &list);
+    bool found = false;
+    text reason = {0};
+
+    for (size_t i = 0; i < n && !found; i++) {
+        const tuning *t = &list[i];
+        const char *why = tuning_stale(p->op, t, &reason);
+
+        if (!why) {
+            variant_find(p->op, t->variant, &out->variant, NULL);
+            tuning_params(out->variant, t->parameters, &out->params, NULL);
+            why = dispatch_unsuited(s, p, out->variant, &out->params, &reason);
+        }
+        found = !why;
+        if (found)
+            snprintf(out->chosen, sizeof(out->chosen), "tuned: %s entry of %.110s%s", t->level,
+                     short_name(t->where), t->embedded ? ", embedded" : "");
+        else if (!skipped->length)
+            text_format(skipped, "; tuned entry of %s skipped: %s", short_name(t->where), why);
+    }
+    text_free(&reason);
+    return found;
+}
+
+/* The first suited variant in the operation's order of preference. */
+static tsr_status select_preferred(tsr_session *s, const problem *p, const char *skipped,
+                                   selection *out, tsr_error *err)
 {
     const char *names[PREFERENCES_MAX];
     text first_reason = {0}, reason = {0};
     tsr_status st = TSR_EUNSUITED;
-    const char *why = NULL;
-    size_t n;
+    const size_t n = p->op->prefer(p, session_facts(s), names);
 
-    *out = (selection){0};
-    if (run && run->variant)
-        return select_named(s, p, run, out, err);
-    if (run && run->set_count)
-        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
-                        run->set[0]);
-    n = p->op->prefer(p, session_facts(s), names);
     assert(n <= PREFERENCES_MAX);
     for (size_t i = 0; i < n && st == TSR_EUNSUITED; i++) {
+        const char *why;
+
         st = variant_find(p->op, names[i], &out->variant, err);
         assert(st == TSR_OK && "prefer() names variants of its operation");
         out->params = params_default(out->variant);
@@ -80,16 +113,36 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
         if (why)
             st = TSR_EUNSUITED;
         else if (i == 0)
-            snprintf(out->chosen, sizeof(out->chosen), "first in the order of preference");
+            snprintf(out->chosen, sizeof(out->chosen), "first in the order of preference%s",
+                     skipped);
         else
-            snprintf(out->chosen, sizeof(out->chosen), "number %zu in the order of preference; %s",
-                     i + 1, text_get(&first_reason));
+            snprintf(out->chosen, sizeof(out->chosen),
+                     "number %zu in the order of preference%s; %s", i + 1, skipped,
+                     text_get(&first_reason));
     }
     if (st == TSR_EUNSUITED)
         tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name,
                  session_facts(s)->name, text_get(&first_reason));
     text_free(&first_reason);
     text_free(&reason);
+    return st;
+}
+
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                           tsr_error *err)
+{
+    text skipped = {0};
+    tsr_status st = TSR_OK;
+
+    *out = (selection){0};
+    if (run && run->variant)
+        return select_named(s, p, run, out, err);
+    if (run && run->set_count)
+        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
+                        run->set[0]);
+    if (!select_tuned(s, p, out, &skipped))
+        st = select_preferred(s, p, text_get(&skipped), out, err);
+    text_free(&skipped);
     return st;
 }
 

@@ -13,8 +13,9 @@ typedef struct selection {
 } selection;
 
 /**
- * Choose for a checked problem: the named variant, else the first suited one in
- * the operation's order of preference.  Probes the features that candidates need.
+ * Choose for a checked problem: the named variant, else that of the best tuned entry
+ * (ops/tuning.h) which is suited, else the first suited one in the operation's order of
+ * preference.  Probes the features that candidates need.
  *
  * @return TSR_OK; TSR_ENAME; TSR_EUNSUITED with the reason (of the named one,
  *         or of the most preferred one).

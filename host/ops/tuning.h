@@ -4,9 +4,14 @@
  *
  * Entries come from the user's folder ($TESSERA_TUNING_DIR, else
  * $XDG_CONFIG_HOME/tessera/tuning, else ~/.config/tessera/tuning) and from
- * data/tuning/ embedded in the library; the user's go first.  A look-up tries
- * the device's name and driver, its name, its family ("sm_90", "cpu avx2"...),
- * its vendor, and gives up: the caller then uses operation.prefer.
+ * data/tuning/ embedded in the library.  A look-up tries the device's name and
+ * driver, its name, its family ("sm_90", "cpu haswell"...), its vendor, entries
+ * for every device, and gives up: the caller then uses operation.prefer.  At
+ * each of these levels entries of the problem's class go before those of every
+ * class, and the user's before the embedded ones.
+ *
+ * No state: every call reads what is there now.  ops/tuning_memo.h remembers for
+ * a session.  The format of the files: data/tuning/README.md.
  */
 #ifndef OPS_TUNING_H
 #define OPS_TUNING_H
@@ -19,21 +24,36 @@ typedef struct tuning {
     char variant[32];
     char parameters[160]; /* "TILE=16 ITEMS=4" */
     char device[128], driver[128], family[64], vendor[128];
-    char where[256]; /* file it came from, or "embedded" */
-    char level[16];  /* which step of the look-up found it: "device", "family", "vendor" */
-    double median_ns;
+    char kind[16];     /* "cpu", "gpu", "accelerator", "host" */
+    char problem[128]; /* what was timed: "1024x1024x1024 float32" */
+    double median_ns;  /* of it */
+    char where[256];   /* the file it came from: a path, or a name where it is embedded */
+    bool embedded;
+    char level[16]; /* which step of the look-up found it: "device", "name", "family", "vendor",
+                       "default" */
 } tuning;
 
 /** The best entry for a problem on a device.  False where there is none. */
 bool tuning_find(const problem *p, const device_facts *d, tuning *out);
 
-/** Store an entry in the user's folder, replacing the one of its device, driver, op and class. */
-tsr_status tuning_store(const tuning *t, tsr_error *err);
+/** Every entry that fits a problem on a device, best first; *out is malloced and the caller's.
+ *  Returns their number: 0 where memory runs out, too. */
+size_t tuning_candidates(const problem *p, const device_facts *d, tuning **out);
+
+/** The best entry of each class of an operation that has one for this device; as above. */
+size_t tuning_in_force(const operation *op, const device_facts *d, tuning **out);
+
+/** Fill in whose entry it is: device, driver, family, vendor and kind. */
+void tuning_owner(const device_facts *d, tuning *out);
 
 /** "NAME=VALUE ..." over a variant's defaults; TSR_ENAME where one is not legal any more. */
 tsr_status tuning_params(const variant *v, const char *parameters, params *out, tsr_error *err);
 
-/** The family of a device: "sm_90" for NVIDIA, vendor and vector width for CPUs. */
+/** NULL, or why an entry names what its operation does not have any more; kept in *reason. */
+const char *tuning_stale(const operation *op, const tuning *t, text *reason);
+
+/** The family of a device: "sm_90" for NVIDIA, "gfx90a" for AMD, "cpu haswell" where PoCL says so,
+ *  "" where nothing tells. */
 void tuning_family(const device_facts *d, char *out, size_t size);
 
 #endif

@@ -9,7 +9,12 @@ typedef struct embedded_file {
     const char *text; /* NUL-terminated */
 } embedded_file;
 
+/** Kernel sources: cl/. */
 extern const embedded_file embedded_files[];
 extern const size_t embedded_file_count;
+
+/** Tuning files: data/tuning/. */
+extern const embedded_file embedded_tunings[];
+extern const size_t embedded_tuning_count;
 
 #endif

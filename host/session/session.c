@@ -125,6 +125,8 @@ void tsr_session_close(tsr_session *s)
         clReleaseCommandQueue(s->queue);
     if (s->context)
         clReleaseContext(s->context);
+    if (s->tuning.data)
+        s->tuning.release(s->tuning.data);
     cache_close(&s->cache);
     text_free(&s->kernel_dir);
     text_free(&s->build_log);

@@ -12,6 +12,12 @@
 
 typedef struct program program;
 
+/** What a higher layer keeps with a session, and how it is freed. */
+typedef struct session_kept {
+    void *data;
+    void (*release)(void *data);
+} session_kept;
+
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
     cl_context context;
@@ -23,7 +29,8 @@ struct tsr_session {
     program *programs; /* built in this session */
     cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
     size_t workspace_bytes;
-    text build_log; /* of the build that failed last */
+    text build_log;      /* of the build that failed last */
+    session_kept tuning; /* ops/tuning_memo.h */
 };
 
 /** What the device can do, with the probed features known so far. */

@@ -12,7 +12,7 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char *variant;    /* NULL: the first suited one in the operation's order of preference */
+    const char *variant;    /* NULL: the tuned one, else the first suited in order of preference */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
 } tsr_run;
@@ -28,7 +28,7 @@ typedef enum tsr_build {
 typedef struct tsr_report {
     char variant[32];
     char parameters[160];    /* "TILE=16 ITEMS=4" */
-    char chosen[160];        /* why this variant: named, or preferred and which were unsuited */
+    char chosen[160];        /* why this variant: named, tuned (and where), or preferred */
     tsr_build build;         /* the slowest kind of build that the call needed */
     uint64_t build_ns;       /* building or loading programs */
     uint64_t to_device_ns;   /* host-memory calls: copies to the device */

@@ -30,6 +30,7 @@ def environment(**changes):
     env = {k: v for k, v in os.environ.items() if k not in CLEAN}
     env["TESSERA_CACHE_DIR"] = os.path.join(CACHE, "tessera")
     env["POCL_CACHE_DIR"] = os.path.join(CACHE, "pocl")
+    env["TESSERA_TUNING_DIR"] = os.path.join(CACHE, "tuning")
     for name, value in changes.items():
         if value is None:
             env.pop(name, None)

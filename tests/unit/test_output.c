@@ -198,6 +198,23 @@ static void mtx_nan_is_written_without_a_sign(void **state)
     holds("a.mtx", "%%MatrixMarket matrix array real general\n2 1\nnan\n-inf\n");
 }
 
+static void bytes_are_written_as_they_are_whatever_the_suffix(void **state)
+{
+    static const char *const names[] = {"a.html", "a.mtx"};
+    output *o = NULL;
+    tsr_error err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        if (output_open(names[i], &o, &err) || output_write_bytes(o, "<p>", 3, &err) ||
+            output_write_bytes(o, "a\n", 2, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(access(names[i], F_OK), -1);
+        assert_int_equal(output_commit(o, &err), TSR_OK);
+        holds(names[i], "<p>a\n");
+    }
+}
+
 static void nothing_is_visible_before_commit(void **state)
 {
     output *o;
@@ -521,6 +538,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(mtx_integers_stay_integers, enter, leave),
         cmocka_unit_test_setup_teardown(mtx_float64_comes_back_exactly, enter, leave),
         cmocka_unit_test_setup_teardown(mtx_nan_is_written_without_a_sign, enter, leave),
+        cmocka_unit_test_setup_teardown(bytes_are_written_as_they_are_whatever_the_suffix, enter,
+                                        leave),
         cmocka_unit_test_setup_teardown(nothing_is_visible_before_commit, enter, leave),
         cmocka_unit_test_setup_teardown(discard_leaves_what_was_there, enter, leave),
         cmocka_unit_test_setup_teardown(mode_is_kept_or_follows_the_umask, enter, leave),

@@ -1,0 +1,230 @@
+/**
+ * CUB's radix sort, from one array into another, and its merge sort, in place;
+ * for an argsort the stable forms with a 64-bit payload.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "peer_cub_keys.h"
+#include "peer_cuda_sets.h"
+
+enum { KEYS, INDEX };
+
+typedef struct cub_state {
+    peer_cuda_sets sets;
+    peer_rotation rotation;
+    int64_t *positions; /* what the index operand starts as */
+    cub_sort *sort;
+    int in_place;
+    void **out; /* unless in place: output i of set s at [s * 2 + i] */
+    void *temporary;
+    size_t temporary_bytes;
+} cub_state;
+
+static cub_job job_of(const cub_state *s, size_t set)
+{
+    const peer_problem *p = &s->sets.problem;
+    void *keys = peer_cuda_set(&s->sets, set, KEYS), *index = peer_cuda_set(&s->sets, set, INDEX);
+
+    return (cub_job){.n = (int)p->n,
+                     .argsort = p->argsort,
+                     .descending = p->descending,
+                     .keys_in = keys,
+                     .keys_out = s->in_place ? keys : s->out[set * 2 + KEYS],
+                     .index_in = index,
+                     .index_out = s->in_place ? index : s->out[set * 2 + INDEX],
+                     .stream = s->sets.stream};
+}
+
+static int cub_call(void *state, size_t set)
+{
+    cub_state *s = state;
+    const cub_job job = job_of(s, set);
+
+    return (int)s->sort(&job, s->temporary, &s->temporary_bytes);
+}
+
+static int cub_wait(void *state)
+{
+    return (int)cudaStreamSynchronize(((cub_state *)state)->sets.stream);
+}
+
+static void cub_close(void *state)
+{
+    cub_state *s = state;
+
+    if (!s)
+        return;
+    if (s->sets.memory) {
+        cub_wait(s);
+        cudaFree(s->temporary);
+        for (size_t i = 0; s->out && i < s->sets.problem.sets * 2; i++)
+            cudaFree(s->out[i]);
+        free(s->out);
+        peer_cuda_sets_close(&s->sets);
+    }
+    free(s->positions);
+    free(s);
+}
+
+static void cub_restore(void *state)
+{
+    cub_state *s = state;
+
+    cudaSetDevice(s->sets.device);
+    for (size_t set = 0; s->in_place && set < s->rotation.sets - s->rotation.fresh; set++) {
+        peer_cuda_set_refill(&s->sets, set, KEYS);
+        peer_cuda_set_refill(&s->sets, set, INDEX);
+    }
+    cudaStreamSynchronize(s->sets.stream);
+    peer_rotation_start(&s->rotation, s->rotation.sets, s->in_place);
+}
+
+/* Outputs and temporary memory. */
+static cudaError_t allocate(cub_state *s)
+{
+    const peer_problem *p = &s->sets.problem;
+    cudaError_t rc = cudaSuccess;
+    cub_job job;
+
+    if (!s->in_place) {
+        s->out = calloc(p->sets * 2, sizeof(void *));
+        if (!s->out)
+            return cudaErrorMemoryAllocation;
+    }
+    for (size_t i = 0; s->out && i < p->sets * 2 && rc == cudaSuccess; i++)
+        if (p->bytes[i % 2])
+            rc = cudaMalloc(&s->out[i], p->bytes[i % 2]);
+    if (rc != cudaSuccess)
+        return rc;
+    job = job_of(s, 0);
+    rc = s->sort(&job, NULL, &s->temporary_bytes);
+    /* NULL would ask for the size again. */
+    if (s->temporary_bytes == 0)
+        s->temporary_bytes = 1;
+    return rc == cudaSuccess ? cudaMalloc(&s->temporary, s->temporary_bytes) : rc;
+}
+
+/* Fill a new state; 0 with *why where that fails. */
+static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_size)
+{
+    peer_problem held;
+    double unused;
+    cudaError_t rc;
+
+    if (peer_with_positions(p, &held, &s->positions) != 0) {
+        peer_say(why, why_size, "no memory for %zu positions", p->n);
+        return 0;
+    }
+    if (peer_cuda_sets_open(&s->sets, &held, why, why_size) != 0)
+        return 0;
+    rc = allocate(s);
+    if (rc != cudaSuccess) {
+        peer_say(why, why_size, "cudaMalloc of outputs and %zu temporary bytes: %s",
+                 s->temporary_bytes, cudaGetErrorString(rc));
+        return 0;
+    }
+    peer_rotation_start(&s->rotation, p->sets, s->in_place);
+    /* The first call loads its kernels. */
+    rc = (cudaError_t)peer_time(&s->rotation, 1, cub_call, cub_wait, s, &unused);
+    if (rc != cudaSuccess) {
+        peer_say(why, why_size, "its first call failed: %s", cudaGetErrorString(rc));
+        return 0;
+    }
+    cub_restore(s);
+    return 1;
+}
+
+static void *open_with(cub_sort *sort, int in_place, const peer_problem *p, char *why,
+                       size_t why_size)
+{
+    cub_state *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        peer_say(why, why_size, "no memory");
+        return NULL;
+    }
+    s->sort = sort;
+    s->in_place = in_place;
+    if (!prepare(s, p, why, why_size)) {
+        cub_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void *radix_open(const peer_problem *p, char *why, size_t why_size)
+{
+    static cub_sort *const sorts[PEER_TYPES] = {cub_radix_f32, cub_radix_f64, cub_radix_i32,
+                                                cub_radix_u32, cub_radix_i64, cub_radix_u64};
+
+    return open_with(sorts[p->type], 0, p, why, why_size);
+}
+
+static void *merge_open(const peer_problem *p, char *why, size_t why_size)
+{
+    static cub_sort *const sorts[PEER_TYPES] = {cub_merge_f32, cub_merge_f64, cub_merge_i32,
+                                                cub_merge_u32, cub_merge_i64, cub_merge_u64};
+
+    return open_with(sorts[p->type], 1, p, why, why_size);
+}
+
+static int cub_run(void *state, size_t calls, double *wall_ns)
+{
+    cub_state *s = state;
+
+    cudaSetDevice(s->sets.device);
+    return peer_time(&s->rotation, calls, cub_call, cub_wait, s, wall_ns);
+}
+
+static int cub_result(void *state, void *out, void *out2)
+{
+    cub_state *s = state;
+    const peer_problem *p = &s->sets.problem;
+    const cub_job job = job_of(s, 0);
+    cudaError_t rc;
+
+    cudaSetDevice(s->sets.device);
+    rc = cudaMemcpyAsync(out, job.keys_out, p->bytes[KEYS], cudaMemcpyDeviceToHost, job.stream);
+    if (rc == cudaSuccess && p->argsort)
+        rc = cudaMemcpyAsync(out2, job.index_out, p->bytes[INDEX], cudaMemcpyDeviceToHost,
+                             job.stream);
+    return (int)(rc == cudaSuccess ? cudaStreamSynchronize(job.stream) : rc);
+}
+
+static const char *cub_unsuited(const peer_problem *p)
+{
+    const char *why = peer_sort_unsuited(p);
+
+    return why ? why : peer_cuda_unsuited(p);
+}
+
+static peer the_peers[] = {
+    {.name = "CUB radix sort",
+     .place = PEER_CUDA,
+     .unsuited = cub_unsuited,
+     .open = radix_open,
+     .run = cub_run,
+     .result = cub_result,
+     .close = cub_close},
+    {.name = "CUB merge sort",
+     .place = PEER_CUDA,
+     .unsuited = cub_unsuited,
+     .open = merge_open,
+     .run = cub_run,
+     .restore = cub_restore,
+     .result = cub_result,
+     .close = cub_close},
+};
+
+PEER_EXPORT const peer_list *peer_module(void)
+{
+    static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
+    static char version[64];
+    const int cub = cub_version_u32();
+
+    snprintf(version, sizeof(version), "%d.%d.%d", cub / 100000, cub / 100 % 1000, cub % 100);
+    for (size_t i = 0; i < list.count; i++)
+        the_peers[i].version = version;
+    return &list;
+}

@@ -1,0 +1,73 @@
+/**
+ * CUB's radix and merge sort of one key type.
+ *
+ * PEER_KEY is the type and PEER_SUFFIX what its functions' names end with (peer_cub_keys.h);
+ * one type a compilation, since each keeps nvcc busy for half a minute.
+ */
+#include <cub/cub.cuh>
+
+#include "peer_cub_keys.h"
+
+#define JOIN_OF(a, b) a##b
+#define JOIN(a, b)    JOIN_OF(a, b)
+
+namespace
+{
+
+struct less_key {
+    __host__ __device__ bool operator()(const PEER_KEY &a, const PEER_KEY &b) const
+    {
+        return a < b;
+    }
+};
+
+struct greater_key {
+    __host__ __device__ bool operator()(const PEER_KEY &a, const PEER_KEY &b) const
+    {
+        return a > b;
+    }
+};
+
+template <class Compare> cudaError_t merge(const cub_job *job, void *temporary, size_t *bytes)
+{
+    PEER_KEY *keys = static_cast<PEER_KEY *>(job->keys_out);
+
+    if (job->argsort)
+        return cub::DeviceMergeSort::StableSortPairs(temporary, *bytes, keys, job->index_out,
+                                                     job->n, Compare(), job->stream);
+    return cub::DeviceMergeSort::SortKeys(temporary, *bytes, keys, job->n, Compare(), job->stream);
+}
+
+} // namespace
+
+extern "C" cudaError_t JOIN(cub_merge_, PEER_SUFFIX)(const cub_job *job, void *temporary,
+                                                     size_t *bytes)
+{
+    return job->descending ? merge<greater_key>(job, temporary, bytes)
+                           : merge<less_key>(job, temporary, bytes);
+}
+
+extern "C" cudaError_t JOIN(cub_radix_, PEER_SUFFIX)(const cub_job *job, void *temporary,
+                                                     size_t *bytes)
+{
+    const PEER_KEY *in = static_cast<const PEER_KEY *>(job->keys_in);
+    PEER_KEY *out = static_cast<PEER_KEY *>(job->keys_out);
+    const int bits = 8 * static_cast<int>(sizeof(PEER_KEY));
+
+    if (job->argsort && job->descending)
+        return cub::DeviceRadixSort::SortPairsDescending(temporary, *bytes, in, out, job->index_in,
+                                                         job->index_out, job->n, 0, bits,
+                                                         job->stream);
+    if (job->argsort)
+        return cub::DeviceRadixSort::SortPairs(temporary, *bytes, in, out, job->index_in,
+                                               job->index_out, job->n, 0, bits, job->stream);
+    if (job->descending)
+        return cub::DeviceRadixSort::SortKeysDescending(temporary, *bytes, in, out, job->n, 0, bits,
+                                                        job->stream);
+    return cub::DeviceRadixSort::SortKeys(temporary, *bytes, in, out, job->n, 0, bits, job->stream);
+}
+
+extern "C" int JOIN(cub_version_, PEER_SUFFIX)(void)
+{
+    return CUB_VERSION;
+}

@@ -1,0 +1,34 @@
+/** CUB's sorts of one key type each; peer_cub_keys.cu is compiled once a type. */
+#ifndef BENCH_PEER_CUB_KEYS_H
+#define BENCH_PEER_CUB_KEYS_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cub_job {
+    int n;
+    int argsort, descending;
+    const void *keys_in; /* n keys; a merge sort works in keys_out, from what is there */
+    void *keys_out;
+    const int64_t *index_in; /* with an argsort; index_out as keys_out */
+    int64_t *index_out;
+    cudaStream_t stream;
+} cub_job;
+
+/** A sort with `*bytes` bytes of temporary memory; where temporary is NULL it only sets *bytes. */
+typedef cudaError_t cub_sort(const cub_job *job, void *temporary, size_t *bytes);
+
+cub_sort cub_radix_f32, cub_radix_f64, cub_radix_i32, cub_radix_u32, cub_radix_i64, cub_radix_u64;
+cub_sort cub_merge_f32, cub_merge_f64, cub_merge_i32, cub_merge_u32, cub_merge_i64, cub_merge_u64;
+
+/** CUB_VERSION: 300001 is 3.0.1. */
+int cub_version_u32(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

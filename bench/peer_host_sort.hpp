@@ -1,0 +1,173 @@
+/**
+ * Sorting in host memory through a pair of algorithms: sort() for keys, and
+ * stable_sort() for an argsort, on an array of {key, position}.
+ *
+ * Building that array and taking it apart again belong to the time: there is no
+ * other way to an argsort in the standard library that reads its keys in order.
+ */
+#ifndef BENCH_PEER_HOST_SORT_HPP
+#define BENCH_PEER_HOST_SORT_HPP
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "peer_common.h"
+
+namespace host_sort
+{
+
+template <class T> struct item {
+    T key;
+    int64_t position;
+};
+
+using call_function = int(void *state, size_t set);
+
+struct state {
+    peer_host_sets sets;
+    peer_rotation rotation;
+    void *items; /* for an argsort: n of them */
+    call_function *call;
+};
+
+template <class Algorithms, class T, class Compare> int sort_keys(void *of, size_t set)
+{
+    state *s = static_cast<state *>(of);
+    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
+
+    try {
+        Algorithms::sort(keys, keys + s->sets.problem.n, Compare());
+    } catch (...) {
+        return -1;
+    }
+    return 0;
+}
+
+template <class Algorithms, class T, class Compare> int sort_items(void *of, size_t set)
+{
+    state *s = static_cast<state *>(of);
+    const size_t n = s->sets.problem.n;
+    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
+    int64_t *index = static_cast<int64_t *>(peer_host_set(&s->sets, set, 1));
+    item<T> *items = static_cast<item<T> *>(s->items);
+
+    for (size_t i = 0; i < n; i++)
+        items[i] = item<T>{keys[i], static_cast<int64_t>(i)};
+    try {
+        Algorithms::stable_sort(items, items + n, [](const item<T> &a, const item<T> &b) {
+            return Compare()(a.key, b.key);
+        });
+    } catch (...) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = items[i].key;
+        index[i] = items[i].position;
+    }
+    return 0;
+}
+
+template <class Algorithms, class T> call_function *choose_order(const peer_problem *p)
+{
+    if (p->argsort)
+        return p->descending ? sort_items<Algorithms, T, std::greater<T>>
+                             : sort_items<Algorithms, T, std::less<T>>;
+    return p->descending ? sort_keys<Algorithms, T, std::greater<T>>
+                         : sort_keys<Algorithms, T, std::less<T>>;
+}
+
+template <class Algorithms> call_function *choose(const peer_problem *p)
+{
+    switch (p->type) {
+    case 0:
+        return choose_order<Algorithms, float>(p);
+    case 1:
+        return choose_order<Algorithms, double>(p);
+    case 2:
+        return choose_order<Algorithms, int32_t>(p);
+    case 3:
+        return choose_order<Algorithms, uint32_t>(p);
+    case 4:
+        return choose_order<Algorithms, int64_t>(p);
+    default:
+        return choose_order<Algorithms, uint64_t>(p);
+    }
+}
+
+inline void close(void *of)
+{
+    state *s = static_cast<state *>(of);
+
+    if (!s)
+        return;
+    peer_host_sets_close(&s->sets);
+    std::free(s->items);
+    delete s;
+}
+
+template <class Algorithms> void *open(const peer_problem *p, char *why, size_t why_size)
+{
+    state *s = new (std::nothrow) state();
+    const size_t item_size = sizeof(item<double>); /* the largest */
+    peer_problem held = *p;
+
+    if (!p->argsort)
+        held.bytes[1] = 0;
+    held.bytes[2] = 0;
+    held.operand[1] = nullptr;
+    if (!s) {
+        peer_say(why, why_size, "no memory");
+        return nullptr;
+    }
+    if (peer_host_sets_open(&s->sets, &held, why, why_size) != 0) {
+        delete s;
+        return nullptr;
+    }
+    if (p->argsort && !(s->items = std::calloc(p->n, item_size))) {
+        peer_say(why, why_size, "no memory for %zu keys with their positions", p->n);
+        close(s);
+        return nullptr;
+    }
+    s->call = choose<Algorithms>(p);
+    peer_rotation_start(&s->rotation, p->sets, 1);
+    return s;
+}
+
+inline int run(void *of, size_t calls, double *wall_ns)
+{
+    state *s = static_cast<state *>(of);
+
+    return peer_time(&s->rotation, calls, s->call, nullptr, s, wall_ns);
+}
+
+inline void restore(void *of)
+{
+    state *s = static_cast<state *>(of);
+
+    for (size_t set = 0; set < s->rotation.sets - s->rotation.fresh; set++)
+        peer_host_set_refill(&s->sets, set, 0);
+    peer_rotation_start(&s->rotation, s->rotation.sets, 1);
+}
+
+inline int result(void *of, void *out, void *out2)
+{
+    state *s = static_cast<state *>(of);
+    const peer_problem *p = &s->sets.problem;
+
+    std::memcpy(out, peer_host_set(&s->sets, 0, 0), p->bytes[0]);
+    if (p->argsort)
+        std::memcpy(out2, peer_host_set(&s->sets, 0, 1), p->bytes[1]);
+    return 0;
+}
+
+template <class Algorithms> peer describe(const char *name, const char *version)
+{
+    return peer{name,    version, PEER_CPU, peer_sort_unsuited, open<Algorithms>, run,
+                restore, result,  close};
+}
+
+} // namespace host_sort
+
+#endif

@@ -1,0 +1,155 @@
+#include "cli/bench_problem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+
+enum { DIMENSIONS_MAX = 3 };
+
+static bool read_digits(const char **at, size_t *out)
+{
+    size_t n = 0;
+
+    if (!isdigit((unsigned char)**at))
+        return false;
+    for (; isdigit((unsigned char)**at); ++*at)
+        if (!size_mul(n, 10, &n) || !size_add(n, (size_t)(**at - '0'), &n))
+            return false;
+    *out = n;
+    return true;
+}
+
+static bool read_power(size_t base, size_t exponent, size_t *out)
+{
+    size_t n = 1;
+
+    if (base < 2 && exponent)
+        n = base;
+    for (size_t i = 0; base >= 2 && i < exponent; i++)
+        if (!size_mul(n, base, &n))
+            return false;
+    *out = n;
+    return true;
+}
+
+/* "1024", "10M" or "2^24"; *at moves behind it. */
+static bool read_number(const char **at, size_t *out)
+{
+    size_t exponent, factor = 1;
+
+    if (!read_digits(at, out))
+        return false;
+    if (**at == '^') {
+        ++*at;
+        return read_digits(at, &exponent) && read_power(*out, exponent, out);
+    }
+    if (**at == 'k' || **at == 'K')
+        factor = 1000;
+    else if (**at == 'M')
+        factor = 1000000;
+    else if (**at == 'G')
+        factor = 1000000000;
+    if (factor > 1)
+        ++*at;
+    return size_mul(*out, factor, out);
+}
+
+/* The dimensions of a size, 1 to 3 of them; 0 where it is none. */
+static size_t read_dimensions(const char *size, size_t out[DIMENSIONS_MAX])
+{
+    size_t count = 0;
+
+    for (;;) {
+        if (count == DIMENSIONS_MAX || !read_number(&size, &out[count++]))
+            return 0;
+        if (!*size)
+            return count;
+        if (*size != 'x' && *size != 'X')
+            return 0;
+        size++;
+    }
+}
+
+static tsr_status check_size(const operation *op, const char *size, size_t count, size_t wanted,
+                             const char *form, tsr_error *err)
+{
+    if (count == 1 || count == wanted)
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of a %s, which is %s", size,
+                    op->name, form);
+}
+
+/* The first option given that the operation has no use for. */
+static tsr_status check_options(const operation *op, const options *o, tsr_error *err)
+{
+    static const struct {
+        option_id id;
+        const char *name;
+        const operation *op, *also;
+    } only[] = {
+        {OPTION_TRANS_A, "trans-a", &operation_matmul, NULL},
+        {OPTION_TRANS_B, "trans-b", &operation_matmul, NULL},
+        {OPTION_TRANS, "trans", &operation_matvec, NULL},
+        {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
+        {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
+        {OPTION_DESCENDING, "descending", &operation_sort, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        if (o->given[only[i].id] && only[i].op != op && only[i].also != op)
+            return tsr_fail(err, TSR_ENAME, 0, "%s has no --%s", op->name, only[i].name);
+    }
+    return TSR_OK;
+}
+
+static tsr_type type_wanted(const operation *op, const options *o)
+{
+    if (o->given[OPTION_TYPE])
+        return o->type;
+    if (op == &operation_sort)
+        return TSR_U32;
+    return o->precision == TSR_PRECISION_F64 ? TSR_F64 : TSR_F32;
+}
+
+tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
+                         tsr_error *err)
+{
+    size_t n[DIMENSIONS_MAX] = {0}, count;
+    tsr_status st = check_options(op, o, err);
+
+    if (st)
+        return st;
+    if (!size)
+        size = op == &operation_matmul ? "1024" : op == &operation_matvec ? "4096" : "10M";
+    count = read_dimensions(size, n);
+    *out = (problem){.op = op};
+    if (op == &operation_matmul) {
+        st = check_size(op, size, count, 3, "n or MxNxK", err);
+        out->matmul = (tsr_matmul_problem){.type = type_wanted(op, o),
+                                           .precision = o->precision,
+                                           .m = n[0],
+                                           .n = count == 1 ? n[0] : n[1],
+                                           .k = count == 1 ? n[0] : n[2],
+                                           .trans_a = o->given[OPTION_TRANS_A],
+                                           .trans_b = o->given[OPTION_TRANS_B],
+                                           .alpha = 1};
+    } else if (op == &operation_matvec) {
+        st = check_size(op, size, count, 2, "n or ROWSxCOLUMNS", err);
+        out->matvec = (tsr_matvec_problem){.type = type_wanted(op, o),
+                                           .precision = o->precision,
+                                           .rows = n[0],
+                                           .columns = count == 1 ? n[0] : n[1],
+                                           .trans = o->given[OPTION_TRANS],
+                                           .alpha = 1};
+    } else {
+        st = check_size(op, size, count, 1, "a number of keys", err);
+        out->sort = (tsr_sort_problem){.type = type_wanted(op, o),
+                                       .n = n[0],
+                                       .descending = o->given[OPTION_DESCENDING],
+                                       .argsort = o->given[OPTION_WITH_INDEX]};
+    }
+    return st ? st : op->check(out, err);
+}

@@ -1,0 +1,25 @@
+/** The problem that --size, --type and their kin describe: no files, random inputs. */
+#ifndef CLI_BENCH_PROBLEM_H
+#define CLI_BENCH_PROBLEM_H
+
+#include "cli/options.h"
+#include "ops/variant.h"
+#include "tessera/status.h"
+
+/**
+ * The problem of one --size.
+ *
+ *     matmul  MxNxK, or n for n x n x n
+ *     matvec  ROWSxCOLUMNS of the stored matrix, or n for n x n
+ *     sort    N
+ *
+ * Each number is digits, digits with k, M or G (10^3, 10^6, 10^9), or BASE^EXPONENT.
+ *
+ * @param size  NULL: the operation's usual size.
+ * @return TSR_OK; TSR_ENAME where size or an option does not go with the operation; or as
+ *         operation.check.
+ */
+tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
+                         tsr_error *err);
+
+#endif

@@ -1,0 +1,206 @@
+#include "cli/bench_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "file/output.h"
+#include "file/target.h"
+
+/* ---- lines for programs ------------------------------------------------------------------- */
+
+tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err)
+{
+    output *probe = NULL;
+    target t;
+    tsr_status st = target_resolve(path, &t, err);
+
+    *out = (row_file){.path = path, .csv = csv};
+    if (st)
+        return st;
+    if (t.kind == TARGET_STDOUT) {
+        out->stream = stdout;
+    } else if (t.kind == TARGET_INPLACE) {
+        out->stream = fopen(path, "w");
+        if (!out->stream)
+            return tsr_fail(err, TSR_EFILE, 0, "%s: cannot open: %s", path, strerror(errno));
+    } else {
+        st = output_open(path, &probe, err);
+        output_discard(probe);
+    }
+    return st;
+}
+
+static tsr_status replace(const row_file *f, tsr_error *err)
+{
+    output *o = NULL;
+    tsr_status st = output_open(f->path, &o, err);
+
+    st = st ? st : output_write_bytes(o, text_get(&f->rows), f->rows.length, err);
+    if (st) {
+        output_discard(o);
+        return st;
+    }
+    return output_commit(o, err);
+}
+
+tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err)
+{
+    if (f->csv && f->count == 0)
+        result_csv_header(&f->rows);
+    f->count++;
+    if (f->csv)
+        result_to_csv(row, &f->rows);
+    else
+        result_to_json(row, &f->rows);
+    if (f->rows.failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for %zu rows", f->path, f->count);
+    if (!f->stream)
+        return replace(f, err);
+    fputs(text_get(&f->rows), f->stream);
+    text_clear(&f->rows);
+    if (fflush(f->stream))
+        return tsr_fail(err, TSR_EFILE, 0, "%s: cannot write: %s", f->path, strerror(errno));
+    return TSR_OK;
+}
+
+tsr_status row_file_close(row_file *f, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (f->stream && f->stream != stdout && fclose(f->stream))
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: cannot close: %s", f->path, strerror(errno));
+    text_free(&f->rows);
+    *f = (row_file){0};
+    return st;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+enum { CELL = 32 };
+
+/* "12.3 ms", with three digits. */
+static void time_text(double ns, char out[CELL])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    size_t u = 0;
+
+    while (u < 3 && ns >= 999.5) {
+        ns /= 1000;
+        u++;
+    }
+    snprintf(out, CELL, "%.*f %s", ns < 9.995 ? 2 : ns < 99.95 ? 1 : 0, ns, units[u]);
+}
+
+/* The same, "-" for what was not measured. */
+static void cost_text(double ns, char out[CELL])
+{
+    if (ns > 0)
+        time_text(ns, out);
+    else
+        strcpy(out, "-");
+}
+
+static void rate_text(double rate, char out[CELL])
+{
+    snprintf(out, CELL, "%.*f", rate < 9.995 ? 2 : rate < 999.5 ? 1 : 0, rate);
+}
+
+static void share_text(const result_row *row, char out[CELL])
+{
+    if (row->share > 0)
+        snprintf(out, CELL, "%.1f%%", 100 * row->share);
+    else
+        strcpy(out, "-");
+}
+
+static void factor_text(double x, char out[CELL])
+{
+    if (x > 0)
+        snprintf(out, CELL, "%.*fx", x < 9.995 ? 2 : 1, x);
+    else
+        strcpy(out, "-");
+}
+
+static void error_text(const result_row *row, char out[CELL])
+{
+    if (!strcmp(row->op, "sort"))
+        strcpy(out, "exact");
+    else
+        snprintf(out, CELL, "%.2g%s", row->worst, row->sampled ? " sampled" : "");
+}
+
+/* Peers carry their versions. */
+static int name_width(bool peers)
+{
+    return peers ? 42 : 24;
+}
+
+void row_table_head(const result_row *row, bool peers)
+{
+    printf("\n%s %s on %s (%s), %s%s\n", row->op, row->problem, row->device, row->device_id,
+           row->cold ? "cold" : "warm", peers ? ", wall time of calls back to back" : "");
+    printf("  %-*s %9s %9s %7s %9s %9s %9s %13s\n", name_width(peers), peers ? "library" : "kernel",
+           "median", "min", "spread", row->unit, "of limit", peers ? "we are" : "speed-up",
+           "error/bound");
+}
+
+void row_table_line(const result_row *row, bool peers, double first_ns, double ratio)
+{
+    char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
+    char name[sizeof(row->name) + sizeof(row->peer_version) + 2];
+
+    snprintf(name, sizeof(name), "%s%s%s", row->name, row->peer_version[0] ? " " : "",
+             row->peer_version);
+    if (!row->time.count) {
+        printf("  %-*s %s%s\n", name_width(peers), name,
+               row->kind == RESULT_PEER ? "" : "unsuited: ",
+               row->unsuited[0] ? row->unsuited : "not timed");
+        fflush(stdout);
+        return;
+    }
+    time_text(row->time.median_ns, median);
+    time_text(row->time.min_ns, least);
+    rate_text(row->rate, rate);
+    share_text(row, share);
+    factor_text(peers ? ratio : first_ns / row->time.median_ns, last);
+    error_text(row, error);
+    printf("  %-*s %9s %9s %6.1f%% %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
+           100 * timing_spread(&row->time), rate, share, last, error,
+           row->parameters[0] ? "  " : "", row->parameters);
+    fflush(stdout);
+}
+
+void row_costs_head(void)
+{
+    printf("  %-24s %10s %12s %9s %19s %19s %8s\n", "costs apart", "cold build", "cached build",
+           "enqueue", "copies to device", "from device", "commands");
+}
+
+/* "1.2 ms (12.3 GB/s)" */
+static void copy_text(double ns, double bytes, char out[CELL])
+{
+    char time[CELL];
+
+    if (ns > 0) {
+        time_text(ns, time);
+        snprintf(out, CELL, "%.12s (%.1f GB/s)", time, bytes / ns);
+    } else {
+        strcpy(out, "-");
+    }
+}
+
+void row_costs_line(const result_row *row)
+{
+    char cold[CELL], cached[CELL], enqueue[CELL], to[CELL], from[CELL];
+
+    cost_text(row->build_cold_ns, cold);
+    cost_text(row->build_cached_ns, cached);
+    cost_text(row->enqueue_ns, enqueue);
+    copy_text(row->to_device_ns, row->to_device_bytes, to);
+    copy_text(row->from_device_ns, row->from_device_bytes, from);
+    printf("  %-24s %10s %12s %9s %19s %19s %8zu\n", row->name, cold, cached, enqueue, to, from,
+           row->commands);
+    fflush(stdout);
+}

@@ -1,0 +1,47 @@
+/** Where result rows go: a table for people on standard output, lines for programs in a file. */
+#ifndef CLI_BENCH_ROWS_H
+#define CLI_BENCH_ROWS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "measure/result.h"
+
+/**
+ * Rows as JSON lines or CSV.
+ *
+ * A regular file is replaced as a whole after each row, so that at any moment
+ * it holds every row so far, or still its old content.  A pipe or a device gets
+ * each row as it comes; so does standard output.
+ */
+typedef struct row_file {
+    const char *path;
+    bool csv;
+    text rows;    /* so far; of a stream: what is not yet written */
+    FILE *stream; /* in place, else NULL */
+    size_t count;
+} row_file;
+
+/** Check that path can be written; "-" is standard output.  Ends with row_file_close. */
+tsr_status row_file_open(const char *path, bool csv, row_file *out, tsr_error *err);
+tsr_status row_file_add(row_file *f, const result_row *row, tsr_error *err);
+/** Flush and free.  A file that got no row keeps what it held. */
+tsr_status row_file_close(row_file *f, tsr_error *err);
+
+/** The head of a table of one problem on one device; with peers, the last column is a ratio. */
+void row_table_head(const result_row *row, bool peers);
+
+/**
+ * One line of it.
+ *
+ * @param first  Median of the ladder's first step, 0 where there is none.
+ * @param ratio  With peers: our rate over this one's, 0 where it was not timed.
+ */
+void row_table_line(const result_row *row, bool peers, double first_ns, double ratio);
+
+/** What the variants of one problem cost beside their times. */
+void row_costs_head(void);
+void row_costs_line(const result_row *row);
+
+#endif

@@ -1,0 +1,377 @@
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/bench_jobs.h"
+#include "cli/bench_rows.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "device/device.h"
+#include "file/output.h"
+#include "measure/bench.h"
+#include "measure/peers.h"
+#include "measure/roofline.h"
+
+enum { GROUP_MOST = 64 };
+
+/* A rate above the limit by more than this is an error of the instrument. */
+static const double instrument_margin = 1.03;
+
+/* Ctrl-C: what is measured so far is kept.  A second one ends at once. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (interrupted) {
+        output_remove_temporaries();
+        _exit(EXIT_INTERRUPTED);
+    }
+    interrupted = 1;
+}
+
+static void catch_interrupts(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESTART;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+}
+
+/* One run of the command. */
+typedef struct bench {
+    const options *o;
+    bench_jobs jobs;
+    choice devices;
+    peers *peers;      /* NULL without --peers */
+    row_file files[2]; /* -o and standard output, where wanted */
+    size_t file_count;
+    bool table;    /* on standard output */
+    bool progress; /* on standard error */
+    bench_options how;
+    uint64_t start;
+    size_t rows, done; /* to measure; measured or refused */
+    size_t timed;
+    bool limits_missing;
+    int status;
+
+    /* Of the device and the problem that are measured now: */
+    tsr_session *session;
+    limits limits;
+    bool has_limits;
+    bool headed; /* the table has its head */
+    double first_ns;
+    result_row costs[GROUP_MOST]; /* rows with costs to list */
+    size_t cost_count;
+} bench;
+
+static void worsen(bench *b, int status)
+{
+    b->status = b->status ? b->status : status;
+}
+
+/* ---- progress ----------------------------------------------------------------------------- */
+
+static void show_progress(const bench *b, const problem *p, const char *name)
+{
+    const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
+    text what = {0};
+
+    if (!b->progress)
+        return;
+    p->op->describe(p, &what);
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s %s %s on %s", b->done + 1, b->rows, p->op->name,
+            text_get(&what), name, tsr_device_name(&b->session->device));
+    if (b->done)
+        fprintf(stderr, ", about %.0f s left",
+                ceil(elapsed / (double)b->done * (double)(b->rows - b->done)));
+    fflush(stderr);
+    text_free(&what);
+}
+
+static void clear_progress(const bench *b)
+{
+    if (b->progress)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static void keep_row(bench *b, const result_row *row)
+{
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < b->file_count; i++) {
+        if (!row_file_add(&b->files[i], row, &err))
+            continue;
+        worsen(b, complain(b->o->command, &err, NULL));
+        interrupted = 1; /* what cannot be kept is not worth measuring */
+    }
+}
+
+/* The place of a row under the roofline; limits of a device say nothing about another's peers. */
+static void place_row(bench *b, result_row *row, bool same_device)
+{
+    if (!b->has_limits) {
+        b->limits_missing = b->limits_missing || b->session->context;
+        return;
+    }
+    if (same_device && row->time.count)
+        roofline_place(&b->limits, row);
+}
+
+static void check_instrument(bench *b, const result_row *row)
+{
+    if (!row->cold || row->limit_rate <= 0 || row->rate <= instrument_margin * row->limit_rate)
+        return;
+    fprintf(stderr,
+            "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the "
+            "instrument errs\n",
+            b->o->command, row->name, row->problem, row->device, row->rate, row->unit,
+            row->limit_rate, row->bound_by);
+    worsen(b, EXIT_BOUND);
+}
+
+static void take_row(bench *b, result_row *row)
+{
+    place_row(b, row, true);
+    clear_progress(b);
+    if (b->table && !b->headed)
+        row_table_head(row, false);
+    b->headed = true;
+    if (row->time.count && b->first_ns <= 0)
+        b->first_ns = row->time.median_ns;
+    if (b->table)
+        row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0);
+    b->timed += row->time.count > 0;
+    keep_row(b, row);
+    check_instrument(b, row);
+    if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MOST)
+        b->costs[b->cost_count++] = *row;
+}
+
+/* ---- variants ----------------------------------------------------------------------------- */
+
+static bool over(const bench *b)
+{
+    const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
+
+    return interrupted || (b->o->budget > 0 && b->done && elapsed >= b->o->budget);
+}
+
+static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
+{
+    const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
+    result_row row = {0};
+    tsr_error err = {0};
+    tsr_status st;
+
+    show_progress(b, p, name ? name : "");
+    st = bench_variant(b->session, p, &run, &b->how, &row, &err);
+    b->done += st || row.time.count || row.unsuited[0];
+    if (st) {
+        clear_progress(b);
+        worsen(b, complain(name ? name : b->o->command, &err, b->session));
+    } else if (row.time.count || row.unsuited[0]) {
+        take_row(b, &row);
+    }
+}
+
+static void list_costs(bench *b)
+{
+    if (b->table && b->cost_count) {
+        clear_progress(b);
+        row_costs_head();
+        for (size_t i = 0; i < b->cost_count; i++)
+            row_costs_line(&b->costs[i]);
+    }
+    b->cost_count = 0;
+}
+
+/* ---- peers -------------------------------------------------------------------------------- */
+
+static void on_peer_row(const result_row *given, double ratio, void *context)
+{
+    bench *b = context;
+    result_row row = *given;
+    const device_facts *d = session_facts(b->session);
+    const bool same_device =
+        row.kind == RESULT_KERNEL || d->kind == DEVICE_CPU || !strstr(row.chosen, "processor");
+
+    place_row(b, &row, same_device);
+    clear_progress(b);
+    if (b->table && !b->headed)
+        row_table_head(&row, true);
+    b->headed = true;
+    if (b->table)
+        row_table_line(&row, true, 0, ratio);
+    if (!strncmp(row.unsuited, "WRONG", 5))
+        worsen(b, EXIT_BOUND);
+    keep_row(b, &row);
+}
+
+static void bench_peers(bench *b, const problem *p)
+{
+    const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
+                         .set = b->jobs.settings[0].set,
+                         .set_count = b->jobs.settings[0].count};
+    tsr_error err = {0};
+
+    b->headed = false;
+    show_progress(b, p, "with peers");
+    if (peers_compare(b->session, p, &run, b->peers, &b->how, on_peer_row, b, &err)) {
+        clear_progress(b);
+        worsen(b, complain("peers", &err, b->session));
+    }
+    b->done++;
+}
+
+static void name_missing_peers(const bench *b)
+{
+    const char *message;
+
+    for (size_t i = 0; (message = peers_missing(b->peers, b->jobs.op, i)); i++)
+        hint("no peer %s", message);
+}
+
+/* ---- everything --------------------------------------------------------------------------- */
+
+static void bench_problem_on(bench *b, const problem *p, bool on_host)
+{
+    const char *name;
+
+    b->headed = false;
+    b->first_ns = 0;
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
+        for (size_t i = 0; i < b->jobs.setting_count && !over(b); i++)
+            bench_one(b, p, name, &b->jobs.settings[i]);
+    list_costs(b);
+    if (b->peers && !over(b))
+        bench_peers(b, p);
+}
+
+static void bench_device(bench *b, const tsr_device *device)
+{
+    tsr_error err = {0};
+
+    if (choice_open(device, b->o, &b->session, &err)) {
+        worsen(b, complain(tsr_device_name(device), &err, NULL));
+        return;
+    }
+    b->has_limits = b->session->context && roofline_recall(b->session, &b->limits);
+    for (size_t i = 0; i < b->jobs.problem_count && !over(b); i++)
+        bench_problem_on(b, &b->jobs.problems[i], tsr_device_is_host(device));
+    tsr_session_close(b->session);
+    b->session = NULL;
+}
+
+/* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
+static tsr_status open_files(bench *b, tsr_error *err)
+{
+    const char *path = b->o->value[OPTION_OUTPUT];
+    const bool csv = b->o->given[OPTION_CSV];
+    tsr_status st = TSR_OK;
+
+    if (path)
+        st = row_file_open(path, csv, &b->files[b->file_count++], err);
+    b->table =
+        !(path && b->files[0].stream == stdout) && !b->o->given[OPTION_JSON] && (path || !csv);
+    if (!st && !b->table && !(path && b->files[0].stream == stdout))
+        st = row_file_open("-", csv && !b->o->given[OPTION_JSON], &b->files[b->file_count++], err);
+    return st;
+}
+
+static void plan(bench *b)
+{
+    const options *o = b->o;
+    double seconds = 1;
+
+    for (size_t i = 0; i < b->devices.count; i++)
+        b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i])) +
+                   (b->peers ? b->jobs.problem_count : 0);
+    /* Inputs, verification, warming up and builds take the larger part of a row's time. */
+    if (o->budget > 0 && b->rows)
+        seconds = fmin(1, fmax(o->budget / (double)b->rows / 4, 0.02));
+    b->how = (bench_options){.warm = o->given[OPTION_WARM],
+                             .seconds = seconds,
+                             .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
+                             .seed = o->seed,
+                             .costs = true,
+                             .stop = &interrupted};
+    b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
+    b->start = clock_ns();
+}
+
+static int finish(bench *b)
+{
+    tsr_error err = {0};
+    const bool quiet = b->o->given[OPTION_QUIET];
+
+    for (size_t i = 0; i < b->file_count; i++)
+        if (row_file_close(&b->files[i], &err))
+            worsen(b, complain(b->o->command, &err, NULL));
+    if (!interrupted && b->done < b->rows)
+        fprintf(stderr, "tessera: %s: the budget is over: %zu of %zu rows are done\n",
+                b->o->command, b->done, b->rows);
+    else if (!interrupted && !b->status && !b->timed) {
+        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
+        worsen(b, complain(b->o->command, &err, NULL));
+    }
+    if (b->limits_missing && b->timed && !quiet)
+        hint("'tessera roofline' measures the limits that 'of limit' compares with");
+    if (interrupted && !b->status) {
+        fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->o->command,
+                b->done, b->rows);
+        return EXIT_INTERRUPTED;
+    }
+    return b->status;
+}
+
+static tsr_status prepare(bench *b, tsr_error *err)
+{
+    tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
+
+    st = st ? st : choice_find(b->o, &b->devices, err);
+    if (!st && b->o->given[OPTION_PEERS])
+        st = peers_load(NULL, &b->peers, err);
+    return st ? st : open_files(b, err);
+}
+
+int cmd_bench(const options *o)
+{
+    bench *b = calloc(1, sizeof *b);
+    tsr_error err = {0};
+    int status;
+
+    if (!b)
+        return out_of_memory();
+    b->o = o;
+    if (prepare(b, &err)) {
+        status = complain(o->command, &err, NULL);
+    } else {
+        catch_interrupts();
+        plan(b);
+        if (b->peers && !o->given[OPTION_QUIET])
+            name_missing_peers(b);
+        for (size_t i = 0; i < b->devices.count && !over(b); i++)
+            bench_device(b, b->devices.device[i]);
+        status = finish(b);
+    }
+    peers_close(b->peers);
+    choice_close(&b->devices);
+    bench_jobs_free(&b->jobs);
+    free(b);
+    return status;
+}

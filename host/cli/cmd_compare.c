@@ -1,0 +1,193 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/compare_print.h"
+#include "cli/complain.h"
+#include "file/output.h"
+#include "measure/report.h"
+
+/* The files of the command line, and what owns their rows. */
+typedef struct inputs {
+    compare_file *file;
+    result_row **rows;
+    size_t count;
+} inputs;
+
+static void inputs_free(inputs *in)
+{
+    for (size_t i = 0; in->rows && i < in->count; i++)
+        free(in->rows[i]);
+    free(in->rows);
+    free(in->file);
+}
+
+static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
+{
+    in->file = calloc(o->operand_count, sizeof *in->file);
+    in->rows = calloc(o->operand_count, sizeof *in->rows);
+    if (!in->file || !in->rows)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu files", o->operand_count);
+    in->count = o->operand_count;
+    for (size_t i = 0; i < in->count; i++) {
+        tsr_status st = result_read_file(o->operand[i], &in->rows[i], &in->file[i].count, err);
+
+        if (st)
+            return st;
+        in->file[i].path = o->operand[i];
+        in->file[i].rows = in->rows[i];
+    }
+    return TSR_OK;
+}
+
+static void format(const options *o, const comparison *c, text *out)
+{
+    if (o->given[OPTION_JSON])
+        compare_as_json(c, o->fail_below, out);
+    else if (o->given[OPTION_CSV])
+        compare_as_csv(c, out);
+    else
+        compare_as_text(c, o->fail_below, out);
+}
+
+static tsr_status write_text(output **to, const text *t, tsr_error *err)
+{
+    tsr_status st;
+
+    if (t->failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the comparison");
+    st = output_write_bytes(*to, text_get(t), t->length, err);
+    if (st)
+        return st;
+    st = output_commit(*to, err);
+    *to = NULL; /* freed, also on failure */
+    return st;
+}
+
+/* The table, then the page: both are made before either is put in place. */
+static tsr_status write_outputs(const options *o, const comparison *c, tsr_error *err)
+{
+    const char *table_path = o->given[OPTION_OUTPUT] ? o->value[OPTION_OUTPUT] : "-";
+    output *table = NULL, *page = NULL;
+    text table_text = {0}, page_text = {0};
+    tsr_status st = output_open(table_path, &table, err);
+
+    if (!st && o->given[OPTION_HTML])
+        st = output_open(o->value[OPTION_HTML], &page, err);
+    if (!st && page && output_same(table, page))
+        st = tsr_fail(err, TSR_EINVAL, 0,
+                      "the table and the page would both be written to '%s': give one of them "
+                      "another file (-o, --html)",
+                      o->value[OPTION_HTML]);
+    if (!st)
+        format(o, c, &table_text);
+    if (!st && page)
+        st = report_html(c, &page_text, err);
+    if (!st && page)
+        st = write_text(&page, &page_text, err);
+    if (!st)
+        st = write_text(&table, &table_text, err);
+    output_discard(table);
+    output_discard(page);
+    text_free(&table_text);
+    text_free(&page_text);
+    return st;
+}
+
+/* Name what the later columns lack; it fails nothing. */
+static void report_missing(const comparison *c)
+{
+    for (size_t j = 0; j < c->column_count; j++) {
+        size_t missing = 0, first = 0;
+        text name = {0};
+
+        for (size_t i = 0; i < c->line_count; i++) {
+            if (compare_judge(c, i, j).outcome == COMPARE_MISSING && missing++ == 0)
+                first = i;
+        }
+        if (!missing)
+            continue;
+        compare_group_name(c->lines[first].what, &name);
+        text_append(&name, ": ");
+        compare_name(&c->lines[first], &name);
+        hint("%zu of the rates of [%zu] %s missing in [%zu] %s, the first: %s", missing,
+             c->columns[j].base + 1, missing == 1 ? "is" : "are", j + 1,
+             c->files[c->columns[j].file].path, text_get(&name));
+        text_free(&name);
+    }
+}
+
+static void append_loss(const comparison *c, size_t line, size_t column, text *out)
+{
+    compare_verdict v = compare_judge(c, line, column);
+
+    if (out->length)
+        text_append(out, "; ");
+    compare_group_name(c->lines[line].what, out);
+    text_append(out, ": ");
+    compare_name(&c->lines[line], out);
+    text_format(out, " (%.3f, within the noise %.3f at most, in %s)", v.ratio, v.favourable,
+                c->files[c->columns[column].file].path);
+}
+
+/* Status 3 where a rate is lost.  Columns of the first file are compared with, not judged. */
+static int judge(const options *o, const comparison *c)
+{
+    size_t judged = 0, lost = 0;
+    text losses = {0};
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < c->line_count; i++) {
+        for (size_t j = 0; j < c->column_count; j++) {
+            compare_verdict v = compare_judge(c, i, j);
+
+            if (c->columns[j].file == c->columns[c->columns[j].base].file ||
+                v.outcome != COMPARE_RATIO)
+                continue;
+            judged++;
+            if (compare_lost(&v, o->fail_below)) {
+                append_loss(c, i, j, &losses);
+                lost++;
+            }
+        }
+    }
+    if (!judged)
+        tsr_fail(&err, TSR_EINVAL, 0,
+                 "no rate stands in two files: --fail-below has nothing to judge");
+    else if (lost)
+        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g of the one before: %s", lost,
+                 judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
+    text_free(&losses);
+    return err.status == TSR_OK ? EXIT_DONE : complain(o->command, &err, NULL);
+}
+
+int cmd_compare(const options *o)
+{
+    inputs in = {0};
+    comparison c = {0};
+    tsr_error err = {0};
+    tsr_status st;
+    int status = EXIT_DONE;
+
+    if (o->given[OPTION_FAIL_BELOW] && o->operand_count < 2)
+        return wrong_usage("compare: --fail-below needs two files or more, and one is given");
+    if (o->given[OPTION_JSON] && o->given[OPTION_CSV])
+        return wrong_usage("compare: --json and --csv exclude each other");
+    st = inputs_read(o, &in, &err);
+    if (!st)
+        st = compare_build(in.file, in.count, &c, &err);
+    if (!st)
+        st = write_outputs(o, &c, &err);
+    if (st) {
+        status = complain(o->command, &err, NULL);
+    } else {
+        if (!o->given[OPTION_QUIET])
+            report_missing(&c);
+        if (o->given[OPTION_FAIL_BELOW])
+            status = judge(o, &c);
+    }
+    compare_close(&c);
+    inputs_free(&in);
+    return status;
+}

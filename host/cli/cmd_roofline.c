@@ -1,0 +1,282 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/bench_problem.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "device/device.h"
+#include "file/output.h"
+#include "measure/bench.h"
+#include "measure/roofline.h"
+#include "ops/registry.h"
+#include "session/state.h"
+
+/* Where the rows go: a table for people, and rows of JSON or CSV. */
+typedef struct listing {
+    const options *options;
+    bool table;    /* on standard output */
+    bool terminal; /* standard error is one: progress goes there */
+    text rows;     /* what -o, --json and --csv write */
+    bool header;   /* rows begin with the column names already */
+    size_t width;  /* of the names in the table */
+    const tsr_device *device;
+    const volatile sig_atomic_t *stop;
+} listing;
+
+static void keep_row(listing *out, const result_row *row)
+{
+    if (!out->options->given[OPTION_CSV]) {
+        result_to_json(row, &out->rows);
+        return;
+    }
+    if (!out->header)
+        result_csv_header(&out->rows);
+    out->header = true;
+    result_to_csv(row, &out->rows);
+}
+
+/* What is under way, until the next line takes its place. */
+static void announce(const listing *out, const char *what, const char *name)
+{
+    if (out->terminal)
+        fprintf(stderr, "\r\033[K%s %s%s", what, name, *name ? "..." : "");
+}
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+static void print_limit(const listing *out, limit l, const limit_result *r)
+{
+    if (!out->table)
+        return;
+    if (!(r->value > 0)) {
+        printf("    %-19s          -  %s\n", limit_name(l), r->why_not);
+        return;
+    }
+    printf("    %-19s %10.*f  %-7s  +-%4.1f%%  %s%s%s\n", limit_name(l), r->value < 100 ? 2 : 0,
+           r->value, limit_unit(l), 100 * timing_spread(&r->time), limit_idea(l),
+           *r->way ? ": " : "", r->way);
+}
+
+static bool on_limit(limit l, const limit_result *r, void *context)
+{
+    listing *out = context;
+    result_row row;
+
+    announce(out, "", "");
+    print_limit(out, l, r);
+    fflush(stdout);
+    roofline_row(out->device, l, r, &row);
+    keep_row(out, &row);
+    if (l + 1 < LIMIT_COUNT)
+        announce(out, "measuring", limit_name((limit)(l + 1)));
+    return !ferror(stdout) && !*out->stop;
+}
+
+/* ---- the steps of a ladder ----------------------------------------------------------------- */
+
+static void print_step(const listing *out, const result_row *row)
+{
+    if (!out->table)
+        return;
+    if (*row->unsuited) {
+        printf("    %-*s          -  %s\n", (int)out->width, row->name, row->unsuited);
+        return;
+    }
+    printf("    %-*s %10.*f  %-7s", (int)out->width, row->name, row->rate < 100 ? 2 : 0, row->rate,
+           row->unit);
+    if (row->limit_rate > 0)
+        printf("  %6.1f%% of %.*f (%s)", 100 * row->share, row->limit_rate < 100 ? 2 : 0,
+               row->limit_rate, row->bound_by);
+    fputs("\n", stdout);
+}
+
+/* Place one variant: measured in this run, verified before. */
+static tsr_status place_variant(tsr_session *s, const limits *l, const problem *p, const variant *v,
+                                listing *out, tsr_error *err)
+{
+    const bench_options wanted = {.seconds = 0.3, .least_samples = 3, .seed = 1, .stop = out->stop};
+    const tsr_run run = {.variant = v->name};
+    result_row row;
+    tsr_status st;
+
+    announce(out, "placing", v->name);
+    st = bench_variant(s, p, &run, &wanted, &row, err);
+    announce(out, "", "");
+    if (st)
+        return st;
+    if (!*row.unsuited)
+        roofline_place(l, &row);
+    print_step(out, &row);
+    fflush(stdout);
+    keep_row(out, &row);
+    return TSR_OK;
+}
+
+/* A size that shows the device's speed and that the slowest step finishes soon. */
+static const char *usual_size(const operation *op, const device_facts *d)
+{
+    const bool cpu = d->kind == DEVICE_CPU;
+
+    if (op == &operation_matmul)
+        return cpu ? "512" : "4096";
+    if (op == &operation_matvec)
+        return cpu ? "4096" : "16384";
+    return cpu ? "2^20" : "2^24";
+}
+
+static void head_ladder(listing *out, const problem *p)
+{
+    const double flops = p->op->work(p), bytes = p->op->bytes(p);
+    text what = {0};
+
+    out->width = 19;
+    for (size_t i = 0; i < p->op->variant_count; i++)
+        if (strlen(p->op->variants[i].name) > out->width)
+            out->width = strlen(p->op->variants[i].name);
+    p->op->describe(p, &what);
+    if (out->table)
+        printf("\n  %s %s: %.3g %s a byte\n", p->op->name, text_get(&what), flops / bytes,
+               p->op == &operation_sort ? "keys" : "operations");
+    text_free(&what);
+}
+
+/* Place each step of an operation that runs on devices. */
+static int place_ladder(tsr_session *s, const limits *l, const operation *op, listing *out)
+{
+    const options *o = out->options;
+    const char *size = o->size_count ? o->size[0] : usual_size(op, session_facts(s));
+    int status = EXIT_DONE;
+    tsr_error err = {0};
+    problem p;
+
+    if (bench_problem(op, size, o, &p, &err))
+        return complain(o->command, &err, NULL);
+    head_ladder(out, &p);
+    for (size_t i = 0; i < op->variant_count && !*out->stop; i++) {
+        if (!op->variants[i].source)
+            continue;
+        if (place_variant(s, l, &p, &op->variants[i], out, &err))
+            status = complain(op->variants[i].name, &err, s);
+    }
+    return status;
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+static int measure_device(const tsr_device *device, const operation *const *ops, size_t op_count,
+                          listing *out)
+{
+    tsr_session *session = NULL;
+    tsr_error err = {0};
+    limits found = {0};
+    char id[DEVICE_ID_SIZE];
+    int status = EXIT_DONE, one;
+
+    out->device = device;
+    device_id_text(device, id);
+    if (choice_open(device, out->options, &session, &err))
+        return complain(tsr_device_name(device), &err, NULL);
+    if (out->table && !tsr_device_is_host(device))
+        printf("%s %s\n", id, tsr_device_name(device));
+    announce(out, "measuring", limit_name((limit)0));
+    if (roofline_measure(session, &found, on_limit, out, &err)) {
+        announce(out, "", "");
+        status = complain(tsr_device_name(device), &err, session);
+    }
+    for (size_t i = 0; i < op_count && !status && !*out->stop; i++) {
+        one = place_ladder(session, &found, ops[i], out);
+        status = status ? status : one;
+    }
+    tsr_session_close(session);
+    return status;
+}
+
+/* The operations that the command line names; matmul where it names none. */
+static tsr_status find_ladders(const options *o, const operation **ops, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    ops[0] = &operation_matmul;
+    for (size_t i = 0; i < o->operand_count && !st; i++)
+        st = operation_find(o->operand[i], &ops[i], err);
+    return st;
+}
+
+/* Write the rows where they are asked for. */
+static int write_rows(const listing *out, output *file, tsr_error *err)
+{
+    const char *rows = text_get(&out->rows);
+
+    if (out->rows.failed)
+        return out_of_memory();
+    if (!out->table)
+        fputs(rows, stdout);
+    if (file && output_write_bytes(file, rows, out->rows.length, err))
+        return complain(out->options->command, err, NULL);
+    return EXIT_DONE;
+}
+
+/* Measure each device; `host` is left out of `all`, since limits are those of OpenCL devices. */
+static int measure_devices(const options *o, const choice *devices, const operation *const *ops,
+                           listing *out)
+{
+    const size_t count = o->operand_count ? o->operand_count : 1;
+    int status = EXIT_DONE, one;
+
+    for (size_t i = 0; i < devices->count && !*out->stop; i++) {
+        if (devices->count > 1 && tsr_device_is_host(devices->device[i]))
+            continue;
+        if (i && out->table)
+            fputs("\n", stdout);
+        one = measure_device(devices->device[i], ops, count, out);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+int cmd_roofline(const options *o)
+{
+    const char *path = o->value[OPTION_OUTPUT];
+    const bool to_stdout = path && !strcmp(path, "-");
+    listing out = {.options = o,
+                   .table = !o->given[OPTION_JSON] && (!o->given[OPTION_CSV] || path) && !to_stdout,
+                   .terminal = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET]};
+    const operation **ops = calloc(o->operand_count + 1, sizeof(*ops));
+    output *file = NULL;
+    choice devices = {0};
+    tsr_error err = {0};
+    int status = EXIT_DONE, written;
+
+    if (!ops)
+        return out_of_memory();
+    if (find_ladders(o, ops, &err) || choice_find(o, &devices, &err) ||
+        (path && !to_stdout && output_open(path, &file, &err))) {
+        status = complain(o->command, &err, NULL);
+        goto cleanup;
+    }
+    out.stop = interrupt_watch();
+    status = measure_devices(o, &devices, ops, &out);
+    written = write_rows(&out, file, &err);
+    status = status ? status : written;
+    if (file && out.rows.length && !written) {
+        if (output_commit(file, &err))
+            status = complain(o->command, &err, NULL);
+        file = NULL; /* committed */
+    }
+    if (*out.stop) {
+        fprintf(stderr, "tessera: %s: interrupted: what was measured is written\n", o->command);
+        status = EXIT_INTERRUPTED;
+    }
+
+cleanup:
+    output_discard(file);
+    text_free(&out.rows);
+    choice_close(&devices);
+    free(ops);
+    return status;
+}

@@ -1,0 +1,302 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/bench_problem.h"
+#include "cli/commands.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "cli/json_print.h"
+#include "cli/tune_report.h"
+#include "file/output.h"
+#include "measure/tune.h"
+#include "ops/registry.h"
+#include "ops/tuning_file.h"
+
+enum { SIZES_MAX = 64, SECONDS_A_CLASS = 30 };
+
+/* The problems of a command line, those of one class next to each other. */
+typedef struct plan {
+    const operation *op;
+    problem problems[SIZES_MAX];
+    size_t count;
+    size_t class_count;
+    size_t class_size[SIZES_MAX]; /* problems of each class, in order */
+} plan;
+
+typedef struct tuning_run {
+    const options *o;
+    plan plan;
+    choice choice;
+    tsr_session *session;
+    tune_options options;
+    output *file; /* of -o, NULL without */
+    tuning entries[SIZES_MAX];
+    size_t entry_count;
+    size_t wrong; /* candidates whose result was wrong */
+    json_t *classes;
+    bool on_terminal;
+} tuning_run;
+
+/* ---- what to tune ------------------------------------------------------------------------ */
+
+/* Sizes that occur, small enough to be searched in the time that is spent without being asked. */
+static const char *const *usual_sizes(const operation *op, bool gpu)
+{
+    static const char *const matmul_gpu[] = {"512", "1024", "2048", "4096", "8192", NULL};
+    static const char *const matmul_cpu[] = {"256", "512", "1024", NULL};
+    static const char *const matvec_gpu[] = {"1000",       "4096",       "10000",
+                                             "10x1000000", "1000000x10", NULL};
+    static const char *const matvec_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
+    static const char *const sort_gpu[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
+    static const char *const sort_cpu[] = {"2^16", "2^20", "2^22", NULL};
+
+    if (op == &operation_matmul)
+        return gpu ? matmul_gpu : matmul_cpu;
+    if (op == &operation_matvec)
+        return gpu ? matvec_gpu : matvec_cpu;
+    return gpu ? sort_gpu : sort_cpu;
+}
+
+static bool same_class(const problem *a, const problem *b)
+{
+    text x = {0}, y = {0};
+    bool same;
+
+    a->op->classify(a, &x);
+    b->op->classify(b, &y);
+    same = strcmp(text_get(&x), text_get(&y)) == 0;
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+/* Put a problem behind the others of its class. */
+static void insert(plan *p, const problem *new_one)
+{
+    size_t at = 0, c = 0;
+
+    while (c < p->class_count && !same_class(&p->problems[at], new_one))
+        at += p->class_size[c++];
+    if (c == p->class_count)
+        p->class_size[p->class_count++] = 0;
+    at += p->class_size[c];
+    memmove(&p->problems[at + 1], &p->problems[at], (p->count - at) * sizeof(*p->problems));
+    p->problems[at] = *new_one;
+    p->class_size[c]++;
+    p->count++;
+}
+
+static tsr_status plan_sizes(const options *o, const char *const *sizes, size_t count, plan *out,
+                             tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (count > SIZES_MAX)
+        return tsr_fail(err, TSR_ENAME, 0, "%zu sizes are more than %d", count, SIZES_MAX);
+    for (size_t i = 0; i < count && st == TSR_OK; i++) {
+        problem p;
+
+        st = bench_problem(out->op, sizes[i], o, &p, err);
+        if (st == TSR_OK)
+            insert(out, &p);
+    }
+    return st;
+}
+
+/* ---- while it goes on -------------------------------------------------------------------- */
+
+static void show_progress(const tune_progress *p, void *context)
+{
+    const tuning_run *r = context;
+    text line = {0};
+
+    if (p->last && p->last->outcome == TUNE_WRONG)
+        tune_complain(r->plan.op, p->last, r->on_terminal);
+    if (!r->on_terminal)
+        return;
+    text_format(&line, "%s: %zu tried, %.0f s left", p->stage, p->tried, p->seconds_left);
+    if (p->best) {
+        text_append(&line, ", best ");
+        tune_candidate_text(p->best, &line);
+    }
+    fprintf(stderr, "\r\033[K%.*s", 78, text_get(&line));
+    fflush(stderr);
+    text_free(&line);
+}
+
+static void clear_progress(const tuning_run *r)
+{
+    if (r->on_terminal)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- one class --------------------------------------------------------------------------- */
+
+/* Keep the best: in the user's folder, and for -o. */
+static tsr_status keep(tuning_run *r, const problem *problems, size_t count,
+                       const tune_result *found, text *where, tsr_error *err)
+{
+    tuning *entry = &r->entries[r->entry_count];
+
+    tune_entry(r->session, problems, count, found->best, entry);
+    r->entry_count++;
+    return tuning_store(entry, where, err);
+}
+
+static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
+{
+    tune_result found;
+    text where = {0};
+    tsr_error search_err = {0};
+    tsr_status searched =
+        tune_search(r->session, problems, count, &r->options, &found, &search_err);
+    tsr_status st = TSR_OK;
+    tune_report report = {.problems = problems, .count = count, .found = &found};
+
+    clear_progress(r);
+    if (found.best)
+        st = keep(r, problems, count, &found, &where, err);
+    report.where = text_get(&where);
+    for (size_t i = 0; i < found.count; i++)
+        r->wrong += found.tried[i].outcome == TUNE_WRONG;
+    if (r->classes)
+        json_array_append_new(r->classes, tune_report_json(&report));
+    else
+        tune_report_print(&report);
+    fflush(stdout);
+    tune_result_free(&found);
+    text_free(&where);
+    if (searched != TSR_OK) {
+        if (err)
+            *err = search_err;
+        return searched;
+    }
+    return st;
+}
+
+static bool interrupted(const tuning_run *r)
+{
+    return *r->options.stop != 0;
+}
+
+static tsr_status tune_classes(tuning_run *r, tsr_error *err)
+{
+    const plan *p = &r->plan;
+    const double budget =
+        r->o->budget > 0 ? r->o->budget : (double)(SECONDS_A_CLASS * p->class_count);
+    tsr_status st = TSR_OK;
+    size_t at = 0;
+
+    r->options.seconds = budget / (double)p->class_count;
+    for (size_t c = 0; c < p->class_count && st == TSR_OK && !interrupted(r); c++) {
+        st = tune_class(r, &p->problems[at], p->class_size[c], err);
+        at += p->class_size[c];
+    }
+    return st;
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+static tsr_status write_entries(tuning_run *r, tsr_error *err)
+{
+    text content = {0};
+    tsr_status st;
+
+    if (!r->file || !r->entry_count)
+        return TSR_OK;
+    st = tuning_write_text(r->entries, r->entry_count, &content, err);
+    if (st == TSR_OK)
+        st = output_write_bytes(r->file, text_get(&content), content.length, err);
+    text_free(&content);
+    if (st == TSR_OK) {
+        st = output_commit(r->file, err);
+        r->file = NULL; /* freed by it */
+    }
+    return st;
+}
+
+static tsr_status check_command(tuning_run *r, tsr_error *err)
+{
+    const options *o = r->o;
+    tsr_status st = operation_find(o->operand[0], &r->plan.op, err);
+
+    if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
+        return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");
+    st = st ? st : tune_check(r->plan.op, &r->options, err);
+    return st ? st : plan_sizes(o, o->size, o->size_count, &r->plan, err);
+}
+
+static tsr_status prepare(tuning_run *r, tsr_error *err)
+{
+    const options *o = r->o;
+    tsr_status st = choice_find_one(o, &r->choice, err);
+
+    st = st ? st : choice_open(r->choice.device[0], o, &r->session, err);
+    if (!st && !o->size_count) {
+        const char *const *sizes =
+            usual_sizes(r->plan.op, session_facts(r->session)->kind == DEVICE_GPU);
+        size_t n = 0;
+
+        while (sizes[n])
+            n++;
+        st = plan_sizes(o, sizes, n, &r->plan, err);
+    }
+    if (!st && o->given[OPTION_OUTPUT])
+        st = output_open(o->value[OPTION_OUTPUT], &r->file, err);
+    return st;
+}
+
+static int finish(tuning_run *r)
+{
+    int status = EXIT_DONE;
+
+    if (r->classes) {
+        status =
+            json_print(json_pack("{s:s, s:s, s:o, s:o, s:O}", "schema", "tessera-tune-1", "op",
+                                 r->plan.op->name, "device", device_identity(r->choice.device[0]),
+                                 "seed", json_count(r->o->seed), "classes", r->classes));
+    }
+    return interrupted(r) ? EXIT_INTERRUPTED : r->wrong ? EXIT_BOUND : status;
+}
+
+int cmd_tune(const options *o)
+{
+    tuning_run r = {.o = o,
+                    .options = {.variant = o->value[OPTION_KERNEL],
+                                .set = o->set,
+                                .set_count = o->set_count,
+                                .warm = o->given[OPTION_WARM],
+                                .seed = o->seed,
+                                .stop = interrupt_watch(),
+                                .progress = show_progress},
+                    .on_terminal = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET]};
+    tsr_error err = {0};
+    tsr_status st;
+    int status;
+
+    r.options.context = &r;
+    if (r.options.variant && !strcmp(r.options.variant, "all"))
+        r.options.variant = NULL;
+    st = check_command(&r, &err);
+    if (st == TSR_OK)
+        st = prepare(&r, &err);
+    if (st == TSR_OK && o->given[OPTION_JSON])
+        r.classes = json_array();
+    if (st == TSR_OK)
+        st = tune_classes(&r, &err);
+    status = st ? complain(o->command, &err, r.session) : finish(&r);
+    /* What was found is kept, whatever ended the search. */
+    st = write_entries(&r, &err);
+    if (st != TSR_OK && !status)
+        status = complain(o->command, &err, NULL);
+    output_discard(r.file);
+    json_decref(r.classes);
+    tsr_session_close(r.session);
+    choice_close(&r.choice);
+    return status;
+}

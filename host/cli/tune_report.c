@@ -1,0 +1,190 @@
+#include "cli/tune_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/json_print.h"
+#include "measure/result.h"
+#include "ops/registry.h"
+
+void tune_candidate_text(const tune_candidate *c, text *out)
+{
+    text_append(out, c->variant->name);
+    if (c->params.count)
+        text_append(out, " ");
+    params_describe(&c->params, out);
+}
+
+void tune_complain(const operation *op, const tune_candidate *c, bool clear_line)
+{
+    text name = {0};
+
+    tune_candidate_text(c, &name);
+    fprintf(stderr, "%stessera: %s/%s is WRONG and left out: %s\n", clear_line ? "\r\033[K" : "",
+            op->name, text_get(&name), c->detail);
+    text_free(&name);
+}
+
+static void describe_problems(const tune_report *r, text *out)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        text_append(out, i ? ", " : "");
+        r->problems[i].op->describe(&r->problems[i], out);
+    }
+}
+
+/* The rate of a time; 0 over several problems, whose mean time is of none of them. */
+static double rate_of(const tune_report *r, const tune_candidate *c)
+{
+    result_row row = {0};
+
+    if (r->count != 1)
+        return 0;
+    result_problem(&row, &r->problems[0]);
+    row.time = c->time;
+    result_rate(&row);
+    return row.rate;
+}
+
+static size_t count_outcome(const tune_result *found, tune_outcome outcome)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < found->count; i++)
+        n += found->tried[i].outcome == outcome;
+    return n;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const tune_candidate *x = *(const tune_candidate *const *)a;
+    const tune_candidate *y = *(const tune_candidate *const *)b;
+
+    return (x->time.median_ns > y->time.median_ns) - (x->time.median_ns < y->time.median_ns);
+}
+
+/* What a finalist is to the search. */
+static const char *role(const tune_result *found, const tune_candidate *c)
+{
+    if (c == found->best)
+        return c == found->before ? "chosen, as before" : "chosen";
+    if (c == found->before)
+        return c->tied ? "before; a tie" : "before";
+    return c->tied ? "a tie" : "";
+}
+
+static void print_finalist(const tune_report *r, const tune_candidate *c)
+{
+    const double rate = rate_of(r, c);
+    text name = {0};
+
+    tune_candidate_text(c, &name);
+    printf("  %-44s %10.4f ms +-%2.0f%%", text_get(&name), c->time.median_ns * 1e-6,
+           100 * timing_spread(&c->time));
+    if (rate > 0)
+        printf(" %9.2f %s", rate, r->problems[0].op->rate);
+    printf("%s%s\n", *role(r->found, c) ? "  " : "", role(r->found, c));
+    text_free(&name);
+}
+
+static void print_finalists(const tune_report *r)
+{
+    const tune_result *found = r->found;
+    const tune_candidate **list = malloc((found->count + 1) * sizeof(const tune_candidate *));
+    size_t n = 0;
+
+    for (size_t i = 0; list && i < found->count; i++)
+        if (found->tried[i].outcome == TUNE_FINAL || &found->tried[i] == found->best)
+            list[n++] = &found->tried[i];
+    if (n)
+        qsort(list, n, sizeof(*list), by_time);
+    for (size_t i = 0; i < n; i++)
+        print_finalist(r, list[i]);
+    free(list);
+}
+
+void tune_report_print(const tune_report *r)
+{
+    static const char *const words[] = {"unsuited", "failed", "wrong",
+                                        "slow",     "timed",  "finalists"};
+    const tune_result *found = r->found;
+    text problems = {0};
+
+    describe_problems(r, &problems);
+    printf("%s %s\n", r->problems[0].op->name, text_get(&problems));
+    print_finalists(r);
+    printf("  tried %zu:", found->count);
+    for (int k = TUNE_OUTCOME_COUNT - 1; k >= 0; k--) {
+        const size_t n = count_outcome(found, (tune_outcome)k);
+
+        if (n)
+            printf(" %zu %s", n, words[k]);
+    }
+    printf("; %s\n", found->complete  ? "nothing left to try"
+                     : found->stopped ? "interrupted"
+                                      : "the time is spent");
+    if (!found->best)
+        printf("  nothing to keep\n");
+    else if (*r->where)
+        printf("  kept in %s\n", r->where);
+    text_free(&problems);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------- */
+
+static json_t *candidate_json(const tune_report *r, const tune_candidate *c)
+{
+    static const char *const words[] = {"unsuited", "failed", "wrong", "slow", "timed", "final"};
+    text parameters = {0};
+    json_t *object;
+
+    if (!c)
+        return json_null();
+    params_describe(&c->params, &parameters);
+    object = json_pack("{s:s, s:o, s:s}", "variant", c->variant->name, "parameters",
+                       json_text(text_get(&parameters)), "outcome", words[c->outcome]);
+    text_free(&parameters);
+    if (c->outcome >= TUNE_TIMED) {
+        json_object_set_new(object, "median_ns", json_number(c->time.median_ns));
+        json_object_set_new(object, "min_ns", json_number(c->time.min_ns));
+        json_object_set_new(object, "max_ns", json_number(c->time.max_ns));
+        json_object_set_new(object, "spread", json_number(timing_spread(&c->time)));
+        json_object_set_new(object, "samples", json_count(c->time.count));
+        json_object_set_new(object, "calls", json_count(c->time.calls));
+        if (r->count == 1)
+            json_object_set_new(object, "rate", json_number(rate_of(r, c)));
+        json_object_set_new(object, "worst", json_number(c->worst));
+        json_object_set_new(object, "tied", json_boolean(c->tied));
+    }
+    if (c->detail[0])
+        json_object_set_new(object, "detail", json_text(c->detail));
+    return object;
+}
+
+json_t *tune_report_json(const tune_report *r)
+{
+    const tune_result *found = r->found;
+    json_t *tried = json_array(), *problems = json_array(), *object;
+    text name = {0};
+
+    for (size_t i = 0; i < r->count; i++) {
+        text_clear(&name);
+        r->problems[i].op->describe(&r->problems[i], &name);
+        json_array_append_new(problems, json_text(text_get(&name)));
+    }
+    for (size_t i = 0; i < found->count; i++)
+        json_array_append_new(tried, candidate_json(r, &found->tried[i]));
+    text_clear(&name);
+    r->problems[0].op->classify(&r->problems[0], &name);
+    object = json_pack(
+        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "class", json_text(text_get(&name)),
+        "problems", problems, "unit", r->problems[0].op->rate, "best",
+        candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest), "before",
+        candidate_json(r, found->before), "kept", *r->where ? json_text(r->where) : json_null(),
+        "complete", found->complete, "interrupted", found->stopped, "tried", tried);
+
+    text_free(&name);
+    return object;
+}

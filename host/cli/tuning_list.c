@@ -1,0 +1,122 @@
+#include "cli/tuning_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json_print.h"
+#include "ops/dispatch.h"
+#include "ops/registry.h"
+#include "ops/tuning_file.h"
+
+/* Ignored files and entries are printed, or appended to a list where there is one. */
+typedef struct sink {
+    const operation *op;
+    json_t *list; /* NULL: print */
+} sink;
+
+static void report_ignored(const sink *out, const char *file, const char *why)
+{
+    if (out->list)
+        json_array_append_new(
+            out->list, json_pack("{s:o, s:o}", "file", json_text(file), "why", json_text(why)));
+    else
+        printf("  tuning ignored: %s: %s\n", file, why);
+}
+
+static bool visit(const tuning *t, const char *file, const char *ignored, void *context)
+{
+    const sink *out = context;
+    text reason = {0};
+
+    if (t)
+        ignored = tuning_stale(out->op, t, &reason);
+    if (ignored)
+        report_ignored(out, file, ignored);
+    text_free(&reason);
+    return true;
+}
+
+static void list_ignored(const operation *op, json_t *list)
+{
+    sink out = {.op = op, .list = list};
+
+    tuning_read(op, NULL, visit, &out);
+}
+
+/* The entries in force that are not stale; the caller frees *out. */
+static size_t in_force(tsr_session *s, const operation *op, tuning **out)
+{
+    size_t n = tuning_in_force(op, session_facts(s), out), kept = 0;
+    text reason = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (!tuning_stale(op, &(*out)[i], &reason))
+            (*out)[kept++] = (*out)[i];
+    text_free(&reason);
+    return kept;
+}
+
+static void print_chosen(tsr_session *s, const problem *p)
+{
+    selection sel;
+    tsr_error err = {0};
+    text parameters = {0};
+
+    if (dispatch_select(s, p, NULL, &sel, &err) != TSR_OK) {
+        printf("  runs nothing: %s\n", err.message);
+        return;
+    }
+    params_describe(&sel.params, &parameters);
+    printf("  runs %s%s%s (%s)\n", sel.variant->name, parameters.length ? " " : "",
+           text_get(&parameters), sel.chosen);
+    text_free(&parameters);
+}
+
+void tuning_list_print(tsr_session *s, const problem *p)
+{
+    tuning *list = NULL;
+    const size_t n = in_force(s, p->op, &list);
+
+    print_chosen(s, p);
+    for (size_t i = 0; i < n; i++)
+        printf("  tuned for %s: %s%s%s (%s entry of %s%s)\n",
+               list[i].problem_class[0] ? list[i].problem_class : "every class", list[i].variant,
+               list[i].parameters[0] ? " " : "", list[i].parameters, list[i].level, list[i].where,
+               list[i].embedded ? ", embedded" : "");
+    list_ignored(p->op, NULL);
+    free(list);
+}
+
+static json_t *chosen_json(tsr_session *s, const problem *p)
+{
+    selection sel;
+    text parameters = {0};
+    json_t *object;
+
+    if (dispatch_select(s, p, NULL, &sel, NULL) != TSR_OK)
+        return json_null();
+    params_describe(&sel.params, &parameters);
+    object = json_pack("{s:s, s:s, s:o}", "variant", sel.variant->name, "parameters",
+                       text_get(&parameters), "why", json_text(sel.chosen));
+    text_free(&parameters);
+    return object;
+}
+
+json_t *tuning_list_json(tsr_session *s, const problem *p)
+{
+    json_t *entries = json_array(), *ignored = json_array();
+    tuning *list = NULL;
+    const size_t n = in_force(s, p->op, &list);
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            entries,
+            json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:o}", "class", list[i].problem_class,
+                      "variant", list[i].variant, "parameters", list[i].parameters, "level",
+                      list[i].level, "file", json_text(list[i].where), "embedded", list[i].embedded,
+                      "problem", list[i].problem, "median_ns", json_number(list[i].median_ns)));
+    free(list);
+    list_ignored(p->op, ignored);
+    return json_pack("{s:o, s:o, s:o}", "chosen", chosen_json(s, p), "entries", entries, "ignored",
+                     ignored);
+}

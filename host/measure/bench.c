@@ -1,0 +1,597 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include "measure/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "measure/input_sets.h"
+#include "measure/verify.h"
+#include "ops/registry.h"
+#include "session/program.h"
+
+enum { SAMPLES_MOST = 10000, SAMPLES_LEAST = 3, TIMES_OVER = 20 };
+
+/* ---- how long ----------------------------------------------------------------------------- */
+
+static double seconds_of(const bench_options *o)
+{
+    return o->seconds > 0 ? o->seconds : 1;
+}
+
+static bool stopped(const bench_options *o)
+{
+    return o->stop && *o->stop;
+}
+
+/* Whether a row that has n samples after `start` wants another. */
+static bool go_on(const bench_options *o, size_t n, uint64_t start, double seconds)
+{
+    const size_t least = o->least_samples ? o->least_samples : 5;
+    const double elapsed = (double)(clock_ns() - start) * 1e-9;
+
+    if (stopped(o) || n >= SAMPLES_MOST)
+        return false;
+    if (n < least)
+        return n < SAMPLES_LEAST || elapsed < TIMES_OVER * seconds;
+    return elapsed < seconds;
+}
+
+/* ---- one variant, one problem ------------------------------------------------------------- */
+
+/** A variant with the inputs it runs on. */
+typedef struct subject {
+    tsr_session *session;
+    const problem *problem;
+    selection selection;
+    input_sets sets;
+    tsr_report report;
+    double enqueue_ns; /* of the last call, on the host */
+} subject;
+
+static tsr_status finish(const subject *b, cl_event last, tsr_error *err)
+{
+    cl_int state = CL_COMPLETE, rc = clFinish(b->session->queue);
+
+    if (rc == CL_SUCCESS && last)
+        rc = clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+    if (rc == CL_SUCCESS && state < 0)
+        rc = state;
+    if (rc == CL_SUCCESS)
+        return TSR_OK;
+    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", b->problem->op->name,
+                    b->selection.variant->name, session_facts(b->session)->name);
+}
+
+/* First START to last END.  A command may take less than the clock tells. */
+static tsr_status device_time(cl_event first, cl_event last, double *ns, tsr_error *err)
+{
+    cl_ulong start = 0, end = 0;
+    cl_int rc =
+        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL);
+
+    if (rc == CL_SUCCESS)
+        rc = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clGetEventProfilingInfo");
+    *ns = end > start ? (double)(end - start) : 1;
+    return TSR_OK;
+}
+
+/* Enqueue one call on the next set, and wait for it. */
+static tsr_status call_device(subject *b, double *ns, tsr_error *err)
+{
+    const uint64_t start = clock_ns();
+    cl_event first = NULL, last = NULL;
+    tsr_status st =
+        dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[b->sets.next], 0,
+                         NULL, &first, &last, &b->report, err);
+
+    b->enqueue_ns = (double)(clock_ns() - start);
+    if (st)
+        return st;
+    st = finish(b, last, err);
+    if (!st && b->session->profiling)
+        st = device_time(first, last, ns, err);
+    else if (!st)
+        *ns = (double)(clock_ns() - start);
+    clReleaseEvent(first);
+    clReleaseEvent(last);
+    return st;
+}
+
+static tsr_status call_host(subject *b, double *ns, tsr_error *err)
+{
+    const uint64_t start = clock_ns();
+    tsr_status st = b->selection.variant->host(b->problem, b->sets.memory[b->sets.next], err);
+
+    *ns = fmax((double)(clock_ns() - start), 1);
+    b->report.commands = 1;
+    return st;
+}
+
+/* One call on the next set, restored before where calls use their sets up. */
+static tsr_status call_next(subject *b, double *ns, tsr_error *err)
+{
+    tsr_status st;
+
+    if (b->sets.next == b->sets.count) {
+        b->sets.next = 0;
+        st = input_sets_restore(&b->sets, err);
+        if (st)
+            return st;
+    }
+    st = b->sets.buffer ? call_device(b, ns, err) : call_host(b, ns, err);
+    b->sets.next++;
+    return st;
+}
+
+/* Run on the first set and judge the result. */
+static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
+{
+    void *after[OPERANDS_MAX] = {0};
+    tsr_status st = input_sets_copy(&b->sets, after, err);
+
+    st = st ? st : call_next(b, ns, err);
+    st = st ? st : input_sets_read(&b->sets, after, err);
+    st = st ? st
+            : verify_result(b->problem, session_facts(b->session),
+                            (const void *const *)b->sets.before, (const void *const *)after, out,
+                            err);
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        free(after[i]);
+    if (!st && b->session->queue)
+        programs_save(b->session);
+    return st;
+}
+
+/* Until a tenth of the time to measure has passed, and twice at least, unless a call is long. */
+static tsr_status warm_up(subject *b, const bench_options *o, double first_ns, tsr_error *err)
+{
+    const double enough = seconds_of(o) * 1e8;
+    const uint64_t start = clock_ns();
+    tsr_status st = TSR_OK;
+    double ns;
+
+    if (first_ns > seconds_of(o) * 1e9)
+        return TSR_OK; /* its verification was one */
+    for (size_t i = 0; !st && !stopped(o); i++) {
+        if (i >= 2 && (double)(clock_ns() - start) >= enough)
+            break;
+        st = call_next(b, &ns, err);
+    }
+    return st;
+}
+
+/* Samples of one call each. */
+static tsr_status take_samples(subject *b, const bench_options *o, result_row *row, tsr_error *err)
+{
+    double *ns = calloc(SAMPLES_MOST, sizeof(*ns)), *enqueue = calloc(SAMPLES_MOST, sizeof(*ns));
+    tsr_status st = TSR_OK;
+    uint64_t start;
+    size_t n = 0;
+
+    if (!ns || !enqueue) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MOST);
+        goto cleanup;
+    }
+    start = clock_ns();
+    while (!st && go_on(o, n, start, seconds_of(o))) {
+        st = call_next(b, &ns[n], err);
+        enqueue[n] = b->enqueue_ns;
+        n += !st;
+    }
+    if (st)
+        goto cleanup;
+    row->time = timing_of(ns, n, 1);
+    row->enqueue_ns = timing_of(enqueue, n, 1).median_ns;
+    result_rate(row);
+
+cleanup:
+    free(ns);
+    free(enqueue);
+    return st;
+}
+
+static void describe_subject(const subject *b, result_row *row)
+{
+    const job j = {
+        .problem = b->problem, .device = session_facts(b->session), .params = &b->selection.params};
+    text parameters = {0}, options = {0};
+
+    params_describe(&b->selection.params, &parameters);
+    if (b->selection.variant->source)
+        variant_options(b->selection.variant, &j, &options);
+    snprintf(row->name, sizeof(row->name), "%s", b->selection.variant->name);
+    snprintf(row->parameters, sizeof(row->parameters), "%s", text_get(&parameters));
+    snprintf(row->options, sizeof(row->options), "%s",
+             text_get(&options) + strspn(text_get(&options), " "));
+    snprintf(row->chosen, sizeof(row->chosen), "%s", b->selection.chosen);
+    text_free(&parameters);
+    text_free(&options);
+}
+
+/* The reason alone: who and where stand in the row. */
+static void note_unsuited(const problem *p, const char *name, const char *device,
+                          const char *message, result_row *row)
+{
+    char who[512];
+    int length = snprintf(who, sizeof(who), "%s/%s on %s: ", p->op->name, name, device);
+
+    if (length > 0 && strncmp(message, who, (size_t)length) == 0)
+        message += length;
+    snprintf(row->unsuited, sizeof(row->unsuited), "%.390s", message);
+}
+
+/* Choose, and make the inputs.  TSR_EUNSUITED also where the problem is too big for the device. */
+static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *run,
+                               const bench_options *o, subject *out, tsr_error *err)
+{
+    tsr_status st = p->op->check(p, err);
+
+    *out = (subject){.session = s, .problem = p};
+    st = st ? st : dispatch_select(s, p, run, &out->selection, err);
+    if (st)
+        return st;
+    st = input_sets_open(s, p, o->seed, o->warm, &out->sets, err);
+    if (st == TSR_EOVERFLOW && err)
+        err->status = TSR_EUNSUITED;
+    return st == TSR_EOVERFLOW ? TSR_EUNSUITED : st;
+}
+
+static void subject_close(subject *b)
+{
+    input_sets_close(&b->sets);
+}
+
+static void note_report(const subject *b, const verdict *v, result_row *row)
+{
+    row->verified = true;
+    row->worst = v->worst;
+    row->sampled = v->sampled;
+    row->commands = b->report.commands;
+    row->workspace_bytes = b->report.workspace_bytes;
+    row->cold = b->sets.cold;
+    row->timer = b->sets.buffer ? TIMER_EVENTS : TIMER_WALL;
+}
+
+tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
+                         const bench_options *options, result_row *out, tsr_error *err)
+{
+    subject b = {0};
+    result_row row;
+    tsr_error why = {0};
+    verdict v = {0};
+    double first_ns = 0;
+    tsr_status st;
+
+    result_start(&row, &s->device);
+    result_problem(&row, p);
+    row.seed = options->seed;
+    input_sets_count(s, p, options->warm, &row.cold);
+    if (run && run->variant)
+        snprintf(row.name, sizeof(row.name), "%s", run->variant);
+    if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
+        return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
+    st = subject_open(s, p, run, options, &b, &why);
+    if (b.selection.variant)
+        describe_subject(&b, &row);
+    st = st ? st : prove(&b, &v, &first_ns, &why);
+    if (st == TSR_EUNSUITED) {
+        note_unsuited(p, row.name, session_facts(s)->name, why.message, &row);
+        st = TSR_OK;
+        goto cleanup;
+    }
+    if (st)
+        goto cleanup;
+    note_report(&b, &v, &row);
+    st = warm_up(&b, options, first_ns, &why);
+    st = st ? st : take_samples(&b, options, &row, &why);
+
+cleanup:
+    subject_close(&b);
+    if (!st && options->costs && row.time.count && !stopped(options))
+        st = bench_costs(s, p, run, &row, &why);
+    if (!st || st == TSR_EBOUND)
+        *out = row;
+    if (st && err)
+        *err = why;
+    return st;
+}
+
+/* ---- costs -------------------------------------------------------------------------------- */
+
+/* Wall time of building and running a first call in a session of its own on the same queue, less
+ * a usual call's; 0 where it was not built in the wanted way. */
+static tsr_status first_call(const subject *b, const variant *v, tsr_build wanted, double usual_ns,
+                             double *ns, tsr_error *err)
+{
+    const tsr_session_options options = {.kernel_dir = text_get(&b->session->kernel_dir),
+                                         .no_cache = wanted == TSR_BUILD_COLD};
+    subject twin = *b;
+    tsr_status st = tsr_session_adopt(b->session->queue, &options, &twin.session, err);
+    uint64_t start;
+    double device_ns;
+
+    if (st)
+        return st;
+    twin.session->device = b->session->device; /* probed already */
+    twin.selection.variant = v;
+    twin.sets.next = 0;
+    start = clock_ns();
+    st = call_device(&twin, &device_ns, err);
+    *ns = (double)(clock_ns() - start) - usual_ns;
+    /* A call's own time varies: building takes at least what it took by itself. */
+    if (!st && twin.session->programs)
+        *ns = fmax(*ns, (double)twin.session->programs->build_ns);
+    if (!st && (!twin.session->programs || twin.session->programs->built != wanted))
+        *ns = 0;
+    tsr_session_close(twin.session);
+    return st;
+}
+
+static tsr_status build_costs(const subject *b, result_row *row, tsr_error *err)
+{
+    const variant *v = b->selection.variant;
+    variant unseen = *v;
+    text build = {0};
+    tsr_status st;
+
+    text_format(&build, "%s -DTESSERA_UNSEEN=%llu", v->build ? v->build : "",
+                (unsigned long long)clock_ns());
+    unseen.build = text_get(&build);
+    st = first_call(b, &unseen, TSR_BUILD_COLD, row->time.median_ns, &row->build_cold_ns, err);
+    if (!st && !b->session->cache.why_off[0]) {
+        programs_save(b->session);
+        st = first_call(b, v, TSR_BUILD_CACHED, row->time.median_ns, &row->build_cached_ns, err);
+    }
+    text_free(&build);
+    return st;
+}
+
+/* Copy operand i there or back, waiting; returns the wall time, or -1. */
+static double copy_time(const subject *b, size_t i, void *memory, bool back)
+{
+    const size_t bytes = b->sets.operand[i].bytes;
+    const cl_mem buffer = b->sets.buffer[0][i];
+    const uint64_t start = clock_ns();
+    const cl_int rc = back ? clEnqueueReadBuffer(b->session->queue, buffer, CL_TRUE, 0, bytes,
+                                                 memory, 0, NULL, NULL)
+                           : clEnqueueWriteBuffer(b->session->queue, buffer, CL_TRUE, 0, bytes,
+                                                  memory, 0, NULL, NULL);
+
+    return rc == CL_SUCCESS ? (double)(clock_ns() - start) : -1;
+}
+
+/* What a call on host memory copies, in ordinary (pageable) memory: medians of three. */
+static tsr_status copy_costs(const subject *b, result_row *row, tsr_error *err)
+{
+    enum { TIMES = 3 };
+    double ns[TIMES];
+
+    for (size_t i = 0; i < 2 * b->sets.operand_count; i++) {
+        const operand *o = &b->sets.operand[i / 2];
+        const bool back = i % 2;
+
+        if (!o->bytes || (back ? o->access == ACCESS_READ : o->whole))
+            continue;
+        for (size_t k = 0; k < TIMES; k++) {
+            ns[k] = copy_time(b, i / 2, b->sets.before[i / 2], back);
+            if (ns[k] < 0)
+                return tsr_fail(err, TSR_ECL, 0, "copying %s (%zu bytes) failed", o->name,
+                                o->bytes);
+        }
+        if (back) {
+            row->from_device_ns += timing_of(ns, TIMES, 1).median_ns;
+            row->from_device_bytes += (double)o->bytes;
+        } else {
+            row->to_device_ns += timing_of(ns, TIMES, 1).median_ns;
+            row->to_device_bytes += (double)o->bytes;
+        }
+    }
+    return TSR_OK;
+}
+
+tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, result_row *row,
+                       tsr_error *err)
+{
+    const bench_options one_set = {.seed = row->seed, .warm = true};
+    tsr_status st = TSR_OK;
+    subject b = {0};
+
+    if (session_facts(s)->kind == DEVICE_HOST)
+        return TSR_OK; /* C code is built already, and its operands are where they should be */
+    st = subject_open(s, p, run, &one_set, &b, err);
+    st = st ? st : build_costs(&b, row, err);
+    st = st ? st : copy_costs(&b, row, err);
+    subject_close(&b);
+    return st;
+}
+
+/* ---- contenders --------------------------------------------------------------------------- */
+
+typedef struct entrant {
+    tsr_session *session; /* its own on a device, on a queue without profiling */
+    subject subject;
+    verdict verdict;
+    tsr_status restore_status; /* restore() has no other way to say that it failed */
+    tsr_error restore_error;
+} entrant;
+
+static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+{
+    entrant *e = state;
+    subject *b = &e->subject;
+    const uint64_t start = clock_ns();
+    tsr_status st = e->restore_status;
+
+    if (st && err)
+        *err = e->restore_error;
+    for (size_t i = 0; i < calls && !st; i++) {
+        const size_t set = b->sets.next++ % b->sets.count;
+
+        if (b->sets.memory)
+            st = b->selection.variant->host(b->problem, b->sets.memory[set], err);
+        else
+            st = dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[set], 0,
+                                  NULL, NULL, NULL, NULL, err);
+    }
+    if (!st && b->sets.buffer)
+        st = finish(b, NULL, err);
+    *ns = fmax((double)(clock_ns() - start), 1);
+    return st;
+}
+
+static void restore_entrant(void *state)
+{
+    entrant *e = state;
+
+    if (!e->restore_status)
+        e->restore_status = input_sets_restore(&e->subject.sets, &e->restore_error);
+}
+
+/* A session like s, on a queue that records no times. */
+static tsr_status plain_session(tsr_session *s, tsr_session **out, tsr_error *err)
+{
+    const tsr_session_options options = {.kernel_dir = text_get(&s->kernel_dir),
+                                         .no_cache = s->cache.why_off[0] != '\0'};
+    cl_command_queue queue;
+    tsr_status st;
+    cl_int rc;
+
+    queue = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+    if (!queue)
+        return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", session_facts(s)->name);
+    st = tsr_session_adopt(queue, &options, out, err);
+    clReleaseCommandQueue(queue); /* the session holds it */
+    if (!st)
+        (*out)->device = s->device; /* probed already */
+    return st;
+}
+
+tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
+                                const bench_options *options, contender *out, tsr_error *err)
+{
+    entrant *e = calloc(1, sizeof(*e));
+    tsr_session *used = s;
+    tsr_status st = TSR_OK;
+    double ns;
+
+    if (!e)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a contender");
+    if (session_facts(s)->kind != DEVICE_HOST) {
+        st = plain_session(s, &e->session, err);
+        used = e->session;
+    }
+    st = st ? st : subject_open(used, p, run, options, &e->subject, err);
+    st = st ? st : prove(&e->subject, &e->verdict, &ns, err);
+    if (st)
+        goto cleanup;
+    *out = (contender){.state = e,
+                       .run = run_entrant,
+                       .most_calls = e->subject.sets.in_place ? e->subject.sets.count : 0,
+                       .restore = e->subject.sets.in_place ? restore_entrant : NULL};
+    e = NULL; /* moved to the caller */
+
+cleanup:
+    if (e) {
+        subject_close(&e->subject);
+        tsr_session_close(e->session);
+        free(e);
+    }
+    return st;
+}
+
+void bench_contender_close(contender *c)
+{
+    entrant *e = c->state;
+
+    if (e) {
+        subject_close(&e->subject);
+        tsr_session_close(e->session);
+        free(e);
+    }
+    *c = (contender){0};
+}
+
+void bench_contender_describe(const contender *c, result_row *row)
+{
+    const entrant *e = c->state;
+
+    describe_subject(&e->subject, row);
+    note_report(&e->subject, &e->verdict, row);
+    row->timer = TIMER_WALL;
+}
+
+/* ---- side by side ------------------------------------------------------------------------- */
+
+enum { CALLS_MOST = 1000, SAMPLES_AIM = 20, ROUNDS_MOST = 2000 };
+
+static tsr_status run_one(contender *c, size_t calls, double *ns, tsr_error *err)
+{
+    if (c->restore)
+        c->restore(c->state);
+    return c->run(c->state, calls, ns, err);
+}
+
+/* Warm up, and find how many calls a sample takes to last a SAMPLES_AIM-th of the time. */
+static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls, tsr_error *err)
+{
+    const double aim = seconds_of(o) * 1e9 / SAMPLES_AIM;
+    double ns = 0;
+    tsr_status st = TSR_OK;
+
+    *calls = 1;
+    for (int i = 0; i < 3 && !st && !stopped(o); i++) {
+        double each;
+
+        st = run_one(c, *calls, &ns, err);
+        each = ns / (double)*calls;
+        *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
+        if (c->most_calls)
+            *calls = size_min(*calls, c->most_calls);
+        if (i == 1 && ns > aim)
+            break;
+    }
+    return st;
+}
+
+tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
+                            timing *times, tsr_error *err)
+{
+    size_t *calls = calloc(count + 1, sizeof(*calls)), rounds = 0;
+    double *ns = calloc(count * ROUNDS_MOST + 1, sizeof(*ns));
+    const double seconds = seconds_of(options) * (double)count;
+    tsr_status st = TSR_OK;
+    uint64_t start;
+
+    if (!calls || !ns) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the times of %zu contenders", count);
+        goto cleanup;
+    }
+    for (size_t i = 0; i < count && !st; i++)
+        st = calibrate(&contenders[i], options, &calls[i], err);
+    start = clock_ns();
+    while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds)) {
+        for (size_t i = 0; i < count && !st; i++) {
+            const size_t which = (rounds + i) % count;
+            double *sample = &ns[which * ROUNDS_MOST + rounds];
+
+            st = run_one(&contenders[which], calls[which], sample, err);
+            *sample /= (double)size_max(calls[which], 1);
+        }
+        rounds += !st;
+    }
+    for (size_t i = 0; i < count && !st; i++)
+        times[i] = timing_of(&ns[i * ROUNDS_MOST], rounds, calls[i]);
+
+cleanup:
+    free(calls);
+    free(ns);
+    return st;
+}

@@ -1,0 +1,121 @@
+/**
+ * Result files side by side: which rows are about the same thing, and how much
+ * faster or slower one column is than another.
+ *
+ * A column is what one file says about one device (name, number, driver and
+ * version of Tessera).  A file that holds nothing but limits of a device that
+ * another file measured, on the same driver, adds them to that file's column.
+ *
+ * A group is one problem: operation, problem, element type, precision, cold or
+ * warm, and timer agree.  The limits of devices are a group of their own.  A line is one variant,
+ * peer or limit of a group; where a column holds it with several parameters, each of them is a
+ * line.  Where a line was measured more than once in a column, its last row counts.
+ *
+ * A column's base is what it is compared with: the first column of an earlier
+ * file with the same device, number included; without one, of the same name;
+ * else the first column.
+ *
+ * Everything borrows the rows, which must outlive the comparison.
+ */
+#ifndef MEASURE_COMPARE_H
+#define MEASURE_COMPARE_H
+
+#include "measure/result.h"
+
+/** The rows of one file. */
+typedef struct compare_file {
+    const char *path;
+    const result_row *rows;
+    size_t count;
+} compare_file;
+
+typedef struct compare_column {
+    size_t file;           /* index of the file */
+    const result_row *who; /* its first row: device, driver, version */
+    size_t base;           /* index of the column it is compared with; its own for the first */
+    size_t rows;
+} compare_column;
+
+typedef struct compare_line {
+    const result_row *what; /* its first row: group and name */
+    size_t group;           /* lines of one group stand together */
+    bool by_parameters;     /* what->parameters is part of its name */
+} compare_line;
+
+typedef struct comparison {
+    const compare_file *files;
+    size_t file_count;
+    compare_column *columns;
+    size_t column_count;
+    compare_line *lines;
+    size_t line_count;
+    size_t group_count;
+    const result_row **cells; /* line_count x column_count, NULL where missing */
+} comparison;
+
+/**
+ * Put files side by side.
+ *
+ * @param files  At least one; borrowed until compare_close.
+ * @param out    Receives the comparison, to be freed with compare_close.
+ * @return TSR_OK; TSR_ENOMEM; TSR_EINVAL where a file has no row, or where a later file shares no
+ *         group with those before it: rows of different problems, types or precisions have no
+ *         ratio.  The message names one group of each.
+ */
+tsr_status compare_build(const compare_file *files, size_t count, comparison *out, tsr_error *err);
+
+/** Free what compare_build made, and zero it. */
+void compare_close(comparison *c);
+
+/** The row of a line in a column, NULL where it is missing. */
+const result_row *compare_cell(const comparison *c, size_t line, size_t column);
+
+/** Whether a row holds a rate: it ran, was verified (a limit needs no verification), took time. */
+bool compare_has_rate(const result_row *row);
+
+/** Name of a line: "tiled", "tiled [TILE=16]". */
+void compare_name(const compare_line *line, text *out);
+
+/** Name of a row's group: "matmul 1024x1024x1024 float32, f32, cold, device time". */
+void compare_group_name(const result_row *row, text *out);
+
+/** A rate or ratio as people read it, three figures at least: "0.812", "13.4", "5,042". */
+void compare_number(double x, text *out);
+
+typedef enum compare_outcome {
+    COMPARE_RATIO,     /* both have a rate */
+    COMPARE_NO_BASE,   /* the base has none, or the column is its own base */
+    COMPARE_MISSING,   /* the base has a rate and the column has no row; not said of limits, which
+                          only `roofline` measures */
+    COMPARE_UNSUITED,  /* the base has a rate and the column says why it has none */
+    COMPARE_UNVERIFIED /* the column's row was not verified or not timed */
+} compare_outcome;
+
+/** How a cell stands against its base. */
+typedef struct compare_verdict {
+    compare_outcome outcome;
+    double ratio;      /* rate over the base's, from the medians; above 1 is faster */
+    double favourable; /* the same with the column's faster quartile over the base's slower one:
+                          the most that the noise of both rows allows */
+    const result_row *row, *base;
+} compare_verdict;
+
+/**
+ * Compare a cell with its base.
+ *
+ * A time (unit "us", as of launches) is the better the shorter: its ratio is
+ * the base's over the column's, so that above 1 is faster there too.
+ */
+compare_verdict compare_judge(const comparison *c, size_t line, size_t column);
+
+/**
+ * Whether a verdict is a loss at --fail-below `least`: both have a rate and even
+ * the favourable ratio is below `least`.  A row that records no quartiles has
+ * its median in their place.
+ */
+bool compare_lost(const compare_verdict *v, double least);
+
+/** "ratio", "no base", "missing", "unsuited", "unverified".  Static. */
+const char *compare_outcome_name(compare_outcome outcome);
+
+#endif

@@ -1,0 +1,459 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include "measure/peers.h"
+
+#include <bench/peer_catalog.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "measure/input_sets.h"
+#include "measure/verify.h"
+
+/* Where `make install` puts libraries, relative to its prefix. */
+#ifndef TESSERA_LIBDIR
+#define TESSERA_LIBDIR "lib"
+#endif
+
+/* ---- modules ------------------------------------------------------------------------------ */
+
+typedef struct peer_file {
+    void *handle; /* NULL where it is not loaded */
+    const peer_list *list;
+    char why[256]; /* it is not loaded */
+} peer_file;
+
+struct peers {
+    char folder[PATH_MAX];
+    peer_file file[PEER_CATALOG_COUNT]; /* in the catalog's order */
+    text message;
+};
+
+/* Whether any module of the catalog lies in the folder. */
+static bool holds_modules(const char *folder)
+{
+    text path = {0};
+    bool found = false;
+
+    for (size_t i = 0; i < PEER_CATALOG_COUNT && !found; i++) {
+        text_clear(&path);
+        text_format(&path, "%s/%s.so", folder, peer_catalog[i].module);
+        found = access(text_get(&path), R_OK) == 0;
+    }
+    text_free(&path);
+    return found;
+}
+
+static void find_folder(char out[PATH_MAX])
+{
+    static const char *const beside[] = {"bench", "../" TESSERA_LIBDIR "/tessera/peers",
+                                         "../lib/tessera/peers"};
+    const char *wanted = getenv("TESSERA_PEER_DIR");
+    char self[PATH_MAX] = "", folder[2 * PATH_MAX];
+    char *slash;
+
+    if (wanted && *wanted) {
+        snprintf(out, PATH_MAX, "%s", wanted);
+        return;
+    }
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+        self[0] = '\0';
+    slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        snprintf(folder, sizeof(folder), "%s/%s", self, beside[i]);
+        if (i == 0 || holds_modules(folder))
+            snprintf(out, PATH_MAX, "%.*s", PATH_MAX - 1, folder);
+        if (holds_modules(out))
+            return;
+    }
+}
+
+static void load_file(const char *folder, const char *module, peer_file *out)
+{
+    const peer_list *(*entry)(void) = NULL;
+    text path = {0};
+    void *symbol;
+
+    text_format(&path, "%s/%s.so", folder, module);
+    if (access(text_get(&path), R_OK) != 0) {
+        snprintf(out->why, sizeof(out->why), "no %s.so in %.200s", module, folder);
+        goto cleanup;
+    }
+    out->handle = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+    if (!out->handle) {
+        snprintf(out->why, sizeof(out->why), "%s", dlerror());
+        goto cleanup;
+    }
+    symbol = dlsym(out->handle, "peer_module");
+    memcpy(&entry, &symbol, sizeof(entry)); /* as POSIX has it: ISO C knows no such cast */
+    out->list = entry ? entry() : NULL;
+    if (!out->list || out->list->abi != PEER_ABI) {
+        snprintf(out->why, sizeof(out->why), "%s.so speaks version %d of the interface, not %d",
+                 module, out->list ? out->list->abi : 0, PEER_ABI);
+        dlclose(out->handle);
+        out->handle = NULL;
+        out->list = NULL;
+    }
+
+cleanup:
+    text_free(&path);
+}
+
+tsr_status peers_load(const char *folder, peers **out, tsr_error *err)
+{
+    peers *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the peers");
+    if (folder)
+        snprintf(p->folder, sizeof(p->folder), "%s", folder);
+    else
+        find_folder(p->folder);
+    for (size_t i = 0; i < PEER_CATALOG_COUNT; i++)
+        load_file(p->folder, peer_catalog[i].module, &p->file[i]);
+    *out = p;
+    return TSR_OK;
+}
+
+void peers_close(peers *p)
+{
+    if (!p)
+        return;
+    /* The modules stay loaded: their libraries leave threads behind that would lose their code. */
+    text_free(&p->message);
+    free(p);
+}
+
+static peer_op op_of(const operation *op)
+{
+    return op == &operation_matmul   ? PEER_MATMUL
+           : op == &operation_matvec ? PEER_MATVEC
+                                     : PEER_SORT;
+}
+
+const char *peers_missing(peers *p, const operation *op, size_t i)
+{
+    for (size_t k = 0; k < PEER_CATALOG_COUNT; k++) {
+        const peer_catalog_entry *c = &peer_catalog[k];
+
+        if (p->file[k].list || !(c->ops & 1u << op_of(op)) || i-- > 0)
+            continue;
+        text_clear(&p->message);
+        text_format(&p->message, "%s: %s; it comes with %s and is built with Tessera", c->library,
+                    p->file[k].why, c->package);
+        return text_get(&p->message);
+    }
+    return NULL;
+}
+
+/* ---- one comparison ----------------------------------------------------------------------- */
+
+typedef struct rival {
+    const peer *peer;
+    void *state;
+    bool slow; /* one call takes longer than a row may */
+    result_row row;
+} rival;
+
+typedef struct match {
+    tsr_session *session;
+    const problem *problem;
+    const bench_options *options;
+    const peers *list;
+    input_sets inputs; /* one set: what the peers copy, and what their results are judged by */
+    cl_command_queue queue;
+    peer_problem wanted;
+    contender ours;
+    rival *rivals;
+    size_t count;
+    bool cold;
+} match;
+
+static tsr_status run_rival(void *state, size_t calls, double *ns, tsr_error *err)
+{
+    const rival *r = state;
+    const int code = r->peer->run(r->state, calls, ns);
+
+    if (code)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "%s failed with code %d", r->peer->name, code);
+    if (*ns < 1)
+        *ns = 1;
+    return TSR_OK;
+}
+
+static void restore_rival(void *state)
+{
+    const rival *r = state;
+
+    r->peer->restore(r->state);
+}
+
+static contender contender_of(rival *r, const peer_problem *p)
+{
+    return (contender){.state = r,
+                       .run = run_rival,
+                       .most_calls = r->peer->restore ? p->sets : 0,
+                       .restore = r->peer->restore ? restore_rival : NULL};
+}
+
+static void describe_problem(match *m, const result_row *row)
+{
+    const problem *q = m->problem;
+    peer_problem *w = &m->wanted;
+
+    *w = (peer_problem){.op = op_of(q->op),
+                        .type = m->inputs.operand[0].type,
+                        .precision = row->precision,
+                        .cl_context = m->session->context,
+                        .cl_device = m->session->device.id,
+                        .cl_queue = m->queue};
+    w->sets = input_sets_count(m->session, q, m->options->warm, &m->cold);
+    for (size_t i = 0; i < m->inputs.operand_count; i++) {
+        w->operand[i] = m->inputs.before[i];
+        w->bytes[i] = m->inputs.operand[i].bytes;
+    }
+    if (w->op == PEER_MATMUL) {
+        w->m = q->matmul.m;
+        w->n = q->matmul.n;
+        w->k = q->matmul.k;
+        w->trans_a = q->matmul.trans_a;
+        w->trans_b = q->matmul.trans_b;
+        w->alpha = q->matmul.alpha;
+        w->beta = q->matmul.beta;
+    } else if (w->op == PEER_MATVEC) {
+        w->m = q->matvec.rows;
+        w->n = q->matvec.columns;
+        w->trans_a = q->matvec.trans;
+        w->alpha = q->matvec.alpha;
+        w->beta = q->matvec.beta;
+    } else {
+        w->n = q->sort.n;
+        w->argsort = q->sort.argsort;
+        w->descending = q->sort.descending;
+    }
+}
+
+static const char *place_unsuited(const peer *p, const device_facts *d)
+{
+    if (p->place == PEER_OPENCL && d->kind == DEVICE_HOST)
+        return "it runs on an OpenCL device";
+    if (p->place == PEER_CUDA && !d->nvidia)
+        return "it runs on NVIDIA's devices";
+    return NULL;
+}
+
+/* One call on the first set, judged as ours are. */
+static tsr_status prove_rival(const match *m, rival *r, double *ns, tsr_error *err)
+{
+    device_facts facts = *session_facts(m->session);
+    void *after[OPERANDS_MAX] = {0};
+    const bool sort = m->wanted.op == PEER_SORT;
+    verdict v = {0};
+    tsr_status st = input_sets_copy(&m->inputs, after, err);
+    int code;
+
+    if (r->peer->place != PEER_OPENCL)
+        facts.denormals_f32 = facts.denormals_f64 = true;
+    st = st ? st : run_rival(r, 1, ns, err);
+    if (!st) {
+        code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[1] : NULL);
+        if (code)
+            st = tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code);
+    }
+    st = st ? st
+            : verify_result(m->problem, &facts, (const void *const *)m->inputs.before,
+                            (const void *const *)after, &v, err);
+    r->row.verified = !st;
+    r->row.worst = v.worst;
+    r->row.sampled = v.sampled;
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        free(after[i]);
+    return st;
+}
+
+/* Open and prove one peer; what keeps it out goes into its row. */
+static void open_rival(const match *m, rival *r)
+{
+    const char *why = place_unsuited(r->peer, session_facts(m->session));
+    char reason[256] = "";
+    tsr_error err = {0};
+    double ns = 0;
+
+    if (!why)
+        why = r->peer->unsuited(&m->wanted);
+    if (!why) {
+        r->state = r->peer->open(&m->wanted, reason, sizeof(reason));
+        why = r->state ? NULL : reason[0] ? reason : "it did not open";
+    }
+    if (!why && prove_rival(m, r, &ns, &err))
+        why = err.message;
+    if (!why && ns > m->options->seconds * 1e9) {
+        /* The first call may have compiled its kernels. */
+        if (r->peer->restore)
+            r->peer->restore(r->state);
+        if (run_rival(r, 1, &ns, &err))
+            why = err.message;
+        r->slow = ns > m->options->seconds * 1e9;
+    }
+    if (why)
+        snprintf(r->row.unsuited, sizeof(r->row.unsuited), "%s%.390s",
+                 err.status == TSR_EBOUND ? "WRONG: " : "", why);
+    if (why && r->state) {
+        r->peer->close(r->state);
+        r->state = NULL;
+    }
+}
+
+static const char *place_name(peer_place place)
+{
+    return place == PEER_CPU      ? "on the host's processor"
+           : place == PEER_OPENCL ? "on the same OpenCL device"
+                                  : "through CUDA";
+}
+
+static tsr_status list_rivals(match *m, tsr_error *err)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < PEER_CATALOG_COUNT; i++)
+        most += m->list->file[i].list ? m->list->file[i].list->count : 0;
+    m->rivals = calloc(most + 1, sizeof(*m->rivals));
+    if (!m->rivals)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", most);
+    for (size_t i = 0; i < PEER_CATALOG_COUNT; i++) {
+        const peer_list *l = m->list->file[i].list;
+
+        if (!(peer_catalog[i].ops & 1u << m->wanted.op))
+            continue;
+        for (size_t k = 0; l && k < l->count; k++) {
+            rival *r = &m->rivals[m->count++];
+
+            r->peer = &l->peers[k];
+            result_start(&r->row, &m->session->device);
+            result_problem(&r->row, m->problem);
+            r->row.kind = RESULT_PEER;
+            r->row.seed = m->options->seed;
+            r->row.timer = TIMER_WALL;
+            r->row.cold = m->cold;
+            snprintf(r->row.name, sizeof(r->row.name), "%s", r->peer->name);
+            snprintf(r->row.peer_version, sizeof(r->row.peer_version), "%s",
+                     r->peer->version ? r->peer->version : "");
+            snprintf(r->row.chosen, sizeof(r->row.chosen), "%s", place_name(r->peer->place));
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status open_match(match *m, const tsr_run *run, const result_row *row, tsr_error *err)
+{
+    tsr_status st;
+    cl_int rc;
+
+    /* Ours first: what cannot be compared needs no peers. */
+    st = bench_contender_open(m->session, m->problem, run, m->options, &m->ours, err);
+    st = st ? st : input_sets_open(m->session, m->problem, m->options->seed, true, &m->inputs, err);
+    if (!st && m->session->context) {
+        m->queue = clCreateCommandQueue(m->session->context, m->session->device.id, 0, &rc);
+        if (!m->queue)
+            st = tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s",
+                          session_facts(m->session)->name);
+    }
+    if (st)
+        return st;
+    describe_problem(m, row);
+    st = list_rivals(m, err);
+    for (size_t i = 0; i < m->count && !st; i++)
+        if (!m->options->stop || !*m->options->stop)
+            open_rival(m, &m->rivals[i]);
+    return st;
+}
+
+static void close_match(match *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->rivals[i].state)
+            m->rivals[i].peer->close(m->rivals[i].state);
+    free(m->rivals);
+    bench_contender_close(&m->ours);
+    input_sets_close(&m->inputs);
+    if (m->queue)
+        clReleaseCommandQueue(m->queue);
+}
+
+/* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
+static tsr_status time_all(match *m, timing *ours, tsr_error *err)
+{
+    contender *c = calloc(m->count + 1, sizeof(*c));
+    timing *times = calloc(m->count + 1, sizeof(*times));
+    size_t *who = calloc(m->count + 1, sizeof(*who)), n = 1;
+    bench_options few = *m->options;
+    tsr_status st = TSR_OK;
+
+    few.least_samples = 3;
+    if (!c || !times || !who) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", m->count);
+        goto cleanup;
+    }
+    c[0] = m->ours;
+    for (size_t i = 0; i < m->count; i++) {
+        if (!m->rivals[i].state || m->rivals[i].slow)
+            continue;
+        who[n] = i;
+        c[n++] = contender_of(&m->rivals[i], &m->wanted);
+    }
+    st = bench_interleave(c, n, m->options, times, err);
+    *ours = times[0];
+    for (size_t i = 1; i < n && !st; i++)
+        m->rivals[who[i]].row.time = times[i];
+    for (size_t i = 0; i < m->count && !st; i++) {
+        rival *r = &m->rivals[i];
+
+        if (!r->state || !r->slow)
+            continue;
+        c[0] = contender_of(r, &m->wanted);
+        st = bench_interleave(c, 1, &few, &r->row.time, err);
+    }
+
+cleanup:
+    free(c);
+    free(times);
+    free(who);
+    return st;
+}
+
+tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
+                         const bench_options *options, peers_row *row, void *context,
+                         tsr_error *err)
+{
+    match m = {.session = s, .problem = p, .options = options, .list = list};
+    result_row ours;
+    tsr_status st;
+
+    result_start(&ours, &s->device);
+    result_problem(&ours, p);
+    ours.seed = options->seed;
+    st = open_match(&m, run, &ours, err);
+    if (!st)
+        bench_contender_describe(&m.ours, &ours);
+    st = st ? st : time_all(&m, &ours.time, err);
+    if (!st && ours.time.count) {
+        result_rate(&ours);
+        row(&ours, 1, context);
+    }
+    for (size_t i = 0; i < m.count && !st; i++) {
+        result_row *theirs = &m.rivals[i].row;
+        const bool timed = theirs->time.count && ours.time.count;
+
+        result_rate(theirs);
+        if (timed || theirs->unsuited[0])
+            row(theirs, timed ? theirs->time.median_ns / ours.time.median_ns : 0, context);
+    }
+    close_match(&m);
+    return st;
+}

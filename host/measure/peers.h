@@ -1,0 +1,46 @@
+/** Other libraries at the same job: loading their modules (bench/peer.h), proving and timing them.
+ */
+#ifndef MEASURE_PEERS_H
+#define MEASURE_PEERS_H
+
+#include "measure/bench.h"
+
+typedef struct peers peers;
+
+/**
+ * Load every known module of a folder.  One that is missing or broken is no
+ * failure: peers_missing names it.
+ *
+ * @param folder  NULL: $TESSERA_PEER_DIR, else bench/ beside the executable (a build folder), else
+ *                tessera/peers in the library folder that the executable was installed with.
+ * @param out     Receives them, to be freed with peers_close.
+ * @return TSR_OK or TSR_ENOMEM.
+ */
+tsr_status peers_load(const char *folder, peers **out, tsr_error *err);
+void peers_close(peers *p);
+
+/**
+ * Message i about a library that knows the operation and has no module here:
+ * "CLBlast: no peer_clblast.so in FOLDER; install libclblast-dev ..."; NULL beyond the last.
+ * Valid until the next call.
+ */
+const char *peers_missing(peers *p, const operation *op, size_t i);
+
+/** What becomes of one contender: its row, and our rate over its rate (0 where it was not timed).
+ */
+typedef void peers_row(const result_row *row, double ratio, void *context);
+
+/**
+ * Our variant and every loaded peer of the operation, on one problem, each
+ * verified and then timed by wall clock, interleaved.  row() gets our variant's
+ * first, with ratio 1, then the peers'; one that cannot do the problem, or does
+ * it wrong, says why in row.unsuited.  A peer that takes longer than
+ * options->seconds a call is timed apart.
+ *
+ * @return TSR_OK; as bench_contender_open where our variant cannot run.
+ */
+tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
+                         const bench_options *options, peers_row *row, void *context,
+                         tsr_error *err);
+
+#endif

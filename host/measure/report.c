@@ -1,0 +1,587 @@
+#include "measure/report.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "measure/report_parts.h"
+
+bool report_has_charts(void)
+{
+    return report_chart_library[0] != '\0';
+}
+
+/* ---- text in a page -------------------------------------------------------------------------- */
+
+static void html_text(text *out, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '&')
+            text_append(out, "&amp;");
+        else if (*s == '<')
+            text_append(out, "&lt;");
+        else if (*s == '>')
+            text_append(out, "&gt;");
+        else if (*s == '"')
+            text_append(out, "&quot;");
+        else if (*s == '\'')
+            text_append(out, "&#39;");
+        else if ((unsigned char)*s >= ' ' || *s == '\n' || *s == '\t')
+            text_append_bytes(out, s, 1);
+    }
+}
+
+/* JSON inside <script>: the parser of HTML reads "</script" and "<!--" there, so no '<' stays.  In
+ * JSON it stands in strings alone, where the escape means the same. */
+static void script_json(text *out, const text *json)
+{
+    const char *s = text_get(json);
+
+    for (size_t i = 0; i < json->length; i++) {
+        if (s[i] == '<' || s[i] == '>' || s[i] == '&')
+            text_format(out, "\\u%04x", (unsigned)s[i]);
+        else
+            text_append_bytes(out, s + i, 1);
+    }
+}
+
+/* A string of JSON.  A path may hold bytes that are no UTF-8; the reader of the page replaces them.
+ */
+static void json_string_of(text *out, const char *s)
+{
+    text_append(out, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            text_format(out, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            text_format(out, "\\u%04x", (unsigned)*s);
+        else
+            text_append_bytes(out, s, 1);
+    }
+    text_append(out, "\"");
+}
+
+static void member(text *out, const char *name, const char *value)
+{
+    text_format(out, "\"%s\":", name);
+    json_string_of(out, value);
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static void duration(text *out, double ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\xC2\xB5s"}, {0, "ns"}};
+    size_t i = 0;
+
+    if (!(ns > 0))
+        return;
+    while (ns < units[i].ns)
+        i++;
+    text_format(out, "%.3g %s", units[i].ns > 0 ? ns / units[i].ns : ns, units[i].unit);
+}
+
+static void amount(text *out, double bytes)
+{
+    if (bytes >= 1 << 20)
+        text_format(out, "%.4g MiB", bytes / (1 << 20));
+    else if (bytes >= 1 << 10)
+        text_format(out, "%.4g KiB", bytes / (1 << 10));
+    else if (bytes > 0)
+        text_format(out, "%.0f B", bytes);
+}
+
+static void percent(text *out, double share)
+{
+    if (share > 0)
+        text_format(out, "%.1f%%", 100 * share);
+}
+
+static void number(text *out, const result_row *row)
+{
+    if (compare_has_rate(row))
+        compare_number(row->rate, out);
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static void fact(text *out, const char *name, const char *value)
+{
+    if (!*value)
+        return;
+    text_format(out, "<dt>%s</dt><dd>", name);
+    html_text(out, value);
+    text_append(out, "</dd>");
+}
+
+/* The fastest verified row of an operation's variants in a column; cold rows before warm ones. */
+static const result_row *fastest(const comparison *c, size_t column, const char *op)
+{
+    const result_row *best = NULL;
+
+    for (size_t i = 0; i < c->line_count; i++) {
+        const result_row *row = compare_cell(c, i, column);
+
+        if (!compare_has_rate(row) || row->kind != RESULT_KERNEL || strcmp(row->op, op) != 0)
+            continue;
+        if (!best || (row->cold && !best->cold) ||
+            (row->cold == best->cold && row->rate > best->rate))
+            best = row;
+    }
+    return best;
+}
+
+static void device_best(const comparison *c, size_t column, const char *op, text *out)
+{
+    const result_row *best = fastest(c, column, op);
+
+    if (!best)
+        return;
+    text_format(out, "<li><span class=\"op\">%s</span> <span class=\"rate\"><b>", op);
+    number(out, best);
+    text_append(out, "</b> ");
+    html_text(out, best->unit);
+    text_append(out, "</span><span class=\"how\">");
+    html_text(out, best->name);
+    text_append(out, ", ");
+    html_text(out, best->problem);
+    if (*best->precision) {
+        text_append(out, ", ");
+        html_text(out, best->precision);
+    }
+    if (best->share > 0) {
+        text_append(out, "; ");
+        percent(out, best->share);
+        text_append(out, " of ");
+        html_text(out, *best->bound_by ? best->bound_by : "its limit");
+    }
+    text_append(out, "</span></li>");
+}
+
+static void device_card(const comparison *c, size_t i, text *out)
+{
+    static const char *const ops[] = {"matmul", "matvec", "sort"};
+    const compare_column *column = &c->columns[i];
+    const result_row *who = column->who;
+
+    text_format(out, "<article class=\"card c%zu\"><h3><span class=\"key\">%zu</span> ", i % 6,
+                i + 1);
+    html_text(out, who->device);
+    text_append(out, "</h3><ul class=\"best\">");
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+        device_best(c, i, ops[k], out);
+    text_append(out, "</ul><dl>");
+    fact(out, "Vendor", who->vendor);
+    fact(out, "Platform", who->platform);
+    fact(out, "Driver", who->driver);
+    fact(out, "Number", who->device_id);
+    fact(out, "Tessera", who->version);
+    fact(out, "Measured", who->when);
+    fact(out, "File", c->files[column->file].path);
+    text_format(out, "<dt>Rows</dt><dd>%zu</dd></dl></article>\n", column->rows);
+}
+
+static void part_devices(const comparison *c, text *out)
+{
+    for (size_t i = 0; i < c->column_count; i++)
+        device_card(c, i, out);
+}
+
+static void part_title(const comparison *c, text *out)
+{
+    for (size_t i = 0; i < c->column_count; i++) {
+        bool seen = false;
+
+        for (size_t j = 0; j < i; j++)
+            seen |= !strcmp(c->columns[j].who->device, c->columns[i].who->device);
+        if (seen)
+            continue;
+        if (i)
+            text_append(out, ", ");
+        html_text(out, c->columns[i].who->device);
+    }
+}
+
+/* ---- side by side ---------------------------------------------------------------------------- */
+
+static void cell(const comparison *c, size_t line, size_t column, text *out)
+{
+    const compare_verdict v = compare_judge(c, line, column);
+
+    if (compare_has_rate(v.row)) {
+        text_append(out, "<td class=\"n\">");
+        number(out, v.row);
+    } else if (v.row && *v.row->unsuited) {
+        text_append(out, "<td class=\"why\" title=\"");
+        html_text(out, v.row->unsuited);
+        text_append(out, "\">unsuited");
+    } else if (v.row) {
+        text_append(out, "<td class=\"why\">unverified");
+    } else {
+        text_append(out, v.outcome == COMPARE_MISSING ? "<td class=\"why\">missing" : "<td>");
+    }
+    text_append(out, "</td>");
+    if (c->columns[column].base == column)
+        return;
+    if (v.outcome != COMPARE_RATIO) {
+        text_append(out, "<td></td>");
+        return;
+    }
+    text_format(out, "<td class=\"n %s\">",
+                v.favourable < 1 ? "slower"
+                : v.ratio > 1    ? "faster"
+                                 : "");
+    compare_number(v.ratio, out);
+    text_append(out, "</td>");
+}
+
+static void side_head(const comparison *c, size_t line, text *out)
+{
+    const result_row *what = c->lines[line].what;
+    text name = {0};
+
+    compare_group_name(what, &name);
+    text_append(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
+    html_text(out, text_get(&name));
+    if (what->kind != RESULT_LIMIT) {
+        text_append(out, "; ");
+        html_text(out, what->unit);
+    }
+    text_append(out, "</caption><thead><tr><th scope=\"col\"></th>");
+    for (size_t i = 0; i < c->column_count; i++) {
+        text_format(out, "<th scope=\"col\" class=\"n\"><span class=\"key k%zu\">%zu</span> ",
+                    i % 6, i + 1);
+        html_text(out, c->columns[i].who->device);
+        text_append(out, "</th>");
+        if (c->columns[i].base != i)
+            text_format(out, "<th scope=\"col\" class=\"n\">%zu to %zu</th>", i + 1,
+                        c->columns[i].base + 1);
+    }
+    text_append(out, "</tr></thead><tbody>\n");
+    text_free(&name);
+}
+
+static void part_side_by_side(const comparison *c, text *out)
+{
+    for (size_t i = 0; i < c->line_count; i++) {
+        const compare_line *l = &c->lines[i];
+        text name = {0};
+
+        if (i == 0 || l->group != c->lines[i - 1].group)
+            side_head(c, i, out);
+        compare_name(l, &name);
+        text_format(out, "<tr class=\"%s\"><th scope=\"row\">",
+                    l->what->kind == RESULT_PEER ? "peer" : "");
+        html_text(out, text_get(&name));
+        if (l->what->kind == RESULT_LIMIT) {
+            text_append(out, " <small>");
+            html_text(out, l->what->unit);
+            text_append(out, "</small>");
+        }
+        text_append(out, "</th>");
+        for (size_t j = 0; j < c->column_count; j++)
+            cell(c, i, j, out);
+        text_append(out, "</tr>\n");
+        text_free(&name);
+        if (i + 1 == c->line_count || c->lines[i + 1].group != l->group)
+            text_append(out, "</tbody></table></div>\n");
+    }
+}
+
+/* ---- everything ------------------------------------------------------------------------------ */
+
+static void column_name(text *out, const result_row *r)
+{
+    html_text(out, r->name);
+    if (*r->peer_version) {
+        text_append(out, " ");
+        html_text(out, r->peer_version);
+    }
+}
+
+static void column_problem(text *out, const result_row *r)
+{
+    html_text(out, r->op);
+    text_append(out, " ");
+    html_text(out, r->problem);
+}
+
+static void column_precision(text *out, const result_row *r)
+{
+    html_text(out, r->precision);
+}
+
+static void column_how(text *out, const result_row *r)
+{
+    text_append(out, r->cold ? "cold, " : "warm, ");
+    text_append(out, r->timer == TIMER_EVENTS ? "device" : "wall");
+}
+
+static void column_rate(text *out, const result_row *r)
+{
+    number(out, r);
+    if (compare_has_rate(r)) {
+        text_append(out, " ");
+        html_text(out, r->unit);
+    }
+}
+
+static void column_median(text *out, const result_row *r)
+{
+    duration(out, r->time.median_ns);
+}
+
+static void column_spread(text *out, const result_row *r)
+{
+    if (r->time.median_ns > 0)
+        text_format(out, "&#177;%.1f%%", 100 * timing_spread(&r->time));
+}
+
+static void column_least(text *out, const result_row *r)
+{
+    duration(out, r->time.min_ns);
+}
+
+static void column_most(text *out, const result_row *r)
+{
+    duration(out, r->time.max_ns);
+}
+
+static void column_samples(text *out, const result_row *r)
+{
+    if (r->time.count)
+        text_format(out, "%zu&#215;%zu", r->time.count, r->time.calls);
+}
+
+static void column_share(text *out, const result_row *r)
+{
+    percent(out, r->share);
+    if (r->share > 0) {
+        text_append(out, " of ");
+        html_text(out, r->bound_by);
+    }
+}
+
+static void column_error(text *out, const result_row *r)
+{
+    if (r->verified)
+        text_format(out, "%.2g%s", r->worst, r->sampled ? " (sampled)" : "");
+    else if (r->kind != RESULT_LIMIT && !*r->unsuited)
+        text_append(out, "not verified");
+}
+
+static void column_parameters(text *out, const result_row *r)
+{
+    html_text(out, r->parameters);
+}
+
+static void column_build(text *out, const result_row *r)
+{
+    duration(out, r->build_cold_ns);
+    if (r->build_cached_ns > 0)
+        text_append(out, ", cached ");
+    duration(out, r->build_cached_ns);
+}
+
+static void column_enqueue(text *out, const result_row *r)
+{
+    duration(out, r->enqueue_ns);
+}
+
+static void column_copies(text *out, const result_row *r)
+{
+    duration(out, r->to_device_ns);
+    if (r->from_device_ns > 0)
+        text_append(out, " in, ");
+    duration(out, r->from_device_ns);
+    if (r->from_device_ns > 0)
+        text_append(out, " out");
+}
+
+static void column_workspace(text *out, const result_row *r)
+{
+    amount(out, (double)r->workspace_bytes);
+}
+
+static void column_chosen(text *out, const result_row *r)
+{
+    html_text(out, *r->unsuited ? r->unsuited : r->chosen);
+}
+
+static void column_options(text *out, const result_row *r)
+{
+    html_text(out, r->options);
+}
+
+static const struct {
+    const char *heading;
+    const char *css; /* classes: "n" is a number, "screen" is left out in print */
+    void (*write)(text *out, const result_row *row);
+} everything[] = {
+    {"Name", "", column_name},
+    {"Problem", "", column_problem},
+    {"Precision", "", column_precision},
+    {"Rate", "n", column_rate},
+    {"Median", "n", column_median},
+    {"Quartiles", "n", column_spread},
+    {"Fastest", "n screen", column_least},
+    {"Slowest", "n screen", column_most},
+    {"Samples &#215; calls", "n screen", column_samples},
+    {"Of the limit", "n", column_share},
+    {"Error / bound", "n", column_error},
+    {"Inputs, timer", "", column_how},
+    {"Parameters", "", column_parameters},
+    {"Build", "screen", column_build},
+    {"Enqueue", "n screen", column_enqueue},
+    {"Copies", "", column_copies},
+    {"Workspace", "n screen", column_workspace},
+    {"Chosen, or why not", "long screen", column_chosen},
+    {"Compiled with", "long screen", column_options},
+};
+
+enum { EVERYTHING = sizeof everything / sizeof *everything };
+
+static void part_everything(const comparison *c, text *out)
+{
+    text_append(out, "<thead><tr><th scope=\"col\"></th>");
+    for (size_t k = 0; k < EVERYTHING; k++)
+        text_format(out, "<th scope=\"col\" class=\"%s\">%s</th>", everything[k].css,
+                    everything[k].heading);
+    text_append(out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < c->line_count; i++) {
+        for (size_t j = 0; j < c->column_count; j++) {
+            const result_row *row = compare_cell(c, i, j);
+
+            if (!row)
+                continue;
+            text_format(out, "<tr><td><span class=\"key k%zu\">%zu</span></td>", j % 6, j + 1);
+            for (size_t k = 0; k < EVERYTHING; k++) {
+                text_format(out, "<td class=\"%s\">", everything[k].css);
+                everything[k].write(out, row);
+                text_append(out, "</td>");
+            }
+            text_append(out, "</tr>\n");
+        }
+    }
+    text_append(out, "</tbody>\n");
+}
+
+/* ---- the script's data ----------------------------------------------------------------------- */
+
+static void data_columns(const comparison *c, text *json)
+{
+    text_append(json, "{\"schema\":\"tessera-report-1\",\"columns\":[");
+    for (size_t i = 0; i < c->column_count; i++) {
+        const result_row *who = c->columns[i].who;
+
+        text_append(json, i ? ",{" : "{");
+        member(json, "file", c->files[c->columns[i].file].path);
+        text_append(json, ",");
+        member(json, "device", who->device);
+        text_append(json, ",");
+        member(json, "driver", who->driver);
+        text_format(json, ",\"base\":%zu}", c->columns[i].base);
+    }
+    text_append(json, "],\n");
+}
+
+/* A line is its name, its group, and a row or null for each column. */
+static void data_lines(const comparison *c, text *json)
+{
+    text_append(json, "\"lines\":[");
+    for (size_t i = 0; i < c->line_count; i++) {
+        text name = {0}, group = {0};
+
+        compare_name(&c->lines[i], &name);
+        compare_group_name(c->lines[i].what, &group);
+        text_append(json, i ? ",\n{" : "{");
+        member(json, "name", text_get(&name));
+        text_append(json, ",");
+        member(json, "title", text_get(&group));
+        text_format(json, ",\"group\":%zu,\"cells\":[", c->lines[i].group);
+        for (size_t j = 0; j < c->column_count; j++) {
+            const result_row *row = compare_cell(c, i, j);
+
+            text_append(json, j ? "," : "");
+            if (row)
+                result_to_json(row, json);
+            else
+                text_append(json, "null");
+        }
+        text_append(json, "]}");
+        json->failed |= name.failed || group.failed;
+        text_free(&name);
+        text_free(&group);
+    }
+    text_append(json, "]}");
+}
+
+static void part_data(const comparison *c, text *out)
+{
+    text json = {0};
+
+    data_columns(c, &json);
+    data_lines(c, &json);
+    script_json(out, &json);
+    out->failed |= json.failed;
+    text_free(&json);
+}
+
+static void part_chart_library(const comparison *c, text *out)
+{
+    (void)c;
+    text_append(out, (const char *)report_chart_library);
+}
+
+static void part_version(const comparison *c, text *out)
+{
+    (void)c;
+    html_text(out, TESSERA_VERSION);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*write)(const comparison *c, text *out);
+} parts[] = {{"title", part_title},
+             {"version", part_version},
+             {"devices", part_devices},
+             {"side-by-side", part_side_by_side},
+             {"everything", part_everything},
+             {"data", part_data},
+             {"chart-library", part_chart_library}};
+
+static void write_part(const comparison *c, const char *name, size_t length, text *out)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strlen(parts[i].name) == length && !strncmp(parts[i].name, name, length)) {
+            parts[i].write(c, out);
+            return;
+        }
+    }
+    assert(!"the template names a part that is none");
+}
+
+tsr_status report_html(const comparison *c, text *out, tsr_error *err)
+{
+    const char *at = (const char *)report_template, *open;
+
+    /* What a part writes is not looked at again: "{{" in a device's name stays. */
+    while ((open = strstr(at, "{{"))) {
+        const char *close = strstr(open, "}}");
+
+        assert(close);
+        text_append_bytes(out, at, (size_t)(open - at));
+        write_part(c, open + 2, (size_t)(close - open - 2), out);
+        at = close + 2;
+    }
+    text_append(out, at);
+    if (out->failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the report of %zu lines", c->line_count);
+    return TSR_OK;
+}

@@ -1,0 +1,507 @@
+#include "measure/result.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "device/device.h"
+
+/* ---- filling in -------------------------------------------------------------------------- */
+
+void result_start(result_row *row, const tsr_device *device)
+{
+    const device_facts *d = &device->facts;
+    const time_t now = time(NULL);
+    struct tm utc;
+
+    *row = (result_row){0};
+    snprintf(row->device, sizeof(row->device), "%s", d->name);
+    snprintf(row->platform, sizeof(row->platform), "%s", d->platform);
+    snprintf(row->vendor, sizeof(row->vendor), "%s", d->vendor);
+    snprintf(row->driver, sizeof(row->driver), "%s", d->driver);
+    if (d->kind == DEVICE_HOST)
+        snprintf(row->device_id, sizeof(row->device_id), "host");
+    else
+        snprintf(row->device_id, sizeof(row->device_id), "%u:%u", device->platform_index,
+                 device->device_index);
+    snprintf(row->version, sizeof(row->version), "%s", TESSERA_VERSION);
+    if (gmtime_r(&now, &utc))
+        strftime(row->when, sizeof(row->when), "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+/* The default precision, by the name that it has. */
+static tsr_precision precision_of(tsr_precision p, tsr_type type)
+{
+    if (p != TSR_PRECISION_DEFAULT)
+        return p;
+    return type == TSR_F64 ? TSR_PRECISION_F64 : TSR_PRECISION_F32;
+}
+
+void result_problem(result_row *row, const problem *p)
+{
+    const char *precision = "";
+    text what = {0};
+    operand x[OPERANDS_MAX];
+
+    p->op->operands(p, x);
+    p->op->describe(p, &what);
+    snprintf(row->op, sizeof(row->op), "%s", p->op->name);
+    snprintf(row->problem, sizeof(row->problem), "%s", text_get(&what));
+    snprintf(row->type, sizeof(row->type), "%s", tsr_type_name(x[0].type));
+    snprintf(row->unit, sizeof(row->unit), "%s", p->op->rate);
+    if (p->op == &operation_matmul) {
+        snprintf(row->size, sizeof(row->size), "%zux%zux%zu", p->matmul.m, p->matmul.n,
+                 p->matmul.k);
+        precision = tsr_precision_name(precision_of(p->matmul.precision, x[0].type));
+    } else if (p->op == &operation_matvec) {
+        snprintf(row->size, sizeof(row->size), "%zux%zu", p->matvec.rows, p->matvec.columns);
+        precision = tsr_precision_name(precision_of(p->matvec.precision, x[0].type));
+    } else {
+        snprintf(row->size, sizeof(row->size), "%zu", p->sort.n);
+    }
+    snprintf(row->precision, sizeof(row->precision), "%s", precision);
+    row->work = p->op->work(p);
+    row->bytes = p->op->bytes(p);
+    text_free(&what);
+}
+
+void result_rate(result_row *row)
+{
+    const double ns = row->time.median_ns;
+
+    if (ns <= 0)
+        row->rate = 0;
+    else if (!strcmp(row->unit, "GB/s"))
+        row->rate = row->bytes / ns;
+    else if (!strcmp(row->unit, "Mkeys/s"))
+        row->rate = row->work / ns * 1e3;
+    else
+        row->rate = row->work / ns;
+}
+
+/* ---- the one list of fields --------------------------------------------------------------- */
+
+typedef enum field_kind {
+    FIELD_TEXT,   /* a char array of `size` bytes */
+    FIELD_NUMBER, /* a double; null stands for infinity, which JSON cannot say */
+    FIELD_COUNT,  /* a size_t */
+    FIELD_SEED,   /* a uint64_t, as text: readers keep numbers exactly below 2^53 only */
+    FIELD_FLAG,   /* a bool */
+    FIELD_KIND,
+    FIELD_TIMER
+} field_kind;
+
+typedef struct field {
+    const char *name;
+    field_kind kind;
+    size_t offset, size;
+} field;
+
+#define FIELD(name, kind, member)                                                                  \
+    {                                                                                              \
+        name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member)                \
+    }
+
+static const field fields[] = {
+    FIELD("kind", FIELD_KIND, kind),
+    FIELD("op", FIELD_TEXT, op),
+    FIELD("problem", FIELD_TEXT, problem),
+    FIELD("size", FIELD_TEXT, size),
+    FIELD("type", FIELD_TEXT, type),
+    FIELD("precision", FIELD_TEXT, precision),
+    FIELD("name", FIELD_TEXT, name),
+    FIELD("peer_version", FIELD_TEXT, peer_version),
+    FIELD("parameters", FIELD_TEXT, parameters),
+    FIELD("options", FIELD_TEXT, options),
+    FIELD("chosen", FIELD_TEXT, chosen),
+    FIELD("unsuited", FIELD_TEXT, unsuited),
+    FIELD("device", FIELD_TEXT, device),
+    FIELD("platform", FIELD_TEXT, platform),
+    FIELD("vendor", FIELD_TEXT, vendor),
+    FIELD("driver", FIELD_TEXT, driver),
+    FIELD("device_id", FIELD_TEXT, device_id),
+    FIELD("version", FIELD_TEXT, version),
+    FIELD("when", FIELD_TEXT, when),
+    FIELD("cold", FIELD_FLAG, cold),
+    FIELD("timer", FIELD_TIMER, timer),
+    FIELD("samples", FIELD_COUNT, time.count),
+    FIELD("calls", FIELD_COUNT, time.calls),
+    FIELD("min_ns", FIELD_NUMBER, time.min_ns),
+    FIELD("low_ns", FIELD_NUMBER, time.low_ns),
+    FIELD("median_ns", FIELD_NUMBER, time.median_ns),
+    FIELD("high_ns", FIELD_NUMBER, time.high_ns),
+    FIELD("max_ns", FIELD_NUMBER, time.max_ns),
+    FIELD("work", FIELD_NUMBER, work),
+    FIELD("bytes", FIELD_NUMBER, bytes),
+    FIELD("rate", FIELD_NUMBER, rate),
+    FIELD("unit", FIELD_TEXT, unit),
+    FIELD("bound_by", FIELD_TEXT, bound_by),
+    FIELD("share", FIELD_NUMBER, share),
+    FIELD("limit_rate", FIELD_NUMBER, limit_rate),
+    FIELD("verified", FIELD_FLAG, verified),
+    FIELD("worst", FIELD_NUMBER, worst),
+    FIELD("sampled", FIELD_FLAG, sampled),
+    FIELD("build_cold_ns", FIELD_NUMBER, build_cold_ns),
+    FIELD("build_cached_ns", FIELD_NUMBER, build_cached_ns),
+    FIELD("enqueue_ns", FIELD_NUMBER, enqueue_ns),
+    FIELD("to_device_ns", FIELD_NUMBER, to_device_ns),
+    FIELD("from_device_ns", FIELD_NUMBER, from_device_ns),
+    FIELD("to_device_bytes", FIELD_NUMBER, to_device_bytes),
+    FIELD("from_device_bytes", FIELD_NUMBER, from_device_bytes),
+    FIELD("commands", FIELD_COUNT, commands),
+    FIELD("workspace_bytes", FIELD_COUNT, workspace_bytes),
+    FIELD("seed", FIELD_SEED, seed),
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static const char *const kind_names[] = {"kernel", "peer", "limit"};
+static const char *const timer_names[] = {"events", "wall"};
+
+static void *at(result_row *row, const field *f)
+{
+    return (char *)row + f->offset;
+}
+
+static const void *in(const result_row *row, const field *f)
+{
+    return (const char *)row + f->offset;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+/* A string; bytes that are no UTF-8, as a driver may give them, become '?'. */
+static json_t *json_of_text(const char *s)
+{
+    json_t *value = json_string(s);
+    char *copy;
+
+    if (value)
+        return value;
+    copy = strdup(s);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    value = copy ? json_string(copy) : NULL;
+    free(copy);
+    return value;
+}
+
+static json_t *to_json(const result_row *row, const field *f)
+{
+    char digits[24];
+    double x;
+
+    switch (f->kind) {
+    case FIELD_TEXT:
+        return json_of_text(in(row, f));
+    case FIELD_NUMBER:
+        x = *(const double *)in(row, f);
+        return isfinite(x) ? json_real(x) : json_null();
+    case FIELD_COUNT:
+        return json_integer((json_int_t) * (const size_t *)in(row, f));
+    case FIELD_SEED:
+        snprintf(digits, sizeof(digits), "%llu", (unsigned long long)*(const uint64_t *)in(row, f));
+        return json_string(digits);
+    case FIELD_FLAG:
+        return json_boolean(*(const bool *)in(row, f));
+    case FIELD_KIND:
+        return json_string(kind_names[row->kind]);
+    case FIELD_TIMER:
+        return json_string(timer_names[row->timer]);
+    }
+    return NULL;
+}
+
+void result_to_json(const result_row *row, text *out)
+{
+    json_t *o = json_object();
+    char *line;
+
+    json_object_set_new(o, "schema", json_string(RESULT_SCHEMA));
+    for (size_t i = 0; i < FIELDS; i++)
+        if (json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
+            out->failed = true;
+    line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (line) {
+        text_append(out, line);
+        text_append(out, "\n");
+    } else {
+        out->failed = true;
+    }
+    free(line);
+    json_decref(o);
+}
+
+static bool name_from_json(const char *name, const char *const *names, size_t count, size_t *out)
+{
+    for (size_t i = 0; name && i < count; i++) {
+        if (!strcmp(name, names[i])) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool seed_from_text(const char *s, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    if (!s || !*s)
+        return false;
+    for (; *s; s++) {
+        if (*s < '0' || *s > '9' || n > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
+            return false;
+        n = n * 10 + (uint64_t)(*s - '0');
+    }
+    *out = n;
+    return true;
+}
+
+/* NULL, or what the field should have been. */
+static const char *field_from_json(const field *f, const json_t *value, result_row *row)
+{
+    const char *s = json_string_value(value);
+    size_t which;
+
+    switch (f->kind) {
+    case FIELD_TEXT:
+        if (!s || strlen(s) >= f->size)
+            return "a text of its length";
+        memcpy(at(row, f), s, strlen(s) + 1);
+        return NULL;
+    case FIELD_NUMBER:
+        if (!json_is_null(value) && (!json_is_number(value) || json_number_value(value) < 0))
+            return "a number from 0, or null";
+        *(double *)at(row, f) = json_is_null(value) ? INFINITY : json_number_value(value);
+        return NULL;
+    case FIELD_COUNT:
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return "a whole number";
+        *(size_t *)at(row, f) = (size_t)json_integer_value(value);
+        return NULL;
+    case FIELD_SEED:
+        return seed_from_text(s, at(row, f)) ? NULL : "digits in quotes";
+    case FIELD_FLAG:
+        if (!json_is_boolean(value))
+            return "true or false";
+        *(bool *)at(row, f) = json_is_true(value);
+        return NULL;
+    case FIELD_KIND:
+        if (!name_from_json(s, kind_names, 3, &which))
+            return "\"kernel\", \"peer\" or \"limit\"";
+        row->kind = (result_kind)which;
+        return NULL;
+    case FIELD_TIMER:
+        if (!name_from_json(s, timer_names, 2, &which))
+            return "\"events\" or \"wall\"";
+        row->timer = (result_timer)which;
+        return NULL;
+    }
+    return NULL;
+}
+
+static tsr_status check_schema(const json_t *o, tsr_error *err)
+{
+    const char *schema = json_string_value(json_object_get(o, "schema"));
+
+    if (!schema)
+        return tsr_fail(err, TSR_EFILE, 0, "no row of results: it has no \"schema\"");
+    if (strcmp(schema, RESULT_SCHEMA) != 0)
+        return tsr_fail(err, TSR_EFILE, 0, "schema is '%.60s', and this reads '%s'", schema,
+                        RESULT_SCHEMA);
+    return TSR_OK;
+}
+
+/* Every member is one of the fields: with all fields read, the numbers decide. */
+static tsr_status check_members(json_t *o, tsr_error *err)
+{
+    const char *name;
+    json_t *value;
+
+    if (json_object_size(o) == FIELDS + 1)
+        return TSR_OK;
+    json_object_foreach(o, name, value)
+    {
+        bool known = !strcmp(name, "schema");
+
+        for (size_t i = 0; i < FIELDS && !known; i++)
+            known = !strcmp(name, fields[i].name);
+        if (!known)
+            return tsr_fail(err, TSR_EFILE, 0, "'%.60s' is no field of " RESULT_SCHEMA, name);
+    }
+    return TSR_OK;
+}
+
+/* What no row of times can be. */
+static tsr_status check_row(const result_row *r, tsr_error *err)
+{
+    const timing *t = &r->time;
+
+    if (t->min_ns > t->low_ns || t->low_ns > t->median_ns || t->median_ns > t->high_ns ||
+        t->high_ns > t->max_ns || !isfinite(t->max_ns))
+        return tsr_fail(err, TSR_EFILE, 0,
+                        "min_ns, low_ns, median_ns, high_ns and max_ns do not ascend");
+    if (t->count && (t->min_ns <= 0 || t->calls == 0))
+        return tsr_fail(err, TSR_EFILE, 0, "%zu samples of no time or no calls", t->count);
+    if (t->count && r->unsuited[0])
+        return tsr_fail(err, TSR_EFILE, 0, "%zu samples of an unsuited variant", t->count);
+    return TSR_OK;
+}
+
+tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
+{
+    json_error_t why;
+    json_t *o = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+    result_row row = {0};
+    tsr_status st;
+
+    if (!json_is_object(o)) {
+        st = o ? tsr_fail(err, TSR_EFILE, 0, "no row of results: not a JSON object")
+               : tsr_fail(err, TSR_EFILE, 0, "no JSON: %s", why.text);
+        json_decref(o);
+        return st;
+    }
+    st = check_schema(o, err);
+    for (size_t i = 0; i < FIELDS && !st; i++) {
+        const json_t *value = json_object_get(o, fields[i].name);
+        const char *wanted = value ? field_from_json(&fields[i], value, &row) : NULL;
+
+        if (!value)
+            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is missing", fields[i].name);
+        else if (wanted)
+            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is not %s", fields[i].name, wanted);
+    }
+    st = st ? st : check_members(o, err);
+    st = st ? st : check_row(&row, err);
+    json_decref(o);
+    if (!st)
+        *out = row;
+    return st;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static tsr_status grow(result_row **rows, size_t count, size_t *room, tsr_error *err)
+{
+    result_row *more;
+
+    if (count < *room)
+        return TSR_OK;
+    more = realloc(*rows, (2 * *room + 8) * sizeof(**rows));
+    if (!more)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", 2 * *room + 8);
+    *rows = more;
+    *room = 2 * *room + 8;
+    return TSR_OK;
+}
+
+static bool blank(const char *line)
+{
+    return line[strspn(line, " \t\r\n")] == '\0';
+}
+
+tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err)
+{
+    FILE *file = fopen(path, "r");
+    size_t room = 0, n = 0, number = 0, size = 0;
+    result_row *rows = NULL;
+    tsr_status st = TSR_OK;
+    tsr_error why = {0};
+    char *line = NULL;
+    ssize_t length;
+
+    if (!file)
+        return tsr_fail(err, TSR_EFILE, 0, "%s: cannot open: %s", path, strerror(errno));
+    while (!st && (length = getline(&line, &size, file)) >= 0) {
+        number++;
+        if (strlen(line) != (size_t)length) {
+            st = tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: it holds a zero byte", path, number);
+        } else if (!blank(line)) {
+            st = grow(&rows, n, &room, err);
+            if (!st && result_from_json(line, &rows[n], &why))
+                st = tsr_fail(err, why.status, 0, "%s: line %zu: %s", path, number, why.message);
+            n++;
+        }
+    }
+    if (!st && ferror(file))
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: cannot read: %s", path, strerror(errno));
+    if (!st && n == 0)
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: no rows", path);
+    free(line);
+    fclose(file);
+    if (st) {
+        free(rows);
+        return st;
+    }
+    *out = rows;
+    *count = n;
+    return TSR_OK;
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------- */
+
+void result_csv_header(text *out)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        text_format(out, "%s%s", i ? "," : "", fields[i].name);
+    text_append(out, "\r\n");
+}
+
+/* In quotes where it has to be, with quotes inside doubled. */
+static void csv_text(const char *s, text *out)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        text_append(out, s);
+        return;
+    }
+    text_append(out, "\"");
+    for (; *s; s++) {
+        if (*s == '"')
+            text_append(out, "\"");
+        text_append_bytes(out, s, 1);
+    }
+    text_append(out, "\"");
+}
+
+static void csv_field(const result_row *row, const field *f, text *out)
+{
+    switch (f->kind) {
+    case FIELD_TEXT:
+        csv_text(in(row, f), out);
+        break;
+    case FIELD_NUMBER:
+        text_format(out, "%.17g", *(const double *)in(row, f));
+        break;
+    case FIELD_COUNT:
+        text_format(out, "%zu", *(const size_t *)in(row, f));
+        break;
+    case FIELD_SEED:
+        text_format(out, "%llu", (unsigned long long)*(const uint64_t *)in(row, f));
+        break;
+    case FIELD_FLAG:
+        text_append(out, *(const bool *)in(row, f) ? "true" : "false");
+        break;
+    case FIELD_KIND:
+        text_append(out, kind_names[row->kind]);
+        break;
+    case FIELD_TIMER:
+        text_append(out, timer_names[row->timer]);
+        break;
+    }
+}
+
+void result_to_csv(const result_row *row, text *out)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (i)
+            text_append(out, ",");
+        csv_field(row, &fields[i], out);
+    }
+    text_append(out, "\r\n");
+}

@@ -1,0 +1,279 @@
+#include "measure/roofline.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "device/query.h"
+#include "measure/roofline_rig.h"
+#include "session/source.h"
+
+/* Part of the cache's key: raise it when the C side of a measurement changes. */
+enum { LIMITS_FORMAT = 1 };
+
+typedef struct limit_spec {
+    const char *name, *unit, *idea;
+    tsr_status (*measure)(const rig *r, limit l, limit_result *out, tsr_error *err);
+} limit_spec;
+
+static const limit_spec specs[LIMIT_COUNT] = {
+    [LIMIT_FP32] = {"fp32", "GFLOP/s", "multiply-adds of float in registers", limit_multiply_add},
+    [LIMIT_FP64] = {"fp64", "GFLOP/s", "multiply-adds of double in registers", limit_multiply_add},
+    [LIMIT_INT32] = {"int32", "Gop/s", "minimum and maximum of uint in registers", limit_integer},
+    [LIMIT_TENSOR_TF32] = {"tensor tf32", "GFLOP/s", "mma.sync on tf32 in registers", limit_tensor},
+    [LIMIT_TENSOR_BF16] = {"tensor bf16", "GFLOP/s", "mma.sync on bf16 in registers", limit_tensor},
+    [LIMIT_TENSOR_F64] = {"tensor f64", "GFLOP/s", "mma.sync on double in registers", limit_tensor},
+    [LIMIT_MEMORY_READ] = {"memory read", "GB/s", "sum of a buffer beyond the caches",
+                           limit_memory},
+    [LIMIT_MEMORY_WRITE] = {"memory write", "GB/s", "filling a buffer beyond the caches",
+                            limit_memory},
+    [LIMIT_MEMORY_COPY] = {"memory copy", "GB/s", "buffer to buffer, read and written bytes",
+                           limit_memory},
+    [LIMIT_LOCAL_MEMORY] = {"local memory", "GB/s", "reading a tile over and over",
+                            limit_local_memory},
+    [LIMIT_TO_DEVICE_PAGEABLE] = {"to device", "GB/s", "from pageable host memory", limit_transfer},
+    [LIMIT_FROM_DEVICE_PAGEABLE] = {"from device", "GB/s", "to pageable host memory",
+                                    limit_transfer},
+    [LIMIT_TO_DEVICE_PINNED] = {"to device, pinned", "GB/s", "from a mapped buffer",
+                                limit_transfer},
+    [LIMIT_FROM_DEVICE_PINNED] = {"from device, pinned", "GB/s", "to a mapped buffer",
+                                  limit_transfer},
+    [LIMIT_BOTH_WAYS_PINNED] = {"both ways, pinned", "GB/s", "at once on two queues, summed",
+                                limit_transfer},
+    [LIMIT_LAUNCH_QUEUED] = {"launch, queued", "us", "in a full queue", limit_launch},
+    [LIMIT_LAUNCH_WAITED] = {"launch, waited", "us", "with a wait for each", limit_launch},
+};
+
+static const char *const sources[] = {"roofline_fma.cl",    "roofline_minmax.cl",
+                                      "roofline_tensor.cl", "roofline_memory.cl",
+                                      "roofline_local.cl",  "roofline_launch.cl"};
+
+const char *limit_name(limit l)
+{
+    return specs[l].name;
+}
+
+const char *limit_unit(limit l)
+{
+    return specs[l].unit;
+}
+
+const char *limit_idea(limit l)
+{
+    return specs[l].idea;
+}
+
+bool limit_is_cost(limit l)
+{
+    return l == LIMIT_LAUNCH_QUEUED || l == LIMIT_LAUNCH_WAITED;
+}
+
+/* ---- kept in the cache --------------------------------------------------------------------- */
+
+/* Everything that decides what the limits are; its first line is the title that people see. */
+static void compose_key(const tsr_session *s, text *key)
+{
+    const device_facts *d = &s->device.facts;
+    char platform[256] = "";
+
+    clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform), platform, NULL);
+    text_format(key, "limits of %s\nformat %d\nplatform %s %s\ndriver %s\ncompute units %zu\n",
+                d->name, LIMITS_FORMAT, d->platform, platform, d->driver, d->compute_units);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if (source_read(text_get(&s->kernel_dir), sources[i], key, NULL) != TSR_OK)
+            text_format(key, "no %s\n", sources[i]);
+}
+
+static json_t *result_pack(const limit_result *r)
+{
+    return json_pack("{s:f, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "value", r->value,
+                     "amount", r->amount, "count", (json_int_t)r->time.count, "calls",
+                     (json_int_t)r->time.calls, "min", r->time.min_ns, "median", r->time.median_ns,
+                     "max", r->time.max_ns, "low", r->time.low_ns, "high", r->time.high_ns, "way",
+                     r->way, "why_not", r->why_not);
+}
+
+static bool result_unpack(json_t *from, limit_result *out)
+{
+    const char *way_taken, *why_not;
+    json_int_t count, calls;
+
+    *out = (limit_result){0};
+    if (json_unpack(from, "{s:F, s:F, s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:s, s:s}", "value",
+                    &out->value, "amount", &out->amount, "count", &count, "calls", &calls, "min",
+                    &out->time.min_ns, "median", &out->time.median_ns, "max", &out->time.max_ns,
+                    "low", &out->time.low_ns, "high", &out->time.high_ns, "way", &way_taken,
+                    "why_not", &why_not) != 0)
+        return false;
+    out->time.count = (size_t)count;
+    out->time.calls = (size_t)calls;
+    snprintf(out->way, sizeof(out->way), "%s", way_taken);
+    snprintf(out->why_not, sizeof(out->why_not), "%s", why_not);
+    return true;
+}
+
+static void keep(const tsr_session *s, const limits *l)
+{
+    json_t *all = json_object();
+    text key = {0};
+    char *line;
+
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        json_object_set_new(all, specs[i].name, result_pack(&l->of[i]));
+    line = json_dumps(all, JSON_COMPACT);
+    compose_key(s, &key);
+    if (line && !key.failed)
+        cache_store(&s->cache, text_get(&key), (const unsigned char *)line, strlen(line), "");
+    text_free(&key);
+    free(line);
+    json_decref(all);
+}
+
+bool roofline_recall(tsr_session *s, limits *out)
+{
+    unsigned char *data = NULL;
+    text key = {0};
+    json_t *all = NULL;
+    limits found;
+    size_t size = 0;
+    bool whole;
+
+    if (s->device.facts.kind == DEVICE_HOST)
+        return false;
+    compose_key(s, &key);
+    whole = !key.failed && cache_load(&s->cache, text_get(&key), &data, &size, NULL);
+    if (whole)
+        all = json_loadb((const char *)data, size, 0, NULL);
+    for (int i = 0; i < LIMIT_COUNT && whole; i++)
+        whole = result_unpack(json_object_get(all, specs[i].name), &found.of[i]);
+    if (whole)
+        *out = found;
+    json_decref(all);
+    text_free(&key);
+    free(data);
+    return whole;
+}
+
+/* ---- measuring ----------------------------------------------------------------------------- */
+
+/* Measure one limit; what keeps it from being measured becomes its reason, but for memory running
+ * out on the host. */
+static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_error *err)
+{
+    tsr_error why = {0};
+    tsr_status st = specs[l].measure(r, l, out, &why);
+
+    text_clear(&r->session->build_log); /* a refusal is an answer here */
+    if (st) {
+        *out = (limit_result){0};
+        snprintf(out->why_not, sizeof(out->why_not), "%.*s", (int)sizeof(out->why_not) - 1,
+                 why.message);
+    }
+    if (st == TSR_EBOUND)
+        return tsr_fail(err, st, 0, "%s: %s", limit_name(l), why.message);
+    if (st == TSR_ENOMEM)
+        return tsr_fail(err, st, 0, "%s", why.message);
+    return TSR_OK;
+}
+
+tsr_status roofline_measure(tsr_session *s, limits *out,
+                            bool (*progress)(limit l, const limit_result *r, void *context),
+                            void *context, tsr_error *err)
+{
+    limits found = {0};
+    tsr_status first = TSR_OK, st;
+    bool go_on = true;
+    rig r;
+
+    if (s->device.facts.kind == DEVICE_HOST)
+        return tsr_fail(err, TSR_EUNSUITED, 0,
+                        "limits are measured by OpenCL kernels, and host runs C");
+    st = rig_open(s, &r, err);
+    if (st)
+        return st;
+    for (int l = 0; l < LIMIT_COUNT && go_on && st != TSR_ENOMEM; l++) {
+        st = measure_one(&r, (limit)l, &found.of[l], first ? NULL : err);
+        first = first ? first : st;
+        if (progress)
+            go_on = progress((limit)l, &found.of[l], context);
+    }
+    rig_close(&r);
+    if (!first && go_on)
+        keep(s, &found);
+    *out = found;
+    return first;
+}
+
+void roofline_row(const tsr_device *device, limit l, const limit_result *r, result_row *out)
+{
+    const bool events = l <= LIMIT_LOCAL_MEMORY;
+
+    result_start(out, device);
+    out->kind = RESULT_LIMIT;
+    snprintf(out->op, sizeof(out->op), "limit");
+    snprintf(out->problem, sizeof(out->problem), "%s", limit_idea(l));
+    snprintf(out->name, sizeof(out->name), "%s", limit_name(l));
+    snprintf(out->unit, sizeof(out->unit), "%s", limit_unit(l));
+    snprintf(out->parameters, sizeof(out->parameters), "%s", r->way);
+    snprintf(out->unsuited, sizeof(out->unsuited), "%s", r->why_not);
+    out->timer = events ? TIMER_EVENTS : TIMER_WALL;
+    out->time = r->time;
+    if (!strcmp(out->unit, "GB/s"))
+        out->bytes = r->amount;
+    else if (!limit_is_cost(l))
+        out->work = r->amount;
+    out->rate = r->value;
+    out->cold = l >= LIMIT_MEMORY_READ && l <= LIMIT_MEMORY_COPY;
+    out->verified = r->value > 0;
+    out->commands = r->time.calls;
+}
+
+/* ---- placing ------------------------------------------------------------------------------- */
+
+/* The limit of a row's arithmetic: LIMIT_COUNT where it has none. */
+static limit compute_limit(const limits *l, const char *precision)
+{
+    static const struct {
+        const char *precision;
+        limit first, second; /* the faster of both, where both are measured */
+    } of[] = {{"f32", LIMIT_FP32, LIMIT_FP32},         {"f32-strict", LIMIT_FP32, LIMIT_FP32},
+              {"f64", LIMIT_FP64, LIMIT_TENSOR_F64},   {"tf32", LIMIT_FP32, LIMIT_TENSOR_TF32},
+              {"bf16", LIMIT_FP32, LIMIT_TENSOR_BF16}, {"f16", LIMIT_FP32, LIMIT_TENSOR_BF16}};
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        if (!strcmp(precision, of[i].precision))
+            return l->of[of[i].second].value > l->of[of[i].first].value ? of[i].second
+                                                                        : of[i].first;
+    return LIMIT_COUNT;
+}
+
+static void place(result_row *row, const char *bound_by, double limit_rate)
+{
+    snprintf(row->bound_by, sizeof(row->bound_by), "%s", bound_by);
+    row->limit_rate = limit_rate;
+    row->share = row->rate / limit_rate;
+}
+
+void roofline_place(const limits *l, result_row *row)
+{
+    const double read = l->of[LIMIT_MEMORY_READ].value, copy = l->of[LIMIT_MEMORY_COPY].value;
+    const limit compute = compute_limit(l, row->precision);
+    double compute_ns, memory_ns, ns;
+
+    row->bound_by[0] = '\0';
+    row->limit_rate = row->share = 0;
+    if (!strcmp(row->unit, "Mkeys/s")) {
+        if (copy > 0 && row->bytes > 0)
+            place(row, "memory copy, one pass", 1e3 * row->work / (row->bytes / copy));
+        return;
+    }
+    if (compute == LIMIT_COUNT || !(l->of[compute].value > 0) || !(read > 0) || !(row->work > 0))
+        return;
+    compute_ns = row->work / l->of[compute].value;
+    memory_ns = row->bytes / read;
+    ns = compute_ns > memory_ns ? compute_ns : memory_ns;
+    place(row, limit_name(compute_ns > memory_ns ? compute : LIMIT_MEMORY_READ),
+          (strcmp(row->unit, "GB/s") ? row->work : row->bytes) / ns);
+}

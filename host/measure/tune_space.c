@@ -1,0 +1,119 @@
+#include "measure/tune_space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/registry.h"
+
+static void allow_all(const tunable *t, size_t i, tune_space *out)
+{
+    while (out->count[i] < TUNABLE_VALUES_MAX && t->values[out->count[i]]) {
+        out->value[i][out->count[i]] = t->values[out->count[i]];
+        out->count[i]++;
+    }
+}
+
+/* Whether a restriction's list has a value. */
+static bool lists(const char *list, uint32_t value)
+{
+    for (; *list; list += *list == ',') {
+        size_t length = strcspn(list, ",");
+        char *end;
+
+        if (strtoul(list, &end, 10) == value && end == list + length)
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+/* Every element of the list is a value that the tunable takes. */
+static tsr_status check_list(const variant *v, const char *set, tsr_error *err)
+{
+    const int name_length = (int)strcspn(set, "=");
+    const char *list = set + name_length + (set[name_length] == '=');
+    params p = params_default(v);
+    tsr_status st = TSR_OK;
+
+    do {
+        size_t length = strcspn(list, ",");
+        char one[128];
+
+        snprintf(one, sizeof(one), "%.*s=%.*s", name_length, set, (int)length, list);
+        st = params_set(v, &p, one, err);
+        list += length;
+    } while (st == TSR_OK && *list++);
+    return st;
+}
+
+/* Take out of tunable i what a restriction on it leaves out. */
+static void restrict_to(const char *list, size_t i, tune_space *space)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < space->count[i]; k++)
+        if (lists(list, space->value[i][k]))
+            space->value[i][n++] = space->value[i][k];
+    space->count[i] = n;
+}
+
+tsr_status tune_space_make(const variant *v, const char *const *set, size_t set_count,
+                           tune_space *out, tsr_error *err)
+{
+    tune_space space = {.variant = v, .total = 1};
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < v->tunable_count; i++) {
+        const size_t length = strlen(v->tunables[i].name);
+
+        allow_all(&v->tunables[i], i, &space);
+        for (size_t k = 0; k < set_count && st == TSR_OK; k++) {
+            if (strncmp(set[k], v->tunables[i].name, length) != 0 || set[k][length] != '=')
+                continue;
+            st = check_list(v, set[k], err);
+            restrict_to(set[k] + length + 1, i, &space);
+        }
+        if (!size_mul(space.total, space.count[i], &space.total))
+            space.total = SIZE_MAX;
+    }
+    if (st == TSR_OK)
+        *out = space;
+    return st;
+}
+
+void tune_space_at(const tune_space *space, size_t i, params *out)
+{
+    *out = params_default(space->variant);
+    for (size_t t = 0; t < out->count; t++) {
+        out->value[t] = space->value[t][i % space->count[t]];
+        i /= space->count[t];
+    }
+}
+
+/* Whether tunable t may take a value. */
+static bool takes(const tune_space *space, size_t t, uint32_t value)
+{
+    for (size_t k = 0; k < space->count[t]; k++)
+        if (space->value[t][k] == value)
+            return true;
+    return false;
+}
+
+void tune_space_usual(const tune_space *space, params *out)
+{
+    *out = params_default(space->variant);
+    for (size_t t = 0; t < out->count; t++)
+        if (!takes(space, t, out->value[t]))
+            out->value[t] = space->value[t][0];
+}
+
+bool tune_space_has(const tune_space *space, const variant *v, const params *p)
+{
+    for (size_t t = 0; space->variant == v && t < p->count; t++)
+        if (!takes(space, t, p->value[t]))
+            return false;
+    return space->variant == v;
+}

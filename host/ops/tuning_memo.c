@@ -1,0 +1,129 @@
+#include "ops/tuning_memo.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "ops/tuning_file.h"
+
+/* The candidates of one class of problems. */
+typedef struct memo_class memo_class;
+struct memo_class {
+    const operation *op;
+    char *name;
+    tuning *list; /* NULL while count is 0 */
+    size_t count;
+    memo_class *next;
+};
+
+/* When the user's folder changed last. */
+typedef struct stamp {
+    bool exists;
+    struct timespec changed;
+} stamp;
+
+typedef struct memo {
+    stamp folder;
+    bool settled; /* the stamp would differ after a change: file systems count in ticks */
+    memo_class *classes;
+} memo;
+
+static void forget(memo *m)
+{
+    while (m->classes) {
+        memo_class *c = m->classes;
+
+        m->classes = c->next;
+        free(c->name);
+        free(c->list);
+        free(c);
+    }
+}
+
+static void release(void *data)
+{
+    forget(data);
+    free(data);
+}
+
+static stamp read_stamp(void)
+{
+    text folder = {0};
+    struct stat st;
+    stamp s = {0};
+
+    tuning_folder(&folder);
+    if (folder.length && stat(text_get(&folder), &st) == 0)
+        s = (stamp){.exists = true, .changed = st.st_mtim};
+    text_free(&folder);
+    return s;
+}
+
+static bool same_stamp(const stamp *a, const stamp *b)
+{
+    return a->exists == b->exists && a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Drop what may be out of date. */
+static void refresh(memo *m)
+{
+    const stamp now = read_stamp();
+    struct timespec t;
+
+    if (m->settled && same_stamp(&now, &m->folder))
+        return;
+    forget(m);
+    clock_gettime(CLOCK_REALTIME, &t);
+    m->folder = now;
+    /* Two seconds are more than any file system's tick. */
+    m->settled = !now.exists || t.tv_sec - now.changed.tv_sec > 2;
+}
+
+/* The session's memo; NULL where memory runs out. */
+static memo *memo_of(tsr_session *s)
+{
+    if (!s->tuning.data) {
+        s->tuning.data = calloc(1, sizeof(memo));
+        s->tuning.release = release;
+    }
+    return s->tuning.data;
+}
+
+static memo_class *look_up(memo *m, tsr_session *s, const problem *p, const char *name)
+{
+    memo_class *c;
+
+    for (c = m->classes; c; c = c->next)
+        if (c->op == p->op && strcmp(c->name, name) == 0)
+            return c;
+    c = calloc(1, sizeof(*c));
+    if (!c || !(c->name = strdup(name))) {
+        free(c);
+        return NULL;
+    }
+    c->op = p->op;
+    c->count = tuning_candidates(p, session_facts(s), &c->list);
+    c->next = m->classes;
+    m->classes = c;
+    return c;
+}
+
+size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out)
+{
+    memo *m = memo_of(s);
+    memo_class *c = NULL;
+    text name = {0};
+
+    if (!m)
+        return 0;
+    refresh(m);
+    p->op->classify(p, &name);
+    c = look_up(m, s, p, text_get(&name));
+    text_free(&name);
+    if (!c)
+        return 0;
+    *out = c->list;
+    return c->count;
+}

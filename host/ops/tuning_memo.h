@@ -1,0 +1,14 @@
+/** What a session remembers of the tuning: each class of problems is looked up once. */
+#ifndef OPS_TUNING_MEMO_H
+#define OPS_TUNING_MEMO_H
+
+#include "ops/tuning.h"
+#include "session/state.h"
+
+/**
+ * As tuning_candidates for the session's device.  The list is the session's and
+ * valid until the next call.  It is read again once the user's folder changed.
+ */
+size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out);
+
+#endif

@@ -1,0 +1,230 @@
+"""tessera bench: its table, its rows, and that it ends well."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from cli_support import COMMAND, Case, environment, has_opencl
+
+QUICK = ("--budget", "15")
+
+
+def rows_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Bench(Case):
+    device = ("--device", "host")
+
+    def bench(self, *args, **options):
+        return self.succeed("bench", *args, *self.device, **options)
+
+    def rows(self, *args, **options):
+        return rows_of(self.bench(*args, "--json", "--quiet", **options).out)
+
+    def check_row(self, row):
+        self.assertEqual(row["schema"], "tessera-result-1")
+        self.assertTrue(row["verified"], row)
+        self.assertLessEqual(row["worst"], 1)
+        self.assertGreaterEqual(row["samples"], 3)
+        times = [row[k + "_ns"] for k in ("min", "low", "median", "high", "max")]
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[0], 0)
+        amount = row["bytes"] if row["unit"] == "GB/s" else row["work"]
+        factor = 1e3 if row["unit"] == "Mkeys/s" else 1
+        self.assertAlmostEqual(row["rate"] / (amount / row["median_ns"] * factor), 1, places=9)
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class Kernels(Bench):
+    device = ()
+
+    def test_the_ladder(self):
+        """Every variant of a device has a row, in the table's order: times or a reason."""
+        listing = json.loads(self.succeed("kernels", "matvec", "--json").out)
+        names = [v["name"] for v in listing["operations"][0]["variants"] if v.get("file")]
+        rows = self.rows("matvec", "--kernel", "all", "--size", "300x70",
+                         "--budget", "40")
+        self.assertEqual([r["name"] for r in rows], names)
+        for row in rows:
+            self.assertEqual((row["op"], row["size"], row["unit"]), ("matvec", "300x70", "GB/s"))
+            if row["unsuited"]:
+                self.assertEqual(row["samples"], 0)
+                self.assertFalse(row["unsuited"].startswith("matvec/"), row)
+            else:
+                self.check_row(row)
+                self.assertEqual((row["timer"], row["kind"]), ("events", "kernel"))
+                self.assertGreater(row["build_cold_ns"], row["build_cached_ns"])
+                self.assertGreater(row["build_cached_ns"], 0)
+                self.assertGreater(row["enqueue_ns"], 0)
+                self.assertEqual(row["to_device_bytes"], 4 * (300 * 70 + 70))
+                self.assertEqual(row["from_device_bytes"], 4 * 300)
+                self.assertEqual(row["work"], 2 * 300 * 70)
+        self.assertTrue(any(r["unsuited"] for r in rows))
+
+    def test_table(self):
+        r = self.bench("sort", "--kernel", "all", "--size", "2k", "--budget", "25")
+        self.assertRegex(r.out, r"(?m)^sort 2000 uint32 on .* \(\d+:\d+\), (cold|warm)$")
+        lines = re.findall(r"(?m)^  (naive|two-phase)  +\S+ [mun]?s .*(\d\.\d\d)x +exact", r.out)
+        self.assertEqual([name for name, _ in lines], ["naive", "two-phase"])
+        self.assertEqual(lines[0][1], "1.00")
+        self.assertIn("costs apart", r.out)
+        self.assertIn("hint: 'tessera roofline'", r.err)
+
+    def test_cold_and_warm(self):
+        cold, = self.rows("matmul", "--size", "8000x800x10", *QUICK)
+        warm, = self.rows("matmul", "--size", "8000x800x10", "--warm", *QUICK)
+        self.assertTrue(cold["cold"])
+        self.assertFalse(warm["cold"])
+        tiny, = self.rows("matmul", "--size", "4", *QUICK)
+        self.assertFalse(tiny["cold"], "a thousand sets of 192 bytes stay in the cache")
+
+    def test_settings(self):
+        rows = self.rows("matmul", "--size", "64", "--kernel", "tiled", "--set", "TILE=8,16",
+                         *QUICK)
+        self.assertEqual([r["parameters"] for r in rows], ["TILE=8", "TILE=16"])
+        self.assertIn("-DTILE=16", rows[1]["options"])
+
+    def test_options_of_the_problem(self):
+        row, = self.rows("sort", "--size", "3000", "--argsort", "--type", "f64", "--descending",
+                         *QUICK)
+        self.check_row(row)
+        self.assertEqual(row["problem"], "3000 float64 argsort descending")
+
+    def test_unsuited_kernel(self):
+        r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
+        self.assertEqual(r.status, 1, r)
+        self.assertIn("unsuited: ", r.out)
+        self.assertIn("nothing ran", r.err)
+
+    def test_a_wrong_kernel_is_not_timed(self):
+        source = self.succeed("kernels", "matmul", "naive", "--source").out
+        wrong = source.replace("(alpha) * (sum)", "(alpha) * (sum) * (REAL)1.01")
+        self.assertNotEqual(source, wrong)
+        os.mkdir(self.path("cl"))
+        self.write(os.path.join("cl", "matmul_naive.cl"), wrong)
+        r = self.tessera("bench", "matmul", "--size", "32", "--kernel", "naive", "--kernel-dir",
+                         "cl", "-o", "r.json")
+        self.assertEqual(r.status, 3, r)
+        self.assertEqual(r.out, "")
+        self.assertEqual(self.names(), ["cl"])
+
+    def test_interrupt(self):
+        """Ctrl-C: status 130, and the file holds whole rows."""
+        with subprocess.Popen([COMMAND, "bench", "matmul", "--kernel", "all", "--size", "32",
+                               "--size", "48", "--size", "200", "-o", "r.json"],
+                              cwd=self.folder, env=environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            until = time.monotonic() + 120
+            while not os.path.exists(self.path("r.json")) and time.monotonic() < until:
+                time.sleep(0.05)
+            p.send_signal(signal.SIGINT)
+            out, err = p.communicate(timeout=120)
+        self.assertEqual(p.returncode, 130, err)
+        self.assertRegex(err.decode(), r"(?m)^tessera: bench: interrupted: \d+ of 15 rows")
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertGreaterEqual(len(rows), 1)
+        self.assertLess(len(rows), 15)
+        self.check_row(rows[0])
+        self.assertEqual(self.names(), ["r.json"])
+        self.assertIn(b"\nmatmul 32x32x32", out)
+
+    def test_peers_that_are_missing(self):
+        os.mkdir(self.path("none"))
+        r = self.succeed("bench", "sort", "--size", "1000", "--peers", *QUICK,
+                         env={"TESSERA_PEER_DIR": self.path("none")})
+        for package in ("libboost-dev", "libtbb-dev", "CUDA toolkit"):
+            self.assertIn(package, r.err)
+        self.assertNotIn("OpenBLAS", r.err)
+        self.assertIn("wall time of calls back to back", r.out)
+
+    def test_the_timer_is_honest(self):
+        """The same kernel twice differs by less than the spread it prints.  The machine may have
+        other work: one of three tries has to pass."""
+        args = ("matmul", "--kernel", "tiled", "--size", "160", "--size", "160", "--repeat", "40",
+                "--budget", "12")
+        for _ in range(3):
+            a, b = self.rows(*args)
+            spread = max((r["high_ns"] - r["low_ns"]) / 2 for r in (a, b))
+            if abs(a["median_ns"] - b["median_ns"]) <= spread:
+                return
+        self.fail("%g and %g ns differ by more than %g" % (a["median_ns"], b["median_ns"], spread))
+
+
+class Host(Bench):
+    def test_variants_in_c(self):
+        rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *QUICK)
+        self.assertIn("ijk", [r["name"] for r in rows])
+        for row in rows:
+            if not row["unsuited"]:
+                self.check_row(row)
+            self.assertEqual((row["timer"], row["device_id"]), ("wall", "host"))
+            self.assertEqual(row["build_cold_ns"], 0)
+
+    def test_sizes(self):
+        for size, wanted in (("2^10", "1024"), ("3k", "3000"), ("17", "17")):
+            row, = self.rows("sort", "--size", size, "--budget", "0.2")
+            self.assertEqual(row["size"], wanted)
+        rows = self.rows("matvec", "--size", "12", "--size", "3x4", "--trans", "--budget", "0.2")
+        self.assertEqual([r["size"] for r in rows], ["12x12", "3x4"])
+
+    def test_files(self):
+        """-o takes the rows while the table goes to standard output; CSV on request."""
+        r = self.bench("sort", "--size", "100", "--size", "200", "-o", "r.json", *QUICK)
+        self.assertIn("kernel", r.out)
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([row["size"] for row in rows], ["100", "200"])
+        r = self.bench("sort", "--size", "100", "-o", "r.csv", "--csv", *QUICK)
+        self.assertIn("kernel", r.out)
+        with open(self.path("r.csv"), encoding="utf-8", newline="") as f:
+            table = list(csv.DictReader(f))
+        self.assertEqual(list(table[0]), [k for k in rows[0] if k != "schema"])
+        self.assertEqual(table[0]["size"], "100")
+        r = self.bench("sort", "--size", "100", "--csv", *QUICK)
+        self.assertEqual(len(list(csv.reader(io.StringIO(r.out)))), 2)
+        r = self.bench("sort", "--size", "100", "-o", "-", *QUICK)
+        self.assertEqual(len(rows_of(r.out)), 1)
+
+    def test_output_that_cannot_be(self):
+        self.fail_with(1, "bench", "sort", "-o", "no/such/folder", *self.device, says="no/such")
+
+    def test_budget(self):
+        start = time.monotonic()
+        r = self.bench("matmul", "--kernel", "all", *["--size=200"] * 20, "--budget", "1")
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertIn("the budget is over", r.err)
+
+    def test_wrong_command_lines(self):
+        for args, says in (
+                ((), "0 of 1"),
+                (("multiply",), "multiply"),
+                (("sort", "--size", "3x4"), "3x4"),
+                (("matmul", "--size", "3x4"), "3x4"),
+                (("matmul", "--size", "3x4x5x6"), "3x4x5x6"),
+                (("matmul", "--size", "12q"), "12q"),
+                (("matmul", "--size", "2^99"), "2^99"),
+                (("matmul", "--size", "-1"), "-1"),
+                (("matmul", "--size", "99999999999999999999"), "9999"),
+                (("matmul", "--trans"), "trans"),
+                (("sort", "--precision", "f32"), "precision"),
+                (("matmul", "--kernel", "fastest"), "fastest"),
+                (("matmul", "--set", "TILE=8"), "TILE=8"),
+                (("matmul", "--kernel", "all", "--set", "TILE=8"), "TILE=8"),
+                (("matmul", "--kernel", "tiled", "--set", "TILE=8,9"), "'9'"),
+                (("matmul", "--kernel", "tiled", "--set", "TILE=8,"), "TILE"),
+                (("matmul", "--budget", "0"), "budget"),
+                (("sort", "--argsort=file"), "argsort"),
+                (("sort", "--html", "x"), "html")):
+            self.fail_with(2, "bench", *args, says=says)
+
+
+if __name__ == "__main__":
+    unittest.main()

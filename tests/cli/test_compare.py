@@ -1,0 +1,171 @@
+"""tessera compare: rates side by side, losses beyond the noise, and what is refused.
+
+The rows are made up (tests/report/made_up_rows.py); no device is needed.
+"""
+
+import csv
+import io
+import json
+import os
+import sys
+import unittest
+
+from cli_support import Case
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
+import made_up_rows  # noqa: E402
+
+
+def slowed(rows, factor, name=None):
+    """The rows, with those of a name `factor` times as fast."""
+    out = []
+    for r in rows:
+        r = dict(r)
+        if r["kind"] == "kernel" and not r["unsuited"] and name in (None, r["name"]):
+            r["rate"] *= factor
+            for field in ("min_ns", "low_ns", "median_ns", "high_ns", "max_ns"):
+                r[field] /= factor
+        out.append(r)
+    return out
+
+
+class Compare(Case):
+    def rows(self, name, rows):
+        return self.write(name, made_up_rows.lines(rows))
+
+    def setUp(self):
+        super().setUp()
+        self.base = [r for r in made_up_rows.gpu() if r["op"] != "sort"]
+        self.rows("a.json", self.base)
+
+    def test_table(self):
+        self.rows("b.json", slowed(self.base, 2, "tiled"))
+        r = self.succeed("compare", "a.json", "b.json")
+        self.assertIn("[1] a.json: Made-up GPU 9000, ", r.out)
+        self.assertIn("ratio to [1]", r.out)
+        self.assertRegex(r.out, r"\n  tiled +7,111 +14,222 +2\.000\n")
+        self.assertRegex(r.out, r"\n  naive +5,037 +5,037 +1\.000\n")
+        self.assertRegex(r.out, r"\n  needs-sub-groups +unsuited +unsuited\n")
+        self.assertEqual(r.err, "")
+
+    def test_one_file(self):
+        r = self.succeed("compare", "a.json")
+        self.assertRegex(r.out, r"\n  tiled +7,111\n")
+
+    def test_losses(self):
+        self.rows("b.json", slowed(self.base, 0.9, "tiled"))
+        r = self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.95",
+                           says=["matmul 256x256x256 float32, f32, cold, device time: tiled (0.900",
+                                 "5 of "])
+        self.assertNotIn("naive", r.err)
+        self.assertRegex(r.out, r"\n  tiled +7,111 +6,400 +0\.900 <\n")
+        self.succeed("compare", "a.json", "b.json", "--fail-below", "0.85")
+
+    def test_within_the_noise(self):
+        """Quartiles of 1% on both sides allow 0.97 to be 0.99."""
+        self.rows("b.json", slowed(self.base, 0.97))
+        self.succeed("compare", "a.json", "b.json", "--fail-below", "0.98")
+        self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.995")
+
+    def test_faster_is_no_loss(self):
+        kernels = [r for r in self.base if r["kind"] == "kernel"]
+        self.rows("b.json", slowed(kernels, 1.5))
+        self.succeed("compare", "a.json", "b.json", "--fail-below", "1.2")
+        self.fail_with(3, "compare", "b.json", "a.json", "--fail-below", "1")
+
+    def test_missing_rows_are_reported(self):
+        self.rows("b.json", [r for r in self.base if r["name"] != "tiled"])
+        r = self.succeed("compare", "a.json", "b.json", "--fail-below", "0.95")
+        self.assertRegex(r.err, r"^hint: 5 of the rates of \[1\] are missing in \[2\] b\.json, .*"
+                                r"tiled\n$")
+        self.assertRegex(r.out, r"\n  tiled +7,111 +missing\n")
+        self.assertEqual(self.succeed("compare", "a.json", "b.json", "--quiet").err, "")
+
+    def test_nothing_to_judge(self):
+        self.rows("b.json", [dict(r, verified=False) for r in self.base if r["kind"] != "limit"])
+        self.fail_with(1, "compare", "a.json", "b.json", "--fail-below", "0.9",
+                       says="nothing to judge")
+
+    def test_other_problems_are_refused(self):
+        self.rows("b.json", [dict(r, precision="tf32") for r in self.base if r["op"] == "matmul"])
+        self.fail_with(1, "compare", "a.json", "b.json", says=[
+            "a.json and b.json have no problem in common", "float32, f32,", "float32, tf32,"])
+        self.rows("c.json", [r for r in made_up_rows.gpu() if r["op"] == "sort"])
+        r = self.fail_with(1, "compare", "a.json", "c.json", "--html", "r.html", says=[
+            "matmul 256x256x256 float32", "sort 65536 uint32"])
+        self.assertEqual(r.out, "")
+        self.assertNotIn("r.html", self.names())
+
+    def test_json(self):
+        self.rows("b.json", slowed(self.base, 0.5, "tiled"))
+        r = self.tessera("compare", "a.json", "b.json", "--json", "--fail-below", "0.9")
+        self.assertEqual(r.status, 3)
+        d = json.loads(r.out)
+        self.assertEqual(d["schema"], "tessera-compare-1")
+        self.assertEqual([c["file"] for c in d["columns"]], ["a.json", "b.json"])
+        self.assertEqual([c["base"] for c in d["columns"]], [None, 0])
+        for line in d["lines"]:
+            cell = line["cells"][1]
+            if line["cells"][0]["rate"] is None:
+                self.assertRegex(cell["why"], "^the device has no (sub-groups|tensor cores)$")
+                continue
+            expected = 0.5 if line["name"] == "tiled" and line["op"] == "matmul" else 1
+            self.assertAlmostEqual(cell["ratio"], expected)
+            self.assertEqual(cell["lost"], expected == 0.5)
+            self.assertGreater(cell["favourable_ratio"], cell["ratio"])
+
+    def test_csv(self):
+        self.rows("b.json", slowed(self.base, 2, "tiled"))
+        r = self.succeed("compare", "a.json", "b.json", "--csv", "-o", "t.csv")
+        self.assertEqual(r.out, "")
+        with open(self.path("t.csv"), newline="", encoding="utf-8") as f:
+            records = list(csv.DictReader(f))
+        self.assertEqual(len(records), 2 * len(self.base))
+        tiled = [x for x in records if x["name"] == "tiled" and x["file"] == "b.json"]
+        self.assertEqual({x["ratio"] for x in tiled}, {"2"})
+        self.assertEqual({x["outcome"] for x in records if x["file"] == "a.json"}, {"no base"})
+        self.assertEqual(len(list(csv.reader(io.StringIO("\n".join(records[0]))))), 18)
+
+    def test_html(self):
+        r = self.succeed("compare", "a.json", "--html", "r.html")
+        self.assertIn("tiled", r.out)
+        with open(self.path("r.html"), encoding="utf-8") as f:
+            page = f.read()
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertTrue(page.rstrip().endswith("</html>"))
+        self.assertIn("<td class=\"n\">7,111</td>", page)
+        start = page.index(">", page.index('<script type="application/json"')) + 1
+        data = json.loads(page[start:page.index("</script>", start)])
+        self.assertEqual(data["schema"], "tessera-report-1")
+        self.assertEqual(sum(c is not None for x in data["lines"] for c in x["cells"]),
+                         len(self.base))
+
+    def test_outputs(self):
+        self.fail_with(1, "compare", "a.json", "--html", "-", says="both be written")
+        r = self.succeed("compare", "a.json", "--html", "-", "-o", "t.txt")
+        self.assertTrue(r.out.startswith("<!DOCTYPE html>"))
+        self.fail_with(1, "compare", "a.json", "--html", "no/such/r.html", says="no/such/r.html")
+        self.assertEqual(self.names(), ["a.json", "t.txt"])
+
+    def test_wrong_usage(self):
+        self.fail_with(2, "compare", says="0 of 1 inputs")
+        self.fail_with(2, "compare", "a.json", "--fail-below", "0.9", says="two files")
+        self.fail_with(2, "compare", "a.json", "a.json", "--fail-below", "x", says="--fail-below")
+        self.fail_with(2, "compare", "a.json", "--json", "--csv", says="exclude")
+
+    def test_bad_files(self):
+        self.fail_with(1, "compare", "a.json", "no.json", says="no.json")
+        self.write("b.json", '{"schema":"tessera-run-1"}\n')
+        self.fail_with(1, "compare", "a.json", "b.json", says=["b.json", "tessera-run-1"])
+        self.write("empty.json", "")
+        self.fail_with(1, "compare", "a.json", "empty.json", says="empty.json")
+
+    def test_control_characters_stay_out_of_the_terminal(self):
+        self.rows("b.json", [dict(r, device="x\x1b[31m\ny") for r in self.base])
+        r = self.succeed("compare", "b.json")
+        self.assertNotIn("\x1b", r.out)
+        self.assertIn("x?[31m?y", r.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+"""Result rows of two devices that do not exist, for tests of compare and of the report.
+
+    made_up_rows.py FOLDER    write made_up_gpu.jsonl and made_up_cpu.jsonl there
+
+No number here was measured.  Device, platform and driver say so, so that no page
+made of these rows is taken for a result.
+"""
+
+import json
+import os
+import random
+import sys
+
+GPU = dict(device="Made-up GPU 9000", platform="Made-up CL", vendor="nobody (rows for tests)",
+           driver="0.0 made up", device_id="0:0")
+CPU = dict(device="Made-up CPU, 8 cores", platform="Made-up CL", vendor="nobody (rows for tests)",
+           driver="0.0 made up", device_id="1:0")
+
+# GFLOP/s, GB/s, microseconds.
+LIMITS = {
+    "gpu": {"fp32": 52000.0, "fp64": 26000.0, "memory read": 3900.0, "memory copy": 3600.0,
+            "local memory": 28000.0, "to device, pinned": 52.0, "launch, queued": 2.4,
+            "launch, waited": 9.1},
+    "cpu": {"fp32": 900.0, "fp64": 450.0, "memory read": 80.0, "memory copy": 70.0,
+            "local memory": 600.0, "to device, pinned": 20.0, "launch, queued": 3.0,
+            "launch, waited": 30.0},
+}
+
+# Parts of the limit that each step reaches on a large problem.
+LADDERS = {
+    "gpu": {
+        "matmul": {"naive": 0.10, "tiled": 0.14, "block": 0.36, "vector": 0.52, "split": 0.61,
+                   "warp-tile": 0.93},
+        "matvec": {"row-item": 0.08, "group-row": 0.55, "team-tree": 0.71, "team-shuffle": 0.84,
+                   "rows-vector": 0.95},
+        "sort": {"naive": 0.03, "two-phase": 0.09, "registers": 0.15, "radix": 0.72},
+    },
+    "cpu": {
+        "matmul": {"naive": 0.015, "tiled": 0.03, "block": 0.05, "vector": 0.12,
+                   "item-block": 0.81},
+        "matvec": {"row-item": 0.60, "group-row": 0.21, "rows-vector": 0.93},
+        "sort": {"naive": 0.004, "two-phase": 0.02, "registers": 0.05, "radix": 0.22},
+    },
+}
+PEERS = {
+    "gpu": {"matmul": {"cuXXXX (made up)": 0.96, "CLYYYY (made up)": 0.62},
+            "matvec": {"cuXXXX (made up)": 0.83}, "sort": {"cuZZZ radix (made up)": 0.99}},
+    "cpu": {"matmul": {"OpenXXXX (made up)": 0.84}, "matvec": {"OpenXXXX (made up)": 0.90},
+            "sort": {"parallel std::xxxx (made up)": 0.11}},
+}
+SIZES = {"matmul": [256, 512, 1024, 2048, 4096], "matvec": [1024, 4096, 16384],
+         "sort": [1 << 16, 1 << 20, 1 << 24]}
+UNITS = {"matmul": "GFLOP/s", "matvec": "GB/s", "sort": "Mkeys/s"}
+
+BLANK = dict(schema="tessera-result-1", kind="kernel", op="", problem="", size="", type="float32",
+             precision="f32", name="", peer_version="", parameters="", options="", chosen="named",
+             unsuited="", version="0.0-test", when="2001-01-01T00:00:00Z", cold=True,
+             timer="events", samples=0, calls=1, min_ns=0.0, low_ns=0.0, median_ns=0.0,
+             high_ns=0.0, max_ns=0.0, work=0.0, bytes=0.0, rate=0.0, unit="", bound_by="",
+             share=0.0, limit_rate=0.0, verified=False, worst=0.0, sampled=False,
+             build_cold_ns=0.0, build_cached_ns=0.0, enqueue_ns=0.0, to_device_ns=0.0,
+             from_device_ns=0.0, to_device_bytes=0.0, from_device_bytes=0.0, commands=0,
+             workspace_bytes=0, seed="1")
+
+
+def row(where, **fields):
+    unknown = set(fields) - set(BLANK) - set(GPU)
+    assert not unknown, unknown
+    return {**BLANK, **where, **fields}
+
+
+def timed(r, rate, spread=0.01):
+    """Fill in the times that give this rate, in the row's unit."""
+    per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]
+    ns = per_ns / rate
+    r.update(rate=rate, samples=21, median_ns=ns, low_ns=ns * (1 - spread),
+             high_ns=ns * (1 + spread), min_ns=ns * (1 - 2 * spread), max_ns=ns * (1 + 4 * spread))
+    return r
+
+
+def job(where, op, n, **fields):
+    """Size, work and traffic of one problem."""
+    if op == "matmul":
+        what = dict(problem="%dx%dx%d float32" % (n, n, n), size="%dx%dx%d" % (n, n, n),
+                    work=2.0 * n ** 3, bytes=12.0 * n * n)
+    elif op == "matvec":
+        what = dict(problem="%dx%d float32" % (n, n), size="%dx%d" % (n, n),
+                    work=2.0 * n * n, bytes=4.0 * n * n + 8.0 * n)
+    else:
+        what = dict(problem="%d uint32" % n, size=str(n), type="uint32", precision="",
+                    work=float(n), bytes=8.0 * n)
+    return row(where, op=op, unit=UNITS[op], **{**what, **fields})
+
+
+def bound(kind, r):
+    """The limit of a row, as rate and name."""
+    limits = LIMITS[kind]
+    if r["op"] == "sort":
+        return limits["memory copy"] * r["work"] / r["bytes"] * 1e3, "memory copy"
+    if r["op"] == "matvec":
+        return limits["memory read"], "memory read"
+    by_memory = limits["memory read"] * r["work"] / r["bytes"]
+    return min((limits["fp32"], "fp32"), (by_memory, "memory read"))
+
+
+def place(kind, r, part):
+    """Rate from a part of the limit; small problems lose to the launch."""
+    limit, name = bound(kind, r)
+    per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]
+    timed(r, per_ns / (per_ns / (limit * part) + 1e3 * LIMITS[kind]["launch, queued"]))
+    r.update(limit_rate=limit, bound_by=name, share=r["rate"] / limit, verified=True)
+    return r
+
+
+def limit_rows(kind, where):
+    for name, value in LIMITS[kind].items():
+        unit = "us" if name.startswith("launch") else "GFLOP/s" if name[:2] == "fp" else "GB/s"
+        wall = name.startswith(("launch", "to device"))
+        yield row(where, kind="limit", op="limit", problem="how %s is measured" % name, type="",
+                  precision="", name=name, unit=unit, rate=value, verified=True,
+                  cold=name.startswith("memory"), timer="wall" if wall else "events", samples=5, median_ns=1e6, low_ns=0.99e6, high_ns=1.01e6,
+                  min_ns=0.98e6, max_ns=1.1e6, chosen="")
+    yield row(where, kind="limit", op="limit", problem="how tensor tf32 is measured", type="",
+              precision="", name="tensor tf32", unit="GFLOP/s", chosen="", cold=False,
+              unsuited="the device has no tensor cores")
+
+
+def kernel_rows(kind, where, dice):
+    for op, sizes in SIZES.items():
+        for n in sizes:
+            for name, part in LADDERS[kind][op].items():
+                r = place(kind, job(where, op, n, name=name, worst=0.02, commands=1,
+                                    enqueue_ns=4200.0, chosen="named", options="-DTILE=16",
+                                    parameters="TILE=16"), part * dice.uniform(0.96, 1.0))
+                copied = r["bytes"] / LIMITS[kind]["to device, pinned"]
+                r.update(build_cold_ns=2.1e8, build_cached_ns=3.3e6, to_device_ns=copied * 2 / 3,
+                         from_device_ns=copied / 3, to_device_bytes=r["bytes"] * 2 / 3,
+                         from_device_bytes=r["bytes"] / 3)
+                yield r
+        yield job(where, op, sizes[-1], name="needs-sub-groups",
+                  unsuited="the device has no sub-groups")
+
+
+def peer_rows(kind, where):
+    for op, sizes in SIZES.items():
+        best = max(LADDERS[kind][op].items(), key=lambda item: item[1])
+        for n in sizes:
+            for name, part, what in [(best[0], best[1], "kernel")] + [
+                    (name, part, "peer") for name, part in PEERS[kind][op].items()]:
+                r = place(kind, job(where, op, n, name=name, kind=what, timer="wall",
+                                    peer_version="9.9" if what == "peer" else ""), part)
+                yield {**r, "calls": 20}
+
+
+def gpu():
+    dice = random.Random(1)
+    return [*limit_rows("gpu", GPU), *kernel_rows("gpu", GPU, dice), *peer_rows("gpu", GPU)]
+
+
+def cpu():
+    dice = random.Random(2)
+    return [*limit_rows("cpu", CPU), *kernel_rows("cpu", CPU, dice), *peer_rows("cpu", CPU)]
+
+
+def lines(rows):
+    return "".join(json.dumps(r) + "\n" for r in rows)
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(lines(rows))
+    return path
+
+
+if __name__ == "__main__":
+    write(os.path.join(sys.argv[1], "made_up_gpu.jsonl"), gpu())
+    write(os.path.join(sys.argv[1], "made_up_cpu.jsonl"), cpu())

@@ -1,0 +1,229 @@
+"""The report in a browser: drawn at every width, dark and in print, without an error.
+
+TESSERA is the command, CHROMIUM the browser; REPORT_HAS_CHARTS is 1 where the
+build found Chart.js.  The rows are made up (made_up_rows.py).
+"""
+
+import collections
+import html
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+import made_up_rows
+
+COMMAND = os.environ.get("TESSERA", "tessera")
+CHROMIUM = os.environ.get("CHROMIUM", "chromium")
+HAS_CHARTS = os.environ.get("REPORT_HAS_CHARTS", "1") == "1"
+
+SECTIONS = ["roofline", "ladders", "sizes", "transfers", "peers"]
+
+
+def png_colours(path):
+    """How often each colour occurs in every 7th pixel of an 8-bit RGB or RGBA picture."""
+    with open(path, "rb") as f:
+        data = f.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", path
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    assert depth == 8 and kind in (2, 6), (depth, kind)
+    size, at, packed = (3 if kind == 2 else 4), 8, b""
+    while at < len(data):
+        length = struct.unpack(">I", data[at:at + 4])[0]
+        if data[at + 4:at + 8] == b"IDAT":
+            packed += data[at + 8:at + 8 + length]
+        at += 12 + length
+    raw, seen = zlib.decompress(packed), collections.Counter()
+    before = bytearray(width * size)
+    for y in range(height):
+        start = y * (width * size + 1)
+        line = unfilter(raw[start], bytearray(raw[start + 1:start + 1 + width * size]), before,
+                        size)
+        seen.update(bytes(line[x:x + 3]) for x in range(0, len(line), 7 * size))
+        before = line
+    return seen
+
+
+def unfilter(kind, line, up, size):
+    """Undo a filter of PNG (section 9.2 of its specification)."""
+    for i in range(len(line)):
+        a = line[i - size] if i >= size else 0
+        b = up[i]
+        c = up[i - size] if i >= size else 0
+        if kind == 1:
+            guess = a
+        elif kind == 2:
+            guess = b
+        elif kind == 3:
+            guess = (a + b) // 2
+        elif kind == 4:
+            guess = min((a, b, c), key=lambda x: abs(a + b - c - x))
+        else:
+            return line
+        line[i] = (line[i] + guess) & 255
+    return line
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tessera-report-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def report(self, *files):
+        """Write the page of files of rows; its path."""
+        paths = [made_up_rows.write(self.path("rows%d.jsonl" % i), rows)
+                 for i, rows in enumerate(files)]
+        subprocess.run([COMMAND, "compare", *paths, "--html", self.path("report.html"), "--quiet"],
+                       check=True, stdout=subprocess.DEVNULL, timeout=60)
+        return self.path("report.html")
+
+    def browse(self, page, *options):
+        """Run the browser over the page: what it printed, and what its console said."""
+        profile = tempfile.mkdtemp(dir=self.folder)
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+             "--no-first-run", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + profile,
+             "--enable-logging=stderr", "--virtual-time-budget=5000", *options, "file://" + page],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=True)
+        said = [s for s in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in s]
+        return done.stdout.decode(), said
+
+    def dump(self, page, *options):
+        """The page after its script ran; fails where the console said anything."""
+        dom, said = self.browse(page, "--dump-dom", *options)
+        self.assertEqual(said, [])
+        self.assertRegex(dom, r'<html[^>]* data-errors="0"')
+        self.assertRegex(dom, r'<html[^>]* data-ready="1"')
+        return dom
+
+    def figures(self, dom, section):
+        """The series of each figure of a section."""
+        part = dom[dom.index('<section id="%s"' % section):]
+        part = part[:part.index("</section>")]
+        return [json.loads(html.unescape(s)) for s in re.findall(r'data-series="([^"]*)"', part)]
+
+    def picture(self, page, name, *options):
+        self.browse(page, "--screenshot=" + self.path(name), *options)
+        return png_colours(self.path(name))
+
+
+@unittest.skipUnless(HAS_CHARTS, "built without Chart.js")
+class Charts(Page):
+    def setUp(self):
+        super().setUp()
+        self.page = self.report(made_up_rows.gpu(), made_up_rows.cpu())
+
+    def test_every_series(self):
+        dom = self.dump(self.page)
+        devices = [made_up_rows.GPU["device"], made_up_rows.CPU["device"]]
+        roofs = self.figures(dom, "roofline")
+        self.assertEqual(len(roofs), 2)
+        for series, kind in zip(roofs, ("gpu", "cpu")):
+            self.assertEqual(series[:3], ["memory", "fp32", "fp64"])
+            jobs = sum(len(sizes) for sizes in made_up_rows.SIZES.values())
+            self.assertEqual(len(series), 3 + 2 * jobs, series)
+        self.assertEqual([s for f in self.figures(dom, "ladders") for s in f],
+                         ["%s, %s" % (op, d) for op in made_up_rows.SIZES for d in devices])
+        sweeps = self.figures(dom, "sizes")
+        self.assertEqual(len(sweeps), 2 * 2 * 3)
+        self.assertEqual(sweeps[0], [*made_up_rows.LADDERS["gpu"]["matmul"], "limit"])
+        self.assertEqual(sweeps[1], [*made_up_rows.LADDERS["cpu"]["matmul"], "limit"])
+        self.assertEqual(self.figures(dom, "transfers"),
+                         [["to the device", "compute", "from the device"]] * 2)
+        self.assertEqual(sorted(map(tuple, self.figures(dom, "peers"))), sorted(
+            ("tessera", *names) for peers in made_up_rows.PEERS.values()
+            for names in peers.values()))
+        self.assertNotIn('class="none"', dom)
+
+    def test_phone(self):
+        """Nothing is wider than the window, and the same charts are there."""
+        wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")
+        for section in SECTIONS:
+            self.assertEqual(self.figures(wide, section), self.figures(narrow, section))
+        for width in re.findall(r'<canvas[^>]*width: (\d+)px', narrow):
+            self.assertLess(int(width), 500)
+
+    def test_pictures(self):
+        """Charts are drawn, whatever the width and the scheme.  Two devices take the first two
+        colours of text and bars, so the third is the charts' alone."""
+        light, dark = (0, 128, 93), (62, 207, 160)
+        for name, colour, options in (
+                ("desktop.png", light, ["--window-size=1280,2800"]),
+                ("phone.png", light, ["--window-size=500,3600"]),
+                ("dark.png", dark, ["--window-size=1280,2800",
+                                    "--blink-settings=preferredColorScheme=0"])):
+            seen = self.picture(self.page, name, *options)
+            self.assertGreater(seen[bytes(colour)], 30, name)
+            self.assertGreater(len(seen), 40, name)
+
+    def test_print(self):
+        self.browse(self.page, "--no-pdf-header-footer", "--print-to-pdf=" + self.path("r.pdf"))
+        with open(self.path("r.pdf"), "rb") as f:
+            content = f.read()
+        self.assertTrue(content.startswith(b"%PDF-"))
+        self.assertGreater(len(content), 100000)
+
+    def test_one_file(self):
+        dom = self.dump(self.report(made_up_rows.gpu()))
+        self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
+
+    def test_little_is_said_to_be_little(self):
+        """A page of one row has no chart to draw, and says what would bring each."""
+        one = [r for r in made_up_rows.gpu() if r["name"] == "tiled"][:1]
+        one[0].update(to_device_ns=0.0, from_device_ns=0.0)
+        dom = self.dump(self.report(one))
+        self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [0] * 5)
+        self.assertEqual(dom.count('class="none"'), 5)
+
+
+class Text(Page):
+    def test_hostile_names(self):
+        """A name from a file is text in the page, never part of its code."""
+        rows = made_up_rows.gpu()
+        evil = '</script><script>document.title="broken"</script><!--{{data}} "&\\'
+        for r in rows:
+            r["device"] = evil[:100]
+            r["driver"] = "<img src=x onerror=alert(1)>"
+            r["name"] = r["name"] if r["kind"] == "limit" else r["name"] + "<b>&"
+        dom = self.dump(self.report(rows))
+        self.assertNotIn("<title>broken", dom)
+        self.assertNotIn("<img", dom)
+        self.assertNotIn("warp-tile<b>", dom)
+        self.assertIn("warp-tile&lt;b&gt;&amp;", dom)
+        self.assertIn(html.escape(evil, quote=False), dom)
+
+    def test_alone(self):
+        """No address of anything outside, and a policy that allows none."""
+        with open(self.report(made_up_rows.gpu()), encoding="utf-8") as f:
+            page = f.read()
+        self.assertIn("default-src 'none'", page)
+        own = re.sub(r"<script>/\*!\s*\* Chart\.js.*?</script>", "", page, flags=re.S)
+        self.assertIsNone(re.search(r"(src|href)=\"(?!#)", own))
+        self.assertNotIn("{{", own)
+
+    def test_tables_hold_every_row(self):
+        rows = made_up_rows.gpu()
+        with open(self.report(rows), encoding="utf-8") as f:
+            page = f.read()
+        everything = page[page.index('<section id="everything"'):]
+        everything = everything[:everything.index("</section>")]
+        self.assertEqual(everything.count("<tr><td>"), len(rows))
+        self.assertIn("the device has no sub-groups", everything)
+
+    @unittest.skipIf(HAS_CHARTS, "built with Chart.js")
+    def test_no_charts_are_explained(self):
+        dom = self.dump(self.report(made_up_rows.gpu()))
+        self.assertRegex(dom, r'id="no-charts"[^>]*>[^<]*built without Chart.js')
+
+
+if __name__ == "__main__":
+    unittest.main()

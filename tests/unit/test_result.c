@@ -1,0 +1,287 @@
+/* Result rows: what is written reads back, and what is no row is refused by its field. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/result.h"
+
+/* A row in which no field is what it is by default. */
+static result_row full_row(void)
+{
+    return (result_row){.kind = RESULT_PEER,
+                        .op = "matmul",
+                        .problem = "4x5x6 float32",
+                        .size = "4x5x6",
+                        .type = "float32",
+                        .precision = "tf32",
+                        .name = "cuBLAS",
+                        .peer_version = "12.4",
+                        .parameters = "TILE=16",
+                        .options = "-DTILE=16",
+                        .chosen = "named",
+                        .device = "d",
+                        .platform = "p",
+                        .vendor = "v",
+                        .driver = "1",
+                        .device_id = "0:1",
+                        .version = "0.1",
+                        .when = "2026-01-31T12:00:00Z",
+                        .cold = true,
+                        .timer = TIMER_WALL,
+                        .time = {5, 2, 1.5, 2.25, 4.125, 2, 3},
+                        .work = 240,
+                        .bytes = 1e18,
+                        .rate = 0.1,
+                        .unit = "GFLOP/s",
+                        .bound_by = "fp32",
+                        .share = 0.25,
+                        .limit_rate = 60e3,
+                        .verified = true,
+                        .worst = INFINITY,
+                        .sampled = true,
+                        .build_cold_ns = 1,
+                        .build_cached_ns = 2,
+                        .enqueue_ns = 3,
+                        .to_device_ns = 4,
+                        .from_device_ns = 5,
+                        .to_device_bytes = 6,
+                        .from_device_bytes = 7,
+                        .commands = 8,
+                        .workspace_bytes = (size_t)1 << 40,
+                        .seed = UINT64_MAX};
+}
+
+static void written(const result_row *row, text *out)
+{
+    text_clear(out);
+    result_to_json(row, out);
+    assert_false(out->failed);
+}
+
+static void refused(const char *line, const char *says)
+{
+    result_row row = {.seed = 77};
+    tsr_error err = {0};
+
+    if (result_from_json(line, &row, &err) != TSR_EFILE)
+        fail_msg("taken: %s", line);
+    if (!strstr(err.message, says))
+        fail_msg("'%s' does not say '%s'", err.message, says);
+    assert_int_equal(row.seed, 77); /* untouched */
+}
+
+static void a_row_reads_back(void **state)
+{
+    const result_row row = full_row();
+    text line = {0}, again = {0};
+    result_row got;
+    tsr_error err = {0};
+
+    (void)state;
+    written(&row, &line);
+    assert_int_equal(strchr(text_get(&line), '\n') - text_get(&line), line.length - 1);
+    if (result_from_json(text_get(&line), &got, &err))
+        fail_msg("%s", err.message);
+    written(&got, &again);
+    assert_string_equal(text_get(&line), text_get(&again));
+    assert_int_equal(got.seed, UINT64_MAX);
+    assert_int_equal(got.timer, TIMER_WALL);
+    assert_true(isinf(got.worst));
+    assert_true(got.time.high_ns == 3 && got.time.max_ns == 4.125 && got.rate == 0.1);
+    assert_string_equal(got.peer_version, "12.4");
+    text_free(&line);
+    text_free(&again);
+}
+
+/* The line without, or with another, value of a field: `to` takes the place of "NAME":VALUE. */
+static char *edited(const char *line, const char *name, const char *to)
+{
+    char mark[64], *out = malloc(strlen(line) + strlen(to) + 1);
+    const char *at, *end;
+
+    snprintf(mark, sizeof(mark), "\"%s\":", name);
+    at = strstr(line, mark);
+    assert_non_null(at);
+    end = strstr(at, ",\"");
+    end = end ? end : strchr(at, '}');
+    sprintf(out, "%.*s%s%s", (int)(at - line), line, to, end);
+    return out;
+}
+
+/* A member more than the schema has stands for the one that went, so that counts agree. */
+static void every_field_is_needed(void **state)
+{
+    const result_row row = full_row();
+    text line = {0}, header = {0};
+    size_t count = 0;
+
+    (void)state;
+    written(&row, &line);
+    result_csv_header(&header);
+    for (char *name = strtok(header.data, ",\r\n"); name; name = strtok(NULL, ",\r\n"), count++) {
+        char *without = edited(text_get(&line), name, "\"another\":1");
+        char quoted[64], value[80];
+
+        snprintf(quoted, sizeof(quoted), "'%s' is missing", name);
+        refused(without, quoted);
+        free(without);
+        snprintf(value, sizeof(value), "\"%s\":[]", name);
+        snprintf(quoted, sizeof(quoted), "'%s' is not", name);
+        without = edited(text_get(&line), name, value);
+        refused(without, quoted);
+        free(without);
+    }
+    assert_int_equal(count, 48);
+    text_free(&line);
+    text_free(&header);
+}
+
+static void refused_with(const char *name, const char *member, const char *says)
+{
+    const result_row row = full_row();
+    text line = {0};
+    char *other;
+
+    written(&row, &line);
+    other = edited(text_get(&line), name, member);
+    refused(other, says);
+    free(other);
+    text_free(&line);
+}
+
+static void what_no_row_says(void **state)
+{
+    (void)state;
+    refused("", "no JSON");
+    refused("{", "no JSON");
+    refused("[]", "not a JSON object");
+    refused("{}", "schema");
+    refused("{\"schema\":\"tessera-run-1\"}", "tessera-run-1");
+    refused_with("schema", "\"schema\":\"tessera-result-2\"", "tessera-result-2");
+    refused_with("schema", "\"schema\":\"tessera-result-1\",\"colour\":1", "'colour'");
+    refused_with("seed", "\"seed\":\"18446744073709551616\"", "'seed'");
+    refused_with("seed", "\"seed\":\"-1\"", "'seed'");
+    refused_with("samples", "\"samples\":1.5", "'samples'");
+    refused_with("samples", "\"samples\":-1", "'samples'");
+    refused_with("rate", "\"rate\":-1", "'rate'");
+    refused_with("kind", "\"kind\":\"guess\"", "'kind'");
+    refused_with("op", "\"op\":\"0123456789abcdef\"", "'op'");
+    refused_with("low_ns", "\"low_ns\":2.5", "do not ascend");
+    refused_with("max_ns", "\"max_ns\":null", "do not ascend");
+    refused_with("min_ns", "\"min_ns\":0", "no time");
+    refused_with("unsuited", "\"unsuited\":\"too big\"", "unsuited");
+    refused_with("op", "\"op\":\"a\",\"op\":\"b\"", "duplicate");
+}
+
+static void bytes_that_are_no_text(void **state)
+{
+    result_row row = full_row(), got;
+    text line = {0};
+
+    (void)state;
+    strcpy(row.device, "GPU \xff\"quoted\"");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.device, "GPU ?\"quoted\"");
+    text_free(&line);
+}
+
+static void csv(void **state)
+{
+    result_row row = full_row();
+    text out = {0};
+
+    (void)state;
+    strcpy(row.device, "a \"b\", c");
+    result_to_csv(&row, &out);
+    assert_non_null(strstr(text_get(&out), ",\"a \"\"b\"\", c\","));
+    assert_non_null(strstr(text_get(&out), ",18446744073709551615\r\n"));
+    assert_int_equal(strncmp(text_get(&out), "peer,matmul,4x5x6 float32,", 26), 0);
+    text_free(&out);
+}
+
+static void rates(void **state)
+{
+    result_row row = {.work = 2e9, .bytes = 3e9, .time = {1, 1, 1e9, 1e9, 1e9, 1e9, 1e9}};
+
+    (void)state;
+    strcpy(row.unit, "GFLOP/s");
+    result_rate(&row);
+    assert_true(row.rate == 2);
+    strcpy(row.unit, "GB/s");
+    result_rate(&row);
+    assert_true(row.rate == 3);
+    strcpy(row.unit, "Mkeys/s");
+    result_rate(&row);
+    assert_true(row.rate == 2000);
+}
+
+static void problems(void **state)
+{
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.type = TSR_F64, .m = 2, .n = 3, .k = 4, .alpha = 1}};
+    result_row row = {0};
+
+    (void)state;
+    result_problem(&row, &p);
+    assert_string_equal(row.size, "2x3x4");
+    assert_string_equal(row.precision, "f64");
+    assert_string_equal(row.problem, "2x3x4 float64");
+    assert_true(row.work == 48 && row.bytes == 8 * (8 + 12 + 6));
+}
+
+static void files(void **state)
+{
+    const result_row row = full_row();
+    char path[] = "/tmp/tessera-test-result-XXXXXX";
+    const int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    result_row *rows = NULL;
+    tsr_error err = {0};
+    text line = {0};
+    size_t count = 0;
+
+    (void)state;
+    written(&row, &line);
+    fprintf(file, "%s\n%s", text_get(&line), text_get(&line));
+    fflush(file);
+    assert_int_equal(result_read_file(path, &rows, &count, &err), TSR_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[1].name, "cuBLAS");
+    free(rows);
+    fprintf(file, "half a row");
+    fclose(file);
+    assert_int_equal(result_read_file(path, &rows, &count, &err), TSR_EFILE);
+    assert_non_null(strstr(err.message, "line 4"));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(result_read_file(path, &rows, &count, &err), TSR_EFILE);
+    assert_non_null(strstr(err.message, "no rows"));
+    unlink(path);
+    assert_int_equal(result_read_file(path, &rows, &count, &err), TSR_EFILE);
+    text_free(&line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_reads_back),
+        cmocka_unit_test(every_field_is_needed),
+        cmocka_unit_test(what_no_row_says),
+        cmocka_unit_test(bytes_that_are_no_text),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(problems),
+        cmocka_unit_test(files),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
