@@ -49,6 +49,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     tsr_status st = real_check("matmul", p->type, p->precision, err);
 
     if (st == TSR_OK)
+        st = real_check_scales("matmul", p->type, p->alpha, p->beta, err);
+    if (st == TSR_OK)
         st = check_matrix("A", p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, matmul_ld_a(p),
                           p->offset_a, size, err);
     if (st == TSR_OK)
@@ -65,10 +67,13 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     const size_t size = tsr_type_size(p->type);
     const bool reads = matmul_alpha(p) != 0 && p->m && p->n;
 
-    out[MATMUL_A] = (operand){.name = "A", .type = p->type, .access = ACCESS_READ};
-    out[MATMUL_B] = (operand){.name = "B", .type = p->type, .access = ACCESS_READ};
+    out[MATMUL_A] =
+        (operand){.name = "A", .type = p->type, .access = ACCESS_READ, .begin = p->offset_a * size};
+    out[MATMUL_B] =
+        (operand){.name = "B", .type = p->type, .access = ACCESS_READ, .begin = p->offset_b * size};
     out[MATMUL_C] =
         (operand){.name = "C",
+                  .begin = p->offset_c * size,
                   .type = p->type,
                   .access = matmul_beta(p) == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
                   .whole = matmul_beta(p) == 0 && matmul_ld_c(p) == p->n && p->offset_c == 0};

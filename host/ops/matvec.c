@@ -701,6 +701,8 @@ static tsr_status check(const problem *p, tsr_error *err)
     tsr_status st = real_check("matvec", m->type, m->precision, err);
     size_t span, bytes;
 
+    if (st == TSR_OK)
+        st = real_check_scales("matvec", m->type, m->alpha, m->beta, err);
     if (st != TSR_OK)
         return st;
     if (lda < m->columns)
@@ -736,14 +738,17 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     out[MATVEC_A] = (operand){.name = "A",
                               .type = m->type,
                               .access = ACCESS_READ,
+                              .begin = m->offset_a * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_a, span)};
     out[MATVEC_X] = (operand){.name = "x",
                               .type = m->type,
                               .access = ACCESS_READ,
+                              .begin = m->offset_x * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_x, read ? v.columns : 0)};
     out[MATVEC_Y] = (operand){.name = "y",
                               .type = m->type,
                               .access = v.beta == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
+                              .begin = m->offset_y * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_y, v.rows),
                               .whole = v.beta == 0 && m->offset_y == 0};
     return 3;

@@ -10,6 +10,10 @@
 /** TSR_EINVAL unless type is float32 or float64 and precision is one that it can have. */
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err);
 
+/** TSR_EINVAL where a finite alpha or beta becomes infinite in the element type. */
+tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
+                             tsr_error *err);
+
 /**
  * NULL, or why the portable kernels (chains of multiply-adds in the element
  * type) cannot serve: a device without double, or a precision that asks for

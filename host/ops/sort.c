@@ -396,12 +396,14 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     out[0] = (operand){.name = "keys",
                        .type = s->type,
                        .access = ACCESS_READ_WRITE,
+                       .begin = s->offset_keys * tsr_type_size(s->type),
                        .bytes = used_bytes(s->n, s->offset_keys, tsr_type_size(s->type))};
     if (!s->argsort)
         return 1;
     out[1] = (operand){.name = "index",
                        .type = TSR_I64,
                        .access = ACCESS_WRITE,
+                       .begin = s->offset_index * sizeof(int64_t),
                        .bytes = used_bytes(s->n, s->offset_index, sizeof(int64_t)),
                        .whole = s->offset_index == 0};
     return 2;
