@@ -1,20 +1,23 @@
 /* C := alpha op(A) op(B) + beta C: a register block per work-item.
  *
- * Idea      each work-item computes BLOCK x BLOCK outputs instead of one.  For
- *           every p it reads BLOCK elements of each tile from local memory and
- *           uses each of them BLOCK times from a register
- * Work      a group of SIDE x SIDE items computes a tile of C of TILE x TILE,
- *           TILE = SIDE BLOCK; item (x, y) computes rows y, y + SIDE, ... and
- *           columns x, x + SIDE, ..., so that neighbours read and write
- *           neighbours.  All items load TILE x DEPTH of A and DEPTH x TILE of
- *           B together, in the order in which the elements lie in memory
- * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, SIDE, BLOCK, DEPTH
- * Launch    work-groups of SIDE x SIDE, one a tile of C
- * Local     2 DEPTH TILE elements, both tiles with k as the slow dimension
- * Traffic   2 k / TILE global and 2 k / BLOCK local loads an output
+ * Idea: each work-item computes BLOCK x BLOCK outputs instead of one.  For every
+ *     p it reads BLOCK elements of each tile from local memory and uses each of
+ *     them BLOCK times from a register.
+ * Work split: a work-group of SIDE x SIDE work-items computes a tile of C of
+ *     TILE x TILE, TILE = SIDE * BLOCK.  Work-item (x, y) computes rows y,
+ *     y + SIDE, ... and columns x, x + SIDE, ..., so that neighbours read and
+ *     write neighbours.  All work-items load TILE x DEPTH of A and DEPTH x TILE
+ *     of B together, in the order in which the elements lie in memory.
+ * Parameters: SIDE, BLOCK, DEPTH; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B
+ *     (matmul_access.clh).
+ * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
+ * Local memory: 2 * DEPTH * TILE elements, both tiles with k as the slow
+ *     dimension.
+ * Traffic: 2 k / TILE global and 2 k / BLOCK local loads an output.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
-#include "real.clh"
 #include "matmul_access.clh"
+#include "real.clh"
 
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"

@@ -1,22 +1,27 @@
 /* C := alpha op(A) op(B) + beta C: a block of explicit vectors per work-item, for CPUs.
  *
- * Idea      on a CPU a work-group runs on one core, local memory is ordinary
- *           memory, and a barrier is a loop over the work-items.  So each
- *           work-item works alone: it keeps ROWS x VECTORS vectors of C in
- *           registers and adds, for every p, ROWS elements of A times VECTORS
- *           vectors of one row of B
- * Work      item (x, y) computes rows ROWS x ... and columns COLUMNS y ...,
- *           COLUMNS = VECTORS BITS / REAL_BITS.  Neighbours in x share their
- *           columns of B, which stay in the cache.  The last items are moved
- *           back inside the matrix: they compute some outputs twice and store
- *           only their own
- * Build     REAL, REAL_BITS, TRANS_A, TRANS_B (0), ROWS, VECTORS, BITS
- * Launch    two dimensions, exactly ceil(m / ROWS) x ceil(n / COLUMNS) items,
- *           any work-group
- * Limits    rows of op(B) are contiguous: B is not transposed
+ * Idea: on a CPU a work-group runs on one core, local memory is ordinary memory,
+ *     and a barrier is a loop over the work-items.  So each work-item works
+ *     alone: it keeps ROWS x VECTORS vectors of C in registers and adds, for
+ *     every p, ROWS elements of A times VECTORS vectors of one row of B.
+ * Work split: work-item (x, y) computes rows ROWS * x ... and columns
+ *     COLUMNS * y ..., COLUMNS = VECTORS * BITS / REAL_BITS.  Neighbours in x
+ *     share their columns of B, which stay in the cache.  The last work-items
+ *     are moved back inside the matrix: they compute some outputs twice and
+ *     store only their own.
+ * Parameters: ROWS, VECTORS, BITS; REAL, REAL_BITS (real.clh); TRANS_A,
+ *     TRANS_B = 0 (matmul_access.clh).  Where BITS is wider than the CPU's
+ *     vectors, compilers note that this changes the ABI of functions that take
+ *     vectors: harmless, as all of a kernel is built at once.
+ * Launch: 2-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items, any
+ *     work-group size.
+ * Local memory: none.
+ * Traffic: k / COLUMNS loads of A and k / ROWS of B an output.
+ * Limits: m, n, k and the leading dimensions up to 2^31; B is not transposed, so
+ *     that rows of op(B) are contiguous.
  */
-#include "real.clh"
 #include "matmul_access.clh"
+#include "real.clh"
 
 #ifndef ROWS
 #error "ROWS: rows of C that a work-item computes"
@@ -31,11 +36,6 @@
 #define LANES   (BITS / REAL_BITS)
 #define COLUMNS (VECTORS * LANES)
 
-#define JOIN(a, b)          a##b
-#define JOIN_EXPANDED(a, b) JOIN(a, b)
-#define LOAD                JOIN_EXPANDED(vload, LANES_NUMBER)
-#define STORE               JOIN_EXPANDED(vstore, LANES_NUMBER)
-
 /* The preprocessor pastes numbers, not expressions. */
 #if BITS / REAL_BITS == 2
 #define LANES_NUMBER 2
@@ -49,11 +49,15 @@
 #error "BITS / REAL_BITS: 2, 4, 8 or 16"
 #endif
 
+#define VLOAD  REAL_JOIN_EXPANDED(vload, LANES_NUMBER)
+#define VSTORE REAL_JOIN_EXPANDED(vstore, LANES_NUMBER)
+
 typedef REAL_N(LANES_NUMBER) vector;
 
 /* Where C has fewer than COLUMNS columns: one output after another. */
-static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const REAL *a, uint lda,
-                   __global const REAL *b, uint ldb, REAL beta, __global REAL *c, uint ldc)
+static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const REAL *a,
+                          uint lda, __global const REAL *b, uint ldb, REAL beta, __global REAL *c,
+                          uint ldc)
 {
     for (uint i = i0; i < min(i0 + ROWS, m); i++) {
         for (uint j = 0; j < n; j++) {
@@ -67,12 +71,12 @@ static void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const R
 }
 
 __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                              ulong offset_a, uint lda, __global const REAL *restrict b,
-                              ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
-                              ulong offset_c, uint ldc)
+                                ulong offset_a, uint lda, __global const REAL *restrict b,
+                                ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
+                                ulong offset_c, uint ldc)
 {
     const uint i0 = get_global_id(0) * ROWS;
-    const uint own = get_global_id(1) * COLUMNS; /* the first column that is this item's */
+    const uint own = get_global_id(1) * COLUMNS; /* the first column that is this work-item's */
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
     vector sum[ROWS][VECTORS];
     uint row[ROWS]; /* the last rows stand in for those beyond the edge */
@@ -98,7 +102,7 @@ __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global con
 
 #pragma unroll
         for (uint v = 0; v < VECTORS; v++)
-            part[v] = LOAD(v, from);
+            part[v] = VLOAD(v, from);
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
             const vector scale = (vector)(a[at_a(row[r], p, lda)]);
@@ -112,7 +116,7 @@ __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global con
     for (uint r = 0; r < ROWS; r++)
 #pragma unroll
         for (uint v = 0; v < VECTORS; v++)
-            STORE(sum[r][v], r * VECTORS + v, out);
+            VSTORE(sum[r][v], r * VECTORS + v, out);
     for (uint r = 0; r < min((uint)ROWS, m - i0); r++)
         for (uint j = own - j0; j < COLUMNS; j++)
             REAL_UPDATE(c[(ulong)(i0 + r) * ldc + j0 + j], alpha, out[r * COLUMNS + j], beta);

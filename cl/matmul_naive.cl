@@ -1,20 +1,23 @@
 /* C := alpha op(A) op(B) + beta C: one work-item an output, no reuse.
  *
- * Idea      the definition: element (i, j) is the dot product of row i of
- *           op(A) and column j of op(B), read straight from global memory
- * Work      item (x, y) computes C(y, x); items beyond the edge do nothing.
- *           Neighbours in x read neighbouring columns of B, so their loads
- *           coalesce, and share every load of A
- * Build     REAL, REAL_BITS, TRANS_A, TRANS_B
- * Launch    two dimensions, at least n x m items, any work-group
- * Traffic   2 k loads an output: 2 flops for every 2 elements loaded
+ * Idea: the definition.  Element (i, j) is the dot product of row i of op(A) and
+ *     column j of op(B), read straight from global memory.
+ * Work split: work-item (x, y) computes C(y, x); those beyond the edge do
+ *     nothing.  Neighbours in x read neighbouring columns of B, so their loads
+ *     coalesce, and share every load of A.
+ * Parameters: REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 2-D, at least n x m work-items, any work-group size.
+ * Local memory: none.
+ * Traffic: 2 k loads an output: 2 flops for every 2 elements loaded.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
-#include "real.clh"
 #include "matmul_access.clh"
+#include "real.clh"
 
 __kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                         ulong offset_a, uint lda, __global const REAL *restrict b, ulong offset_b,
-                         uint ldb, REAL beta, __global REAL *restrict c, ulong offset_c, uint ldc)
+                           ulong offset_a, uint lda, __global const REAL *restrict b,
+                           ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
+                           ulong offset_c, uint ldc)
 {
     const uint j = get_global_id(0);
     const uint i = get_global_id(1);

@@ -1,19 +1,20 @@
 /* C := alpha op(A) op(B) + beta C: square tiles of A and B in local memory.
  *
- * Idea      a work-group computes one TILE x TILE tile of C.  It walks along k
- *           in steps of TILE: all items load one tile of A and one of B into
- *           local memory together, then each takes a row and a column of them
- *           from there.  Each element loaded from global memory serves TILE
- *           items
- * Work      item (x, y) of a group loads element (y, x) of both tiles and
- *           computes element (y, x) of the tile of C
- * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, TILE
- * Launch    work-groups of TILE x TILE, one a tile of C
- * Local     2 TILE^2 elements
- * Traffic   2 k / TILE loads an output: TILE times less than without tiles
+ * Idea: a work-group computes one TILE x TILE tile of C.  It walks along k in
+ *     steps of TILE: all work-items load one tile of A and one of B into local
+ *     memory together, then each takes a row and a column of them from there.
+ *     Each element loaded from global memory serves TILE work-items.
+ * Work split: work-item (x, y) of a work-group loads element (y, x) of both
+ *     tiles and computes element (y, x) of the tile of C.
+ * Parameters: TILE; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B
+ *     (matmul_access.clh).
+ * Launch: 2-D, work-groups of TILE x TILE, one per started tile of C.
+ * Local memory: 2 * TILE * TILE elements.
+ * Traffic: 2 k / TILE loads an output: TILE times less than without tiles.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
-#include "real.clh"
 #include "matmul_access.clh"
+#include "real.clh"
 
 #ifndef TILE
 #error "TILE: side of the square tiles"

@@ -1,21 +1,23 @@
 /* C := alpha op(A) op(B) + beta C: vector loads and padded local memory.
  *
- * Idea      two changes to the register block.  Elements move four at a time:
- *           global to local, local to registers, and in the arithmetic.  And
- *           each row of a tile in local memory is PAD vectors longer than its
- *           data: a tile whose source runs along k is stored across its rows,
- *           and without padding the items of a group that do so together hit
- *           the same bank
- * Work      as in matmul_block.cl, but item (x, y) computes vectors: rows
- *           4 (y + r SIDE) ... + 3 and columns 4 (x + s SIDE) ... + 3 for
- *           r, s < BLOCK / 4
- * Build     REAL, REAL_BITS, TRANS_A, TRANS_B, SIDE, BLOCK, DEPTH, PAD
- * Launch    work-groups of SIDE x SIDE, one a tile of C
- * Local     2 DEPTH (TILE + 4 PAD) elements
- * Limits    BLOCK and DEPTH are multiples of 4
+ * Idea: two changes to the register block of matmul_block.cl.  Elements move
+ *     four at a time: global to local, local to registers, and in the
+ *     arithmetic.  And each row of a tile in local memory is PAD vectors longer
+ *     than its data: a tile whose source runs along k is stored across its rows,
+ *     and without padding the work-items that do so together hit the same bank.
+ * Work split: as in matmul_block.cl, but work-item (x, y) computes vectors: rows
+ *     4 (y + r SIDE) ... + 3 and columns 4 (x + s SIDE) ... + 3 for
+ *     r, s < BLOCK / 4.
+ * Parameters: SIDE, BLOCK, DEPTH, PAD; REAL, REAL_BITS (real.clh); TRANS_A,
+ *     TRANS_B (matmul_access.clh).
+ * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
+ * Local memory: 2 * DEPTH * (TILE + 4 * PAD) elements.
+ * Traffic: the elements of matmul_block.cl, four to a load.
+ * Limits: m, n, k and the leading dimensions up to 2^31; BLOCK and DEPTH are
+ *     multiples of 4.
  */
-#include "real.clh"
 #include "matmul_access.clh"
+#include "real.clh"
 
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"
@@ -37,7 +39,7 @@
 
 typedef REAL_N(4) real4;
 
-/* Four elements, those from `count` on as 0. */
+/* The first `count` of four elements, the others as 0. */
 static inline real4 load4(__global const REAL *from, uint count)
 {
     real4 v = 0;
@@ -53,15 +55,15 @@ static inline real4 load4(__global const REAL *from, uint count)
     return v;
 }
 
-/* Of elements [first, limit), how many are left at index at: 0 beyond the end. */
+/* How many elements there are from index `at` to the end at `limit`: 0 beyond it. */
 static inline uint left(uint at, uint limit)
 {
     return at < limit ? limit - at : 0;
 }
 
 /* Load a tile whose source runs along the tile's rows: element (p, i) at p ld + i. */
-static inline void load_along(__local real4 *tile, __global const REAL *from, uint ld, uint i0, uint size,
-                       uint p0, uint k, uint item)
+static inline void load_along(__local real4 *tile, __global const REAL *from, uint ld, uint i0,
+                              uint size, uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
         const uint p = e / (TILE / 4);
@@ -75,15 +77,14 @@ static inline void load_along(__local real4 *tile, __global const REAL *from, ui
 
 /* Load a tile whose source runs along k: element (p, i) at i ld + p.  Each vector is spread over
  * four rows of the tile. */
-static inline void load_across(__local REAL *tile, __global const REAL *from, uint ld, uint i0, uint size,
-                        uint p0, uint k, uint item)
+static inline void load_across(__local REAL *tile, __global const REAL *from, uint ld, uint i0,
+                               uint size, uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
         const uint i = e / (DEPTH / 4);
         const uint p = 4 * (e % (DEPTH / 4));
-        const real4 v = i0 + i < size
-                            ? load4(from + (ulong)(i0 + i) * ld + p0 + p, left(p0 + p, k))
-                            : (real4)(0);
+        const real4 v = i0 + i < size ? load4(from + (ulong)(i0 + i) * ld + p0 + p, left(p0 + p, k))
+                                      : (real4)(0);
 
         tile[(p + 0) * 4 * ROW + i] = v.s0;
         tile[(p + 1) * 4 * ROW + i] = v.s1;
@@ -92,7 +93,7 @@ static inline void load_across(__local REAL *tile, __global const REAL *from, ui
     }
 }
 
-/* Write four outputs of one row, the last `count` of them beyond the edge left out. */
+/* Write the first `count` of four outputs of one row; the others are beyond the edge. */
 static inline void update4(__global REAL *to, uint count, REAL alpha, real4 sum, REAL beta)
 {
     if (count > 0)

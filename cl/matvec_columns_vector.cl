@@ -1,19 +1,21 @@
 /* Matrix-vector product for CPUs, A transposed: its rows are streamed, the sums wait in cache.
  *
  * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
- * keeps WIDTH sums, those of neighbouring columns, and runs along the rows of A
- * in explicit vectors, four rows at a time so that a sum is loaded and stored
- * once for four products.
- *
+ *     keeps WIDTH sums, those of neighbouring columns, and runs along the rows
+ *     of A in explicit vectors, four rows at a time so that a sum is loaded and
+ *     stored once for four products.
  * Work split: work-item g takes part g % parts, `chunk` rows of A, of the WIDTH
- *   columns of A from column g / parts * WIDTH; a second pass, matvec_add_parts,
- *   adds the parts up.
- * Parameters: REAL, REAL_BITS, TRANS = 1; WIDTH, a multiple of 8; LOCAL = 1.
- *   PER_UNIT only decides `parts` and `chunk` on the host.
- * Launch: one dimension, parts * ceil(rows / WIDTH) groups of 1.
+ *     columns of A from column g / parts * WIDTH; a second pass,
+ *     matvec_add_parts, adds the parts up.
+ * Parameters: WIDTH, a multiple of 8; LOCAL = 1; REAL, REAL_BITS (real.clh);
+ *     TRANS = 1 (matvec.clh).  PER_UNIT only decides `parts` and `chunk` on the
+ *     host.
+ * Launch: 1-D, parts * ceil(rows / WIDTH) work-groups of 1.  Then, where there
+ *     are several parts, matvec_add_parts (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
- * Local memory: none (WIDTH elements of private memory); 1 element in the second pass.
- * Limits: rows and chunk below 2^31; columns in 64 bits; A transposed.
+ * Local memory: none (WIDTH elements of private memory); 1 element in the second
+ *     pass.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
  */
 #include "matvec_parts.clh"
 
@@ -39,11 +41,11 @@
 #define VLOAD  REAL_JOIN_EXPANDED(vload, VEC)
 #define VSTORE REAL_JOIN_EXPANDED(vstore, VEC)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_columns_vector(__global const REAL *restrict a, __global const REAL *restrict x,
-                           __global REAL *restrict out, uint rows, ulong columns, ulong lda,
-                           ulong offset_a, ulong offset_x, ulong offset_out, uint parts,
-                           uint chunk, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_columns_vector(__global const REAL *restrict a, __global const REAL *restrict x,
+                      __global REAL *restrict out, uint rows, ulong columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_out, uint parts, uint chunk,
+                      REAL alpha, REAL beta)
 {
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * WIDTH;

@@ -1,14 +1,14 @@
 /* Matrix-vector product: a row of op(A) per work-group, reduced in two levels.
  *
  * Idea: a whole work-group on one row keeps more loads in flight where rows are
- * long.  Each work-item sums its columns, each team reduces its sums, and the
- * first team reduces the sums of the teams.
- *
+ *     long.  Each work-item sums its columns, each team reduces its sums, and
+ *     the first team reduces the sums of the teams.
  * Work split: work-group g computes rows g, g + groups, ...; work-item i takes
- *   columns i, i + LOCAL, ...
- * Parameters: REAL, REAL_BITS, TRANS; TEAM, a power of two; LOCAL, the work-group
- *   size (GROUP where the device allows it), a multiple of TEAM.
- * Launch: one dimension, any number of groups of LOCAL.
+ *     columns i, i + LOCAL, ...
+ * Parameters: TEAM, a power of 2; LOCAL, work-items in a work-group: GROUP, or
+ *     less where the device takes fewer, a multiple of TEAM; REAL, REAL_BITS
+ *     (real.clh); TRANS (matvec.clh).
+ * Launch: 1-D, any number of work-groups of LOCAL.
  * Local memory: LOCAL + LOCAL / TEAM elements.
  * Limits: rows and columns below 2^31.
  */
@@ -23,10 +23,10 @@
 
 #define TEAMS (LOCAL / TEAM)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict x,
-                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict x,
+                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
 {
     __local REAL partial[LOCAL];
     __local REAL team_total[TEAMS];

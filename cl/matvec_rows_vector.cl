@@ -1,20 +1,21 @@
 /* Matrix-vector product for CPUs: a few rows of A per work-item, in explicit vectors.
  *
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
- * element at a time.  Here each of ROWS rows has a vector of VEC sums: the
- * vector units are used, the chains of additions overlap, and each piece of x
- * is loaded once for all the rows.
- *
+ *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
+ *     vector units are used, the chains of additions overlap, and each piece of
+ *     x is loaded once for all the rows.
  * Work split: work-item g sums part g % parts of ROWS rows from row
- *   g / parts * ROWS.  Few rows are cut into several parts, which a second pass,
- *   matvec_add_parts, adds up.
- * Parameters: REAL, REAL_BITS, TRANS = 0; ROWS; VEC, 2, 4, 8 or 16 elements, what
- *   BITS holds; LOCAL = 1.  PER_UNIT only decides `parts` and `chunk` on the host.
- * Launch: one dimension, parts * ceil(rows / ROWS) groups of 1: work-items of a CPU
- *   gain nothing from each other.
+ *     g / parts * ROWS.  Few rows are cut into several parts, which a second
+ *     pass, matvec_add_parts, adds up.
+ * Parameters: ROWS; VEC, 2, 4, 8 or 16 elements, what BITS holds; LOCAL = 1;
+ *     REAL, REAL_BITS (real.clh); TRANS = 0 (matvec.clh).  PER_UNIT only decides
+ *     `parts` and `chunk` on the host.
+ * Launch: 1-D, parts * ceil(rows / ROWS) work-groups of 1: work-items of a CPU
+ *     gain nothing from each other.  Then, where there are several parts,
+ *     matvec_add_parts (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: none; 1 element in the second pass.
- * Limits: rows and chunk below 2^31; columns in 64 bits; A not transposed.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
 #include "matvec_parts.clh"
 
@@ -61,11 +62,10 @@ static inline REAL add_up_16(REAL_N(16) v)
 }
 #endif
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_rows_vector(__global const REAL *restrict a, __global const REAL *restrict x,
-                        __global REAL *restrict out, uint rows, ulong columns, ulong lda,
-                        ulong offset_a, ulong offset_x, ulong offset_out, uint parts, uint chunk,
-                        REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_rows_vector(__global const REAL *restrict a, __global const REAL *restrict x,
+                   __global REAL *restrict out, uint rows, ulong columns, ulong lda, ulong offset_a,
+                   ulong offset_x, ulong offset_out, uint parts, uint chunk, REAL alpha, REAL beta)
 {
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * ROWS;

@@ -1,18 +1,19 @@
 /* Matrix-vector product: many short rows of A, brought in through local memory.
  *
  * Idea: where rows are shorter than a team, a team per row idles and a work-item
- * per row reads scattered elements.  Here a work-group copies the rows it needs
- * as one stretch, neighbours reading neighbours, and then each work-item sums its
- * own row out of local memory.
- *
+ *     per row reads scattered elements.  Here a work-group copies the rows it
+ *     needs as one stretch, neighbours reading neighbours, and then each
+ *     work-item sums its own row out of local memory.
  * Work split: work-group g computes rows g * LOCAL to g * LOCAL + LOCAL - 1,
- *   work-item i one of them; rows longer than TILE come in slabs of TILE columns.
- * Parameters: REAL, REAL_BITS, TRANS = 0; TILE, a power of two; LOCAL, the
- *   work-group size (GROUP where the device allows it).
- * Launch: one dimension, rows rounded up to LOCAL.
- * Local memory: LOCAL * (TILE + 1) elements.  The odd pitch puts equal columns of
- *   neighbouring rows into different banks.
- * Limits: rows and columns below 2^31; A not transposed.
+ *     work-item i one of them; rows longer than TILE come in slabs of TILE
+ *     columns.
+ * Parameters: TILE, a power of 2; LOCAL, work-items in a work-group: GROUP, or
+ *     less where the device takes fewer; REAL, REAL_BITS (real.clh); TRANS = 0
+ *     (matvec.clh).
+ * Launch: 1-D, work-groups of LOCAL, one per started LOCAL rows.
+ * Local memory: LOCAL * (TILE + 1) elements.  The odd pitch puts equal columns
+ *     of neighbouring rows into different banks.
+ * Limits: rows and columns below 2^31; A is not transposed.
  */
 #include "matvec.clh"
 
@@ -28,10 +29,10 @@
 
 #define PITCH (TILE + 1)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict x,
-                       __global REAL *restrict y, uint rows, uint columns, ulong lda,
-                       ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict x,
+                  __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                  ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
 {
     __local REAL slab[LOCAL * PITCH];
     const uint item = get_local_id(0);

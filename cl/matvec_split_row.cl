@@ -1,18 +1,19 @@
 /* Matrix-vector product: each row of op(A) split over several work-groups.
  *
  * Idea: few long rows leave most of a device idle when a row goes to one
- * work-group.  A first pass cuts the columns into parts and sums each part; a
- * second pass, matvec_add_parts, adds the parts up.
- *
+ *     work-group.  A first pass cuts the columns into parts and sums each part;
+ *     a second pass, matvec_add_parts, adds the parts up.
  * Work split: work-group g sums part g % parts of ROWS rows from row
- *   g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
- *   neighbouring work-items belong to neighbouring rows, so that a transposed A
- *   is read in stretches of ROWS elements.
- * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
- *   device allows it), a power of two; ROWS, a power of two up to LOCAL, 1 where A
- *   is not transposed.  PER_UNIT, the work-groups per compute unit to aim at, only
- *   decides `parts` and `chunk` on the host.
- * Launch: one dimension, parts * ceil(rows / ROWS) groups of LOCAL.
+ *     g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
+ *     neighbouring work-items belong to neighbouring rows, so that a transposed
+ *     A is read in stretches of ROWS elements.
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
+ *     takes fewer, a power of 2; ROWS, a power of 2 up to LOCAL, 1 where A is
+ *     not transposed; REAL, REAL_BITS (real.clh); TRANS (matvec.clh).  PER_UNIT,
+ *     the work-groups per compute unit to aim at, only decides `parts` and
+ *     `chunk` on the host.
+ * Launch: 1-D, parts * ceil(rows / ROWS) work-groups of LOCAL.  Then, where
+ *     there are several parts, matvec_add_parts (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: LOCAL elements.
  * Limits: rows and chunk below 2^31; columns in 64 bits.
@@ -25,11 +26,10 @@
 
 #define LANES (LOCAL / ROWS)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_split_row(__global const REAL *restrict a, __global const REAL *restrict x,
-                      __global REAL *restrict out, uint rows, ulong columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_out, uint parts, uint chunk,
-                      REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_split_row(__global const REAL *restrict a, __global const REAL *restrict x,
+                 __global REAL *restrict out, uint rows, ulong columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_out, uint parts, uint chunk, REAL alpha, REAL beta)
 {
     __local REAL sums[LOCAL];
     const uint item = get_local_id(0);

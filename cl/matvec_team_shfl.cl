@@ -1,13 +1,14 @@
 /* Matrix-vector product: a row of op(A) per warp, added up by NVIDIA's shuffle instruction.
  *
- * Idea: NVIDIA's OpenCL has no sub-group functions, but its compiler takes inline
- * PTX: shfl.sync.down hands a register to a lower lane, without local memory or
- * barriers.
- *
- * Work split: a warp of 32 work-items computes one row, lane l columns l, l + 32, ...
- * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
- *   device allows it), a multiple of 32.
- * Launch: one dimension, LOCAL work-items for every LOCAL / 32 rows.
+ * Idea: NVIDIA's OpenCL has no sub-group functions, but its compiler takes
+ *     inline PTX: shfl.sync.down hands a register to a lower lane, without local
+ *     memory or barriers.
+ * Work split: a warp of 32 work-items computes one row, lane l columns l,
+ *     l + 32, ...
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
+ *     takes fewer, a multiple of 32; REAL, REAL_BITS (real.clh); TRANS
+ *     (matvec.clh).
+ * Launch: 1-D, work-groups of LOCAL, one per started LOCAL / 32 rows.
  * Local memory: none.
  * Limits: rows and columns below 2^31; NVIDIA only.
  */
@@ -36,17 +37,17 @@ static inline REAL shuffle_down(REAL value, uint distance)
 #if REAL_BITS == 64
     const uint2 halves = as_uint2(value);
 
-    return as_double((uint2)(shuffle_down_bits(halves.x, distance),
-                             shuffle_down_bits(halves.y, distance)));
+    return as_double(
+        (uint2)(shuffle_down_bits(halves.x, distance), shuffle_down_bits(halves.y, distance)));
 #else
     return as_float(shuffle_down_bits(as_uint(value), distance));
 #endif
 }
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_team_shfl(__global const REAL *restrict a, __global const REAL *restrict x,
-                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_team_shfl(__global const REAL *restrict a, __global const REAL *restrict x,
+                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
 {
     const uint item = get_local_id(0);
     const uint lane = item % WARP;

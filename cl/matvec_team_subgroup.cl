@@ -1,16 +1,16 @@
 /* Matrix-vector product: a row of op(A) per sub-group, added up by sub-group functions.
  *
  * Idea: the hardware's own team adds its sums without local memory or barriers.
- *
  * Work split: the sub-groups of all work-groups are numbered; number s computes
- *   rows s, s + S, ... for S sub-groups in all, so that every row is covered
- *   whatever size the device gives its sub-groups.  Lane l takes columns l,
- *   l + size, ...
- * Parameters: REAL, REAL_BITS, TRANS; LOCAL, the work-group size (GROUP where the
- *   device allows it).
- * Launch: one dimension, any number of groups of LOCAL.
+ *     rows s, s + S, ... for S sub-groups in all, so that every row is covered
+ *     whatever size the device gives its sub-groups.  Lane l takes columns l,
+ *     l + size, ...
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
+ *     takes fewer; REAL, REAL_BITS (real.clh); TRANS (matvec.clh).
+ * Launch: 1-D, any number of work-groups of LOCAL.
  * Local memory: none.
- * Limits: rows and columns below 2^31; OpenCL C 2.0 or later with cl_khr_subgroups.
+ * Limits: rows and columns below 2^31; OpenCL C 2.0 or later with
+ *     cl_khr_subgroups.
  */
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 
@@ -20,10 +20,10 @@
 #error "LOCAL: work-items in a work-group"
 #endif
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_team_subgroup(__global const REAL *restrict a, __global const REAL *restrict x,
-                          __global REAL *restrict y, uint rows, uint columns, ulong lda,
-                          ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_team_subgroup(__global const REAL *restrict a, __global const REAL *restrict x,
+                     __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                     ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
 {
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
     const uint team = (uint)get_group_id(0) * get_num_sub_groups() + get_sub_group_id();

@@ -1,15 +1,17 @@
 /* Matrix-vector product: a row of op(A) per team of work-items, tree in local memory.
  *
  * Idea: the TEAM work-items of a team read neighbouring elements of one row, so
- * that a row-major A is read in whole cache lines; their sums are added by a tree.
- *
- * Work split: work-group g computes rows g * TEAMS to g * TEAMS + TEAMS - 1, team t
- *   of it one row; lane l takes columns l, l + TEAM, ...  Where A is transposed,
- *   neighbours in memory are neighbouring rows of op(A): then work-items are dealt
- *   to the teams in turn, and each team still sums one row.
- * Parameters: REAL, REAL_BITS, TRANS; TEAM, a power of two; LOCAL, the work-group
- *   size (GROUP where the device allows it), a multiple of TEAM.
- * Launch: one dimension, LOCAL work-items for every TEAMS rows.
+ *     that a row-major A is read in whole cache lines; their sums are added by a
+ *     tree.
+ * Work split: work-group g computes rows g * TEAMS to g * TEAMS + TEAMS - 1,
+ *     team t of it one row; lane l takes columns l, l + TEAM, ...  Where A is
+ *     transposed, neighbours in memory are neighbouring rows of op(A): then
+ *     work-items are dealt to the teams in turn, and each team still sums one
+ *     row.
+ * Parameters: TEAM, a power of 2; LOCAL, work-items in a work-group: GROUP, or
+ *     less where the device takes fewer, a multiple of TEAM; REAL, REAL_BITS
+ *     (real.clh); TRANS (matvec.clh).
+ * Launch: 1-D, work-groups of LOCAL, one per started TEAMS rows.
  * Local memory: LOCAL elements.
  * Limits: rows and columns below 2^31.
  */
@@ -24,10 +26,10 @@
 
 #define TEAMS (LOCAL / TEAM)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))
-void matvec_team_tree(__global const REAL *restrict a, __global const REAL *restrict x,
-                      __global REAL *restrict y, uint rows, uint columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_team_tree(__global const REAL *restrict a, __global const REAL *restrict x,
+                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
 {
     __local REAL partial[LOCAL];
     const uint item = get_local_id(0);

@@ -1,8 +1,9 @@
 /* Probe: arithmetic on half.
  *
- * Idea      square 1 + i / 1024, which is exact in half before and needs
- *           rounding after; give back the bits of the result
- * Work      item i of one work-group of 64; writes out[i]
+ * Idea: square 1 + i / 1024, which is exact in half before and needs rounding
+ *     after; give back the bits of the result.
+ * Work split: work-item i writes out[i].
+ * Launch: 1-D, one work-group of 64.
  */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 

@@ -1,9 +1,10 @@
 /* Probe: static local memory beyond the limit that the driver reports, NVIDIA.
  *
- * Idea      write at both ends of the array, read what the opposite work-item
- *           wrote
- * Work      one work-group of 64 items; item i writes out[i]
- * Local     LOCAL_WORDS * 4 bytes
+ * Idea: write at both ends of the array, read what the opposite work-item wrote.
+ * Work split: work-item i writes out[i].
+ * Parameters: LOCAL_WORDS, the size of the array.
+ * Launch: 1-D, one work-group of 64.
+ * Local memory: LOCAL_WORDS * 4 bytes.
  */
 #ifndef LOCAL_WORDS
 #error "LOCAL_WORDS: uints of local memory"

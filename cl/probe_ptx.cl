@@ -1,8 +1,9 @@
 /* Probe: inline PTX assembly, NVIDIA.
  *
- * Idea      each lane fetches 3 * lane + 7 from lane ^ 5 of its warp: nothing
- *           but a working shfl.sync can give that
- * Work      one work-group of 64 items, two warps; item i writes out[i]
+ * Idea: each lane fetches 3 * lane + 7 from lane ^ 5 of its warp: nothing but a
+ *     working shfl.sync can give that.
+ * Work split: work-item i writes out[i].
+ * Launch: 1-D, one work-group of 64, two warps.
  */
 __kernel void probe(__global uint *out)
 {

@@ -1,8 +1,9 @@
 /* Probe: sub-group functions.
  *
- * Idea      sum, over the sub-group, of values that only the right members can
- *           give; answer with the sub-group's size, or 0 where a sum is off
- * Work      one work-group of 64 items; item i writes out[i]
+ * Idea: sum, over the sub-group, values that only the right members can give;
+ *     answer with the sub-group's size, or 0 where a sum is off.
+ * Work split: work-item i writes out[i].
+ * Launch: 1-D, one work-group of 64.
  */
 #ifdef cl_khr_subgroups
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable

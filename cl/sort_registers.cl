@@ -31,8 +31,6 @@
  * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
  * Limits: n <= 2^31.
  */
-#include "sort_key.clh"
-
 #ifndef GROUP
 #error "GROUP: work-items in a work-group, a power of 2"
 #endif
@@ -40,9 +38,10 @@
 #error "STAGES: sub-stages done in registers for each read, at least 1"
 #endif
 
-#define HELD         (1 << STAGES)
-#define TILE         (GROUP * HELD)
-#define TILE_INDICES (WITH_INDEX ? TILE : 1)
+#define HELD (1 << STAGES)
+#define TILE (GROUP * HELD)
+
+#include "sort_tile.clh"
 
 /* Where key r of a work-item stands: item = block * stride + column. */
 static inline uint held_position(uint item, uint r, uint stride, uint flip)
@@ -134,15 +133,6 @@ static inline void tile_merge(__local word *orders, __local long *indices, uint 
     }
 }
 
-/* Write the tile that starts at `start` back; missing keys are not stored. */
-static inline void tile_store(__local const word *orders, __local const long *indices,
-                              __global word *keys, __global long *index, uint start, uint n)
-{
-    for (uint i = get_local_id(0); i < TILE; i += GROUP)
-        if (start + i < n)
-            element_store(keys, index, start + i, tile_get(orders, indices, i));
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_registers_tile(__global word *keys, __global long *index, ulong offset_keys,
                     ulong offset_index, uint n)
@@ -153,16 +143,7 @@ sort_registers_tile(__global word *keys, __global long *index, ulong offset_keys
 
     keys += offset_keys;
     index += offset_index;
-    /* The index starts here, as the position itself: memory has none yet. */
-    for (uint i = get_local_id(0); i < TILE; i += GROUP) {
-        element e = element_missing();
-
-        if (start + i < n) {
-            e.order = to_order(keys[start + i]);
-            e.index = start + i;
-        }
-        tile_put(orders, indices, i, e);
-    }
+    tile_load_first(orders, indices, keys, start, n);
     /* The tile is filled before it is read in another split. */
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_sort_held(orders, indices);
@@ -209,9 +190,7 @@ sort_registers_merge(__global word *keys, __global long *index, ulong offset_key
 
     keys += offset_keys;
     index += offset_index;
-    for (uint i = get_local_id(0); i < TILE; i += GROUP)
-        tile_put(orders, indices, i,
-                 start + i < n ? element_load(keys, index, start + i) : element_missing());
+    tile_load(orders, indices, keys, index, start, n);
     /* The tile is filled before it is read in another split. */
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_merge(orders, indices, TILE);

@@ -19,8 +19,6 @@
  * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
  * Limits: n <= 2^31.
  */
-#include "sort_key.clh"
-
 #ifndef GROUP
 #error "GROUP: work-items in a work-group, a power of 2"
 #endif
@@ -28,8 +26,9 @@
 #error "KEYS_PER_ITEM: keys of a tile per work-item, a power of 2, at least 2"
 #endif
 
-#define TILE         (GROUP * KEYS_PER_ITEM)
-#define TILE_INDICES (WITH_INDEX ? TILE : 1)
+#define TILE (GROUP * KEYS_PER_ITEM)
+
+#include "sort_tile.clh"
 
 /* The lower position of a pair.  Of every block of 2 * stride positions, the
  * first `stride` are lower ones: pair = block * stride + column. */
@@ -64,15 +63,6 @@ static inline void tile_exchange(__local word *orders, __local long *indices, ui
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Write the tile that starts at `start` back; missing keys are not stored. */
-static inline void tile_store(__local const word *orders, __local const long *indices,
-                              __global word *keys, __global long *index, uint start, uint n)
-{
-    for (uint i = get_local_id(0); i < TILE; i += GROUP)
-        if (start + i < n)
-            element_store(keys, index, start + i, tile_get(orders, indices, i));
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_two_phase_tile(__global word *keys, __global long *index, ulong offset_keys,
                     ulong offset_index, uint n)
@@ -83,16 +73,7 @@ sort_two_phase_tile(__global word *keys, __global long *index, ulong offset_keys
 
     keys += offset_keys;
     index += offset_index;
-    /* The index starts here, as the position itself: memory has none yet. */
-    for (uint i = get_local_id(0); i < TILE; i += GROUP) {
-        element e = element_missing();
-
-        if (start + i < n) {
-            e.order = to_order(keys[start + i]);
-            e.index = start + i;
-        }
-        tile_put(orders, indices, i, e);
-    }
+    tile_load_first(orders, indices, keys, start, n);
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
     /* Where n is smaller than a tile, later stages would move nothing. */
@@ -134,9 +115,7 @@ sort_two_phase_merge(__global word *keys, __global long *index, ulong offset_key
 
     keys += offset_keys;
     index += offset_index;
-    for (uint i = get_local_id(0); i < TILE; i += GROUP)
-        tile_put(orders, indices, i,
-                 start + i < n ? element_load(keys, index, start + i) : element_missing());
+    tile_load(orders, indices, keys, index, start, n);
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint stride = TILE / 2; stride > 0; stride /= 2)

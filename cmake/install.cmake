@@ -7,6 +7,8 @@ install(TARGETS tessera EXPORT tesseraTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tessera_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
@@ -17,9 +19,33 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/tesseraConfigVersion.cmake
 install(FILES ${CMAKE_BINARY_DIR}/tesseraConfig.cmake ${CMAKE_BINARY_DIR}/tesseraConfigVersion.cmake
     DESTINATION ${package_dir})
 
-set(tessera_private_libs "-lm")
+# The prefix is known only when it is installed (cmake --install --prefix), so the file finds it
+# from where it stands itself.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+    file(RELATIVE_PATH pc_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+    string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_prefix}")
+endif()
+foreach(dir libdir includedir)
+    string(TOUPPER "CMAKE_INSTALL_${dir}" wanted)
+    if(IS_ABSOLUTE "${${wanted}}")
+        set(pc_${dir} "${${wanted}}")
+    else()
+        set(pc_${dir} "\${prefix}/${${wanted}}")
+    endif()
+endforeach()
+# What the library uses itself a shared one brings along, and a static one leaves to its user.
+set(pc_own_libs "-lm")
 if(OpenMP_C_FOUND)
-    string(APPEND tessera_private_libs " ${OpenMP_C_FLAGS}")
+    string(APPEND pc_own_libs " ${OpenMP_C_FLAGS}")
+endif()
+set(pc_libs "")
+set(pc_libs_private "")
+if(BUILD_SHARED_LIBS)
+    set(pc_libs_private " ${pc_own_libs}")
+else()
+    set(pc_libs " ${pc_own_libs}")
 endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/tessera.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

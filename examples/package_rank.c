@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "example.h"
 #include "read_data.h"
 #include "tessera/tessera.h"
 
@@ -249,29 +250,5 @@ cleanup:
 
 int main(int argc, char **argv)
 {
-    const char *wanted = argc > 2 ? argv[2] : NULL; /* NULL: TESSERA_DEVICE, else the best */
-    tsr_devices *devices = NULL;
-    const tsr_device *device = NULL; /* borrowed from devices */
-    tsr_session *session = NULL;
-    tsr_error err = {0};
-    bool as_known = false;
-    size_t found;
-    tsr_status st;
-
-    if (argc < 2 || argc > 3) {
-        fprintf(stderr, "Usage: package_rank DATA_FOLDER [DEVICE]\n");
-        return 2;
-    }
-    st = tsr_devices_find(&devices, &err);
-    if (st == TSR_OK)
-        st = tsr_devices_select(devices, wanted, &device, 1, &found, &err);
-    if (st == TSR_OK)
-        st = tsr_session_open(device, NULL, &session, &err);
-    if (st == TSR_OK)
-        st = rank_packages(session, device, argv[1], &as_known, &err);
-    if (st != TSR_OK)
-        fprintf(stderr, "package_rank: %s\n", err.message);
-    tsr_session_close(session); /* before the list that its device is in */
-    tsr_devices_close(devices);
-    return as_known ? EXIT_SUCCESS : EXIT_FAILURE;
+    return example_main(argc, argv, "package_rank", rank_packages);
 }

@@ -1,25 +1,12 @@
 #include "read_data.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-tsr_status example_fail(tsr_error *err, tsr_status status, const char *format, ...)
-{
-    va_list arguments;
-
-    if (err) {
-        err->status = status;
-        err->cl = 0;
-        va_start(arguments, format);
-        vsnprintf(err->message, sizeof(err->message), format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
+#include "example.h"
 
 /* All bytes that are left in `stream`, with a 0 behind them that is not counted. */
 static tsr_status read_stream(FILE *stream, const char *name, char **bytes, size_t *size,

@@ -13,10 +13,6 @@
 #include "tessera/status.h"
 #include "tessera/types.h"
 
-/** Fill in *err as the library's calls do, with a message in printf's way.  Returns status. */
-tsr_status example_fail(tsr_error *err, tsr_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /** A matrix, row-major; one column where the file holds a vector. */
 typedef struct array {
     size_t rows, columns;

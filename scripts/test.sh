@@ -10,6 +10,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source-path=SCRIPTDIR source=packages.sh
 . "$root/scripts/packages.sh"
 
 what=${1:-all}
@@ -27,16 +28,19 @@ failed=0
 
 # step NAME COMMAND...: run it, and keep how it went for the summary.
 step() {
-    local name=$1 start=$SECONDS outcome=ok
+    local name=$1 start=$SECONDS outcome=ok status
     shift
 
     printf '\n== %s\n\n' "$name"
     # In a subshell of its own, where `set -e` holds: it would not in an `if`.
     set +e
     (set -e; "$@")
-    [ $? -eq 0 ] || outcome=FAILED
+    status=$?
     set -e
-    [ "$outcome" = ok ] || failed=1
+    if [ "$status" -ne 0 ]; then
+        outcome=FAILED
+        failed=1
+    fi
     summary+=("$(printf '%-6s %5d s  %s' "$outcome" $((SECONDS - start)) "$name")")
     [ "$outcome" = ok ]
 }
@@ -78,10 +82,11 @@ test_release() {
     fi
 }
 
+# gcc warns of more, and wrongly, in sanitized code: that is no error here.
 test_sanitized() {
     step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=gcc \
-        -DTESSERA_SANITIZE=address,undefined || return 0
+        -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan -L 'quick|device|cli|faults|examples' || true
 }
 

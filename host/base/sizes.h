@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Elements of an array, which is no pointer. */
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /** *out = a + b; false (and *out untouched) where that overflows. */
 static inline bool size_add(size_t a, size_t b, size_t *out)
 {

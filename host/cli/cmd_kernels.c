@@ -33,13 +33,44 @@ static problem typical_problem(const operation *op, const options *o)
     tsr_type real = o->given[OPTION_TYPE] ? o->type : TSR_F32;
 
     if (op == &operation_matmul)
-        p.matmul = (tsr_matmul_problem){.type = real, .m = 1024, .n = 1024, .k = 1024, .alpha = 1};
+        p.matmul = (tsr_matmul_problem){.type = real,
+                                        .m = 1024,
+                                        .n = 1024,
+                                        .k = 1024,
+                                        .trans_a = o->given[OPTION_TRANS_A],
+                                        .trans_b = o->given[OPTION_TRANS_B],
+                                        .alpha = 1};
     else if (op == &operation_matvec)
-        p.matvec = (tsr_matvec_problem){.type = real, .rows = 4096, .columns = 4096, .alpha = 1};
+        p.matvec = (tsr_matvec_problem){.type = real,
+                                        .rows = 4096,
+                                        .columns = 4096,
+                                        .trans = o->given[OPTION_TRANS],
+                                        .alpha = 1};
     else
         p.sort = (tsr_sort_problem){.type = o->given[OPTION_TYPE] ? o->type : TSR_U32,
-                                    .n = (size_t)1 << 22};
+                                    .n = (size_t)1 << 22,
+                                    .descending = o->given[OPTION_DESCENDING]};
     return p;
+}
+
+/* The options that say something of one operation's problem need that operation. */
+static tsr_status check_problem_options(const listing *l, tsr_error *err)
+{
+    static const struct {
+        option_id id;
+        const char *name;
+        const operation *op;
+    } of[] = {{OPTION_TRANS_A, "--trans-a", &operation_matmul},
+              {OPTION_TRANS_B, "--trans-b", &operation_matmul},
+              {OPTION_TRANS, "--trans", &operation_matvec},
+              {OPTION_DESCENDING, "--descending", &operation_sort}};
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        if (l->o->given[of[i].id] && l->op != of[i].op)
+            return tsr_fail(err, TSR_ENAME, 0, "%s is of %s: 'tessera kernels %s %s'", of[i].name,
+                            of[i].op->name, of[i].op->name, of[i].name);
+    }
+    return TSR_OK;
 }
 
 static tsr_status check_names(listing *l, tsr_error *err)
@@ -53,6 +84,7 @@ static tsr_status check_names(listing *l, tsr_error *err)
     if (!st)
         st = kernel_choice(l->op, o->operand_count > 1 ? o->operand[1] : NULL, o, &l->variant,
                            &l->params, err);
+    st = st ? st : check_problem_options(l, err);
     if (st)
         return st;
     if (!l->variant && (o->given[OPTION_SOURCE] || o->given[OPTION_PTX]))
@@ -126,13 +158,39 @@ static json_t *variant_json(const listing *l, const variant *v, const char *why)
     return object;
 }
 
-static void print_variant(const variant *v, const char *why)
+/* `first`: it is what the problem gets where no kernel is named. */
+static void print_variant(const variant *v, const char *why, bool first)
 {
     printf("  %s: %s\n", v->name, v->idea);
+    if (first)
+        printf("      chosen by default\n");
     if (why)
         printf("      unsuited: %s\n", why);
     for (size_t i = 0; i < v->tunable_count; i++)
         print_tunable(&v->tunables[i]);
+}
+
+/* What a call gets that names no kernel; NULL where nothing runs, or no device is there to ask. */
+static const variant *default_variant(listing *l, const problem *p)
+{
+    selection sel;
+
+    if (!l->session || dispatch_select(l->session, p, NULL, &sel, NULL))
+        return NULL;
+    return sel.variant;
+}
+
+/* The variants of the other side, which a listing for people leaves out, in one line. */
+static void print_elsewhere(const listing *l, size_t count)
+{
+    if (!count)
+        return;
+    if (tsr_device_is_host(l->choice.device[0]))
+        printf("  %zu OpenCL kernel%s run%s on other devices\n", count, count == 1 ? "" : "s",
+               count == 1 ? "s" : "");
+    else
+        printf("  %zu variant%s in C run%s on the device 'host'\n", count, count == 1 ? "" : "s",
+               count == 1 ? "s" : "");
 }
 
 /* List one operation's variants: print them, or append them to `list` where that is not NULL. */
@@ -140,6 +198,9 @@ static void list_operation(listing *l, const operation *op, json_t *list)
 {
     problem p = typical_problem(op, l->o);
     json_t *variants = list ? json_array() : NULL;
+    const variant *first = list ? NULL : default_variant(l, &p);
+    const bool on_host = l->session && tsr_device_is_host(l->choice.device[0]);
+    size_t elsewhere = 0;
     text described = {0};
 
     op->describe(&p, &described);
@@ -159,14 +220,19 @@ static void list_operation(listing *l, const operation *op, json_t *list)
 
         if (l->variant && v != l->variant)
             continue;
+        if (!list && !l->variant && l->session && !v->source != on_host) {
+            elsewhere++;
+            continue;
+        }
         if (l->session)
             why = dispatch_unsuited(l->session, &p, v, &chosen, &reason);
         if (list)
             json_array_append_new(variants, variant_json(l, v, why));
         else
-            print_variant(v, why);
+            print_variant(v, why, v == first);
         text_free(&reason);
     }
+    print_elsewhere(l, elsewhere);
     if (list) {
         json_t *object =
             json_pack("{s:s, s:s, s:o, s:o}", "op", op->name, "idea", op->idea, "problem",
@@ -213,6 +279,18 @@ static const char *kernel_folder(const listing *l)
     return wanted ? wanted : getenv("TESSERA_KERNEL_DIR");
 }
 
+/* The source of a variant in C, for people who want to read it. */
+static const char *host_file(const operation *op, const variant *v)
+{
+    if (op == &operation_matmul)
+        return "host/ops/matmul_host.c and matmul_host_body.h";
+    if (op == &operation_matvec && !strncmp(v->name, "contiguous", strlen("contiguous")))
+        return "host/ops/matvec_level.c and matvec_level_body.h";
+    if (op == &operation_matvec)
+        return "host/ops/matvec_host.c and matvec_host_body.h";
+    return "host/ops/sort.c";
+}
+
 /* The text as it is built, below the options that it is built with. */
 static tsr_status print_source(listing *l, tsr_error *err)
 {
@@ -222,8 +300,8 @@ static tsr_status print_source(listing *l, tsr_error *err)
 
     if (!l->variant->source)
         return tsr_fail(err, TSR_EUNSUITED, 0,
-                        "%s/%s runs on the host: it is C, in the library, and no kernel",
-                        l->op->name, l->variant->name);
+                        "%s/%s runs on the host: it is C, in %s of Tessera's sources", l->op->name,
+                        l->variant->name, host_file(l->op, l->variant));
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
     if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
         job j = {.problem = &p, .device = session_facts(l->session), .params = &l->params};

@@ -1,8 +1,12 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
 #include "cli/device_choice.h"
@@ -11,6 +15,7 @@
 #include "cli/run_report.h"
 #include "file/output.h"
 #include "measure/verify.h"
+#include "ops/dispatch.h"
 #include "ops/registry.h"
 #include "stream/host_memory.h"
 
@@ -62,6 +67,42 @@ static tsr_status check_streams(const options *o, tsr_error *err)
     return TSR_OK;
 }
 
+/* A suffix says what a file is to hold, so one that means neither format is a mistake.  What is no
+ * regular file, or has no suffix, takes .npy. */
+static tsr_status check_suffix(const char *path, tsr_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    struct stat s;
+
+    if (!dot || dot == base || !dot[1] || !strcmp(dot, ".npy") || !strcmp(dot, ".mtx"))
+        return TSR_OK;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0,
+                    "output %s: unknown suffix %s: .npy and .mtx are written, .npy where there is "
+                    "none",
+                    path, dot);
+}
+
+static tsr_status check_outputs(const options *o, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
+        const char *path = o->value[output_options[i]];
+
+        if (is_stream(path) && isatty(STDOUT_FILENO))
+            st = tsr_fail(err, TSR_ENAME, 0,
+                          "'-' as output is a terminal here, and .npy is binary: send it to a file "
+                          "or a pipe, or name a .mtx file");
+        else if (path)
+            st = check_suffix(path, err);
+    }
+    return st;
+}
+
 /* What can be wrong with the command line before any file is read. */
 static tsr_status check_command_line(const options *o, const operation *op, tsr_error *err)
 {
@@ -79,15 +120,36 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
         return tsr_fail(err, TSR_ENAME, 0, "--add %s needs --beta Y, its factor",
                         o->value[OPTION_ADD]);
     st = kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
-    return st ? st : check_streams(o, err);
+    st = st ? st : check_streams(o, err);
+    return st ? st : check_outputs(o, err);
+}
+
+/* "No such file or directory" of an output that is to be made tells nothing. */
+static tsr_status check_folder(const char *path, tsr_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    text folder = {0};
+    struct stat s;
+    tsr_status st = TSR_OK;
+
+    if (!slash || slash == path)
+        return TSR_OK;
+    text_append_bytes(&folder, path, (size_t)(slash - path));
+    if (stat(text_get(&folder), &s) != 0 && errno == ENOENT)
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: cannot create: there is no folder '%s'", path,
+                      text_get(&folder));
+    text_free(&folder);
+    return st;
 }
 
 static tsr_status open_outputs(work *w, tsr_error *err)
 {
     for (size_t i = 0; i < OUTPUTS_MAX; i++) {
         const char *path = w->o->value[output_options[i]];
-        tsr_status st = path ? output_open(path, &w->output[i], err) : TSR_OK;
+        tsr_status st = path ? check_folder(path, err) : TSR_OK;
 
+        if (path && !st)
+            st = output_open(path, &w->output[i], err);
         if (st)
             return st;
     }
@@ -243,12 +305,35 @@ static bool begins_with_name(const char *message, const char *file)
 static const char *subject(const options *o, const tsr_error *err)
 {
     for (size_t i = 0; i < o->operand_count; i++) {
-        if (begins_with_name(err->message, o->operand[i]))
-            return o->operand[i];
+        const char *name = input_name(o->operand[i]);
+
+        if (begins_with_name(err->message, name))
+            return name;
     }
-    if (begins_with_name(err->message, o->value[OPTION_ADD]))
-        return o->value[OPTION_ADD];
+    if (begins_with_name(err->message, input_name(o->value[OPTION_ADD])))
+        return input_name(o->value[OPTION_ADD]);
     return o->command;
+}
+
+/* The message of a refused problem names one kernel: say so where the others refuse it too. */
+static void hint_unsuited(const work *w)
+{
+    const bool on_host = tsr_device_is_host(w->choice.device[0]);
+    size_t count = 0;
+
+    for (size_t i = 0; i < w->op->variant_count; i++) {
+        const variant *v = &w->op->variants[i];
+        const params normal = params_default(v);
+        text reason = {0};
+        bool takes = !dispatch_unsuited(w->session, &w->x.problem, v, &normal, &reason);
+
+        text_free(&reason);
+        if (takes)
+            return;
+        count += !v->source == on_host;
+    }
+    hint("each of the %zu kernels of %s here was considered, and none takes this problem", count,
+         w->op->name);
 }
 
 int cmd_run(const options *o)
@@ -273,6 +358,8 @@ int cmd_run(const options *o)
     }
     if (st)
         status = complain(subject(o, &err), &err, w.session);
+    if (st == TSR_EUNSUITED && w.session && !o->given[OPTION_KERNEL])
+        hint_unsuited(&w);
     work_free(&w);
     return status;
 }

@@ -29,13 +29,19 @@ static void print_row(const verify_row *row, outcome how, const tsr_device *devi
     printf("%s %s/%s %s on %s: ", words[how], row->op->name, row->variant->name,
            tsr_type_name(row->type), tsr_device_name(device));
     if (how == OUTCOME_SKIP)
-        printf("%s\n", row->detail);
+        printf("%s", row->detail);
     else if (how == OUTCOME_FAIL)
-        printf("%zu of %zu problems: %s\n", row->failed, row->problems, row->detail);
-    else if (row->worst > 0)
-        printf("%zu problems, worst %.2g of bound\n", row->problems, row->worst);
+        printf("%zu of %zu problems: %s", row->failed, row->problems, row->detail);
     else
-        printf("%zu problems\n", row->problems);
+        printf("%zu problems", row->problems);
+    if (row->sampled)
+        printf(", %zu sampled", row->sampled);
+    if (how == OUTCOME_OK && row->worst > 0)
+        printf(", worst %.2g of bound", row->worst);
+    if (row->never_ran)
+        printf("; %zu value%s never ran: %s", row->never_ran, row->never_ran == 1 ? "" : "s",
+               row->never_ran_values);
+    putchar('\n');
     fflush(stdout);
 }
 
@@ -43,12 +49,19 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
 {
     static const char *const words[] = {"ok", "fail", "skip"};
 
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "outcome", words[how],
-                     "op", row->op->name, "variant", row->variant->name, "type",
-                     tsr_type_name(row->type), "device", device_identity(device), "problems",
-                     json_count(row->problems), "unsuited", json_count(row->unsuited), "failed",
-                     json_count(row->failed), "worst", json_number(row->worst), "detail",
-                     json_text(row->detail));
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o}", "outcome", words[how], "op",
+                               row->op->name, "variant", row->variant->name, "type",
+                               tsr_type_name(row->type), "device", device_identity(device));
+
+    json_object_set_new(object, "problems", json_count(row->problems));
+    json_object_set_new(object, "unsuited", json_count(row->unsuited));
+    json_object_set_new(object, "failed", json_count(row->failed));
+    json_object_set_new(object, "sampled", json_count(row->sampled));
+    json_object_set_new(object, "never_ran",
+                        json_text(row->never_ran_values ? row->never_ran_values : ""));
+    json_object_set_new(object, "worst", json_number(row->worst));
+    json_object_set_new(object, "detail", json_text(row->detail));
+    return object;
 }
 
 static bool on_row(const verify_row *row, void *context)
@@ -67,6 +80,8 @@ static bool on_row(const verify_row *row, void *context)
         json_array_append_new(t->rows, row_json(row, how, t->device));
     else
         print_row(row, how, t->device);
+    if (row->build_log)
+        show_build_log(row->build_log);
     return !ferror(stdout);
 }
 

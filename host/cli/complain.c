@@ -45,14 +45,8 @@ int complain(const char *what, const tsr_error *err, const tsr_session *session)
         fprintf(stderr, "tessera: %s\n", err->message);
     else
         fprintf(stderr, "tessera: %s: %s\n", what, err->message);
-    if (err->status == TSR_EBUILD && session) {
-        const char *log = tsr_session_build_log(session);
-        size_t end = strlen(log);
-
-        fputs(log, stderr);
-        if (end && log[end - 1] != '\n')
-            fputc('\n', stderr);
-    }
+    if (err->status == TSR_EBUILD && session)
+        show_build_log(tsr_session_build_log(session));
     if (err->status == TSR_ENODEVICE)
         hint_install();
     return exit_status(err->status);
@@ -69,6 +63,15 @@ int wrong_usage(const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     return EXIT_USAGE;
+}
+
+void show_build_log(const char *log)
+{
+    size_t end = strlen(log);
+
+    fputs(log, stderr);
+    if (end && log[end - 1] != '\n')
+        fputc('\n', stderr);
 }
 
 void hint(const char *format, ...)

@@ -34,6 +34,9 @@ int complain(const char *what, const tsr_error *err, const tsr_session *session)
 /** The same for a wrong command line; returns EXIT_USAGE. */
 int wrong_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** A compiler's log as it is, with a line end behind it. */
+void show_build_log(const char *log);
+
 /** A line that begins with "hint: ". */
 void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,58 +40,70 @@ typedef struct command {
     int (*run)(const options *o);
     size_t operands_min, operands_max;
     uint64_t takes;
+    bool names_kernel; /* a second operand is what --kernel names */
 } command;
 
 static const command commands[] = {
     {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
-     cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON)},
+     cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), false},
     {"kernels", "[OP [VARIANT]] [--source|--ptx]",
      "list the variants of the operations, or show one's text",
-     "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device.\n",
+     "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device, to\n"
+     "which the type, the transposes and --descending belong.  On a device its kernels are\n"
+     "listed, on host the variants in C.\n",
      cmd_kernels, 0, 2,
-     OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) |
-         OPTION(OPTION_SOURCE) | OPTION(OPTION_PTX) | OPTION(OPTION_JSON)},
+     OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) | OPTION(OPTION_TRANS) |
+         OPTION(OPTION_DESCENDING) | OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) |
+         OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_SOURCE) |
+         OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
+     false},
     {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
      "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
      "suffix, else .npy.\n",
-     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B)},
+     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B),
+     false},
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
-     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS)},
+     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS), false},
     {"sort", "KEYS [-o OUT] [--argsort IDX]", "sort keys, and find the order that sorts them",
-     "KEYS is a vector in a .npy file; - is standard input.  Floats sort as -inf < ... < -0 <\n"
+     "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
+     "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
      "+0 < ... < +inf < NaN.\n",
-     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING)},
-    {"verify", "[OP] [--device all]", "prove every variant on edge shapes against the reference",
+     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING), false},
+    {"verify", "[OP [VARIANT]] [--device all]",
+     "prove every variant on edge shapes against the reference",
      "OP is matmul, matvec or sort.  'all' is every OpenCL device and then host.\n", cmd_verify, 0,
-     1,
+     2,
      OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SEED) |
-         OPTION(OPTION_JSON)},
+         OPTION(OPTION_JSON),
+     true},
     {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec.  --set takes lists: NAME=V1,V2.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n",
      cmd_bench, 1, 1,
-     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT)},
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT), false},
     {"roofline", "[OP]... [--size S] [--device D|all] [-o FILE]",
      "measure the limits of a device, and place the steps of a ladder on them",
      "OP is matmul (the default), matvec or sort.  -o writes the rows as JSON lines while the\n"
      "table goes to standard output.  The limits are kept, and bench places its rows on them.\n",
      cmd_roofline, 0, 3,
      OPTION(OPTION_SIZE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
-         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR)},
+         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR),
+     false},
     {"tune", "OP [--size S]... [--device D] [--budget SECONDS]",
      "search the tunables of an operation's variants, and keep the best", "", cmd_tune, 1, 1,
-     TAKES_SEARCH},
+     TAKES_SEARCH, false},
     {"compare", "RESULT.json... [--html FILE] [--fail-below R]",
      "results of several devices, drivers or versions side by side", "", cmd_compare, 1, SIZE_MAX,
      OPTION(OPTION_HTML) | OPTION(OPTION_FAIL_BELOW) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
-         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET)},
+         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+     false},
     {"cache", "[--clear]", "where built programs are kept, and which", "", cmd_cache, 0, 0,
-     OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON)},
+     OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON), false},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -104,17 +117,36 @@ static const command *command_find(const char *name)
     return NULL;
 }
 
-static int command_unknown(const char *name)
+/* "'matmul' or 'matvec'" for "mat": the commands that begin with a word, else the closest one. */
+static void suggest_commands(const char *word, text *out)
 {
     const char *names[COMMAND_COUNT];
     const char *closest;
 
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-    closest = text_closest(name, names, COMMAND_COUNT);
-    if (closest)
-        return wrong_usage("unknown command '%s': did you mean '%s'?", name, closest);
-    return wrong_usage("unknown command '%s': 'tessera --help' lists the commands", name);
+        if (*word && !strncmp(names[i], word, strlen(word)))
+            text_format(out, "%s'%s'", out->length ? " or " : "", names[i]);
+    }
+    closest = text_closest(word, names, COMMAND_COUNT);
+    if (closest && !out->length)
+        text_format(out, "'%s'", closest);
+}
+
+static int command_unknown(const char *name)
+{
+    text lower = {0}, meant = {0};
+
+    for (const char *c = name; *c; c++)
+        text_format(&lower, "%c", tolower((unsigned char)*c));
+    suggest_commands(text_get(&lower), &meant);
+    if (meant.length)
+        wrong_usage("unknown command '%s': did you mean %s?", name, text_get(&meant));
+    else
+        wrong_usage("unknown command '%s': 'tessera --help' lists the commands", name);
+    text_free(&lower);
+    text_free(&meant);
+    return EXIT_USAGE;
 }
 
 static void help(FILE *stream)
@@ -147,6 +179,20 @@ static int version(void)
     return EXIT_DONE;
 }
 
+/* `verify OP VARIANT` is `verify OP --kernel VARIANT`. */
+static int take_kernel(const command *c, options *o)
+{
+    if (!c->names_kernel || o->operand_count < 2)
+        return EXIT_DONE;
+    if (o->given[OPTION_KERNEL])
+        return wrong_usage("%s: both '%s' and --kernel %s name a variant", c->name, o->operand[1],
+                           o->value[OPTION_KERNEL]);
+    o->given[OPTION_KERNEL] = true;
+    o->value[OPTION_KERNEL] = o->operand[1];
+    o->operand_count = 1;
+    return EXIT_DONE;
+}
+
 static int run_command(const command *c, int argc, char **argv)
 {
     options o;
@@ -165,7 +211,8 @@ static int run_command(const command *c, int argc, char **argv)
         status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
                              o.operand_count, c->operands_min, c->name, c->usage);
     } else {
-        status = c->run(&o);
+        status = take_kernel(c, &o);
+        status = status ? status : c->run(&o);
     }
     options_free(&o);
     return status;

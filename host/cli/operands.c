@@ -21,9 +21,42 @@ static const char *shape_of(const array *a, char out[SHAPE_SIZE])
     return out;
 }
 
-/* Read `count` files, NULL for one that is not given, into arrays of one type. */
-static tsr_status read_files(const options *o, const char *const files[], size_t count, array *out,
+const char *input_name(const char *file)
+{
+    return file && !strcmp(file, "-") ? "standard input" : file;
+}
+
+/* Whether an operation takes operands of a type; matmul and matvec compute, sort compares. */
+static bool takes_type(const operation *op, tsr_type type)
+{
+    if (type == TSR_F32 || type == TSR_F64)
+        return true;
+    return op == &operation_sort &&
+           (type == TSR_I32 || type == TSR_U32 || type == TSR_I64 || type == TSR_U64);
+}
+
+/* What the command line does about a type or precision that the operation refuses. */
+static tsr_status check_type(const operation *op, const options *o, const char *file, tsr_type type,
                              tsr_error *err)
+{
+    const bool f64 = type == TSR_F64;
+
+    if (!takes_type(op, type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s is %s, and %s takes %sfloat32 or float64; --as f32 or --as f64 "
+                        "converts",
+                        input_name(file), tsr_type_name(type), op->name,
+                        op == &operation_sort ? "int32, uint32, int64, uint64, " : "");
+    if (o->given[OPTION_PRECISION] && f64 != (o->precision == TSR_PRECISION_F64))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "precision %s does not go with %s operands; --as %s converts them",
+                        tsr_precision_name(o->precision), tsr_type_name(type), f64 ? "f32" : "f64");
+    return TSR_OK;
+}
+
+/* Read `count` files, NULL for one that is not given, into arrays of one type. */
+static tsr_status read_files(const operation *op, const options *o, const char *const files[],
+                             size_t count, array *out, tsr_error *err)
 {
     size_t first = 0;
 
@@ -38,24 +71,26 @@ static tsr_status read_files(const options *o, const char *const files[], size_t
     for (size_t i = 1; i < count; i++) {
         if (files[i] && out[i].type != out[first].type)
             return tsr_fail(err, TSR_EINVAL, 0,
-                            "%s is %s and %s is %s; --as f32 or --as f64 converts", files[first],
-                            tsr_type_name(out[first].type), files[i], tsr_type_name(out[i].type));
+                            "%s is %s and %s is %s; --as f32 or --as f64 converts",
+                            input_name(files[first]), tsr_type_name(out[first].type),
+                            input_name(files[i]), tsr_type_name(out[i].type));
     }
-    return TSR_OK;
+    return check_type(op, o, files[first], out[first].type, err);
 }
 
-static tsr_status need_matrix(const char *file, const array *a, tsr_error *err)
+/* `hint` follows the message. */
+static tsr_status need_matrix(const char *file, const array *a, const char *hint, tsr_error *err)
 {
     char shape[SHAPE_SIZE];
 
     if (a->rank == 2)
         return TSR_OK;
-    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a matrix of rank 2 is needed", file,
-                    shape_of(a, shape));
+    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a matrix of rank 2 is needed%s",
+                    input_name(file), shape_of(a, shape), hint);
 }
 
 /* A vector, or a matrix that is one because it has one column or one row. */
-static tsr_status need_vector(const char *file, array *a, tsr_error *err)
+static tsr_status need_vector(const char *file, array *a, const char *hint, tsr_error *err)
 {
     char shape[SHAPE_SIZE];
 
@@ -66,8 +101,8 @@ static tsr_status need_vector(const char *file, array *a, tsr_error *err)
     }
     if (a->rank == 1)
         return TSR_OK;
-    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a vector is needed", file,
-                    shape_of(a, shape));
+    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a vector is needed%s", input_name(file),
+                    shape_of(a, shape), hint);
 }
 
 /* An array of zeros of a shape. */
@@ -110,10 +145,15 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
     array *a = &x->array[0], *b = &x->array[1], *c = &x->array[2];
     tsr_matmul_problem *p = &x->problem.matmul;
     char left[SHAPE_SIZE], right[SHAPE_SIZE];
-    tsr_status st = read_files(o, files, 3, x->array, err);
+    tsr_status st = read_files(&operation_matmul, o, files, 3, x->array, err);
 
-    for (size_t i = 0; !st && i < 3; i++)
-        st = files[i] ? need_matrix(files[i], &x->array[i], err) : TSR_OK;
+    for (size_t i = 0; !st && i < 3; i++) {
+        bool vector = i < 2 && x->array[i].rank == 1;
+
+        if (files[i])
+            st = need_matrix(files[i], &x->array[i],
+                             vector ? "; matvec multiplies a matrix by a vector" : "", err);
+    }
     if (st)
         return st;
     *p = (tsr_matmul_problem){.type = a->type,
@@ -128,12 +168,14 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
     if (b->shape[trans_b] != p->k)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s%s and %s is %s%s, inner lengths %zu and %zu",
-                        files[0], shape_of(a, left), trans_a ? " transposed" : "", files[1],
-                        shape_of(b, right), trans_b ? " transposed" : "", p->k, b->shape[trans_b]);
+                        input_name(files[0]), shape_of(a, left), trans_a ? " transposed" : "",
+                        input_name(files[1]), shape_of(b, right), trans_b ? " transposed" : "",
+                        p->k, b->shape[trans_b]);
     if (files[2] && (c->shape[0] != p->m || c->shape[1] != p->n))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s and the product of %s and %s is %zux%zu",
-                        files[2], shape_of(c, left), files[0], files[1], p->m, p->n);
+                        input_name(files[2]), shape_of(c, left), input_name(files[0]),
+                        input_name(files[1]), p->m, p->n);
     return start_result(o, 2, p->m, p->n, p->type, c, err);
 }
 
@@ -144,13 +186,13 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
     array *a = &x->array[0], *v = &x->array[1], *y = &x->array[2];
     tsr_matvec_problem *p = &x->problem.matvec;
     char shape[SHAPE_SIZE];
-    tsr_status st = read_files(o, files, 3, x->array, err);
+    tsr_status st = read_files(&operation_matvec, o, files, 3, x->array, err);
     size_t rows;
 
-    st = st ? st : need_matrix(files[0], a, err);
-    st = st ? st : need_vector(files[1], v, err);
+    st = st ? st : need_matrix(files[0], a, "", err);
+    st = st ? st : need_vector(files[1], v, "; matmul multiplies matrices", err);
     if (!st && files[2])
-        st = need_vector(files[2], y, err);
+        st = need_vector(files[2], y, "", err);
     if (st)
         return st;
     *p = (tsr_matvec_problem){.type = a->type,
@@ -164,26 +206,26 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
     if (v->shape[0] != a->shape[!trans])
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s%s and %s has %zu elements, not %zu",
-                        files[0], shape_of(a, shape), trans ? " transposed" : "", files[1],
-                        v->shape[0], a->shape[!trans]);
+                        input_name(files[0]), shape_of(a, shape), trans ? " transposed" : "",
+                        input_name(files[1]), v->shape[0], a->shape[!trans]);
     if (files[2] && y->shape[0] != rows)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s has %zu elements and the product of %s and %s %zu",
-                        files[2], y->shape[0], files[0], files[1], rows);
+                        input_name(files[2]), y->shape[0], input_name(files[0]),
+                        input_name(files[1]), rows);
     return start_result(o, 1, rows, 1, p->type, y, err);
 }
 
 static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
 {
     array *keys = &x->array[0];
-    char shape[SHAPE_SIZE];
-    tsr_status st = read_files(o, o->operand, 1, keys, err);
+    tsr_status st = read_files(&operation_sort, o, o->operand, 1, keys, err);
 
+    if (!st)
+        st = need_vector(o->operand[0], keys,
+                         keys->rank == 2 ? "; rows of a matrix are not sorted" : "", err);
     if (st)
         return st;
-    if (keys->rank != 1)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a vector of rank 1 is needed",
-                        o->operand[0], shape_of(keys, shape));
     x->problem.sort = (tsr_sort_problem){.type = keys->type,
                                          .n = keys->shape[0],
                                          .descending = o->given[OPTION_DESCENDING],

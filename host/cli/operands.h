@@ -31,4 +31,7 @@ tsr_status operands_load(const operation *op, const options *o, operands *out, t
 
 void operands_free(operands *x);
 
+/** What messages call an input: its path, or "standard input" for "-".  NULL stays NULL. */
+const char *input_name(const char *file);
+
 #endif

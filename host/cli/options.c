@@ -91,7 +91,7 @@ static bool parse_precision(const char *value, options *out)
     return false;
 }
 
-/* The first `count` of the types that the command line names. */
+/* The first `count` of the types that the command line names, as f32 or as float32. */
 static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 {
     static const struct {
@@ -101,7 +101,7 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
                  {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
 
     for (size_t i = 0; i < count && i < sizeof types / sizeof *types; i++) {
-        if (!strcmp(value, types[i].name)) {
+        if (!strcmp(value, types[i].name) || !strcmp(value, tsr_type_name(types[i].type))) {
             *out = types[i].type;
             return true;
         }
@@ -157,7 +157,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_ALPHA] = {"alpha", 0, "X", "factor of the product (1)", parse_alpha, "a number"},
     [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names (0)", parse_beta, "a number"},
     [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
-    [OPTION_PRECISION] = {"precision", 0, "P", "f32, f32-strict, tf32, bf16, f16 or f64",
+    [OPTION_PRECISION] = {"precision", 0, "P",
+                          "f32, f32-strict or f64; tf32, bf16, f16 are refused: no kernel has them",
                           parse_precision, "f32, f32-strict, tf32, bf16, f16 or f64"},
     [OPTION_ARGSORT] = {"argsort", 0, "FILE",
                         "write here, as int64, where each key of the result was before", NULL,
@@ -177,7 +178,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_KERNEL_DIR] = {"kernel-dir", 0, "DIR", "read kernel sources from this folder", NULL,
                            NULL},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
-    [OPTION_REPEAT] = {"repeat", 0, "N", "compute N times, report the fastest and the median",
+    [OPTION_REPEAT] = {"repeat", 0, "N",
+                       "compute N times, report the fastest and the median: warm times",
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
@@ -206,6 +208,25 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_VERSION] = {"version", 0, NULL, "show the version", NULL, NULL},
 };
 
+/* Whether `word` up to its '=' is the name of an option of the set. */
+static bool names_option(const char *word, uint64_t takes)
+{
+    size_t length = strcspn(word, "=");
+
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if ((takes & OPTION(i)) && strlen(specs[i].name) == length &&
+            !strncmp(specs[i].name, word, length))
+            return true;
+    }
+    return false;
+}
+
+/* "-trans-a" for "--trans-a"; a name of one letter is no long option. */
+static bool lacks_a_dash(const char *argument, uint64_t takes)
+{
+    return argument[0] == '-' && argument[1] != '-' && names_option(argument + 1, takes);
+}
+
 /* The option of the set whose name starts with `word`, or is closest to it. */
 static const char *suggest(const char *word, uint64_t takes)
 {
@@ -231,6 +252,8 @@ int option_unknown(const char *argument, uint64_t takes)
     text_append_bytes(&word, argument, length);
     if (!strncmp(argument, "--", 2))
         closest = suggest(text_get(&word) + 2, takes);
+    else if (lacks_a_dash(argument, takes))
+        closest = text_get(&word) + 1;
     if (closest)
         wrong_usage("unknown option '%s': did you mean '--%s'?", text_get(&word), closest);
     else
@@ -283,6 +306,31 @@ static bool abbreviated(const char *argument, const option_spec *spec)
            (length != strlen(spec->name) + 2 || strncmp(argument + 2, spec->name, length - 2) != 0);
 }
 
+/* An option that the command does not take, with those of its own that one name extends to the
+ * other: --trans for --trans-a and --trans-b. */
+static int refuse_foreign(const char *name, const char *argument, uint64_t takes,
+                          const char *command)
+{
+    text meant = {0};
+
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const char *own = specs[i].name;
+        size_t shorter = strlen(own) < strlen(name) ? strlen(own) : strlen(name);
+
+        if ((takes & OPTION(i)) && !strncmp(own, name, shorter) &&
+            (own[shorter] == '-' || name[shorter] == '-'))
+            text_format(&meant, "%s'--%s'", meant.length ? " or " : "", own);
+    }
+    if (meant.length)
+        wrong_usage("%s takes no option '%s': did you mean %s?", command, argument,
+                    text_get(&meant));
+    else
+        wrong_usage("%s takes no option '%s': 'tessera %s --help' lists its options", command,
+                    argument, command);
+    text_free(&meant);
+    return EXIT_USAGE;
+}
+
 /* A refusal of getopt_long: `code` is '?' or ':'. */
 static int refuse(int code, const char *argument, uint64_t takes)
 {
@@ -290,7 +338,7 @@ static int refuse(int code, const char *argument, uint64_t takes)
     char letter[3] = {'-', (char)optopt, '\0'};
 
     if (id < 0)
-        return option_unknown(optopt ? letter : argument, takes);
+        return option_unknown(optopt && !lacks_a_dash(argument, takes) ? letter : argument, takes);
     if (code == ':')
         return wrong_usage("option '%s' needs a value: %s", argument, specs[id].value);
     return wrong_usage("option '--%s' takes no value: '%s'", specs[id].name, argument);
@@ -300,11 +348,10 @@ static int take_option(int id, const char *argument, uint64_t takes, options *ou
 {
     const option_spec *spec = &specs[id];
 
-    if (abbreviated(argument, spec))
+    if (abbreviated(argument, spec) || lacks_a_dash(argument, takes))
         return option_unknown(argument, takes);
     if (!(takes & OPTION(id)))
-        return wrong_usage("%s takes no option '%s': 'tessera %s --help' lists its options",
-                           out->command, argument, out->command);
+        return refuse_foreign(spec->name, argument, takes, out->command);
     if (optarg && !strncmp(optarg, "--", 2) && optarg[2])
         return wrong_usage("option '%s' needs a value, and '%s' is an option", argument, optarg);
     if (optarg && !*optarg)
@@ -333,16 +380,17 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out)
     }
     optind = 0; /* glibc: start over */
     opterr = 0;
-    while (!status &&
-           (code = getopt_long(argc, argv, text_get(&letters), long_options, NULL)) != -1) {
-        /* The option's own argument lies one further back where its value follows it. */
-        bool value_apart = optarg && optind >= 2 && optarg == argv[optind - 1];
-        const char *argument = argv[optind - (value_apart ? 2 : 1)];
+    while (!status) {
+        /* Nothing is reordered, so this is where the next option stands. */
+        const char *argument = argv[optind ? optind : 1];
 
+        code = getopt_long(argc, argv, text_get(&letters), long_options, NULL);
+        if (code == -1)
+            break;
         if (code == 1)
             out->operand[out->operand_count++] = optarg;
         else if (code == '?' || code == ':')
-            status = refuse(code, argv[optind - 1], takes);
+            status = refuse(code, argument, takes);
         else
             status = take_option(option_of_code(code), argument, takes, out);
     }

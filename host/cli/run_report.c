@@ -37,12 +37,13 @@ static void append_verdict(text *out, const run_report *r)
 {
     if (!r->verified)
         return;
-    if (!r->verdict.ok)
+    if (!r->verdict.ok) {
         text_append(out, ", WRONG");
-    else if (r->verdict.worst > 0)
-        text_format(out, ", verified %.2g of bound", r->verdict.worst);
-    else
-        text_append(out, ", verified");
+        return;
+    }
+    text_append(out, r->verdict.sampled ? ", verified by samples" : ", verified");
+    if (r->verdict.worst > 0)
+        text_format(out, " %.2g of bound", r->verdict.worst);
 }
 
 void run_report_summary(const run_report *r)
@@ -60,6 +61,9 @@ void run_report_summary(const run_report *r)
         if (r->count > 1) {
             text_format(&line, " at best of %zu, median ", r->count);
             append_time(&line, r->median_ns);
+        } else if (r->fastest.build == TSR_BUILD_COLD) {
+            /* Drivers compile on at the first launch, PoCL above all. */
+            text_append(&line, " (first run after compiling)");
         }
         text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
     }
@@ -135,8 +139,9 @@ static json_t *verdict_json(const run_report *r)
 {
     if (!r->verified)
         return json_null();
-    return json_pack("{s:b, s:o, s:o}", "ok", r->verdict.ok, "worst", json_number(r->verdict.worst),
-                     "detail", r->verdict.ok ? json_null() : json_text(r->verdict.detail));
+    return json_pack("{s:b, s:b, s:o, s:o}", "ok", r->verdict.ok, "sampled", r->verdict.sampled,
+                     "worst", json_number(r->verdict.worst), "detail",
+                     r->verdict.ok ? json_null() : json_text(r->verdict.detail));
 }
 
 int run_report_json(const run_report *r)

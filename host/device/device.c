@@ -233,7 +233,10 @@ static tsr_status add_platform(tsr_devices *list, cl_platform_id platform, unsig
         if (!next) {
             st = TSR_ENOMEM;
         } else if (device_read(platform, ids[i], next, &why) != TSR_OK) {
-            st = add_failure(list, who, &why);
+            char which[sizeof(who) + 24];
+
+            snprintf(which, sizeof(which), "%s, device %u:%u", who, index, i);
+            st = add_failure(list, which, &why);
         } else {
             next->platform_index = index;
             next->device_index = i;
@@ -262,7 +265,12 @@ static tsr_status add_platforms(tsr_devices *list)
     if (!platforms)
         return TSR_ENOMEM;
     rc = clGetPlatformIDs(n, platforms, NULL);
-    for (cl_uint i = 0; i < n && rc == CL_SUCCESS && st == TSR_OK; i++)
+    if (rc != CL_SUCCESS) {
+        tsr_fail(&why, TSR_ECL, rc, "clGetPlatformIDs");
+        st = add_failure(list, "OpenCL loader", &why);
+        n = 0;
+    }
+    for (cl_uint i = 0; i < n && st == TSR_OK; i++)
         st = add_platform(list, platforms[i], i);
     free(platforms);
     return st;

@@ -32,8 +32,8 @@ typedef struct device_facts {
     char vendor[128];
     char platform[128];
     char driver[128];
-    unsigned cl_version;  /* of the device: 102, 120 as 100 * major + 10 * minor: 120, 200, 300 */
-    unsigned clc_version; /* highest OpenCL C that the device compiles, same form */
+    unsigned cl_version;  /* of the device: 100 * major + 10 * minor: 120, 200, 300 */
+    unsigned clc_version; /* highest OpenCL C that the device compiles, alike */
     size_t compute_units;
     size_t max_work_group; /* work-items in a work-group */
     size_t max_work_item[3];

@@ -14,9 +14,8 @@
 typedef enum property_kind { PROPERTY_TEXT, PROPERTY_NUMBER, PROPERTY_BOOL } property_kind;
 
 typedef struct property {
-    const char *key;     /* in JSON: "local_memory_bytes" */
-    const char *label;   /* for people: "local memory" */
-    const char *meaning; /* one line */
+    const char *key;   /* in JSON: "local_memory_bytes" */
+    const char *label; /* for people: "local memory" */
     property_kind kind;
 } property;
 

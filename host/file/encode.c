@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/sizes.h"
+#include "file/byte_order.h"
 #include "file/c_locale.h"
 #include "file/half.h"
 
@@ -25,13 +25,9 @@ static const char *descr(tsr_type type)
 
 static char byte_order(tsr_type type)
 {
-    const uint16_t one = 1;
-    unsigned char first;
-
-    memcpy(&first, &one, 1);
     if (tsr_type_size(type) == 1)
         return '|';
-    return (char)(first ? '<' : '>');
+    return (char)(host_is_little() ? '<' : '>');
 }
 
 tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)

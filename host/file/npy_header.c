@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "file/byte_order.h"
 #include "file/excerpt.h"
 
 /* The dictionary while it is read. */
@@ -154,15 +155,6 @@ static tsr_status read_shape(reader *r, npy_header *h)
                         r->name, rank);
     h->rank = (unsigned)rank;
     return TSR_OK;
-}
-
-static bool host_is_little(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-
-    memcpy(&first, &one, 1);
-    return first == 1;
 }
 
 /* What a kind that is not read is called, by the letter that NumPy gives it; NULL for no kind. */

@@ -139,8 +139,12 @@ tsr_status rig_kernel(const rig *r, const char *source, const char *options, con
                       cl_kernel *out, tsr_error *err)
 {
     program *p;
-    tsr_status st = program_get(r->session, source, options, &p, err);
+    tsr_status st;
+    text runs = {0};
 
+    text_format(&runs, " %s", entry);
+    st = program_get(r->session, source, options, text_get(&runs), &p, err);
+    text_free(&runs);
     return st ? st : program_kernel(p, entry, out, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/random.h"
+#include "base/sizes.h"
 #include "ops/registry.h"
 #include "stream/host_memory.h"
 
@@ -57,9 +58,15 @@ static tsr_status arrays_make(const problem *p, uint64_t seed, family f, arrays 
 /* The sweep of one variant in progress. */
 typedef struct sweep {
     tsr_session *session;
+    const operation *op;
+    const variant *variant;
     const verify_options *options;
+    size_t count;                    /* problems of the sweep */
     verify_row rows[TSR_TYPE_COUNT]; /* one for each element type that occurs */
     bool occurs[TSR_TYPE_COUNT];
+    text build_log[TSR_TYPE_COUNT];             /* of rows[].build_log */
+    text never_ran;                             /* of rows[].never_ran_values */
+    bool ran[TUNABLES_MAX][TUNABLE_VALUES_MAX]; /* values that a problem ran with */
 } sweep;
 
 static tsr_type type_of(const problem *p)
@@ -68,6 +75,13 @@ static tsr_type type_of(const problem *p)
 
     p->op->operands(p, o);
     return o[0].type;
+}
+
+/* Whether a kernel has something to do: a single key is sorted already, and a product takes two
+ * operations at least. */
+static bool is_work(const problem *p)
+{
+    return p->op->work(p) > 1;
 }
 
 static void note(verify_row *row, const problem *p, const params *chosen, const char *what)
@@ -84,13 +98,31 @@ static void note(verify_row *row, const problem *p, const params *chosen, const 
     text_free(&t);
 }
 
-/* Run and judge one problem with one variant and these parameters. */
-static tsr_status run_one(sweep *s, const variant *v, const problem *p, const params *chosen,
-                          family f, verify_row *row, tsr_error *err)
+/* The session keeps the log of its last failure alone: a row keeps that of its first. */
+static void note_build_log(sweep *s, verify_row *row)
+{
+    text *log = &s->build_log[row->type];
+
+    if (row->build_log)
+        return;
+    text_append(log, tsr_session_build_log(s->session));
+    row->build_log = text_get(log);
+}
+
+static void note_values(sweep *s, const params *chosen)
+{
+    for (size_t t = 0; t < chosen->count; t++)
+        for (size_t n = 0; n < TUNABLE_VALUES_MAX && chosen->tunables[t].values[n]; n++)
+            s->ran[t][n] |= chosen->tunables[t].values[n] == chosen->value[t];
+}
+
+/* Run and judge one problem with these parameters. */
+static tsr_status run_one(sweep *s, const problem *p, const params *chosen, family f,
+                          verify_row *row, tsr_error *err)
 {
     char settings[TUNABLES_MAX][64];
     const char *set[TUNABLES_MAX];
-    const tsr_run run = {.variant = v->name, .set = set, .set_count = chosen->count};
+    const tsr_run run = {.variant = s->variant->name, .set = set, .set_count = chosen->count};
     tsr_error why = {0};
     verdict result = {0};
     arrays a = {0};
@@ -109,94 +141,166 @@ static tsr_status run_one(sweep *s, const variant *v, const problem *p, const pa
         st = verify_result(p, session_facts(s->session), (const void *const *)a.before,
                            (const void *const *)a.after, &result, &why);
     row->problems++;
+    row->sampled += result.sampled;
     if (result.worst > row->worst)
         row->worst = result.worst;
+    if (st == TSR_EBUILD)
+        note_build_log(s, row);
     if (st != TSR_OK) {
         row->failed++;
         note(row, p, chosen, why.message);
         st = TSR_OK;
     }
+    if (is_work(p))
+        note_values(s, chosen);
 
 cleanup:
     arrays_free(&a);
     return st;
 }
 
-static tsr_status params_from_options(const variant *v, const verify_options *o, params *out,
-                                      tsr_error *err)
-{
-    tsr_status st = TSR_OK;
-
-    for (size_t i = 0; i < o->set_count && st == TSR_OK; i++)
-        st = params_set(v, out, o->set[i], err);
-    return st;
-}
-
-/* Judge problem i of the sweep, or note why it is not suited. */
-static tsr_status visit(sweep *s, const operation *op, const variant *v, size_t i, params chosen,
-                        tsr_error *err)
+/* Judge problem i of the sweep.  *why receives NULL, or why it is not suited, to be kept in
+ * *reason. */
+static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chosen,
+                        const char **why, text *reason, tsr_error *err)
 {
     uint64_t state = s->options->seed + i;
     const family f = (family)(random_u64(&state) % FAMILY_COUNT);
-    text reason = {0};
-    const char *why;
-    verify_row *row;
-    tsr_status st;
+    verify_row *row = &s->rows[type_of(p)];
+
+    s->occurs[row->type] = true;
+    *why = dispatch_unsuited(s->session, p, s->variant, chosen, reason);
+    if (*why)
+        return TSR_OK;
+    if (row->problems == 0)
+        row->detail[0] = '\0'; /* of a refusal */
+    return run_one(s, p, chosen, f, row, err);
+}
+
+/* Every problem of the sweep; refusals are counted. */
+static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
     problem p;
 
-    if (!op->sweep(i, s->options->tiny, &p))
-        return TSR_OK;
-    row = &s->rows[type_of(&p)];
-    s->occurs[type_of(&p)] = true;
-    st = params_from_options(v, s->options, &chosen, err);
-    if (st != TSR_OK)
-        return st;
-    why = dispatch_unsuited(s->session, &p, v, &chosen, &reason);
-    if (why) {
-        row->unsuited++;
-        if (row->problems == 0 && !row->detail[0])
+    for (; st == TSR_OK && s->op->sweep(s->count, s->options->tiny, &p); s->count++) {
+        verify_row *row = &s->rows[type_of(&p)];
+        text reason = {0};
+        const char *why;
+
+        st = visit(s, s->count, &p, chosen, &why, &reason, err);
+        row->unsuited += why != NULL;
+        if (why && row->problems == 0 && !row->detail[0])
             snprintf(row->detail, sizeof(row->detail), "%.390s", why);
-    } else {
-        if (row->problems == 0)
-            row->detail[0] = '\0'; /* of a refusal */
-        st = run_one(s, v, &p, &chosen, f, row, err);
+        text_free(&reason);
     }
-    text_free(&reason);
     return st;
 }
 
-/* Some problems of the sweep's larger half with every value that no default is. */
-static tsr_status visit_tunables(sweep *s, const operation *op, const variant *v, size_t count,
-                                 tsr_error *err)
+/* The first problem from `start` on, around the end of the sweep, that is suited and has something
+ * to do; there may be none. */
+static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_error *err)
 {
-    const size_t half = count / 2, visits = s->options->tiny ? 1 : 3;
+    const char *why = "";
     tsr_status st = TSR_OK;
-    size_t k = 0;
+    problem p;
 
-    for (size_t t = 0; t < v->tunable_count; t++) {
-        for (size_t n = 0; n < TUNABLE_VALUES_MAX && v->tunables[t].values[n]; n++) {
-            params chosen = params_default(v);
+    for (size_t k = 0; k < s->count && why && st == TSR_OK; k++) {
+        const size_t i = (start + k) % s->count;
+        text reason = {0};
 
-            if (v->tunables[t].values[n] == v->tunables[t].normal)
-                continue;
-            chosen.value[t] = v->tunables[t].values[n];
-            for (size_t j = 0; j < visits && half && st == TSR_OK; j++, k++)
-                st = visit(s, op, v, half + (k * 13 + j * (half / visits)) % half, chosen, err);
+        if (s->op->sweep(i, s->options->tiny, &p) && is_work(&p))
+            st = visit(s, i, &p, chosen, &why, &reason, err);
+        text_free(&reason);
+    }
+    return st;
+}
+
+/* Whether the options fix a tunable. */
+static bool is_fixed(const verify_options *o, const tunable *t)
+{
+    const size_t length = strlen(t->name);
+
+    for (size_t i = 0; i < o->set_count; i++)
+        if (strncmp(o->set[i], t->name, length) == 0 && o->set[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* Some problems of the sweep's larger half with every other value of a tunable. */
+static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t *drawn,
+                               tsr_error *err)
+{
+    const tunable *varied = &s->variant->tunables[t];
+    const size_t half = size_max(s->count / 2, 1), visits = s->options->tiny ? 1 : 3;
+    tsr_status st = TSR_OK;
+
+    for (size_t n = 0; n < TUNABLE_VALUES_MAX && varied->values[n]; n++) {
+        params chosen = *normal;
+
+        if (varied->values[n] == normal->value[t])
+            continue;
+        chosen.value[t] = varied->values[n];
+        for (size_t j = 0; j < visits && st == TSR_OK; j++, ++*drawn) {
+            if (j > 0 && !s->ran[t][n])
+                break; /* no problem is suited */
+            st = visit_next(s, half + (*drawn * 13 + j * (half / visits)) % half, &chosen, err);
         }
     }
     return st;
 }
 
-/* Every problem of the sweep with one variant's defaults, then its other parameters. */
-static tsr_status sweep_variant(sweep *s, const operation *op, const variant *v, tsr_error *err)
+/* Count the values that never ran, in the first row that did. */
+static void count_never_ran(sweep *s)
 {
-    tsr_status st = TSR_OK;
-    size_t count = 0;
-    problem p;
+    verify_row *row = NULL;
 
-    for (; st == TSR_OK && op->sweep(count, s->options->tiny, &p); count++)
-        st = visit(s, op, v, count, params_default(v), err);
-    return st == TSR_OK ? visit_tunables(s, op, v, count, err) : st;
+    for (int t = TSR_TYPE_COUNT - 1; t >= 0; t--)
+        if (s->rows[t].problems)
+            row = &s->rows[t];
+    if (!row)
+        return;
+    for (size_t t = 0; t < s->variant->tunable_count; t++) {
+        const tunable *of = &s->variant->tunables[t];
+
+        for (size_t n = 0; n < TUNABLE_VALUES_MAX && of->values[n]; n++) {
+            if (s->ran[t][n] || is_fixed(s->options, of))
+                continue;
+            text_format(&s->never_ran, "%s%s=%u", row->never_ran ? " " : "", of->name,
+                        of->values[n]);
+            row->never_ran++;
+        }
+    }
+    if (row->never_ran)
+        row->never_ran_values = text_get(&s->never_ran);
+}
+
+/* Every problem of the sweep with one variant's defaults, then its other parameters. */
+static tsr_status sweep_variant(sweep *s, tsr_error *err)
+{
+    params normal = params_default(s->variant);
+    tsr_status st = TSR_OK;
+    size_t drawn = 0;
+
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        s->rows[t] = (verify_row){.op = s->op, .variant = s->variant, .type = (tsr_type)t};
+    for (size_t i = 0; i < s->options->set_count && st == TSR_OK; i++)
+        st = params_set(s->variant, &normal, s->options->set[i], err);
+    if (st == TSR_OK)
+        st = visit_all(s, &normal, err);
+    for (size_t t = 0; t < s->variant->tunable_count && st == TSR_OK; t++)
+        if (!is_fixed(s->options, &s->variant->tunables[t]))
+            st = visit_values(s, t, &normal, &drawn, err);
+    if (st == TSR_OK)
+        count_never_ran(s);
+    return st;
+}
+
+static void sweep_free(sweep *s)
+{
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        text_free(&s->build_log[t]);
+    text_free(&s->never_ran);
 }
 
 tsr_status verify_operation(tsr_session *session, const operation *op,
@@ -206,19 +310,18 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
 {
     const bool on_host = session_facts(session)->kind == DEVICE_HOST;
     tsr_status st = TSR_OK;
+    bool more = true;
 
-    for (size_t i = 0; i < op->variant_count && st == TSR_OK; i++) {
+    for (size_t i = 0; i < op->variant_count && st == TSR_OK && more; i++) {
         const variant *v = &op->variants[i];
-        sweep s = {.session = session, .options = options};
+        sweep s = {.session = session, .op = op, .variant = v, .options = options};
 
         if (options->variant ? strcmp(options->variant, v->name) != 0 : on_host != !v->source)
             continue;
-        for (int t = 0; t < TSR_TYPE_COUNT; t++)
-            s.rows[t] = (verify_row){.op = op, .variant = v, .type = (tsr_type)t};
-        st = sweep_variant(&s, op, v, err);
-        for (int t = 0; t < TSR_TYPE_COUNT && st == TSR_OK; t++)
-            if (s.occurs[t] && !row(&s.rows[t], context))
-                return TSR_OK;
+        st = sweep_variant(&s, err);
+        for (int t = 0; t < TSR_TYPE_COUNT && st == TSR_OK && more; t++)
+            more = !s.occurs[t] || row(&s.rows[t], context);
+        sweep_free(&s);
     }
     return st;
 }

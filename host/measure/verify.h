@@ -12,8 +12,13 @@ typedef struct verify_row {
     size_t problems; /* run and judged */
     size_t unsuited; /* refused */
     size_t failed;
-    double worst;     /* largest |error| / bound */
-    char detail[400]; /* the first failure, or (nothing ran) the reason of the first refusal */
+    size_t sampled;   /* of the problems: too big to judge every element */
+    size_t never_ran; /* tunable values of the variant that ran with no problem of any type;
+                         counted in one row of a variant, the first with problems */
+    const char *never_ran_values; /* "GROUP=512 GROUP=1024", or NULL */
+    double worst;                 /* largest |error| / bound */
+    char detail[400];      /* the first failure, or (nothing ran) the reason of the first refusal */
+    const char *build_log; /* the compiler's, whole, of the first failure to build, or NULL */
 } verify_row;
 
 typedef struct verify_options {
@@ -26,9 +31,13 @@ typedef struct verify_options {
 
 /**
  * Run the sweep of one operation on a session's device; calls row() for each
- * variant and type, in the table's order.  Every tunable value is visited once at least.
+ * variant and type, in the table's order.
  *
- * @param row  Returns false to stop.
+ * The whole sweep runs with the defaults of a variant, and then some problems
+ * with each other value of each tunable that options->set leaves free: one at
+ * least, where any is suited that has something to do.
+ *
+ * @param row  Borrows the row and its texts during the call.  Returns false to stop.
  * @return TSR_OK, also where rows failed; otherwise what kept it from running.
  */
 tsr_status verify_operation(tsr_session *s, const operation *op, const verify_options *options,

@@ -146,17 +146,36 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     return st;
 }
 
+/* The kernels that the steps of a job launch, each once, after a space. */
+static void list_kernels(const variant *v, const job *j, text *out)
+{
+    bool listed[ENTRIES_MAX] = {false};
+    step st;
+
+    for (size_t i = 0; v->step(j, i, &st); i++) {
+        if (st.kind != STEP_LAUNCH || listed[st.entry])
+            continue;
+        listed[st.entry] = true;
+        text_format(out, " %s", v->entries[st.entry]);
+    }
+}
+
 tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
                           tsr_report *report, tsr_error *err)
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
     program *before = s->programs;
-    text options = {0};
+    text options = {0}, runs = {0};
     tsr_status st;
 
     variant_options(sel->variant, &j, &options);
-    st = program_get(s, sel->variant->source, text_get(&options), out, err);
+    list_kernels(sel->variant, &j, &runs);
+    if (options.failed || runs.failed)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", sel->variant->name);
+    else
+        st = program_get(s, sel->variant->source, text_get(&options), text_get(&runs), out, err);
     text_free(&options);
+    text_free(&runs);
     if (st == TSR_OK && report && s->programs != before) {
         report->build = (*out)->built;
         report->build_ns += (*out)->build_ns;
@@ -324,7 +343,7 @@ static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
             chain_push(events, e);
         now = next;
         more = !is_last;
-        ++*count;
+        *count += st == TSR_OK;
     }
     return st;
 }

@@ -1,9 +1,9 @@
 /* The operation matmul: C := alpha op(A) op(B) + beta C, and the table of its variants. */
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/groups.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_shape.h"
@@ -49,6 +49,8 @@ static tsr_status check(const problem *q, tsr_error *err)
     tsr_status st = real_check("matmul", p->type, p->precision, err);
 
     if (st == TSR_OK)
+        st = real_check_scales("matmul", p->type, p->alpha, p->beta, err);
+    if (st == TSR_OK)
         st = check_matrix("A", p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, matmul_ld_a(p),
                           p->offset_a, size, err);
     if (st == TSR_OK)
@@ -65,10 +67,13 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     const size_t size = tsr_type_size(p->type);
     const bool reads = matmul_alpha(p) != 0 && p->m && p->n;
 
-    out[MATMUL_A] = (operand){.name = "A", .type = p->type, .access = ACCESS_READ};
-    out[MATMUL_B] = (operand){.name = "B", .type = p->type, .access = ACCESS_READ};
+    out[MATMUL_A] =
+        (operand){.name = "A", .type = p->type, .access = ACCESS_READ, .begin = p->offset_a * size};
+    out[MATMUL_B] =
+        (operand){.name = "B", .type = p->type, .access = ACCESS_READ, .begin = p->offset_b * size};
     out[MATMUL_C] =
         (operand){.name = "C",
+                  .begin = p->offset_c * size,
                   .type = p->type,
                   .access = matmul_beta(p) == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
                   .whole = matmul_beta(p) == 0 && matmul_ld_c(p) == p->n && p->offset_c == 0};
@@ -90,9 +95,11 @@ static double work(const problem *q)
 static double bytes(const problem *q)
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    const double m = (double)p->m, n = (double)p->n;
+    const double k = matmul_alpha(p) == 0 ? 0 : (double)p->k; /* then A and B are not read */
+    const double c = m * n * (matmul_beta(p) == 0 ? 1 : 2);
 
-    return (double)tsr_type_size(p->type) * (m * k + k * n + m * n * (matmul_beta(p) == 0 ? 1 : 2));
+    return (double)tsr_type_size(p->type) * (m * k + k * n + c);
 }
 
 static void describe(const problem *q, text *out)
@@ -149,7 +156,7 @@ static const char *unsuited_portable(const job *j, text *reason)
     const size_t limit = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         if (sizes[i] <= limit)
             continue;
         text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
@@ -169,6 +176,11 @@ static const char *unsuited_group(const job *j, size_t side, size_t local, text 
     if (side * side > j->device->max_work_group) {
         text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu",
                     side * side, j->device->max_work_group);
+        return text_get(reason);
+    }
+    if (side > group_fit_square(j->device, side)) {
+        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", side,
+                    side, group_limit(j->device, 0), group_limit(j->device, 1));
         return text_get(reason);
     }
     if (local > j->device->local_memory) {
@@ -207,19 +219,10 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
     return true;
 }
 
-/* 16 x 16, or less where the device takes no group of 256. */
-static size_t naive_side(const device_facts *d)
-{
-    size_t side = 16;
-
-    while (side * side > d->max_work_group && side > 1)
-        side /= 2;
-    return side;
-}
-
+/* In groups of 16 x 16, or smaller where the device takes no such group. */
 static bool naive_step(const job *j, size_t i, step *out)
 {
-    const size_t side = naive_side(j->device);
+    const size_t side = group_fit_square(j->device, 16);
 
     return launch(j, i, side, side, out);
 }
@@ -328,8 +331,6 @@ static const char *openmp_unsuited(const job *j, text *reason)
     return matmul_host_has_openmp() ? host_unsuited(j, reason) : "built without OpenMP";
 }
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const variant variants[] = {
     {.name = "ijk",
      .idea = "the definition as three loops: the inner one walks down a column of B",
@@ -367,7 +368,7 @@ static const variant variants[] = {
      .source = "matmul_tiled.cl",
      .entries = {"matmul_tiled"},
      .tunables = tiled_tunables,
-     .tunable_count = COUNT(tiled_tunables),
+     .tunable_count = ARRAY_COUNT(tiled_tunables),
      .defines = defines,
      .unsuited = tiled_unsuited,
      .step = tiled_step},
@@ -376,7 +377,7 @@ static const variant variants[] = {
      .source = "matmul_block.cl",
      .entries = {"matmul_block"},
      .tunables = block_tunables,
-     .tunable_count = COUNT(block_tunables),
+     .tunable_count = ARRAY_COUNT(block_tunables),
      .defines = defines,
      .unsuited = block_unsuited,
      .step = block_step},
@@ -385,7 +386,7 @@ static const variant variants[] = {
      .source = "matmul_vector.cl",
      .entries = {"matmul_vector"},
      .tunables = vector_tunables,
-     .tunable_count = COUNT(vector_tunables),
+     .tunable_count = ARRAY_COUNT(vector_tunables),
      .defines = defines,
      .unsuited = vector_unsuited,
      .step = block_step},
@@ -394,7 +395,7 @@ static const variant variants[] = {
      .source = "matmul_item_block.cl",
      .entries = {"matmul_item_block"},
      .tunables = item_block_tunables,
-     .tunable_count = COUNT(item_block_tunables),
+     .tunable_count = ARRAY_COUNT(item_block_tunables),
      .defines = defines,
      .unsuited = item_block_unsuited,
      .step = item_block_step},
@@ -409,14 +410,14 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const on_cpu[] = {"item-block", "vector", "block", "tiled", "naive"};
     const bool thin = size_min(q->matmul.m, q->matmul.n) < 8;
     const char *const *order = on_device;
-    size_t n = COUNT(on_device);
+    size_t n = ARRAY_COUNT(on_device);
 
     if (d->kind == DEVICE_HOST) {
         order = on_host;
-        n = COUNT(on_host);
+        n = ARRAY_COUNT(on_host);
     } else if (d->kind == DEVICE_CPU) {
         order = on_cpu;
-        n = COUNT(on_cpu);
+        n = ARRAY_COUNT(on_cpu);
     } else if (thin) {
         order = on_device_thin;
     }
@@ -428,7 +429,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
                                     .rate = "GFLOP/s",
                                     .variants = variants,
-                                    .variant_count = COUNT(variants),
+                                    .variant_count = ARRAY_COUNT(variants),
                                     .check = check,
                                     .operands = operands,
                                     .work = work,

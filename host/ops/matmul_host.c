@@ -11,17 +11,17 @@
  * of A passes over it. */
 enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
-#define REAL    float
-#define NAME(f) f##_f32
+#define REAL        float
+#define NAMED(name) name##_f32
 #include "ops/matmul_host_body.h"
 #undef REAL
-#undef NAME
+#undef NAMED
 
-#define REAL    double
-#define NAME(f) f##_f64
+#define REAL        double
+#define NAMED(name) name##_f64
 #include "ops/matmul_host_body.h"
 #undef REAL
-#undef NAME
+#undef NAMED
 
 tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)
 {

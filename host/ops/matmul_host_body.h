@@ -1,23 +1,23 @@
 /*
  * The loops of the CPU ladder, for one element type: included by matmul_host.c
- * once with REAL float and once with REAL double.  NAME(f) makes the function
- * names of the two apart.
+ * once with REAL float and once with REAL double.  NAMED(name) is the name with the
+ * type's suffix.
  *
  * Every function adds op(A) op(B) to s, which is m x n with leading dimension
  * lds.  Strides say how far apart the elements of op(A) and op(B) are along
  * their rows and columns.
  */
 
-typedef struct NAME(terms) {
+typedef struct NAMED(terms) {
     size_t m, n, k;
     const REAL *a, *b;
     size_t a_row, a_column; /* from op(A)(i, p) to (i + 1, p) and (i, p + 1) */
     size_t b_row, b_column;
     REAL *s;
     size_t lds;
-} NAME(terms);
+} NAMED(terms);
 
-static void NAME(ijk)(const NAME(terms) * t)
+static void NAMED(ijk)(const NAMED(terms) * t)
 {
     for (size_t i = 0; i < t->m; i++)
         for (size_t j = 0; j < t->n; j++)
@@ -26,7 +26,7 @@ static void NAME(ijk)(const NAME(terms) * t)
                     t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
-static void NAME(jik)(const NAME(terms) * t)
+static void NAMED(jik)(const NAMED(terms) * t)
 {
     for (size_t j = 0; j < t->n; j++)
         for (size_t i = 0; i < t->m; i++)
@@ -35,7 +35,7 @@ static void NAME(jik)(const NAME(terms) * t)
                     t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
-static void NAME(ikj)(const NAME(terms) * t)
+static void NAMED(ikj)(const NAMED(terms) * t)
 {
     for (size_t i = 0; i < t->m; i++)
         for (size_t p = 0; p < t->k; p++)
@@ -44,7 +44,7 @@ static void NAME(ikj)(const NAME(terms) * t)
                     t->a[i * t->a_row + p * t->a_column] * t->b[p * t->b_row + j * t->b_column];
 }
 
-static void NAME(kij)(const NAME(terms) * t)
+static void NAMED(kij)(const NAMED(terms) * t)
 {
     for (size_t p = 0; p < t->k; p++)
         for (size_t i = 0; i < t->m; i++)
@@ -54,8 +54,8 @@ static void NAME(kij)(const NAME(terms) * t)
 }
 
 /* One row of s, from columns j0 to j1, of terms p0 to p1: the inner loop runs along rows of B. */
-static void NAME(row_part)(const NAME(terms) * t, size_t i, size_t j0, size_t j1, size_t p0,
-                           size_t p1)
+static void NAMED(row_part)(const NAMED(terms) * t, size_t i, size_t j0, size_t j1, size_t p0,
+                            size_t p1)
 {
     REAL *restrict row = t->s + i * t->lds;
 
@@ -74,34 +74,41 @@ static void NAME(row_part)(const NAME(terms) * t, size_t i, size_t j0, size_t j1
 }
 
 /* Rows i0 to i1 of s, block by block of B. */
-static void NAME(blocked_rows)(const NAME(terms) * t, size_t i0, size_t i1)
+static void NAMED(blocked_rows)(const NAMED(terms) * t, size_t i0, size_t i1)
 {
-    for (size_t p = 0; p < t->k; p += BLOCK_K)
-        for (size_t j = 0; j < t->n; j += BLOCK_N)
+    for (size_t p = 0; p < t->k; p += BLOCK_K) {
+        const size_t p1 = size_min(p + BLOCK_K, t->k);
+
+        for (size_t j = 0; j < t->n; j += BLOCK_N) {
+            const size_t j1 = size_min(j + BLOCK_N, t->n);
+
             for (size_t i = i0; i < i1; i++)
-                NAME(row_part)
-    (t, i, j, size_min(j + BLOCK_N, t->n), p, size_min(p + BLOCK_K, t->k));
+                NAMED(row_part)(t, i, j, j1, p, p1);
+        }
+    }
 }
 
-static void NAME(blocked)(const NAME(terms) * t)
+static void NAMED(blocked)(const NAMED(terms) * t)
 {
-    NAME(blocked_rows)(t, 0, t->m);
+    NAMED(blocked_rows)(t, 0, t->m);
 }
 
-static void NAME(openmp)(const NAME(terms) * t)
+static void NAMED(openmp)(const NAMED(terms) * t)
 {
     const long long strips = (long long)size_div_up(t->m, STRIP_M);
 
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic)
+#endif
     for (long long strip = 0; strip < strips; strip++) {
         const size_t i = (size_t)strip * STRIP_M;
 
-        NAME(blocked_rows)(t, i, size_min(i + STRIP_M, t->m));
+        NAMED(blocked_rows)(t, i, size_min(i + STRIP_M, t->m));
     }
 }
 
 /* C := alpha S + beta C.  S may be C itself where beta is 0. */
-static void NAME(update)(const tsr_matmul_problem *p, const NAME(terms) * t, REAL *c, size_t ldc)
+static void NAMED(update)(const tsr_matmul_problem *p, const NAMED(terms) * t, REAL *c, size_t ldc)
 {
     const REAL alpha = (REAL)p->alpha, beta = (REAL)p->beta;
 
@@ -115,13 +122,13 @@ static void NAME(update)(const tsr_matmul_problem *p, const NAME(terms) * t, REA
 }
 
 /* The sums start at zero: in C, or beside it where beta needs the old C. */
-static tsr_status NAME(run)(const tsr_matmul_problem *p, void *const operands[],
-                            void (*loops)(const NAME(terms) *), tsr_error *err)
+static tsr_status NAMED(run)(const tsr_matmul_problem *p, void *const operands[],
+                             void (*loops)(const NAMED(terms) *), tsr_error *err)
 {
     const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p), ldc = matmul_ld_c(p);
     const bool beside = (REAL)p->beta != 0;
     REAL *c;
-    NAME(terms) t = {.m = p->m, .n = p->n, .k = (REAL)p->alpha == 0 ? 0 : p->k};
+    NAMED(terms) t = {.m = p->m, .n = p->n, .k = (REAL)p->alpha == 0 ? 0 : p->k};
 
     if (p->m == 0 || p->n == 0)
         return TSR_OK;
@@ -142,7 +149,7 @@ static tsr_status NAME(run)(const tsr_matmul_problem *p, void *const operands[],
     for (size_t i = 0; i < p->m && !beside; i++)
         memset(c + i * ldc, 0, p->n * sizeof(REAL));
     loops(&t);
-    NAME(update)(p, &t, c, ldc);
+    NAMED(update)(p, &t, c, ldc);
     if (beside)
         free(t.s);
     return TSR_OK;

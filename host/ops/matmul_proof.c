@@ -1,5 +1,6 @@
 #include "ops/matmul_proof.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/random.h"
+#include "base/sizes.h"
 #include "ops/matmul_shape.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -87,7 +89,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
 
 /* Products above this many multiply-adds are checked by samples and sums. */
 static const double verify_work_limit = 0x1p28;
-enum { VERIFY_SAMPLES = 4096 };
+enum { SAMPLES = 4096, SAMPLE_BLOCK = 64, SIGN_SIGMAS = 8 };
 
 /* One result to be judged. */
 typedef struct judged {
@@ -118,7 +120,7 @@ static void judge_element(const judged *j, size_t i, size_t column)
     j->out->ok = false;
     snprintf(j->out->detail, sizeof(j->out->detail),
              "C(%zu, %zu) is %.9g and should be %.9g: %.3g times the bound", i, column, got,
-             (double)(alpha * s.sum + beta * (long double)c), error);
+             (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
 }
 
 /* The elements of C's array that are no elements of C keep their bytes. */
@@ -140,12 +142,14 @@ static void judge_gaps(const judged *j)
     }
 }
 
-/* Tile edges and corners first, then elements at random. */
+/* Tile edges and corners, then an element at random of each block of SAMPLE_BLOCK x SAMPLE_BLOCK,
+ * so that a tile that is wrong throughout shows, then more at random up to SAMPLES. */
 static void judge_samples(const judged *j)
 {
-    const tsr_matmul_problem *p = j->p;
     static const size_t edges[] = {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
+    const tsr_matmul_problem *p = j->p;
     uint64_t state = 1;
+    size_t n = 2 * COUNT(edges) * COUNT(edges);
 
     for (size_t r = 0; r < COUNT(edges); r++)
         for (size_t s = 0; s < COUNT(edges); s++)
@@ -153,90 +157,115 @@ static void judge_samples(const judged *j)
                 judge_element(j, edges[r], edges[s]);
                 judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s]);
             }
-    for (size_t n = 2 * COUNT(edges) * COUNT(edges); n < VERIFY_SAMPLES; n++) {
-        uint64_t r = random_u64(&state), s = random_u64(&state);
+    for (size_t i = 0; i < p->m; i += SAMPLE_BLOCK)
+        for (size_t c = 0; c < p->n; c += SAMPLE_BLOCK, n++) {
+            const size_t rows = size_min(SAMPLE_BLOCK, p->m - i);
+            const size_t columns = size_min(SAMPLE_BLOCK, p->n - c);
+            const uint64_t r = random_u64(&state), s = random_u64(&state);
+
+            judge_element(j, i + (size_t)(r % rows), c + (size_t)(s % columns));
+        }
+    for (; n < SAMPLES; n++) {
+        const uint64_t r = random_u64(&state), s = random_u64(&state);
 
         judge_element(j, (size_t)(r % p->m), (size_t)(s % p->n));
     }
 }
 
-/* t = op(B) r and |op(B)| 1 for signs r: the first half of Freivalds' check. */
-static void multiply_signs(const judged *j, const double *signs, long double *t, long double *mag)
+/* What the check against random signs needs of op(B). */
+typedef struct projection {
+    double *signs;      /* n of +-1; 0 where the column of op(B) is not finite */
+    long double *image; /* k: op(B) times the signs */
+    long double norm;   /* Frobenius norm of the columns that take part */
+} projection;
+
+static void project(const judged *j, projection *x)
 {
     const tsr_matmul_problem *p = j->p;
+    uint64_t state = 2;
 
+    for (size_t c = 0; c < p->n; c++) {
+        x->signs[c] = random_u64(&state) & 1 ? 1 : -1;
+        for (size_t q = 0; q < p->k && x->signs[c] != 0; q++)
+            if (!isfinite(real_get(p->type, j->b, matmul_index_b(p, q, c))))
+                x->signs[c] = 0;
+    }
+    x->norm = 0;
     for (size_t q = 0; q < p->k; q++) {
-        t[q] = mag[q] = 0;
+        x->image[q] = 0;
         for (size_t c = 0; c < p->n; c++) {
             const long double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
 
-            t[q] += b * signs[c];
-            mag[q] += fabsl(b);
+            if (x->signs[c] == 0)
+                continue;
+            x->image[q] += b * x->signs[c];
+            x->norm += b * b;
         }
     }
+    x->norm = sqrtl(x->norm);
 }
 
-/* Row i of C r against alpha op(A) (op(B) r) + beta C0 r; the bound is the sum of the elements'. */
-static void judge_row_sum(const judged *j, size_t i, const double *signs, const long double *t,
-                          const long double *mag)
+/* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs.  Rows with values
+ * that are not finite, or that may overflow, are left to the samples. */
+static void judge_row(const judged *j, size_t i, const projection *x)
 {
     const tsr_matmul_problem *p = j->p;
-    const long double u = p->type == TSR_F64 ? 0x1p-53L : 0x1p-24L;
     const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
-    long double exact = 0, magnitude_sum = 0, got = 0;
-    long double n = (long double)p->k + 2, gamma = n * u / (1 - n * u);
+    const long double most = p->type == TSR_F64 ? (long double)DBL_MAX : (long double)FLT_MAX;
+    long double exact = 0, got = 0, a_norm = 0, c_norm = 0, size, tolerance;
 
     for (size_t q = 0; q < p->k; q++) {
         const long double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
 
-        exact += alpha * a * t[q];
-        magnitude_sum += fabsl(alpha * a) * mag[q];
+        exact += alpha * a * x->image[q];
+        a_norm += a * a;
     }
     for (size_t c = 0; c < p->n; c++) {
         const long double old =
             beta == 0 ? 0 : (long double)real_get(p->type, j->before, matmul_index_c(p, i, c));
 
-        exact += beta * old * signs[c];
-        magnitude_sum += fabsl(beta * old);
-        got += real_get(p->type, j->after, matmul_index_c(p, i, c)) * signs[c];
+        if (x->signs[c] == 0)
+            continue;
+        exact += beta * old * x->signs[c];
+        c_norm += old * old;
+        got += real_get(p->type, j->after, matmul_index_c(p, i, c)) * x->signs[c];
     }
-    if (!isfinite((double)exact) || !isfinite((double)magnitude_sum))
-        return; /* samples judge rows with special values */
-    if (fabsl(got - exact) <= gamma * magnitude_sum + n * (long double)p->n * 0x1p-126L)
+    size = fmaxl(1, fabsl(alpha)) * sqrtl(a_norm) * x->norm + fabsl(beta) * sqrtl(c_norm);
+    if (!isfinite(size) || size > most)
+        return;
+    tolerance = SIGN_SIGMAS * real_gamma(p->type, p->k + 2) * size +
+                (long double)p->n * (long double)(p->k + 2) * FLT_MIN;
+    if (fabsl(got - exact) <= tolerance)
         return;
     if (j->out->ok)
         snprintf(j->out->detail, sizeof(j->out->detail),
-                 "row %zu of C times random signs is %.9g and should be %.9g", i, (double)got,
-                 (double)exact);
+                 "row %zu of C times random signs is %.9Lg and should be %.9Lg", i, got, exact);
     j->out->ok = false;
 }
 
-/* Check C r for random signs r, in O(n^2): R. Freivalds, "Probabilistic machines can use less
- * running time", IFIP 1977.  An error in one element shows with probability 1; errors that
- * cancel in a row, with at least 1/2 in each. */
+/* Check C r for random signs r in O(n^2), after R. Freivalds, "Probabilistic machines can use less
+ * running time", IFIP 1977.  The elements' errors do not depend on the signs, so by Hoeffding's
+ * inequality their signed sum over a row exceeds SIGN_SIGMAS times the root of the sum of their
+ * squared bounds with probability below 2 exp(-SIGN_SIGMAS^2 / 2) = 3e-14; Cauchy and Schwarz bound
+ * |A| |B| by norms.  What it finds is an error in a row above that: about that of a few elements
+ * that are wrong throughout.  Smaller ones are the samples' to find. */
 static tsr_status judge_row_sums(const judged *j, tsr_error *err)
 {
     const tsr_matmul_problem *p = j->p;
-    double *signs = malloc(p->n * sizeof(*signs));
-    long double *t = malloc(p->k * sizeof(*t)), *mag = malloc(p->k * sizeof(*mag));
+    projection x = {.signs = malloc(p->n * sizeof(*x.signs)),
+                    .image = malloc(p->k * sizeof(*x.image))};
     tsr_status st = TSR_OK;
-    uint64_t state = 2;
 
-    if (!signs || !t || !mag) {
+    if (!x.signs || !x.image) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
                       p->n, p->k);
-        goto cleanup;
+    } else {
+        project(j, &x);
+        for (size_t i = 0; i < p->m; i++)
+            judge_row(j, i, &x);
     }
-    for (size_t c = 0; c < p->n; c++)
-        signs[c] = random_u64(&state) & 1 ? 1 : -1;
-    multiply_signs(j, signs, t, mag);
-    for (size_t i = 0; i < p->m; i++)
-        judge_row_sum(j, i, signs, t, mag);
-
-cleanup:
-    free(signs);
-    free(t);
-    free(mag);
+    free(x.signs);
+    free(x.image);
     return st;
 }
 

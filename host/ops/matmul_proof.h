@@ -11,8 +11,9 @@ void matmul_fill(const problem *p, uint64_t seed, family f, void *const operands
 bool matmul_sweep(size_t i, bool tiny, problem *out);
 
 /**
- * operation.verify of matmul.  Every element is judged by real_judge; above 2^28 multiply-adds
- * 4096 elements are, tile edges among them, and every row of C is checked against random signs.
+ * operation.verify of matmul.  Every element is judged by real_judge; above 2^28
+ * multiply-adds at least 4096 are, tile edges and one of each block of 64 x 64 among them, and
+ * every row of C is checked against random signs.
  */
 tsr_status matmul_verify(const problem *p, const device_facts *d, const void *const before[],
                          const void *const after[], verdict *out, tsr_error *err);

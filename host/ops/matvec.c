@@ -5,13 +5,11 @@
  * op(A) has rows.
  */
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/random.h"
 #include "base/sizes.h"
+#include "ops/groups.h"
 #include "ops/matvec_host.h"
 #include "ops/matvec_proof.h"
 #include "ops/real.h"
@@ -31,22 +29,9 @@ enum {
     CPU_PART_LEAST = 8192
 };
 
-/* Largest power of two up to `wanted` that the device takes as the size of a work-group. */
-static size_t local_size(const device_facts *d, size_t wanted)
-{
-    size_t limit = size_min(wanted, d->max_work_group);
-    size_t local = 1;
-
-    if (d->max_work_item[0])
-        limit = size_min(limit, d->max_work_item[0]);
-    while (local * 2 <= limit)
-        local *= 2;
-    return local;
-}
-
 static size_t group_size(const job *j)
 {
-    return local_size(j->device, param(j->params, "GROUP"));
+    return group_fit(j->device, 0, param(j->params, "GROUP"));
 }
 
 static size_t element_size(const job *j)
@@ -61,7 +46,7 @@ static const char *team_unsuited(const job *j, size_t team, text *reason)
         text_format(reason, "a team of %zu exceeds GROUP, %u", team, param(j->params, "GROUP"));
     else if (team > group_size(j))
         text_format(reason, "a team of %zu work-items exceeds the device's work-groups of %zu",
-                    team, j->device->max_work_group);
+                    team, group_limit(j->device, 0));
     else
         return NULL;
     return text_get(reason);
@@ -120,7 +105,7 @@ static void launch(const job *j, size_t groups, size_t local, step *out)
     step_real(out, m->type, v.beta);
 }
 
-/* --- row-item --- */
+/* ---- row-item ---------------------------------------------------------------------------- */
 
 static const char *row_item_unsuited(const job *j, text *reason)
 {
@@ -164,7 +149,7 @@ static bool row_item_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- team-tree --- */
+/* ---- team-tree --------------------------------------------------------------------------- */
 
 static const char *team_tree_unsuited(const job *j, text *reason)
 {
@@ -189,7 +174,7 @@ static bool team_tree_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- team-subgroup --- */
+/* ---- team-subgroup ----------------------------------------------------------------------- */
 
 static const char *team_subgroup_unsuited(const job *j, text *reason)
 {
@@ -213,7 +198,7 @@ static bool team_subgroup_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- team-shfl --- */
+/* ---- team-shfl --------------------------------------------------------------------------- */
 
 static const char *team_shfl_unsuited(const job *j, text *reason)
 {
@@ -236,7 +221,7 @@ static bool team_shfl_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- group-row --- */
+/* ---- group-row --------------------------------------------------------------------------- */
 
 static const char *group_row_unsuited(const job *j, text *reason)
 {
@@ -261,7 +246,7 @@ static bool group_row_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- short-rows --- */
+/* ---- short-rows -------------------------------------------------------------------------- */
 
 static const char *short_rows_unsuited(const job *j, text *reason)
 {
@@ -287,7 +272,7 @@ static bool short_rows_step(const job *j, size_t i, step *out)
     return true;
 }
 
-/* --- split-row, rows-vector, columns-vector: the columns cut into parts --- */
+/* ---- split-row, rows-vector, columns-vector: the columns cut into parts ------------------ */
 
 /* How a problem is cut: a group takes `rows` rows of op(A), and one part of their columns. */
 typedef struct cut {
@@ -486,7 +471,7 @@ static bool columns_vector_step(const job *j, size_t i, step *out)
     return cut_step(j, &c, i, out);
 }
 
-/* --- the host --- */
+/* ---- the host ---------------------------------------------------------------------------- */
 
 static const char *host_unsuited(const job *j, text *reason)
 {
@@ -500,7 +485,7 @@ static const char *openmp_unsuited(const job *j, text *reason)
     return why ? why : type_unsuited(j, reason);
 }
 
-/* --- the table --- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 #define GROUP_MEANING "work-items in a work-group, fewer where the device takes fewer"
 
@@ -549,7 +534,7 @@ static const tunable columns_vector_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
 };
 
-#define TUNABLES(list) .tunables = list, .tunable_count = sizeof(list) / sizeof((list)[0])
+#define TUNABLES(list) .tunables = list, .tunable_count = ARRAY_COUNT(list)
 
 static const variant variants[] = {
     {.name = "row-pointers",
@@ -676,7 +661,7 @@ static const variant variants[] = {
      .step = columns_vector_step},
 };
 
-/* --- the operation --- */
+/* ---- the operation ----------------------------------------------------------------------- */
 
 static tsr_status too_large(const tsr_matvec_problem *m, const char *what, size_t elements,
                             size_t offset, tsr_error *err)
@@ -716,6 +701,8 @@ static tsr_status check(const problem *p, tsr_error *err)
     tsr_status st = real_check("matvec", m->type, m->precision, err);
     size_t span, bytes;
 
+    if (st == TSR_OK)
+        st = real_check_scales("matvec", m->type, m->alpha, m->beta, err);
     if (st != TSR_OK)
         return st;
     if (lda < m->columns)
@@ -751,14 +738,17 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     out[MATVEC_A] = (operand){.name = "A",
                               .type = m->type,
                               .access = ACCESS_READ,
+                              .begin = m->offset_a * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_a, span)};
     out[MATVEC_X] = (operand){.name = "x",
                               .type = m->type,
                               .access = ACCESS_READ,
+                              .begin = m->offset_x * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_x, read ? v.columns : 0)};
     out[MATVEC_Y] = (operand){.name = "y",
                               .type = m->type,
                               .access = v.beta == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
+                              .begin = m->offset_y * tsr_type_size(m->type),
                               .bytes = used_bytes(m->type, m->offset_y, v.rows),
                               .whole = v.beta == 0 && m->offset_y == 0};
     return 3;
@@ -820,7 +810,7 @@ static size_t prefer_on_host(const char *out[])
     static const char *const order[] = {"openmp",        "unroll-4",      "unroll-2",
                                         "contiguous-O3", "contiguous-O2", "contiguous",
                                         "row-pointers",  "contiguous-O1", "contiguous-O0"};
-    const size_t count = sizeof(order) / sizeof(order[0]);
+    const size_t count = ARRAY_COUNT(order);
 
     memcpy(out, order, sizeof(order));
     return count;
@@ -852,7 +842,7 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
     if (!v->trans && v->columns <= 16 && v->rows >= 1024)
         prefer_next(out, &count, "row-item");
-    return prefer_all(out, count, order, sizeof(order) / sizeof(order[0]));
+    return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
 static size_t prefer_on_gpu(const matvec_view *v, size_t units, const char *out[])
@@ -870,7 +860,7 @@ static size_t prefer_on_gpu(const matvec_view *v, size_t units, const char *out[
         prefer_next(out, &count, "short-rows");
     else if (v->rows < warps_to_fill && v->columns >= 1024)
         prefer_next(out, &count, "group-row");
-    return prefer_all(out, count, order, sizeof(order) / sizeof(order[0]));
+    return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
@@ -888,7 +878,7 @@ const operation operation_matvec = {
     .idea = "y := alpha op(A) x + beta y",
     .rate = "GB/s",
     .variants = variants,
-    .variant_count = sizeof(variants) / sizeof(variants[0]),
+    .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
     .work = work,

@@ -33,6 +33,9 @@ matvec_view matvec_view_of(const tsr_matvec_problem *p)
                      .alpha = real_round(p->type, p->alpha),
                      .beta = real_round(p->type, p->beta)};
 
+    /* Without a term alpha counts for nothing, infinite or not; with alpha 0 no term is read. */
+    if (v.columns == 0)
+        v.alpha = 0;
     if (v.alpha == 0)
         v.columns = 0;
     return v;

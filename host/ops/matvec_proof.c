@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "ops/matvec_host.h"
@@ -91,44 +90,16 @@ bool matvec_sweep(size_t i, bool tiny, problem *out)
     return true;
 }
 
-enum { BLOCK = 64, SAMPLES = 4096 };
+enum { BLOCK = 64 };
 
-/* Which elements of y are checked: all, or SAMPLES of them. */
-typedef struct sample {
-    size_t length, count;
-} sample;
-
-static sample sample_of(const matvec_view *v)
-{
-    const double products = (double)v->rows * (double)v->columns;
-    const bool all = v->rows <= SAMPLES || products <= 0x1p28;
-
-    return (sample){.length = v->rows, .count = all ? v->rows : SAMPLES};
-}
-
-/* The i-th of them, ascending: all; or both ends, where edges of tiles are, and between them an
- * even spread, shifted so that it takes every residue. */
-static size_t sample_at(const sample *s, size_t i)
-{
-    const size_t end = SAMPLES / 4;
-    const size_t inner = SAMPLES - 2 * end;
-
-    if (s->count == s->length || i < end)
-        return i;
-    if (i >= SAMPLES - end)
-        return s->length - (SAMPLES - i);
-    return end + (size_t)((double)(i - end) / (double)inner * (double)(s->length - 2 * end));
-}
-
-/* Sums of `count` sampled elements from the `first`.  Along memory in the inner loop, whichever
- * way A lies. */
-static void add_up(const matvec_view *v, const tsr_matvec_problem *m, const sample *s, size_t first,
-                   size_t count, const void *const before[], real_sum *sum)
+/* Sums of `count` rows from the `first`.  Along memory in the inner loop, whichever way A lies. */
+static void add_up(const matvec_view *v, const tsr_matvec_problem *m, size_t first, size_t count,
+                   const void *const before[], real_sum *sum)
 {
     size_t at[BLOCK];
 
     for (size_t i = 0; i < count; i++)
-        at[i] = m->offset_a + sample_at(s, first + i) * v->row_step;
+        at[i] = m->offset_a + (first + i) * v->row_step;
     if (v->trans) {
         for (size_t c = 0; c < v->columns; c++) {
             const double x = real_get(m->type, before[MATVEC_X], m->offset_x + c);
@@ -151,7 +122,6 @@ tsr_status matvec_verify(const problem *p, const device_facts *d, const void *co
     const tsr_matvec_problem *m = &p->matvec;
     const matvec_view v = matvec_view_of(m);
     const size_t size = tsr_type_size(m->type);
-    const sample s = sample_of(&v);
 
     (void)err;
     *out = (verdict){.ok = true};
@@ -163,15 +133,15 @@ tsr_status matvec_verify(const problem *p, const device_facts *d, const void *co
                  m->offset_y);
         return TSR_OK;
     }
-    for (size_t first = 0; first < s.count; first += BLOCK) {
-        const size_t count = size_min(BLOCK, s.count - first);
+    for (size_t first = 0; first < v.rows; first += BLOCK) {
+        const size_t count = size_min(BLOCK, v.rows - first);
         real_sum sum[BLOCK];
 
         for (size_t i = 0; i < count; i++)
             sum[i] = real_sum_start(m->type, d);
-        add_up(&v, m, &s, first, count, before, sum);
+        add_up(&v, m, first, count, before, sum);
         for (size_t i = 0; i < count; i++) {
-            const size_t row = sample_at(&s, first + i);
+            const size_t row = first + i;
             const double c =
                 v.beta == 0 ? 0 : real_get(m->type, before[MATVEC_Y], m->offset_y + row);
             const double got = real_get(m->type, after[MATVEC_Y], m->offset_y + row);
@@ -184,7 +154,7 @@ tsr_status matvec_verify(const problem *p, const device_facts *d, const void *co
             out->ok = false;
             snprintf(out->detail, sizeof(out->detail),
                      "y[%zu] is %.9g, %.3g times its error bound away from %.9Lg", row, got, ratio,
-                     v.alpha * sum[i].sum + (long double)v.beta * c);
+                     v.alpha * real_sum_value(&sum[i]) + (long double)v.beta * c);
         }
     }
     return TSR_OK;

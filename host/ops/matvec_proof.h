@@ -11,8 +11,7 @@ void matvec_fill(const problem *p, uint64_t seed, family f, void *const operands
 bool matvec_sweep(size_t i, bool tiny, problem *out);
 
 /**
- * operation.verify of matvec.  Every element is judged by real_judge; above 2^28 multiply-adds
- * 4096 elements are, both ends among them.
+ * operation.verify of matvec.  Every element is judged by real_judge.
  */
 tsr_status matvec_verify(const problem *p, const device_facts *d, const void *const before[],
                          const void *const after[], verdict *out, tsr_error *err);

@@ -1,6 +1,5 @@
 #include "ops/real.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -15,10 +14,28 @@ tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, ts
     if (type != TSR_F32 && type != TSR_F64)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: takes float32 or float64, not %s", op,
                         tsr_type_name(type));
+    if ((unsigned)precision >= TSR_PRECISION_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
+                        (int)precision);
     if (precision == TSR_PRECISION_DEFAULT || (precision == TSR_PRECISION_F64) == (type == TSR_F64))
         return TSR_OK;
     return tsr_fail(err, TSR_EINVAL, 0, "%s: precision %s does not go with %s operands", op,
                     tsr_precision_name(precision), tsr_type_name(type));
+}
+
+tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
+                             tsr_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } scales[] = {{"alpha", alpha}, {"beta", beta}};
+
+    for (size_t i = 0; i < 2; i++)
+        if (isfinite(scales[i].value) && !isfinite(real_round(type, scales[i].value)))
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond what %s holds", op,
+                            scales[i].name, scales[i].value, tsr_type_name(type));
+    return TSR_OK;
 }
 
 const char *real_unsuited(tsr_type type, tsr_precision precision, const device_facts *d,
@@ -107,14 +124,16 @@ real_sum real_sum_start(tsr_type type, const device_facts *d)
 
 void real_sum_add(real_sum *s, double a, double b)
 {
+    const bool flushed = s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b));
+    const long double product = (long double)a * b;
+
     s->terms++;
     if (isfinite(a) && isfinite(b)) {
-        /* Exact in double for float32: 24 + 24 bits. */
-        long double product = (long double)a * b;
-
-        s->sum += product;
-        s->magnitude += fabsl(product);
-        if (s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b)))
+        if (product > 0)
+            s->positive += product;
+        else
+            s->negative -= product;
+        if (flushed)
             s->flushed += fabsl(product);
         return;
     }
@@ -124,67 +143,125 @@ void real_sum_add(real_sum *s, double a, double b)
         s->plus_inf = true;
     else
         s->minus_inf = true;
-    if (s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b)))
-        s->unsure = true;
+    s->unsure = s->unsure || flushed;
 }
 
-/* 1 where got is of the class of `inf`, else INFINITY. */
-static double judge_class(bool nan, bool plus, bool minus, double got)
+long double real_sum_value(const real_sum *s)
 {
-    bool right = nan || (plus && minus) ? isnan(got) : isinf(got) && signbit(got) == minus;
+    return s->positive - s->negative;
+}
 
-    return right ? 0 : INFINITY;
+long double real_gamma(tsr_type type, size_t n)
+{
+    const long double nu = (long double)n * (type == TSR_F64 ? 0x1p-53L : 0x1p-24L);
+
+    return nu < 0.5L ? nu / (1 - nu) : 2 * nu;
+}
+
+/* Which non-finite results are implied, and which may come of overflow on the way. */
+typedef struct outcome {
+    bool nan, plus, minus;            /* the operands say so */
+    bool may_overflow, may_underflow; /* to +inf, to -inf */
+} outcome;
+
+/* Whether `value`, off by a relative gamma of `magnitude`, may exceed what the type holds. */
+static void note_overflow(outcome *o, long double value, long double slack, long double most)
+{
+    o->may_overflow = o->may_overflow || value + slack > most;
+    o->may_underflow = o->may_underflow || value - slack < -most;
+}
+
+static outcome outcome_of(const real_sum *s, double alpha, double beta, double c)
+{
+    const long double most = s->type == TSR_F64 ? (long double)DBL_MAX : (long double)FLT_MAX;
+    const long double gamma = real_gamma(s->type, s->terms + 2);
+    const long double magnitude = s->positive + s->negative;
+    const bool turned = alpha < 0;
+    outcome o = {.nan = s->nan || isnan(alpha) || isnan(beta) || isnan(c),
+                 .plus = turned ? s->minus_inf : s->plus_inf,
+                 .minus = turned ? s->plus_inf : s->minus_inf};
+    long double scaled;
+
+    if (isinf(c)) {
+        o.plus = o.plus || (c > 0) == (beta > 0);
+        o.minus = o.minus || (c > 0) != (beta > 0);
+        c = 0;
+    }
+    o.nan = o.nan || (o.plus && o.minus);
+    if (o.nan || isinf(alpha) || isinf(beta))
+        return o;
+    /* Partial sums, in whatever order, lie between the sums of the terms of one sign. */
+    note_overflow(&o, -s->negative, gamma * s->negative, most);
+    note_overflow(&o, s->positive, gamma * s->positive, most);
+    if (turned) {
+        const bool up = o.may_overflow;
+
+        o.may_overflow = o.may_underflow;
+        o.may_underflow = up;
+    }
+    scaled = (long double)alpha * real_sum_value(s);
+    note_overflow(&o, scaled, gamma * fabsl((long double)alpha) * magnitude, most);
+    note_overflow(&o, (long double)beta * c, gamma * fabsl((long double)beta * c), most);
+    note_overflow(&o, scaled + (long double)beta * c,
+                  gamma * (fabsl((long double)alpha) * magnitude + fabsl((long double)beta * c)),
+                  most);
+    return o;
+}
+
+/* Whether a non-finite result is one that may come out. */
+static bool class_fits(const outcome *o, double got)
+{
+    if (o->nan)
+        return isnan(got);
+    if (isnan(got))
+        return (o->plus || o->may_overflow) && (o->minus || o->may_underflow);
+    return got > 0 ? o->plus || (o->may_overflow && !o->minus)
+                   : o->minus || (o->may_underflow && !o->plus);
+}
+
+/* What underflow may add to the error. */
+static long double underflow_of(const real_sum *s, double alpha, double beta, double c)
+{
+    const bool f64 = s->type == TSR_F64;
+    const long double n = (long double)s->terms;
+    const long double scale = fabsl((long double)alpha);
+    long double flushed = s->flushed * scale;
+
+    if (!s->flushes)
+        return (n + 2) * fmaxl(1, scale) *
+               (f64 ? (long double)DBL_TRUE_MIN : (long double)FLT_TRUE_MIN);
+    if (is_denormal(s->type, alpha))
+        flushed = scale * (s->positive + s->negative);
+    if (is_denormal(s->type, c) || is_denormal(s->type, beta))
+        flushed += fabsl((long double)beta * c);
+    return flushed +
+           (2 * n + 3) * fmaxl(1, scale) * (f64 ? (long double)DBL_MIN : (long double)FLT_MIN);
 }
 
 double real_judge(const real_sum *s, double alpha, double beta, double c, double got)
 {
-    const bool f64 = s->type == TSR_F64;
-    const long double u = f64 ? 0x1p-53L : 0x1p-24L;
-    const long double most = f64 ? (long double)DBL_MAX : (long double)FLT_MAX;
-    const long double least = f64 ? (long double)DBL_TRUE_MIN : (long double)FLT_TRUE_MIN;
-    const long double normal = f64 ? (long double)DBL_MIN : (long double)FLT_MIN;
-    const real_sum none = {.type = s->type};
-    bool plus, minus, nan;
-    long double exact, magnitude, gamma, underflow, error, n;
+    const real_sum none = {.type = s->type, .flushes = s->flushes};
+    long double magnitude, error;
+    outcome o;
 
     if (alpha == 0)
         s = &none;
     if (beta == 0)
         c = 0;
-    nan = s->nan || isnan(alpha) || isnan(beta) || isnan(c);
-    plus = alpha < 0 ? s->minus_inf : s->plus_inf;
-    minus = alpha < 0 ? s->plus_inf : s->minus_inf;
-    if (isinf(alpha) || isinf(beta)) /* the sign may hang on rounding: any non-finite value */
+    o = outcome_of(s, alpha, beta, c);
+    /* Infinity times a sum: its sign, or NaN, may hang on the rounding of the sum. */
+    if (!o.nan && (s->unsure || isinf(alpha) || isinf(beta)))
         return isfinite(got) ? INFINITY : 0;
-    if (isinf(c)) {
-        plus = plus || (c > 0) == (beta > 0);
-        minus = minus || (c > 0) != (beta > 0);
-        c = 0;
-    }
-    n = (long double)s->terms + 2;
-    gamma = n * u / (1 - n * u);
-    if (s->magnitude * (1 + gamma) > most ||
-        fabsl((long double)alpha) * s->magnitude * (1 + gamma) +
-                fabsl((long double)beta * c) * (1 + gamma) >
-            most) {
-        if (!isfinite(got))
-            return 0; /* an overflow on the way, in an order that is the variant's */
-    }
-    if (s->unsure && !isfinite(got))
+    if (!isfinite(got))
+        return class_fits(&o, got) ? 0 : INFINITY;
+    if (o.nan || o.plus || o.minus)
+        return INFINITY;
+    error =
+        fabsl((long double)got - (long double)alpha * real_sum_value(s) - (long double)beta * c);
+    magnitude =
+        fabsl((long double)alpha) * (s->positive + s->negative) + fabsl((long double)beta * c);
+    if (error == 0)
         return 0;
-    if (nan || plus || minus)
-        return judge_class(nan, plus, minus, got);
-    if (!isfinite(got) && s->magnitude <= most / 2 &&
-        fabsl((long double)alpha) * s->magnitude + fabsl((long double)beta * c) <= most / 2)
-        return INFINITY;
-    exact = (long double)alpha * s->sum + (long double)beta * c;
-    magnitude = fabsl((long double)alpha) * s->magnitude + fabsl((long double)beta * c);
-    underflow = n * (s->flushes ? normal : least) * fmaxl(1, fabsl((long double)alpha));
-    underflow += fabsl((long double)alpha) * s->flushed;
-    if (s->flushes && is_denormal(s->type, c))
-        underflow += fabsl((long double)beta * c);
-    error = fabsl((long double)got - exact);
-    if (isnan((double)error))
-        return INFINITY;
-    return error == 0 ? 0 : (double)(error / (gamma * magnitude + underflow));
+    return (double)(error / (real_gamma(s->type, s->terms + 2) * magnitude +
+                             underflow_of(s, alpha, beta, c)));
 }

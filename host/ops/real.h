@@ -10,6 +10,10 @@
 /** TSR_EINVAL unless type is float32 or float64 and precision is one that it can have. */
 tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err);
 
+/** TSR_EINVAL where a finite alpha or beta becomes infinite in the element type. */
+tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
+                             tsr_error *err);
+
 /**
  * NULL, or why the portable kernels (chains of multiply-adds in the element
  * type) cannot serve: a device without double, or a precision that asks for
@@ -34,16 +38,16 @@ double real_round(tsr_type type, double value);
 double real_random(tsr_type type, family f, uint64_t *state);
 
 /**
- * A sum of products alpha * a_i * b_i + beta * c, kept exact enough to judge a
- * result of the element type: double for float32, long double for float64.
+ * A sum of products a_i * b_i, kept exact enough to judge a result of the
+ * element type: products of float32 are exact, of float64 rounded to long double.
  */
 typedef struct real_sum {
     tsr_type type;
     bool flushes;                  /* the device flushes denormals to zero */
     size_t terms;                  /* number of a_i * b_i */
-    long double sum;               /* of the finite a_i * b_i */
-    long double magnitude;         /* of their absolute values */
-    long double flushed;           /* of those with a denormal factor */
+    long double positive;          /* sum of the finite terms above zero */
+    long double negative;          /* and of those below, as a magnitude */
+    long double flushed;           /* magnitude of the terms with a denormal factor */
     bool nan, plus_inf, minus_inf; /* what the non-finite terms imply */
     bool unsure; /* infinity met a denormal that may be flushed: which class is left open */
 } real_sum;
@@ -51,18 +55,29 @@ typedef struct real_sum {
 real_sum real_sum_start(tsr_type type, const device_facts *d);
 void real_sum_add(real_sum *s, double a, double b);
 
+/** The sum of the finite terms. */
+long double real_sum_value(const real_sum *s);
+
+/**
+ * gamma_n = n u / (1 - n u), u the unit roundoff of the type, while n u < 1/2
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
+ * 3.1); beyond, 2 n u, since sums and inner products of any length err by at
+ * most n u (Jeannerod and Rump, "Improved error bounds for inner products in
+ * floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013).
+ */
+long double real_gamma(tsr_type type, size_t n);
+
 /**
  * Judge one element.  got = alpha * sum + beta * c has to lie within
  *
  *     gamma_(k+2) (|alpha| sum |a_i b_i| + |beta c|) + underflow,
  *
- * gamma_n = n u / (1 - n u), u the unit roundoff (Higham, Accuracy and
- * Stability of Numerical Algorithms, 2nd ed., sections 3.1 and 3.5), where the
- * underflow term is k + 2 times the smallest denormal (the smallest normal
- * number, and every product of a denormal, where the device flushes).  Where
- * an operand is not finite, got must be of the class that IEEE 754 implies;
- * where finite terms may overflow on the way, any non-finite value passes.
- * alpha == 0 ignores the sum, beta == 0 ignores c.
+ * where the underflow term is k + 2 times the smallest denormal; where the
+ * device flushes, 2 k + 3 times the smallest normal number and every product
+ * of a denormal.  A NaN among the operands that count has to give NaN.  An
+ * infinity has to give the class that IEEE 754 implies.  Where the terms of
+ * one sign may overflow in some order, that infinity passes too, and NaN where
+ * those of both may.  alpha == 0 ignores the sum, beta == 0 ignores c.
  *
  * @return |error| / bound, at most 1 where got is right; INFINITY for a wrong class.
  */

@@ -10,16 +10,15 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/groups.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
 #include "ops/variant.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Positions in kernels with a 32-bit index, up to the end of the last tile or block. */
 #define POSITIONS_32 ((size_t)1 << 31)
 
-/* ---- device: shared --------------------------------------------------- */
+/* ---- what the variants on a device share ------------------------------------------------- */
 
 static const char *kernel_type(tsr_type type)
 {
@@ -72,18 +71,13 @@ static size_t exchange_items(size_t n, size_t stride, size_t held)
     return n / block * stride + (n % block > stride ? stride : 0);
 }
 
-static size_t work_group_limit(const device_facts *d)
-{
-    return size_min(d->max_work_group, d->max_work_item[0]);
-}
-
-/* ---- naive ------------------------------------------------------------ */
+/* ---- naive ------------------------------------------------------------------------------- */
 
 enum { NAIVE_IOTA, NAIVE_EXCHANGE, NAIVE_GROUP = 256 };
 
 static void naive_launch(const job *j, unsigned entry, size_t items, step *out)
 {
-    const size_t local = size_min(NAIVE_GROUP, work_group_limit(j->device));
+    const size_t local = group_fit(j->device, 0, NAIVE_GROUP);
 
     step_launch_1d(out, entry, size_round_up(items, local), local);
 }
@@ -117,9 +111,9 @@ static bool naive_step(const job *j, size_t i, step *out)
     return false;
 }
 
-/* ---- two phases, in tiles of local memory ------------------------------ */
+/* ---- two-phase, two-phase-registers: tiles in local memory ------------------------------- */
 
-enum { TILED_TILE, TILED_PASS, TILED_MERGE };
+enum { TWO_PHASE_TILE, TWO_PHASE_PASS, TWO_PHASE_MERGE };
 
 /* How a variant splits the network. */
 typedef struct tiling {
@@ -128,12 +122,12 @@ typedef struct tiling {
     size_t stages; /* sub-stages in a global launch */
 } tiling;
 
-static const char *tiled_unsuited(const job *j, tiling t, text *reason)
+static const char *tiling_unsuited(const job *j, tiling t, text *reason)
 {
     const tsr_sort_problem *s = &j->problem->sort;
     const size_t index = s->argsort ? t.tile : 1; /* as TILE_INDICES */
     const size_t local = t.tile * tsr_type_size(s->type) + index * sizeof(int64_t);
-    const size_t limit = work_group_limit(j->device);
+    const size_t limit = group_limit(j->device, 0);
 
     if (s->n > POSITIONS_32)
         text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", POSITIONS_32, s->n);
@@ -162,7 +156,7 @@ static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t
     const size_t stride = size >> t.stages * (pass + 1);
     const size_t items = exchange_items(s->n, stride, (size_t)1 << t.stages);
 
-    step_launch_1d(out, TILED_PASS, size_round_up(items, t.group), t.group);
+    step_launch_1d(out, TWO_PHASE_PASS, size_round_up(items, t.group), t.group);
     step_sequence(out, s);
     step_u32(out, (uint32_t)s->n);
     step_u32(out, (uint32_t)stride);
@@ -170,14 +164,14 @@ static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t
 }
 
 /* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
-static bool tiled_step(const job *j, tiling t, size_t i, step *out)
+static bool tiling_step(const job *j, tiling t, size_t i, step *out)
 {
     const tsr_sort_problem *s = &j->problem->sort;
 
     if (nothing_to_do(s))
         return false;
     if (i-- == 0) {
-        launch_tiles(s, TILED_TILE, t, out);
+        launch_tiles(s, TWO_PHASE_TILE, t, out);
         return true;
     }
     for (size_t stage = 1, half = t.tile; half < s->n; stage++, half *= 2) {
@@ -188,7 +182,7 @@ static bool tiled_step(const job *j, tiling t, size_t i, step *out)
             return true;
         }
         if (i == passes) {
-            launch_tiles(s, TILED_MERGE, t, out);
+            launch_tiles(s, TWO_PHASE_MERGE, t, out);
             return true;
         }
         i -= passes + 1;
@@ -216,15 +210,15 @@ static tiling two_phase_tiling(const job *j)
 
 static const char *two_phase_unsuited(const job *j, text *reason)
 {
-    return tiled_unsuited(j, two_phase_tiling(j), reason);
+    return tiling_unsuited(j, two_phase_tiling(j), reason);
 }
 
 static bool two_phase_step(const job *j, size_t i, step *out)
 {
-    return tiled_step(j, two_phase_tiling(j), i, out);
+    return tiling_step(j, two_phase_tiling(j), i, out);
 }
 
-static const tunable registers_tunables[] = {
+static const tunable two_phase_registers_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more make a larger tile, which saves global passes",
      {1, 16, 64, 128, 256, 512, 1024},
@@ -235,24 +229,24 @@ static const tunable registers_tunables[] = {
      3},
 };
 
-static tiling registers_tiling(const job *j)
+static tiling two_phase_registers_tiling(const job *j)
 {
     const size_t group = param(j->params, "GROUP"), stages = param(j->params, "STAGES");
 
     return (tiling){group, group << stages, stages};
 }
 
-static const char *registers_unsuited(const job *j, text *reason)
+static const char *two_phase_registers_unsuited(const job *j, text *reason)
 {
-    return tiled_unsuited(j, registers_tiling(j), reason);
+    return tiling_unsuited(j, two_phase_registers_tiling(j), reason);
 }
 
-static bool registers_step(const job *j, size_t i, step *out)
+static bool two_phase_registers_step(const job *j, size_t i, step *out)
 {
-    return tiled_step(j, registers_tiling(j), i, out);
+    return tiling_step(j, two_phase_registers_tiling(j), i, out);
 }
 
-/* ---- host ------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------- */
 
 static void reverse(unsigned char *array, size_t n, size_t bytes)
 {
@@ -309,7 +303,7 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
     return TSR_OK;
 }
 
-/* ---- the table -------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 static const variant variants[] = {
     {
@@ -333,7 +327,7 @@ static const variant variants[] = {
         .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge"},
         .build = "",
         .tunables = two_phase_tunables,
-        .tunable_count = COUNT(two_phase_tunables),
+        .tunable_count = ARRAY_COUNT(two_phase_tunables),
         .defines = key_defines,
         .unsuited = two_phase_unsuited,
         .step = two_phase_step,
@@ -344,15 +338,15 @@ static const variant variants[] = {
         .source = "sort_registers.cl",
         .entries = {"sort_registers_tile", "sort_registers_pass", "sort_registers_merge"},
         .build = "",
-        .tunables = registers_tunables,
-        .tunable_count = COUNT(registers_tunables),
+        .tunables = two_phase_registers_tunables,
+        .tunable_count = ARRAY_COUNT(two_phase_registers_tunables),
         .defines = key_defines,
-        .unsuited = registers_unsuited,
-        .step = registers_step,
+        .unsuited = two_phase_registers_unsuited,
+        .step = two_phase_registers_step,
     },
 };
 
-/* ---- the operation ---------------------------------------------------- */
+/* ---- the operation ----------------------------------------------------------------------- */
 
 static bool is_key_type(tsr_type type)
 {
@@ -372,7 +366,7 @@ static tsr_status check_extent(const char *what, size_t n, size_t offset, size_t
     return TSR_OK;
 }
 
-static tsr_status sort_check(const problem *p, tsr_error *err)
+static tsr_status check(const problem *p, tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
     tsr_status st;
@@ -389,37 +383,45 @@ static tsr_status sort_check(const problem *p, tsr_error *err)
     return st;
 }
 
-static size_t sort_operands(const problem *p, operand out[OPERANDS_MAX])
+/* Bytes up to the end of the last element; 0 where there is none. */
+static size_t used_bytes(size_t n, size_t offset, size_t element)
+{
+    return n ? (offset + n) * element : 0;
+}
+
+static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = &p->sort;
 
     out[0] = (operand){.name = "keys",
                        .type = s->type,
                        .access = ACCESS_READ_WRITE,
-                       .bytes = (s->offset_keys + s->n) * tsr_type_size(s->type)};
+                       .begin = s->offset_keys * tsr_type_size(s->type),
+                       .bytes = used_bytes(s->n, s->offset_keys, tsr_type_size(s->type))};
     if (!s->argsort)
         return 1;
     out[1] = (operand){.name = "index",
                        .type = TSR_I64,
                        .access = ACCESS_WRITE,
-                       .bytes = (s->offset_index + s->n) * sizeof(int64_t),
+                       .begin = s->offset_index * sizeof(int64_t),
+                       .bytes = used_bytes(s->n, s->offset_index, sizeof(int64_t)),
                        .whole = s->offset_index == 0};
     return 2;
 }
 
-static double sort_work(const problem *p)
+static double work(const problem *p)
 {
     return (double)p->sort.n;
 }
 
-static double sort_bytes(const problem *p)
+static double bytes(const problem *p)
 {
     const size_t key = 2 * tsr_type_size(p->sort.type);
 
     return (double)p->sort.n * (double)(key + (p->sort.argsort ? sizeof(int64_t) : 0));
 }
 
-static void sort_describe(const problem *p, text *out)
+static void describe(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
 
@@ -428,7 +430,7 @@ static void sort_describe(const problem *p, text *out)
 }
 
 /* The direction costs nothing; the bytes that move and the number of stages do. */
-static void sort_classify(const problem *p, text *out)
+static void classify(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
     unsigned exponent = 12;
@@ -439,7 +441,7 @@ static void sort_classify(const problem *p, text *out)
                 exponent);
 }
 
-static size_t sort_prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
+static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
 
@@ -448,9 +450,9 @@ static size_t sort_prefer(const problem *p, const device_facts *d, const char *o
         out[0] = "qsort";
         return 1;
     }
-    for (size_t i = 0; i < COUNT(on_device); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)
         out[i] = on_device[i];
-    return COUNT(on_device);
+    return ARRAY_COUNT(on_device);
 }
 
 const operation operation_sort = {
@@ -458,14 +460,14 @@ const operation operation_sort = {
     .idea = "keys in order, and with argsort the positions they came from",
     .rate = "Mkeys/s",
     .variants = variants,
-    .variant_count = COUNT(variants),
-    .check = sort_check,
-    .operands = sort_operands,
-    .work = sort_work,
-    .bytes = sort_bytes,
-    .describe = sort_describe,
-    .classify = sort_classify,
-    .prefer = sort_prefer,
+    .variant_count = ARRAY_COUNT(variants),
+    .check = check,
+    .operands = operands,
+    .work = work,
+    .bytes = bytes,
+    .describe = describe,
+    .classify = classify,
+    .prefer = prefer,
     .fill = sort_fill,
     .sweep = sort_sweep,
     .verify = sort_verify,

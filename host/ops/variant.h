@@ -154,9 +154,10 @@ typedef struct operand {
     const char *name; /* "A", "y", "keys" */
     tsr_type type;
     operand_access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
-    size_t bytes;  /* from the start of the array, offset included, to the end of the last
-                      element */
-    bool whole;    /* the operation writes every byte of it: no need to copy it in */
+    size_t begin;          /* bytes before the first element: the offset */
+    size_t bytes;          /* from the start of the array, offset included, to the end of the last
+                              element */
+    bool whole;            /* the operation writes every byte of it: no need to copy it in */
 } operand;
 
 /** Families of test inputs. */

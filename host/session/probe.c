@@ -1,3 +1,6 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
 #include "session/probe.h"
 
 #include <stdio.h>
@@ -18,40 +21,61 @@ enum {
  * capability 9.0 (227 KiB less 1 KiB that the compiler keeps), 8.0, 8.6 and 7.x hold. */
 static const size_t large_local_sizes[] = {231424, 166912, 101376, 65536};
 
-/* Compile, run on PROBE_ITEMS work-items and read one uint each.  False, with the reason in why,
- * where any of it fails. */
-static bool run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
-                size_t why_size)
+/* What a probe found. */
+typedef enum answer {
+    ANSWER_YES,
+    ANSWER_NO,
+    ANSWER_NONE /* something else failed: no answer, and nothing to keep */
+} answer;
+
+/* Launch on a queue of the probe's own: the session's may belong to a caller who has work in it. */
+static cl_int launch(tsr_session *s, cl_kernel kernel, cl_mem buffer, cl_uint *out)
 {
     const size_t items = PROBE_ITEMS;
+    cl_int rc;
+    cl_command_queue queue = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+
+    if (!queue)
+        return rc;
+    rc = clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer);
+    if (rc == CL_SUCCESS)
+        rc = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+    if (rc == CL_SUCCESS)
+        rc = clFinish(queue);
+    if (rc == CL_SUCCESS)
+        rc = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, items * sizeof(*out), out, 0, NULL,
+                                 NULL);
+    clReleaseCommandQueue(queue);
+    return rc;
+}
+
+/* Compile, run on PROBE_ITEMS work-items and read one uint each.  ANSWER_NO where the compiler
+ * refuses, ANSWER_NONE where something else fails; the reason is then in why. */
+static answer run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
+                  size_t why_size)
+{
     tsr_error err = {0};
     program *p = NULL;
     cl_kernel kernel;
     cl_mem buffer;
     cl_int rc;
 
-    if (program_get(s, source, options, &p, &err) != TSR_OK ||
+    if (program_get(s, source, options, " probe", &p, &err) != TSR_OK ||
         program_kernel(p, "probe", &kernel, &err) != TSR_OK) {
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
                  err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
-        return false;
+        return err.status == TSR_EBUILD ? ANSWER_NO : ANSWER_NONE;
     }
-    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, items * sizeof(*out), NULL, &rc);
+    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, PROBE_ITEMS * sizeof(*out), NULL, &rc);
     if (buffer) {
-        rc = clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer);
-        if (rc == CL_SUCCESS)
-            rc = clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
-        if (rc == CL_SUCCESS)
-            rc = clFinish(s->queue);
-        if (rc == CL_SUCCESS)
-            rc = clEnqueueReadBuffer(s->queue, buffer, CL_TRUE, 0, items * sizeof(*out), out, 0,
-                                     NULL, NULL);
+        rc = launch(s, kernel, buffer, out);
         clReleaseMemObject(buffer);
     }
-    if (rc != CL_SUCCESS)
-        snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
-    return rc == CL_SUCCESS;
+    if (rc == CL_SUCCESS)
+        return ANSWER_YES;
+    snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
+    return ANSWER_NONE;
 }
 
 /* "-cl-std=CL3.0" for the device's highest OpenCL C. */
@@ -60,18 +84,20 @@ static void standard(const device_facts *d, char *out, size_t size)
     snprintf(out, size, "-cl-std=CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
 }
 
-static bool probe_fp16(tsr_session *s, char *why, size_t size)
+static answer probe_fp16(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
+    answer ran;
 
     /* Only NVIDIA's driver is known to compile half without reporting it; PoCL's compiler writes
      * to standard error when it refuses. */
     if (!query_has_extension(s->device.id, "cl_khr_fp16") && !s->device.facts.nvidia) {
         snprintf(why, size, "the device reports none");
-        return false;
+        return ANSWER_NO;
     }
-    if (!run(s, "probe_fp16.cl", "-cl-std=CL1.2", got, why, size))
-        return false;
+    ran = run(s, "probe_fp16.cl", "-cl-std=CL1.2", got, why, size);
+    if (ran != ANSWER_YES)
+        return ran;
     /* 1 + i / 1024 in half, squared and rounded to nearest even: the bits of the exact
      * (1 + i / 1024)^2 rounded to 11 bits.  All products lie in [1, 2). */
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
@@ -80,15 +106,16 @@ static bool probe_fp16(tsr_session *s, char *why, size_t size)
 
         if (got[i] != 0x3C00 + rounded - 1024) {
             snprintf(why, size, "it computes wrongly: item %u gave 0x%04x", i, got[i]);
-            return false;
+            return ANSWER_NO;
         }
     }
-    return true;
+    return ANSWER_YES;
 }
 
-static bool probe_subgroups(tsr_session *s, char *why, size_t size)
+static answer probe_subgroups(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
+    answer ran;
     cl_uint reported = 1;
     char options[32];
 
@@ -98,73 +125,77 @@ static bool probe_subgroups(tsr_session *s, char *why, size_t size)
         query(s->device.id, CL_DEVICE_MAX_NUM_SUB_GROUPS, &reported, sizeof(reported)) &&
         reported == 0) {
         snprintf(why, size, "the device reports none");
-        return false;
+        return ANSWER_NO;
     }
     standard(session_facts(s), options, sizeof(options));
-    if (!run(s, "probe_subgroups.cl", options, got, why, size))
-        return false;
+    ran = run(s, "probe_subgroups.cl", options, got, why, size);
+    if (ran != ANSWER_YES)
+        return ran;
     if (got[0] == 0 || got[0] > PROBE_ITEMS) {
         snprintf(why, size, "it computes wrongly: sums over a sub-group are off");
-        return false;
+        return ANSWER_NO;
     }
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
         if (got[i] != got[0] && i < PROBE_ITEMS / got[0] * got[0]) {
             snprintf(why, size, "it computes wrongly: item %u saw %u work-items", i, got[i]);
-            return false;
+            return ANSWER_NO;
         }
     }
     s->device.facts.subgroup_size = got[0];
-    return true;
+    return ANSWER_YES;
 }
 
-static bool probe_ptx(tsr_session *s, char *why, size_t size)
+static answer probe_ptx(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
+    answer ran;
 
     if (!s->device.facts.nvidia) {
         snprintf(why, size, "the vendor is not NVIDIA");
-        return false;
+        return ANSWER_NO;
     }
-    if (!run(s, "probe_ptx.cl", "-cl-std=CL1.2", got, why, size))
-        return false;
+    ran = run(s, "probe_ptx.cl", "-cl-std=CL1.2", got, why, size);
+    if (ran != ANSWER_YES)
+        return ran;
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
         unsigned partner = i ^ 5u;
 
         if (got[i] != 3 * partner + 7) {
             snprintf(why, size, "it computes wrongly: lane %u got %u", i, got[i]);
-            return false;
+            return ANSWER_NO;
         }
     }
-    return true;
+    return ANSWER_YES;
 }
 
-static bool probe_large_local(tsr_session *s, char *why, size_t size)
+static answer probe_large_local(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
     char options[64];
 
     if (!s->device.facts.nvidia) {
         snprintf(why, size, "the vendor is not NVIDIA");
-        return false;
+        return ANSWER_NO;
     }
     for (size_t k = 0; k < sizeof(large_local_sizes) / sizeof(large_local_sizes[0]); k++) {
-        size_t bytes = large_local_sizes[k];
+        const size_t bytes = large_local_sizes[k];
         bool right;
 
         if (bytes <= s->device.facts.local_memory)
             break;
         snprintf(options, sizeof(options), "-cl-std=CL1.2 -DLOCAL_WORDS=%zu", bytes / 4);
-        right = run(s, "probe_large_local.cl", options, got, why, size);
+        /* A chip that holds less refuses at build or at launch: the next size may fit. */
+        right = run(s, "probe_large_local.cl", options, got, why, size) == ANSWER_YES;
         for (unsigned i = 0; i < PROBE_ITEMS && right; i++)
             right = got[i] == 5 * (PROBE_ITEMS - 1 - i) + 11;
         if (right) {
             s->device.facts.large_local = bytes;
-            return true;
+            return ANSWER_YES;
         }
     }
     snprintf(why, size, "no size beyond the reported %zu bytes builds and runs",
              s->device.facts.local_memory);
-    return false;
+    return ANSWER_NO;
 }
 
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
@@ -197,38 +228,39 @@ static bool recall(tsr_session *s, feature f, const char *key)
 tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
 {
     static const struct {
-        bool (*decide)(tsr_session *s, char *why, size_t size);
+        answer (*decide)(tsr_session *s, char *why, size_t size);
         const char *source;
     } probes[FEATURE_COUNT] = {[FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
                                [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
                                [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
                                [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"}};
     device_facts *d = &s->device.facts;
-    size_t *number = detail(d, f);
+    const size_t *number = detail(d, f);
     char platform[256] = "";
-    text key = {0};
-    text answer = {0};
+    tsr_status st = TSR_OK;
+    text key = {0}, kept = {0};
 
     clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform), platform, NULL);
     text_format(&key, "probe of %s on %s\nformat %d\nplatform %s %s\ndriver %s\n", feature_name(f),
                 d->name, PROBE_FORMAT, d->platform, platform, d->driver);
     if (source_read(text_get(&s->kernel_dir), probes[f].source, &key, NULL) != TSR_OK)
         text_append(&key, "no source\n");
-    if (key.failed)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory to probe %s", feature_name(f));
-    if (!recall(s, f, text_get(&key))) {
+    if (key.failed) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to probe %s", feature_name(f));
+    } else if (!recall(s, f, text_get(&key))) {
         char why[sizeof(d->feature_why[f])] = "";
+        const answer found = probes[f].decide(s, why, sizeof(why));
 
-        d->feature[f] = probes[f].decide(s, why, sizeof(why)) ? FEATURE_YES : FEATURE_NO;
-        if (d->feature[f] == FEATURE_YES)
+        d->feature[f] = found == ANSWER_YES ? FEATURE_YES : FEATURE_NO;
+        if (found == ANSWER_YES)
             why[0] = '\0';
         memcpy(d->feature_why[f], why, sizeof(why));
-        text_format(&answer, "%c%zu", d->feature[f] == FEATURE_YES ? 'y' : 'n',
-                    number ? *number : 0);
-        cache_store(&s->cache, text_get(&key), (const unsigned char *)text_get(&answer),
-                    answer.length, why);
+        text_format(&kept, "%c%zu", found == ANSWER_YES ? 'y' : 'n', number ? *number : 0);
+        if (found != ANSWER_NONE && !kept.failed)
+            cache_store(&s->cache, text_get(&key), (const unsigned char *)text_get(&kept),
+                        kept.length, why);
     }
     text_free(&key);
-    text_free(&answer);
-    return TSR_OK;
+    text_free(&kept);
+    return st;
 }

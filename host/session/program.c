@@ -9,7 +9,7 @@
 #include "session/source.h"
 
 /* Part of every key: raise it when binaries of older versions must not be read. */
-enum { BINARY_FORMAT = 1 };
+enum { BINARY_FORMAT = 3 };
 
 static void program_free(program *p)
 {
@@ -25,6 +25,7 @@ static void program_free(program *p)
         clReleaseProgram(p->handle);
     text_free(&p->source_file);
     text_free(&p->options);
+    text_free(&p->runs);
     text_free(&p->key);
     text_free(&p->log);
     free(p);
@@ -40,9 +41,9 @@ static void compose_key(const tsr_session *s, const program *p, const char *sour
                       NULL);
     query_string(s->device.id, CL_DEVICE_VERSION, version, sizeof(version));
     text_format(key, "program %s on %s\n", text_get(&p->source_file), d->name);
-    text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\noptions %s\n",
+    text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\noptions %s\nruns%s\n",
                 BINARY_FORMAT, d->platform, platform, d->vendor, version, d->driver,
-                text_get(&p->options));
+                text_get(&p->options), text_get(&p->runs));
     text_append(key, source);
 }
 
@@ -125,22 +126,26 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
     return TSR_OK;
 }
 
-static program *find(tsr_session *s, const char *source_file, const char *options)
+static program *find(tsr_session *s, const char *source_file, const char *options, const char *runs)
 {
     for (program *p = s->programs; p; p = p->next)
         if (strcmp(text_get(&p->source_file), source_file) == 0 &&
-            strcmp(text_get(&p->options), options) == 0)
+            strcmp(text_get(&p->options), options) == 0 && strcmp(text_get(&p->runs), runs) == 0)
             return p;
     return NULL;
 }
 
-tsr_status program_get(tsr_session *s, const char *source_file, const char *options, program **out,
-                       tsr_error *err)
+tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
+                       const char *runs, program **out, tsr_error *err)
 {
     uint64_t start = clock_ns();
     tsr_status st = TSR_OK;
     text source = {0};
-    program *p = find(s, source_file, options);
+    program *p;
+
+    if (s->device.facts.kind != DEVICE_CPU)
+        runs = "";
+    p = find(s, source_file, options, runs);
 
     if (p) {
         *out = p;
@@ -151,10 +156,15 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
     text_append(&p->source_file, source_file);
     text_append(&p->options, options);
+    text_append(&p->runs, runs);
     st = source_read(text_get(&s->kernel_dir), source_file, &source, err);
     if (st != TSR_OK)
         goto cleanup;
     compose_key(s, p, text_get(&source), &p->key);
+    if (p->key.failed || p->source_file.failed || p->options.failed || p->runs.failed) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
+        goto cleanup;
+    }
     if (!load(s, p))
         st = compile(s, p, text_get(&source), err);
     if (st != TSR_OK)

@@ -7,7 +7,8 @@
 struct program {
     text source_file;
     text options;
-    text key; /* of the cache entry */
+    text runs; /* the kernels that are to run, each after a space; "" for whichever */
+    text key;  /* of the cache entry */
     cl_program handle;
     cl_kernel *kernels; /* made on first use, in the order of `entries` */
     char **entries;
@@ -22,12 +23,17 @@ struct program {
 /**
  * The program of a source file and options, built or loaded on first use.
  *
+ * PoCL compiles a kernel when it first runs, and keeps the first binary that it is asked for.  So
+ * a stored binary serves well those who run the same kernels: on a CPU, programs of which
+ * different kernels run are kept apart.
+ *
+ * @param runs Names of the kernels that are to run, each after a space.
  * @param out  Receives it, borrowed from the session.
  * @return TSR_OK; TSR_EBUILD with the head of the log (all of it is then in
  *         s->build_log); TSR_EFILE, TSR_ENOMEM, TSR_ECL.
  */
-tsr_status program_get(tsr_session *s, const char *source_file, const char *options, program **out,
-                       tsr_error *err);
+tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
+                       const char *runs, program **out, tsr_error *err);
 
 /** A kernel of a program, borrowed from it. */
 tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_error *err);
@@ -36,7 +42,7 @@ tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_err
  */
 tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err);
 
-/** Save what was built and has run since the last call: PoCL specialises when kernels first run. */
+/** Save what was built and has run: PoCL specialises when kernels first run. */
 void programs_save(tsr_session *s);
 
 /** Release every program of a session. */

@@ -9,7 +9,7 @@
 #include "session/program.h"
 #include "session/state.h"
 
-static void apply_options(tsr_session *s, const tsr_session_options *options)
+static tsr_status apply_options(tsr_session *s, const tsr_session_options *options, tsr_error *err)
 {
     const char *folder = options ? options->kernel_dir : NULL;
 
@@ -20,6 +20,9 @@ static void apply_options(tsr_session *s, const tsr_session_options *options)
     cache_open(&s->cache);
     if (options && options->no_cache)
         strcpy(s->cache.why_off, "the session asked for none");
+    if (s->kernel_dir.failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
+    return TSR_OK;
 }
 
 tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
@@ -35,7 +38,9 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
     s->device = *device;
     s->profiling = wanted != 0;
-    apply_options(s, options);
+    st = apply_options(s, options, err);
+    if (st != TSR_OK)
+        goto cleanup;
     if (device->facts.kind != DEVICE_HOST) {
         const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                     (cl_context_properties)device->platform, 0};
@@ -102,7 +107,9 @@ tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *
     st = device_read(platform, id, &s->device, err);
     if (st != TSR_OK)
         goto cleanup;
-    apply_options(s, options);
+    st = apply_options(s, options, err);
+    if (st != TSR_OK)
+        goto cleanup;
     *out = s;
     s = NULL; /* moved to the caller */
 

@@ -20,13 +20,42 @@ typedef struct call {
     tsr_report report;
 } call;
 
+/* Whether what is written of one array shares memory with another. */
+static bool overlap(const operand *x, const void *x_at, const operand *y, const void *y_at)
+{
+    const uintptr_t x_begin = (uintptr_t)x_at + x->begin, x_end = (uintptr_t)x_at + x->bytes;
+    const uintptr_t y_begin = (uintptr_t)y_at + y->begin, y_end = (uintptr_t)y_at + y->bytes;
+
+    return x->bytes && y->bytes && x_begin < y_end && y_begin < x_end &&
+           ((x->access | y->access) & ACCESS_WRITE);
+}
+
 static tsr_status check_pointers(const call *c, void *const operands[], tsr_error *err)
 {
-    for (size_t i = 0; i < c->operand_count; i++)
-        if (c->operand[i].bytes && !operands[i])
-            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s is NULL and should hold %zu bytes",
-                            c->problem->op->name, c->operand[i].name, c->operand[i].bytes);
+    const char *op = c->problem->op->name;
+
+    for (size_t i = 0; i < c->operand_count; i++) {
+        const operand *o = &c->operand[i];
+
+        if (o->bytes && !operands[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s is NULL and should hold %zu bytes", op,
+                            o->name, o->bytes);
+        for (size_t k = 0; k < i; k++)
+            if (overlap(o, operands[i], &c->operand[k], operands[k]))
+                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in memory", op,
+                                c->operand[k].name, o->name);
+    }
     return TSR_OK;
+}
+
+static tsr_status over_allocation(const call *c, const char *what, size_t bytes, tsr_error *err)
+{
+    const device_facts *d = session_facts(c->session);
+
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "%s: %s needs %zu bytes, and the largest allocation on %s is %llu bytes",
+                    c->problem->op->name, what, bytes, d->name,
+                    (unsigned long long)d->max_allocation);
 }
 
 /* Need against limit, in bytes, before any work. */
@@ -37,15 +66,13 @@ static tsr_status check_memory(const call *c, tsr_error *err)
     const job j = {.problem = c->problem, .device = d, .params = &c->selection.params};
     size_t total = v->workspace ? v->workspace(&j) : 0;
 
+    if (total > d->max_allocation)
+        return over_allocation(c, "the workspace", total, err);
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
 
         if (o->bytes > d->max_allocation)
-            return tsr_fail(
-                err, TSR_EOVERFLOW, 0,
-                "%s: %s needs %zu bytes, and the largest allocation on %s is %llu bytes",
-                c->problem->op->name, o->name, o->bytes, d->name,
-                (unsigned long long)d->max_allocation);
+            return over_allocation(c, o->name, o->bytes, err);
         if (!size_add(total, o->bytes, &total))
             return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: the operands exceed size_t",
                             c->problem->op->name);
@@ -195,8 +222,11 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
 {
     uint64_t start = clock_ns();
     call c = {.session = s, .problem = p};
-    tsr_status st = p->op->check(p, err);
+    tsr_status st;
 
+    if (!s)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
+    st = p->op->check(p, err);
     if (st == TSR_OK)
         st = dispatch_select(s, p, run, &c.selection, err);
     if (st != TSR_OK)

@@ -4,8 +4,14 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "ops/registry.h"
-#include "session/program.h"
 #include "stream/host_memory.h"
+
+/* Whether what is written of one operand shares bytes with another in the same buffer. */
+static bool overlap(const operand *x, const operand *y)
+{
+    return x->bytes && y->bytes && x->begin < y->bytes && y->begin < x->bytes &&
+           ((x->access | y->access) & ACCESS_WRITE);
+}
 
 /* Each buffer holds what its operand needs. */
 static tsr_status check_buffers(const problem *p, const cl_mem buffers[], tsr_error *err)
@@ -30,8 +36,8 @@ static tsr_status check_buffers(const problem *p, const cl_mem buffers[], tsr_er
             return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
                             p->op->name, operands[i].name, size, operands[i].bytes);
         for (size_t k = 0; k < i; k++)
-            if (buffers[k] == buffers[i] && operands[i].access != ACCESS_READ)
-                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s are the same buffer",
+            if (buffers[k] == buffers[i] && overlap(&operands[k], &operands[i]))
+                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer",
                                 p->op->name, operands[k].name, operands[i].name);
     }
     return TSR_OK;
@@ -47,6 +53,8 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
     selection sel;
     tsr_status st;
 
+    if (!s)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     if (!s->queue)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s: the host has no queue: pass host memory",
                         p->op->name);
@@ -69,6 +77,11 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
     return TSR_OK;
 }
 
+static tsr_status no_problem(const char *op, tsr_error *err)
+{
+    return tsr_fail(err, TSR_EINVAL, 0, "%s: the problem is NULL", op);
+}
+
 /* Operands that are only read are handed on without const: one array type serves all. */
 static void *readable(const void *array)
 {
@@ -79,9 +92,12 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem_in
                       const void *b, void *c, const tsr_run *run, tsr_report *report,
                       tsr_error *err)
 {
-    const problem p = {.op = &operation_matmul, .matmul = *problem_in};
+    problem p = {.op = &operation_matmul};
     void *const operands[] = {readable(a), readable(b), c};
 
+    if (!problem_in)
+        return no_problem("matmul", err);
+    p.matmul = *problem_in;
     return host_memory_run(session, &p, operands, run, report, err);
 }
 
@@ -90,9 +106,12 @@ tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *pr
                               const cl_event *wait, cl_event *done, tsr_report *report,
                               tsr_error *err)
 {
-    const problem p = {.op = &operation_matmul, .matmul = *problem_in};
+    problem p = {.op = &operation_matmul};
     const cl_mem buffers[] = {a, b, c};
 
+    if (!problem_in)
+        return no_problem("matmul", err);
+    p.matmul = *problem_in;
     return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
 }
 
@@ -100,9 +119,12 @@ tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem_in
                       const void *x, void *y, const tsr_run *run, tsr_report *report,
                       tsr_error *err)
 {
-    const problem p = {.op = &operation_matvec, .matvec = *problem_in};
+    problem p = {.op = &operation_matvec};
     void *const operands[] = {readable(a), readable(x), y};
 
+    if (!problem_in)
+        return no_problem("matvec", err);
+    p.matvec = *problem_in;
     return host_memory_run(session, &p, operands, run, report, err);
 }
 
@@ -111,18 +133,24 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
                               const cl_event *wait, cl_event *done, tsr_report *report,
                               tsr_error *err)
 {
-    const problem p = {.op = &operation_matvec, .matvec = *problem_in};
+    problem p = {.op = &operation_matvec};
     const cl_mem buffers[] = {a, x, y};
 
+    if (!problem_in)
+        return no_problem("matvec", err);
+    p.matvec = *problem_in;
     return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
 }
 
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
                     int64_t *index, const tsr_run *run, tsr_report *report, tsr_error *err)
 {
-    const problem p = {.op = &operation_sort, .sort = *problem_in};
+    problem p = {.op = &operation_sort};
     void *const operands[] = {keys, index};
 
+    if (!problem_in)
+        return no_problem("sort", err);
+    p.sort = *problem_in;
     return host_memory_run(session, &p, operands, run, report, err);
 }
 
@@ -130,8 +158,11 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
                             cl_mem index, const tsr_run *run, cl_uint n_wait, const cl_event *wait,
                             cl_event *done, tsr_report *report, tsr_error *err)
 {
-    const problem p = {.op = &operation_sort, .sort = *problem_in};
+    problem p = {.op = &operation_sort};
     const cl_mem buffers[] = {keys, index};
 
+    if (!problem_in)
+        return no_problem("sort", err);
+    p.sort = *problem_in;
     return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
 }

@@ -51,7 +51,8 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *               GPU, else accelerator, else CPU.
  * @param out    Receives up to max devices, borrowed from the list.
  * @param count  Receives how many were written, 1 to max.
- * @return TSR_OK; TSR_ENODEVICE where no OpenCL device is usable at all;
+ * @return TSR_OK; TSR_EINVAL where max is 0;
+ *         TSR_ENODEVICE where no OpenCL device is usable at all;
  *         TSR_ENAME where `which` names none, or (unless it is "all") several:
  *         the message lists what there is.  "cpu", "gpu" and "accelerator"
  *         name the first device of that type.

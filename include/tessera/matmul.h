@@ -50,6 +50,7 @@ typedef struct tsr_matmul_problem {
  *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds
  *         TSR_EUNSUITED  no variant, or not this one, runs the problem here; err says why
  *         TSR_EBUILD     tsr_session_build_log has the compiler's words
+ *         TSR_EFILE      the session's kernel_dir lacks the variant's file, or it cannot be read
  *         TSR_ENOMEM, TSR_ECL
  */
 tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, const void *a,

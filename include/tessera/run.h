@@ -24,7 +24,12 @@ typedef enum tsr_build {
     TSR_BUILD_COLD      /* compiled */
 } tsr_build;
 
-/** What one call did.  Times are nanoseconds, 0 where they were not measured. */
+/**
+ * What one call did.  Times are nanoseconds, 0 where they were not measured.
+ *
+ * `build` and `build_ns` are of the variant's own program: they leave out the
+ * probes of the device that a first call may run.  wall_ns has all of it.
+ */
 typedef struct tsr_report {
     char variant[32];
     char parameters[160];    /* "TILE=16 ITEMS=4" */

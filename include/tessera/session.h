@@ -45,6 +45,11 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
  * The queue is retained until the session is closed.  On an out-of-order queue
  * the commands of one call are chained by events; calls are ordered by the
  * events that the caller passes, and by nothing else.
+ *
+ * @param options  NULL for the defaults; the queue decides what `profile` would.
+ * @param out      Receives the session; the caller closes it.
+ * @return TSR_OK, TSR_ENOMEM, TSR_ECL, or TSR_ENODEVICE where the queue's device
+ *         is none that the library can use.
  */
 tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
                              tsr_session **out, tsr_error *err);

@@ -9,14 +9,14 @@ extern "C" {
 typedef enum tsr_status {
     TSR_OK = 0,
     TSR_EINVAL,    /* an argument, shape, stride or overlap rule is broken */
-    TSR_ENAME,     /* no variant, tunable, value or operation has this name */
+    TSR_ENAME,     /* no device, variant, tunable, value or operation has this name */
     TSR_EOVERFLOW, /* a count or byte size exceeds size_t or what the device holds */
     TSR_ENOMEM,    /* host memory is exhausted */
     TSR_EFILE,     /* a file cannot be read, is malformed, or cannot be written */
     TSR_EUNSUITED, /* the variant cannot run this problem on this device */
     TSR_EBUILD,    /* the device's compiler refused a kernel */
     TSR_ECL,       /* any other OpenCL failure; its code is in tsr_error.cl */
-    TSR_ENODEVICE, /* no usable OpenCL device, or none of this name */
+    TSR_ENODEVICE, /* no usable OpenCL device */
     TSR_EBOUND     /* a result is outside the bound that its operation promises */
 } tsr_status;
 

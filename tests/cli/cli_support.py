@@ -15,6 +15,8 @@ import unittest
 import numpy as np
 
 COMMAND = os.environ.get("TESSERA", "tessera")
+SOURCE = os.environ.get(
+    "TESSERA_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 DATA = os.environ.get(
     "TESSERA_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
 

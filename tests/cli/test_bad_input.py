@@ -1,6 +1,8 @@
 """Bad input: each kind its own message, status 1 or 2, and nothing changed or left behind."""
 
+import io
 import os
+import pty
 import subprocess
 import threading
 import unittest
@@ -54,7 +56,22 @@ class Files(Bad):
         self.matmul(self.write("e.npy", ""), says=("e.npy", "empty"))
 
     def test_empty_standard_input(self):
-        self.matmul("-", says="standard input")
+        self.matmul("-", says="tessera: standard input: ")
+
+    def test_standard_input_is_named(self):
+        file = io.BytesIO()
+        np.save(file, np.ones(3, np.float32))
+        self.matmul("-", stdin=file.getvalue(), says="standard input is a vector of 3")
+        self.refused("matvec", "good.npy", "-", "-o", "c.npy", stdin=file.getvalue(),
+                     says="standard input has 3 elements, not 2")
+        file = io.BytesIO()
+        np.save(file, np.ones((3, 2)))
+        self.matmul("-", stdin=file.getvalue(),
+                    says="standard input is float64 and good.npy is float32")
+        self.matmul("-", "--as", "f32", "--trans-a", stdin=file.getvalue(),
+                    says="standard input is 3x2 transposed")
+        huge = npy(HEADER.replace("(2, 2)", "(1000000000, 1000000)"))
+        self.matmul("-", stdin=huge, says="tessera: standard input: ")
 
     def test_not_an_array(self):
         self.matmul(self.write("t.npy", "hello"), says=("t.npy", "neither"))
@@ -147,25 +164,41 @@ class Operands(Bad):
     def test_ranks(self):
         self.save("v.npy", np.ones(2, np.float32))
         self.save("s.npy", np.float32(1))
-        self.matmul("v.npy", says=("v.npy is a vector of 2", "matrix"))
-        self.matmul("s.npy", says=("s.npy is a scalar", "matrix"))
+        self.matmul("v.npy", says=("v.npy is a vector of 2", "matrix", "matvec"))
+        self.matmul("good.npy", b="v.npy", says=("v.npy is a vector of 2", "matvec"))
+        self.assertNotIn("matvec", self.matmul("s.npy", says=("s.npy is a scalar", "matrix")))
         self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy",
-                     says=("good.npy is 2x2", "vector"))
-        self.refused("sort", "good.npy", "-o", "c.npy", says=("good.npy is 2x2", "vector"))
+                     says=("good.npy is 2x2", "vector", "matmul"))
+        self.refused("sort", "good.npy", "-o", "c.npy",
+                     says=("good.npy is 2x2", "vector", "rows of a matrix are not sorted"))
         self.refused("sort", "s.npy", "-o", "c.npy", says=("s.npy is a scalar", "vector"))
 
     def test_types(self):
         self.save("d.npy", np.eye(2))
         self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
         self.save("i.npy", np.eye(2, dtype=np.int64))
-        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy", says=("float32", "int64"))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
+                     says=("i.npy is int64, and matmul takes float32 or float64; --as f32",))
         self.save("b.npy", np.ones(2, np.int8))
-        self.refused("sort", "b.npy", "-o", "c.npy", says=("int8",))
+        self.refused("sort", "b.npy", "-o", "c.npy", says=("b.npy is int8", "int32", "--as f32"))
         self.save("h.npy", np.ones(2, np.float16))
-        self.refused("sort", "h.npy", "-o", "c.npy", says=("float16",))
+        self.refused("sort", "h.npy", "-o", "c.npy", says=("h.npy is float16", "--as f32"))
+        self.save("m.npy", np.eye(2, dtype=np.float16))
+        self.refused("matvec", "m.npy", "h.npy", "-o", "c.npy",
+                     says=("m.npy is float16, and matvec takes float32 or float64; --as f32",))
 
     def test_precision(self):
-        self.matmul("good.npy", "--precision", "f64", says=("f64", "float32"))
+        self.matmul("good.npy", "--precision", "f64", says=("f64", "float32", "--as f64"))
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", "--precision", "f32", b="d.npy", says=("float64", "--as f32"))
+
+    def test_precision_without_a_kernel(self):
+        for name in ("tf32", "bf16", "f16"):
+            err = self.matmul("good.npy", "--precision", name, says="not in %s" % name)
+            self.assertRegex(err, r"\nhint: each of the [0-9]+ kernels of matmul here was "
+                                  r"considered, and none takes this problem\n$")
+        err = self.matmul("good.npy", "--precision", "tf32", "--kernel", "ijk", says="tf32")
+        self.assertNotIn("hint", err)
 
     def test_product_beyond_memory(self):
         self.save("tall.npy", np.zeros((10**7, 1), np.float32))
@@ -190,7 +223,29 @@ class Outputs(Bad):
 
     def test_missing_folder(self):
         self.refused("matmul", "good.npy", "good.npy", "-o", "no/c.npy",
-                     says=("no/c.npy", "No such file"))
+                     says="no/c.npy: cannot create: there is no folder 'no'")
+
+    def test_suffix(self):
+        for name in ("c.txt", "c.NPY", "c.npy.gz", "d/c.csv"):
+            self.refused("matmul", "good.npy", "good.npy", "-o", name, status=2,
+                         says=("output " + name, ".npy", ".mtx"))
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        self.refused("sort", "k.npy", "--argsort", "i.idx", status=2, says="output i.idx")
+        os.mkfifo(self.path("p.fifo"))
+        self.refused("matmul", "none", "good.npy", "-o", "p.fifo", says="none")
+        os.mkdir(self.path("v1.0"))
+        for name in ("/dev/null", "plain", ".hidden", "v1.0/plain", "dot."):
+            self.succeed("matmul", "good.npy", "good.npy", "-o", name, "--device", "host")
+
+    def test_terminal(self):
+        terminal, user = pty.openpty()
+        try:
+            for args in (("matmul", "good.npy", "good.npy", "-o", "-"),
+                         ("sort", "good.npy", "--argsort", "-")):
+                self.refused(*args, status=2, stdout=user, says=("terminal", "binary", ".mtx"))
+        finally:
+            os.close(user)
+            os.close(terminal)
 
     def test_directory(self):
         os.mkdir(self.path("d"))

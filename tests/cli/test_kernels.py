@@ -1,10 +1,13 @@
 """tessera kernels and tessera verify."""
 
 import json
+import os
 import re
 import unittest
 
-from cli_support import Case, has_opencl
+import numpy as np
+
+from cli_support import SOURCE, Case, has_opencl
 
 OPERATIONS = ["matmul", "matvec", "sort"]
 
@@ -29,13 +32,38 @@ class Kernels(Case):
                     self.assertTrue(t["meaning"])
 
     def test_text_says_the_same(self):
-        text = self.succeed("kernels").out
-        for op in self.listing():
-            self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
-            for v in op["variants"]:
-                self.assertIn("  %s: %s\n" % (v["name"], v["idea"]), text)
-                if not v["suited"]:
-                    self.assertIn("unsuited: %s\n" % v["unsuited"], text)
+        """What JSON tells of this side; the variants of the other side are one line at the end."""
+        for args, here, there in (((), "device", r"  %d variants? in C runs? on the device 'host'"),
+                                  (("--device", "host"), "host",
+                                   r"  %d OpenCL kernels? runs? on other devices")):
+            for op in self.listing(*args):
+                text = self.succeed("kernels", op["op"], *args).out
+                self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
+                for v in op["variants"]:
+                    line = "\n  %s: %s\n" % (v["name"], v["idea"])
+                    self.assertEqual(line in text, v["runs_on"] == here, v)
+                    if v["runs_on"] == here and not v["suited"]:
+                        self.assertIn("unsuited: %s\n" % v["unsuited"], text)
+                others = sum(v["runs_on"] != here for v in op["variants"])
+                self.assertRegex(text.splitlines()[-1], r"\A%s\Z" % (there % others))
+
+    def test_one_of_the_other_side(self):
+        text = self.succeed("kernels", "matmul", "ijk").out
+        self.assertIn("\n  ijk: ", text)
+        self.assertIn("unsuited: ", text)
+        self.assertNotIn("variants in C", text)
+
+    def test_default_is_marked(self):
+        """The mark stands at the variant that a call of that size gets."""
+        self.save("a.npy", np.zeros((1024, 1024), np.float32))
+        r = self.succeed("matmul", "a.npy", "a.npy", "-o", "c.npy", "--alpha", "0", "--json")
+        text = self.succeed("kernels", "matmul").out
+        self.assertEqual(re.findall(r"(?m)^  (\S+): .*\n      chosen by default$", text),
+                         [json.loads(r.out)["variant"]])
+        for args in ((), ("--device", "host")):
+            text = self.succeed("kernels", *args).out
+            self.assertEqual(text.count("\n      chosen by default\n"), len(OPERATIONS))
+        self.assertNotIn("chosen by default", self.succeed("kernels", "matmul", "naive").out)
 
     def test_one(self):
         op = self.listing("matmul")
@@ -47,6 +75,8 @@ class Kernels(Case):
     def test_type(self):
         self.assertIn("float64", self.listing("matmul", "--type", "f64")[0]["problem"])
         self.assertIn("int64", self.listing("sort", "--type", "i64")[0]["problem"])
+        self.assertIn("float64", self.listing("matmul", "--type", "float64")[0]["problem"])
+        self.assertIn("uint32", self.listing("sort", "--type", "uint32")[0]["problem"])
         self.fail_with(2, "kernels", "matmul", "--type", "u32", says=("matmul", "u32"))
 
     def test_on_host(self):
@@ -59,7 +89,8 @@ class Kernels(Case):
             for v in op["variants"]:
                 args = ("kernels", op["op"], v["name"], "--source")
                 if v["runs_on"] == "host":
-                    self.fail_with(1, *args, says="runs on the host")
+                    r = self.fail_with(1, *args, says="runs on the host")
+                    self.check_host_files(r.err)
                     continue
                 text = self.succeed(*args).out
                 self.assertRegex(text, r"\A/\* options: \S.*-D.* \*/\n")
@@ -67,6 +98,26 @@ class Kernels(Case):
                 self.assertNotRegex(text, r'(?m)^#include "')
                 for t in v["tunables"]:
                     self.assertIn("-D%s=%d" % (t["name"], t["default"]), text)
+
+    def check_host_files(self, message):
+        files = re.search(r" in (host/ops/\S+\.c)(?: and (\S+\.h))? of ", message)
+        self.assertIsNotNone(files, message)
+        with open(os.path.join(SOURCE, files[1]), encoding="utf-8") as f:
+            text = f.read()
+        if files[2]:
+            self.assertIn('#include "ops/%s"' % files[2], text)
+
+    def test_problem_options(self):
+        for args, define in ((("matmul", "naive", "--trans-a"), "-DTRANS_A=1"),
+                             (("matmul", "naive", "--trans-b"), "-DTRANS_B=1"),
+                             (("matvec", "row-item", "--trans"), "-DTRANS=1"),
+                             (("sort", "naive", "--descending"), "-DDESCENDING=1")):
+            options = self.succeed("kernels", *args, "--source").out.splitlines()[0]
+            self.assertIn(define + " ", options)
+            options = self.succeed("kernels", *args[:2], "--source").out.splitlines()[0]
+            self.assertNotIn(define + " ", options)
+        self.fail_with(2, "kernels", "sort", "--trans", says=("--trans", "matvec"))
+        self.fail_with(2, "kernels", "--trans-a", says=("--trans-a", "kernels matmul"))
 
     def test_source_with_a_tunable(self):
         v = next(v for v in self.listing("matmul")[0]["variants"] if v["tunables"])
@@ -118,6 +169,7 @@ class Verify(Case):
             "operations"][0]["variants"][0]["name"]
         rows = self.check("sort", "--device", "host", "--kernel", name)
         self.assertTrue(all("sort/%s " % name in row for row in rows))
+        self.assertEqual(self.check("sort", name, "--device", "host"), rows)
 
     def test_json(self):
         d = json.loads(self.succeed("verify", "sort", "--tiny", "--device", "host", "--json",

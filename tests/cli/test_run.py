@@ -122,8 +122,9 @@ class OnHost(Case):
         self.assertEqual(c.dtype, np.float32)
         i = np.arange(16, dtype=np.float32).reshape(4, 4)
         self.assertTrue(within_bound(c, a.astype(np.float32), i))
-        self.matmul("a.npy", "i.npy", "--as", "f64")
-        self.assertEqual(self.load("c.npy").dtype, np.float64)
+        for name, kind in (("f64", np.float64), ("float64", np.float64), ("float32", np.float32)):
+            self.matmul("a.npy", "i.npy", "--as", name)
+            self.assertEqual(self.load("c.npy").dtype, kind)
 
     def test_streams(self):
         a = random((6, 6), np.float32)
@@ -204,6 +205,18 @@ class OnHost(Case):
             got = self.load("s.npy")
             self.assertTrue(np.isneginf(got[0]) and np.isnan(got[-2:]).all())
             self.assertEqual(np.signbit(got[2:6]).tolist(), [True, True, False, False])
+
+    def test_sort_vectors_of_rank_2(self):
+        keys = np.array([3, 1, 2], np.int32)
+        for shape in ((3, 1), (1, 3)):
+            self.save("k.npy", keys.reshape(shape))
+            self.succeed("sort", "k.npy", "-o", "s.npy", "--argsort", "i.npy", *self.device)
+            self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+            self.assertEqual(self.load("i.npy").tolist(), [1, 2, 0])
+        self.write("k.mtx", "%%MatrixMarket matrix array real general\n3 1\n2.5\n-1\n0\n")
+        self.succeed("sort", "k.mtx", "-o", "s.mtx", *self.device)
+        self.succeed("sort", "s.mtx", "-o", "s.npy", "--descending", *self.device)
+        self.assertEqual(self.load("s.npy").tolist(), [2.5, 0, -1])
 
     def test_sort_without_index_and_without_keys(self):
         keys = np.array([3, 1, 2], np.int32)
@@ -289,6 +302,15 @@ class OnDevice(OnHost):
     device = ()
     key_types, key_counts = (np.uint32, np.float64), (0, 3, 1025)
     operations = ("matmul",)
+
+    def test_summary_of_a_first_run(self):
+        self.save("a.npy", random((20, 20), np.float32))
+        cold = {"TESSERA_CACHE_DIR": self.path("cache")}
+        note = "(first run after compiling), "
+        self.assertIn(note, self.matmul("a.npy", "a.npy", env=cold).err)
+        self.assertNotIn(note, self.matmul("a.npy", "a.npy", env=cold).err)
+        cold = {"TESSERA_CACHE_DIR": self.path("cache2")}
+        self.assertNotIn(note, self.matmul("a.npy", "a.npy", "--repeat", "2", env=cold).err)
 
     def test_unsuited_kernel(self):
         self.save("a.npy", random((4, 4), np.float32))

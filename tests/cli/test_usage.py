@@ -29,6 +29,14 @@ class Help(Case):
         self.assertIn("--trans-a", self.succeed("matmul", "--help").out)
         self.assertNotIn("--trans-a", self.succeed("matvec", "--help").out)
         self.assertIn("--argsort FILE", self.succeed("sort", "--help").out)
+        self.assertIn(".mtx", self.succeed("sort", "--help").out)
+        self.assertRegex(self.succeed("kernels", "--help").out,
+                         r"--type TYPE .*f32 or f64.*i32, u32, i64 or u64\n")
+
+    def test_help_says_what_is_measured_and_refused(self):
+        text = self.succeed("matmul", "--help").out
+        self.assertRegex(text, r"--precision P .*tf32, bf16, f16 are refused: no kernel")
+        self.assertRegex(text, r"--repeat N .*warm")
 
     def test_version(self):
         for args in (("--version",), ("matmul", "--version")):
@@ -46,6 +54,13 @@ class Wrong(Case):
         self.fail_with(2, "frobnicate", says="unknown command 'frobnicate'")
         self.fail_with(2, "", says="unknown command ''")
 
+    def test_command_by_its_beginning_or_in_another_case(self):
+        for word, meant in (("dev", "'devices'"), ("KERN", "'kernels'"), ("MATMUL", "'matmul'"),
+                            ("Matmull", "'matmul'"), ("mat", "'matmul' or 'matvec'")):
+            r = self.fail_with(2, word)
+            self.assertEqual(r.err, "tessera: unknown command '%s': did you mean %s?\n"
+                             % (word, meant))
+
     def test_unknown_option(self):
         r = self.fail_with(2, "matmul", "a", "b", "--verfy")
         self.assertEqual(r.err,
@@ -53,6 +68,14 @@ class Wrong(Case):
         self.fail_with(2, "matmul", "a", "b", "--zzzzzz", says="unknown option '--zzzzzz'")
         self.fail_with(2, "sort", "-x", says="unknown option '-x'")
         self.fail_with(2, "--versoin", says="did you mean '--version'?")
+
+    def test_one_dash_for_two(self):
+        for argument in ("-trans-a", "-verify", "-alpha=2", "-output"):
+            name = argument.split("=")[0]
+            for args in ((argument, "c"), (argument,)):
+                self.fail_with(2, "matmul", "a", "b", *args,
+                               says="unknown option '%s': did you mean '-%s'?" % (name, name))
+        self.fail_with(2, "matmul", "a", "-zz", says="unknown option '-z'")
 
     def test_options_are_not_abbreviated(self):
         self.fail_with(2, "sort", "k", "--desc",
@@ -66,6 +89,10 @@ class Wrong(Case):
     def test_option_of_another_command(self):
         self.fail_with(2, "matvec", "a", "x", "--descending",
                        says=("matvec takes no option '--descending'",))
+        self.fail_with(2, "matmul", "a", "b", "--trans",
+                       says="'--trans': did you mean '--trans-a' or '--trans-b'?")
+        self.fail_with(2, "matvec", "a", "x", "--trans-a",
+                       says="'--trans-a': did you mean '--trans'?")
 
     def test_values(self):
         for args, says in (
@@ -135,10 +162,18 @@ class Wrong(Case):
         self.fail_with(2, "matmul", "a", "b", "-o", "c", "--kernel", "nave",
                        says=("'nave'", "naive"))
         self.fail_with(2, "matmul", "a", "b", "-o", "c", "--set", "TILE=16",
-                       says=("--set TILE=16",))
+                       says=("--set TILE=16", "--kernel V"))
+        self.fail_with(2, "kernels", "matmul", "--set", "TILE=16",
+                       says=("--set TILE=16", "VARIANT"))
+        self.fail_with(2, "matmul", "a", "b", "-o", "c", "--kernel", "tiled", "--set", "tile=8",
+                       says="no tunable 'tile': did you mean 'TILE'?")
         self.fail_with(2, "verify", "matmull", says=("'matmull'", "'matmul'"))
         self.fail_with(2, "kernels", "sorted", says=("'sorted'", "'sort'"))
         self.fail_with(2, "verify", "--kernel", "naive", says="operation")
+        self.fail_with(2, "verify", "matmul", "naive", "--kernel", "tiled",
+                       says=("'naive'", "--kernel tiled"))
+        self.fail_with(2, "verify", "matmul", "nave", says=("'nave'", "'naive'"))
+        self.fail_with(2, "verify", "matmul", "naive", "tiled", says="unexpected 'tiled'")
 
     def test_unknown_device(self):
         self.save("k.npy", np.arange(3, dtype=np.float32))

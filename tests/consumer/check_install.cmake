@@ -1,11 +1,13 @@
 # Install Tessera into a fresh folder below WORK, build consumer/project against it and run it.
+# The folder is named at install time alone, and the tree is moved once it stands.
 #
 #   SOURCE  Tessera's sources        WORK    folder for builds
 #   SHARED  ON or OFF                HOW     cmake or pkg-config
 #   C_COMPILER, GENERATOR, PKG_CONFIG
 
 set(build ${WORK}/build)
-set(prefix ${WORK}/installed)
+set(first ${WORK}/first-place)
+set(prefix ${WORK}/final-place)
 set(project ${CMAKE_CURRENT_LIST_DIR}/project)
 set(consumer ${WORK}/consumer-${HOW})
 
@@ -14,12 +16,18 @@ function(run)
 endfunction()
 
 # The build is kept between tests, the installed tree is not.
-file(REMOVE_RECURSE ${prefix} ${consumer})
+file(REMOVE_RECURSE ${first} ${prefix} ${consumer})
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G ${GENERATOR} -DCMAKE_C_COMPILER=${C_COMPILER}
     -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=${SHARED}
-    -DCMAKE_INSTALL_PREFIX=${prefix} -DCMAKE_INSTALL_LIBDIR=lib)
+    -DCMAKE_INSTALL_LIBDIR=lib)
 run(${CMAKE_COMMAND} --build ${build})
-run(${CMAKE_COMMAND} --install ${build})
+run(${CMAKE_COMMAND} --install ${build} --prefix ${first})
+file(RENAME ${first} ${prefix})
+foreach(file LICENSE README.md)
+    if(NOT EXISTS ${prefix}/share/doc/tessera/${file})
+        message(FATAL_ERROR "${file} is not installed")
+    endif()
+endforeach()
 file(MAKE_DIRECTORY ${consumer})
 
 if(HOW STREQUAL cmake)
@@ -28,11 +36,8 @@ if(HOW STREQUAL cmake)
     run(${CMAKE_COMMAND} --build ${consumer})
 else()
     set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
-    set(static "")
-    if(NOT SHARED)
-        set(static --static)
-    endif()
-    execute_process(COMMAND ${PKG_CONFIG} ${static} --cflags --libs tessera
+    # Plain --libs, without --static, links the static library too.
+    execute_process(COMMAND ${PKG_CONFIG} --cflags --libs tessera
         OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(flags UNIX_COMMAND "${flags}")
     run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${project}/consumer.c -o ${consumer}/consumer

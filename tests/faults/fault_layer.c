@@ -6,6 +6,9 @@
  *   - makes the N-th call of one function fail: TESSERA_FAULT=FUNCTION:N:CODE.  The call does not
  *     reach the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
  *
+ *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on
+ *     (oclgrind/simulator.py says why).
+ *
  * At exit it writes to the file that TESSERA_FAULT_REPORT names:
  *
  *     layer ready
@@ -178,6 +181,13 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_in
 COUNTED(KIND_CONTEXT, Context, cl_context)
 COUNTED(KIND_QUEUE, CommandQueue, cl_command_queue)
 COUNTED(KIND_MEM, MemObject, cl_mem)
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clReleaseMemObject_kept(cl_mem m)
+{
+    (void)m;
+    return released(KIND_MEM, CL_SUCCESS);
+}
+
 COUNTED(KIND_PROGRAM, Program, cl_program)
 COUNTED(KIND_KERNEL, Kernel, cl_kernel)
 COUNTED(KIND_EVENT, Event, cl_event)
@@ -334,6 +344,8 @@ static void take_over(void)
     TAKE_COUNTED(Program);
     TAKE_COUNTED(Kernel);
     TAKE_COUNTED(Event);
+    if (getenv("TESSERA_KEEP_BUFFERS"))
+        layer.clReleaseMemObject = at_clReleaseMemObject_kept;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL __attribute__((visibility("default")))

@@ -1,0 +1,38 @@
+/** The work-groups that a device takes. */
+#ifndef OPS_GROUPS_H
+#define OPS_GROUPS_H
+
+#include "base/sizes.h"
+#include "device/facts.h"
+
+/** Most work-items along one dimension of a work-group; 1 at least. */
+static inline size_t group_limit(const device_facts *d, unsigned dimension)
+{
+    const size_t items = d->max_work_item[dimension]; /* 0 where it is unknown */
+
+    return size_max(items ? size_min(items, d->max_work_group) : d->max_work_group, 1);
+}
+
+/** Largest power of two up to `wanted` (at least 1) that the device takes along one dimension. */
+static inline size_t group_fit(const device_facts *d, unsigned dimension, size_t wanted)
+{
+    const size_t limit = size_min(wanted, group_limit(d, dimension));
+    size_t size = 1;
+
+    while (size <= limit / 2)
+        size *= 2;
+    return size;
+}
+
+/** Largest power of two up to `wanted` (at least 1) that the device takes as the side of a square
+ *  work-group. */
+static inline size_t group_fit_square(const device_facts *d, size_t wanted)
+{
+    size_t side = group_fit(d, 1, group_fit(d, 0, wanted));
+
+    while (side > 1 && side * side > d->max_work_group)
+        side /= 2;
+    return side;
+}
+
+#endif
