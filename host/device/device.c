@@ -399,7 +399,7 @@ static const tsr_device *preferred(const tsr_devices *list)
     return NULL;
 }
 
-/* Fill out with what a name or number matches; their number, which may exceed max. */
+/* How many devices a name or number matches; fills out, where it is not NULL, with up to max. */
 static size_t all_matches(const tsr_devices *list, const char *which, const tsr_device **out,
                           size_t max)
 {
@@ -408,7 +408,7 @@ static size_t all_matches(const tsr_devices *list, const char *which, const tsr_
     for (size_t i = 0; i + 1 < list->count; i++) {
         if (strcmp(which, "all") != 0 && !matches(&list->device[i], which))
             continue;
-        if (n < max)
+        if (out && n < max)
             out[n] = &list->device[i];
         n++;
     }
@@ -452,11 +452,12 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
         *count = 1;
         return TSR_OK;
     }
-    n = all_matches(list, which, out, max);
+    n = all_matches(list, which, NULL, 0);
     if (n == 0)
         return no_match(list, which, "is not there", err);
     if (n > 1 && strcmp(which, "all") != 0)
         return no_match(list, which, "fits several", err);
+    all_matches(list, which, out, max);
     *count = n < max ? n : max;
     return TSR_OK;
 }

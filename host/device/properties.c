@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/sizes.h"
 #include "device/query.h"
 
 /* How a property is read from the device and shown to people. */
@@ -122,7 +123,7 @@ static const source sources[] = {
 
 const property *property_at(size_t i)
 {
-    return i < sizeof(sources) / sizeof(sources[0]) ? &sources[i].shown : NULL;
+    return i < ARRAY_COUNT(sources) ? &sources[i].shown : NULL;
 }
 
 /* 49152 as "48 KiB": exact units first, else two digits behind the point. */
@@ -132,7 +133,7 @@ static void show_bytes(uint64_t bytes, text *out)
     double value = (double)bytes;
     size_t u = 0;
 
-    while (value >= 1024 && u + 1 < sizeof(units) / sizeof(units[0])) {
+    while (value >= 1024 && u + 1 < ARRAY_COUNT(units)) {
         value /= 1024;
         u++;
     }

@@ -209,7 +209,7 @@ static tsr_status read_descr(reader *r, npy_header *h)
     status = read_string(r, "a string for 'descr'", &descr);
     if (status)
         return status;
-    prefix = descr.length && memchr("<>=|", descr.s[0], 4) ? 1 : 0;
+    prefix = descr.length && descr.s[0] && strchr("<>=|", descr.s[0]) ? 1 : 0;
     h->swapped = prefix && ((descr.s[0] == '<' && !host_is_little()) ||
                             (descr.s[0] == '>' && host_is_little()));
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

@@ -289,10 +289,8 @@ typedef struct chain {
 
 static void chain_push(chain *c, cl_event e)
 {
-    if (!c->first) {
+    if (!c->first && clRetainEvent(e) == CL_SUCCESS)
         c->first = e;
-        clRetainEvent(e);
-    }
     if (c->last)
         clReleaseEvent(c->last);
     c->last = e;

@@ -534,7 +534,7 @@ static const tunable columns_vector_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
 };
 
-#define TUNABLES(list) .tunables = list, .tunable_count = ARRAY_COUNT(list)
+#define TUNABLES(list) .tunables = (list), .tunable_count = ARRAY_COUNT(list)
 
 static const variant variants[] = {
     {.name = "row-pointers",

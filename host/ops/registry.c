@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 
 static const operation *const operations[] = {&operation_matmul, &operation_matvec,
                                               &operation_sort};
 
-enum { OPERATION_COUNT = sizeof(operations) / sizeof(operations[0]), NAMES_MAX = 64 };
+enum { OPERATION_COUNT = ARRAY_COUNT(operations), NAMES_MAX = 64 };
 
 const operation *operation_at(size_t i)
 {

@@ -236,7 +236,8 @@ static void describe_entry(const char *folder, const char *name, cache_entry *ou
     header h;
 
     *out = (cache_entry){0};
-    snprintf(out->file, sizeof(out->file), "%s", name);
+    /* is_ours() has let pass names of 20 characters at most. */
+    snprintf(out->file, sizeof(out->file), "%.20s", name);
     text_format(&path, "%s/%s", folder, name);
     if (stat(text_get(&path), &st) == 0)
         out->bytes = (uint64_t)st.st_size;

@@ -136,7 +136,7 @@ static answer probe_subgroups(tsr_session *s, char *why, size_t size)
         return ANSWER_NO;
     }
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
-        if (got[i] != got[0] && i < PROBE_ITEMS / got[0] * got[0]) {
+        if (i < PROBE_ITEMS / got[0] * got[0] && got[i] != got[0]) {
             snprintf(why, size, "it computes wrongly: item %u saw %u work-items", i, got[i]);
             return ANSWER_NO;
         }
