@@ -139,16 +139,16 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t every = tiny ? EVERY_TINY : EVERY;
     const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / every;
-    const size_t c = i / lengths_per_case;
+    const size_t c = i % CASES, at = i / CASES; /* short lengths first, each in every case */
 
-    if (c >= CASES)
+    if (at >= lengths_per_case)
         return false;
     *out = (problem){.op = &operation_sort,
                      .sort = {.type = cases[c].type,
-                              .n = lengths[i % lengths_per_case * every + c % every],
+                              .n = lengths[at * every + c % every],
                               .descending = cases[c].descending,
                               .argsort = cases[c].argsort}};
-    if (i % 4 == 3) {
+    if ((at + c) % 4 == 3) {
         out->sort.offset_keys = 1 + i % 7;
         out->sort.offset_index = i % 5;
     }
