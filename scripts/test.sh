@@ -5,7 +5,8 @@
 #     scripts/test.sh         everything, some 20 minutes on two cores
 #     scripts/test.sh quick   the release build and the tests that need no device
 #
-# TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step that fails does not keep
+# Tests with the label `timing` compare speeds and want a machine with nothing else to do: run them
+# by `ctest -L timing`.  TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step that fails does not keep
 # the others from running; the summary at the end names it, and the exit status is then 1.
 set -euo pipefail
 
@@ -58,11 +59,11 @@ run_ctest() {
     local folder=$builds/$1
     shift
 
-    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" "$@"
+    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" -LE timing "$@"
 }
 
 check_format() {
-    find "$root"/{host,include,tests,examples} -name '*.[ch]' -print0 |
+    find "$root"/{host,include,tests,examples,bench} -name '*.[ch]' -print0 |
         xargs -0 clang-format --dry-run --Werror
 }
 
@@ -97,8 +98,8 @@ test_clang() {
     step "clang: quick tests and fuzzers" run_ctest test-clang -L 'quick|fuzz' || true
 }
 
-step "packages" install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ||
-    true
+step "packages" install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}" \
+    "${PEER_PACKAGES[@]}" || true
 if [ "$what" = all ]; then
     step "clang-format" check_format || true
     step "cppcheck" check_with_cppcheck || true

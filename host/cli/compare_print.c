@@ -238,7 +238,7 @@ static json_t *cell_json(const comparison *c, size_t line, size_t column, double
     const bool rated = compare_has_rate(v.row), ratio = v.outcome == COMPARE_RATIO;
     json_t *cell = json_object();
 
-    json_object_set_new(cell, "rate", rated ? json_number(v.row->rate) : json_null());
+    json_object_set_new(cell, "rate", rated && v.row ? json_number(v.row->rate) : json_null());
     json_object_set_new(cell, "outcome", json_string(compare_outcome_name(v.outcome)));
     json_object_set_new(cell, "ratio", ratio ? json_number(v.ratio) : json_null());
     json_object_set_new(cell, "favourable_ratio", ratio ? json_number(v.favourable) : json_null());
