@@ -1,5 +1,4 @@
 /** CLBlast on the row's OpenCL device: GEMM and GEMV in float32 and float64. */
-#define _GNU_SOURCE /* dladdr */
 #include <clblast_c.h>
 #include <dlfcn.h>
 #include <stdio.h>

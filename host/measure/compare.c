@@ -229,7 +229,8 @@ static bool has_several_parameters(const comparison *c, const result_row *row)
             for (size_t j = i + 1; j < c->files[f].count; j++) {
                 const result_row *b = &c->files[f].rows[j];
 
-                if (same_name(a, b) && same_column(a, b) && strcmp(a->parameters, b->parameters))
+                if (same_name(a, b) && same_column(a, b) &&
+                    strcmp(a->parameters, b->parameters) != 0)
                     return true;
             }
         }

@@ -226,7 +226,7 @@ static char *read_bytes(const char *path, size_t *size, text *why)
     ssize_t got = -1;
 
     if (fd < 0 || fstat(fd, &st) != 0)
-        text_format(why, "it cannot be read: %s", strerror(errno));
+        text_format(why, "it cannot be opened: %s", strerror(errno));
     else if (!S_ISREG(st.st_mode))
         text_append(why, "it is no regular file");
     else if (st.st_size > FILE_MOST)
