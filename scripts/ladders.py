@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Time every variant of matmul, matvec and sort, and write the tables of docs/ladders.md.
 
-    scripts/ladders.py run --tessera build/tessera --device gpu -o data/results/NAME.jsonl
-    scripts/ladders.py document --tessera build/tessera data/results/*.jsonl
+    scripts/ladders.py run --tessera build/tessera --device gpu -o data/results/ladder-NAME.jsonl
+    scripts/ladders.py document --tessera build/tessera data/results/ladder-*.jsonl
 
 `run` times each variant on one device (and, with --device host, the C variants) through the
 command itself: every result is verified, and the device time is the median of --repeat runs.
@@ -74,7 +74,7 @@ def read_rows(paths):
         with open(path) as f:
             for line in f:
                 row = json.loads(line)
-                device = os.path.splitext(os.path.basename(path))[0]
+                device = os.path.splitext(os.path.basename(path))[0].removeprefix("ladder-")
                 if device not in devices:
                     devices.append(device)
                 rows.setdefault(row["op"], {}).setdefault(row["variant"], {})[device] = row

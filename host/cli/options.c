@@ -167,8 +167,10 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
     [OPTION_AS] = {"as", 0, "TYPE", "convert every input to f32 or f64 first", parse_as,
                    "f32 or f64"},
-    [OPTION_TYPE] = {"type", 0, "TYPE", "element type of the problem", parse_type,
-                     "f32, f64, i32, u32, i64 or u64"},
+    [OPTION_TYPE] =
+        {"type", 0, "TYPE",
+         "element type of the problem: f32 or f64; sort also takes i32, u32, i64 or u64",
+         parse_type, "f32, f64, i32, u32, i64 or u64"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
