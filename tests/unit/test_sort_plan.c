@@ -26,8 +26,8 @@
 typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
-#define __global
-#define __local
+#define __global // NOLINT(bugprone-reserved-identifier)
+#define __local  // NOLINT(bugprone-reserved-identifier)
 
 /* Twice, so every name that it defines gets another one. */
 #define KEY              float
