@@ -36,7 +36,7 @@ foreach(dir libdir includedir)
     endif()
 endforeach()
 # What the library uses itself a shared one brings along, and a static one leaves to its user.
-set(pc_own_libs "-lm")
+set(pc_own_libs "-ljansson -lm -ldl")
 if(OpenMP_C_FOUND)
     string(APPEND pc_own_libs " ${OpenMP_C_FLAGS}")
 endif()
