@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/folders.h"
 #include "file/output.h"
 #include "session/embedded.h"
 
@@ -356,23 +357,11 @@ tsr_status tuning_write_text(const tuning *entries, size_t count, text *out, tsr
     return TSR_OK;
 }
 
-/* mkdir -p, each new folder for the user alone. */
 static tsr_status make_folders(const char *path, tsr_error *err)
 {
-    char *copy = strdup(path);
-    bool made = copy != NULL;
-
-    for (char *c = copy ? copy + 1 : NULL; made && c && *c; c++) {
-        if (*c != '/')
-            continue;
-        *c = '\0';
-        made = mkdir(copy, 0700) == 0 || errno == EEXIST;
-        *c = '/';
-    }
-    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
-    free(copy);
-    return made ? TSR_OK
-                : tsr_fail(err, TSR_EFILE, 0, "tuning folder '%s': %s", path, strerror(errno));
+    return folders_make(path)
+               ? TSR_OK
+               : tsr_fail(err, TSR_EFILE, 0, "tuning folder '%s': %s", path, strerror(errno));
 }
 
 tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)

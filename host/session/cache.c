@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/folders.h"
 #include "base/sizes.h"
 
 /* What stands at the start of every entry; the number is the format's version. */
@@ -35,24 +36,6 @@ static uint64_t fnv1a(uint64_t hash, const void *bytes, size_t size)
 }
 
 static const uint64_t fnv_start = 0xCBF29CE484222325u;
-
-/* mkdir -p, each new folder for the user alone. */
-static bool make_folders(const char *path)
-{
-    char *copy = strdup(path);
-    bool made = copy != NULL;
-
-    for (char *c = copy ? copy + 1 : NULL; made && c && *c; c++) {
-        if (*c != '/')
-            continue;
-        *c = '\0';
-        made = mkdir(copy, 0700) == 0 || errno == EEXIST;
-        *c = '/';
-    }
-    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
-    free(copy);
-    return made;
-}
 
 /* The folder that the environment asks for. */
 static void find_folder(text *out)
@@ -80,7 +63,7 @@ void cache_open(cache *c)
     if (!*folder)
         snprintf(c->why_off, sizeof(c->why_off),
                  "none of TESSERA_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
-    else if (!make_folders(folder) || stat(folder, &st) != 0)
+    else if (!folders_make(folder) || stat(folder, &st) != 0)
         snprintf(c->why_off, sizeof(c->why_off), "it cannot be made: %s", strerror(errno));
     else if (!S_ISDIR(st.st_mode))
         snprintf(c->why_off, sizeof(c->why_off), "it is no folder");
