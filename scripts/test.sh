@@ -6,8 +6,9 @@
 #     scripts/test.sh quick   the release build and the tests that need no device
 #
 # Tests with the label `timing` compare speeds and want a machine with nothing else to do: run them
-# by `ctest -L timing`.  TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step that fails does not keep
-# the others from running; the summary at the end names it, and the exit status is then 1.
+# by `ctest -L timing`.  TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step
+# that fails does not keep the others from running; the summary at the end names it, and the exit
+# status is then 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
