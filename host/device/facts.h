@@ -21,6 +21,7 @@ typedef enum feature {
     FEATURE_SUBGROUPS,   /* sub_group_reduce_add and its kin */
     FEATURE_PTX,         /* inline PTX assembly, NVIDIA */
     FEATURE_LARGE_LOCAL, /* static local memory beyond the reported limit, NVIDIA */
+    FEATURE_WGMMA,       /* warp-group matrix instructions through a PTX retarget, NVIDIA */
     FEATURE_COUNT
 } feature;
 
@@ -56,7 +57,7 @@ typedef struct device_facts {
 } device_facts;
 
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "large local
- * memory". */
+ * memory", "wgmma". */
 const char *feature_name(feature f);
 
 #endif

@@ -369,17 +369,24 @@ tsr_status limit_integer(const rig *r, limit l, limit_result *out, tsr_error *er
 
 typedef struct tensor_shape {
     limit limit;
-    unsigned kind; /* of roofline_tensor.cl */
+    unsigned kind; /* of its kernel */
     unsigned m, n, k;
     unsigned capability; /* of the first chips that have it */
     const char *name;
 } tensor_shape;
 
+/* roofline_tensor.cl: instructions of a warp. */
 static const tensor_shape tensor_shapes[] = {
     {LIMIT_TENSOR_TF32, 0, 16, 8, 8, 80, "mma.sync tf32 m16n8k8"},
     {LIMIT_TENSOR_BF16, 1, 16, 8, 16, 80, "mma.sync bf16 m16n8k16"},
     {LIMIT_TENSOR_F64, 2, 8, 8, 4, 80, "mma.sync f64 m8n8k4"},
     {LIMIT_TENSOR_F64, 3, 16, 8, 16, 90, "mma.sync f64 m16n8k16"},
+};
+
+/* roofline_wgmma.cl: instructions of a warp group; k is a step's, of four of them. */
+static const tensor_shape wgmma_shapes[] = {
+    {LIMIT_TENSOR_TF32, 0, 64, 128, 32, 90, "wgmma tf32 m64n128k8"},
+    {LIMIT_TENSOR_BF16, 1, 64, 128, 64, 90, "wgmma bf16 m64n128k16"},
 };
 
 static tsr_status prepare_tensor(repeated *x, size_t steps, tsr_error *err)
@@ -425,10 +432,45 @@ static tsr_status measure_tensor(const rig *r, unsigned which, limit_result *out
     return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
 }
 
+/* A warp w of the group holds rows 16 w and on, each item as in mma.sync's 16 x 8 elements. */
+static void expect_wgmma(const repeated *x, size_t item, size_t steps, void *item_out)
+{
+    const tensor_shape *shape = &wgmma_shapes[x->kind];
+    const size_t row = item / 32 * 16 + item % 32 / 4;
+    /* Columns in pairs of an even and an odd one, so of 1 and 2. */
+    const uint64_t columns = shape->n / 8 * (1 + 2);
+    const uint64_t sum =
+        (uint64_t)steps * shape->k * columns * ((1 + row / 4) + (1 + (row + 8) / 4));
+
+    memcpy(item_out, &sum, sizeof(sum));
+}
+
+static tsr_status measure_wgmma(const rig *r, unsigned which, limit_result *out, tsr_error *err)
+{
+    const tensor_shape *shape = &wgmma_shapes[which];
+    repeated x = {.rig = r,
+                  .prepare = prepare_tensor,
+                  .expect = expect_wgmma,
+                  .kinds = 128,
+                  .kind = which,
+                  .unit = 1,
+                  .steps_most = (size_t)1 << 11,
+                  .item_bytes = sizeof(uint64_t)};
+    char options[64];
+    tsr_status st;
+
+    fill_device(&x);
+    x.local = x.kinds;
+    x.work = 2.0 * shape->m * shape->n * shape->k / (double)x.local;
+    snprintf(options, sizeof(options), "-DKIND=%u", shape->kind);
+    st = rig_kernel(r, "roofline_wgmma.cl", options, "roofline_wgmma", &x.kernel, err);
+    return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
+}
+
 tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err)
 {
     const device_facts *d = r->facts;
-    tsr_status st = session_probe(r->session, 1u << FEATURE_PTX, err);
+    tsr_status st = session_probe(r->session, 1u << FEATURE_PTX | 1u << FEATURE_WGMMA, err);
 
     if (st)
         return st;
@@ -446,6 +488,9 @@ tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err
     for (unsigned i = 0; i < sizeof(tensor_shapes) / sizeof(tensor_shapes[0]) && !st; i++)
         if (tensor_shapes[i].limit == l && d->nv_capability >= tensor_shapes[i].capability)
             st = measure_tensor(r, i, out, err);
+    for (unsigned i = 0; i < sizeof(wgmma_shapes) / sizeof(wgmma_shapes[0]) && !st; i++)
+        if (wgmma_shapes[i].limit == l && d->feature[FEATURE_WGMMA] == FEATURE_YES)
+            st = measure_wgmma(r, i, out, err);
     return st;
 }
 

@@ -13,8 +13,9 @@
 #include "session/source.h"
 
 enum {
-    PROBE_ITEMS = 64,
-    PROBE_FORMAT = 2 /* part of every key: raise it when the C side of a probe changes */
+    PROBE_ITEMS = 64, /* of a probe's one work-group */
+    WARP_GROUP = 128, /* work-items that a wgmma takes */
+    PROBE_FORMAT = 2  /* part of every key: raise it when the C side of a probe changes */
 };
 
 /* Sizes of static local memory to try, largest first, in bytes: what NVIDIA's chips of compute
@@ -29,9 +30,8 @@ typedef enum answer {
 } answer;
 
 /* Launch on a queue of the probe's own: the session's may belong to a caller who has work in it. */
-static cl_int launch(tsr_session *s, cl_kernel kernel, cl_mem buffer, cl_uint *out)
+static cl_int launch(tsr_session *s, cl_kernel kernel, size_t items, cl_mem buffer, cl_uint *out)
 {
-    const size_t items = PROBE_ITEMS;
     cl_int rc;
     cl_command_queue queue = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
 
@@ -49,10 +49,10 @@ static cl_int launch(tsr_session *s, cl_kernel kernel, cl_mem buffer, cl_uint *o
     return rc;
 }
 
-/* Compile, run on PROBE_ITEMS work-items and read one uint each.  ANSWER_NO where the compiler
- * refuses, ANSWER_NONE where something else fails; the reason is then in why. */
-static answer run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
-                  size_t why_size)
+/* Compile, run one work-group of so many items and read one uint each.  ANSWER_NO where the
+ * compiler refuses, ANSWER_NONE where something else fails; the reason is then in why. */
+static answer run_group(tsr_session *s, const char *source, const char *options, size_t items,
+                        cl_uint *out, char *why, size_t why_size)
 {
     tsr_error err = {0};
     program *p = NULL;
@@ -65,17 +65,23 @@ static answer run(tsr_session *s, const char *source, const char *options, cl_ui
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
                  err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
-        return err.status == TSR_EBUILD ? ANSWER_NO : ANSWER_NONE;
+        return err.status == TSR_EBUILD || err.status == TSR_EUNSUITED ? ANSWER_NO : ANSWER_NONE;
     }
-    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, PROBE_ITEMS * sizeof(*out), NULL, &rc);
+    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, items * sizeof(*out), NULL, &rc);
     if (buffer) {
-        rc = launch(s, kernel, buffer, out);
+        rc = launch(s, kernel, items, buffer, out);
         clReleaseMemObject(buffer);
     }
     if (rc == CL_SUCCESS)
         return ANSWER_YES;
     snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
     return ANSWER_NONE;
+}
+
+static answer run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
+                  size_t why_size)
+{
+    return run_group(s, source, options, PROBE_ITEMS, out, why, why_size);
 }
 
 /* "-cl-std=CL3.0" for the device's highest OpenCL C. */
@@ -198,6 +204,42 @@ static answer probe_large_local(tsr_session *s, char *why, size_t size)
     return ANSWER_NO;
 }
 
+/* A lane's four elements of the 64 x 8 product of probe_wgmma.cl, weighted. */
+static cl_uint wgmma_expected(unsigned item)
+{
+    const unsigned row = item / 32 * 16 + item % 32 / 4, column = item % 4 * 2;
+    cl_uint sum = 0;
+
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < 8; k++)
+            sum += (2 * i + 1) * (row + i / 2 * 8 + 3 * k + 1) * (5 * (column + i % 2) + k * k + 2);
+    return sum;
+}
+
+static answer probe_wgmma(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[WARP_GROUP];
+    answer ran;
+
+    if (!s->device.facts.nvidia) {
+        snprintf(why, size, "the vendor is not NVIDIA");
+        return ANSWER_NO;
+    }
+    if (s->device.facts.nv_capability != 90) {
+        snprintf(why, size, "compute capability %u.%u, and only 9.0 has it",
+                 s->device.facts.nv_capability / 10, s->device.facts.nv_capability % 10);
+        return ANSWER_NO;
+    }
+    ran = run_group(s, "probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
+    for (unsigned i = 0; i < WARP_GROUP && ran == ANSWER_YES; i++) {
+        if (got[i] != wgmma_expected(i)) {
+            snprintf(why, size, "it computes wrongly: item %u got %u", i, got[i]);
+            ran = ANSWER_NO;
+        }
+    }
+    return ran;
+}
+
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
 static size_t *detail(device_facts *d, feature f)
 {
@@ -233,7 +275,8 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
     } probes[FEATURE_COUNT] = {[FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
                                [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
                                [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
-                               [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"}};
+                               [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
+                               [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "device/query.h"
+#include "session/retarget.h"
 #include "session/source.h"
 
 /* Part of every key: raise it when binaries of older versions must not be read. */
@@ -103,11 +104,61 @@ static int log_head(const char *log, const char **head)
     return (int)strcspn(start, "\n");
 }
 
-static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_error *err)
+/* What the compiler said goes into err, its head, and into the session, all of it. */
+static tsr_status build_failed(tsr_session *s, const program *p, const char *how, cl_int rc,
+                               tsr_error *err)
 {
     const char *head;
-    cl_int rc;
     int length;
+
+    text_clear(&s->build_log);
+    text_append(&s->build_log, text_get(&p->log));
+    length = log_head(text_get(&p->log), &head);
+    return tsr_fail(err, TSR_EBUILD, rc, "building %s [%s]: %.*s", text_get(&p->source_file), how,
+                    length, head);
+}
+
+/* Build p->handle from the PTX that it has, for another target (session/retarget.h). */
+static tsr_status retarget(tsr_session *s, program *p, const char *target, tsr_error *err)
+{
+    cl_program again = NULL;
+    unsigned char *binary = NULL;
+    const unsigned char *borrowed;
+    cl_int rc, status = CL_SUCCESS;
+    text ptx = {0};
+    size_t size;
+    tsr_status st = program_binary(p, &binary, &size, err);
+
+    st = st ? st : retarget_ptx((const char *)binary, target, &ptx, err);
+    if (st)
+        goto cleanup;
+    borrowed = (const unsigned char *)text_get(&ptx);
+    again = clCreateProgramWithBinary(s->context, 1, &s->device.id, &ptx.length, &borrowed, &status,
+                                      &rc);
+    if (again && rc == CL_SUCCESS)
+        rc = status ? status : clBuildProgram(again, 1, &s->device.id, "", NULL, NULL);
+    if (again)
+        read_log(s, again, &p->log);
+    if (!again || rc != CL_SUCCESS) {
+        st = build_failed(s, p, target, rc, err);
+        goto cleanup;
+    }
+    clReleaseProgram(p->handle);
+    p->handle = again;
+    again = NULL; /* moved to the program */
+
+cleanup:
+    if (again)
+        clReleaseProgram(again);
+    free(binary);
+    text_free(&ptx);
+    return st;
+}
+
+static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_error *err)
+{
+    char target[RETARGET_NAME];
+    cl_int rc;
 
     p->handle = clCreateProgramWithSource(s->context, 1, &source, NULL, &rc);
     if (!p->handle)
@@ -115,15 +166,10 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
                         text_get(&p->source_file));
     rc = clBuildProgram(p->handle, 1, &s->device.id, text_get(&p->options), NULL, NULL);
     read_log(s, p->handle, &p->log);
-    if (rc != CL_SUCCESS) {
-        text_clear(&s->build_log);
-        text_append(&s->build_log, text_get(&p->log));
-        length = log_head(text_get(&p->log), &head);
-        return tsr_fail(err, TSR_EBUILD, rc, "building %s [%s]: %.*s", text_get(&p->source_file),
-                        text_get(&p->options), length, head);
-    }
+    if (rc != CL_SUCCESS)
+        return build_failed(s, p, text_get(&p->options), rc, err);
     p->built = TSR_BUILD_COLD;
-    return TSR_OK;
+    return retarget_wanted(source, target) ? retarget(s, p, target, err) : TSR_OK;
 }
 
 static program *find(tsr_session *s, const char *source_file, const char *options, const char *runs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cli_support import Case, has_opencl
 
-FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory"}
+FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory", "wgmma"}
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

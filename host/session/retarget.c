@@ -1,0 +1,78 @@
+#include "session/retarget.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const char mark[] = "//@";
+
+bool retarget_wanted(const char *source, char target[RETARGET_NAME])
+{
+    const char *found = strstr(source, "//@sm_");
+    size_t length;
+
+    if (!found)
+        return false;
+    found += strlen(mark);
+    length = strcspn(found, " \t\n\\\"");
+    if (length >= RETARGET_NAME)
+        return false;
+    memcpy(target, found, length);
+    target[length] = '\0';
+    return true;
+}
+
+/* Copy the start of a line as it must be for the target; returns how much of the line that was. */
+static size_t change_start(const char *line, size_t length, const char *target, text *out,
+                           bool *marked, bool *raised)
+{
+    const size_t blank = strspn(line, " \t");
+    char wanted[RETARGET_NAME + 8], chip[RETARGET_NAME + 16];
+
+    snprintf(wanted, sizeof(wanted), "%s%s ", mark, target);
+    /* "sm_90a" is the chip of .target sm_90, with what later chips lack. */
+    snprintf(chip, sizeof(chip), ".target %.*s,", (int)strlen(target) - 1, target);
+    if (strncmp(line + blank, wanted, strlen(wanted)) == 0) {
+        *marked = true;
+        text_append_bytes(out, line, blank);
+        return blank + strlen(wanted);
+    }
+    if (strncmp(line, chip, strlen(chip)) == 0) {
+        *raised = true;
+        text_format(out, ".target %s,", target);
+        return strlen(chip);
+    }
+    if (strncmp(line + blank, ".reqntid", 8) == 0) {
+        text_append_bytes(out, line, length);
+        text_append(out, "\n.minnctapersm 1");
+        return length;
+    }
+    return 0;
+}
+
+tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_error *err)
+{
+    bool marked = false, raised = false;
+
+    for (const char *line = ptx; *line;) {
+        const size_t length = strcspn(line, "\n");
+        const size_t done = change_start(line, length, target, out, &marked, &raised);
+
+        text_append_bytes(out, line + done, length - done);
+        line += length;
+        if (*line == '\n') {
+            text_append(out, "\n");
+            line++;
+        }
+    }
+    if (!raised)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "the driver's binary is no PTX that %s extends",
+                        target);
+    if (!marked)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "the driver's PTX has lost the lines for %s",
+                        target);
+    if (out->failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for PTX of %zu bytes", strlen(ptx));
+    return TSR_OK;
+}
