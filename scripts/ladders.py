@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import results_rows
+
 # The problem of each operation: files to make, and the command's operands.
 JOBS = {
     "matmul": (["a.npy", "b.npy", "-o", "c.npy"], "1024x1024x1024 float32"),
@@ -70,14 +72,10 @@ def rate(row):
 def read_rows(paths):
     """Devices in the order of the files, and {op: {variant: {device: row}}}."""
     devices, rows = [], {}
-    for path in paths:
-        with open(path) as f:
-            for line in f:
-                row = json.loads(line)
-                device = os.path.splitext(os.path.basename(path))[0].removeprefix("ladder-")
-                if device not in devices:
-                    devices.append(device)
-                rows.setdefault(row["op"], {}).setdefault(row["variant"], {})[device] = row
+    for device, row in results_rows.read(paths):
+        if device not in devices:
+            devices.append(device)
+        rows.setdefault(row["op"], {}).setdefault(row["variant"], {})[device] = row
     return devices, rows
 
 
@@ -111,11 +109,7 @@ def document(args):
         text = f.read()
     for operation in json.loads(out.stdout)["operations"]:
         op = operation["op"]
-        begin, end = f"<!-- {op} -->\n", f"<!-- end {op} -->\n"
-        before, rest = text.split(begin)
-        after = rest.split(end)[1]
-        table = "\n".join(ladder(operation, rows[op], devices))
-        text = before + begin + "\n" + table + "\n\n" + end + after
+        text = results_rows.put(text, op, "\n".join(ladder(operation, rows[op], devices)))
     with open(args.file, "w") as f:
         f.write(text)
 

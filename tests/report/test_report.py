@@ -1,7 +1,8 @@
 """The report in a browser: drawn at every width, dark and in print, without an error.
 
-TESSERA is the command, CHROMIUM the browser; REPORT_HAS_CHARTS is 1 where the
-build found Chart.js.  The rows are made up (made_up_rows.py).
+TESSERA is the command, CHROMIUM the browser, TESSERA_SOURCE the checkout;
+REPORT_HAS_CHARTS is 1 where the build found Chart.js.  The rows are made up
+(made_up_rows.py).
 """
 
 import collections
@@ -12,6 +13,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
@@ -20,6 +22,7 @@ import made_up_rows
 
 COMMAND = os.environ.get("TESSERA", "tessera")
 CHROMIUM = os.environ.get("CHROMIUM", "chromium")
+SOURCE = os.environ.get("TESSERA_SOURCE", os.path.join("..", ".."))
 HAS_CHARTS = os.environ.get("REPORT_HAS_CHARTS", "1") == "1"
 
 SECTIONS = ["roofline", "ladders", "sizes", "transfers", "peers"]
@@ -27,6 +30,11 @@ SECTIONS = ["roofline", "ladders", "sizes", "transfers", "peers"]
 
 def png_colours(path):
     """How often each colour occurs in every 7th pixel of an 8-bit RGB or RGBA picture."""
+    return sum(png_lines(path), collections.Counter())
+
+
+def png_lines(path):
+    """The same, line by line."""
     with open(path, "rb") as f:
         data = f.read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", path
@@ -38,13 +46,14 @@ def png_colours(path):
         if data[at + 4:at + 8] == b"IDAT":
             packed += data[at + 8:at + 8 + length]
         at += 12 + length
-    raw, seen = zlib.decompress(packed), collections.Counter()
+    raw, seen = zlib.decompress(packed), []
     before = bytearray(width * size)
     for y in range(height):
         start = y * (width * size + 1)
         line = unfilter(raw[start], bytearray(raw[start + 1:start + 1 + width * size]), before,
                         size)
-        seen.update(bytes(line[x:x + 3]) for x in range(0, len(line), 7 * size))
+        seen.append(collections.Counter(bytes(line[x:x + 3])
+                                        for x in range(0, len(line), 7 * size)))
         before = line
     return seen
 
@@ -183,6 +192,33 @@ class Charts(Page):
         dom = self.dump(self.report(one))
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [0] * 5)
         self.assertEqual(dom.count('class="none"'), 5)
+
+
+@unittest.skipUnless(HAS_CHARTS, "built without Chart.js")
+class Figures(Page):
+    def test_pictures(self):
+        """scripts/figures.py draws the roofline of each device on white, small enough for a page
+        that shows it: every operation is there, and each limit that bounds one."""
+        rows = made_up_rows.write(self.path("bench-both.jsonl"),
+                                  [*made_up_rows.gpu(), *made_up_rows.cpu()])
+        with open(self.path("README.md"), "w", encoding="utf-8") as f:
+            f.write("<!-- figures: peers -->\n<!-- end figures: peers -->\n")
+        done = subprocess.run(
+            [sys.executable, os.path.join(SOURCE, "scripts", "figures.py"), "--tessera", COMMAND,
+             "--readme", self.path("README.md"), "--images", self.path("images"), rows],
+            check=True, stdout=subprocess.PIPE, timeout=300,
+            env={**os.environ, "CHROMIUM": CHROMIUM})
+        pictures = [self.path("images/roofline-%s.png" % n) for n in ("both", "both-2")]
+        self.assertEqual(done.stdout.decode().split(), pictures)
+        for picture in pictures:
+            self.assertLess(os.path.getsize(picture), 150000)
+            lines = png_lines(picture)
+            seen = sum(lines, collections.Counter())
+            self.assertEqual(seen.most_common(1)[0][0], b"\xff\xff\xff")
+            for colour in ((0, 114, 178), (194, 78, 0), (0, 128, 93), (22, 32, 44)):
+                self.assertGreater(seen[bytes(colour)], 30, (picture, colour))
+            bottom = sum(lines[len(lines) * 9 // 10:], collections.Counter())
+            self.assertGreater(len(bottom), 4, "nothing at the bottom")
 
 
 class Text(Page):

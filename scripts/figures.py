@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Make the README's figures from measured rows: the rooflines, and the table of peers.
+
+    scripts/figures.py --tessera build/tessera    # data/results/bench-*.jsonl, all of it
+    scripts/figures.py --check                    # is the table made of these rows?  Needs no build
+
+Pictures are docs/images/roofline-NAME.png, one for each device of a file bench-NAME.jsonl that
+holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chromium.  The table
+goes into README.md, between its markers: for each problem the newest comparison, that is the
+variant that Tessera chose and the peers timed in turn with it.
+"""
+import argparse
+import collections
+import glob
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import results_rows
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEMA = "tessera-result-1"
+MARKER = "figures: peers"
+
+# What is 1000 of a unit.
+LARGER = {"GFLOP/s": "TFLOP/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
+
+# Where a peer ran, as its row says in `chosen`.
+PLACES = {"CUDA": "through CUDA", "OpenCL": "on the same OpenCL device",
+          "processor": "on the host's processor"}
+
+# Window of a picture, in CSS pixels; a picture has twice as many.
+WIDTH, HEIGHT = 800, 560
+
+# Of the page, the roofline alone, as large as the window.
+STYLE = f"""<style>
+header, footer, details, section:not(#roofline), #roofline > h2, #roofline > .note {{
+    display: none !important;
+}}
+body {{ background: #fff; }}
+main {{ max-width: none; padding: 0; }}
+section, .figures {{ display: block; margin: 0; }}
+figure {{ padding: 8px; border: 0; }}
+figcaption h3 {{ height: 24px; margin: 0; }}
+figcaption p {{ display: none; }}
+.canvas {{ height: {HEIGHT - 24 - 2 * 8}px !important; }}
+</style>
+</head>"""
+
+Comparison = collections.namedtuple("Comparison", "ours peers")
+
+
+class Problem(Exception):
+    """What keeps a figure from being made, in one line."""
+
+
+# ---- rows ------------------------------------------------------------------------------------
+
+
+def rated(row):
+    """Whether the row has a rate that was verified, as `tessera compare` judges it."""
+    return row["rate"] > 0 and not row["unsuited"] and (row["verified"] or row["kind"] == "limit")
+
+
+def device_of(row):
+    return row["platform"], row["device"]
+
+
+def job_of(row):
+    """What rows compare by, on one device."""
+    return tuple(row[f] for f in ("op", "problem", "type", "precision", "cold"))
+
+
+def comparisons(rows):
+    """{device: {job: the newest comparison}}.
+
+    A comparison is a kernel's row by wall time and, of the peers' rows that follow at once, those
+    of its job: a peer that computes in another precision has another one.
+    """
+    found, now = {}, None
+    for row in rows:
+        device, job = device_of(row), job_of(row)
+        if row["kind"] != "peer":
+            now = Comparison(row, []) if is_choice(row) else None
+        elif now and (device, job) == (device_of(now.ours), job_of(now.ours)):
+            if row["chosen"] not in PLACES.values():
+                raise Problem(f"a row of {row['name']} does not say where it ran: "
+                              f"'{row['chosen']}'")
+            now.peers.append(row)
+            jobs = found.setdefault(device, {})
+            if job not in jobs or jobs[job].ours["when"] <= now.ours["when"]:
+                jobs[job] = now
+    return found
+
+
+def is_choice(row):
+    """Whether it may be our side of a comparison, and no caller named the variant."""
+    return (row["kind"] == "kernel" and row["timer"] == "wall" and rated(row)
+            and not row["chosen"].startswith("named"))
+
+
+def drawable(rows):
+    """{device: the rows of its picture}, where it has kernels and a limit of its memory.
+
+    Of a device that was measured under several drivers or versions of Tessera, the newest are
+    drawn.  Left out are limits that bound none of the problems, and peers that ran elsewhere than
+    on the device, which have no limit.
+    """
+    by_setting = {}
+    for row in rows:
+        if rated(row):
+            setting = *device_of(row), row["driver"], row["version"]
+            line = (*job_of(row), row["kind"], row["timer"], row["name"], row["parameters"])
+            lines = by_setting.setdefault(setting, {})
+            if line not in lines or lines[line]["when"] <= row["when"]:
+                lines[line] = row
+    out = {}
+    for (platform, device, *_), lines in by_setting.items():
+        bounds = {"memory read", "memory copy"} | {r["bound_by"] for r in lines.values()}
+        kept = [r for r in lines.values()
+                if r["kind"] == "kernel" or r["kind"] == "limit" and r["name"] in bounds
+                or r["kind"] == "peer" and r["limit_rate"] > 0]
+        has_kernels = any(r["kind"] == "kernel" for r in kept)
+        has_memory = any(r["kind"] == "limit" and r["name"].startswith("memory") for r in kept)
+        before = out.get((platform, device))
+        if has_kernels and has_memory and (not before or newest(before) <= newest(kept)):
+            out[platform, device] = kept
+    return out
+
+
+def newest(rows):
+    return max(r["when"] for r in rows)
+
+
+def picture_file(name):
+    return f"roofline-{name}.png"
+
+
+def picture_names(named_rows):
+    """{device: NAME of its picture}: of its first file, with a number where NAME is taken."""
+    names, drawn = {}, drawable([r for _, r in named_rows])
+    for name, row in named_rows:
+        device = device_of(row)
+        if device in drawn and device not in names:
+            others = itertools.chain([name], (f"{name}-{n}" for n in itertools.count(2)))
+            names[device] = next(n for n in others if n not in names.values())
+    return names
+
+
+# ---- the table -------------------------------------------------------------------------------
+
+
+def rate(row):
+    """The rate in three digits, with the unit that makes it short."""
+    value, unit = float(f"{row['rate']:.3g}"), row["unit"]
+    if value >= 1000 and unit in LARGER:
+        value, unit = value / 1000, LARGER[unit]
+    number = f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+    return f"{number} {unit}"
+
+
+def ratio(ours, peer):
+    value = ours["rate"] / peer["rate"]
+    return f"{value:.2f}" if value < 10 else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def plain(text):
+    """Text of a row in a cell of Markdown."""
+    return re.sub(r"([|\\`*_<&])", r"\\\1", text)
+
+
+def job_text(row):
+    """As rows spell the problem, but 2^16 and so on, and millions, as `--size` takes them."""
+    head, _, rest = row["problem"].partition(" ")
+    count = int(head) if head.isdigit() else 0
+    if count >= 1 << 16 and count & count - 1 == 0:
+        head = f"2^{count.bit_length() - 1}"
+    elif count and count % 1000000 == 0:
+        head = f"{count // 1000000}M"
+    return plain(f"{row['op']} {head} {rest}".rstrip() + ("" if row["cold"] else ", warm"))
+
+
+def fastest(peers, *places):
+    """The fastest peer of the first place that has one."""
+    for place in places:
+        there = [p for p in peers if p["chosen"] == PLACES[place] and rated(p)]
+        if there:
+            return max(there, key=lambda p: p["rate"])
+    return None
+
+
+def versus(ours, peer):
+    """Two cells."""
+    if not peer:
+        return "", ""
+    return f"{plain(peer['name'])} {rate(peer)}", ratio(ours, peer)
+
+
+def provenance(jobs, shown):
+    """Which versions were compared, and when, of one device."""
+    rows = [c.ours for c in jobs]
+    platform, device = device_of(rows[0])
+    drivers = ", ".join(sorted({r["driver"] for r in rows}))
+    libraries = sorted({p["name"] + (f" ({p['peer_version']})" if p["peer_version"] else "")
+                        for p in shown})
+    days = sorted({r["when"][:10] for r in rows})
+    when = " to ".join(days[:1] + days[1:][-1:])
+    return plain(f"- {device}, {platform}, driver {drivers}, {when}"
+                 + (": " + ", ".join(libraries) if libraries else "") + ".")
+
+
+def table(named_rows):
+    """The table in Markdown, and below it what was compared."""
+    lines, notes = [], []
+    for (_, device), of_device in comparisons(r for _, r in named_rows).items():
+        jobs, shown = list(of_device.values()), []
+        jobs.sort(key=lambda c: (*(c.ours[f] for f in ("op", "type", "precision", "work")),
+                                 job_text(c.ours)))
+        for i, c in enumerate(jobs):
+            native = fastest(c.peers, "CUDA", "processor")
+            opencl = fastest(c.peers, "OpenCL")
+            shown += [p for p in (native, opencl) if p]
+            cells = ("" if i else plain(device), job_text(c.ours),
+                     f"{rate(c.ours)}, `{c.ours['name']}`", *versus(c.ours, native),
+                     *versus(c.ours, opencl))
+            lines.append("| " + " | ".join(cells) + " |")
+        notes.append(provenance(jobs, shown))
+    if not lines:
+        return "No comparison with other libraries is recorded."
+    head = ["| device | job | Tessera | native library | ratio | OpenCL library | ratio |",
+            "| --- | --- | --- | --- | ---: | --- | ---: |"]
+    return "\n".join([*head, *lines, "", *notes])
+
+
+def document(text, named_rows):
+    """The README with its table, and with links to the pictures that it does not show."""
+    outside = results_rows.put(text, MARKER, "")
+    links = [f"[{name}](docs/images/{picture_file(name)})"
+             for name in picture_names(named_rows).values() if picture_file(name) not in outside]
+    more = [f"- Further rooflines: {', '.join(links)}."] if links else []
+    return results_rows.put(text, MARKER, "\n".join([table(named_rows), *more]))
+
+
+# ---- pictures --------------------------------------------------------------------------------
+
+
+def browser():
+    for name in (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
+        if name and shutil.which(name):
+            return name
+    raise Problem("no Chromium to draw the pictures; Debian's chromium brings it")
+
+
+def browse(chromium, folder, page, *options):
+    """Run the browser over the page; what it wrote to standard output."""
+    done = subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+         "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--hide-scrollbars", "--blink-settings=preferredColorScheme=1",
+         f"--user-data-dir={folder}/profile", f"--window-size={WIDTH},{HEIGHT}",
+         "--force-device-scale-factor=2", "--virtual-time-budget=5000", *options, f"file://{page}"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    if done.returncode:
+        raise Problem(f"{chromium} ended with status {done.returncode}")
+    return done.stdout.decode()
+
+
+def draw(tessera, chromium, rows, picture):
+    """The roofline of the rows of one device into the file."""
+    with tempfile.TemporaryDirectory(prefix="tessera-figures-") as folder:
+        results, page, drawn = (os.path.join(folder, n) for n in ("r.jsonl", "r.html", "r.png"))
+        with open(results, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(r) + "\n" for r in rows)
+        subprocess.run([tessera, "compare", results, "--html", page, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(text.replace("</head>", STYLE, 1))
+        dom = browse(chromium, folder, page, "--dump-dom")
+        if not all(s in dom for s in ('data-errors="0"', 'data-ready="1"', "data-series=")):
+            raise Problem(f"the report has no charts: was {tessera} built with Chart.js?")
+        browse(chromium, folder, page, f"--screenshot={drawn}")
+        shutil.copyfile(drawn, picture)
+
+
+def make(args, named_rows):
+    with open(args.readme, encoding="utf-8") as f:
+        before = f.read()
+    after = document(before, named_rows)
+    if args.check and after != before:
+        raise Problem(f"the table of {args.readme} is not that of the rows: run scripts/figures.py")
+    if args.check:
+        return
+    if after != before:
+        with open(args.readme, "w", encoding="utf-8") as f:
+            f.write(after)
+    chromium = browser()
+    os.makedirs(args.images, exist_ok=True)
+    names = picture_names(named_rows)
+    for device, rows in drawable(r for _, r in named_rows).items():
+        picture = os.path.join(args.images, picture_file(names[device]))
+        draw(args.tessera, chromium, rows, picture)
+        print(picture)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tessera", default="build/tessera",
+                        help="the command that writes reports")
+    parser.add_argument("--check", action="store_true",
+                        help="status 1 where the table is not what the rows make; writes nothing")
+    parser.add_argument("--readme", default=os.path.join(ROOT, "README.md"), help="the document")
+    parser.add_argument("--images", default=os.path.join(ROOT, "docs", "images"),
+                        help="folder for the pictures")
+    parser.add_argument("results", nargs="*", help="files of rows (data/results/bench-*.jsonl)")
+    args = parser.parse_args()
+    paths = args.results or sorted(glob.glob(os.path.join(ROOT, "data", "results",
+                                                          "bench-*.jsonl")))
+    try:
+        make(args, [(name, row) for name, row in results_rows.read(paths)
+                    if row.get("schema") == SCHEMA])
+    except (Problem, OSError, ValueError, subprocess.SubprocessError) as problem:
+        sys.exit(f"figures.py: {problem}")
+
+
+if __name__ == "__main__":
+    main()

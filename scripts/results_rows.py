@@ -1,0 +1,29 @@
+"""What ladders.py and figures.py share: rows of data/results, and documents with made parts."""
+import json
+import os
+
+
+def name_of(path):
+    """NAME of data/results/ladder-NAME.jsonl or bench-NAME.jsonl: one device, in short."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return stem.removeprefix("ladder-").removeprefix("bench-")
+
+
+def read(paths):
+    """Every row of the files with its file's name, in order: (NAME, row)."""
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                try:
+                    yield name_of(path), json.loads(line)
+                except ValueError as error:
+                    raise ValueError(f"{path}, line {number}: {error}") from None
+
+
+def put(text, name, body):
+    """The document with body, and nothing else, between its markers of that name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->\n"
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(end) < text.index(begin):
+        raise ValueError(f"not one pair of the lines {begin.strip()} and {end.strip()}")
+    before, rest = text.split(begin)
+    return before + begin + "\n" + body + "\n\n" + end + rest.split(end)[1]

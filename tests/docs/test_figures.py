@@ -1,0 +1,243 @@
+"""The table that scripts/figures.py makes of made-up rows, and which rows it draws."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPTS = os.path.join(HERE, "..", "..", "scripts")
+sys.path[:0] = [SCRIPTS, os.path.join(HERE, "..", "report")]
+
+import figures  # noqa: E402
+import made_up_rows  # noqa: E402
+import results_rows  # noqa: E402
+
+GPU, CPU = made_up_rows.GPU, made_up_rows.CPU
+MARKERS = f"head\n<!-- {figures.MARKER} -->\nold\n<!-- end {figures.MARKER} -->\ntail\n"
+
+
+def ours(rate, op="matmul", n=1024, where=GPU, **fields):
+    fields = dict(dict(name="block", timer="wall", verified=True, limit_rate=1e6,
+                       chosen="first in the order of preference"), **fields)
+    return made_up_rows.timed(made_up_rows.job(where, op, n, **fields), rate)
+
+
+def peer(name, place, rate, *args, **fields):
+    return ours(rate, *args, **dict(dict(kind="peer", name=name, chosen=figures.PLACES[place],
+                                         peer_version="9.9"), **fields))
+
+
+def limit(name, rate, where=GPU, **fields):
+    unit = "GB/s" if name.startswith("memory") else "GFLOP/s"
+    return made_up_rows.row(where, kind="limit", op="limit", problem=f"how {name} is measured",
+                            type="", precision="", name=name, unit=unit, rate=rate, **fields)
+
+
+def named(*rows, name="made-up"):
+    return [(name, r) for r in rows]
+
+
+def cells(*rows):
+    """The table's lines as lists of cells, without the head."""
+    lines = [s for s in figures.table(named(*rows)).splitlines() if s.startswith("|")]
+    return [[c.strip() for c in s.strip("|").split("|")] for s in lines[2:]]
+
+
+class Table(unittest.TestCase):
+    def test_no_rows(self):
+        self.assertEqual(figures.table([]), "No comparison with other libraries is recorded.")
+        self.assertEqual(cells(*made_up_rows.limit_rows("gpu", GPU)), [])
+
+    def test_peers_of_every_place(self):
+        got = cells(ours(20000), peer("OpenBLAS", "processor", 90000),
+                    peer("CLBlast", "OpenCL", 15.5), peer("Slow CL", "OpenCL", 10),
+                    peer("cuBLAS", "CUDA", 40000))
+        self.assertEqual(got, [[GPU["device"], "matmul 1024x1024x1024 float32",
+                                "20.0 TFLOP/s, `block`", "cuBLAS 40.0 TFLOP/s", "0.50",
+                                "CLBlast 15.5 GFLOP/s", "1,290"]])
+
+    def test_processor_where_cuda_has_no_rate(self):
+        job = ("sort", 1 << 20, CPU)
+        got = cells(ours(600, *job), peer("CUB", "CUDA", 900, *job, unsuited="no such device"),
+                    peer("wrong", "processor", 900, *job, verified=False),
+                    peer("std::sort", "processor", 150, *job))
+        self.assertEqual(got, [[CPU["device"], "sort 2^20 uint32", "600 Mkeys/s, `block`",
+                                "std::sort 150 Mkeys/s", "4.00", "", ""]])
+
+    def test_missing_peers(self):
+        """What was not put beside others has no line; what none could do has one without them."""
+        self.assertEqual(cells(ours(100)), [])
+        got = cells(ours(100), peer("cuBLAS", "CUDA", 1, unsuited="too small"))
+        self.assertEqual([line[3:] for line in got], [["", "", "", ""]])
+
+    def test_which_row_is_ours(self):
+        """Not a row by the device's clock, of a named variant, or of another job."""
+        rival = peer("cuBLAS", "CUDA", 50)
+        for other in (ours(100, timer="events"), ours(100, chosen="named by the caller"),
+                      ours(100, n=512), ours(100, where=CPU), ours(100, cold=False),
+                      ours(100, verified=False), ours(100, precision="tf32")):
+            self.assertEqual(cells(other, rival), [], other)
+        self.assertEqual(cells(ours(100), ours(7, timer="events"), rival), [])
+        self.assertEqual(cells(ours(100), ours(200), rival)[0][4], "4.00")
+
+    def test_peer_of_another_precision(self):
+        """It is timed in the same comparison, but is of another job."""
+        got = cells(ours(10), peer("cuBLAS TF32", "CUDA", 90, precision="tf32",
+                                   problem="1024x1024x1024 float32 tf32"), peer("b", "CUDA", 20))
+        self.assertEqual([line[1:5] for line in got], [
+            ["matmul 1024x1024x1024 float32", "10.0 GFLOP/s, `block`", "b 20.0 GFLOP/s", "0.50"]])
+
+    def test_unknown_place(self):
+        with self.assertRaisesRegex(figures.Problem, "of x does not say where it ran: 'far away'"):
+            cells(ours(1), peer("x", "CUDA", 1, chosen="far away"))
+
+    def test_newest(self):
+        """Of one job on one device, wherever it stands."""
+        def compared(rate, day, **fields):
+            when = f"2001-01-{day:02}T00:00:00Z"
+            return ours(rate, when=when, **fields), peer("cuBLAS", "CUDA", 100, when=when, **fields)
+
+        got = cells(*compared(10, 2, driver="a"), *compared(30, 4, driver="b"),
+                    *compared(20, 3, driver="c"))
+        self.assertEqual([line[4] for line in got], ["0.30"])
+
+    def test_order(self):
+        """Devices as they come, each named once; operations, types and then sizes in order."""
+        wide = dict(type="float64", problem="9x9x9 float64")
+        rows = [ours(10, n=9, **wide), peer("a", "OpenCL", 10, n=9, **wide)]
+        for where, op, n in ((GPU, "sort", 512), (GPU, "matmul", 2048), (CPU, "matvec", 64),
+                             (GPU, "matmul", 256), (GPU, "matvec", 32)):
+            rows += [ours(10, op, n, where), peer("a", "OpenCL", 10, op, n, where)]
+        self.assertEqual([line[:2] for line in cells(*rows)], [
+            [GPU["device"], "matmul 256x256x256 float32"], ["", "matmul 2048x2048x2048 float32"],
+            ["", "matmul 9x9x9 float64"], ["", "matvec 32x32 float32"], ["", "sort 512 uint32"],
+            [CPU["device"], "matvec 64x64 float32"]])
+
+    def test_jobs(self):
+        for fields, text in (
+                (dict(problem="65536 uint32 descending"), "sort 2^16 uint32 descending"),
+                (dict(problem="65537 uint32"), "sort 65537 uint32"),
+                (dict(problem="32768 uint32"), "sort 32768 uint32"),
+                (dict(problem="10000000 uint32"), "sort 10M uint32"),
+                (dict(problem="1000000x10 float32"), "sort 1000000x10 float32"),
+                (dict(problem="1024 uint32", cold=False), "sort 1024 uint32, warm")):
+            self.assertEqual(figures.job_text(ours(1, "sort", **fields)), text)
+
+    def test_rates(self):
+        for rate, unit, text in ((0.3741, "GFLOP/s", "0.374 GFLOP/s"), (5, "GB/s", "5.00 GB/s"),
+                                 (99.96, "GB/s", "100 GB/s"), (999.4, "GB/s", "999 GB/s"),
+                                 (999.6, "GB/s", "1.00 TB/s"), (18923, "GFLOP/s", "18.9 TFLOP/s"),
+                                 (2345678, "Mkeys/s", "2,350 Gkeys/s"), (1234, "us", "1,230 us")):
+            self.assertEqual(figures.rate(dict(rate=rate, unit=unit)), text)
+
+    def test_hostile_names(self):
+        """A name from a file is text in its cell."""
+        where = dict(GPU, device="a|b <img> `c`")
+        got = figures.table(named(ours(1, where=where), peer("x|y", "OpenCL", 1, where=where)))
+        self.assertIn(r"| a\|b \<img> \`c\` |", got)
+        self.assertIn(r"x\|y 1.00 GFLOP/s", got)
+
+    def test_what_was_compared(self):
+        got = figures.table(named(
+            ours(1), peer("b", "CUDA", 2), peer("slower", "CUDA", 1), peer("a", "OpenCL", 1),
+            ours(1, n=8, when="2001-02-03T00:00:00Z"), peer("b", "CUDA", 2, n=8)))
+        self.assertEqual(got.splitlines()[-1],
+                         "- Made-up GPU 9000, Made-up CL, driver 0.0 made up, "
+                         "2001-01-01 to 2001-02-03: a (9.9), b (9.9).")
+
+
+class Drawn(unittest.TestCase):
+    """Which rows a picture is made of."""
+
+    def drawn(self, *rows):
+        return {device: [r["name"] for r in kept]
+                for (_, device), kept in figures.drawable(rows).items()}
+
+    def test_only_what_belongs_together(self):
+        rows = [limit("fp32", 900), limit("fp64", 450), limit("memory read", 80),
+                limit("memory copy", 70, unsuited="too little memory"),
+                ours(5, bound_by="fp32", name="tiled", timer="events"), ours(9, bound_by="fp32"),
+                peer("cuBLAS", "CUDA", 10), peer("elsewhere", "processor", 1, limit_rate=0.0)]
+        self.assertEqual(self.drawn(*rows), {
+            GPU["device"]: ["fp32", "memory read", "tiled", "block", "cuBLAS"]})
+        self.assertEqual(self.drawn(*rows[:2], *rows[4:]), {}, "no limit of memory")
+        self.assertEqual(self.drawn(*rows[:4]), {}, "no kernel")
+
+    def test_newest(self):
+        """Of one line the newest row, and of a device the newest driver."""
+        old, new = dict(when="2001-01-01T00:00:00Z"), dict(when="2001-01-02T00:00:00Z")
+        rows = [ours(2, **new), limit("memory read", 80), ours(1, **old)]
+        (kept,) = figures.drawable(rows).values()
+        self.assertEqual([r["rate"] for r in kept], [2, 80])
+        later = dict(driver="later", when="2001-01-03T00:00:00Z")
+        rows += [limit("memory read", 90, **later), ours(3, **later)]
+        for order in (rows, rows[::-1]):
+            (kept,) = figures.drawable(order).values()
+            self.assertEqual(sorted(r["rate"] for r in kept), [3, 90])
+
+    def test_names(self):
+        def device(where):
+            return [limit("memory read", 80, where), ours(1, where=where)]
+
+        rows = [*named(*device(GPU), *device(CPU), name="x"), *named(*device(GPU), name="y"),
+                *named(ours(1, where=dict(GPU, device="no limits")), name="z")]
+        self.assertEqual({d: n for (_, d), n in figures.picture_names(rows).items()},
+                         {GPU["device"]: "x", CPU["device"]: "x-2"})
+        got = figures.document("roofline-x.png\n" + MARKERS, rows)
+        self.assertIn("- Further rooflines: [x-2](docs/images/roofline-x-2.png).", got)
+
+
+class Document(unittest.TestCase):
+    def test_file_names(self):
+        for path in ("a/ladder-x-1.jsonl", "bench-x-1.jsonl", "x-1.jsonl"):
+            self.assertEqual(results_rows.name_of(path), "x-1")
+
+    def test_broken_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = made_up_rows.write(os.path.join(folder, "r.jsonl"), [ours(1)])
+            with open(path, "a", encoding="utf-8") as f:
+                f.write("{\n")
+            with self.assertRaisesRegex(ValueError, "r.jsonl, line 2: "):
+                list(results_rows.read([path]))
+
+    def test_between_markers(self):
+        got = figures.document(MARKERS, [])
+        self.assertEqual(got, MARKERS.replace("old", "\n" + figures.table([]) + "\n"))
+        self.assertEqual(figures.document(got, []), got)
+
+    def test_markers_that_are_no_pair(self):
+        backwards = "".join(reversed(MARKERS.splitlines(keepends=True)))
+        begin, _, end, _ = MARKERS.splitlines(keepends=True)[1:]
+        for text in ("", MARKERS + begin, MARKERS + end, backwards):
+            with self.assertRaisesRegex(ValueError, "not one pair"):
+                results_rows.put(text, figures.MARKER, "body")
+
+    def test_check(self):
+        """The command says in one line that a table is old, and writes nothing."""
+        with tempfile.TemporaryDirectory() as folder:
+            readme, rows = os.path.join(folder, "README.md"), os.path.join(folder, "bench-a.jsonl")
+            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "OpenCL", 1)])
+            with open(rows, "a", encoding="utf-8") as f:
+                f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
+            fresh = figures.document(MARKERS, [
+                (n, r) for n, r in results_rows.read([rows]) if r["schema"] == figures.SCHEMA])
+            for text, status, said in ((fresh, 0, ""), (MARKERS, 1, "the table of "),
+                                       ("no markers\n", 1, "not one pair")):
+                with open(readme, "w", encoding="utf-8") as f:
+                    f.write(text)
+                done = subprocess.run(
+                    [sys.executable, os.path.join(SCRIPTS, "figures.py"), "--check", "--tessera",
+                     "none", "--images", folder, "--readme", readme, rows],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                self.assertEqual((done.returncode, done.stdout), (status, ""))
+                self.assertEqual(done.stderr.count("\n"), status)
+                self.assertIn(said, done.stderr)
+                with open(readme, encoding="utf-8") as f:
+                    self.assertEqual(f.read(), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
