@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 1
+#define PEER_ABI 2
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -35,7 +35,7 @@ typedef enum peer_place {
 typedef struct peer_problem {
     peer_op op;
     int type;
-    const char *precision; /* "f32", "tf32", "f64"; "" for sort */
+    const char *precision; /* "f32", "tf32", "f64"; "" for sort; the peer's own where it has one */
     size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys */
     int trans_a, trans_b;
     double alpha, beta;
@@ -51,6 +51,10 @@ typedef struct peer {
     const char *name;    /* "OpenBLAS", "cuBLAS", "CUB radix sort" */
     const char *version; /* of the library, found at run time */
     peer_place place;
+
+    /** NULL: it computes in the problem's precision.  Else in this one ("tf32"), whatever was asked
+     *  for: it gets the problem in it, is judged by its bound, and its row says so. */
+    const char *precision;
 
     /** NULL, or why it cannot do this problem.  A static string. */
     const char *(*unsuited)(const peer_problem *p);

@@ -183,6 +183,7 @@ static peer the_peers[] = {
      .close = cublas_close},
     {.name = "cuBLAS TF32",
      .place = PEER_CUDA,
+     .precision = "tf32",
      .unsuited = tf32_unsuited,
      .open = tf32_open,
      .run = cublas_run,

@@ -164,8 +164,8 @@ inline int result(void *of, void *out, void *out2)
 
 template <class Algorithms> peer describe(const char *name, const char *version)
 {
-    return peer{name,    version, PEER_CPU, peer_sort_unsuited, open<Algorithms>, run,
-                restore, result,  close};
+    return peer{name, version, PEER_CPU, nullptr, peer_sort_unsuited, open<Algorithms>,
+                run,  restore, result,   close};
 }
 
 } // namespace host_sort

@@ -121,7 +121,11 @@ def drawable(rows):
                 lines[line] = row
     out = {}
     for (platform, device, *_), lines in by_setting.items():
-        bounds = {"memory read", "memory copy"} | {r["bound_by"] for r in lines.values()}
+        bounds = {"memory read", "memory copy"}
+        for row in lines.values():
+            # "tensor tf32 / 3": FP32 by matrix units, above the roof of other instructions.
+            roof, *by = row["bound_by"].split(" / ")
+            bounds |= {roof, "fp32"} if by else {roof}
         kept = [r for r in lines.values()
                 if r["kind"] == "kernel" or r["kind"] == "limit" and r["name"] in bounds
                 or r["kind"] == "peer" and r["limit_rate"] > 0]

@@ -146,13 +146,15 @@ void row_table_head(const result_row *row, bool peers)
            "error/bound");
 }
 
-void row_table_line(const result_row *row, bool peers, double first_ns, double ratio)
+void row_table_line(const result_row *row, bool peers, double first_ns, double ratio,
+                    const char *precision)
 {
+    const bool other = strcmp(row->precision, precision) != 0;
     char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
-    char name[sizeof(row->name) + sizeof(row->peer_version) + 2];
+    char name[sizeof(row->name) + sizeof(row->peer_version) + sizeof(row->precision) + 8];
 
-    snprintf(name, sizeof(name), "%s%s%s", row->name, row->peer_version[0] ? " " : "",
-             row->peer_version);
+    snprintf(name, sizeof(name), "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
+             row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
     if (!row->time.count) {
         printf("  %-*s %s%s\n", name_width(peers), name,
                row->kind == RESULT_PEER ? "" : "unsuited: ",

@@ -37,8 +37,10 @@ void row_table_head(const result_row *row, bool peers);
  *
  * @param first  Median of the ladder's first step, 0 where there is none.
  * @param ratio  With peers: our rate over this one's, 0 where it was not timed.
+ * @param precision  Of the table: a row of another one says which.
  */
-void row_table_line(const result_row *row, bool peers, double first_ns, double ratio);
+void row_table_line(const result_row *row, bool peers, double first_ns, double ratio,
+                    const char *precision);
 
 /** What the variants of one problem cost beside their times. */
 void row_costs_head(void);

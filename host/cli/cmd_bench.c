@@ -71,8 +71,10 @@ typedef struct bench {
     tsr_session *session;
     limits limits;
     bool has_limits;
-    bool headed; /* the table has its head */
+    void *expected; /* of the problem: computed once for all its rows */
+    bool headed;    /* the table has its head */
     double first_ns;
+    char precision[16];           /* of the variant that peers are compared with */
     result_row costs[GROUP_MOST]; /* rows with costs to list */
     size_t cost_count;
 } bench;
@@ -154,7 +156,7 @@ static void take_row(bench *b, result_row *row)
     if (row->time.count && b->first_ns <= 0)
         b->first_ns = row->time.median_ns;
     if (b->table)
-        row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0);
+        row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0, row->precision);
     b->timed += row->time.count > 0;
     keep_row(b, row);
     check_instrument(b, row);
@@ -210,13 +212,15 @@ static void on_peer_row(const result_row *given, double ratio, void *context)
     const bool same_device =
         row.kind == RESULT_KERNEL || d->kind == DEVICE_CPU || !strstr(row.chosen, "processor");
 
+    if (row.kind == RESULT_KERNEL)
+        snprintf(b->precision, sizeof b->precision, "%s", row.precision);
     place_row(b, &row, same_device);
     clear_progress(b);
     if (b->table && !b->headed)
         row_table_head(&row, true);
     b->headed = true;
     if (b->table)
-        row_table_line(&row, true, 0, ratio);
+        row_table_line(&row, true, 0, ratio, b->precision);
     if (!strncmp(row.unsuited, "WRONG", 5))
         worsen(b, EXIT_BOUND);
     keep_row(b, &row);
@@ -260,6 +264,8 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
     list_costs(b);
     if (b->peers && !over(b))
         bench_peers(b, p);
+    free(b->expected);
+    b->expected = NULL;
 }
 
 static void bench_device(bench *b, const tsr_device *device)
@@ -309,9 +315,12 @@ static void plan(bench *b)
                              .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
                              .seed = o->seed,
                              .costs = true,
-                             .stop = &interrupted};
+                             .stop = &interrupted,
+                             .expected = &b->expected};
     b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
     b->start = clock_ns();
+    if (o->budget > 0)
+        b->how.deadline = b->start + (uint64_t)(o->budget * 1e9);
 }
 
 static int finish(bench *b)

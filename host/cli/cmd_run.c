@@ -247,8 +247,8 @@ static tsr_status verify(work *w, tsr_error *err)
         before[i] = w->before[i];
         after[i] = w->x.array[i].data;
     }
-    st = verify_result(&w->x.problem, session_facts(w->session), before, after, &w->report.verdict,
-                       err);
+    st = verify_result(&w->x.problem, session_facts(w->session), before, after, NULL,
+                       &w->report.verdict, err);
     w->report.verified = !st || st == TSR_EBOUND;
     return st;
 }

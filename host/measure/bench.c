@@ -29,6 +29,11 @@ static bool stopped(const bench_options *o)
     return o->stop && *o->stop;
 }
 
+static bool late(const bench_options *o)
+{
+    return o->deadline && clock_ns() >= o->deadline;
+}
+
 /* Whether a row that has n samples after `start` wants another. */
 static bool go_on(const bench_options *o, size_t n, uint64_t start, double seconds)
 {
@@ -50,6 +55,7 @@ typedef struct subject {
     const problem *problem;
     selection selection;
     input_sets sets;
+    void **expected; /* see bench_options */
     tsr_report report;
     double enqueue_ns; /* of the last call, on the host */
 } subject;
@@ -141,8 +147,8 @@ static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
     st = st ? st : input_sets_read(&b->sets, after, err);
     st = st ? st
             : verify_result(b->problem, session_facts(b->session),
-                            (const void *const *)b->sets.before, (const void *const *)after, out,
-                            err);
+                            (const void *const *)b->sets.before, (const void *const *)after,
+                            b->expected, out, err);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(after[i]);
     if (!st && b->session->queue)
@@ -234,7 +240,7 @@ static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *
 {
     tsr_status st = p->op->check(p, err);
 
-    *out = (subject){.session = s, .problem = p};
+    *out = (subject){.session = s, .problem = p, .expected = o->expected};
     st = st ? st : dispatch_select(s, p, run, &out->selection, err);
     if (st)
         return st;
@@ -547,7 +553,7 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
     tsr_status st = TSR_OK;
 
     *calls = 1;
-    for (int i = 0; i < 3 && !st && !stopped(o); i++) {
+    for (int i = 0; i < 3 && !st && !stopped(o) && !(i && late(o)); i++) {
         double each;
 
         st = run_one(c, *calls, &ns, err);
@@ -555,7 +561,8 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
         *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
         if (c->most_calls)
             *calls = size_min(*calls, c->most_calls);
-        if (i == 1 && ns > aim)
+        /* Of one that is long, its verification was the warm-up. */
+        if (ns > (i ? aim : seconds_of(o) * 1e9))
             break;
     }
     return st;
@@ -577,7 +584,8 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
     for (size_t i = 0; i < count && !st; i++)
         st = calibrate(&contenders[i], options, &calls[i], err);
     start = clock_ns();
-    while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds)) {
+    while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds) &&
+           !(rounds && late(options))) {
         for (size_t i = 0; i < count && !st; i++) {
             const size_t which = (rounds + i) % count;
             double *sample = &ns[which * ROUNDS_MOST + rounds];

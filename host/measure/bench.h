@@ -16,6 +16,8 @@ typedef struct bench_options {
     uint64_t seed;
     bool costs;                        /* also measure build, enqueue and copies */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
+    uint64_t deadline; /* of peers, by clock_ns: what does not fit before is left out.  0: none */
+    void **expected;   /* of verify_result, shared by all rows of one problem.  May be NULL */
 } bench_options;
 
 /**

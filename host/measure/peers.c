@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
@@ -154,10 +155,19 @@ const char *peers_missing(peers *p, const operation *op, size_t i)
 
 /* ---- one comparison ----------------------------------------------------------------------- */
 
+enum { SLOW_SAMPLES = 3 };
+
+/* A call of a few seconds: one sample beside the proof has to do. */
+static const double long_ns = 3e9;
+
 typedef struct rival {
     const peer *peer;
+    problem problem; /* the match's, in the peer's precision */
     void *state;
-    bool slow; /* one call takes longer than a row may */
+    double call_ns;          /* of its last call alone */
+    bool slow;               /* one call takes longer than a row may */
+    double ns[SLOW_SAMPLES]; /* samples of a slow one */
+    size_t samples;
     result_row row;
 } rival;
 
@@ -202,14 +212,13 @@ static contender contender_of(rival *r, const peer_problem *p)
                        .restore = r->peer->restore ? restore_rival : NULL};
 }
 
-static void describe_problem(match *m, const result_row *row)
+static void describe_problem(match *m)
 {
     const problem *q = m->problem;
     peer_problem *w = &m->wanted;
 
     *w = (peer_problem){.op = op_of(q->op),
                         .type = m->inputs.operand[0].type,
-                        .precision = row->precision,
                         .cl_context = m->session->context,
                         .cl_device = m->session->device.id,
                         .cl_queue = m->queue};
@@ -248,8 +257,41 @@ static const char *place_unsuited(const peer *p, const device_facts *d)
     return NULL;
 }
 
+/* The problem as a peer does it: in its own precision where it has one that goes with the type. */
+static problem problem_of(const match *m, const peer *p)
+{
+    problem own = *m->problem;
+
+    for (int i = 0; p->precision && i < TSR_PRECISION_COUNT; i++) {
+        if (strcmp(p->precision, tsr_precision_name((tsr_precision)i)) != 0)
+            continue;
+        if (own.op == &operation_matmul)
+            own.matmul.precision = (tsr_precision)i;
+        else if (own.op == &operation_matvec)
+            own.matvec.precision = (tsr_precision)i;
+    }
+    return own.op->check(&own, NULL) ? *m->problem : own;
+}
+
+/* NULL, or why something that takes ns does not start any more. */
+static const char *too_late(const match *m, double ns)
+{
+    const uint64_t end = m->options->deadline;
+
+    return end && (double)clock_ns() + ns >= (double)end ? "the budget is over" : NULL;
+}
+
+/* What is not timed says why, and is closed. */
+static void leave_out(rival *r, const char *how, const char *why)
+{
+    snprintf(r->row.unsuited, sizeof(r->row.unsuited), "%s%.390s", how, why);
+    if (r->state)
+        r->peer->close(r->state);
+    r->state = NULL;
+}
+
 /* One call on the first set, judged as ours are. */
-static tsr_status prove_rival(const match *m, rival *r, double *ns, tsr_error *err)
+static tsr_status prove_rival(const match *m, rival *r, tsr_error *err)
 {
     device_facts facts = *session_facts(m->session);
     void *after[OPERANDS_MAX] = {0};
@@ -260,15 +302,15 @@ static tsr_status prove_rival(const match *m, rival *r, double *ns, tsr_error *e
 
     if (r->peer->place != PEER_OPENCL)
         facts.denormals_f32 = facts.denormals_f64 = true;
-    st = st ? st : run_rival(r, 1, ns, err);
+    st = st ? st : run_rival(r, 1, &r->call_ns, err);
     if (!st) {
         code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[1] : NULL);
         if (code)
             st = tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code);
     }
     st = st ? st
-            : verify_result(m->problem, &facts, (const void *const *)m->inputs.before,
-                            (const void *const *)after, &v, err);
+            : verify_result(&r->problem, &facts, (const void *const *)m->inputs.before,
+                            (const void *const *)after, m->options->expected, &v, err);
     r->row.verified = !st;
     r->row.worst = v.worst;
     r->row.sampled = v.sampled;
@@ -277,37 +319,49 @@ static tsr_status prove_rival(const match *m, rival *r, double *ns, tsr_error *e
     return st;
 }
 
+static tsr_status sample_rival(rival *r, tsr_error *err)
+{
+    if (r->peer->restore)
+        r->peer->restore(r->state);
+    return run_rival(r, 1, &r->call_ns, err);
+}
+
+/* Whether a row can afford few samples of it alone. */
+static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
+{
+    const double slow_ns = m->options->seconds * 1e9;
+    tsr_status st = TSR_OK;
+
+    /* The first call on a device may have compiled its kernels; the second is a sample. */
+    if (r->call_ns > slow_ns && r->peer->place == PEER_OPENCL && !too_late(m, 0)) {
+        st = sample_rival(r, err);
+        r->ns[r->samples++] = r->call_ns;
+    }
+    r->slow = r->call_ns > slow_ns;
+    return st;
+}
+
 /* Open and prove one peer; what keeps it out goes into its row. */
 static void open_rival(const match *m, rival *r)
 {
     const char *why = place_unsuited(r->peer, session_facts(m->session));
+    peer_problem wanted = m->wanted;
     char reason[256] = "";
     tsr_error err = {0};
-    double ns = 0;
 
+    wanted.precision = r->row.precision;
     if (!why)
-        why = r->peer->unsuited(&m->wanted);
+        why = r->peer->unsuited(&wanted);
+    if (!why)
+        why = too_late(m, 0);
     if (!why) {
-        r->state = r->peer->open(&m->wanted, reason, sizeof(reason));
+        r->state = r->peer->open(&wanted, reason, sizeof(reason));
         why = r->state ? NULL : reason[0] ? reason : "it did not open";
     }
-    if (!why && prove_rival(m, r, &ns, &err))
+    if (!why && (prove_rival(m, r, &err) || find_pace(m, r, &err)))
         why = err.message;
-    if (!why && ns > m->options->seconds * 1e9) {
-        /* The first call may have compiled its kernels. */
-        if (r->peer->restore)
-            r->peer->restore(r->state);
-        if (run_rival(r, 1, &ns, &err))
-            why = err.message;
-        r->slow = ns > m->options->seconds * 1e9;
-    }
     if (why)
-        snprintf(r->row.unsuited, sizeof(r->row.unsuited), "%s%.390s",
-                 err.status == TSR_EBOUND ? "WRONG: " : "", why);
-    if (why && r->state) {
-        r->peer->close(r->state);
-        r->state = NULL;
-    }
+        leave_out(r, err.status == TSR_EBOUND ? "WRONG: " : "", why);
 }
 
 static const char *place_name(peer_place place)
@@ -335,8 +389,9 @@ static tsr_status list_rivals(match *m, tsr_error *err)
             rival *r = &m->rivals[m->count++];
 
             r->peer = &l->peers[k];
+            r->problem = problem_of(m, r->peer);
             result_start(&r->row, &m->session->device);
-            result_problem(&r->row, m->problem);
+            result_problem(&r->row, &r->problem);
             r->row.kind = RESULT_PEER;
             r->row.seed = m->options->seed;
             r->row.timer = TIMER_WALL;
@@ -350,7 +405,7 @@ static tsr_status list_rivals(match *m, tsr_error *err)
     return TSR_OK;
 }
 
-static tsr_status open_match(match *m, const tsr_run *run, const result_row *row, tsr_error *err)
+static tsr_status open_match(match *m, const tsr_run *run, tsr_error *err)
 {
     tsr_status st;
     cl_int rc;
@@ -366,7 +421,7 @@ static tsr_status open_match(match *m, const tsr_run *run, const result_row *row
     }
     if (st)
         return st;
-    describe_problem(m, row);
+    describe_problem(m);
     st = list_rivals(m, err);
     for (size_t i = 0; i < m->count && !st; i++)
         if (!m->options->stop || !*m->options->stop)
@@ -386,39 +441,67 @@ static void close_match(match *m)
         clReleaseCommandQueue(m->queue);
 }
 
+/* One that is slow, apart from the others: as many samples as it and the budget leave. */
+static tsr_status time_slow(const match *m, rival *r, tsr_error *err)
+{
+    const size_t wanted = r->call_ns > long_ns ? 1 : SLOW_SAMPLES;
+    const bench_options *o = m->options;
+    const char *late = NULL;
+    tsr_status st = TSR_OK;
+
+    while (r->samples < wanted && !(o->stop && *o->stop) && !late) {
+        late = too_late(m, r->call_ns);
+        if (late)
+            break;
+        st = sample_rival(r, err);
+        if (st)
+            return st;
+        r->ns[r->samples++] = r->call_ns;
+    }
+    if (r->samples)
+        r->row.time = timing_of(r->ns, r->samples, 1);
+    else if (late)
+        leave_out(r, "", late);
+    return TSR_OK;
+}
+
 /* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
 static tsr_status time_all(match *m, timing *ours, tsr_error *err)
 {
     contender *c = calloc(m->count + 1, sizeof(*c));
     timing *times = calloc(m->count + 1, sizeof(*times));
     size_t *who = calloc(m->count + 1, sizeof(*who)), n = 1;
-    bench_options few = *m->options;
+    double round_ns = 0;
+    const char *late;
     tsr_status st = TSR_OK;
 
-    few.least_samples = 3;
     if (!c || !times || !who) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", m->count);
         goto cleanup;
     }
     c[0] = m->ours;
     for (size_t i = 0; i < m->count; i++) {
-        if (!m->rivals[i].state || m->rivals[i].slow)
+        rival *r = &m->rivals[i];
+
+        if (!r->state || r->slow)
             continue;
+        /* One call to warm up, and one sample. */
+        late = too_late(m, 2 * (round_ns + r->call_ns));
+        if (late) {
+            leave_out(r, "", late);
+            continue;
+        }
+        round_ns += r->call_ns;
         who[n] = i;
-        c[n++] = contender_of(&m->rivals[i], &m->wanted);
+        c[n++] = contender_of(r, &m->wanted);
     }
     st = bench_interleave(c, n, m->options, times, err);
     *ours = times[0];
     for (size_t i = 1; i < n && !st; i++)
         m->rivals[who[i]].row.time = times[i];
-    for (size_t i = 0; i < m->count && !st; i++) {
-        rival *r = &m->rivals[i];
-
-        if (!r->state || !r->slow)
-            continue;
-        c[0] = contender_of(r, &m->wanted);
-        st = bench_interleave(c, 1, &few, &r->row.time, err);
-    }
+    for (size_t i = 0; i < m->count && !st; i++)
+        if (m->rivals[i].state && m->rivals[i].slow)
+            st = time_slow(m, &m->rivals[i], err);
 
 cleanup:
     free(c);
@@ -431,14 +514,18 @@ tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, c
                          const bench_options *options, peers_row *row, void *context,
                          tsr_error *err)
 {
-    match m = {.session = s, .problem = p, .options = options, .list = list};
+    bench_options how = *options;
+    match m = {.session = s, .problem = p, .options = &how, .list = list};
+    void *expected = NULL;
     result_row ours;
     tsr_status st;
 
     result_start(&ours, &s->device);
     result_problem(&ours, p);
     ours.seed = options->seed;
-    st = open_match(&m, run, &ours, err);
+    if (!how.expected)
+        how.expected = &expected;
+    st = open_match(&m, run, err);
     if (!st)
         bench_contender_describe(&m.ours, &ours);
     st = st ? st : time_all(&m, &ours.time, err);
@@ -455,5 +542,6 @@ tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, c
             row(theirs, timed ? theirs->time.median_ns / ours.time.median_ns : 0, context);
     }
     close_match(&m);
+    free(expected);
     return st;
 }

@@ -232,21 +232,39 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
 
 /* ---- placing ------------------------------------------------------------------------------- */
 
-/* The limit of a row's arithmetic: LIMIT_COUNT where it has none. */
-static limit compute_limit(const limits *l, const char *precision)
-{
-    static const struct {
-        const char *precision;
-        limit first, second; /* the faster of both, where both are measured */
-    } of[] = {{"f32", LIMIT_FP32, LIMIT_FP32},         {"f32-strict", LIMIT_FP32, LIMIT_FP32},
-              {"f64", LIMIT_FP64, LIMIT_TENSOR_F64},   {"tf32", LIMIT_FP32, LIMIT_TENSOR_TF32},
-              {"bf16", LIMIT_FP32, LIMIT_TENSOR_BF16}, {"f16", LIMIT_FP32, LIMIT_TENSOR_BF16}};
+/* A roof of one precision's arithmetic: of instructions of its own, or of several others each. */
+typedef struct roof {
+    const char *precision;
+    limit of;
+    double each; /* instructions that one of the precision takes */
+    const char *name;
+} roof;
 
-    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-        if (!strcmp(precision, of[i].precision))
-            return l->of[of[i].second].value > l->of[of[i].first].value ? of[i].second
-                                                                        : of[i].first;
-    return LIMIT_COUNT;
+/* The highest measured roof of a row's precision; false where there is none. */
+static bool compute_roof(const limits *l, const char *precision, const char **name, double *value)
+{
+    static const roof roofs[] = {{"f32", LIMIT_FP32, 1, NULL},
+                                 {"f32", LIMIT_TENSOR_TF32, 3, "tensor tf32 / 3"},
+                                 {"f32-strict", LIMIT_FP32, 1, NULL},
+                                 {"f64", LIMIT_FP64, 1, NULL},
+                                 {"f64", LIMIT_TENSOR_F64, 1, NULL},
+                                 {"tf32", LIMIT_FP32, 1, NULL},
+                                 {"tf32", LIMIT_TENSOR_TF32, 1, NULL},
+                                 {"bf16", LIMIT_FP32, 1, NULL},
+                                 {"bf16", LIMIT_TENSOR_BF16, 1, NULL},
+                                 {"f16", LIMIT_FP32, 1, NULL},
+                                 {"f16", LIMIT_TENSOR_BF16, 1, NULL}};
+
+    *value = 0;
+    for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {
+        const roof *r = &roofs[i];
+
+        if (strcmp(precision, r->precision) || l->of[r->of].value / r->each <= *value)
+            continue;
+        *value = l->of[r->of].value / r->each;
+        *name = r->name ? r->name : limit_name(r->of);
+    }
+    return *value > 0;
 }
 
 static void place(result_row *row, const char *bound_by, double limit_rate)
@@ -259,8 +277,8 @@ static void place(result_row *row, const char *bound_by, double limit_rate)
 void roofline_place(const limits *l, result_row *row)
 {
     const double read = l->of[LIMIT_MEMORY_READ].value, copy = l->of[LIMIT_MEMORY_COPY].value;
-    const limit compute = compute_limit(l, row->precision);
-    double compute_ns, memory_ns, ns;
+    double compute, compute_ns, memory_ns, ns;
+    const char *name = "";
 
     row->bound_by[0] = '\0';
     row->limit_rate = row->share = 0;
@@ -269,11 +287,11 @@ void roofline_place(const limits *l, result_row *row)
             place(row, "memory copy, one pass", 1e3 * row->work / (row->bytes / copy));
         return;
     }
-    if (compute == LIMIT_COUNT || !(l->of[compute].value > 0) || !(read > 0) || !(row->work > 0))
+    if (!compute_roof(l, row->precision, &name, &compute) || !(read > 0) || !(row->work > 0))
         return;
-    compute_ns = row->work / l->of[compute].value;
+    compute_ns = row->work / compute;
     memory_ns = row->bytes / read;
     ns = compute_ns > memory_ns ? compute_ns : memory_ns;
-    place(row, limit_name(compute_ns > memory_ns ? compute : LIMIT_MEMORY_READ),
+    place(row, compute_ns > memory_ns ? name : limit_name(LIMIT_MEMORY_READ),
           (strcmp(row->unit, "GB/s") ? row->work : row->bytes) / ns);
 }

@@ -225,7 +225,7 @@ tsr_status trial_verify(trial *t, const selection *sel, double *worst, tsr_error
             continue;
         st = verify_result(&t->problems[i], session_facts(t->session),
                            (const void *const *)t->sets[i].before, (const void *const *)t->after[i],
-                           &v, err);
+                           NULL, &v, err);
         *worst = fmax(*worst, v.worst);
         if (st == TSR_OK)
             remember(t, i);

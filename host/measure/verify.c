@@ -11,10 +11,13 @@
 #include "stream/host_memory.h"
 
 tsr_status verify_result(const problem *p, const device_facts *d, const void *const before[],
-                         const void *const after[], verdict *out, tsr_error *err)
+                         const void *const after[], void **expected, verdict *out, tsr_error *err)
 {
-    tsr_status st = p->op->verify(p, d, before, after, out, err);
+    tsr_status st = TSR_OK;
 
+    if (expected && !*expected && p->op->expect)
+        st = p->op->expect(p, before, expected, err);
+    st = st ? st : p->op->verify(p, d, before, after, expected ? *expected : NULL, out, err);
     if (st != TSR_OK || out->ok)
         return st;
     return tsr_fail(err, TSR_EBOUND, 0, "%s", out->detail);
@@ -139,7 +142,7 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, fami
     st = host_memory_run(s->session, p, a.after, &run, NULL, &why);
     if (st == TSR_OK)
         st = verify_result(p, session_facts(s->session), (const void *const *)a.before,
-                           (const void *const *)a.after, &result, &why);
+                           (const void *const *)a.after, NULL, &result, &why);
     row->problems++;
     row->sampled += result.sampled;
     if (result.worst > row->worst)

@@ -44,9 +44,15 @@ tsr_status verify_operation(tsr_session *s, const operation *op, const verify_op
                             bool (*row)(const verify_row *row, void *context), void *context,
                             tsr_error *err);
 
-/** Check one result that was computed from `before` into `after`: operation.verify, with the
- *  outcome as a status: TSR_EBOUND where it is out of its bound. */
+/**
+ * Check one result that was computed from `before` into `after`: operation.verify,
+ * with the outcome as a status: TSR_EBOUND where it is out of its bound.
+ *
+ * @param expected  NULL, or shared by results of one problem on the same inputs: points to NULL at
+ *                  first, and then to what the first of them computed to compare with, which the
+ *                  caller frees with free().
+ */
 tsr_status verify_result(const problem *p, const device_facts *d, const void *const before[],
-                         const void *const after[], verdict *out, tsr_error *err);
+                         const void *const after[], void **expected, verdict *out, tsr_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
@@ -21,6 +22,18 @@ const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v
         return text_get(reason);
     }
     return variant_unsuited(v, &j, reason);
+}
+
+void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
+{
+    text parameters = {0};
+
+    params_describe(&sel->params, &parameters);
+    snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
+    snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
+    snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
+    report->wall_ns = clock_ns() - start;
+    text_free(&parameters);
 }
 
 /* Parameters of v: its defaults with the caller's settings over them. */

@@ -23,6 +23,9 @@ typedef struct selection {
 tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
                            tsr_error *err);
 
+/** What was selected, and the time since `start` (clock_ns), into a report. */
+void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
+
 /** NULL, or why a variant with these parameters cannot run p here; probes what it needs. */
 const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,
                               const params *chosen, text *reason);

@@ -5,8 +5,10 @@
 #include "base/sizes.h"
 #include "ops/groups.h"
 #include "ops/matmul_host.h"
+#include "ops/matmul_panels.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_shape.h"
+#include "ops/matmul_wgmma.h"
 #include "ops/real.h"
 #include "ops/variant.h"
 
@@ -135,8 +137,12 @@ static void classify(const problem *q, text *out)
 {
     const tsr_matmul_problem *p = &q->matmul;
 
-    text_format(out, "%s %c%c %zux%zux%zu", tsr_type_name(p->type), p->trans_a ? 't' : 'n',
-                p->trans_b ? 't' : 'n', magnitude(p->m), magnitude(p->n), magnitude(p->k));
+    text_append(out, tsr_type_name(p->type));
+    if (p->precision == TSR_PRECISION_F32_STRICT || p->precision == TSR_PRECISION_TF32 ||
+        p->precision == TSR_PRECISION_BF16 || p->precision == TSR_PRECISION_F16)
+        text_format(out, " %s", tsr_precision_name(p->precision));
+    text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
+                magnitude(p->m), magnitude(p->n), magnitude(p->k));
 }
 
 /* ---- variants on a device ---------------------------------------------------------------- */
@@ -287,6 +293,66 @@ static const char *vector_unsuited(const job *j, text *reason)
     return unsuited_group(j, side, elements * tsr_type_size(j->problem->matmul.type), reason);
 }
 
+static const tunable pipelined_tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {64, 128}, 128},
+    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {64, 128}, 128},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16}, 8},
+};
+
+/* Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer
+ * may lie in need not be. */
+static bool aligned(const job *j, size_t ld, size_t offset)
+{
+    return j->device->kind != DEVICE_CPU && ld % 4 == 0 && offset % 4 == 0;
+}
+
+static void pipelined_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    defines(j, out);
+    /* A CPU's compiler takes its time over what it gains nothing by. */
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DUNROLL=%u",
+                aligned(j, matmul_ld_a(p), p->offset_a), aligned(j, matmul_ld_b(p), p->offset_b),
+                aligned(j, matmul_ld_c(p), p->offset_c),
+                j->device->kind == DEVICE_CPU ? 1 : param(j->params, "DEPTH"));
+}
+
+static size_t pipelined_items(const job *j)
+{
+    return param(j->params, "TILE_M") * param(j->params, "TILE_N") / 64;
+}
+
+static const char *pipelined_unsuited(const job *j, text *reason)
+{
+    const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
+    const size_t depth = param(j->params, "DEPTH");
+    const size_t local = 2 * depth * (rows + columns + 8) * tsr_type_size(j->problem->matmul.type);
+    const char *why = unsuited_group(j, 1, local, reason);
+
+    if (why)
+        return why;
+    if (pipelined_items(j) > group_limit(j->device, 0)) {
+        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu",
+                    pipelined_items(j), group_limit(j->device, 0));
+        return text_get(reason);
+    }
+    return NULL;
+}
+
+static bool pipelined_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t items = pipelined_items(j);
+
+    if (!launch(j, i, 1, 1, out))
+        return false;
+    out->global[0] = size_div_up(p->n, param(j->params, "TILE_N")) * items;
+    out->global[1] = size_div_up(p->m, param(j->params, "TILE_M"));
+    out->local[0] = items;
+    return true;
+}
+
 static const tunable item_block_tunables[] = {
     {"ROWS", "rows of C in registers: each load of B serves them all", {1, 2, 4, 6, 8}, 4},
     {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 3},
@@ -318,6 +384,22 @@ static bool item_block_step(const job *j, size_t i, step *out)
     out->global[1] = size_div_up(p->n, item_block_columns(j));
     return true;
 }
+
+/* item-panels has all but the last. */
+static const tunable item_panels_tunables[] = {
+    {"ROWS", "rows of C in registers: each load of B serves them all", {4, 6, 8, 12}, 6},
+    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 2},
+    {"BITS", "width of a vector", {128, 256, 512}, 256},
+    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8}, 4},
+    {"DEPTH", "rows of a panel: C is added to less often", {64, 256, 512, 1024}, 1024},
+    {"SPAN", "extent of k that is worth a part of its own", {64, 256, 1024}, 256},
+};
+
+static const tunable wgmma_tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 256},
+    {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+};
 
 /* ---- variants on the host ---------------------------------------------------------------- */
 
@@ -390,6 +472,15 @@ static const variant variants[] = {
      .defines = defines,
      .unsuited = vector_unsuited,
      .step = block_step},
+    {.name = "pipelined",
+     .idea = "8 x 8 outputs a work-item, and the next tiles arrive while these are multiplied",
+     .source = "matmul_pipelined.cl",
+     .entries = {"matmul_pipelined"},
+     .tunables = pipelined_tunables,
+     .tunable_count = ARRAY_COUNT(pipelined_tunables),
+     .defines = pipelined_defines,
+     .unsuited = pipelined_unsuited,
+     .step = pipelined_step},
     {.name = "item-block",
      .idea = "CPUs: a block of explicit vectors per work-item, no local memory and no barrier",
      .source = "matmul_item_block.cl",
@@ -399,30 +490,79 @@ static const variant variants[] = {
      .defines = defines,
      .unsuited = item_block_unsuited,
      .step = item_block_step},
+    {.name = "item-panels",
+     .idea = "CPUs: blocks of B copied into panels, whose rows follow one another in the cache",
+     .source = "matmul_item_panels.cl",
+     .entries = {"matmul_item_panels"},
+     .tunables = item_panels_tunables,
+     .tunable_count = ARRAY_COUNT(item_panels_tunables) - 1,
+     .defines = matmul_panels_defines,
+     .unsuited = matmul_panels_unsuited,
+     .step = matmul_panels_step},
+    {.name = "item-split",
+     .idea = "CPUs, small C and long k: work-items take parts of k too, and parts are added up",
+     .source = "matmul_item_panels.cl",
+     .entries = {"matmul_item_panels", "matmul_item_panels_sum"},
+     .tunables = item_panels_tunables,
+     .tunable_count = ARRAY_COUNT(item_panels_tunables),
+     .defines = matmul_panels_defines_split,
+     .unsuited = matmul_panels_unsuited,
+     .workspace = matmul_panels_workspace_split,
+     .step = matmul_panels_step_split},
+    {.name = "wgmma-tf32",
+     .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
+     .source = "matmul_wgmma.cl",
+     .entries = {"matmul_wgmma_pack", "matmul_wgmma"},
+     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = wgmma_tunables,
+     .tunable_count = ARRAY_COUNT(wgmma_tunables),
+     .defines = matmul_wgmma_defines,
+     .unsuited = matmul_wgmma_unsuited_tf32,
+     .workspace = matmul_wgmma_workspace,
+     .step = matmul_wgmma_step},
+    {.name = "wgmma-3xtf32",
+     .idea = "FP32 by three TF32 products, sums promoted to FP32 every 16 along k",
+     .source = "matmul_wgmma.cl",
+     .entries = {"matmul_wgmma_pack", "matmul_wgmma"},
+     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = wgmma_tunables,
+     .tunable_count = ARRAY_COUNT(wgmma_tunables),
+     .defines = matmul_wgmma_defines,
+     .unsuited = matmul_wgmma_unsuited_f32,
+     .workspace = matmul_wgmma_workspace,
+     .step = matmul_wgmma_step},
 };
+
+static size_t names_copy(const char *const names[], size_t n, const char *out[PREFERENCES_MAX])
+{
+    memcpy(out, names, n * sizeof(*out));
+    return n;
+}
 
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const on_device[] = {"vector", "block", "tiled", "naive"};
-    /* Tiles do not pay where one side is shorter than a quarter of one. */
-    static const char *const on_device_thin[] = {"naive", "tiled", "block", "vector"};
-    static const char *const on_cpu[] = {"item-block", "vector", "block", "tiled", "naive"};
-    const bool thin = size_min(q->matmul.m, q->matmul.n) < 8;
-    const char *const *order = on_device;
-    size_t n = ARRAY_COUNT(on_device);
+    static const char *const on_cpu[] = {"item-block", "vector", "block",
+                                         "tiled",      "naive",  "pipelined"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tf32", "pipelined", "vector",
+                                        "block",        "tiled",      "naive"};
+    static const char *const small[] = {"wgmma-tf32", "vector", "pipelined",
+                                        "block",      "tiled",  "naive"};
+    static const char *const thin[] = {"wgmma-tf32", "naive",  "tiled",
+                                       "block",      "vector", "pipelined"};
+    const size_t m = q->matmul.m, n = q->matmul.n;
 
-    if (d->kind == DEVICE_HOST) {
-        order = on_host;
-        n = ARRAY_COUNT(on_host);
-    } else if (d->kind == DEVICE_CPU) {
-        order = on_cpu;
-        n = ARRAY_COUNT(on_cpu);
-    } else if (thin) {
-        order = on_device_thin;
-    }
-    memcpy(out, order, n * sizeof(*out));
-    return n;
+    if (d->kind == DEVICE_HOST)
+        return names_copy(on_host, ARRAY_COUNT(on_host), out);
+    if (d->kind == DEVICE_CPU)
+        return names_copy(on_cpu, ARRAY_COUNT(on_cpu), out);
+    /* Tiles do not pay where one side is shorter than a quarter of one. */
+    if (size_min(m, n) < 8)
+        return names_copy(thin, ARRAY_COUNT(thin), out);
+    /* Packing pays, and its large tiles fill the device, from here on. */
+    if (size_min(m, n) >= 256 && (double)m * (double)n >= 0x1p20)
+        return names_copy(large, ARRAY_COUNT(large), out);
+    return names_copy(small, ARRAY_COUNT(small), out);
 }
 
 const operation operation_matmul = {.name = "matmul",

@@ -16,6 +16,7 @@ bool matmul_sweep(size_t i, bool tiny, problem *out);
  * every row of C is checked against random signs.
  */
 tsr_status matmul_verify(const problem *p, const device_facts *d, const void *const before[],
-                         const void *const after[], verdict *out, tsr_error *err);
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err);
 
 #endif

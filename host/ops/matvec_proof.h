@@ -14,6 +14,7 @@ bool matvec_sweep(size_t i, bool tiny, problem *out);
  * operation.verify of matvec.  Every element is judged by real_judge.
  */
 tsr_status matvec_verify(const problem *p, const device_facts *d, const void *const before[],
-                         const void *const after[], verdict *out, tsr_error *err);
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err);
 
 #endif

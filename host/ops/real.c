@@ -116,10 +116,13 @@ static bool is_denormal(tsr_type type, double v)
     return v != 0 && fabs(v) < (type == TSR_F64 ? DBL_MIN : (double)FLT_MIN);
 }
 
-real_sum real_sum_start(tsr_type type, const device_facts *d)
+real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_facts *d)
 {
-    return (real_sum){.type = type,
-                      .flushes = type == TSR_F64 ? !d->denormals_f64 : !d->denormals_f32};
+    const bool keeps = type == TSR_F64 ? d->denormals_f64 : d->denormals_f32;
+    const long double rounding = real_rounding(precision);
+
+    /* A denormal factor may lose all its bits to the rounding. */
+    return (real_sum){.type = type, .flushes = !keeps || rounding > 0, .rounding = rounding};
 }
 
 void real_sum_add(real_sum *s, double a, double b)
@@ -158,6 +161,20 @@ long double real_gamma(tsr_type type, size_t n)
     return nu < 0.5L ? nu / (1 - nu) : 2 * nu;
 }
 
+long double real_rounding(tsr_precision precision)
+{
+    return precision == TSR_PRECISION_TF32   ? 0x1p-11L
+           : precision == TSR_PRECISION_BF16 ? 0x1p-8L
+                                             : 0;
+}
+
+long double real_product_bound(tsr_type type, long double v, size_t n)
+{
+    const long double r = v * (2 + v);
+
+    return r + real_gamma(type, n) * (1 + r);
+}
+
 /* Which non-finite results are implied, and which may come of overflow on the way. */
 typedef struct outcome {
     bool nan, plus, minus;            /* the operands say so */
@@ -174,7 +191,7 @@ static void note_overflow(outcome *o, long double value, long double slack, long
 static outcome outcome_of(const real_sum *s, double alpha, double beta, double c)
 {
     const long double most = s->type == TSR_F64 ? (long double)DBL_MAX : (long double)FLT_MAX;
-    const long double gamma = real_gamma(s->type, s->terms + 2);
+    const long double gamma = real_product_bound(s->type, s->rounding, s->terms + 2);
     const long double magnitude = s->positive + s->negative;
     const bool turned = alpha < 0;
     outcome o = {.nan = s->nan || isnan(alpha) || isnan(beta) || isnan(c),
@@ -241,7 +258,7 @@ static long double underflow_of(const real_sum *s, double alpha, double beta, do
 double real_judge(const real_sum *s, double alpha, double beta, double c, double got)
 {
     const real_sum none = {.type = s->type, .flushes = s->flushes};
-    long double magnitude, error;
+    long double bound, error;
     outcome o;
 
     if (alpha == 0)
@@ -258,10 +275,10 @@ double real_judge(const real_sum *s, double alpha, double beta, double c, double
         return INFINITY;
     error =
         fabsl((long double)got - (long double)alpha * real_sum_value(s) - (long double)beta * c);
-    magnitude =
-        fabsl((long double)alpha) * (s->positive + s->negative) + fabsl((long double)beta * c);
     if (error == 0)
         return 0;
-    return (double)(error / (real_gamma(s->type, s->terms + 2) * magnitude +
-                             underflow_of(s, alpha, beta, c)));
+    bound = real_product_bound(s->type, s->rounding, s->terms + 2) * fabsl((long double)alpha) *
+                (s->positive + s->negative) +
+            real_gamma(s->type, s->terms + 2) * fabsl((long double)beta * c);
+    return (double)(error / (bound + underflow_of(s, alpha, beta, c)));
 }

@@ -43,7 +43,8 @@ double real_random(tsr_type type, family f, uint64_t *state);
  */
 typedef struct real_sum {
     tsr_type type;
-    bool flushes;                  /* the device flushes denormals to zero */
+    bool flushes;                  /* denormals may become zero */
+    long double rounding;          /* relative, of each factor before it is multiplied */
     size_t terms;                  /* number of a_i * b_i */
     long double positive;          /* sum of the finite terms above zero */
     long double negative;          /* and of those below, as a magnitude */
@@ -52,7 +53,7 @@ typedef struct real_sum {
     bool unsure; /* infinity met a denormal that may be flushed: which class is left open */
 } real_sum;
 
-real_sum real_sum_start(tsr_type type, const device_facts *d);
+real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_facts *d);
 void real_sum_add(real_sum *s, double a, double b);
 
 /** The sum of the finite terms. */
@@ -68,15 +69,35 @@ long double real_sum_value(const real_sum *s);
 long double real_gamma(tsr_type type, size_t n);
 
 /**
+ * The largest relative error v of a factor that `precision` rounds before it is
+ * multiplied: 2^-11 for tf32 (11 significant bits), 2^-8 for bf16 (8); 0 where
+ * factors stay as they are.  Both have float32's exponents; f16, which has not,
+ * would need terms of its own and is judged as float32.
+ */
+long double real_rounding(tsr_precision precision);
+
+/**
+ * Error of a sum of n - 2 products over the sum of their magnitudes, where each
+ * factor is off by a relative v, and products and sums are the type's.
+ *
+ * a (1 + d) b (1 + e) with |d|, |e| <= v is off from a b by at most r |a b| with
+ * r = (1 + v)^2 - 1, and at most (1 + r) |a b| large, to which gamma_n applies:
+ *
+ *     r + gamma_n (1 + r),  which is gamma_n for v = 0.
+ */
+long double real_product_bound(tsr_type type, long double v, size_t n);
+
+/**
  * Judge one element.  got = alpha * sum + beta * c has to lie within
  *
- *     gamma_(k+2) (|alpha| sum |a_i b_i| + |beta c|) + underflow,
+ *     B |alpha| sum |a_i b_i| + gamma_(k+2) |beta c| + underflow,
  *
- * where the underflow term is k + 2 times the smallest denormal; where the
- * device flushes, 2 k + 3 times the smallest normal number and every product
- * of a denormal.  A NaN among the operands that count has to give NaN.  An
- * infinity has to give the class that IEEE 754 implies.  Where the terms of
- * one sign may overflow in some order, that infinity passes too, and NaN where
+ * where B is real_product_bound, so gamma_(k+2) too unless factors are rounded.
+ * The underflow term is k + 2 times the smallest denormal; where the device
+ * flushes or factors are rounded, 2 k + 3 times the smallest normal number and
+ * every product of a denormal.  A NaN among the operands that count has to give
+ * NaN.  An infinity has to give the class that IEEE 754 implies.  Where the terms
+ * of one sign may overflow in some order, that infinity passes too, and NaN where
  * those of both may.  alpha == 0 ignores the sum, beta == 0 ignores c.
  *
  * @return |error| / bound, at most 1 where got is right; INFINITY for a wrong class.

@@ -470,5 +470,6 @@ const operation operation_sort = {
     .prefer = prefer,
     .fill = sort_fill,
     .sweep = sort_sweep,
+    .expect = sort_expect,
     .verify = sort_verify,
 };

@@ -85,6 +85,20 @@ static uint64_t special_bits(tsr_type type, uint64_t *state)
     return tsr_type_size(type) == 8 ? i64[edge] : i32[edge];
 }
 
+/* Any bits of a finite float but -0; of an integer any. */
+static uint64_t plain_bits(tsr_type type, uint64_t *state)
+{
+    const uint64_t sign = type == TSR_F64 ? (uint64_t)1 << 63 : (uint64_t)1 << 31;
+    const uint64_t infinity = type == TSR_F64 ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
+    uint64_t bits = random_u64(state);
+
+    if (type != TSR_F32 && type != TSR_F64)
+        return bits;
+    while ((bits & infinity) == infinity || (bits & (2 * sign - 1)) == sign)
+        bits = random_u64(state);
+    return bits;
+}
+
 void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[])
 {
     const tsr_sort_problem *s = &p->sort;
@@ -101,6 +115,8 @@ void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]
                        (int64_t)(random_u64(&state) % 17) - (is_unsigned ? 0 : 8));
         else if (f == FAMILY_ORDERED)
             number_set(s->type, operands[0], i, (int64_t)i - (is_unsigned ? 0 : (int64_t)keys / 2));
+        else if (f == FAMILY_PLAIN)
+            bits_set(s->type, operands[0], i, plain_bits(s->type, &state));
         else
             bits_set(s->type, operands[0], i, random_u64(&state));
     }
@@ -175,28 +191,69 @@ typedef struct sorted {
     const int64_t *index;       /* NULL without argsort */
 } sorted;
 
-static tsr_status check_reference(const sorted *s, verdict *out, tsr_error *err)
+/* What a right result is, as far as it is computed ahead. */
+typedef struct expectation {
+    uint64_t sum, mix; /* of hashes of the keys; beyond REFERENCE_MAX */
+    size_t order[];    /* up to REFERENCE_MAX: positions of the keys, sorted */
+} expectation;
+
+/* Sum and exclusive or of a hash of each key. */
+static void hash_keys(tsr_type type, const void *keys, size_t n, expectation *out)
+{
+    out->sum = out->mix = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = bits_get(type, keys, i);
+
+        bits = random_u64(&bits);
+        out->sum += bits;
+        out->mix ^= bits;
+    }
+}
+
+tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
+{
+    const tsr_sort_problem *s = &p->sort;
+    const void *keys = (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
+    const bool whole = s->n <= REFERENCE_MAX;
+    const size_t bytes = whole ? s->n * sizeof(size_t) : 0;
+    expectation *e = malloc(sizeof(*e) + bytes);
+    size_t *scratch = malloc(bytes + 1);
+    tsr_status st = TSR_OK;
+
+    if (!e || !scratch) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for a reference of %zu keys", s->n);
+        goto cleanup;
+    }
+    *e = (expectation){0};
+    if (whole)
+        sort_reference(s->type, s->descending, keys, s->n, e->order, scratch);
+    else if (!s->argsort)
+        hash_keys(s->type, keys, s->n, e);
+    *out = e;
+    e = NULL; /* moved to the caller */
+
+cleanup:
+    free(e);
+    free(scratch);
+    return st;
+}
+
+static void check_reference(const sorted *s, const expectation *e, verdict *out)
 {
     const tsr_type type = s->problem->type;
     const size_t n = s->problem->n;
-    size_t *perm = malloc(2 * n * sizeof(*perm) + 1);
 
-    if (!perm)
-        return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for a reference of %zu keys", n);
-    sort_reference(type, s->problem->descending, s->before, n, perm, perm + n);
     for (size_t i = 0; i < n && out->ok; i++) {
-        const uint64_t expected = bits_get(type, s->before, perm[i]);
+        const uint64_t expected = bits_get(type, s->before, e->order[i]);
         const uint64_t got = bits_get(type, s->after, i);
 
         if (got != expected)
             reject(out, "key %zu of %zu has bits 0x%" PRIx64 ", expected 0x%" PRIx64, i, n, got,
                    expected);
-        else if (s->index && s->index[i] != (int64_t)perm[i])
+        else if (s->index && s->index[i] != (int64_t)e->order[i])
             reject(out, "index %zu of %zu is %" PRId64 ", expected %zu", i, n, s->index[i],
-                   perm[i]);
+                   e->order[i]);
     }
-    free(perm);
-    return TSR_OK;
 }
 
 /* Keys in order; equal keys with a rising index. */
@@ -246,21 +303,13 @@ static tsr_status check_permutation(const sorted *s, verdict *out, tsr_error *er
     return TSR_OK;
 }
 
-/* Keys lost or changed: sum and exclusive or of a hash of each key. */
-static void check_multiset(const sorted *s, verdict *out)
+/* Keys lost or changed: their hashes add up to something else. */
+static void check_multiset(const sorted *s, const expectation *e, verdict *out)
 {
-    uint64_t sum = 0, mix = 0;
+    expectation got;
 
-    for (size_t i = 0; i < s->problem->n; i++) {
-        uint64_t before = bits_get(s->problem->type, s->before, i);
-        uint64_t after = bits_get(s->problem->type, s->after, i);
-
-        before = random_u64(&before);
-        after = random_u64(&after);
-        sum += before - after;
-        mix ^= before ^ after;
-    }
-    if (sum || mix)
+    hash_keys(s->problem->type, s->after, s->problem->n, &got);
+    if (got.sum != e->sum || got.mix != e->mix)
         reject(out, "the %zu keys are not the ones given: their checksums differ", s->problem->n);
 }
 
@@ -273,7 +322,8 @@ static void check_gap(const char *name, const void *before, const void *after, s
 }
 
 tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
-                       const void *const after[], verdict *out, tsr_error *err)
+                       const void *const after[], const void *expected, verdict *out,
+                       tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
     const size_t skipped = s->offset_keys * tsr_type_size(s->type);
@@ -282,21 +332,30 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
                            .after = (const unsigned char *)after[0] + skipped,
                            .index =
                                s->argsort ? (const int64_t *)after[1] + s->offset_index : NULL};
+    const expectation *e = expected;
+    void *own = NULL;
     tsr_status st = TSR_OK;
 
     (void)d; /* the order is the same everywhere */
     *out = (verdict){.ok = true};
     if (s->n == 0)
         return TSR_OK; /* no operand holds a byte */
+    if (!e) {
+        st = sort_expect(p, before, &own, err);
+        if (st)
+            return st;
+        e = own;
+    }
     if (s->n <= REFERENCE_MAX) {
-        st = check_reference(&result, out, err);
+        check_reference(&result, e, out);
     } else {
         check_order(&result, out);
         if (out->ok && s->argsort)
             st = check_permutation(&result, out, err);
         else if (out->ok)
-            check_multiset(&result, out);
+            check_multiset(&result, e, out);
     }
+    free(own);
     check_gap("keys", before[0], after[0], skipped, out);
     if (s->argsort)
         check_gap("indices", before[1], after[1], s->offset_index * sizeof(int64_t), out);

@@ -9,6 +9,9 @@ void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]
 
 bool sort_sweep(size_t i, bool tiny, problem *out);
 
+/** operation.expect of sort: order and sums that sort_verify compares with, below. */
+tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err);
+
 /**
  * Up to 2^24 keys: equality with a stable merge sort.  Beyond that, in time
  * and memory of order n: the keys are in order and, with argsort, the index
@@ -17,6 +20,7 @@ bool sort_sweep(size_t i, bool tiny, problem *out);
  * sums over a hash of each.
  */
 tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
-                       const void *const after[], verdict *out, tsr_error *err);
+                       const void *const after[], const void *expected, verdict *out,
+                       tsr_error *err);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/folders.h"
+#include "base/hash.h"
 #include "file/output.h"
 #include "session/embedded.h"
 
@@ -60,21 +61,20 @@ static void class_prefix(const char *op, const char *problem_class, text *out)
     text_append(out, ".");
 }
 
-/* FNV-1a, 32 bits: what the plain names leave out tells files apart. */
-static uint32_t hash(uint32_t h, const char *s)
+/* A hash of a text with its end, so that "ab" "c" and "a" "bc" differ. */
+static uint64_t hash_text(uint64_t hash, const char *s)
 {
-    do
-        h = (h ^ (unsigned char)*s) * 0x01000193u;
-    while (*s++);
-    return h;
+    return hash_bytes(hash, s, strlen(s) + 1);
 }
 
+/* The hash tells apart what the plain names leave out. */
 static void file_name(const tuning *t, text *out)
 {
     class_prefix(t->op, t->problem_class, out);
     append_plain(t->device, 48, out);
-    text_format(out, ".%08x.json",
-                (unsigned)hash(hash(hash(0x811C9DC5u, t->problem_class), t->device), t->driver));
+    text_format(out, ".%016llx.json",
+                (unsigned long long)hash_text(
+                    hash_text(hash_text(HASH_START, t->problem_class), t->device), t->driver));
 }
 
 /* Whether a file of this name may hold entries of an operation and a class (NULL: any class).

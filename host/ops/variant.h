@@ -166,7 +166,9 @@ typedef enum family {
     FAMILY_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for integers */
     FAMILY_FEW,     /* sort: few distinct keys.  Else as uniform with integers: exact sums */
     FAMILY_ORDERED, /* sort: ascending already.  Else wide exponents: +-2^U(-20, 20) */
-    FAMILY_COUNT
+    FAMILY_COUNT,   /* the sweep draws from those above */
+    FAMILY_PLAIN = FAMILY_COUNT /* as uniform; for sort finite floats but no -0: what other
+                                   libraries order alike */
 } family;
 
 /** What a check found. */
@@ -215,14 +217,23 @@ struct operation {
     bool (*sweep)(size_t i, bool tiny, problem *out);
 
     /**
+     * What verify() compares with and need not compute again for every result of the same inputs:
+     * it depends on them and the problem's shape alone.  *out is malloced and the caller's.  NULL
+     * function: nothing is worth keeping.
+     */
+    tsr_status (*expect)(const problem *p, const void *const before[], void **out, tsr_error *err);
+
+    /**
      * Compare a result with the reference: computed independently of every variant, in higher
      * precision, against the bound that floating-point arithmetic allows on this device.  Also
      * checks that nothing outside the result was written.
      *
-     * @param before  operands as they were, `after` as they are.
+     * @param before    operands as they were, `after` as they are.
+     * @param expected  what expect() made of `before`; NULL: it is computed here.
      */
     tsr_status (*verify)(const problem *p, const device_facts *d, const void *const before[],
-                         const void *const after[], verdict *out, tsr_error *err);
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err);
 };
 
 /** The operations, in the order in which they are listed. */

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/folders.h"
+#include "base/hash.h"
 #include "base/sizes.h"
 
 /* What stands at the start of every entry; the number is the format's version. */
@@ -24,18 +25,6 @@ typedef struct header {
     uint64_t data_size;
     uint64_t checksum; /* of key, log and data */
 } header;
-
-/* FNV-1a, 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv). */
-static uint64_t fnv1a(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *b = bytes;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ b[i]) * 0x100000001B3u;
-    return hash;
-}
-
-static const uint64_t fnv_start = 0xCBF29CE484222325u;
 
 /* The folder that the environment asks for. */
 static void find_folder(text *out)
@@ -84,13 +73,14 @@ void cache_close(cache *c)
 static void entry_path(const cache *c, const char *key, text *out)
 {
     text_format(out, "%s/%016llx.tsr", text_get(&c->folder),
-                (unsigned long long)fnv1a(fnv_start, key, strlen(key)));
+                (unsigned long long)hash_bytes(HASH_START, key, strlen(key)));
 }
 
 static uint64_t checksum(const char *key, size_t key_size, const char *log, size_t log_size,
                          const unsigned char *data, size_t data_size)
 {
-    return fnv1a(fnv1a(fnv1a(fnv_start, key, key_size), log, log_size), data, data_size);
+    return hash_bytes(hash_bytes(hash_bytes(HASH_START, key, key_size), log, log_size), data,
+                      data_size);
 }
 
 /* Read the rest of an entry whose header is h: key, log and data in one block, or NULL. */

@@ -1,6 +1,5 @@
 #include "stream/host_memory.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -204,19 +203,6 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static void finish_report(call *c, uint64_t start, tsr_report *report)
-{
-    text parameters = {0};
-
-    params_describe(&c->selection.params, &parameters);
-    snprintf(c->report.variant, sizeof(c->report.variant), "%s", c->selection.variant->name);
-    snprintf(c->report.parameters, sizeof(c->report.parameters), "%s", text_get(&parameters));
-    snprintf(c->report.chosen, sizeof(c->report.chosen), "%s", c->selection.chosen);
-    c->report.wall_ns = clock_ns() - start;
-    text_free(&parameters);
-    *report = c->report;
-}
-
 tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
@@ -236,7 +222,9 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     if (st == TSR_OK)
         st = c.selection.variant->source ? run_on_device(&c, operands, err)
                                          : run_on_host(&c, operands, err);
-    if (st == TSR_OK && report)
-        finish_report(&c, start, report);
-    return st;
+    if (st != TSR_OK || !report)
+        return st;
+    dispatch_report(&c.selection, start, &c.report);
+    *report = c.report;
+    return TSR_OK;
 }

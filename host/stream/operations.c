@@ -1,6 +1,4 @@
 /* The public operations: each is its problem and its operands, and the rest is shared. */
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/fail.h"
 #include "ops/registry.h"
@@ -49,7 +47,6 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
 {
     uint64_t start = clock_ns();
     tsr_report r = {0};
-    text parameters = {0};
     selection sel;
     tsr_status st;
 
@@ -67,12 +64,7 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
         st = dispatch_enqueue(s, p, &sel, buffers, n_wait, wait, NULL, done, &r, err);
     if (st != TSR_OK || !report)
         return st;
-    params_describe(&sel.params, &parameters);
-    snprintf(r.variant, sizeof(r.variant), "%s", sel.variant->name);
-    snprintf(r.parameters, sizeof(r.parameters), "%s", text_get(&parameters));
-    snprintf(r.chosen, sizeof(r.chosen), "%s", sel.chosen);
-    text_free(&parameters);
-    r.wall_ns = clock_ns() - start;
+    dispatch_report(&sel, start, &r);
     *report = r;
     return TSR_OK;
 }

@@ -25,7 +25,8 @@ extern "C" {
  * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
  * Results satisfy |got - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|)
  * elementwise in the type's precision (Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term.
+ * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term; tf32 and
+ * bf16 add what rounding A and B does, 2 v + v^2 of |A| |B| with v 2^-11 and 2^-8.
  */
 typedef struct tsr_matmul_problem {
     tsr_type type; /* of A, B and C: TSR_F32 or TSR_F64 */

@@ -28,8 +28,8 @@ typedef enum tsr_precision {
     TSR_PRECISION_DEFAULT = 0, /* f32 for float32 operands, f64 for float64 */
     TSR_PRECISION_F32,         /* as accurate as FP32 fused multiply-adds, or better */
     TSR_PRECISION_F32_STRICT,  /* FP32 fused multiply-add chains only */
-    TSR_PRECISION_TF32,
-    TSR_PRECISION_BF16,
+    TSR_PRECISION_TF32,        /* factors rounded to TF32's 11 bits, FP32 sums */
+    TSR_PRECISION_BF16,        /* factors rounded to BF16's 8 bits, FP32 sums */
     TSR_PRECISION_F16,
     TSR_PRECISION_F64,
     TSR_PRECISION_COUNT

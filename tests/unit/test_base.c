@@ -11,11 +11,24 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/sizes.h"
 #include "base/text.h"
 #include "tessera/types.h"
 
 /* ---- sizes ------------------------------------------------------------------------------- */
+
+/* Values that its authors publish; bytes may come in pieces. */
+static void hashes_are_fnv_1a(void **state)
+{
+    const char bytes[] = "foobar";
+
+    (void)state;
+    assert_true(hash_bytes(HASH_START, bytes, 0) == 0xCBF29CE484222325u);
+    assert_true(hash_bytes(HASH_START, "a", 1) == 0xAF63DC4C8601EC8Cu);
+    assert_true(hash_bytes(HASH_START, bytes, 6) == 0x85944171F73967E8u);
+    assert_true(hash_bytes(hash_bytes(HASH_START, bytes, 2), bytes + 2, 4) == 0x85944171F73967E8u);
+}
 
 static void sums_and_products_are_checked(void **state)
 {
@@ -176,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_products_are_checked),
         cmocka_unit_test(divisions_round_up),
+        cmocka_unit_test(hashes_are_fnv_1a),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(suggestions_are_close),
         cmocka_unit_test(the_closest_of_several_wins),

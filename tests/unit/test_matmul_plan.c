@@ -308,6 +308,33 @@ static void alpha_zero_reads_nothing(void **state)
     assert_int_equal(o[2].access, ACCESS_READ_WRITE);
 }
 
+/* Compulsory traffic: what is not read does not count. */
+static void bytes_are_what_has_to_move(void **state)
+{
+    const struct {
+        tsr_type type;
+        double alpha, beta, bytes;
+    } cases[] = {{TSR_F32, 1, 0, 4 * (24 + 30 + 20)},
+                 {TSR_F32, 1, 2, 4 * (24 + 30 + 40)},
+                 {TSR_F32, 0, 2, 4 * 40},
+                 {TSR_F32, 0, 0, 4 * 20},
+                 {TSR_F64, 0, -1, 8 * 40},
+                 {TSR_F32, 1e-60, 0, 4 * 20}}; /* 0 in float32 */
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.type = cases[i].type,
+                                      .m = 4,
+                                      .n = 5,
+                                      .k = 6,
+                                      .alpha = cases[i].alpha,
+                                      .beta = cases[i].beta}};
+
+        assert_true(operation_matmul.bytes(&p) == cases[i].bytes);
+    }
+}
+
 /* ---- the check of a problem -------------------------------------------------------------- */
 
 static void refuses(tsr_matmul_problem p, tsr_status status, const char *part)
@@ -356,9 +383,9 @@ static void broken_problems_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_keep_the_limits),       cmocka_unit_test(reasons_hold_values),
-        cmocka_unit_test(the_largest_grid_fits),       cmocka_unit_test(alpha_zero_reads_nothing),
-        cmocka_unit_test(broken_problems_are_refused),
+        cmocka_unit_test(plans_keep_the_limits),      cmocka_unit_test(reasons_hold_values),
+        cmocka_unit_test(the_largest_grid_fits),      cmocka_unit_test(alpha_zero_reads_nothing),
+        cmocka_unit_test(bytes_are_what_has_to_move), cmocka_unit_test(broken_problems_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

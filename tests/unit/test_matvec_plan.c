@@ -560,7 +560,7 @@ static verdict run_verify(const run *r, const problem *p)
     device_facts d = host();
     verdict v;
 
-    assert_int_equal(operation_matvec.verify(p, &d, before, after, &v, NULL), TSR_OK);
+    assert_int_equal(operation_matvec.verify(p, &d, before, after, NULL, &v, NULL), TSR_OK);
     return v;
 }
 

@@ -19,7 +19,7 @@ static const device_facts flushes = {0};
 
 static real_sum alike(size_t terms, double a, double b, const device_facts *d)
 {
-    real_sum s = real_sum_start(TSR_F32, d);
+    real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, d);
 
     for (size_t i = 0; i < terms; i++)
         real_sum_add(&s, a, b);
@@ -70,8 +70,8 @@ static void overflow_has_a_sign(void **state)
 /* alpha == 0 does not forget that the device flushes. */
 static void flushing_counts_without_a_sum(void **state)
 {
-    const real_sum s = real_sum_start(TSR_F32, &flushes);
-    const real_sum kept = real_sum_start(TSR_F32, &keeps);
+    const real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &flushes);
+    const real_sum kept = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &keeps);
 
     (void)state;
     assert_true(real_judge(&s, 0, 2, 1e-39, 0) <= 1);
@@ -130,7 +130,7 @@ static verdict verify(const product *x)
     const void *const after[] = {x->a, x->b, x->after};
     verdict v;
 
-    assert_int_equal(matmul_verify(&x->p, &keeps, before, after, &v, NULL), TSR_OK);
+    assert_int_equal(matmul_verify(&x->p, &keeps, before, after, NULL, &v, NULL), TSR_OK);
     assert_true(v.sampled);
     return v;
 }

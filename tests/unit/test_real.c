@@ -19,7 +19,7 @@ static const device_facts flushes = {0};
 static real_sum sum_of(tsr_type type, const device_facts *d, size_t n, const double *a,
                        const double *b)
 {
-    real_sum s = real_sum_start(type, d);
+    real_sum s = real_sum_start(type, TSR_PRECISION_DEFAULT, d);
 
     for (size_t i = 0; i < n; i++)
         real_sum_add(&s, a[i], b[i]);
@@ -88,6 +88,39 @@ static void the_bound_is_where_it_should_be(void **state)
         fails(s, alpha, beta, c, exact + 1.4 * bound);
         fails(s, alpha, beta, c, exact - 1.4 * bound);
     }
+}
+
+/* Two factors of one product, each rounded to TF32's 11 bits in the same direction, are worth
+ * nearly the whole bound; what TF32 may do, float32 may not. */
+static void rounded_factors_widen_the_bound(void **state)
+{
+    const double a = 1 + 0x1p-11, got = 1; /* each rounds down to 1: half a unit */
+    real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum long_one = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum coarse = real_sum_start(TSR_F32, TSR_PRECISION_BF16, &keeps);
+
+    (void)state;
+    real_sum_add(&s, a, a);
+    real_sum_add(&coarse, a, a);
+    passes(s, 1, 0, 0, got);
+    passes(s, -3, 0, 0, -3 * got);
+    assert_true(real_judge(&s, 1, 0, 0, got) > 0.9);
+    fails(s, 1, 0, 0, 1 - 0x1p-11);
+    fails(product(a, a), 1, 0, 0, got);
+    passes(coarse, 1, 0, 0, 1 - 0x1p-8);
+    fails(coarse, 1, 0, 0, 1 - 0x1p-6);
+    /* C is no factor: it stays in float32. */
+    fails(s, 1, 1, 1024.5, a * a + 1024);
+    /* Many terms do not add up their roundings: they are relative to the same sum. */
+    for (int i = 0; i < 1000; i++)
+        real_sum_add(&long_one, a, a);
+    passes(long_one, 1, 0, 0, 1000 * got);
+    fails(long_one, 1, 0, 0, 998.9 * got);
+    /* A denormal factor may become zero, as where the device flushes. */
+    s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum_add(&s, 1e-40f, 1e30f);
+    passes(s, 1, 0, 0, 0);
+    assert_true(real_product_bound(TSR_F32, 0, 7) == real_gamma(TSR_F32, 7));
 }
 
 static void alpha_zero_ignores_the_sum(void **state)
@@ -228,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_values_pass),
         cmocka_unit_test(the_bound_is_where_it_should_be),
+        cmocka_unit_test(rounded_factors_widen_the_bound),
         cmocka_unit_test(alpha_zero_ignores_the_sum),
         cmocka_unit_test(beta_zero_ignores_c),
         cmocka_unit_test(nan_is_wanted_where_it_is_implied),

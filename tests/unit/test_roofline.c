@@ -96,11 +96,12 @@ static void the_faster_unit_bounds_a_precision(void **state)
     l.of[LIMIT_TENSOR_BF16].value = 16000;
     l.of[LIMIT_TENSOR_F64].value = 900;
     expect_place(&l, row_of("tf32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32", 8000);
+    expect_place(&l, row_of("f32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32 / 3",
+                 8000 / 3.0);
+    expect_place(&l, row_of("f32-strict", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
     expect_place(&l, row_of("bf16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
     expect_place(&l, row_of("f16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
     expect_place(&l, row_of("f64", "GFLOP/s", 1e12, 1e8, 100), "tensor f64", 900);
-    expect_place(&l, row_of("f32", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
-    expect_place(&l, row_of("f32-strict", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
 }
 
 static void what_was_not_measured_bounds_nothing(void **state)

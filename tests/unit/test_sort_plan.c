@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
+#include "measure/verify.h"
 #include "ops/registry.h"
 #include "ops/sort_order.h"
 
@@ -527,7 +529,7 @@ static bool trial_passes(const trial *t)
     const device_facts d = {.kind = DEVICE_HOST};
     verdict v;
 
-    assert_int_equal(operation_sort.verify(&t->q, &d, before, after_, &v, NULL), TSR_OK);
+    assert_int_equal(operation_sort.verify(&t->q, &d, before, after_, NULL, &v, NULL), TSR_OK);
     assert_true(v.ok || v.detail[0]);
     return v.ok;
 }
@@ -545,6 +547,63 @@ static void test_qsort_passes_the_proof(void **state)
             assert_true(trial_passes(&t));
         }
     }
+}
+
+/* Keys for other libraries: NaN, infinities and -0 have no place in their order. */
+static void test_plain_keys_are_ordinary(void **state)
+{
+    enum { KEYS = 20000 };
+    static double keys[KEYS];
+    const tsr_type types[] = {TSR_F32, TSR_F64};
+    void *const operands[] = {keys, NULL};
+    problem q = {.op = &operation_sort, .sort = {.n = KEYS}};
+
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        size_t negative = 0, not_finite = 0;
+
+        q.sort.type = types[t];
+        for (int f = FAMILY_UNIFORM; f <= FAMILY_PLAIN; f += FAMILY_PLAIN) {
+            operation_sort.fill(&q, 3, (family)f, operands);
+            for (size_t i = 0; i < KEYS; i++) {
+                const double v = t ? keys[i] : (double)((const float *)keys)[i];
+
+                not_finite += f == FAMILY_UNIFORM && !isfinite(v);
+                if (f == FAMILY_PLAIN)
+                    assert_true(isfinite(v) && !(v == 0 && signbit(v)));
+                negative += f == FAMILY_PLAIN && v < 0;
+            }
+        }
+        assert_true(not_finite > 0); /* the sweep keeps them */
+        assert_in_range(negative, KEYS * 2 / 5, KEYS * 3 / 5);
+    }
+}
+
+/* What is expected is computed once, and then stands, whatever the keys become. */
+static void test_expectation_is_shared(void **state)
+{
+    static trial t;
+    const void *const before[] = {t.before[0], t.before[1]};
+    const void *const after_[] = {t.after[0], t.after[1]};
+    const device_facts d = {.kind = DEVICE_HOST};
+    void *expected = NULL;
+    verdict v;
+
+    (void)state;
+    t.q = (problem){.op = &operation_sort,
+                    .sort = {.type = TSR_U32, .n = 90, .argsort = true, .offset_keys = 2}};
+    trial_start(&t, FAMILY_UNIFORM);
+    trial_sort(&t);
+    assert_int_equal(verify_result(&t.q, &d, before, after_, &expected, &v, NULL), TSR_OK);
+    assert_non_null(expected);
+    assert_int_equal(verify_result(&t.q, &d, before, after_, &expected, &v, NULL), TSR_OK);
+    /* Another order of the same inputs, which is right for them alone. */
+    ((uint32_t *)t.before[0])[2] ^= 0x80000000u;
+    memcpy(t.after, t.before, sizeof(t.after));
+    trial_sort(&t);
+    assert_int_equal(verify_result(&t.q, &d, before, after_, NULL, &v, NULL), TSR_OK);
+    assert_int_equal(verify_result(&t.q, &d, before, after_, &expected, &v, NULL), TSR_EBOUND);
+    free(expected);
 }
 
 static void test_proof_finds_what_is_wrong(void **state)
@@ -602,20 +661,20 @@ static void test_proof_of_many_keys(void **state)
         keys[i] = (uint32_t)(i / 2);
         index[i] = (int64_t)i;
     }
-    operation_sort.verify(&q, &d, operands, operands, &v, NULL);
+    operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_true(v.ok);
     index[n - 1] = index[n - 3]; /* one position twice, another never */
-    operation_sort.verify(&q, &d, operands, operands, &v, NULL);
+    operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_false(v.ok);
     index[0] = 1; /* equal keys in the wrong order */
     index[1] = 0;
-    operation_sort.verify(&q, &d, operands, operands, &v, NULL);
+    operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_false(v.ok);
     q.sort.argsort = false;
-    operation_sort.verify(&q, &d, operands, operands, &v, NULL);
+    operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_true(v.ok);
     keys[1] = 5; /* not in order */
-    operation_sort.verify(&q, &d, operands, operands, &v, NULL);
+    operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_false(v.ok);
     free(keys);
     free(index);
@@ -665,6 +724,8 @@ int main(void)
         cmocka_unit_test(test_comparators_give_the_documented_order),
         cmocka_unit_test(test_kernels_map_keys_to_the_documented_order),
         cmocka_unit_test(test_qsort_passes_the_proof),
+        cmocka_unit_test(test_plain_keys_are_ordinary),
+        cmocka_unit_test(test_expectation_is_shared),
         cmocka_unit_test(test_proof_finds_what_is_wrong),
         cmocka_unit_test(test_proof_of_many_keys),
         cmocka_unit_test(test_check),

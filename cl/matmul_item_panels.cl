@@ -1,0 +1,182 @@
+/* C := alpha op(A) op(B) + beta C: packed panels under a block of vectors, for CPUs.
+ *
+ * Idea: a register block that reads B where it lies skips from row to row of B,
+ *     and rows a power of two apart fall on the same few lines of the cache.
+ *     So a work-item copies a block of B into panels, COLUMNS wide, whose rows
+ *     follow one another, and runs them against all of its rows of A: copied
+ *     once, read rows / ROWS times.  ROWS rows of A stay in the first cache
+ *     while they meet one panel after another, the panels in the second.  Goto
+ *     and van de Geijn, "Anatomy of high-performance matrix multiplication",
+ *     ACM TOMS 34, 2008.
+ * Work split: work-item (x, y, z) computes rows x item_rows ... and columns
+ *     y item_columns ..., and adds up over z item_k ....  Those that share
+ *     columns of B copy them each for itself: that costs one copy for item_rows
+ *     multiply-adds, and no work-item waits for another one.
+ * Sums: each block of `depth` along k adds alpha times its sums to C, the first
+ *     with beta.  A product goes through its place in its block's chain, the
+ *     product with alpha and the additions to C; as each other block holds one
+ *     product at least, these are never more than the k + 2 roundings of one
+ *     chain.
+ * Split (SPLIT = 1): where C is small and k is long, parts of k are shared out
+ *     too.  Part z writes its plain sums, m x n, to workspace, and a second
+ *     kernel adds them up: one addition for each part, by the same count within
+ *     k + 2 roundings.
+ * Edges: panels are filled up with zeros.  What they add up to, NaN among it
+ *     where A is infinite, belongs to columns beyond C and is not stored.
+ * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); PANELS, the most that
+ *     a work-item copies; DEPTH, the most rows of them; SPLIT; REAL, REAL_BITS
+ *     (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) x ceil(k / item_k)
+ *     work-items, the last 1 without SPLIT, any work-group size.  item_rows is a
+ *     multiple of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is
+ *     up to DEPTH.
+ * Local memory: none.  Private: PANELS * COLUMNS * DEPTH elements, and where A
+ *     is transposed BAND_ROWS * DEPTH.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
+ */
+#include "matmul_access.clh"
+
+/* Rows of A^T are columns where they lie, so they are copied too. */
+#if TRANS_A
+#define SPACE_A __private
+#else
+#define SPACE_A __global
+#endif
+#define SPACE_B __private
+#include "matmul_registers.clh"
+
+#ifndef PANELS
+#error "PANELS: panels that a work-item copies"
+#endif
+#ifndef DEPTH
+#error "DEPTH: rows of a panel"
+#endif
+#ifndef SPLIT
+#error "SPLIT: 1 where parts of k are shared out, else 0"
+#endif
+
+/* Rows of A that are copied together: whole cache lines of A^T. */
+#define BAND_ROWS (8 * ROWS)
+
+/* Copy op(B)(p0 ..., j0 ...), `depth` rows and up to COLUMNS columns, into a panel. */
+static inline void pack_panel(__global const REAL *b, uint ldb, uint p0, uint depth, uint j0,
+                              uint columns, REAL *panel)
+{
+    if (columns < COLUMNS)
+        for (uint e = 0; e < depth * COLUMNS; e++)
+            panel[e] = 0;
+    if (TRANS_B) {
+        for (uint j = 0; j < min(columns, (uint)COLUMNS); j++)
+            for (uint p = 0; p < depth; p++)
+                panel[p * COLUMNS + j] = b[at_b(p0 + p, j0 + j, ldb)];
+    } else if (columns < COLUMNS) {
+        for (uint p = 0; p < depth; p++)
+            for (uint j = 0; j < columns; j++)
+                panel[p * COLUMNS + j] = b[at_b(p0 + p, j0 + j, ldb)];
+    } else {
+        for (uint p = 0; p < depth; p++)
+#pragma unroll
+            for (uint v = 0; v < VECTORS; v++)
+                VSTORE(VLOAD(v, b + at_b(p0 + p, j0, ldb)), p * VECTORS + v, panel);
+    }
+}
+
+/* Copy op(A)(i0 ..., p0 ...), up to BAND_ROWS rows and `depth` columns, column after column. */
+static inline void pack_band(__global const REAL *a, uint lda, uint i0, uint rows, uint p0,
+                             uint depth, REAL *band)
+{
+    for (uint p = 0; p < depth; p++)
+        for (uint r = 0; r < rows; r++)
+            band[p * BAND_ROWS + r] = a[at_a(i0 + r, p0 + p, lda)];
+}
+
+__kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
+                                 ulong offset_a, uint lda, __global const REAL *restrict b,
+                                 ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
+                                 ulong offset_c, uint ldc, uint item_rows, uint item_columns,
+                                 uint item_k, uint depth)
+{
+    const uint top = get_global_id(0) * item_rows, bottom = min(top + item_rows, m);
+    const uint left = get_global_id(1) * item_columns, right = min(left + item_columns, n);
+    const uint front = get_global_id(2) * item_k, back = min(front + item_k, k);
+    REAL panels[PANELS * DEPTH * COLUMNS] __attribute__((aligned(64)));
+#if TRANS_A
+    REAL band[BAND_ROWS * DEPTH] __attribute__((aligned(64)));
+#endif
+    uint p0 = front;
+
+    a += offset_a;
+    b += offset_b;
+    c += offset_c + get_global_id(2) * m * ldc;
+    do { /* once without k too: C is scaled */
+        const uint rows_b = min(depth, back - p0);
+        const REAL scale = p0 == front ? beta : 1;
+
+        for (uint j = left; j < right; j += COLUMNS)
+            pack_panel(b, ldb, p0, rows_b, j, right - j, panels + (j - left) * rows_b);
+        for (uint i = top; i < bottom; i += ROWS) {
+            const uint rows = min(bottom - i, (uint)ROWS);
+            SPACE_A const REAL *row[ROWS];
+
+#if TRANS_A
+            if ((i - top) % BAND_ROWS == 0)
+                pack_band(a, lda, i, min(bottom - i, (uint)BAND_ROWS), p0, rows_b, band);
+#endif
+#pragma unroll
+            for (uint r = 0; r < ROWS; r++) {
+                /* The last row stands in for those beyond the edge. */
+                const uint at = min(r, rows - 1);
+
+#if TRANS_A
+                row[r] = band + (i - top) % BAND_ROWS + at;
+#else
+                row[r] = a + at_a(i + at, p0, lda);
+#endif
+            }
+            for (uint j = left; j < right; j += COLUMNS) {
+                __global REAL *out = c + (ulong)i * ldc + j;
+                vector sum[ROWS][VECTORS];
+
+                multiply(sum, row, TRANS_A ? BAND_ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
+                         rows_b);
+                if (rows == ROWS && right - j >= COLUMNS)
+                    update_whole(sum, alpha, scale, out, ldc);
+                else
+                    update_part(sum, rows, 0, right - j, alpha, scale, out, ldc);
+            }
+        }
+        p0 += rows_b;
+    } while (p0 < back);
+}
+
+#if SPLIT
+/* C := alpha (the sum of `parts` matrices, m x n, one after another) + beta C.  Launch: 1-D, a
+ * work-item a row. */
+__kernel void matmul_item_panels_sum(uint n, uint parts, REAL alpha,
+                                     __global const REAL *restrict part, REAL beta,
+                                     __global REAL *restrict c, ulong offset_c, uint ldc)
+{
+    const size_t row = get_global_id(0), size = get_global_size(0) * n;
+    uint j = 0;
+
+    part += row * n;
+    c += offset_c + row * ldc;
+    for (; j + LANES <= n; j += LANES) {
+        vector sum = 0;
+
+        for (uint z = 0; z < parts; z++)
+            sum += VLOAD(0, part + z * size + j);
+        sum *= alpha;
+        if (beta != 0)
+            sum += beta * VLOAD(0, c + j);
+        VSTORE(sum, 0, c + j);
+    }
+    for (; j < n; j++) {
+        REAL sum = 0;
+
+        for (uint z = 0; z < parts; z++)
+            sum += part[z * size + j];
+        REAL_UPDATE(c[j], alpha, sum, beta);
+    }
+}
+#endif

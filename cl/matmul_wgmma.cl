@@ -1,0 +1,482 @@
+/* C := alpha op(A) op(B) + beta C: Hopper's matrix instructions on packed operands.
+ *
+ * Idea: wgmma multiplies tiles that lie in local memory in a swizzled order,
+ *     along k.  One kernel packs op(A) and op(B) into workspace, tile by tile,
+ *     in exactly that order: transposes, leading dimensions, edges and rounding
+ *     to TF32 end there.  The other copies tiles with one bulk copy each
+ *     (cp.async.bulk) and multiplies them.
+ *     With PRODUCTS = 3, FP32 is kept: x = big + small, both TF32, and A B is
+ *     taken as small big + big small + big big.  The units add up with
+ *     truncation, so each block of 16 along k starts from zero and its sums are
+ *     added in ordinary FP32 registers.  Ootomo and Yokota, "Recovering single
+ *     precision accuracy from Tensor Cores while surpassing the FP32
+ *     theoretical peak performance", 2022.
+ * Work split: a group of 384 computes TILE_M x 128 of C: a producer keeps STAGES
+ *     tiles of A and B under way, two warp groups multiply half the rows each.
+ * Parameters: PRODUCTS, 1 (TF32) or 3 (FP32); TILE_M, 128 or 256; STAGES; BAND,
+ *     rows of groups that run side by side, so that they share B in the cache;
+ *     ALONG_A, ALONG_B: whether 4 elements along k are 16 aligned bytes; TRANS_A,
+ *     TRANS_B (matmul_access.clh).
+ * Launch: 1-D, the packing in work-groups of 256, as many as both operands have
+ *     pieces; then groups of 384, one per started tile of C.
+ * Local memory: STAGES * (TILE_M + 128) * 128 bytes and up to 1 KiB of alignment.
+ * Limits: m, n, k and the leading dimensions up to 2^31.  With PRODUCTS = 3,
+ *     magnitudes within 2^-50 and 2^50, or zero: outside, the small parts or
+ *     their products would underflow, and infinity minus its big part is NaN.
+ *     Tiles that see others are computed by fused multiply-adds.  Without
+ *     blocks there is nothing to add up, and C is scaled alone.
+ */
+#include "matmul_access.clh"
+#include "wgmma.clh"
+
+#if PRODUCTS != 1 && PRODUCTS != 3
+#error "PRODUCTS: 1 for TF32, 3 for FP32"
+#endif
+#if TILE_M != 128 && TILE_M != 256
+#error "TILE_M: rows of a work-group's tile, 128 or 256"
+#endif
+#ifndef STAGES
+#error "STAGES: tiles of A and B under way"
+#endif
+#ifndef BAND
+#error "BAND: rows of groups that run side by side"
+#endif
+#if !defined(ALONG_A) || !defined(ALONG_B)
+#error "ALONG_A, ALONG_B: 1 where rows along k are aligned to 16 bytes, else 0"
+#endif
+
+#define TILE_N      128
+#define ROW_BYTES   128 /* of a tile, along k */
+#define BLOCK_K     (PRODUCTS == 3 ? 16 : 32)
+#define STAGE_BYTES ((TILE_M + TILE_N) * ROW_BYTES)
+
+/* ---- packing ------------------------------------------------------------------------------ */
+
+/* The nearest TF32, ties away from zero, in float32's bits.  What would round to infinity stays
+ * the greatest TF32; a NaN keeps none but its first bits. */
+static inline uint tf32(float x)
+{
+    const uint bits = as_uint(x), rounded = (bits + 0x1000u) & 0xFFFFE000u;
+
+    if (isnan(x))
+        return bits | 0x7FFFE000u;
+    return isinf(as_float(rounded)) ? bits & 0xFFFFE000u : rounded;
+}
+
+/* Whether PRODUCTS = 3 cannot split x exactly. */
+static inline bool beyond(float x)
+{
+    const float size = fabs(x);
+
+    return PRODUCTS == 3 && x != 0 && !(size >= 0x1p-50f && size <= 0x1p50f);
+}
+
+/* Chunk `chunk` of row `row` of an image: 4 elements along k, with PRODUCTS = 3 their big parts,
+ * and their small parts 64 bytes on. */
+static inline void put_chunk(uint4 *big, uint4 *small, float4 x)
+{
+    *big = (uint4)(tf32(x.s0), tf32(x.s1), tf32(x.s2), tf32(x.s3));
+    *small = (uint4)(tf32(x.s0 - as_float(big->s0)), tf32(x.s1 - as_float(big->s1)),
+                     tf32(x.s2 - as_float(big->s2)), tf32(x.s3 - as_float(big->s3)));
+}
+
+/* An operand to pack: `rows` by k, into images of `tile` rows and BLOCK_K along k each. */
+typedef struct operand {
+    __global const float *x;
+    uint ld, rows, k, blocks, tile;
+    __global uint4 *images;
+} operand;
+
+/* Row r of the image of block `block` that holds it: 8 chunks of 16 bytes. */
+static inline __global uint4 *image_row(const operand *o, uint r, uint block)
+{
+    return o->images + (((ulong)(r / o->tile) * o->blocks + block) * o->tile + r % o->tile) * 8;
+}
+
+/* Pieces of an operand that work-groups pack: 32 rows by 32 where (r, p) is at r ld + p, and 128
+ * rows by BLOCK_K where it is at p ld + r.  Those of a tile follow each other. */
+static inline uint pieces_along_k(uint blocks, bool along)
+{
+    return along ? (blocks * BLOCK_K + 31) / 32 : blocks;
+}
+
+/* Pack 32 rows by 32; returns whether this work-item met what cannot be split. */
+static inline bool pack_along(const operand *o, uint piece, bool aligned)
+{
+    const uint item = get_local_id(0), across = pieces_along_k(o->blocks, true);
+    const uint r = piece / across * 32 + item / 8, p = piece % across * 32 + item % 8 * 4;
+    const uint block = p / BLOCK_K, chunk = p % BLOCK_K / 4;
+    __global const float *from = o->x + (ulong)r * o->ld + p;
+    __global uint4 *row = image_row(o, r, block);
+    float4 v = 0;
+    uint4 big, small;
+
+    if (block >= o->blocks)
+        return false;
+    if (r < o->rows && p + 4 <= o->k && aligned) {
+        v = *(__global const float4 *)from;
+    } else if (r < o->rows && p < o->k) {
+        v.s0 = from[0];
+        v.s1 = p + 1 < o->k ? from[1] : 0;
+        v.s2 = p + 2 < o->k ? from[2] : 0;
+        v.s3 = p + 3 < o->k ? from[3] : 0;
+    }
+    put_chunk(&big, &small, v);
+    row[chunk ^ (r & 7)] = big;
+    if (PRODUCTS == 3)
+        row[(chunk + 4) ^ (r & 7)] = small;
+    return beyond(v.s0) || beyond(v.s1) || beyond(v.s2) || beyond(v.s3);
+}
+
+/* The same for 128 rows by BLOCK_K, through local memory, so that whole lines are read and
+ * written.  Each half of the work-group takes every other chunk. */
+static inline bool pack_across(const operand *o, uint piece, __local uint4 *image)
+{
+    const uint item = get_local_id(0) % 128, part = get_local_id(0) / 128;
+    const uint block = piece % o->blocks, r0 = piece / o->blocks * 128, r = r0 + item;
+    __global uint4 *out = image_row(o, r0, block);
+    bool any = false;
+
+#pragma unroll
+    for (uint i = 0; i < BLOCK_K / 8; i++) {
+        const uint chunk = 2 * i + part;
+        float v[4];
+        uint4 big, small;
+
+#pragma unroll
+        for (uint e = 0; e < 4; e++) {
+            const uint p = block * BLOCK_K + chunk * 4 + e;
+
+            v[e] = r < o->rows && p < o->k ? o->x[(ulong)p * o->ld + r] : 0;
+            any = any || beyond(v[e]);
+        }
+        put_chunk(&big, &small, (float4)(v[0], v[1], v[2], v[3]));
+        image[item * 8 + (chunk ^ (item & 7))] = big;
+        if (PRODUCTS == 3)
+            image[item * 8 + ((chunk + 4) ^ (item & 7))] = small;
+    }
+    /* Filled before copied: below, we copy what other work-items wrote. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint i = 0; i < 4; i++)
+        out[i * 256 + get_local_id(0)] = image[i * 256 + get_local_id(0)];
+    return any;
+}
+
+/* op(A) into images of TILE_M rows, by the first pieces_a groups, and the transpose of op(B) into
+ * images of TILE_N rows, by the others.  flags[piece] says whether it holds what cannot be split. */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
+matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global const float *a,
+                  ulong offset_a, uint lda, __global const float *b, ulong offset_b, uint ldb,
+                  __global uchar *work, ulong images_b, ulong flags)
+{
+    __local uint4 image[128 * 8];
+    __local uint found;
+    const operand op_a = {a + offset_a, lda, m, k, blocks, TILE_M, (__global uint4 *)work};
+    const operand op_b = {b + offset_b, ldb,    n,
+                          k,            blocks, TILE_N, (__global uint4 *)(work + images_b)};
+    const uint piece = get_group_id(0);
+    bool any;
+
+    if (get_local_id(0) == 0)
+        found = 0;
+    if (piece < pieces_a)
+        any = TRANS_A ? pack_across(&op_a, piece, image) : pack_along(&op_a, piece, ALONG_A);
+    else
+        any = TRANS_B ? pack_along(&op_b, piece - pieces_a, ALONG_B)
+                      : pack_across(&op_b, piece - pieces_a, image);
+    /* Cleared before found. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (any)
+        found = 1;
+    /* Found before told. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        ((__global uint *)(work + flags))[piece] = found;
+}
+
+/* ---- one tile by fused multiply-adds ------------------------------------------------------- */
+
+static inline void update(__global float *c, float alpha, float sum, float beta)
+{
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+
+/* For a tile that holds what cannot be split. */
+static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, float alpha,
+                                     __global const float *a, uint lda, __global const float *b,
+                                     uint ldb, float beta, __global float *c, uint ldc)
+{
+    for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0)) {
+        const uint i = i0 + e / TILE_N, j = j0 + e % TILE_N;
+        float sum = 0;
+
+        if (i >= m || j >= n)
+            continue;
+        for (uint p = 0; p < k; p++)
+            sum = fma(a[at_a(i, p, lda)], b[at_b(p, j, ldb)], sum);
+        update(c + (ulong)i * ldc + j, alpha, sum, beta);
+    }
+}
+
+/* ---- multiplying --------------------------------------------------------------------------- */
+
+/* Of functions that take arrays which stay in registers only where their code is part of the
+ * caller's. */
+#define IN_REGISTERS static inline __attribute__((always_inline))
+
+/* The accumulators of 64 x 128 elements: 64 of each work-item. */
+#define SUMS                                                                                       \
+    "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                      \
+    "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"                             \
+    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                             \
+    "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
+#define OPERANDS_4(how, c, i)  how(c[i]), how(c[i + 1]), how(c[i + 2]), how(c[i + 3])
+#define OPERANDS_16(how, c, i)                                                                     \
+    OPERANDS_4(how, c, i), OPERANDS_4(how, c, i + 4), OPERANDS_4(how, c, i + 8),                   \
+        OPERANDS_4(how, c, i + 12)
+#define OPERANDS_64(how, c)                                                                        \
+    OPERANDS_16(how, c, 0), OPERANDS_16(how, c, 16), OPERANDS_16(how, c, 32),                      \
+        OPERANDS_16(how, c, 48)
+
+/* The tile operands %64 of A and %65 of B, and 8 elements along k further on each time. */
+#define TILES                                                                                      \
+    ".reg .b64 a<4>, b<4>;\n\t"                                                                    \
+    "mov.b64 a0, %64;\n\tadd.s64 a1, %64, 2;\n\tadd.s64 a2, %64, 4;\n\tadd.s64 a3, %64, 6;\n\t"    \
+    "mov.b64 b0, %65;\n\tadd.s64 b1, %65, 2;\n\tadd.s64 b2, %65, 4;\n\tadd.s64 b3, %65, 6;\n\t"
+/* sums := keep * sums + a b, for 64 x 8 of A and 8 x 128 of B. */
+#define MULTIPLY(a, b, keep)                                                                       \
+    WGMMA "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " SUMS ", " a ", " b ", " keep     \
+          ", 1, 1;\n\t"
+#define BEGIN "{\n\t" TILES WGMMA "wgmma.fence.sync.aligned;\n\t"
+#define END   WGMMA "wgmma.commit_group.sync.aligned;\n\t"
+/* Until at most so many of the groups committed last are under way. */
+#define WAIT(groups) WGMMA "wgmma.wait_group.sync.aligned " groups ";\n\t"
+
+#define WRITTEN(x) "=f"(x)
+#define UPDATED(x) "+f"(x)
+
+#if PRODUCTS == 3
+/* t := A B for one stage of 64 rows: 8 k each of big, big, small, small. */
+#define MULTIPLY_STAGE(t, a, b)                                                                    \
+    __asm__ volatile(BEGIN                                                                         \
+                     MULTIPLY("a2", "b0", "0")                                                     \
+                     MULTIPLY("a0", "b2", "1")                                                     \
+                     MULTIPLY("a3", "b1", "1")                                                     \
+                     MULTIPLY("a1", "b3", "1")                                                     \
+                     MULTIPLY("a0", "b0", "1")                                                     \
+                     MULTIPLY("a1", "b1", "1")                                                     \
+                     END WAIT("0") "}"                                                             \
+                     : OPERANDS_64(WRITTEN, t)                                                     \
+                     : "l"(a), "l"(b)                                                              \
+                     : "memory")
+#else
+/* sums += A B for one stage of 64 rows, under way on return. */
+#define MULTIPLY_STAGE(sums, a, b)                                                                 \
+    __asm__ volatile(BEGIN                                                                         \
+                     MULTIPLY("a0", "b0", "1")                                                     \
+                     MULTIPLY("a1", "b1", "1")                                                     \
+                     MULTIPLY("a2", "b2", "1")                                                     \
+                     MULTIPLY("a3", "b3", "1")                                                     \
+                     END "}"                                                                       \
+                     : OPERANDS_64(UPDATED, sums)                                                  \
+                     : "l"(a), "l"(b)                                                              \
+                     : "memory")
+#endif
+
+/* Rows row0 and row0 + 8 of C, columns column0, + 1, + 8, + 9, + 16, ... */
+IN_REGISTERS void store_sums(const float *sums, uint row0, uint column0, uint m, uint n,
+                             float alpha, float beta, __global float *c, uint ldc)
+{
+#pragma unroll
+    for (uint high = 0; high < 2; high++) {
+        const uint i = row0 + 8 * high;
+        __global float *row = c + (ulong)i * ldc + column0;
+
+        if (i >= m)
+            continue;
+#pragma unroll
+        for (uint e = 0; e < 32; e++) {
+            const float sum = alpha * sums[e / 2 * 4 + 2 * high + e % 2];
+            const uint j = e / 2 * 8 + e % 2;
+
+            if (column0 + j < n)
+                row[j] = beta == 0 ? sum : sum + beta * row[j];
+        }
+    }
+}
+
+/* Keep the stages filled: one work-item, a bulk copy an operand. */
+static inline void produce(__global const uchar *a, __global const uchar *b, uint blocks, uint tiles,
+                           uint full, uint empty)
+{
+    uint stage = 0, parity = 1;
+
+#pragma unroll 1
+    do {
+        const uint to = tiles + stage * STAGE_BYTES, done = full + 8 * stage;
+
+        mbarrier_wait(empty + 8 * stage, parity);
+        mbarrier_expect(done, STAGE_BYTES);
+        bulk_copy(to, a, TILE_M * ROW_BYTES, done);
+        bulk_copy(to + TILE_M * ROW_BYTES, b, TILE_N * ROW_BYTES, done);
+        a += TILE_M * ROW_BYTES;
+        b += TILE_N * ROW_BYTES;
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    } while (--blocks);
+}
+
+/* Multiply all stages as they arrive, and store.  `row0` and `column0` are of the tile's half that
+ * this warp group has. */
+IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint row0, uint column0,
+                          uint m, uint n, float alpha, float beta, __global float *c, uint ldc)
+{
+    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+    const ulong tile_a = wgmma_tile(tiles + warp / 4 * (TILE_M / 2) * ROW_BYTES);
+    const ulong tile_b = wgmma_tile(tiles + TILE_M * ROW_BYTES);
+    uint stage = 0, parity = 0;
+#if PRODUCTS == 1
+    uint before = 0; /* the barrier of the stage before, 0 at first */
+#else
+    float t[64];
+#endif
+    float upper[64];
+#if TILE_M == 256
+    float lower[64];
+#endif
+
+#pragma unroll
+    for (uint e = 0; e < 64; e++)
+        upper[e] = 0;
+#if TILE_M == 256
+#pragma unroll
+    for (uint e = 0; e < 64; e++)
+        lower[e] = 0;
+#endif
+    /* A loop that might not run would serialize the instructions. */
+#pragma unroll 1
+    do {
+        const ulong from_a = tile_a + stage * (STAGE_BYTES / 16);
+        const ulong from_b = tile_b + stage * (STAGE_BYTES / 16);
+
+        mbarrier_wait(full + 8 * stage, parity);
+#if PRODUCTS == 3
+        MULTIPLY_STAGE(t, from_a, from_b);
+#if TILE_M == 256
+#pragma unroll
+        for (uint e = 0; e < 64; e++)
+            upper[e] += t[e];
+        MULTIPLY_STAGE(t, from_a + 64 * ROW_BYTES / 16, from_b);
+#endif
+        if (lane == 0)
+            mbarrier_arrive(empty + 8 * stage);
+#pragma unroll
+        for (uint e = 0; e < 64; e++)
+#if TILE_M == 256
+            lower[e] += t[e];
+#else
+            upper[e] += t[e];
+#endif
+#else
+        MULTIPLY_STAGE(upper, from_a, from_b);
+#if TILE_M == 256
+        MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
+        __asm__ volatile(WAIT("2")::: "memory");
+#else
+        __asm__ volatile(WAIT("1")::: "memory");
+#endif
+        if (before && lane == 0)
+            mbarrier_arrive(before);
+        before = empty + 8 * stage;
+#endif
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    } while (--blocks);
+#if PRODUCTS == 1
+    __asm__ volatile(WAIT("0") : OPERANDS_64(UPDATED, upper)::"memory");
+#if TILE_M == 256
+    __asm__ volatile(WAIT("0") : OPERANDS_64(UPDATED, lower)::"memory");
+#endif
+#endif
+    store_sums(upper, row0, column0, m, n, alpha, beta, c, ldc);
+#if TILE_M == 256
+    store_sums(lower, row0 + 64, column0, m, n, alpha, beta, c, ldc);
+#endif
+}
+
+/* Whether any flag of a tile is set, for the whole work-group. */
+static inline bool flagged(__global const uint *a, uint count_a, __global const uint *b,
+                           uint count_b, __local uint *found)
+{
+    uint any = 0;
+
+    if (get_local_id(0) == 0)
+        *found = 0;
+    for (uint i = get_local_id(0); i < count_a; i += get_local_size(0))
+        any |= a[i];
+    for (uint i = get_local_id(0); i < count_b; i += get_local_size(0))
+        any |= b[i];
+    /* Cleared before found. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (any)
+        *found = 1;
+    /* Found before told. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *found;
+}
+
+__kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
+matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
+             __global const float *a, ulong offset_a, uint lda, __global const float *b,
+             ulong offset_b, uint ldb, float beta, __global float *c, ulong offset_c, uint ldc,
+             __global const uchar *work, ulong images_b, ulong flags)
+{
+    __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
+    __local ulong barriers[2 * STAGES];
+    __local uint found;
+    const uint tiles = (wgmma_address(memory) + 1023) / 1024 * 1024;
+    const uint full = wgmma_address(barriers), empty = full + 8 * STAGES;
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const uint rows = (m + TILE_M - 1) / TILE_M, columns = (n + TILE_N - 1) / TILE_N;
+    /* Bands of BAND rows, column by column. */
+    const uint group = get_group_id(0), band = group / (BAND * columns) * BAND;
+    const uint band_rows = min(rows - band, (uint)BAND), within = group - band * columns;
+    const uint y = band + within % band_rows, x = within / band_rows;
+    const uint flags_a = pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? 128 : 32));
+    const uint flags_b = pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? 32 : 128));
+    __global const uint *flag = (__global const uint *)(work + flags);
+
+    c += offset_c;
+    if (blocks == 0 || (PRODUCTS == 3 && flagged(flag + y * flags_a, flags_a,
+                                                 flag + pieces_a + x * flags_b, flags_b, &found))) {
+        multiply_strictly(y * TILE_M, x * TILE_N, m, n, k, alpha, a + offset_a, lda, b + offset_b,
+                          ldb, beta, c, ldc);
+        return;
+    }
+    if (item == 0) {
+        for (uint s = 0; s < STAGES; s++) {
+            mbarrier_init(full + 8 * s, 1);
+            mbarrier_init(empty + 8 * s, 8);
+        }
+        mbarrier_publish();
+    }
+    /* Initialised before used. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (warp >= 8) {
+        __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
+        if (item == 256)
+            produce(work + (ulong)y * blocks * TILE_M * ROW_BYTES,
+                    work + images_b + (ulong)x * blocks * TILE_N * ROW_BYTES, blocks, tiles, full,
+                    empty);
+    } else {
+        __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
+        consume(tiles, full, empty, blocks,
+                y * TILE_M + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4,
+                x * TILE_N + lane % 4 * 2, m, n, alpha, beta, c, ldc);
+    }
+}

@@ -1,0 +1,203 @@
+#include "ops/matmul_panels.h"
+
+#include "base/sizes.h"
+#include "ops/matmul_shape.h"
+
+/* Work-items for each core, so that none waits long for another one.  Below ROWS_LEAST rows copying
+ * a panel costs too much beside using it; from ROWS_ENOUGH on it costs nothing, and parts of k
+ * serve better than parts of m.  A worker's stack takes PRIVATE_MOST. */
+enum { ITEMS_CORE = 4, ROWS_LEAST = 64, ROWS_ENOUGH = 256, PRIVATE_MOST = 1 << 20 };
+
+static size_t panel_columns(const job *j)
+{
+    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
+           tsr_type_size(j->problem->matmul.type);
+}
+
+static size_t items_wanted(const job *j)
+{
+    return ITEMS_CORE * size_max(j->device->compute_units, 1);
+}
+
+/* What both share: columns, and the rows where there are `down` work-items along m. */
+static panels_share share(const job *j, size_t across, size_t down)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t panels = size_div_up(p->n, panel_columns(j));
+    panels_share s = {.columns = size_div_up(panels, across) * panel_columns(j),
+                      .rows = size_round_up(size_div_up(p->m, down), param(j->params, "ROWS"))};
+
+    s.across = size_div_up(p->n, s.columns);
+    s.down = size_div_up(p->m, s.rows);
+    return s;
+}
+
+/* Work-items along n: each copies as many panels as it may. */
+static size_t items_across(const job *j)
+{
+    return size_div_up(j->problem->matmul.n, panel_columns(j) * param(j->params, "PANELS"));
+}
+
+/* Blocks along k of one size, not full ones and a rest. */
+static void cut(const job *j, size_t k, size_t parts, panels_share *s)
+{
+    s->span = size_div_up(k, parts);
+    s->parts = k ? size_div_up(k, s->span) : 1;
+    s->depth = k ? size_div_up(s->span, size_div_up(s->span, param(j->params, "DEPTH"))) : 0;
+}
+
+/* k as the kernels see it: alpha == 0 reads neither A nor B. */
+static size_t k_read(const tsr_matmul_problem *p)
+{
+    return matmul_alpha(p) == 0 ? 0 : p->k;
+}
+
+panels_share matmul_panels_share(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t across = items_across(j);
+    const size_t down = size_min(size_div_up(items_wanted(j), across), p->m / ROWS_LEAST);
+    panels_share s = share(j, across, size_max(down, 1));
+
+    cut(j, k_read(p), 1, &s);
+    return s;
+}
+
+panels_share matmul_panels_share_split(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    panels_share s = share(j, items_across(j), size_div_up(p->m, ROWS_ENOUGH));
+    const size_t parts = size_div_up(items_wanted(j), s.across * s.down);
+
+    cut(j, k_read(p), size_max(size_min(parts, k_read(p) / param(j->params, "SPAN")), 1), &s);
+    return s;
+}
+
+static void defines(const job *j, bool split, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    real_defines(p->type, out);
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DSPLIT=%d", p->trans_a, p->trans_b, split);
+}
+
+void matmul_panels_defines(const job *j, text *out)
+{
+    defines(j, false, out);
+}
+
+void matmul_panels_defines_split(const job *j, text *out)
+{
+    defines(j, true, out);
+}
+
+const char *matmul_panels_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t most = (size_t)1 << 31;
+    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+    const size_t panels = (size_t)param(j->params, "PANELS") * param(j->params, "DEPTH") *
+                          param(j->params, "VECTORS") * param(j->params, "BITS") / 8;
+
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        if (sizes[i] <= most)
+            continue;
+        text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
+                    most);
+        return text_get(reason);
+    }
+    if (j->device->kind != DEVICE_CPU) {
+        text_format(reason, "its panels take %zu bytes of private memory, which is for CPUs",
+                    panels);
+        return text_get(reason);
+    }
+    if (panels > PRIVATE_MOST) {
+        text_format(reason, "its panels take %zu bytes of private memory, and the limit is %d",
+                    panels, PRIVATE_MOST);
+        return text_get(reason);
+    }
+    return real_unsuited(p->type, p->precision, j->device, reason);
+}
+
+size_t matmul_panels_workspace_split(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    if (p->m == 0 || p->n == 0)
+        return 0;
+    return matmul_panels_share_split(j).parts * p->m * p->n * tsr_type_size(p->type);
+}
+
+/* Multiply into C, or with `split` the plain sums into workspace. */
+static void multiply(const job *j, const panels_share *s, bool split, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    step_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
+    out->dims = 3;
+    out->global[2] = s->parts;
+    out->local[2] = 1;
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)k_read(p));
+    step_real(out, p->type, split ? 1 : matmul_alpha(p));
+    step_operand(out, MATMUL_A);
+    step_u64(out, p->offset_a);
+    step_u32(out, (uint32_t)matmul_ld_a(p));
+    step_operand(out, MATMUL_B);
+    step_u64(out, p->offset_b);
+    step_u32(out, (uint32_t)matmul_ld_b(p));
+    step_real(out, p->type, split ? 0 : p->beta);
+    if (split)
+        step_workspace(out);
+    else
+        step_operand(out, MATMUL_C);
+    step_u64(out, split ? 0 : p->offset_c);
+    step_u32(out, (uint32_t)(split ? p->n : matmul_ld_c(p)));
+    step_u32(out, (uint32_t)s->rows);
+    step_u32(out, (uint32_t)s->columns);
+    step_u32(out, (uint32_t)s->span);
+    step_u32(out, (uint32_t)s->depth);
+}
+
+static void sum(const job *j, const panels_share *s, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    step_launch_1d(out, PANELS_SUM, p->m, 1);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)s->parts);
+    step_real(out, p->type, matmul_alpha(p));
+    step_workspace(out);
+    step_real(out, p->type, p->beta);
+    step_operand(out, MATMUL_C);
+    step_u64(out, p->offset_c);
+    step_u32(out, (uint32_t)matmul_ld_c(p));
+}
+
+bool matmul_panels_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    panels_share s;
+
+    if (i > 0 || p->m == 0 || p->n == 0)
+        return false;
+    s = matmul_panels_share(j);
+    multiply(j, &s, false, out);
+    return true;
+}
+
+bool matmul_panels_step_split(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    panels_share s;
+
+    if (i > 1 || p->m == 0 || p->n == 0)
+        return false;
+    s = matmul_panels_share_split(j);
+    if (i == 0)
+        multiply(j, &s, true, out);
+    else
+        sum(j, &s, out);
+    return true;
+}

@@ -1,0 +1,179 @@
+#include "ops/matmul_wgmma.h"
+
+#include "base/sizes.h"
+#include "ops/matmul_shape.h"
+
+/* As cl/matmul_wgmma.cl has them. */
+enum { TILE_N = 128, ROW_BYTES = 128, ITEMS = 384, PACK_ITEMS = 256, K_LEAST = 64 };
+
+/* TF32 products of a multiplication: one where TF32 is asked for, three for FP32. */
+static unsigned products(const tsr_matmul_problem *p)
+{
+    return p->precision == TSR_PRECISION_TF32 ? 1 : 3;
+}
+
+/* The packed operands, and where they lie in the workspace, in bytes. */
+typedef struct packing {
+    size_t tile_m, rows, columns; /* of tiles */
+    size_t blocks;                /* along k, one a stage; 0 where there is nothing to multiply */
+    size_t pieces_a, pieces;      /* that work-groups pack: of A, of both */
+    size_t images_b, flags, bytes;
+} packing;
+
+/* Pieces of so many tiles of `tile` rows: 32 rows by 32 along k, or 128 rows by a block. */
+static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t block_k, bool runs_along)
+{
+    return runs_along ? tiles * (tile / 32) * size_div_up(blocks * block_k, 32)
+                      : tiles * (tile / 128) * blocks;
+}
+
+static packing packing_of(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t block_k = products(p) == 3 ? 16 : 32;
+    packing x = {.tile_m = param(j->params, "TILE_M"), .columns = size_div_up(p->n, TILE_N)};
+
+    x.rows = size_div_up(p->m, x.tile_m);
+    x.blocks = matmul_alpha(p) == 0 ? 0 : size_div_up(p->k, block_k);
+    x.pieces_a = pieces(x.rows, x.tile_m, x.blocks, block_k, !p->trans_a);
+    x.pieces = x.pieces_a + pieces(x.columns, TILE_N, x.blocks, block_k, p->trans_b);
+    x.images_b = x.rows * x.blocks * x.tile_m * ROW_BYTES;
+    x.flags = x.images_b + x.columns * x.blocks * TILE_N * ROW_BYTES;
+    x.bytes = x.flags + x.pieces * sizeof(uint32_t);
+    return x;
+}
+
+/* Whether 4 elements along k are 16 aligned bytes wherever they start. */
+static bool along(size_t ld, size_t offset)
+{
+    return ld % 4 == 0 && offset % 4 == 0;
+}
+
+void matmul_wgmma_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d",
+                p->trans_a, p->trans_b, products(p), along(matmul_ld_a(p), p->offset_a),
+                along(matmul_ld_b(p), p->offset_b));
+}
+
+/* What both variants want of a problem. */
+static const char *unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t stages =
+        param(j->params, "STAGES") * (param(j->params, "TILE_M") + TILE_N) * ROW_BYTES + 2048;
+    const size_t most = (size_t)1 << 31;
+    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+
+    if (p->type != TSR_F32) {
+        text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
+        return text_get(reason);
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        if (sizes[i] <= most)
+            continue;
+        text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
+                    most);
+        return text_get(reason);
+    }
+    if (stages > j->device->large_local) {
+        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", stages,
+                    j->device->large_local);
+        return text_get(reason);
+    }
+    if (packing_of(j).bytes > j->device->max_allocation) {
+        text_format(reason, "its packed operands take %zu bytes, and the device allocates %llu",
+                    packing_of(j).bytes, (unsigned long long)j->device->max_allocation);
+        return text_get(reason);
+    }
+    return NULL;
+}
+
+const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    if (p->precision != TSR_PRECISION_DEFAULT && p->precision != TSR_PRECISION_F32) {
+        text_format(reason, "it gives f32 by three TF32 products, not %s",
+                    tsr_precision_name(p->precision));
+        return text_get(reason);
+    }
+    if (p->k < K_LEAST && p->type == TSR_F32) {
+        text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_LEAST);
+        return text_get(reason);
+    }
+    return unsuited(j, reason);
+}
+
+const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    if (p->precision != TSR_PRECISION_TF32)
+        return "it computes in TF32, which --precision tf32 asks for";
+    return unsuited(j, reason);
+}
+
+size_t matmul_wgmma_workspace(const job *j)
+{
+    return packing_of(j).bytes;
+}
+
+static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
+{
+    step_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)p->k);
+    step_u32(out, (uint32_t)x->blocks);
+    step_u32(out, (uint32_t)x->pieces_a);
+    step_operand(out, MATMUL_A);
+    step_u64(out, p->offset_a);
+    step_u32(out, (uint32_t)matmul_ld_a(p));
+    step_operand(out, MATMUL_B);
+    step_u64(out, p->offset_b);
+    step_u32(out, (uint32_t)matmul_ld_b(p));
+    step_workspace(out);
+    step_u64(out, x->images_b);
+    step_u64(out, x->flags);
+}
+
+static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
+{
+    step_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * ITEMS, ITEMS);
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, x->blocks ? (uint32_t)p->k : 0);
+    step_u32(out, (uint32_t)x->blocks);
+    step_u32(out, (uint32_t)x->pieces_a);
+    step_real(out, p->type, matmul_alpha(p));
+    step_operand(out, MATMUL_A);
+    step_u64(out, p->offset_a);
+    step_u32(out, (uint32_t)matmul_ld_a(p));
+    step_operand(out, MATMUL_B);
+    step_u64(out, p->offset_b);
+    step_u32(out, (uint32_t)matmul_ld_b(p));
+    step_real(out, p->type, p->beta);
+    step_operand(out, MATMUL_C);
+    step_u64(out, p->offset_c);
+    step_u32(out, (uint32_t)matmul_ld_c(p));
+    step_workspace(out);
+    step_u64(out, x->images_b);
+    step_u64(out, x->flags);
+}
+
+bool matmul_wgmma_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const packing x = packing_of(j);
+
+    if (p->m == 0 || p->n == 0 || i > (x.blocks ? 1 : 0))
+        return false;
+    if (x.blocks && i == 0)
+        pack(p, &x, out);
+    else
+        multiply(p, &x, out);
+    return true;
+}

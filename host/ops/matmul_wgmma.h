@@ -1,0 +1,17 @@
+/** The variants of matmul on Hopper's matrix instructions: cl/matmul_wgmma.cl. */
+#ifndef OPS_MATMUL_WGMMA_H
+#define OPS_MATMUL_WGMMA_H
+
+#include "ops/variant.h"
+
+/* Entries of cl/matmul_wgmma.cl, in the variants' order. */
+enum { WGMMA_PACK, WGMMA_MULTIPLY };
+
+/* The functions of both variants; which products are taken, the problem's precision says. */
+void matmul_wgmma_defines(const job *j, text *out);
+const char *matmul_wgmma_unsuited_f32(const job *j, text *reason);
+const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason);
+size_t matmul_wgmma_workspace(const job *j);
+bool matmul_wgmma_step(const job *j, size_t i, step *out);
+
+#endif

@@ -1,0 +1,138 @@
+/**
+ * Peers that are made up, as peer_cublas.so: products in float32 and in TF32
+ * that are right, and two that claim more than they hold (with FAKE_WRONG set).
+ * They multiply float32 without transposes, alpha or beta.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bench/peer.h>
+
+typedef struct product {
+    peer_problem problem;
+    float *a, *b, *c; /* rounded, and their product */
+} product;
+
+static const char *unsuited_at(const peer_problem *p, const char *precision)
+{
+    if (p->op != PEER_MATMUL || p->type != 0 || p->trans_a || p->trans_b || p->alpha != 1 ||
+        p->beta != 0)
+        return "it multiplies plain float32 matrices only";
+    return strcmp(p->precision, precision) ? "it is asked for another precision" : NULL;
+}
+
+static const char *f32_unsuited(const peer_problem *p)
+{
+    return unsuited_at(p, "f32");
+}
+
+static const char *tf32_unsuited(const peer_problem *p)
+{
+    return unsuited_at(p, "tf32");
+}
+
+static const char *wrong_f32_unsuited(const peer_problem *p)
+{
+    return getenv("FAKE_WRONG") ? f32_unsuited(p) : "FAKE_WRONG is not set";
+}
+
+static const char *wrong_tf32_unsuited(const peer_problem *p)
+{
+    return getenv("FAKE_WRONG") ? tf32_unsuited(p) : "FAKE_WRONG is not set";
+}
+
+/* To nearest, with `bits` significant bits; NULL without memory. */
+static float *rounded(const float *from, size_t n, int bits)
+{
+    float *out = malloc(n * sizeof(*out));
+    int exponent;
+
+    for (size_t i = 0; out && i < n; i++) {
+        const double m = frexp((double)from[i], &exponent);
+
+        out[i] = (float)ldexp(nearbyint(ldexp(m, bits)), exponent - bits);
+    }
+    return out;
+}
+
+static void close_product(void *state)
+{
+    product *x = state;
+
+    free(x->a);
+    free(x->b);
+    free(x->c);
+    free(x);
+}
+
+static void *open_at(const peer_problem *p, int bits)
+{
+    product *x = calloc(1, sizeof(*x));
+
+    if (!x)
+        return NULL;
+    *x = (product){.problem = *p,
+                   .a = rounded(p->operand[0], p->m * p->k, bits),
+                   .b = rounded(p->operand[1], p->k * p->n, bits),
+                   .c = malloc(p->bytes[2])};
+    if (x->a && x->b && x->c)
+        return x;
+    close_product(x);
+    return NULL;
+}
+
+#define OPEN(name, bits)                                                                           \
+    static void *name(const peer_problem *p, char *why, size_t why_size)                           \
+    {                                                                                              \
+        (void)why;                                                                                 \
+        (void)why_size;                                                                            \
+        return open_at(p, bits);                                                                   \
+    }
+
+OPEN(f32_open, 24)
+OPEN(tf32_open, 11)
+OPEN(bf16_open, 8)
+
+static int run(void *state, size_t calls, double *wall_ns)
+{
+    const product *x = state;
+    const peer_problem *p = &x->problem;
+
+    memset(x->c, 0, p->bytes[2]);
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t l = 0; l < p->k; l++)
+            for (size_t j = 0; j < p->n; j++)
+                x->c[i * p->n + j] += x->a[i * p->k + l] * x->b[l * p->n + j];
+    *wall_ns = 1e6 * (double)calls;
+    return 0;
+}
+
+static int result(void *state, void *out, void *out2)
+{
+    const product *x = state;
+
+    (void)out2;
+    memcpy(out, x->c, x->problem.bytes[2]);
+    return 0;
+}
+
+#define FAKE(name_, precision_, unsuited_, open_)                                                  \
+    {                                                                                              \
+        .name = (name_), .version = "1", .place = PEER_CPU, .precision = (precision_),             \
+        .unsuited = (unsuited_), .open = (open_), .run = run, .result = result,                    \
+        .close = close_product                                                                     \
+    }
+
+PEER_EXPORT const peer_list *peer_module(void)
+{
+    static const peer the_peers[] = {
+        FAKE("fake FP32", NULL, f32_unsuited, f32_open),
+        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open),
+        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open),
+        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open),
+    };
+    static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
+
+    return &list;
+}

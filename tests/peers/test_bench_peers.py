@@ -1,0 +1,128 @@
+"""tessera bench --peers with peers that are made up: fake_matmul.c and fake_sort.c."""
+
+import json
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from cli_support import Case, has_opencl  # noqa: E402
+
+FAKES = os.environ["FAKE_PEERS"]
+REAL = os.environ["REAL_PEERS"]
+DEVICE = ("--device", "host")
+
+
+class Peers(Case):
+    def bench(self, *args, device=DEVICE, status=0, **env):
+        r = self.tessera("bench", *args, "--peers", *device,
+                         env={"TESSERA_PEER_DIR": FAKES, **env})
+        self.assertEqual(r.status, status, r)
+        return r
+
+    def rows(self, *args, **options):
+        """The rows of the comparison, by name."""
+        r = self.bench(*args, "--json", "--quiet", **options)
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        return {row["name"]: row for row in rows if row["kind"] == "peer"}
+
+
+class Precision(Peers):
+    def test_a_precision_of_its_own(self):
+        """Both peers are timed, and the row of each says what it computed in."""
+        rows = self.rows("matmul", "--size", "50x40x1", "--budget", "2")
+        one, other = rows["fake FP32"], rows["fake TF32"]
+        self.assertEqual((one["precision"], other["precision"]), ("f32", "tf32"))
+        for row in (one, other):
+            self.assertTrue(row["verified"] and row["samples"], row)
+            self.assertLessEqual(row["worst"], 1)
+        self.assertGreater(other["worst"], 0.1, "it is judged by the bound of another precision")
+        self.assertEqual(other["problem"], "50x40x1 float32 tf32")
+
+    def test_each_claim_is_judged(self):
+        rows = self.rows("matmul", "--size", "50x40x1", "--budget", "2", status=3, FAKE_WRONG="1")
+        for name in ("fake TF32 as FP32", "fake BF16 as TF32"):
+            self.assertRegex(rows[name]["unsuited"], "^WRONG: C", rows[name])
+            self.assertEqual(rows[name]["samples"], 0)
+        self.assertTrue(rows["fake TF32"]["samples"])
+
+    def test_sums_of_a_big_product(self):
+        """Above the work limit of a full check, and so shallow that float32's rows would not do."""
+        rows = self.rows("matmul", "--size", "4000x4000x17", "--warm", "--budget", "60")
+        self.assertTrue(rows["fake TF32"]["sampled"])
+        self.assertEqual(rows["fake TF32"]["unsuited"], "")
+
+    def test_where_the_type_has_no_such_precision(self):
+        rows = self.rows("matmul", "--size", "9", "--type", "f64", "--budget", "2")
+        self.assertEqual(rows["fake TF32"]["precision"], "f64")
+        self.assertIn("float32", rows["fake TF32"]["unsuited"])
+
+    def test_table(self):
+        r = self.bench("matmul", "--size", "50x40x1", "--budget", "2")
+        self.assertRegex(r.out, r"(?m)^  fake FP32 1 +[\d.]+ ")
+        self.assertRegex(r.out, r"(?m)^  fake TF32 1 \(tf32\) +[\d.]+ ")
+
+    def test_compare(self):
+        """Files with such rows are compared; the row stands in a group of its own precision."""
+        for name in ("a.json", "b.json"):
+            self.bench("matmul", "--size", "50x40x1", "--budget", "2", "-o", name)
+        r = self.succeed("compare", "a.json", "b.json", "--json", "--html", "r.html")
+        group = {line["name"]: line["precision"] for line in json.loads(r.out)["lines"]}
+        self.assertEqual((group["fake FP32"], group["fake TF32"]), ("f32", "tf32"))
+        r = self.succeed("compare", "a.json", "b.json")
+        self.assertRegex(r.out, r"float32 tf32, tf32, \w+, wall time; .*\n.*\n  fake TF32 ")
+
+
+class Time(Peers):
+    def calls(self):
+        with open(self.path("log"), encoding="utf-8") as f:
+            return len(f.readlines())
+
+    def sort(self, which, *args, **options):
+        return self.rows("sort", "--size", "1000", *args, FAKE_SORT=which,
+                         FAKE_LOG=self.path("log"), **options)
+
+    def test_a_slow_peer_gets_three_samples(self):
+        row = self.sort("two seconds")["fake two seconds"]
+        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (3, 2e9, 4))
+
+    def test_a_long_call_is_timed_once(self):
+        row = self.sort("five seconds")["fake five seconds"]
+        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 2))
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_a_first_call_on_a_device_may_have_compiled(self):
+        row = self.sort("compiles", device=())["fake compiles"]
+        self.assertGreater(row["samples"], 3)
+        self.assertEqual(row["median_ns"], 1e6)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_the_second_call_on_a_device_is_its_sample(self):
+        row = self.sort("stays long", device=())["fake stays long"]
+        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 2))
+
+    def test_budget(self):
+        """What no longer fits says so: a call that was seen to be too long, or any after the end."""
+        start = time.monotonic()
+        rows = self.sort("sleeper", "--budget", "1.8")
+        self.assertLess(time.monotonic() - start, 6)
+        for n in (1, 2, 3):
+            row = rows["fake sleeper %d" % n]
+            self.assertEqual((row["unsuited"], row["samples"]), ("the budget is over", 0))
+        self.assertLessEqual(self.calls(), 2)
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")
+class Keys(Peers):
+    def test_floats_are_sorted_by_peers_too(self):
+        """Random keys hold no NaN, for which std::sort promises nothing."""
+        for kind in ("f32", "f64"):
+            rows = self.rows("sort", "--size", "100k", "--type", kind, "--budget", "4",
+                             TESSERA_PEER_DIR=REAL)
+            self.assertEqual(rows["std::sort"]["unsuited"], "")
+            self.assertTrue(rows["std::sort"]["samples"])
+
+
+if __name__ == "__main__":
+    unittest.main()

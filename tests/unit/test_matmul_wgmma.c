@@ -1,0 +1,195 @@
+/* The plan of matmul on Hopper's matrix units: what is packed where, and what runs elsewhere. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/registry.h"
+
+static device_facts hopper(void)
+{
+    device_facts d = {.kind = DEVICE_GPU,
+                      .nvidia = true,
+                      .nv_capability = 90,
+                      .max_work_group = 1024,
+                      .max_work_item = {1024, 1024, 64},
+                      .local_memory = 49152,
+                      .large_local = 231424,
+                      .max_allocation = (uint64_t)37 << 30,
+                      .fp64 = true,
+                      .team = 32};
+
+    for (int f = 0; f < FEATURE_COUNT; f++)
+        d.feature[f] = FEATURE_YES;
+    return d;
+}
+
+static problem product(size_t m, size_t n, size_t k)
+{
+    return (problem){.op = &operation_matmul, .matmul = {.m = m, .n = n, .k = k, .alpha = 1}};
+}
+
+static const variant *find(const char *name)
+{
+    const variant *v = NULL;
+
+    assert_int_equal(variant_find(&operation_matmul, name, &v, NULL), TSR_OK);
+    return v;
+}
+
+static size_t count_steps(const variant *v, const job *j, step last[2])
+{
+    size_t n = 0;
+
+    for (; n < 2 && v->step(j, n, &last[n]); n++)
+        ;
+    assert_false(v->step(j, n, &(step){0}));
+    return n;
+}
+
+/* Tiles of 256 and 128 rows, blocks of 16 along k: every image whole, then a flag a piece. */
+static void test_packing_is_whole(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32");
+    const params chosen = params_default(v);
+    problem p = product(257, 129, 81);
+    const job j = {&p, &d, &chosen};
+    const size_t images =
+        2 * 6 * 256 * 128 + 2 * 6 * 128 * 128;      /* bytes: 2 and 2 tiles, 6 blocks */
+    const size_t along = 2 * 8 * 3, across = 2 * 6; /* pieces: of 32 x 32 for A, 128 x 16 for B */
+    step s[2];
+
+    (void)state;
+    assert_int_equal(v->workspace(&j), images + (along + across) * 4);
+    assert_int_equal(count_steps(v, &j, s), 2);
+    assert_int_equal(s[0].global[0], (along + across) * 256);
+    assert_int_equal(s[0].local[0], 256);
+    assert_int_equal(s[1].global[0], 2 * 2 * 384);
+    assert_int_equal(s[1].local[0], 384);
+    /* Transposed, the pieces change sides. */
+    p.matmul.trans_a = p.matmul.trans_b = true;
+    assert_int_equal(v->workspace(&j), images + (2 * 2 * 6 + 2 * 4 * 3) * 4);
+}
+
+/* TF32 has blocks of 32 along k, and one image a block. */
+static void test_tf32_takes_half_the_workspace(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-tf32");
+    const params chosen = params_default(v);
+    problem p = product(256, 128, 64);
+    const job j = {&p, &d, &chosen};
+
+    (void)state;
+    p.matmul.precision = TSR_PRECISION_TF32;
+    assert_int_equal(v->workspace(&j), (2 * 256 + 2 * 128) * 128 + (8 * 2 + 2) * 4);
+}
+
+/* alpha == 0 and k == 0 scale C: one launch, no workspace, no loop over k. */
+static void test_nothing_to_multiply(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-tf32");
+    const params chosen = params_default(v);
+    problem p = product(300, 300, 300);
+    const job j = {&p, &d, &chosen};
+    step s[2];
+    uint32_t k, blocks;
+
+    (void)state;
+    p.matmul.precision = TSR_PRECISION_TF32;
+    p.matmul.alpha = 0;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(v->workspace(&j), 0);
+    memcpy(&k, s[0].arg[2].scalar, 4);
+    memcpy(&blocks, s[0].arg[3].scalar, 4);
+    assert_int_equal(k, 0);
+    assert_int_equal(blocks, 0);
+    p.matmul.m = 0;
+    assert_int_equal(count_steps(v, &j, s), 0);
+}
+
+static void expect_unsuited(const char *name, const device_facts *d, const problem *p,
+                            const char *why)
+{
+    const variant *v = find(name);
+    const params chosen = params_default(v);
+    text reason = {0};
+    const char *said = variant_unsuited(v, &(job){p, d, &chosen}, &reason);
+
+    if (why) {
+        assert_non_null(said);
+        assert_non_null(strstr(said, why));
+    } else {
+        assert_null(said);
+    }
+    text_free(&reason);
+}
+
+static void test_what_runs_elsewhere(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+
+    (void)state;
+    expect_unsuited("wgmma-3xtf32", &d, &p, NULL);
+    expect_unsuited("wgmma-tf32", &d, &p, "--precision tf32 asks for");
+    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    expect_unsuited("wgmma-3xtf32", &d, &p, "not f32-strict");
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited("wgmma-3xtf32", &d, &p, "not tf32");
+    expect_unsuited("wgmma-tf32", &d, &p, NULL);
+    p = product(512, 512, 63);
+    expect_unsuited("wgmma-3xtf32", &d, &p, "k is 63");
+    p = product(512, 512, 512);
+    p.matmul.type = TSR_F64;
+    expect_unsuited("wgmma-3xtf32", &d, &p, "not float64");
+    p = product(512, 512, ((size_t)1 << 31) + 1);
+    expect_unsuited("wgmma-3xtf32", &d, &p, "32 bits");
+    p = product(1 << 20, 1 << 20, 1 << 13);
+    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands take");
+    p = product(512, 512, 512);
+    d.large_local = 166912;
+    expect_unsuited("wgmma-3xtf32", &d, &p, "bytes of local memory");
+    d.feature[FEATURE_WGMMA] = FEATURE_NO;
+    expect_unsuited("wgmma-3xtf32", &d, &p, "wgmma");
+}
+
+/* Vectors are taken for aligned only where every row starts at a multiple of four. */
+static void test_alignment_is_told(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32");
+    const params chosen = params_default(v);
+    problem p = product(64, 64, 64);
+    const job j = {&p, &d, &chosen};
+    text t = {0};
+
+    (void)state;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DALONG_A=1 -DALONG_B=1"));
+    text_clear(&t);
+    p.matmul.lda = 66;
+    p.matmul.offset_b = 2;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DALONG_A=0 -DALONG_B=0"));
+    text_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packing_is_whole),
+        cmocka_unit_test(test_tf32_takes_half_the_workspace),
+        cmocka_unit_test(test_nothing_to_multiply),
+        cmocka_unit_test(test_what_runs_elsewhere),
+        cmocka_unit_test(test_alignment_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
