@@ -9,10 +9,8 @@
  *     share their columns of B, which stay in the cache.  The last work-items
  *     are moved back inside the matrix: they compute some outputs twice and
  *     store only their own.
- * Parameters: ROWS, VECTORS, BITS; REAL, REAL_BITS (real.clh); TRANS_A,
- *     TRANS_B = 0 (matmul_access.clh).  Where BITS is wider than the CPU's
- *     vectors, compilers note that this changes the ABI of functions that take
- *     vectors: harmless, as all of a kernel is built at once.
+ * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); REAL, REAL_BITS
+ *     (real.clh); TRANS_A, TRANS_B = 0 (matmul_access.clh).
  * Launch: 2-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items, any
  *     work-group size.
  * Local memory: none.
@@ -21,38 +19,10 @@
  *     that rows of op(B) are contiguous.
  */
 #include "matmul_access.clh"
-#include "real.clh"
 
-#ifndef ROWS
-#error "ROWS: rows of C that a work-item computes"
-#endif
-#ifndef VECTORS
-#error "VECTORS: vectors of columns that a work-item computes"
-#endif
-#ifndef BITS
-#error "BITS: width of a vector"
-#endif
-
-#define LANES   (BITS / REAL_BITS)
-#define COLUMNS (VECTORS * LANES)
-
-/* The preprocessor pastes numbers, not expressions. */
-#if BITS / REAL_BITS == 2
-#define LANES_NUMBER 2
-#elif BITS / REAL_BITS == 4
-#define LANES_NUMBER 4
-#elif BITS / REAL_BITS == 8
-#define LANES_NUMBER 8
-#elif BITS / REAL_BITS == 16
-#define LANES_NUMBER 16
-#else
-#error "BITS / REAL_BITS: 2, 4, 8 or 16"
-#endif
-
-#define VLOAD  REAL_JOIN_EXPANDED(vload, LANES_NUMBER)
-#define VSTORE REAL_JOIN_EXPANDED(vstore, LANES_NUMBER)
-
-typedef REAL_N(LANES_NUMBER) vector;
+#define SPACE_A __global
+#define SPACE_B __global
+#include "matmul_registers.clh"
 
 /* Where C has fewer than COLUMNS columns: one output after another. */
 static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const REAL *a,
@@ -78,46 +48,22 @@ __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global con
     const uint i0 = get_global_id(0) * ROWS;
     const uint own = get_global_id(1) * COLUMNS; /* the first column that is this work-item's */
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
+    __global REAL *out = c + offset_c + (ulong)i0 * ldc + j0;
+    __global const REAL *row[ROWS];
     vector sum[ROWS][VECTORS];
-    uint row[ROWS]; /* the last rows stand in for those beyond the edge */
-    REAL out[ROWS * COLUMNS];
 
     a += offset_a;
     b += offset_b;
-    c += offset_c;
     if (n < COLUMNS) {
-        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c + offset_c, ldc);
         return;
     }
 #pragma unroll
-    for (uint r = 0; r < ROWS; r++) {
-        row[r] = min(i0 + r, m - 1);
-#pragma unroll
-        for (uint v = 0; v < VECTORS; v++)
-            sum[r][v] = 0;
-    }
-    for (uint p = 0; p < k; p++) {
-        __global const REAL *from = b + (ulong)p * ldb + j0;
-        vector part[VECTORS];
-
-#pragma unroll
-        for (uint v = 0; v < VECTORS; v++)
-            part[v] = VLOAD(v, from);
-#pragma unroll
-        for (uint r = 0; r < ROWS; r++) {
-            const vector scale = (vector)(a[at_a(row[r], p, lda)]);
-
-#pragma unroll
-            for (uint v = 0; v < VECTORS; v++)
-                sum[r][v] += scale * part[v];
-        }
-    }
-#pragma unroll
     for (uint r = 0; r < ROWS; r++)
-#pragma unroll
-        for (uint v = 0; v < VECTORS; v++)
-            VSTORE(sum[r][v], r * VECTORS + v, out);
-    for (uint r = 0; r < min((uint)ROWS, m - i0); r++)
-        for (uint j = own - j0; j < COLUMNS; j++)
-            REAL_UPDATE(c[(ulong)(i0 + r) * ldc + j0 + j], alpha, out[r * COLUMNS + j], beta);
+        row[r] = a + at_a(min(i0 + r, m - 1), 0, lda); /* the last row stands in beyond the edge */
+    multiply(sum, row, TRANS_A ? lda : 1, b + j0, ldb, k);
+    if (m - i0 >= ROWS && own == j0)
+        update_whole(sum, alpha, beta, out, ldc);
+    else
+        update_part(sum, m - i0, own - j0, COLUMNS, alpha, beta, out, ldc);
 }

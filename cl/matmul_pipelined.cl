@@ -2,8 +2,8 @@
  *
  * Idea: three changes to matmul_vector.cl.  Each work-item keeps 8 x 8 sums, so
  *     four vectors from local memory serve 64 multiply-adds.  The work-items of
- *     a warp form a rectangle of 4 x 8, so that its loads from local memory meet
- *     in few addresses.  And there are two pairs of tiles: elements for the next
+ *     a warp form a rectangle of 4 x 8, half of it 2 x 8, so that their loads from
+ *     local memory meet in few addresses.  And there are two pairs of tiles: elements for the next
  *     one are on their way from global memory, in registers, while this one is
  *     multiplied, and one barrier a tile is enough.
  * Work split: a group computes TILE_M x TILE_N of C; 32 neighbouring work-items
@@ -164,9 +164,11 @@ matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const REAL *restri
     __local REAL tile_b[2][DEPTH * ROW_B] __attribute__((aligned(32)));
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
-    /* This work-item's first row and column in the tile; the others are 16 and 32 further on. */
-    const uint row = warp / (TILE_N / 64) * 32 + lane / 8 * 4;
-    const uint column = warp % (TILE_N / 64) * 64 + lane % 8 * 4;
+    /* This work-item's first row and column in the tile; the others are 16 and 32 further on.  Of
+     * each 16 work-items two rows and eight columns: what they load together is 32 and 128 bytes,
+     * so that local memory serves them at once. */
+    const uint row = warp / (TILE_N / 64) * 32 + (lane / 16 * 2 + lane % 2) * 4;
+    const uint column = warp % (TILE_N / 64) * 64 + lane % 16 / 2 * 4;
     real4 next_a[LOADS_A], next_b[LOADS_B];
     real4 sum[8][2]; /* of rows 0 to 3 and 16 to 19, columns 0 to 3 and 32 to 35 */
     uint now = 0;

@@ -11,15 +11,15 @@
  *     added in ordinary FP32 registers.  Ootomo and Yokota, "Recovering single
  *     precision accuracy from Tensor Cores while surpassing the FP32
  *     theoretical peak performance", 2022.
- * Work split: a group of 384 computes TILE_M x 128 of C: a producer keeps STAGES
+ * Work split: a group of 384 computes TILE_M x TILE_N of C: a producer keeps STAGES
  *     tiles of A and B under way, two warp groups multiply half the rows each.
- * Parameters: PRODUCTS, 1 (TF32) or 3 (FP32); TILE_M, 128 or 256; STAGES; BAND,
- *     rows of groups that run side by side, so that they share B in the cache;
- *     ALONG_A, ALONG_B: whether 4 elements along k are 16 aligned bytes; TRANS_A,
- *     TRANS_B (matmul_access.clh).
+ * Parameters: PRODUCTS, 1 (TF32) or 3 (FP32); TILE_M and TILE_N, 128 and 256 either
+ *     way round, or both 128; STAGES; BAND, rows of groups that run side by side,
+ *     so that they share B in the cache; ALONG_A, ALONG_B: whether 4 elements
+ *     along k are 16 aligned bytes; TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 1-D, the packing in work-groups of 256, as many as both operands have
  *     pieces; then groups of 384, one per started tile of C.
- * Local memory: STAGES * (TILE_M + 128) * 128 bytes and up to 1 KiB of alignment.
+ * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment.
  * Limits: m, n, k and the leading dimensions up to 2^31.  With PRODUCTS = 3,
  *     magnitudes within 2^-50 and 2^50, or zero: outside, the small parts or
  *     their products would underflow, and infinity minus its big part is NaN.
@@ -32,8 +32,11 @@
 #if PRODUCTS != 1 && PRODUCTS != 3
 #error "PRODUCTS: 1 for TF32, 3 for FP32"
 #endif
-#if TILE_M != 128 && TILE_M != 256
-#error "TILE_M: rows of a work-group's tile, 128 or 256"
+#if (TILE_M != 128 && TILE_M != 256) || (TILE_N != 128 && TILE_N != 256)
+#error "TILE_M, TILE_N: rows and columns of a work-group's tile, 128 or 256"
+#endif
+#if TILE_M + TILE_N > 384 || (TILE_N == 256 && PRODUCTS == 3)
+#error "TILE_M, TILE_N: its sums are more than the registers hold"
 #endif
 #ifndef STAGES
 #error "STAGES: tiles of A and B under way"
@@ -45,7 +48,6 @@
 #error "ALONG_A, ALONG_B: 1 where rows along k are aligned to 16 bytes, else 0"
 #endif
 
-#define TILE_N      128
 #define ROW_BYTES   128 /* of a tile, along k */
 #define BLOCK_K     (PRODUCTS == 3 ? 16 : 32)
 #define STAGE_BYTES ((TILE_M + TILE_N) * ROW_BYTES)
@@ -225,28 +227,47 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
  * caller's. */
 #define IN_REGISTERS static inline __attribute__((always_inline))
 
-/* The accumulators of 64 x 128 elements: 64 of each work-item. */
-#define SUMS                                                                                       \
-    "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                      \
+/* The sums of 64 rows by TILE_N columns: HELD in each work-item, the first operands of the
+ * assembly.  After them come its tiles of A and B. */
+#define HELD (TILE_N / 2)
+#define SUMS_64                                                                                    \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                       \
     "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"                             \
     "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                             \
-    "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
+    "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define OPERANDS_4(how, c, i)  how(c[i]), how(c[i + 1]), how(c[i + 2]), how(c[i + 3])
 #define OPERANDS_16(how, c, i)                                                                     \
     OPERANDS_4(how, c, i), OPERANDS_4(how, c, i + 4), OPERANDS_4(how, c, i + 8),                   \
         OPERANDS_4(how, c, i + 12)
-#define OPERANDS_64(how, c)                                                                        \
-    OPERANDS_16(how, c, 0), OPERANDS_16(how, c, 16), OPERANDS_16(how, c, 32),                      \
-        OPERANDS_16(how, c, 48)
+#define OPERANDS_64(how, c, i)                                                                     \
+    OPERANDS_16(how, c, i), OPERANDS_16(how, c, i + 16), OPERANDS_16(how, c, i + 32),              \
+        OPERANDS_16(how, c, i + 48)
+#if TILE_N == 128
+#define SHAPE             "m64n128k8"
+#define SUMS              "{" SUMS_64 "}"
+#define OPERANDS(how, c)  OPERANDS_64(how, c, 0)
+#define TILE_A            "%64"
+#define TILE_B            "%65"
+#else
+#define SHAPE "m64n256k8"
+#define SUMS                                                                                       \
+    "{" SUMS_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"                \
+    "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"                             \
+    "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"                 \
+    "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}"
+#define OPERANDS(how, c)  OPERANDS_64(how, c, 0), OPERANDS_64(how, c, 64)
+#define TILE_A            "%128"
+#define TILE_B            "%129"
+#endif
 
-/* The tile operands %64 of A and %65 of B, and 8 elements along k further on each time. */
+/* a0 and b0 are the tiles' first 8 elements along k, a1 and b1 the next ones, and so on. */
 #define TILES                                                                                      \
     ".reg .b64 a<4>, b<4>;\n\t"                                                                    \
-    "mov.b64 a0, %64;\n\tadd.s64 a1, %64, 2;\n\tadd.s64 a2, %64, 4;\n\tadd.s64 a3, %64, 6;\n\t"    \
-    "mov.b64 b0, %65;\n\tadd.s64 b1, %65, 2;\n\tadd.s64 b2, %65, 4;\n\tadd.s64 b3, %65, 6;\n\t"
-/* sums := keep * sums + a b, for 64 x 8 of A and 8 x 128 of B. */
+    "mov.b64 a0, " TILE_A ";\n\tadd.s64 a1, a0, 2;\n\tadd.s64 a2, a0, 4;\n\tadd.s64 a3, a0, 6;\n\t" \
+    "mov.b64 b0, " TILE_B ";\n\tadd.s64 b1, b0, 2;\n\tadd.s64 b2, b0, 4;\n\tadd.s64 b3, b0, 6;\n\t"
+/* sums := keep * sums + a b, for 64 x 8 of A and 8 x TILE_N of B. */
 #define MULTIPLY(a, b, keep)                                                                       \
-    WGMMA "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " SUMS ", " a ", " b ", " keep     \
+    WGMMA "wgmma.mma_async.sync.aligned." SHAPE ".f32.tf32.tf32 " SUMS ", " a ", " b ", " keep     \
           ", 1, 1;\n\t"
 #define BEGIN "{\n\t" TILES WGMMA "wgmma.fence.sync.aligned;\n\t"
 #define END   WGMMA "wgmma.commit_group.sync.aligned;\n\t"
@@ -267,7 +288,7 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
                      MULTIPLY("a0", "b0", "1")                                                     \
                      MULTIPLY("a1", "b1", "1")                                                     \
                      END WAIT("0") "}"                                                             \
-                     : OPERANDS_64(WRITTEN, t)                                                     \
+                     : OPERANDS(WRITTEN, t)                                                     \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #else
@@ -279,7 +300,7 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
                      MULTIPLY("a2", "b2", "1")                                                     \
                      MULTIPLY("a3", "b3", "1")                                                     \
                      END "}"                                                                       \
-                     : OPERANDS_64(UPDATED, sums)                                                  \
+                     : OPERANDS(UPDATED, sums)                                                  \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #endif
@@ -296,7 +317,7 @@ IN_REGISTERS void store_sums(const float *sums, uint row0, uint column0, uint m,
         if (i >= m)
             continue;
 #pragma unroll
-        for (uint e = 0; e < 32; e++) {
+        for (uint e = 0; e < HELD / 2; e++) {
             const float sum = alpha * sums[e / 2 * 4 + 2 * high + e % 2];
             const uint j = e / 2 * 8 + e % 2;
 
@@ -341,19 +362,19 @@ IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint r
 #if PRODUCTS == 1
     uint before = 0; /* the barrier of the stage before, 0 at first */
 #else
-    float t[64];
+    float t[HELD];
 #endif
-    float upper[64];
+    float upper[HELD];
 #if TILE_M == 256
-    float lower[64];
+    float lower[HELD];
 #endif
 
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
+    for (uint e = 0; e < HELD; e++)
         upper[e] = 0;
 #if TILE_M == 256
 #pragma unroll
-    for (uint e = 0; e < 64; e++)
+    for (uint e = 0; e < HELD; e++)
         lower[e] = 0;
 #endif
     /* A loop that might not run would serialize the instructions. */
@@ -367,14 +388,14 @@ IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint r
         MULTIPLY_STAGE(t, from_a, from_b);
 #if TILE_M == 256
 #pragma unroll
-        for (uint e = 0; e < 64; e++)
+        for (uint e = 0; e < HELD; e++)
             upper[e] += t[e];
         MULTIPLY_STAGE(t, from_a + 64 * ROW_BYTES / 16, from_b);
 #endif
         if (lane == 0)
             mbarrier_arrive(empty + 8 * stage);
 #pragma unroll
-        for (uint e = 0; e < 64; e++)
+        for (uint e = 0; e < HELD; e++)
 #if TILE_M == 256
             lower[e] += t[e];
 #else
@@ -398,9 +419,9 @@ IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint r
         }
     } while (--blocks);
 #if PRODUCTS == 1
-    __asm__ volatile(WAIT("0") : OPERANDS_64(UPDATED, upper)::"memory");
+    __asm__ volatile(WAIT("0") : OPERANDS(UPDATED, upper)::"memory");
 #if TILE_M == 256
-    __asm__ volatile(WAIT("0") : OPERANDS_64(UPDATED, lower)::"memory");
+    __asm__ volatile(WAIT("0") : OPERANDS(UPDATED, lower)::"memory");
 #endif
 #endif
     store_sums(upper, row0, column0, m, n, alpha, beta, c, ldc);

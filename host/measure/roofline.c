@@ -243,17 +243,13 @@ typedef struct roof {
 /* The highest measured roof of a row's precision; false where there is none. */
 static bool compute_roof(const limits *l, const char *precision, const char **name, double *value)
 {
-    static const roof roofs[] = {{"f32", LIMIT_FP32, 1, NULL},
-                                 {"f32", LIMIT_TENSOR_TF32, 3, "tensor tf32 / 3"},
-                                 {"f32-strict", LIMIT_FP32, 1, NULL},
-                                 {"f64", LIMIT_FP64, 1, NULL},
-                                 {"f64", LIMIT_TENSOR_F64, 1, NULL},
-                                 {"tf32", LIMIT_FP32, 1, NULL},
-                                 {"tf32", LIMIT_TENSOR_TF32, 1, NULL},
-                                 {"bf16", LIMIT_FP32, 1, NULL},
-                                 {"bf16", LIMIT_TENSOR_BF16, 1, NULL},
-                                 {"f16", LIMIT_FP32, 1, NULL},
-                                 {"f16", LIMIT_TENSOR_BF16, 1, NULL}};
+    static const roof roofs[] = {
+        {"f32", LIMIT_FP32, 1, NULL},         {"f32", LIMIT_TENSOR_TF32, 3, "tensor tf32 / 3"},
+        {"f32-strict", LIMIT_FP32, 1, NULL},  {"f64", LIMIT_FP64, 1, NULL},
+        {"f64", LIMIT_TENSOR_F64, 1, NULL},   {"tf32", LIMIT_FP32, 1, NULL},
+        {"tf32", LIMIT_TENSOR_TF32, 1, NULL}, {"bf16", LIMIT_FP32, 1, NULL},
+        {"bf16", LIMIT_TENSOR_BF16, 1, NULL}, {"f16", LIMIT_FP32, 1, NULL},
+        {"f16", LIMIT_TENSOR_BF16, 1, NULL}};
 
     *value = 0;
     for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {

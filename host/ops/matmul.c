@@ -395,10 +395,12 @@ static const tunable item_panels_tunables[] = {
     {"SPAN", "extent of k that is worth a part of its own", {64, 256, 1024}, 256},
 };
 
+/* The last is TF32's alone: three products leave it one value. */
 static const tunable wgmma_tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 256},
     {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
 /* ---- variants on the host ---------------------------------------------------------------- */
@@ -526,7 +528,7 @@ static const variant variants[] = {
      .entries = {"matmul_wgmma_pack", "matmul_wgmma"},
      .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
      .tunables = wgmma_tunables,
-     .tunable_count = ARRAY_COUNT(wgmma_tunables),
+     .tunable_count = ARRAY_COUNT(wgmma_tunables) - 1,
      .defines = matmul_wgmma_defines,
      .unsuited = matmul_wgmma_unsuited_f32,
      .workspace = matmul_wgmma_workspace,

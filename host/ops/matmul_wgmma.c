@@ -4,7 +4,7 @@
 #include "ops/matmul_shape.h"
 
 /* As cl/matmul_wgmma.cl has them. */
-enum { TILE_N = 128, ROW_BYTES = 128, ITEMS = 384, PACK_ITEMS = 256, K_LEAST = 64 };
+enum { ROW_BYTES = 128, ITEMS = 384, PACK_ITEMS = 256, K_LEAST = 64 };
 
 /* TF32 products of a multiplication: one where TF32 is asked for, three for FP32. */
 static unsigned products(const tsr_matmul_problem *p)
@@ -12,11 +12,18 @@ static unsigned products(const tsr_matmul_problem *p)
     return p->precision == TSR_PRECISION_TF32 ? 1 : 3;
 }
 
+/* Columns of a tile.  Three products keep twice the sums, so there it is the smaller one. */
+static size_t tile_n(const job *j)
+{
+    return products(&j->problem->matmul) == 3 ? 128 : param(j->params, "TILE_N");
+}
+
 /* The packed operands, and where they lie in the workspace, in bytes. */
 typedef struct packing {
-    size_t tile_m, rows, columns; /* of tiles */
-    size_t blocks;                /* along k, one a stage; 0 where there is nothing to multiply */
-    size_t pieces_a, pieces;      /* that work-groups pack: of A, of both */
+    size_t tile_m, tile_n;
+    size_t rows, columns;    /* of tiles */
+    size_t blocks;           /* along k, one a stage; 0 where there is nothing to multiply */
+    size_t pieces_a, pieces; /* that work-groups pack: of A, of both */
     size_t images_b, flags, bytes;
 } packing;
 
@@ -31,14 +38,15 @@ static packing packing_of(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t block_k = products(p) == 3 ? 16 : 32;
-    packing x = {.tile_m = param(j->params, "TILE_M"), .columns = size_div_up(p->n, TILE_N)};
+    packing x = {.tile_m = param(j->params, "TILE_M"), .tile_n = tile_n(j)};
 
     x.rows = size_div_up(p->m, x.tile_m);
+    x.columns = size_div_up(p->n, x.tile_n);
     x.blocks = matmul_alpha(p) == 0 ? 0 : size_div_up(p->k, block_k);
     x.pieces_a = pieces(x.rows, x.tile_m, x.blocks, block_k, !p->trans_a);
-    x.pieces = x.pieces_a + pieces(x.columns, TILE_N, x.blocks, block_k, p->trans_b);
+    x.pieces = x.pieces_a + pieces(x.columns, x.tile_n, x.blocks, block_k, p->trans_b);
     x.images_b = x.rows * x.blocks * x.tile_m * ROW_BYTES;
-    x.flags = x.images_b + x.columns * x.blocks * TILE_N * ROW_BYTES;
+    x.flags = x.images_b + x.columns * x.blocks * x.tile_n * ROW_BYTES;
     x.bytes = x.flags + x.pieces * sizeof(uint32_t);
     return x;
 }
@@ -56,6 +64,8 @@ void matmul_wgmma_defines(const job *j, text *out)
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d",
                 p->trans_a, p->trans_b, products(p), along(matmul_ld_a(p), p->offset_a),
                 along(matmul_ld_b(p), p->offset_b));
+    if (products(p) == 3)
+        text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
 
 /* What both variants want of a problem. */
@@ -63,7 +73,7 @@ static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t stages =
-        param(j->params, "STAGES") * (param(j->params, "TILE_M") + TILE_N) * ROW_BYTES + 2048;
+        param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES + 2048;
     const size_t most = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
 
@@ -78,6 +88,8 @@ static const char *unsuited(const job *j, text *reason)
                     most);
         return text_get(reason);
     }
+    if (param(j->params, "TILE_M") + tile_n(j) > 384)
+        return "the sums of a tile of 256 x 256 are more than the registers hold";
     if (stages > j->device->large_local) {
         text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", stages,
                     j->device->large_local);

@@ -154,6 +154,19 @@ static void test_what_runs_elsewhere(void **state)
     p = product(1 << 20, 1 << 20, 1 << 13);
     expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands take");
     p = product(512, 512, 512);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    {
+        const variant *v = find("wgmma-tf32");
+        params wide = params_default(v);
+        text reason = {0};
+
+        assert_int_equal(params_set(v, &wide, "TILE_N=256", NULL), TSR_OK);
+        assert_non_null(strstr(variant_unsuited(v, &(job){&p, &d, &wide}, &reason), "registers"));
+        assert_int_equal(params_set(v, &wide, "TILE_M=128", NULL), TSR_OK);
+        assert_null(variant_unsuited(v, &(job){&p, &d, &wide}, &reason));
+        text_free(&reason);
+    }
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
     d.large_local = 166912;
     expect_unsuited("wgmma-3xtf32", &d, &p, "bytes of local memory");
     d.feature[FEATURE_WGMMA] = FEATURE_NO;
