@@ -31,55 +31,15 @@
 #ifndef UNROLL
 #error "UNROLL: steps along k that are written out"
 #endif
-#if !defined(ALIGNED_A) || !defined(ALIGNED_B) || !defined(ALIGNED_C)
-#error "ALIGNED_A, ALIGNED_B, ALIGNED_C: 1 where vectors of 4 are aligned, else 0"
+#ifndef ALIGNED_C
+#error "ALIGNED_C: 1 where vectors of 4 are aligned, else 0"
 #endif
 
 #define ITEMS (TILE_M * TILE_N / 64)
 /* Four elements between rows, so that a tile stored across them uses more banks. */
 #define ROW_A (TILE_M + 4)
 #define ROW_B (TILE_N + 4)
-/* Vectors of each tile that a work-item brings. */
-#define LOADS_A (TILE_M * DEPTH / 4 / ITEMS)
-#define LOADS_B (TILE_N * DEPTH / 4 / ITEMS)
-#if TILE_M * DEPTH % (4 * ITEMS) || TILE_N * DEPTH % (4 * ITEMS)
-#error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 4 vectors an item"
-#endif
-
-typedef REAL_N(4) real4;
-
-/* Of functions that take arrays which stay in registers only where their code is part of the
- * caller's. */
-#define IN_REGISTERS static inline __attribute__((always_inline))
-
-/* Elements at, at + 1, ... of a line with `length` of them; 0 beyond it. */
-static inline real4 load4(__global const REAL *line, uint at, uint length, bool aligned)
-{
-    real4 v = 0;
-
-    if (at + 4 <= length)
-        return aligned ? *(__global const real4 *)(line + at) : vload4(0, line + at);
-    if (at < length)
-        v.s0 = line[at];
-    if (at + 1 < length)
-        v.s1 = line[at + 1];
-    if (at + 2 < length)
-        v.s2 = line[at + 2];
-    return v;
-}
-
-/* Vector `e` of a tile of `size` by DEPTH that starts at (i0, p0) of a matrix of `most` by k.
- * `along`: the matrix has neighbours along k as neighbours in memory. */
-static inline real4 load_vector(__global const REAL *from, uint ld, bool along, bool aligned,
-                                uint size, uint e, uint i0, uint most, uint p0, uint k)
-{
-    const uint i = i0 + (along ? e / (DEPTH / 4) : e % (size / 4) * 4);
-    const uint p = p0 + (along ? e % (DEPTH / 4) * 4 : e / (size / 4));
-
-    if (along)
-        return i < most ? load4(from + (ulong)i * ld, p, k, aligned) : (real4)(0);
-    return p < k ? load4(from + (ulong)p * ld, i, most, aligned) : (real4)(0);
-}
+#include "matmul_fetch.clh"
 
 /* Where load_vector's vector belongs: element (p, i) of the tile at p row + i. */
 static inline void store_vector(__local REAL *tile, uint row, bool along, uint size, uint e, real4 v)
@@ -94,21 +54,6 @@ static inline void store_vector(__local REAL *tile, uint row, bool along, uint s
     } else {
         *(__local real4 *)(tile + e / (size / 4) * row + e % (size / 4) * 4) = v;
     }
-}
-
-/* This work-item's vectors of the tiles at p0. */
-IN_REGISTERS void fetch(real4 *next_a, real4 *next_b, uint item, __global const REAL *a, uint lda,
-                        uint i0, uint m, __global const REAL *b, uint ldb, uint j0, uint n, uint p0,
-                        uint k)
-{
-#pragma unroll
-    for (uint e = 0; e < LOADS_A; e++)
-        next_a[e] =
-            load_vector(a, lda, !TRANS_A, ALIGNED_A, TILE_M, item + e * ITEMS, i0, m, p0, k);
-#pragma unroll
-    for (uint e = 0; e < LOADS_B; e++)
-        next_b[e] =
-            load_vector(b, ldb, TRANS_B, ALIGNED_B, TILE_N, item + e * ITEMS, j0, n, p0, k);
 }
 
 IN_REGISTERS void keep(const real4 *next_a, const real4 *next_b, uint item, __local REAL *tile_a,

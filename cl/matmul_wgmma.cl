@@ -27,6 +27,7 @@
  *     blocks there is nothing to add up, and C is scaled alone.
  */
 #include "matmul_access.clh"
+#include "tf32.clh"
 #include "wgmma.clh"
 
 #if PRODUCTS != 1 && PRODUCTS != 3
@@ -53,17 +54,6 @@
 #define STAGE_BYTES ((TILE_M + TILE_N) * ROW_BYTES)
 
 /* ---- packing ------------------------------------------------------------------------------ */
-
-/* The nearest TF32, ties away from zero, in float32's bits.  What would round to infinity stays
- * the greatest TF32; a NaN keeps none but its first bits. */
-static inline uint tf32(float x)
-{
-    const uint bits = as_uint(x), rounded = (bits + 0x1000u) & 0xFFFFE000u;
-
-    if (isnan(x))
-        return bits | 0x7FFFE000u;
-    return isinf(as_float(rounded)) ? bits & 0xFFFFE000u : rounded;
-}
 
 /* Whether PRODUCTS = 3 cannot split x exactly. */
 static inline bool beyond(float x)

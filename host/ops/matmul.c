@@ -109,7 +109,7 @@ static void describe(const problem *q, text *out)
     const tsr_matmul_problem *p = &q->matmul;
 
     text_format(out, "%zux%zux%zu %s", p->m, p->n, p->k, tsr_type_name(p->type));
-    if (p->precision != TSR_PRECISION_DEFAULT)
+    if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, "%s%s", p->trans_a ? " A^T" : "", p->trans_b ? " B^T" : "");
     if (matmul_alpha(p) != 1 || matmul_beta(p) != 0)
@@ -138,8 +138,7 @@ static void classify(const problem *q, text *out)
     const tsr_matmul_problem *p = &q->matmul;
 
     text_append(out, tsr_type_name(p->type));
-    if (p->precision == TSR_PRECISION_F32_STRICT || p->precision == TSR_PRECISION_TF32 ||
-        p->precision == TSR_PRECISION_BF16 || p->precision == TSR_PRECISION_F16)
+    if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
                 magnitude(p->m), magnitude(p->n), magnitude(p->k));
@@ -395,6 +394,51 @@ static const tunable item_panels_tunables[] = {
     {"SPAN", "extent of k that is worth a part of its own", {64, 256, 1024}, 256},
 };
 
+static const tunable mma_tunables[] = {
+    {"DEPTH", "extent of the tiles along k: fewer barriers against registers", {16, 32}, 16},
+};
+
+static void mma_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    defines(j, out);
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", aligned(j, matmul_ld_a(p), p->offset_a),
+                aligned(j, matmul_ld_b(p), p->offset_b));
+}
+
+/* Float32 goes in as TF32, float64 as it is; each from one chip on. */
+static const char *mma_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const unsigned least = p->type == TSR_F64 ? 90 : 80;
+    problem as_default = *j->problem;
+
+    if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
+        return "it rounds float32 to TF32, which --precision tf32 asks for";
+    if (j->device->nv_capability < least) {
+        text_format(reason, "its instructions come with compute capability %u.%u, this is %u.%u",
+                    least / 10, least % 10, j->device->nv_capability / 10,
+                    j->device->nv_capability % 10);
+        return text_get(reason);
+    }
+    as_default.matmul.precision = TSR_PRECISION_DEFAULT; /* the shared reasons know FP32 alone */
+    return unsuited_group(&(job){&as_default, j->device, j->params}, 16, 0, reason);
+}
+
+/* One group of 256 a tile of 128 x 128. */
+static bool mma_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    if (!launch(j, i, 1, 1, out))
+        return false;
+    out->global[0] = size_div_up(p->n, 128) * 256;
+    out->global[1] = size_div_up(p->m, 128);
+    out->local[0] = 256;
+    return true;
+}
+
 /* The last is TF32's alone: three products leave it one value. */
 static const tunable wgmma_tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 256},
@@ -511,6 +555,16 @@ static const variant variants[] = {
      .unsuited = matmul_panels_unsuited,
      .workspace = matmul_panels_workspace_split,
      .step = matmul_panels_step_split},
+    {.name = "mma",
+     .idea = "a warp multiplies 16 x 8 blocks in one instruction: TF32, or FP64",
+     .source = "matmul_mma.cl",
+     .entries = {"matmul_mma"},
+     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = mma_tunables,
+     .tunable_count = ARRAY_COUNT(mma_tunables),
+     .defines = mma_defines,
+     .unsuited = mma_unsuited,
+     .step = mma_step},
     {.name = "wgmma-tf32",
      .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
      .source = "matmul_wgmma.cl",
@@ -546,12 +600,12 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
     static const char *const on_cpu[] = {"item-block", "vector", "block",
                                          "tiled",      "naive",  "pipelined"};
-    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tf32", "pipelined", "vector",
-                                        "block",        "tiled",      "naive"};
-    static const char *const small[] = {"wgmma-tf32", "vector", "pipelined",
-                                        "block",      "tiled",  "naive"};
-    static const char *const thin[] = {"wgmma-tf32", "naive",  "tiled",
-                                       "block",      "vector", "pipelined"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tf32", "mma",   "pipelined",
+                                        "vector",       "block",      "tiled", "naive"};
+    static const char *const small[] = {"wgmma-tf32", "mma",   "vector", "pipelined",
+                                        "block",      "tiled", "naive"};
+    static const char *const thin[] = {"wgmma-tf32", "naive",     "tiled", "block",
+                                       "vector",     "pipelined", "mma"};
     const size_t m = q->matmul.m, n = q->matmul.n;
 
     if (d->kind == DEVICE_HOST)

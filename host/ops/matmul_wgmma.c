@@ -107,7 +107,7 @@ const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    if (p->precision != TSR_PRECISION_DEFAULT && p->precision != TSR_PRECISION_F32) {
+    if (p->type == TSR_F32 && !real_is_plain(p->type, p->precision)) {
         text_format(reason, "it gives f32 by three TF32 products, not %s",
                     tsr_precision_name(p->precision));
         return text_get(reason);

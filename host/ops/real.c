@@ -38,6 +38,12 @@ tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double
     return TSR_OK;
 }
 
+bool real_is_plain(tsr_type type, tsr_precision precision)
+{
+    return precision == TSR_PRECISION_DEFAULT ||
+           precision == (type == TSR_F64 ? TSR_PRECISION_F64 : TSR_PRECISION_F32);
+}
+
 const char *real_unsuited(tsr_type type, tsr_precision precision, const device_facts *d,
                           text *reason)
 {
@@ -125,12 +131,25 @@ real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_fac
     return (real_sum){.type = type, .flushes = !keeps || rounding > 0, .rounding = rounding};
 }
 
+/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero. */
+static void note_rounded_up(real_sum *s, double a, double b)
+{
+    const long double most = (long double)FLT_MAX / (1 + s->rounding);
+
+    if (!isfinite(a) || !isfinite(b) || fmaxl(fabsl((long double)a), fabsl((long double)b)) < most)
+        return;
+    s->may_plus = s->may_plus || signbit(a) == signbit(b) || a * b == 0;
+    s->may_minus = s->may_minus || signbit(a) != signbit(b) || a * b == 0;
+}
+
 void real_sum_add(real_sum *s, double a, double b)
 {
     const bool flushed = s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b));
     const long double product = (long double)a * b;
 
     s->terms++;
+    if (s->rounding > 0)
+        note_rounded_up(s, a, b);
     if (isfinite(a) && isfinite(b)) {
         if (product > 0)
             s->positive += product;
@@ -210,6 +229,8 @@ static outcome outcome_of(const real_sum *s, double alpha, double beta, double c
     /* Partial sums, in whatever order, lie between the sums of the terms of one sign. */
     note_overflow(&o, -s->negative, gamma * s->negative, most);
     note_overflow(&o, s->positive, gamma * s->positive, most);
+    o.may_overflow = o.may_overflow || s->may_plus;
+    o.may_underflow = o.may_underflow || s->may_minus;
     if (turned) {
         const bool up = o.may_overflow;
 

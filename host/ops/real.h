@@ -14,6 +14,9 @@ tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, ts
 tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
                              tsr_error *err);
 
+/** Whether a precision is what operands of the type get unasked: DEFAULT, F32, F64. */
+bool real_is_plain(tsr_type type, tsr_precision precision);
+
 /**
  * NULL, or why the portable kernels (chains of multiply-adds in the element
  * type) cannot serve: a device without double, or a precision that asks for
@@ -50,6 +53,7 @@ typedef struct real_sum {
     long double negative;          /* and of those below, as a magnitude */
     long double flushed;           /* magnitude of the terms with a denormal factor */
     bool nan, plus_inf, minus_inf; /* what the non-finite terms imply */
+    bool may_plus, may_minus;      /* a factor that is rounded up to infinity may make it */
     bool unsure; /* infinity met a denormal that may be flushed: which class is left open */
 } real_sum;
 
@@ -72,7 +76,8 @@ long double real_gamma(tsr_type type, size_t n);
  * The largest relative error v of a factor that `precision` rounds before it is
  * multiplied: 2^-11 for tf32 (11 significant bits), 2^-8 for bf16 (8); 0 where
  * factors stay as they are.  Both have float32's exponents; f16, which has not,
- * would need terms of its own and is judged as float32.
+ * would need terms of its own and is judged as float32.  What lies within v of
+ * the largest float32 may become infinity.
  */
 long double real_rounding(tsr_precision precision);
 

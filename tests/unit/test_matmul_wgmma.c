@@ -173,6 +173,25 @@ static void test_what_runs_elsewhere(void **state)
     expect_unsuited("wgmma-3xtf32", &d, &p, "wgmma");
 }
 
+/* A warp's instructions take float64 as it is, and float32 where TF32 is asked for. */
+static void test_which_products_a_warp_takes(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+
+    (void)state;
+    expect_unsuited("mma", &d, &p, "--precision tf32 asks for");
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited("mma", &d, &p, NULL);
+    p.matmul = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
+    expect_unsuited("mma", &d, &p, NULL);
+    d.nv_capability = 86;
+    expect_unsuited("mma", &d, &p, "compute capability 9.0, this is 8.6");
+    p.matmul.m = ((size_t)1 << 31) + 1;
+    d.nv_capability = 90;
+    expect_unsuited("mma", &d, &p, "32 bits");
+}
+
 /* Vectors are taken for aligned only where every row starts at a multiple of four. */
 static void test_alignment_is_told(void **state)
 {
@@ -201,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_tf32_takes_half_the_workspace),
         cmocka_unit_test(test_nothing_to_multiply),
         cmocka_unit_test(test_what_runs_elsewhere),
+        cmocka_unit_test(test_which_products_a_warp_takes),
         cmocka_unit_test(test_alignment_is_told),
     };
 

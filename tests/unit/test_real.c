@@ -120,6 +120,19 @@ static void rounded_factors_widen_the_bound(void **state)
     s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
     real_sum_add(&s, 1e-40f, 1e30f);
     passes(s, 1, 0, 0, 0);
+    /* The largest float32 rounds up to infinity, or down. */
+    s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum_add(&s, FLT_MAX, -0.25);
+    passes(s, 1, 0, 0, -(double)FLT_MAX / 4);
+    passes(s, 1, 0, 0, -INFINITY);
+    passes(s, -1, 0, 0, INFINITY);
+    fails(s, 1, 0, 0, INFINITY);
+    fails(s, 1, 0, 0, NAN);
+    fails(product(FLT_MAX, -0.25), 1, 0, 0, -INFINITY);
+    s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum_add(&s, FLT_MAX, 0);
+    passes(s, 1, 0, 0, 0);
+    passes(s, 1, 0, 0, NAN);
     assert_true(real_product_bound(TSR_F32, 0, 7) == real_gamma(TSR_F32, 7));
 }
 
