@@ -158,7 +158,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names (0)", parse_beta, "a number"},
     [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
     [OPTION_PRECISION] = {"precision", 0, "P",
-                          "f32, f32-strict or f64; tf32, bf16, f16 are refused: no kernel has them",
+                          "f32, f32-strict, f64, or tf32 where matrix units have it; no kernel has "
+                          "bf16 or f16",
                           parse_precision, "f32, f32-strict, tf32, bf16, f16 or f64"},
     [OPTION_ARGSORT] = {"argsort", 0, "FILE",
                         "write here, as int64, where each key of the result was before", NULL,

@@ -285,7 +285,8 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     st = subject_open(s, p, run, options, &b, &why);
-    if (b.selection.variant)
+    /* Where none was asked for and none is suited, the last one considered is nobody's choice. */
+    if (b.selection.variant && (!st || (run && run->variant)))
         describe_subject(&b, &row);
     st = st ? st : prove(&b, &v, &first_ns, &why);
     if (st == TSR_EUNSUITED) {
