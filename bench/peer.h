@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 2
+#define PEER_ABI 3
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -66,9 +66,10 @@ typedef struct peer {
      *  A sort that works in place uses a fresh copy of the keys a call; at most p->sets calls. */
     int (*run)(void *state, size_t calls, double *wall_ns);
 
-    /** Make the sets fresh again, untimed.  NULL where any number of calls may follow each other:
-     *  inputs stay as they are, or only C and y accumulate, which no time depends on. */
-    void (*restore)(void *state);
+    /** Make the sets fresh again, untimed.  0, or an error code: they may be used up still.  NULL
+     *  where any number of calls may follow each other: inputs stay as they are, or only C and y
+     *  accumulate, which no time depends on. */
+    int (*restore)(void *state);
 
     /** Copy the result of set 0's last call (C, y, keys; index into out2) to host memory. */
     int (*result)(void *state, void *out, void *out2);

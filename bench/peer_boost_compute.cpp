@@ -109,16 +109,22 @@ void boost_close(void *of)
     delete s;
 }
 
-void boost_restore(void *of)
+int boost_restore(void *of)
 {
     state *s = static_cast<state *>(of);
+    const size_t used = s->rotation.sets - s->rotation.fresh;
+    cl_int rc = CL_SUCCESS;
 
-    for (size_t set = 0; set < s->rotation.sets - s->rotation.fresh; set++) {
-        peer_cl_set_refill(&s->sets, set, 0);
-        peer_cl_set_refill(&s->sets, set, 1);
+    for (size_t set = 0; set < used && rc == CL_SUCCESS; set++) {
+        rc = peer_cl_set_refill(&s->sets, set, 0);
+        if (rc == CL_SUCCESS)
+            rc = peer_cl_set_refill(&s->sets, set, 1);
     }
-    clFinish(s->sets.queue);
-    peer_rotation_start(&s->rotation, s->rotation.sets, 1);
+    if (rc == CL_SUCCESS)
+        rc = clFinish(s->sets.queue);
+    if (rc == CL_SUCCESS)
+        peer_rotation_start(&s->rotation, s->rotation.sets, 1);
+    return rc;
 }
 
 /* Fill a new state; false with *why where that fails. */
@@ -143,7 +149,11 @@ bool prepare(state *s, const peer_problem *p, char *why, size_t why_size)
         peer_say(why, why_size, "its first call failed with OpenCL error %d", rc);
         return false;
     }
-    boost_restore(s);
+    rc = boost_restore(s);
+    if (rc != 0) {
+        peer_say(why, why_size, "restoring its keys failed with OpenCL error %d", rc);
+        return false;
+    }
     return true;
 }
 

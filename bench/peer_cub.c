@@ -67,17 +67,22 @@ static void cub_close(void *state)
     free(s);
 }
 
-static void cub_restore(void *state)
+static int cub_restore(void *state)
 {
     cub_state *s = state;
+    const size_t used = s->in_place ? s->rotation.sets - s->rotation.fresh : 0;
+    cudaError_t rc = cudaSetDevice(s->sets.device);
 
-    cudaSetDevice(s->sets.device);
-    for (size_t set = 0; s->in_place && set < s->rotation.sets - s->rotation.fresh; set++) {
-        peer_cuda_set_refill(&s->sets, set, KEYS);
-        peer_cuda_set_refill(&s->sets, set, INDEX);
+    for (size_t set = 0; set < used && rc == cudaSuccess; set++) {
+        rc = peer_cuda_set_refill(&s->sets, set, KEYS);
+        if (rc == cudaSuccess)
+            rc = peer_cuda_set_refill(&s->sets, set, INDEX);
     }
-    cudaStreamSynchronize(s->sets.stream);
-    peer_rotation_start(&s->rotation, s->rotation.sets, s->in_place);
+    if (rc == cudaSuccess)
+        rc = cudaStreamSynchronize(s->sets.stream);
+    if (rc == cudaSuccess)
+        peer_rotation_start(&s->rotation, s->rotation.sets, s->in_place);
+    return (int)rc;
 }
 
 /* Outputs and temporary memory. */
@@ -131,7 +136,11 @@ static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_si
         peer_say(why, why_size, "its first call failed: %s", cudaGetErrorString(rc));
         return 0;
     }
-    cub_restore(s);
+    rc = (cudaError_t)cub_restore(s);
+    if (rc != cudaSuccess) {
+        peer_say(why, why_size, "restoring its keys failed: %s", cudaGetErrorString(rc));
+        return 0;
+    }
     return 1;
 }
 

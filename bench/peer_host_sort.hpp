@@ -142,13 +142,14 @@ inline int run(void *of, size_t calls, double *wall_ns)
     return peer_time(&s->rotation, calls, s->call, nullptr, s, wall_ns);
 }
 
-inline void restore(void *of)
+inline int restore(void *of)
 {
     state *s = static_cast<state *>(of);
 
     for (size_t set = 0; set < s->rotation.sets - s->rotation.fresh; set++)
         peer_host_set_refill(&s->sets, set, 0);
     peer_rotation_start(&s->rotation, s->rotation.sets, 1);
+    return 0;
 }
 
 inline int result(void *of, void *out, void *out2)

@@ -131,14 +131,14 @@ static int time_peer(const peer *who, void *state, const peer_trial *t, size_t s
     size_t calls;
     int rc;
 
-    if (who->restore)
-        who->restore(state);
-    rc = who->run(state, 1, &one);
+    rc = who->restore ? who->restore(state) : 0;
+    if (rc == 0)
+        rc = who->run(state, 1, &one);
     calls = calls_for(&t->problem, one);
     for (size_t i = 0; i < samples && rc == 0; i++) {
-        if (who->restore)
-            who->restore(state);
-        rc = who->run(state, calls, &ns[i]);
+        rc = who->restore ? who->restore(state) : 0;
+        if (rc == 0)
+            rc = who->run(state, calls, &ns[i]);
         ns[i] /= (double)calls;
     }
     if (rc != 0) {

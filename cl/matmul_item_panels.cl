@@ -18,9 +18,9 @@
  *     product at least, these are never more than the k + 2 roundings of one
  *     chain.
  * Split (SPLIT = 1): where C is small and k is long, parts of k are shared out
- *     too.  Part z writes its plain sums, m x n, to workspace, and a second
- *     kernel adds them up: one addition for each part, by the same count within
- *     k + 2 roundings.
+ *     too, no smaller ones than SPAN, which decides the launch alone.  Part z
+ *     writes its plain sums, m x n, to workspace, and a second kernel adds them
+ *     up: one addition for each part, by the same count within k + 2 roundings.
  * Edges: panels are filled up with zeros.  What they add up to, NaN among it
  *     where A is infinite, belongs to columns beyond C and is not stored.
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); PANELS, the most that
@@ -81,20 +81,32 @@ static inline void pack_panel(__global const REAL *b, uint ldb, uint p0, uint de
     }
 }
 
-/* Copy op(A)(i0 ..., p0 ...), up to BAND_ROWS rows and `depth` columns, column after column. */
+#if TRANS_A
+/* Copy op(A)(i0 ..., p0 ...), up to BAND_ROWS rows and `depth` columns: ROWS rows after ROWS rows,
+ * each column by column. */
 static inline void pack_band(__global const REAL *a, uint lda, uint i0, uint rows, uint p0,
                              uint depth, REAL *band)
 {
-    for (uint p = 0; p < depth; p++)
-        for (uint r = 0; r < rows; r++)
-            band[p * BAND_ROWS + r] = a[at_a(i0 + r, p0 + p, lda)];
-}
+    for (uint p = 0; p < depth; p++) {
+        __global const REAL *from = a + at_a(i0, p0 + p, lda);
 
-__kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                                 ulong offset_a, uint lda, __global const REAL *restrict b,
-                                 ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
-                                 ulong offset_c, uint ldc, uint item_rows, uint item_columns,
-                                 uint item_k, uint depth)
+        if (rows >= BAND_ROWS) {
+#pragma unroll
+            for (uint r = 0; r < BAND_ROWS; r++)
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = from[r];
+        } else {
+            for (uint r = 0; r < rows; r++)
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = from[r];
+        }
+    }
+}
+#endif
+
+__kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
+                                 __global const REAL *restrict a, ulong offset_a, uint lda,
+                                 __global const REAL *restrict b, ulong offset_b, uint ldb,
+                                 REAL beta, __global REAL *restrict c, ulong offset_c, uint ldc,
+                                 uint item_rows, uint item_columns, uint item_k, uint depth)
 {
     const uint top = get_global_id(0) * item_rows, bottom = min(top + item_rows, m);
     const uint left = get_global_id(1) * item_columns, right = min(left + item_columns, n);
@@ -128,7 +140,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha, __global co
                 const uint at = min(r, rows - 1);
 
 #if TRANS_A
-                row[r] = band + (i - top) % BAND_ROWS + at;
+                row[r] = band + (i - top) % BAND_ROWS * rows_b + at;
 #else
                 row[r] = a + at_a(i + at, p0, lda);
 #endif
@@ -137,7 +149,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha, __global co
                 __global REAL *out = c + (ulong)i * ldc + j;
                 vector sum[ROWS][VECTORS];
 
-                multiply(sum, row, TRANS_A ? BAND_ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
+                multiply(sum, row, TRANS_A ? ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
                          rows_b);
                 if (rows == ROWS && right - j >= COLUMNS)
                     update_whole(sum, alpha, scale, out, ldc);

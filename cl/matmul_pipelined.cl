@@ -2,16 +2,16 @@
  *
  * Idea: three changes to matmul_vector.cl.  Each work-item keeps 8 x 8 sums, so
  *     four vectors from local memory serve 64 multiply-adds.  The work-items of
- *     a warp form a rectangle of 4 x 8, half of it 2 x 8, so that their loads from
- *     local memory meet in few addresses.  And there are two pairs of tiles: elements for the next
- *     one are on their way from global memory, in registers, while this one is
- *     multiplied, and one barrier a tile is enough.
+ *     a warp form a rectangle of 4 x 8, half of it 2 x 8, so that their loads
+ *     from local memory meet in few addresses.  And there are two pairs of
+ *     tiles: elements for the next one are on their way from global memory, in
+ *     registers, while this one is multiplied, and one barrier a tile is enough.
  * Work split: a group computes TILE_M x TILE_N of C; 32 neighbouring work-items
  *     compute 32 x 64 of that, each of them 4 x 4 in each quarter.
- * Parameters: TILE_M, a multiple of 32, TILE_N, of 64; DEPTH; ALIGNED_A, _B, _C:
- *     whether four neighbours that start at a multiple of 4 are 16 (double: 32)
- *     aligned bytes; UNROLL, steps of the inner loop written out; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh).
+ * Parameters: TILE_M, a multiple of 32, TILE_N, of 64; DEPTH; UNROLL, steps of
+ *     the inner loop that are written out; ALIGNED_C, ALIGNED_A, ALIGNED_B:
+ *     whether four neighbours that start at a multiple of 4 are an aligned
+ *     vector; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, work-groups of TILE_M * TILE_N / 64 x 1, one per started tile of C.
  * Local memory: 2 * DEPTH * (TILE_M + TILE_N + 8) elements.
  * Limits: m, n, k and the leading dimensions up to 2^31.
@@ -42,7 +42,8 @@
 #include "matmul_fetch.clh"
 
 /* Where load_vector's vector belongs: element (p, i) of the tile at p row + i. */
-static inline void store_vector(__local REAL *tile, uint row, bool along, uint size, uint e, real4 v)
+static inline void store_vector(__local REAL *tile, uint row, bool along, uint size, uint e,
+                                real4 v)
 {
     if (along) {
         __local REAL *to = tile + e % (DEPTH / 4) * 4 * row + e / (DEPTH / 4);

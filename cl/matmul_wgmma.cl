@@ -63,9 +63,8 @@ static inline bool beyond(float x)
     return PRODUCTS == 3 && x != 0 && !(size >= 0x1p-50f && size <= 0x1p50f);
 }
 
-/* Chunk `chunk` of row `row` of an image: 4 elements along k, with PRODUCTS = 3 their big parts,
- * and their small parts 64 bytes on. */
-static inline void put_chunk(uint4 *big, uint4 *small, float4 x)
+/* The parts of four elements: x = big + small, where PRODUCTS = 3 needs the small one. */
+static inline void split(uint4 *big, uint4 *small, float4 x)
 {
     *big = (uint4)(tf32(x.s0), tf32(x.s1), tf32(x.s2), tf32(x.s3));
     *small = (uint4)(tf32(x.s0 - as_float(big->s0)), tf32(x.s1 - as_float(big->s1)),
@@ -113,7 +112,7 @@ static inline bool pack_along(const operand *o, uint piece, bool aligned)
         v.s2 = p + 2 < o->k ? from[2] : 0;
         v.s3 = p + 3 < o->k ? from[3] : 0;
     }
-    put_chunk(&big, &small, v);
+    split(&big, &small, v);
     row[chunk ^ (r & 7)] = big;
     if (PRODUCTS == 3)
         row[(chunk + 4) ^ (r & 7)] = small;
@@ -142,7 +141,7 @@ static inline bool pack_across(const operand *o, uint piece, __local uint4 *imag
             v[e] = r < o->rows && p < o->k ? o->x[(ulong)p * o->ld + r] : 0;
             any = any || beyond(v[e]);
         }
-        put_chunk(&big, &small, (float4)(v[0], v[1], v[2], v[3]));
+        split(&big, &small, (float4)(v[0], v[1], v[2], v[3]));
         image[item * 8 + (chunk ^ (item & 7))] = big;
         if (PRODUCTS == 3)
             image[item * 8 + ((chunk + 4) ^ (item & 7))] = small;
@@ -156,7 +155,7 @@ static inline bool pack_across(const operand *o, uint piece, __local uint4 *imag
 }
 
 /* op(A) into images of TILE_M rows, by the first pieces_a groups, and the transpose of op(B) into
- * images of TILE_N rows, by the others.  flags[piece] says whether it holds what cannot be split. */
+ * images of TILE_N rows, by the others.  flags[piece]: it holds what cannot be split. */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
 matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global const float *a,
                   ulong offset_a, uint lda, __global const float *b, ulong offset_b, uint ldb,
@@ -253,8 +252,10 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
 /* a0 and b0 are the tiles' first 8 elements along k, a1 and b1 the next ones, and so on. */
 #define TILES                                                                                      \
     ".reg .b64 a<4>, b<4>;\n\t"                                                                    \
-    "mov.b64 a0, " TILE_A ";\n\tadd.s64 a1, a0, 2;\n\tadd.s64 a2, a0, 4;\n\tadd.s64 a3, a0, 6;\n\t" \
-    "mov.b64 b0, " TILE_B ";\n\tadd.s64 b1, b0, 2;\n\tadd.s64 b2, b0, 4;\n\tadd.s64 b3, b0, 6;\n\t"
+    "mov.b64 a0, " TILE_A ";\n\t"                                                                  \
+    "mov.b64 b0, " TILE_B ";\n\t"                                                                  \
+    "add.s64 a1, a0, 2;\n\tadd.s64 a2, a0, 4;\n\tadd.s64 a3, a0, 6;\n\t"                           \
+    "add.s64 b1, b0, 2;\n\tadd.s64 b2, b0, 4;\n\tadd.s64 b3, b0, 6;\n\t"
 /* sums := keep * sums + a b, for 64 x 8 of A and 8 x TILE_N of B. */
 #define MULTIPLY(a, b, keep)                                                                       \
     WGMMA "wgmma.mma_async.sync.aligned." SHAPE ".f32.tf32.tf32 " SUMS ", " a ", " b ", " keep     \
@@ -318,8 +319,8 @@ IN_REGISTERS void store_sums(const float *sums, uint row0, uint column0, uint m,
 }
 
 /* Keep the stages filled: one work-item, a bulk copy an operand. */
-static inline void produce(__global const uchar *a, __global const uchar *b, uint blocks, uint tiles,
-                           uint full, uint empty)
+static inline void produce(__global const uchar *a, __global const uchar *b, uint blocks,
+                           uint tiles, uint full, uint empty)
 {
     uint stage = 0, parity = 1;
 
@@ -340,8 +341,8 @@ static inline void produce(__global const uchar *a, __global const uchar *b, uin
     } while (--blocks);
 }
 
-/* Multiply all stages as they arrive, and store.  `row0` and `column0` are of the tile's half that
- * this warp group has. */
+/* Multiply all stages as they arrive, and store.  row0 and column0 are of this work-item's first
+ * element of C. */
 IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint row0, uint column0,
                           uint m, uint n, float alpha, float beta, __global float *c, uint ldc)
 {

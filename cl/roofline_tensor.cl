@@ -9,7 +9,8 @@
  * Params    KIND: 0 tf32 m16n8k8, 1 bf16 m16n8k16, 2 f64 m8n8k4 (compute
  *           capability 8.0), 3 f64 m16n8k16 (9.0); CHAINS
  * Launch    1-D, work-groups of a multiple of 32
- * Limits    steps <= 2^17, so that FP32 accumulators stay below 2^24
+ * Limits    steps * k of an instruction <= 2^20, so that FP32 accumulators stay
+ *           below 2^24
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for
  * mma.sync"): element i of A lies in row g, of odd i in row g + 8 where there

@@ -9,7 +9,7 @@
  * Params    KIND: 0 tf32 (k is 32 a step), 1 bf16 (64)
  * Launch    1-D, work-groups of 128
  * Local     24 KiB and up to 1 KiB of alignment
- * Limits    steps <= 2^11, so that sums stay below 2^22
+ * Limits    steps <= 2^11, so that sums stay below 2^23
  */
 #include "wgmma.clh"
 

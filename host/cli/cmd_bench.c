@@ -166,11 +166,16 @@ static void take_row(bench *b, result_row *row)
 
 /* ---- variants ----------------------------------------------------------------------------- */
 
-static bool over(const bench *b)
+static bool spent(const bench *b)
 {
     const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
 
-    return interrupted || (b->o->budget > 0 && b->done && elapsed >= b->o->budget);
+    return b->o->budget > 0 && b->done && elapsed >= b->o->budget;
+}
+
+static bool over(const bench *b)
+{
+    return interrupted || spent(b);
 }
 
 static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
@@ -331,7 +336,7 @@ static int finish(bench *b)
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
             worsen(b, complain(b->o->command, &err, NULL));
-    if (!interrupted && b->done < b->rows)
+    if (!interrupted && b->done < b->rows && spent(b))
         fprintf(stderr, "tessera: %s: the budget is over: %zu of %zu rows are done\n",
                 b->o->command, b->done, b->rows);
     else if (!interrupted && !b->status && !b->timed) {

@@ -109,6 +109,8 @@ static tsr_status place_variant(tsr_session *s, const limits *l, const problem *
     announce(out, "", "");
     if (st)
         return st;
+    if (!*row.unsuited && !row.time.count)
+        return TSR_OK; /* interrupted before its first sample */
     if (!*row.unsuited)
         roofline_place(l, &row);
     print_step(out, &row);
@@ -145,11 +147,11 @@ static void head_ladder(listing *out, const problem *p)
     text_free(&what);
 }
 
-/* Place each step of an operation that runs on devices. */
-static int place_ladder(tsr_session *s, const limits *l, const operation *op, listing *out)
+/* Place each step of an operation that runs on devices, on one problem. */
+static int place_ladder(tsr_session *s, const limits *l, const operation *op, const char *size,
+                        listing *out)
 {
     const options *o = out->options;
-    const char *size = o->size_count ? o->size[0] : usual_size(op, session_facts(s));
     int status = EXIT_DONE;
     tsr_error err = {0};
     problem p;
@@ -164,6 +166,33 @@ static int place_ladder(tsr_session *s, const limits *l, const operation *op, li
             status = complain(op->variants[i].name, &err, s);
     }
     return status;
+}
+
+/* The ladder of an operation on each size that is asked for. */
+static int place_ladders(tsr_session *s, const limits *l, const operation *op, listing *out)
+{
+    const options *o = out->options;
+    int status = EXIT_DONE, one;
+
+    if (!o->size_count)
+        return place_ladder(s, l, op, usual_size(op, session_facts(s)), out);
+    for (size_t i = 0; i < o->size_count && !*out->stop; i++) {
+        one = place_ladder(s, l, op, o->size[i], out);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+/* Whether every size is one of every operation: told before anything is measured. */
+static tsr_status check_sizes(const options *o, const operation *const *ops, tsr_error *err)
+{
+    const size_t count = o->operand_count ? o->operand_count : 1;
+    tsr_status st = TSR_OK;
+    problem p;
+
+    for (size_t i = 0; i < count * o->size_count && !st; i++)
+        st = bench_problem(ops[i / o->size_count], o->size[i % o->size_count], o, &p, err);
+    return st;
 }
 
 /* ---- devices ------------------------------------------------------------------------------- */
@@ -189,7 +218,7 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
         status = complain(tsr_device_name(device), &err, session);
     }
     for (size_t i = 0; i < op_count && !status && !*out->stop; i++) {
-        one = place_ladder(session, &found, ops[i], out);
+        one = place_ladders(session, &found, ops[i], out);
         status = status ? status : one;
     }
     tsr_session_close(session);
@@ -254,7 +283,7 @@ int cmd_roofline(const options *o)
 
     if (!ops)
         return out_of_memory();
-    if (find_ladders(o, ops, &err) || choice_find(o, &devices, &err) ||
+    if (find_ladders(o, ops, &err) || check_sizes(o, ops, &err) || choice_find(o, &devices, &err) ||
         (path && !to_stdout && output_open(path, &file, &err))) {
         status = complain(o->command, &err, NULL);
         goto cleanup;

@@ -169,6 +169,8 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     else
         tune_report_print(&report);
     fflush(stdout);
+    if (found.undecided)
+        fprintf(stderr, "tessera: %s: nothing kept: the time was too short\n", r->o->command);
     tune_result_free(&found);
     text_free(&where);
     if (searched != TSR_OK) {
@@ -246,6 +248,8 @@ static tsr_status prepare(tuning_run *r, tsr_error *err)
             n++;
         st = plan_sizes(o, sizes, n, &r->plan, err);
     }
+    /* Told before the search, not after it. */
+    st = st ? st : tuning_check_folder(err);
     if (!st && o->given[OPTION_OUTPUT])
         st = output_open(o->value[OPTION_OUTPUT], &r->file, err);
     return st;

@@ -13,6 +13,7 @@
 #include "measure/input_sets.h"
 #include "measure/verify.h"
 #include "ops/registry.h"
+#include "session/events.h"
 #include "session/program.h"
 
 enum { SAMPLES_MOST = 10000, SAMPLES_LEAST = 3, TIMES_OVER = 20 };
@@ -74,21 +75,6 @@ static tsr_status finish(const subject *b, cl_event last, tsr_error *err)
                     b->selection.variant->name, session_facts(b->session)->name);
 }
 
-/* First START to last END.  A command may take less than the clock tells. */
-static tsr_status device_time(cl_event first, cl_event last, double *ns, tsr_error *err)
-{
-    cl_ulong start = 0, end = 0;
-    cl_int rc =
-        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL);
-
-    if (rc == CL_SUCCESS)
-        rc = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "clGetEventProfilingInfo");
-    *ns = end > start ? (double)(end - start) : 1;
-    return TSR_OK;
-}
-
 /* Enqueue one call on the next set, and wait for it. */
 static tsr_status call_device(subject *b, double *ns, tsr_error *err)
 {
@@ -103,9 +89,11 @@ static tsr_status call_device(subject *b, double *ns, tsr_error *err)
         return st;
     st = finish(b, last, err);
     if (!st && b->session->profiling)
-        st = device_time(first, last, ns, err);
+        st = events_span(first, last, ns, err);
     else if (!st)
         *ns = (double)(clock_ns() - start);
+    if (!st)
+        *ns = fmax(*ns, 1);
     clReleaseEvent(first);
     clReleaseEvent(last);
     return st;
@@ -426,8 +414,6 @@ typedef struct entrant {
     tsr_session *session; /* its own on a device, on a queue without profiling */
     subject subject;
     verdict verdict;
-    tsr_status restore_status; /* restore() has no other way to say that it failed */
-    tsr_error restore_error;
 } entrant;
 
 static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *err)
@@ -435,10 +421,8 @@ static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *
     entrant *e = state;
     subject *b = &e->subject;
     const uint64_t start = clock_ns();
-    tsr_status st = e->restore_status;
+    tsr_status st = TSR_OK;
 
-    if (st && err)
-        *err = e->restore_error;
     for (size_t i = 0; i < calls && !st; i++) {
         const size_t set = b->sets.next++ % b->sets.count;
 
@@ -454,12 +438,11 @@ static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *
     return st;
 }
 
-static void restore_entrant(void *state)
+static tsr_status restore_entrant(void *state, tsr_error *err)
 {
     entrant *e = state;
 
-    if (!e->restore_status)
-        e->restore_status = input_sets_restore(&e->subject.sets, &e->restore_error);
+    return input_sets_restore(&e->subject.sets, err);
 }
 
 /* A session like s, on a queue that records no times. */
@@ -539,11 +522,19 @@ void bench_contender_describe(const contender *c, result_row *row)
 
 enum { CALLS_MOST = 1000, SAMPLES_AIM = 20, ROUNDS_MOST = 2000 };
 
+static bool is_out(const contender *c)
+{
+    return c->failure && c->failure->status;
+}
+
+/* A sample; TSR_OK also where one that may fail does: it is out then, and *ns untouched. */
 static tsr_status run_one(contender *c, size_t calls, double *ns, tsr_error *err)
 {
-    if (c->restore)
-        c->restore(c->state);
-    return c->run(c->state, calls, ns, err);
+    tsr_error *why = c->failure ? c->failure : err;
+    tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
+
+    st = st ? st : c->run(c->state, calls, ns, why);
+    return c->failure ? TSR_OK : st;
 }
 
 /* Warm up, and find how many calls a sample takes to last a SAMPLES_AIM-th of the time. */
@@ -558,6 +549,8 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
         double each;
 
         st = run_one(c, *calls, &ns, err);
+        if (st || is_out(c))
+            break;
         each = ns / (double)*calls;
         *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
         if (c->most_calls)
@@ -591,13 +584,15 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
             const size_t which = (rounds + i) % count;
             double *sample = &ns[which * ROUNDS_MOST + rounds];
 
+            if (is_out(&contenders[which]))
+                continue;
             st = run_one(&contenders[which], calls[which], sample, err);
             *sample /= (double)size_max(calls[which], 1);
         }
         rounds += !st;
     }
     for (size_t i = 0; i < count && !st; i++)
-        times[i] = timing_of(&ns[i * ROUNDS_MOST], rounds, calls[i]);
+        times[i] = timing_of(&ns[i * ROUNDS_MOST], is_out(&contenders[i]) ? 0 : rounds, calls[i]);
 
 cleanup:
     free(calls);

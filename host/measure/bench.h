@@ -31,13 +31,17 @@ typedef struct contender {
     void *state;
     tsr_status (*run)(void *state, size_t calls, double *ns, tsr_error *err);
     size_t most_calls; /* a sample may hold (a sort's prepared inputs are used up); 0: any */
-    void (*restore)(void *state); /* prepare for the next sample, untimed; may be NULL */
+    /* Prepare for the next sample, untimed.  May be NULL. */
+    tsr_status (*restore)(void *state, tsr_error *err);
+    /* Where its failure goes, whose status is TSR_OK until then: it is out, and the others go on.
+     * NULL: its failure ends it all. */
+    tsr_error *failure;
 } contender;
 
 /**
  * Time contenders, interleaved sample by sample in rotating order, after a
- * warm-up each.  times[i] receives contender i's.  Stops early, with what
- * there is, once *options->stop is nonzero.
+ * warm-up each.  times[i] receives contender i's, of which one that failed has
+ * none.  Stops early, with what there is, once *options->stop is nonzero.
  */
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
                             timing *times, tsr_error *err);

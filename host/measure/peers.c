@@ -168,6 +168,7 @@ typedef struct rival {
     bool slow;               /* one call takes longer than a row may */
     double ns[SLOW_SAMPLES]; /* samples of a slow one */
     size_t samples;
+    tsr_error failure; /* while it was timed */
     result_row row;
 } rival;
 
@@ -197,11 +198,14 @@ static tsr_status run_rival(void *state, size_t calls, double *ns, tsr_error *er
     return TSR_OK;
 }
 
-static void restore_rival(void *state)
+static tsr_status restore_rival(void *state, tsr_error *err)
 {
     const rival *r = state;
+    const int code = r->peer->restore(r->state);
 
-    r->peer->restore(r->state);
+    return code ? tsr_fail(err, TSR_EUNSUITED, 0, "restoring the keys of %s failed with code %d",
+                           r->peer->name, code)
+                : TSR_OK;
 }
 
 static contender contender_of(rival *r, const peer_problem *p)
@@ -209,7 +213,8 @@ static contender contender_of(rival *r, const peer_problem *p)
     return (contender){.state = r,
                        .run = run_rival,
                        .most_calls = r->peer->restore ? p->sets : 0,
-                       .restore = r->peer->restore ? restore_rival : NULL};
+                       .restore = r->peer->restore ? restore_rival : NULL,
+                       .failure = &r->failure};
 }
 
 static void describe_problem(match *m)
@@ -321,24 +326,26 @@ static tsr_status prove_rival(const match *m, rival *r, tsr_error *err)
 
 static tsr_status sample_rival(rival *r, tsr_error *err)
 {
-    if (r->peer->restore)
-        r->peer->restore(r->state);
-    return run_rival(r, 1, &r->call_ns, err);
+    tsr_status st = r->peer->restore ? restore_rival(r, err) : TSR_OK;
+
+    return st ? st : run_rival(r, 1, &r->call_ns, err);
 }
 
 /* Whether a row can afford few samples of it alone. */
 static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 {
     const double slow_ns = m->options->seconds * 1e9;
-    tsr_status st = TSR_OK;
+    tsr_status st;
 
     /* The first call on a device may have compiled its kernels; the second is a sample. */
     if (r->call_ns > slow_ns && r->peer->place == PEER_OPENCL && !too_late(m, 0)) {
         st = sample_rival(r, err);
+        if (st)
+            return st;
         r->ns[r->samples++] = r->call_ns;
     }
     r->slow = r->call_ns > slow_ns;
-    return st;
+    return TSR_OK;
 }
 
 /* Open and prove one peer; what keeps it out goes into its row. */
@@ -442,27 +449,26 @@ static void close_match(match *m)
 }
 
 /* One that is slow, apart from the others: as many samples as it and the budget leave. */
-static tsr_status time_slow(const match *m, rival *r, tsr_error *err)
+static void time_slow(const match *m, rival *r)
 {
     const size_t wanted = r->call_ns > long_ns ? 1 : SLOW_SAMPLES;
     const bench_options *o = m->options;
     const char *late = NULL;
-    tsr_status st = TSR_OK;
 
     while (r->samples < wanted && !(o->stop && *o->stop) && !late) {
         late = too_late(m, r->call_ns);
         if (late)
             break;
-        st = sample_rival(r, err);
-        if (st)
-            return st;
+        if (sample_rival(r, &r->failure)) {
+            leave_out(r, "", r->failure.message);
+            return;
+        }
         r->ns[r->samples++] = r->call_ns;
     }
     if (r->samples)
         r->row.time = timing_of(r->ns, r->samples, 1);
     else if (late)
         leave_out(r, "", late);
-    return TSR_OK;
 }
 
 /* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
@@ -497,11 +503,16 @@ static tsr_status time_all(match *m, timing *ours, tsr_error *err)
     }
     st = bench_interleave(c, n, m->options, times, err);
     *ours = times[0];
-    for (size_t i = 1; i < n && !st; i++)
-        m->rivals[who[i]].row.time = times[i];
+    for (size_t i = 1; i < n && !st; i++) {
+        rival *r = &m->rivals[who[i]];
+
+        r->row.time = times[i];
+        if (r->failure.status)
+            leave_out(r, "", r->failure.message);
+    }
     for (size_t i = 0; i < m->count && !st; i++)
         if (m->rivals[i].state && m->rivals[i].slow)
-            st = time_slow(m, &m->rivals[i], err);
+            time_slow(m, &m->rivals[i]);
 
 cleanup:
     free(c);

@@ -11,7 +11,7 @@
 #include "session/source.h"
 
 /* Part of the cache's key: raise it when the C side of a measurement changes. */
-enum { LIMITS_FORMAT = 1 };
+enum { LIMITS_FORMAT = 2 };
 
 typedef struct limit_spec {
     const char *name, *unit, *idea;
@@ -22,9 +22,9 @@ static const limit_spec specs[LIMIT_COUNT] = {
     [LIMIT_FP32] = {"fp32", "GFLOP/s", "multiply-adds of float in registers", limit_multiply_add},
     [LIMIT_FP64] = {"fp64", "GFLOP/s", "multiply-adds of double in registers", limit_multiply_add},
     [LIMIT_INT32] = {"int32", "Gop/s", "minimum and maximum of uint in registers", limit_integer},
-    [LIMIT_TENSOR_TF32] = {"tensor tf32", "GFLOP/s", "mma.sync on tf32 in registers", limit_tensor},
-    [LIMIT_TENSOR_BF16] = {"tensor bf16", "GFLOP/s", "mma.sync on bf16 in registers", limit_tensor},
-    [LIMIT_TENSOR_F64] = {"tensor f64", "GFLOP/s", "mma.sync on double in registers", limit_tensor},
+    [LIMIT_TENSOR_TF32] = {"tensor tf32", "GFLOP/s", "matrix instructions on tf32", limit_tensor},
+    [LIMIT_TENSOR_BF16] = {"tensor bf16", "GFLOP/s", "matrix instructions on bf16", limit_tensor},
+    [LIMIT_TENSOR_F64] = {"tensor f64", "GFLOP/s", "matrix instructions on double", limit_tensor},
     [LIMIT_MEMORY_READ] = {"memory read", "GB/s", "sum of a buffer beyond the caches",
                            limit_memory},
     [LIMIT_MEMORY_WRITE] = {"memory write", "GB/s", "filling a buffer beyond the caches",
@@ -46,9 +46,14 @@ static const limit_spec specs[LIMIT_COUNT] = {
     [LIMIT_LAUNCH_WAITED] = {"launch, waited", "us", "with a wait for each", limit_launch},
 };
 
-static const char *const sources[] = {"roofline_fma.cl",    "roofline_minmax.cl",
-                                      "roofline_tensor.cl", "roofline_memory.cl",
-                                      "roofline_local.cl",  "roofline_launch.cl"};
+static const char *const sources[] = {
+    "roofline_fma.cl",    "roofline_minmax.cl", "roofline_tensor.cl", "roofline_wgmma.cl",
+    "roofline_memory.cl", "roofline_local.cl",  "roofline_launch.cl"};
+
+const char *roofline_source(size_t i)
+{
+    return i < sizeof(sources) / sizeof(sources[0]) ? sources[i] : NULL;
+}
 
 const char *limit_name(limit l)
 {
@@ -81,9 +86,9 @@ static void compose_key(const tsr_session *s, text *key)
     clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform), platform, NULL);
     text_format(key, "limits of %s\nformat %d\nplatform %s %s\ndriver %s\ncompute units %zu\n",
                 d->name, LIMITS_FORMAT, d->platform, platform, d->driver, d->compute_units);
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-        if (source_read(text_get(&s->kernel_dir), sources[i], key, NULL) != TSR_OK)
-            text_format(key, "no %s\n", sources[i]);
+    for (size_t i = 0; roofline_source(i); i++)
+        if (source_read(text_get(&s->kernel_dir), roofline_source(i), key, NULL) != TSR_OK)
+            text_format(key, "no %s\n", roofline_source(i));
 }
 
 static json_t *result_pack(const limit_result *r)

@@ -74,6 +74,10 @@ tsr_status roofline_measure(tsr_session *s, limits *out,
  */
 bool roofline_recall(tsr_session *s, limits *out);
 
+/** Kernel source number i of those that measure limits, which kept ones are known by; NULL behind
+ *  the last. */
+const char *roofline_source(size_t i);
+
 /** One limit as a result row of kind RESULT_LIMIT; its rate is from the fastest sample. */
 void roofline_row(const tsr_device *device, limit l, const limit_result *r, result_row *out);
 

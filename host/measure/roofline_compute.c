@@ -295,7 +295,7 @@ tsr_status limit_multiply_add(const rig *r, limit l, limit_result *out, tsr_erro
     if (st || r->cpu)
         return st;
     x.self = true;
-    return measure_multiply_add(&x, l, out, err);
+    return rig_way_ended(measure_multiply_add(&x, l, out, err), out);
 }
 
 /* ---- integers ------------------------------------------------------------------------------ */
@@ -487,10 +487,10 @@ tsr_status limit_tensor(const rig *r, limit l, limit_result *out, tsr_error *err
     }
     for (unsigned i = 0; i < sizeof(tensor_shapes) / sizeof(tensor_shapes[0]) && !st; i++)
         if (tensor_shapes[i].limit == l && d->nv_capability >= tensor_shapes[i].capability)
-            st = measure_tensor(r, i, out, err);
+            st = rig_way_ended(measure_tensor(r, i, out, err), out);
     for (unsigned i = 0; i < sizeof(wgmma_shapes) / sizeof(wgmma_shapes[0]) && !st; i++)
         if (wgmma_shapes[i].limit == l && d->feature[FEATURE_WGMMA] == FEATURE_YES)
-            st = measure_wgmma(r, i, out, err);
+            st = rig_way_ended(measure_wgmma(r, i, out, err), out);
     return st;
 }
 

@@ -193,7 +193,7 @@ tsr_status limit_memory(const rig *r, limit l, limit_result *out, tsr_error *err
         if (t.walk->cpu != r->cpu || (t.walk->stream && l == LIMIT_MEMORY_READ))
             continue;
         divide(&t, bytes);
-        st = measure_walk(&t, l, out, err);
+        st = rig_way_ended(measure_walk(&t, l, out, err), out);
         t.seed += LIMIT_COUNT; /* the words of one walk never pass for another's */
     }
     if (t.b)

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "device/query.h"
+#include "session/events.h"
 
 enum { SAMPLES_LEAST = 5, SAMPLES_MOST = 500 };
 
@@ -102,37 +103,27 @@ tsr_status rig_sample(const rig *r, const way *w, limit l, limit_result *best, t
     return st;
 }
 
-/* START to END of a finished command. */
-static cl_int event_ns(cl_event e, double *ns)
+tsr_status rig_way_ended(tsr_status st, const limit_result *best)
 {
-    cl_ulong start = 0, end = 0;
-    cl_int rc = clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL);
-
-    if (rc == CL_SUCCESS)
-        rc = clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL);
-    *ns = (double)(end - start);
-    return rc;
+    return best->value > 0 && st != TSR_EBOUND && st != TSR_ENOMEM ? TSR_OK : st;
 }
 
 tsr_status rig_launch(const rig *r, cl_kernel kernel, size_t global, size_t local, double *ns,
                       tsr_error *err)
 {
     cl_event done = NULL;
-    double device_ns = 0;
+    double unused;
+    tsr_status st;
     cl_int rc = clEnqueueNDRangeKernel(r->timed, kernel, 1, NULL, &global, &local, 0, NULL, &done);
 
     if (rc == CL_SUCCESS)
         rc = clWaitForEvents(1, &done);
-    if (rc == CL_SUCCESS)
-        rc = event_ns(done, &device_ns);
+    st = rc == CL_SUCCESS ? events_span(done, done, ns ? ns : &unused, err)
+                          : tsr_fail(err, TSR_ECL, rc, "launching %zu work-items in groups of %zu",
+                                     global, local);
     if (done)
         clReleaseEvent(done);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "launching %zu work-items in groups of %zu", global,
-                        local);
-    if (ns)
-        *ns = device_ns;
-    return TSR_OK;
+    return st;
 }
 
 tsr_status rig_kernel(const rig *r, const char *source, const char *options, const char *entry,

@@ -34,6 +34,10 @@ typedef struct way {
 /** Warm up, run again and again, and put the result into *best where it is better. */
 tsr_status rig_sample(const rig *r, const way *w, limit l, limit_result *best, tsr_error *err);
 
+/** What a limit's measuring ends with where one of its ways ended with st: a failure is that way's
+ *  alone once another has measured, but for a wrong result and for memory running out. */
+tsr_status rig_way_ended(tsr_status st, const limit_result *best);
+
 /** One launch on the timed queue, waited for; *ns receives its device time.  ns may be NULL. */
 tsr_status rig_launch(const rig *r, cl_kernel kernel, size_t global, size_t local, double *ns,
                       tsr_error *err);

@@ -99,16 +99,18 @@ static size_t find(const search *x, const variant *v, const params *p)
     return SIZE_MAX;
 }
 
-/* A new candidate's place; NULL without memory. */
+/* A new candidate's place; NULL without memory, or where there are enough. */
 static tune_candidate *append(search *x, const variant *v, const params *p)
 {
     tune_result *r = x->result;
 
+    if (r->count >= TRIED_MOST)
+        return NULL;
     if (r->count == x->capacity) {
         const size_t capacity = x->capacity ? 2 * x->capacity : 64;
         tune_candidate *bigger = realloc(r->tried, capacity * sizeof(*bigger));
 
-        if (!bigger || r->count >= TRIED_MOST)
+        if (!bigger)
             return NULL;
         r->tried = bigger;
         x->capacity = capacity;
@@ -272,7 +274,7 @@ static bool allowed(const search *x, const tune_candidate *c)
     return false;
 }
 
-/* The candidate, tried now unless it was before; SIZE_MAX without memory. */
+/* The candidate, tried now unless it was before; SIZE_MAX without a place for it. */
 static size_t try(search *x, const variant *v, const params *p)
 {
     size_t at = find(x, v, p);
@@ -349,7 +351,7 @@ static size_t try_variant(search *x, const tune_space *space)
 /* One tunable at a time, as long as that helps. */
 static void descend(search *x, const tune_space *space, size_t at)
 {
-    bool better = true;
+    bool better = isfinite(time_of(x, at)); /* else there is nothing to descend from */
 
     while (better && !over(x) && !broken(x)) {
         better = false;
@@ -412,8 +414,8 @@ static size_t promising(const search *x, const tune_space *const spaces[], const
     for (size_t i = 0; i < count; i++) {
         size_t k = n;
 
-        if (!(time_of(x, usual[i]) <= promising_ratio * time_of(x, x->best)) ||
-            spaces[i]->total < 2)
+        if (!isfinite(time_of(x, usual[i])) || spaces[i]->total < 2 ||
+            time_of(x, usual[i]) > promising_ratio * time_of(x, x->best))
             continue;
         if (n == SEARCHED && time_of(x, usual[i]) >= time_of(x, usual[out[n - 1]]))
             continue;
@@ -563,7 +565,7 @@ static tsr_status run_finals(search *x, size_t before)
         return st;
     for (size_t i = 0; i < n; i++) {
         if (times[i].count < 3)
-            return TSR_OK; /* stopped: the search's own times stand */
+            return TSR_OK; /* stopped: nothing is decided */
         x->result->tried[at[i]].time = times[i];
         x->result->tried[at[i]].outcome = TUNE_FINAL;
     }
@@ -628,13 +630,20 @@ static size_t try_before(search *x)
     return try(x, now.variant, &now.params);
 }
 
-static size_t timed(const tune_result *r)
+/* Only what the finals have compared wins: the search's own times are of a few samples each, and
+ * of other moments.  One candidate alone is a choice where no other is left to try. */
+static void decide(search *x)
 {
-    size_t n = 0;
+    tune_result *r = x->result;
+    size_t ran = 0;
+    bool decided;
 
     for (size_t i = 0; i < r->count; i++)
-        n += r->tried[i].outcome >= TUNE_TIMED;
-    return n;
+        ran += r->tried[i].outcome >= TUNE_SLOW;
+    decided = r->best && r->best->outcome == TUNE_FINAL && (ran > 1 || r->complete);
+    r->undecided = r->best && !decided;
+    if (!decided)
+        r->best = r->fastest = NULL;
 }
 
 static void start_clock(search *x)
@@ -679,8 +688,7 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
     if (before != SIZE_MAX && out->tried[before].outcome >= TUNE_TIMED)
         out->before = &out->tried[before];
     out->stopped = stopped(&x);
-    if (out->stopped && timed(out) < 2)
-        out->best = out->fastest = NULL; /* compared with nothing */
+    decide(&x);
 
 cleanup:
     trial_close(&x.trial);

@@ -65,11 +65,12 @@ typedef struct tune_options {
 typedef struct tune_result {
     tune_candidate *tried; /* count of them, in the order of trying; tune_result_free */
     size_t count;
-    const tune_candidate *best;    /* one of them, NULL where nothing ran */
+    const tune_candidate *best;    /* one of them, NULL where nothing ran, or `undecided` */
     const tune_candidate *fastest; /* of the finalists: it may be tied with a simpler best */
     const tune_candidate *before;  /* what a call runs until now, NULL where it was not timed */
     double spread;                 /* of the finalists' times, what a tie is within */
     bool complete;                 /* every suited combination of every variant was tried */
+    bool undecided; /* something ran, and there was no time to compare it in finals */
     bool stopped;
 } tune_result;
 

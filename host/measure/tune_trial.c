@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "measure/verify.h"
+#include "session/events.h"
 
 tsr_status trial_open(tsr_session *s, const problem *problems, size_t count, uint64_t seed,
                       bool warm, trial *out, tsr_error *err)
@@ -72,18 +73,6 @@ static tsr_status wait(const trial *t, const selection *sel, cl_event last, tsr_
                     session_facts(t->session)->name);
 }
 
-/* First START to last END; wall time where the queue records none. */
-static double span(cl_event first, cl_event last, uint64_t wall)
-{
-    cl_ulong start = 0, end = 0;
-
-    if (!first || !last ||
-        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) ||
-        clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL))
-        return fmax((double)wall, 1);
-    return end > start ? (double)(end - start) : 1;
-}
-
 /* One call of one problem on its next set. */
 static tsr_status sample(trial *t, size_t i, const selection *sel, double *ns, tsr_error *err)
 {
@@ -101,8 +90,13 @@ static tsr_status sample(trial *t, size_t i, const selection *sel, double *ns, t
     st = call(t, i, x->next++, sel, &first, &last, err);
     if (st == TSR_OK)
         st = wait(t, sel, last, err);
-    if (st == TSR_OK)
-        *ns = span(first, last, clock_ns() - start);
+    if (st == TSR_OK) {
+        *ns = (double)(clock_ns() - start);
+        /* C code has no commands, and some queues record no times. */
+        if (first && t->session->profiling)
+            st = events_span(first, last, ns, err);
+        *ns = fmax(*ns, 1);
+    }
     if (first)
         clReleaseEvent(first);
     if (last)

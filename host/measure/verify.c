@@ -235,7 +235,9 @@ static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t 
                                tsr_error *err)
 {
     const tunable *varied = &s->variant->tunables[t];
-    const size_t half = size_max(s->count / 2, 1), visits = s->options->tiny ? 1 : 3;
+    /* Each builds a program of its own, which takes a CPU's compiler a second and more. */
+    const bool few = s->options->tiny || session_facts(s->session)->kind == DEVICE_CPU;
+    const size_t half = size_max(s->count / 2, 1), visits = few ? 1 : 3;
     tsr_status st = TSR_OK;
 
     for (size_t n = 0; n < TUNABLE_VALUES_MAX && varied->values[n]; n++) {

@@ -353,9 +353,9 @@ static bool pipelined_step(const job *j, size_t i, step *out)
 }
 
 static const tunable item_block_tunables[] = {
-    {"ROWS", "rows of C in registers: each load of B serves them all", {1, 2, 4, 6, 8}, 4},
-    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 3},
-    {"BITS", "width of a vector", {128, 256, 512}, 256},
+    {"ROWS", "rows of C in registers: each load of B serves them all", {1, 2, 4, 6, 8}, 6},
+    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 1},
+    {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
 };
 
 static size_t item_block_columns(const job *j)
@@ -387,11 +387,11 @@ static bool item_block_step(const job *j, size_t i, step *out)
 /* item-panels has all but the last. */
 static const tunable item_panels_tunables[] = {
     {"ROWS", "rows of C in registers: each load of B serves them all", {4, 6, 8, 12}, 6},
-    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 2},
-    {"BITS", "width of a vector", {128, 256, 512}, 256},
-    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8}, 4},
-    {"DEPTH", "rows of a panel: C is added to less often", {64, 256, 512, 1024}, 1024},
-    {"SPAN", "extent of k that is worth a part of its own", {64, 256, 1024}, 256},
+    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 1},
+    {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
+    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4},
+    {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024},
+    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256},
 };
 
 static const tunable mma_tunables[] = {
@@ -595,11 +595,28 @@ static size_t names_copy(const char *const names[], size_t n, const char *out[PR
     return n;
 }
 
+static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *out[])
+{
+    static const char *const packed[] = {"item-panels", "item-block", "item-split", "vector",
+                                         "block",       "tiled",      "naive",      "pipelined"};
+    static const char *const direct[] = {"item-block", "item-panels", "item-split", "vector",
+                                         "block",      "tiled",       "naive",      "pipelined"};
+    static const char *const split[] = {"item-split", "item-panels", "item-block", "vector",
+                                        "block",      "tiled",       "naive",      "pipelined"};
+    const double columns = (double)p->n, outputs = (double)p->m * columns;
+
+    /* C of less than 2^14 outputs a core, and few rows, has too few tiles to share out. */
+    if (p->k >= 1024 && p->m >= 16 && p->m <= 512 && outputs <= 0x1p14 * (double)cores)
+        return names_copy(split, ARRAY_COUNT(split), out);
+    /* Copying B pays where enough rows of A, or enough work, come after it. */
+    if (columns >= 16 && (p->m < 16 || outputs * (double)p->k < 0x1p20))
+        return names_copy(direct, ARRAY_COUNT(direct), out);
+    return names_copy(packed, ARRAY_COUNT(packed), out);
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const on_cpu[] = {"item-block", "vector", "block",
-                                         "tiled",      "naive",  "pipelined"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tf32", "mma",   "pipelined",
                                         "vector",       "block",      "tiled", "naive"};
     static const char *const small[] = {"wgmma-tf32", "mma",   "vector", "pipelined",
@@ -611,7 +628,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (d->kind == DEVICE_CPU)
-        return names_copy(on_cpu, ARRAY_COUNT(on_cpu), out);
+        return prefer_cpu(&q->matmul, d->compute_units, out);
     /* Tiles do not pay where one side is shorter than a quarter of one. */
     if (size_min(m, n) < 8)
         return names_copy(thin, ARRAY_COUNT(thin), out);

@@ -5,13 +5,27 @@
 
 /* Work-items for each core, so that none waits long for another one.  Below ROWS_LEAST rows copying
  * a panel costs too much beside using it; from ROWS_ENOUGH on it costs nothing, and parts of k
- * serve better than parts of m.  A worker's stack takes PRIVATE_MOST. */
-enum { ITEMS_CORE = 4, ROWS_LEAST = 64, ROWS_ENOUGH = 256, PRIVATE_MOST = 1 << 20 };
+ * serve better than parts of m. */
+enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
+
+/* Bytes of private memory: what the stack of a CPU's thread takes with ease, and what other devices
+ * set aside for each of thousands of work-items. */
+enum { PRIVATE_CPU = 2 << 20, PRIVATE_OTHER = 32 << 10 };
 
 static size_t panel_columns(const job *j)
 {
     return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
            tsr_type_size(j->problem->matmul.type);
+}
+
+/* Bytes that a work-item copies A and B to, as the kernel declares them. */
+static size_t private_bytes(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t band = p->trans_a ? (size_t)8 * param(j->params, "ROWS") : 0;
+
+    return (param(j->params, "PANELS") * panel_columns(j) + band) * param(j->params, "DEPTH") *
+           tsr_type_size(p->type);
 }
 
 static size_t items_wanted(const job *j)
@@ -96,8 +110,7 @@ const char *matmul_panels_unsuited(const job *j, text *reason)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t most = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
-    const size_t panels = (size_t)param(j->params, "PANELS") * param(j->params, "DEPTH") *
-                          param(j->params, "VECTORS") * param(j->params, "BITS") / 8;
+    const size_t limit = j->device->kind == DEVICE_CPU ? PRIVATE_CPU : PRIVATE_OTHER;
 
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         if (sizes[i] <= most)
@@ -106,14 +119,9 @@ const char *matmul_panels_unsuited(const job *j, text *reason)
                     most);
         return text_get(reason);
     }
-    if (j->device->kind != DEVICE_CPU) {
-        text_format(reason, "its panels take %zu bytes of private memory, which is for CPUs",
-                    panels);
-        return text_get(reason);
-    }
-    if (panels > PRIVATE_MOST) {
-        text_format(reason, "its panels take %zu bytes of private memory, and the limit is %d",
-                    panels, PRIVATE_MOST);
+    if (private_bytes(j) > limit) {
+        text_format(reason, "its panels take %zu bytes of private memory, and the limit is %zu",
+                    private_bytes(j), limit);
         return text_get(reason);
     }
     return real_unsuited(p->type, p->precision, j->device, reason);

@@ -7,8 +7,8 @@
 /* Entries of cl/matmul_item_panels.cl, in the variants' order. */
 enum { PANELS_MULTIPLY, PANELS_SUM };
 
-/** How work-items share a product out: each computes `rows` x `columns` of C over `span` of k, those
- *  at the edges less, in blocks of up to `depth` along k. */
+/** How work-items share a product out: each computes `rows` x `columns` of C over `span` of k,
+ * those at the edges less, in blocks of up to `depth` along k. */
 typedef struct panels_share {
     size_t rows, columns, span, depth;
     size_t down, across, parts; /* work-items along m, n and k */

@@ -364,18 +364,57 @@ static tsr_status make_folders(const char *path, tsr_error *err)
                : tsr_fail(err, TSR_EFILE, 0, "tuning folder '%s': %s", path, strerror(errno));
 }
 
+/* The user's folder, which must have a name. */
+static tsr_status find_folder(text *out, tsr_error *err)
+{
+    tuning_folder(out);
+    if (out->failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the name of the tuning folder");
+    if (!out->length)
+        return tsr_fail(err, TSR_EFILE, 0,
+                        "no tuning folder: none of TESSERA_TUNING_DIR, XDG_CONFIG_HOME and HOME "
+                        "names one");
+    return TSR_OK;
+}
+
+tsr_status tuning_check_folder(tsr_error *err)
+{
+    text path = {0};
+    tsr_status st = find_folder(&path, err);
+    char *there, *slash;
+
+    if (st)
+        goto cleanup;
+    /* The nearest folder that is there: in it the others would be made. */
+    there = path.data;
+    while (access(there, F_OK) != 0 && errno == ENOENT) {
+        slash = strrchr(there, '/');
+        if (!slash || slash == there) {
+            strcpy(there, slash ? "/" : ".");
+            break;
+        }
+        *slash = '\0';
+    }
+    if (access(there, W_OK | X_OK) != 0) {
+        const int code = errno;
+
+        text_clear(&path);
+        tuning_folder(&path);
+        st = tsr_fail(err, TSR_EFILE, 0, "tuning folder '%s': %s", text_get(&path), strerror(code));
+    }
+
+cleanup:
+    text_free(&path);
+    return st;
+}
+
 tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)
 {
     text path = {0}, content = {0};
     output *file = NULL;
-    tsr_status st;
+    tsr_status st = find_folder(&path, err);
 
-    tuning_folder(&path);
-    if (!path.length)
-        return tsr_fail(err, TSR_EFILE, 0,
-                        "no tuning folder: none of TESSERA_TUNING_DIR, XDG_CONFIG_HOME and HOME "
-                        "names one");
-    st = tuning_write_text(t, 1, &content, err);
+    st = st ? st : tuning_write_text(t, 1, &content, err);
     if (st == TSR_OK)
         st = make_folders(text_get(&path), err);
     if (st != TSR_OK)

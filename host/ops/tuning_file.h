@@ -33,6 +33,10 @@ void tuning_read_text(const operation *op, const char *source, size_t size, cons
 /** The text of a file that holds these entries, with its line end. */
 tsr_status tuning_write_text(const tuning *entries, size_t count, text *out, tsr_error *err);
 
+/** Whether the user's folder is there, or can be made, and can be written: TSR_EFILE where not.
+ *  Makes nothing. */
+tsr_status tuning_check_folder(tsr_error *err);
+
 /**
  * Store an entry in the user's folder, replacing the one of its device, driver,
  * op and class.  The file appears whole or not at all; concurrent stores do no harm.

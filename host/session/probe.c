@@ -26,7 +26,8 @@ static const size_t large_local_sizes[] = {231424, 166912, 101376, 65536};
 typedef enum answer {
     ANSWER_YES,
     ANSWER_NO,
-    ANSWER_NONE /* something else failed: no answer, and nothing to keep */
+    ANSWER_REFUSED, /* the launch: more than the chip holds, or more than is free now */
+    ANSWER_NONE     /* something else failed: no answer, and nothing to keep */
 } answer;
 
 /* Launch on a queue of the probe's own: the session's may belong to a caller who has work in it. */
@@ -49,8 +50,15 @@ static cl_int launch(tsr_session *s, cl_kernel kernel, size_t items, cl_mem buff
     return rc;
 }
 
+static answer launch_failed(cl_int rc)
+{
+    return rc == CL_OUT_OF_RESOURCES || rc == CL_INVALID_WORK_GROUP_SIZE ? ANSWER_REFUSED
+                                                                         : ANSWER_NONE;
+}
+
 /* Compile, run one work-group of so many items and read one uint each.  ANSWER_NO where the
- * compiler refuses, ANSWER_NONE where something else fails; the reason is then in why. */
+ * compiler refuses, ANSWER_REFUSED where the launch is refused for what the kernel takes,
+ * ANSWER_NONE where something else fails; the reason is then in why. */
 static answer run_group(tsr_session *s, const char *source, const char *options, size_t items,
                         cl_uint *out, char *why, size_t why_size)
 {
@@ -65,17 +73,20 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
                  err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
-        return err.status == TSR_EBUILD || err.status == TSR_EUNSUITED ? ANSWER_NO : ANSWER_NONE;
+        return err.status == TSR_EBUILD || err.status == TSR_EUNSUITED ? ANSWER_NO
+                                                                       : launch_failed(err.cl);
     }
     buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, items * sizeof(*out), NULL, &rc);
-    if (buffer) {
-        rc = launch(s, kernel, items, buffer, out);
-        clReleaseMemObject(buffer);
+    if (!buffer) {
+        snprintf(why, why_size, "a buffer for the probe: %s (%d)", cl_code_name(rc), rc);
+        return ANSWER_NONE;
     }
+    rc = launch(s, kernel, items, buffer, out);
+    clReleaseMemObject(buffer);
     if (rc == CL_SUCCESS)
         return ANSWER_YES;
     snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
-    return ANSWER_NONE;
+    return launch_failed(rc);
 }
 
 static answer run(tsr_session *s, const char *source, const char *options, cl_uint *out, char *why,
@@ -185,13 +196,17 @@ static answer probe_large_local(tsr_session *s, char *why, size_t size)
     }
     for (size_t k = 0; k < sizeof(large_local_sizes) / sizeof(large_local_sizes[0]); k++) {
         const size_t bytes = large_local_sizes[k];
+        answer ran;
         bool right;
 
         if (bytes <= s->device.facts.local_memory)
             break;
         snprintf(options, sizeof(options), "-cl-std=CL1.2 -DLOCAL_WORDS=%zu", bytes / 4);
         /* A chip that holds less refuses at build or at launch: the next size may fit. */
-        right = run(s, "probe_large_local.cl", options, got, why, size) == ANSWER_YES;
+        ran = run(s, "probe_large_local.cl", options, got, why, size);
+        if (ran == ANSWER_NONE)
+            return ran;
+        right = ran == ANSWER_YES;
         for (unsigned i = 0; i < PROBE_ITEMS && right; i++)
             right = got[i] == 5 * (PROBE_ITEMS - 1 - i) + 11;
         if (right) {
@@ -299,7 +314,7 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
             why[0] = '\0';
         memcpy(d->feature_why[f], why, sizeof(why));
         text_format(&kept, "%c%zu", found == ANSWER_YES ? 'y' : 'n', number ? *number : 0);
-        if (found != ANSWER_NONE && !kept.failed)
+        if ((found == ANSWER_YES || found == ANSWER_NO) && !kept.failed)
             cache_store(&s->cache, text_get(&key), (const unsigned char *)text_get(&kept),
                         kept.length, why);
     }

@@ -200,6 +200,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
     p = calloc(1, sizeof(*p));
     if (!p)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
+    p->device = s->device.id;
     text_append(&p->source_file, source_file);
     text_append(&p->options, options);
     text_append(&p->runs, runs);
@@ -263,26 +264,69 @@ tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_err
     return TSR_OK;
 }
 
-tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err)
+/* Where the session's device is among a program's, which are those of the context. */
+static tsr_status find_device(const program *p, cl_uint count, size_t *at, tsr_error *err)
 {
-    unsigned char *binary = NULL;
-    size_t bytes = 0;
+    cl_device_id *devices = calloc(count, sizeof(*devices));
     cl_int rc;
 
-    rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL);
-    if (rc != CL_SUCCESS || bytes == 0)
-        return tsr_fail(err, TSR_ECL, rc, "no binary of %s", text_get(&p->source_file));
-    binary = calloc(1, bytes + 1);
-    if (!binary)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a binary of %zu bytes", bytes);
-    rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL);
-    if (rc != CL_SUCCESS) {
-        free(binary);
-        return tsr_fail(err, TSR_ECL, rc, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
-    }
-    *out = binary;
-    *size = bytes;
+    if (!devices)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %u devices", count);
+    rc = clGetProgramInfo(p->handle, CL_PROGRAM_DEVICES, count * sizeof(*devices), devices, NULL);
+    for (*at = 0; rc == CL_SUCCESS && *at < count && devices[*at] != p->device;)
+        ++*at;
+    free(devices);
+    if (rc != CL_SUCCESS || *at == count)
+        return tsr_fail(err, TSR_ECL, rc, "%s is not of the session's device",
+                        text_get(&p->source_file));
     return TSR_OK;
+}
+
+tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err)
+{
+    unsigned char **binaries = NULL; /* NULL for devices whose binary is not asked for */
+    size_t *sizes = NULL, at = 0;
+    cl_uint count = 0;
+    cl_int rc = clGetProgramInfo(p->handle, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, NULL);
+    tsr_status st;
+
+    if (rc != CL_SUCCESS || count == 0)
+        return tsr_fail(err, TSR_ECL, rc, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)");
+    st = find_device(p, count, &at, err);
+    if (st)
+        return st;
+    sizes = calloc(count, sizeof(*sizes));
+    binaries = calloc(count, sizeof(*binaries));
+    if (!sizes || !binaries) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the binaries of %u devices", count);
+        goto cleanup;
+    }
+    rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, count * sizeof(*sizes), sizes, NULL);
+    if (rc != CL_SUCCESS || sizes[at] == 0) {
+        st = tsr_fail(err, TSR_ECL, rc, "no binary of %s", text_get(&p->source_file));
+        goto cleanup;
+    }
+    binaries[at] = calloc(1, sizes[at] + 1);
+    if (!binaries[at]) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for a binary of %zu bytes", sizes[at]);
+        goto cleanup;
+    }
+    rc =
+        clGetProgramInfo(p->handle, CL_PROGRAM_BINARIES, count * sizeof(*binaries), binaries, NULL);
+    if (rc != CL_SUCCESS) {
+        st = tsr_fail(err, TSR_ECL, rc, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+        goto cleanup;
+    }
+    *out = binaries[at];
+    *size = sizes[at];
+    binaries[at] = NULL; /* moved to the caller */
+
+cleanup:
+    if (binaries)
+        free(binaries[at]);
+    free(binaries);
+    free(sizes);
+    return st;
 }
 
 void programs_save(tsr_session *s)

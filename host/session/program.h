@@ -10,7 +10,8 @@ struct program {
     text runs; /* the kernels that are to run, each after a space; "" for whichever */
     text key;  /* of the cache entry */
     cl_program handle;
-    cl_kernel *kernels; /* made on first use, in the order of `entries` */
+    cl_device_id device; /* the session's, of those of its context */
+    cl_kernel *kernels;  /* made on first use, in the order of `entries` */
     char **entries;
     size_t kernel_count;
     text log;   /* what the compiler said */
@@ -30,7 +31,8 @@ struct program {
  * @param runs Names of the kernels that are to run, each after a space.
  * @param out  Receives it, borrowed from the session.
  * @return TSR_OK; TSR_EBUILD with the head of the log (all of it is then in
- *         s->build_log); TSR_EFILE, TSR_ENOMEM, TSR_ECL.
+ *         s->build_log); TSR_EUNSUITED where marked lines cannot be built for
+ *         their target (session/retarget.h); TSR_EFILE, TSR_ENOMEM, TSR_ECL.
  */
 tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
                        const char *runs, program **out, tsr_error *err);

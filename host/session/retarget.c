@@ -16,8 +16,9 @@ bool retarget_wanted(const char *source, char target[RETARGET_NAME])
         return false;
     found += strlen(mark);
     length = strcspn(found, " \t\n\\\"");
+    /* No target is that long.  Cut short it is none either, and retarget_ptx says so. */
     if (length >= RETARGET_NAME)
-        return false;
+        length = RETARGET_NAME - 1;
     memcpy(target, found, length);
     target[length] = '\0';
     return true;

@@ -35,7 +35,8 @@ class Measured(Case):
         cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
         cls.file = os.path.join(cls.cache, "rows.json")
         cls.done = subprocess.run(
-            [COMMAND, "roofline", "matmul", "--size", "128", "--device", "cpu", "-o", cls.file],
+            [COMMAND, "roofline", "matmul", "--size", "128", "--size", "64", "--device", "cpu",
+             "-o", cls.file],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
             env=environment(TESSERA_CACHE_DIR=os.path.join(cls.cache, "own")))
         cls.rows = []
@@ -88,7 +89,8 @@ class Measured(Case):
 
     def test_the_ladder_is_placed(self):
         steps = [r for r in self.rows if r["kind"] == "kernel"]
-        self.assertIn("naive", [r["name"] for r in steps])
+        self.assertEqual([r["size"] for r in steps if r["name"] == "naive"],
+                         ["128x128x128", "64x64x64"])
         fp32 = self.limits()["fp32"]["rate"]
         read = self.limits()["memory read"]["rate"]
         for r in steps:
@@ -106,7 +108,7 @@ class Measured(Case):
                      "--budget", "5", "-o", "rows.json", env=own)
         with open(self.path("rows.json"), encoding="utf-8") as f:
             bench, = rows_of(f.read())
-        here, = [r for r in self.rows if r["name"] == "naive"]
+        here, = [r for r in self.rows if r["name"] == "naive" and r["size"] == "128x128x128"]
         self.assertEqual((bench["bound_by"], bench["limit_rate"]),
                          (here["bound_by"], here["limit_rate"]))
 
@@ -160,6 +162,12 @@ class Others(Case):
         self.fail_with(2, "roofline", "--device", "nowhere", says="nowhere")
         self.fail_with(1, "roofline", "--device", "host", says="host runs C")
         self.assertEqual(self.names(), [])
+
+    def test_a_wrong_size_costs_no_measuring(self):
+        start = time.monotonic()
+        self.fail_with(2, "roofline", "sort", "--size", "10x10", says="10x10")
+        self.fail_with(2, "roofline", "matmul", "sort", "--size", "8x8x8", says="8x8x8")
+        self.assertLess(time.monotonic() - start, 20)
 
     def test_an_output_that_cannot_be_written_costs_no_measuring(self):
         start = time.monotonic()

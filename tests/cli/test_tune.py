@@ -106,10 +106,31 @@ class OnHost(Tuned):
         self.fail_with(2, "tune", "sort", "--json", "-o", "-", says="standard output")
 
     def test_no_place_to_keep(self):
-        r = self.tessera("tune", "sort", "--device", "host", "--size", "100", "--budget", "1",
+        """It is told before the search."""
+        start = time.monotonic()
+        r = self.tessera("tune", "sort", "--device", "host", "--size", "100k", "--budget", "60",
                          env={"TESSERA_TUNING_DIR": "/dev/null/no"})
         self.assertEqual(r.status, 1, r)
         self.assertIn("/dev/null/no", r.err)
+        self.assertEqual(r.out, "")
+        self.assertLess(time.monotonic() - start, 20)
+
+    def test_interrupted_before_the_finals(self):
+        """Times of the search alone decide nothing."""
+        child = subprocess.Popen(
+            [COMMAND, "tune", "matmul", "--device", "host", "--size", "1500", "--budget", "600",
+             "--json"], cwd=self.folder, env=environment(**self.env()),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(5)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, 130, err)
+        (c,) = json.loads(out)["classes"]
+        self.assertTrue(c["interrupted"] and c["tried"], c)
+        self.assertEqual((c["best"], c["kept"]), (None, None))
+        self.assertFalse(os.path.exists(self.tuning))
+        if any(t["outcome"] in ("timed", "final") for t in c["tried"]):
+            self.assertIn("nothing kept: the time was too short", err)
 
 
 class LookUp(Tuned):

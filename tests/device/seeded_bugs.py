@@ -41,6 +41,9 @@ BUGS = {
     "sweep-block-b-stride":
         ("matmul", "block", "matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
          "tile_b[p][x + r * (SIDE - 1)]", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-item-split-part-stride":
+        ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
+         "part + z * n + j", ["SPAN=8"]),
     "sweep-split-row-part-stride":
         ("matvec", "split-row", "matvec_split_row.cl", "(ulong)row * parts + part", 0,
          "(ulong)row + part", []),
@@ -57,6 +60,12 @@ BUGS = {
     "oclgrind-naive-store-guard":
         ("matmul", "naive", "matmul_naive.cl", "if (i >= m || j >= n)", 0,
          "if (i > m || j >= n)", []),
+    "sweep-item-panels-block-guard":
+        ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
+         ["DEPTH=16"]),
+    "oclgrind-item-panels-row-guard":
+        ("matmul", "item-panels", "matmul_item_panels.cl", "min(r, rows - 1)", 0, "r",
+         ["PANELS=1", "DEPTH=16"]),
     "sweep-sort-naive-guard":
         ("sort", "naive", "sort_naive.cl", "if (high < n)", 0, "if (high + 1 < n)", []),
     "oclgrind-sort-naive-guard":

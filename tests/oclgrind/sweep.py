@@ -11,6 +11,8 @@ from simulator import Run
 SMALLER = {
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
+    ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
+    ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "two-phase-registers"): ["GROUP=16", "STAGES=2"],
 }

@@ -1,6 +1,7 @@
 /**
  * Peers that are made up, as peer_cublas.so: products in float32 and in TF32
- * that are right, and two that claim more than they hold (with FAKE_WRONG set).
+ * that are right, two that claim more than they hold (with FAKE_WRONG set), and
+ * one whose fourth call fails (with FAKE_FAILS set).
  * They multiply float32 without transposes, alpha or beta.
  */
 #include <math.h>
@@ -12,6 +13,7 @@
 typedef struct product {
     peer_problem problem;
     float *a, *b, *c; /* rounded, and their product */
+    size_t runs;
 } product;
 
 static const char *unsuited_at(const peer_problem *p, const char *precision)
@@ -40,6 +42,11 @@ static const char *wrong_f32_unsuited(const peer_problem *p)
 static const char *wrong_tf32_unsuited(const peer_problem *p)
 {
     return getenv("FAKE_WRONG") ? tf32_unsuited(p) : "FAKE_WRONG is not set";
+}
+
+static const char *failing_unsuited(const peer_problem *p)
+{
+    return getenv("FAKE_FAILS") ? f32_unsuited(p) : "FAKE_FAILS is not set";
 }
 
 /* To nearest, with `bits` significant bits; NULL without memory. */
@@ -108,6 +115,13 @@ static int run(void *state, size_t calls, double *wall_ns)
     return 0;
 }
 
+static int run_and_fail(void *state, size_t calls, double *wall_ns)
+{
+    product *x = state;
+
+    return ++x->runs < 4 ? run(state, calls, wall_ns) : 77;
+}
+
 static int result(void *state, void *out, void *out2)
 {
     const product *x = state;
@@ -117,20 +131,21 @@ static int result(void *state, void *out, void *out2)
     return 0;
 }
 
-#define FAKE(name_, precision_, unsuited_, open_)                                                  \
+#define FAKE(name_, precision_, unsuited_, open_, run_)                                            \
     {                                                                                              \
         .name = (name_), .version = "1", .place = PEER_CPU, .precision = (precision_),             \
-        .unsuited = (unsuited_), .open = (open_), .run = run, .result = result,                    \
+        .unsuited = (unsuited_), .open = (open_), .run = (run_), .result = result,                 \
         .close = close_product                                                                     \
     }
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peers[] = {
-        FAKE("fake FP32", NULL, f32_unsuited, f32_open),
-        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open),
-        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open),
-        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open),
+        FAKE("fake failing", NULL, failing_unsuited, f32_open, run_and_fail),
+        FAKE("fake FP32", NULL, f32_unsuited, f32_open, run),
+        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open, run),
+        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open, run),
+        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open, run),
     };
     static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
 

@@ -10,11 +10,13 @@
 
 #include <bench/peer.h>
 
-/* Of a call: what it claims, first and later, and how long it sleeps. */
+/* Of a call: what it claims, first and later, and how long it sleeps.  After so many (0: never)
+ * the keys cannot be restored. */
 typedef struct pace {
     const char *name;
     double first_ns, later_ns;
     time_t sleeps;
+    size_t fails_at;
 } pace;
 
 typedef struct sorting {
@@ -81,9 +83,11 @@ static int run(void *state, size_t calls, double *wall_ns)
     return 0;
 }
 
-static void restore(void *state)
+static int restore(void *state)
 {
-    (void)state;
+    const sorting *s = state;
+
+    return s->pace->fails_at && s->calls >= s->pace->fails_at ? 78 : 0;
 }
 
 static int result(void *state, void *out, void *out2)
@@ -102,8 +106,8 @@ static void close_sorting(void *state)
 }
 
 /* A peer's functions know their peer by being its own. */
-#define PACE(id, name_, first, later, seconds)                                                     \
-    static const pace id = {name_, first, later, seconds};                                         \
+#define PACE(id, name_, first, later, seconds, calls_)                                             \
+    static const pace id = {name_, first, later, seconds, calls_};                                 \
     static const char *id##_unsuited(const peer_problem *p)                                        \
     {                                                                                              \
         return unsuited_as(p, (name_));                                                            \
@@ -115,13 +119,14 @@ static void close_sorting(void *state)
         return open_as(p, &(id));                                                                  \
     }
 
-PACE(two_seconds, "fake two seconds", 2e9, 2e9, 0)
-PACE(five_seconds, "fake five seconds", 5e9, 5e9, 0)
-PACE(compiles, "fake compiles", 5e9, 1e6, 0)
-PACE(stays_long, "fake stays long", 5e9, 5e9, 0)
-PACE(sleeper_1, "fake sleeper 1", 1e9, 1e9, 1)
-PACE(sleeper_2, "fake sleeper 2", 1e9, 1e9, 1)
-PACE(sleeper_3, "fake sleeper 3", 1e9, 1e9, 1)
+PACE(two_seconds, "fake two seconds", 2e9, 2e9, 0, 0)
+PACE(five_seconds, "fake five seconds", 5e9, 5e9, 0, 0)
+PACE(unrestorable, "fake unrestorable", 2e9, 2e9, 0, 2)
+PACE(compiles, "fake compiles", 5e9, 1e6, 0, 0)
+PACE(stays_long, "fake stays long", 5e9, 5e9, 0, 0)
+PACE(sleeper_1, "fake sleeper 1", 1e9, 1e9, 1, 0)
+PACE(sleeper_2, "fake sleeper 2", 1e9, 1e9, 1, 0)
+PACE(sleeper_3, "fake sleeper 3", 1e9, 1e9, 1, 0)
 
 #define FAKE(id, name_, place_)                                                                    \
     {                                                                                              \
@@ -135,6 +140,7 @@ PEER_EXPORT const peer_list *peer_module(void)
     static const peer the_peers[] = {
         FAKE(two_seconds, "fake two seconds", PEER_CPU),
         FAKE(five_seconds, "fake five seconds", PEER_CPU),
+        FAKE(unrestorable, "fake unrestorable", PEER_CPU),
         FAKE(compiles, "fake compiles", PEER_OPENCL),
         FAKE(stays_long, "fake stays long", PEER_OPENCL),
         FAKE(sleeper_1, "fake sleeper 1", PEER_CPU),

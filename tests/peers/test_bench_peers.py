@@ -74,6 +74,19 @@ class Precision(Peers):
         self.assertRegex(r.out, r"float32 tf32, tf32, \w+, wall time; .*\n.*\n  fake TF32 ")
 
 
+class Failure(Peers):
+    def test_one_that_fails_while_it_is_timed(self):
+        """It says so in its row; the others and ours are timed."""
+        r = self.bench("matmul", "--size", "50x40x1", "--budget", "2", "--json", "--quiet",
+                       FAKE_FAILS="1")
+        rows = {row["name"]: row for row in map(json.loads, r.out.splitlines())}
+        failed = rows.pop("fake failing")
+        self.assertEqual((failed["unsuited"], failed["samples"]),
+                         ("fake failing failed with code 77", 0))
+        self.assertTrue(rows["fake FP32"]["samples"] and rows["fake TF32"]["samples"])
+        self.assertTrue([row for row in rows.values() if row["kind"] == "kernel"])
+
+
 class Time(Peers):
     def calls(self):
         with open(self.path("log"), encoding="utf-8") as f:
@@ -86,6 +99,11 @@ class Time(Peers):
     def test_a_slow_peer_gets_three_samples(self):
         row = self.sort("two seconds")["fake two seconds"]
         self.assertEqual((row["samples"], row["median_ns"], self.calls()), (3, 2e9, 4))
+
+    def test_keys_that_cannot_be_restored(self):
+        row = self.sort("unrestorable")["fake unrestorable"]
+        self.assertEqual((row["unsuited"], row["samples"]),
+                         ("restoring the keys of fake unrestorable failed with code 78", 0))
 
     def test_a_long_call_is_timed_once(self):
         row = self.sort("five seconds")["fake five seconds"]

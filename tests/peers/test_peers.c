@@ -138,7 +138,7 @@ static void further_calls(const peer *who, void *state, const peer_trial *t, siz
     expect(who->run(state, SETS - 1, &ns) == 0, who, at, "run() fails on the other sets");
     if (who->restore) {
         expect(who->run(state, 1, &ns) != 0, who, at, "a used-up set is timed");
-        who->restore(state);
+        expect(who->restore(state) == 0, who, at, "restore() fails");
         expect(who->run(state, SETS + 1, &ns) != 0, who, at, "more calls than sets are timed");
         expect(who->run(state, SETS, &ns) == 0, who, at, "run() fails after restore()");
     } else {

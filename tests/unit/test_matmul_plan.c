@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "ops/matmul_panels.h"
 #include "ops/registry.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -117,9 +118,10 @@ static void check_launch(const job *j, const variant *v, const step *s)
 
     assert_int_equal(s->kind, STEP_LAUNCH);
     assert_int_equal(s->entry, 0);
-    assert_int_equal(s->dims, 2);
+    assert_true(s->dims == 2 || s->dims == 3);
     assert_true(s->local[0] * s->local[1] <= j->device->max_work_group);
-    for (unsigned d = 0; d < 2; d++) {
+    assert_true(s->dims == 2 || s->local[2] == 1);
+    for (unsigned d = 0; d < s->dims; d++) {
         assert_true(s->local[d] > 0 && s->local[d] <= j->device->max_work_item[d]);
         assert_int_equal(s->global[d] % s->local[d], 0);
         assert_true(s->global[d] < (uint64_t)1 << 32); /* what a 32-bit index can count */
@@ -216,7 +218,7 @@ static size_t check_device(const device_facts *d)
 
 static void plans_keep_the_limits(void **state)
 {
-    device_facts devices[7];
+    device_facts devices[8];
 
     (void)state;
     for (size_t i = 0; i < COUNT(devices); i++)
@@ -227,8 +229,139 @@ static void plans_keep_the_limits(void **state)
     devices[4].max_work_group = 64;
     devices[5].max_work_group = 1; /* what some drivers allow where there is a barrier */
     devices[6].max_work_group = 100;
+    devices[7].kind = DEVICE_CPU;
     for (size_t i = 0; i < COUNT(devices); i++)
         assert_true(check_device(&devices[i]) > 0); /* on each something runs */
+}
+
+/* ---- packed panels on a CPU -------------------------------------------------------------- */
+
+static device_facts cpu(size_t cores)
+{
+    device_facts d = gpu();
+
+    d.kind = DEVICE_CPU;
+    d.compute_units = cores;
+    return d;
+}
+
+/* `count` pieces of `size` cover `whole`, none of them in vain. */
+static void covers(size_t count, size_t size, size_t whole)
+{
+    assert_true(count * size >= whole);
+    assert_true((count - 1) * size < whole);
+}
+
+static void check_share(const job *j, const panels_share *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t deepest = param(j->params, "DEPTH");
+    const size_t panel =
+        (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / tsr_type_size(p->type);
+    const size_t k = p->alpha == 0 ? 0 : p->k;
+
+    assert_int_equal(s->rows % param(j->params, "ROWS"), 0);
+    assert_int_equal(s->columns % panel, 0);
+    assert_true(s->columns <= panel * param(j->params, "PANELS"));
+    covers(s->down, s->rows, p->m);
+    covers(s->across, s->columns, p->n);
+    assert_true(s->depth <= deepest);
+    if (k == 0) {
+        assert_int_equal(s->parts, 1);
+        return;
+    }
+    covers(s->parts, s->span, k);
+    /* Blocks of one size, and no more of them than needed. */
+    assert_true(s->depth > 0);
+    assert_int_equal(size_div_up(s->span, s->depth), size_div_up(s->span, deepest));
+}
+
+/* Partial sums, then one addition a row; the workspace holds one C for each part. */
+static void check_split(const job *j, const panels_share *s)
+{
+    const variant *v = find("item-split");
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t bytes = s->parts * p->m * p->n * tsr_type_size(p->type);
+    step first, second, none;
+
+    assert_int_equal(v->workspace(j), bytes);
+    assert_true(v->step(j, 0, &first));
+    assert_true(v->step(j, 1, &second));
+    assert_false(v->step(j, 2, &none));
+    assert_int_equal(first.global[2], s->parts);
+    assert_int_equal(first.arg[ARG_C].kind, ARG_WORKSPACE);
+    assert_int_equal(scalar_u32(&first, ARG_C + 2), p->n);
+    assert_int_equal(second.entry, 1);
+    assert_int_equal(second.global[0], p->m);
+    assert_int_equal(scalar_u32(&second, 1), s->parts);
+}
+
+static void panels_cover_the_product(void **state)
+{
+    static const size_t cores[] = {1, 2, 16, 192};
+    static const char *const names[] = {"item-panels", "item-split"};
+    problem p;
+
+    (void)state;
+    for (size_t c = 0; c < COUNT(cores); c++)
+        for (size_t n = 0; operation_matmul.sweep(n, false, &p); n++)
+            for (size_t i = 0; i < COUNT(names); i++) {
+                const device_facts d = cpu(cores[c]);
+                params chosen;
+
+                if (p.matmul.m == 0 || p.matmul.n == 0)
+                    continue;
+                for (size_t w = 0; combination(find(names[i]), w, &chosen); w++) {
+                    const job j = {&p, &d, &chosen};
+                    const panels_share s =
+                        i ? matmul_panels_share_split(&j) : matmul_panels_share(&j);
+
+                    check_share(&j, &s);
+                    if (i)
+                        check_split(&j, &s);
+                }
+            }
+}
+
+/* What parts of k cost: at most 8 copies of C for each core, however long k is. */
+static void split_workspace_is_bounded(void **state)
+{
+    const device_facts d = cpu(16);
+    const params chosen = params_default(find("item-split"));
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 64, .n = 64, .k = (size_t)1 << 31, .alpha = 1}};
+    const job j = {&p, &d, &chosen};
+
+    (void)state;
+    assert_int_equal(find("item-split")->workspace(&j), 128 * 64 * 64 * sizeof(float));
+    p.matmul.k = 1000; /* of 256 or more each */
+    assert_int_equal(find("item-split")->workspace(&j), 3 * 64 * 64 * sizeof(float));
+    p.matmul.m = p.matmul.n = 2000; /* C alone gives enough work-items */
+    p.matmul.k = 100000;
+    assert_int_equal(find("item-split")->workspace(&j), sizeof(float) * 2000 * 2000);
+}
+
+static void prefers(const char *name, size_t m, size_t n, size_t k)
+{
+    const device_facts d = cpu(2);
+    const problem p = {.op = &operation_matmul, .matmul = {.m = m, .n = n, .k = k, .alpha = 1}};
+    const char *names[PREFERENCES_MAX];
+
+    assert_true(operation_matmul.prefer(&p, &d, names) > 1);
+    assert_string_equal(names[0], name);
+}
+
+static void preference_of_a_cpu_follows_the_shape(void **state)
+{
+    (void)state;
+    prefers("item-panels", 256, 256, 256);
+    prefers("item-panels", 4096, 64, 4096);
+    prefers("item-panels", 64, 4096, 64);
+    prefers("item-panels", 4096, 1, 4096); /* narrower than a vector */
+    prefers("item-split", 64, 64, 16384);
+    prefers("item-split", 128, 128, 16384);
+    prefers("item-block", 64, 64, 64); /* copying costs more than it saves */
+    prefers("item-block", 4, 4096, 4096);
 }
 
 /* ---- reasons, with their values ---------------------------------------------------------- */
@@ -274,6 +407,8 @@ static void reasons_hold_values(void **state)
     p = small;
     p.matmul.precision = TSR_PRECISION_TF32;
     says("block", &p, &d, "tf32", "FP32");
+    p = small;
+    says("item-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
 }
 
 /* Up to 2^31 rows the indices fit, and one more is refused: the grid of the last is checked. */
@@ -383,9 +518,15 @@ static void broken_problems_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_keep_the_limits),      cmocka_unit_test(reasons_hold_values),
-        cmocka_unit_test(the_largest_grid_fits),      cmocka_unit_test(alpha_zero_reads_nothing),
-        cmocka_unit_test(bytes_are_what_has_to_move), cmocka_unit_test(broken_problems_are_refused),
+        cmocka_unit_test(plans_keep_the_limits),
+        cmocka_unit_test(reasons_hold_values),
+        cmocka_unit_test(the_largest_grid_fits),
+        cmocka_unit_test(alpha_zero_reads_nothing),
+        cmocka_unit_test(bytes_are_what_has_to_move),
+        cmocka_unit_test(broken_problems_are_refused),
+        cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
+        cmocka_unit_test(panels_cover_the_product),
+        cmocka_unit_test(split_workspace_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

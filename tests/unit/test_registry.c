@@ -181,8 +181,8 @@ static void tunables_have_values(void **state)
     each_variant(tunables_are_sound);
 }
 
-/* A tunable that the source never reads would be tuned in vain.  GROUP and PER_UNIT may decide the
- * launch alone; then the file's head says so, and names them. */
+/* A tunable that the source never reads would be tuned in vain.  GROUP, PER_UNIT and SPAN may
+ * decide the launch alone; then the file's head says so, and names them. */
 static void tunables_are_in_the_source(const operation *op, const variant *v)
 {
     tsr_error err = {0};

@@ -72,6 +72,9 @@ static void test_which_sources_want_it(void **state)
     assert_false(retarget_wanted("__kernel void f() { asm(\"// @sm_90a\"); }", target));
     assert_true(retarget_wanted("asm(\"//@sm_90a wgmma\");", target));
     assert_string_equal(target, "sm_90a");
+    /* Not overlooked: the lines would stay comments, and the kernel compute without them. */
+    assert_true(retarget_wanted("asm(\"//@sm_90aaaaaaaaaaaaaaaaaaaa wgmma\");", target));
+    assert_int_equal(strlen(target), RETARGET_NAME - 1);
     assert_true(retarget_wanted("#define WGMMA \"//@sm_100a\"", target));
     assert_string_equal(target, "sm_100a");
 }

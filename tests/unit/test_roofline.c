@@ -11,6 +11,8 @@
 
 #include "device/device.h"
 #include "measure/roofline.h"
+#include "measure/roofline_rig.h"
+#include "session/embedded.h"
 
 /* A machine of round numbers: 1000 GFLOP/s, 100 GB/s, so the ridge lies at 10 operations a byte. */
 static limits machine(void)
@@ -96,8 +98,7 @@ static void the_faster_unit_bounds_a_precision(void **state)
     l.of[LIMIT_TENSOR_BF16].value = 16000;
     l.of[LIMIT_TENSOR_F64].value = 900;
     expect_place(&l, row_of("tf32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32", 8000);
-    expect_place(&l, row_of("f32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32 / 3",
-                 8000 / 3.0);
+    expect_place(&l, row_of("f32", "GFLOP/s", 1e12, 1e8, 100), "tensor tf32 / 3", 8000 / 3.0);
     expect_place(&l, row_of("f32-strict", "GFLOP/s", 1e12, 1e8, 100), "fp32", 1000);
     expect_place(&l, row_of("bf16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
     expect_place(&l, row_of("f16", "GFLOP/s", 1e12, 1e8, 100), "tensor bf16", 16000);
@@ -181,6 +182,41 @@ static void the_host_has_no_limits(void **state)
     tsr_session_close(s);
 }
 
+/* Else limits of an older kernel are recalled. */
+static void every_kernel_decides_what_is_kept(void **state)
+{
+    size_t found = 0;
+
+    (void)state;
+    for (size_t i = 0; i < embedded_file_count; i++) {
+        const char *name = embedded_files[i].name;
+        bool listed = false;
+
+        if (strncmp(name, "roofline_", 9) != 0 || strcmp(name + strlen(name) - 3, ".cl") != 0)
+            continue;
+        found++;
+        for (size_t k = 0; roofline_source(k); k++)
+            listed = listed || !strcmp(roofline_source(k), name);
+        if (!listed)
+            fail_msg("%s is not among the sources of the limits", name);
+    }
+    assert_non_null(roofline_source(found - 1));
+    assert_null(roofline_source(found));
+}
+
+static void a_failing_way_leaves_what_another_measured(void **state)
+{
+    const limit_result none = {0}, some = {.value = 10};
+
+    (void)state;
+    assert_int_equal(rig_way_ended(TSR_OK, &some), TSR_OK);
+    assert_int_equal(rig_way_ended(TSR_ECL, &some), TSR_OK);
+    assert_int_equal(rig_way_ended(TSR_EBUILD, &some), TSR_OK);
+    assert_int_equal(rig_way_ended(TSR_ECL, &none), TSR_ECL);
+    assert_int_equal(rig_way_ended(TSR_EBOUND, &some), TSR_EBOUND);
+    assert_int_equal(rig_way_ended(TSR_ENOMEM, &some), TSR_ENOMEM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +229,8 @@ int main(void)
         cmocka_unit_test(every_limit_has_its_own_name),
         cmocka_unit_test(a_limit_becomes_a_row),
         cmocka_unit_test(the_host_has_no_limits),
+        cmocka_unit_test(every_kernel_decides_what_is_kept),
+        cmocka_unit_test(a_failing_way_leaves_what_another_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ typedef struct fake {
     bool unrestored;
     size_t *order, *orders, id; /* of the runs of everybody */
     volatile sig_atomic_t *stop;
-    size_t stop_after, fail_after;
+    size_t stop_after, fail_after, unrestorable_after;
 } fake;
 
 static tsr_status run_fake(void *state, size_t calls, double *ns, tsr_error *err)
@@ -74,9 +74,14 @@ static tsr_status run_fake(void *state, size_t calls, double *ns, tsr_error *err
     return TSR_OK;
 }
 
-static void restore_fake(void *state)
+static tsr_status restore_fake(void *state, tsr_error *err)
 {
-    ((fake *)state)->restores++;
+    fake *f = state;
+
+    f->restores++;
+    if (f->unrestorable_after && f->restores > f->unrestorable_after)
+        return tsr_fail(err, TSR_ECL, 0, "restore %zu failed", f->restores);
+    return TSR_OK;
 }
 
 static void interleaving(void **state)
@@ -86,8 +91,9 @@ static void interleaving(void **state)
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
     fake b = {.each = 1000, .order = order, .orders = &orders, .id = 1, .most = 7};
     fake c = {.each = 1e9, .order = order, .orders = &orders, .id = 2};
-    contender all[] = {
-        {&a, run_fake, 0, NULL}, {&b, run_fake, 7, restore_fake}, {&c, run_fake, 0, NULL}};
+    contender all[] = {{&a, run_fake, 0, NULL, NULL},
+                       {&b, run_fake, 7, restore_fake, NULL},
+                       {&c, run_fake, 0, NULL, NULL}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
     tsr_error err = {0};
@@ -115,7 +121,7 @@ static void interleaving(void **state)
 static void the_same_twice(void **state)
 {
     fake a = {.each = 1000, .drift = 3}, b = {.each = 1000, .drift = 3};
-    contender both[] = {{&a, run_fake, 0, NULL}, {&b, run_fake, 0, NULL}};
+    contender both[] = {{&a, run_fake, 0, NULL, NULL}, {&b, run_fake, 0, NULL, NULL}};
     const bench_options o = {.seconds = 0.001, .least_samples = 100};
     timing t[2];
 
@@ -129,7 +135,7 @@ static void stopping(void **state)
 {
     volatile sig_atomic_t stop = 0;
     fake a = {.each = 1e8, .stop = &stop, .stop_after = 12};
-    contender one = {&a, run_fake, 0, NULL};
+    contender one = {&a, run_fake, 0, NULL, NULL};
     const bench_options o = {.seconds = 1000, .least_samples = 1000, .stop = &stop};
     timing t;
 
@@ -143,7 +149,7 @@ static void stopping(void **state)
 static void failing(void **state)
 {
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
-    contender both[] = {{&a, run_fake, 0, NULL}, {&b, run_fake, 0, NULL}};
+    contender both[] = {{&a, run_fake, 0, NULL, NULL}, {&b, run_fake, 0, NULL, NULL}};
     const bench_options o = {.seconds = 0.001};
     tsr_error err = {0};
     timing t[2];
@@ -151,6 +157,30 @@ static void failing(void **state)
     (void)state;
     assert_int_equal(bench_interleave(both, 2, &o, t, &err), TSR_ECL);
     assert_string_equal(err.message, "run 7 failed");
+}
+
+/* One whose failure has a place of its own is out; the others are timed. */
+static void failing_alone(void **state)
+{
+    fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
+    fake c = {.each = 1000, .unrestorable_after = 2};
+    tsr_error err = {0}, of_b = {0}, of_c = {0};
+    contender all[] = {{&a, run_fake, 0, NULL, NULL},
+                       {&b, run_fake, 0, NULL, &of_b},
+                       {&c, run_fake, 0, restore_fake, &of_c}};
+    const bench_options o = {.seconds = 0.001, .least_samples = 30};
+    timing t[3];
+
+    (void)state;
+    assert_int_equal(bench_interleave(all, 3, &o, t, &err), TSR_OK);
+    assert_true(t[0].count >= 30);
+    assert_int_equal(t[1].count, 0);
+    assert_int_equal(t[2].count, 0);
+    assert_string_equal(of_b.message, "run 7 failed");
+    assert_string_equal(of_c.message, "restore 3 failed");
+    assert_int_equal(b.runs, 7);
+    assert_int_equal(c.runs, 2); /* what cannot be restored is not timed */
+    assert_int_equal(err.status, TSR_OK);
 }
 
 static problem keys(size_t n)
@@ -188,7 +218,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics),     cmocka_unit_test(interleaving),
         cmocka_unit_test(the_same_twice), cmocka_unit_test(stopping),
-        cmocka_unit_test(failing),        cmocka_unit_test(sets),
+        cmocka_unit_test(failing),        cmocka_unit_test(failing_alone),
+        cmocka_unit_test(sets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

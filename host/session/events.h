@@ -1,0 +1,16 @@
+/** Device times of commands. */
+#ifndef SESSION_EVENTS_H
+#define SESSION_EVENTS_H
+
+#include "device/device.h"
+#include "tessera/status.h"
+
+/**
+ * Nanoseconds from the START of one finished command to the END of another, or of the same.  0
+ * where the device's clock did not move: a command may take less than it tells.
+ *
+ * @return TSR_OK; TSR_ECL where their queue records no times: *ns is then untouched.
+ */
+tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err);
+
+#endif
