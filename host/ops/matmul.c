@@ -407,11 +407,21 @@ static void mma_defines(const job *j, text *out)
                 aligned(j, matmul_ld_b(p), p->offset_b));
 }
 
+/* Bytes of two tiles of an operand: 128 lines along k, or DEPTH across it, and their padding. */
+static size_t mma_local(const job *j, bool along)
+{
+    const size_t depth = param(j->params, "DEPTH");
+    const size_t size = tsr_type_size(j->problem->matmul.type);
+
+    return 2 * size * (along ? 128 * (depth + 4) : depth * (128 + 32 / size));
+}
+
 /* Float32 goes in as TF32, float64 as it is; each from one chip on. */
 static const char *mma_unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const unsigned least = p->type == TSR_F64 ? 90 : 80;
+    const size_t local = mma_local(j, !p->trans_a) + mma_local(j, p->trans_b);
     problem as_default = *j->problem;
 
     if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
@@ -422,8 +432,13 @@ static const char *mma_unsuited(const job *j, text *reason)
                     j->device->nv_capability % 10);
         return text_get(reason);
     }
+    if (local > j->device->large_local) {
+        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", local,
+                    j->device->large_local);
+        return text_get(reason);
+    }
     as_default.matmul.precision = TSR_PRECISION_DEFAULT; /* the shared reasons know FP32 alone */
-    return unsuited_group(&(job){&as_default, j->device, j->params}, 16, 0, reason);
+    return unsuited_portable(&(job){&as_default, j->device, j->params}, reason);
 }
 
 /* One group of 256 a tile of 128 x 128. */

@@ -4,7 +4,15 @@
 #include "ops/matmul_shape.h"
 
 /* As cl/matmul_wgmma.cl has them. */
-enum { ROW_BYTES = 128, ITEMS = 384, PACK_ITEMS = 256, K_LEAST = 64 };
+enum {
+    ROW_BYTES = 128,
+    ITEMS = 384,
+    PACK_ITEMS = 256,
+    ALIGNMENT = 2048 /* of tiles in local memory, and barriers beside them */
+};
+
+/* Below this k, chains of FP32 multiply-adds are as exact and lose no time to packing. */
+enum { K_LEAST = 64 };
 
 /* TF32 products of a multiplication: one where TF32 is asked for, three for FP32. */
 static unsigned products(const tsr_matmul_problem *p)
@@ -72,8 +80,9 @@ void matmul_wgmma_defines(const job *j, text *out)
 static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t stages =
-        param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES + 2048;
+    const size_t local =
+        param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES +
+        ALIGNMENT;
     const size_t most = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
 
@@ -90,14 +99,16 @@ static const char *unsuited(const job *j, text *reason)
     }
     if (param(j->params, "TILE_M") + tile_n(j) > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    if (stages > j->device->large_local) {
-        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", stages,
+    if (local > j->device->large_local) {
+        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", local,
                     j->device->large_local);
         return text_get(reason);
     }
-    if (packing_of(j).bytes > j->device->max_allocation) {
-        text_format(reason, "its packed operands take %zu bytes, and the device allocates %llu",
-                    packing_of(j).bytes, (unsigned long long)j->device->max_allocation);
+    /* In floating point first, where no product wraps. */
+    if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
+        packing_of(j).bytes > j->device->max_allocation) {
+        text_format(reason, "its packed operands take more than the %llu bytes of an allocation",
+                    (unsigned long long)j->device->max_allocation);
         return text_get(reason);
     }
     return NULL;

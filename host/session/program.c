@@ -264,7 +264,8 @@ tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_err
     return TSR_OK;
 }
 
-/* Where the session's device is among a program's, which are those of the context. */
+/* Where the session's device is among a program's, which are those of the context.  PoCL lists a
+ * sub-device's parent in its place, once: what is alone needs no look. */
 static tsr_status find_device(const program *p, cl_uint count, size_t *at, tsr_error *err)
 {
     cl_device_id *devices = calloc(count, sizeof(*devices));
@@ -273,12 +274,12 @@ static tsr_status find_device(const program *p, cl_uint count, size_t *at, tsr_e
     if (!devices)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %u devices", count);
     rc = clGetProgramInfo(p->handle, CL_PROGRAM_DEVICES, count * sizeof(*devices), devices, NULL);
-    for (*at = 0; rc == CL_SUCCESS && *at < count && devices[*at] != p->device;)
+    for (*at = 0; rc == CL_SUCCESS && count > 1 && *at < count && devices[*at] != p->device;)
         ++*at;
     free(devices);
     if (rc != CL_SUCCESS || *at == count)
-        return tsr_fail(err, TSR_ECL, rc, "%s is not of the session's device",
-                        text_get(&p->source_file));
+        return tsr_fail(err, TSR_ECL, rc, "%s is not of the session's device among %u",
+                        text_get(&p->source_file), count);
     return TSR_OK;
 }
 

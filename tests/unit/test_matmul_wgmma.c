@@ -152,7 +152,7 @@ static void test_what_runs_elsewhere(void **state)
     p = product(512, 512, ((size_t)1 << 31) + 1);
     expect_unsuited("wgmma-3xtf32", &d, &p, "32 bits");
     p = product(1 << 20, 1 << 20, 1 << 13);
-    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands take");
+    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands take more");
     p = product(512, 512, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
     {
@@ -185,6 +185,9 @@ static void test_which_products_a_warp_takes(void **state)
     expect_unsuited("mma", &d, &p, NULL);
     p.matmul = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
     expect_unsuited("mma", &d, &p, NULL);
+    d.large_local = 49152;
+    expect_unsuited("mma", &d, &p, "bytes of local memory");
+    d.large_local = 231424;
     d.nv_capability = 86;
     expect_unsuited("mma", &d, &p, "compute capability 9.0, this is 8.6");
     p.matmul.m = ((size_t)1 << 31) + 1;
