@@ -264,22 +264,24 @@ tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_err
     return TSR_OK;
 }
 
-/* Where the session's device is among a program's, which are those of the context.  PoCL lists a
- * sub-device's parent in its place, once: what is alone needs no look. */
-static tsr_status find_device(const program *p, cl_uint count, size_t *at, tsr_error *err)
+/* Where the session's device is among `count` binaries, which are in the order of the context's
+ * devices.  PoCL has them of the devices only that the program was built for: the session's. */
+static tsr_status find_device(const program *p, size_t count, size_t *at, tsr_error *err)
 {
     cl_device_id *devices = calloc(count, sizeof(*devices));
-    cl_int rc;
+    cl_int rc = CL_SUCCESS;
 
     if (!devices)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %u devices", count);
-    rc = clGetProgramInfo(p->handle, CL_PROGRAM_DEVICES, count * sizeof(*devices), devices, NULL);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu devices", count);
+    if (count > 1)
+        rc = clGetProgramInfo(p->handle, CL_PROGRAM_DEVICES, count * sizeof(*devices), devices,
+                              NULL);
     for (*at = 0; rc == CL_SUCCESS && count > 1 && *at < count && devices[*at] != p->device;)
         ++*at;
     free(devices);
     if (rc != CL_SUCCESS || *at == count)
-        return tsr_fail(err, TSR_ECL, rc, "%s is not of the session's device among %u",
-                        text_get(&p->source_file), count);
+        return tsr_fail(err, TSR_ECL, rc, "none of the %zu binaries of %s is the device's", count,
+                        text_get(&p->source_file));
     return TSR_OK;
 }
 
@@ -287,19 +289,20 @@ tsr_status program_binary(const program *p, unsigned char **out, size_t *size, t
 {
     unsigned char **binaries = NULL; /* NULL for devices whose binary is not asked for */
     size_t *sizes = NULL, at = 0;
-    cl_uint count = 0;
-    cl_int rc = clGetProgramInfo(p->handle, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, NULL);
+    size_t bytes = 0, count;
+    cl_int rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, 0, NULL, &bytes);
     tsr_status st;
 
+    count = bytes / sizeof(*sizes);
     if (rc != CL_SUCCESS || count == 0)
-        return tsr_fail(err, TSR_ECL, rc, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)");
+        return tsr_fail(err, TSR_ECL, rc, "no binary of %s", text_get(&p->source_file));
     st = find_device(p, count, &at, err);
     if (st)
         return st;
     sizes = calloc(count, sizeof(*sizes));
     binaries = calloc(count, sizeof(*binaries));
     if (!sizes || !binaries) {
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the binaries of %u devices", count);
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu binaries", count);
         goto cleanup;
     }
     rc = clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, count * sizeof(*sizes), sizes, NULL);

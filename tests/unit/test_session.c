@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "session/program.h"
 #include "tessera/tessera.h"
 
 enum { SIDE = 40, ELEMENTS = SIDE * SIDE, BYTES = ELEMENTS * sizeof(float) };
@@ -471,39 +470,6 @@ static void a_program_is_built_once_a_session(void **state)
     tsr_session_close(s);
 }
 
-/* A program is one of all devices of its context, and built for the session's alone. */
-static void a_binary_is_the_devices_own(void **state)
-{
-    fixture *f = *state;
-    const cl_device_partition_property halves[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
-                                                   CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-    const tsr_session_options options = {.no_cache = 1};
-    cl_device_id parts[2];
-    tsr_session *s = NULL;
-    tsr_error err = {0};
-    unsigned char *binary = NULL;
-    float a[ELEMENTS], c[ELEMENTS];
-    size_t size = 0;
-
-    if (clCreateSubDevices(f->device->id, halves, 2, parts, NULL) != CL_SUCCESS)
-        skip();
-    clReleaseContext(f->context);
-    f->context = clCreateContext(NULL, 2, parts, NULL, NULL, NULL);
-    assert_non_null(f->context);
-    f->queue = clCreateCommandQueue(f->context, parts[1], 0, NULL);
-    assert_non_null(f->queue);
-    fill(a, 1);
-    assert_int_equal(tsr_session_adopt(f->queue, &options, &s, &err), TSR_OK);
-    if (tsr_matmul(s, &square, a, a, c, NULL, NULL, &err) ||
-        program_binary(s->programs, &binary, &size, &err))
-        fail_msg("%s", err.message);
-    assert_true(size > 0);
-    free(binary);
-    tsr_session_close(s);
-    clReleaseDevice(parts[0]);
-    clReleaseDevice(parts[1]);
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_fixture, drop_fixture)
 
 int main(void)
@@ -522,7 +488,6 @@ int main(void)
         TEST(what_the_device_cannot_hold_is_refused),
         TEST(a_broken_kernel_gives_its_log),
         TEST(a_program_is_built_once_a_session),
-        TEST(a_binary_is_the_devices_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
