@@ -8,21 +8,17 @@ typedef struct peer_catalog_entry {
     const char *module;  /* its file, without ".so" */
     const char *library; /* what it compares with */
     const char *package; /* Debian's and Ubuntu's package, or who else has it */
-    peer_place place;
-    unsigned ops; /* 1u << peer_op for each operation that it knows */
+    unsigned ops;        /* 1u << peer_op for each operation that it knows */
 } peer_catalog_entry;
 
 static const peer_catalog_entry peer_catalog[] = {
-    {"peer_openblas", "OpenBLAS", "libopenblas-dev", PEER_CPU,
-     1u << PEER_MATMUL | 1u << PEER_MATVEC},
-    {"peer_clblast", "CLBlast", "libclblast-dev", PEER_OPENCL,
-     1u << PEER_MATMUL | 1u << PEER_MATVEC},
-    {"peer_boost_compute", "Boost.Compute", "libboost-dev", PEER_OPENCL, 1u << PEER_SORT},
-    {"peer_std", "std::sort", "g++", PEER_CPU, 1u << PEER_SORT},
-    {"peer_tbb", "parallel std::sort (TBB)", "libtbb-dev", PEER_CPU, 1u << PEER_SORT},
-    {"peer_cublas", "cuBLAS", "NVIDIA's CUDA toolkit", PEER_CUDA,
-     1u << PEER_MATMUL | 1u << PEER_MATVEC},
-    {"peer_cub", "CUB", "NVIDIA's CUDA toolkit", PEER_CUDA, 1u << PEER_SORT},
+    {"peer_openblas", "OpenBLAS", "libopenblas-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
+    {"peer_clblast", "CLBlast", "libclblast-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
+    {"peer_boost_compute", "Boost.Compute", "libboost-dev", 1u << PEER_SORT},
+    {"peer_std", "std::sort", "g++", 1u << PEER_SORT},
+    {"peer_tbb", "parallel std::sort (TBB)", "libtbb-dev", 1u << PEER_SORT},
+    {"peer_cublas", "cuBLAS", "NVIDIA's CUDA toolkit", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
+    {"peer_cub", "CUB", "NVIDIA's CUDA toolkit", 1u << PEER_SORT},
 };
 
 enum { PEER_CATALOG_COUNT = sizeof(peer_catalog) / sizeof(peer_catalog[0]) };

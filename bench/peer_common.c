@@ -10,13 +10,6 @@
 
 enum { ALIGNMENT = 64 };
 
-size_t peer_type_size(int type)
-{
-    static const size_t sizes[PEER_TYPES] = {4, 8, 4, 4, 8, 8};
-
-    return type >= 0 && type < PEER_TYPES ? sizes[type] : 0;
-}
-
 void peer_say(char *why, size_t why_size, const char *format, ...)
 {
     va_list arguments;

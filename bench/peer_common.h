@@ -16,9 +16,6 @@ enum { PEER_OPERANDS = 3, PEER_TYPES = 6 };
 /** run() was asked for more calls than there are fresh sets. */
 #define PEER_USED_UP (-10001)
 
-/** Bytes of an element of peer_problem.type. */
-size_t peer_type_size(int type);
-
 /** Write one line of why open() failed. */
 void peer_say(char *why, size_t why_size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -534,6 +535,8 @@ static tsr_status run_one(contender *c, size_t calls, double *ns, tsr_error *err
     tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
 
     st = st ? st : c->run(c->state, calls, ns, why);
+    if (c->settle_ns)
+        nanosleep(&(struct timespec){.tv_nsec = (long)c->settle_ns}, NULL);
     return c->failure ? TSR_OK : st;
 }
 

@@ -36,6 +36,9 @@ typedef struct contender {
     /* Where its failure goes, whose status is TSR_OK until then: it is out, and the others go on.
      * NULL: its failure ends it all. */
     tsr_error *failure;
+    /* How long its threads may go on spinning after a sample, below a second: that long is waited,
+     * untimed, so that they take no core from the next one. */
+    uint32_t settle_ns;
 } contender;
 
 /**

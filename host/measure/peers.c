@@ -208,12 +208,16 @@ static tsr_status restore_rival(void *state, tsr_error *err)
                 : TSR_OK;
 }
 
+/* OpenBLAS's threads spin for 2^26 cycles before they sleep. */
+enum { SETTLE_NS = 40000000 };
+
 static contender contender_of(rival *r, const peer_problem *p)
 {
     return (contender){.state = r,
                        .run = run_rival,
                        .most_calls = r->peer->restore ? p->sets : 0,
                        .restore = r->peer->restore ? restore_rival : NULL,
+                       .settle_ns = r->peer->place == PEER_CPU ? SETTLE_NS : 0,
                        .failure = &r->failure};
 }
 

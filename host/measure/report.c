@@ -7,11 +7,6 @@
 #include "base/fail.h"
 #include "measure/report_parts.h"
 
-bool report_has_charts(void)
-{
-    return report_chart_library[0] != '\0';
-}
-
 /* ---- text in a page -------------------------------------------------------------------------- */
 
 static void html_text(text *out, const char *s)

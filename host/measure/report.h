@@ -20,7 +20,4 @@
  */
 tsr_status report_html(const comparison *c, text *out, tsr_error *err);
 
-/** Whether pages of this build have charts. */
-bool report_has_charts(void);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "measure/bench.h"
 #include "measure/input_sets.h"
@@ -91,9 +92,9 @@ static void interleaving(void **state)
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
     fake b = {.each = 1000, .order = order, .orders = &orders, .id = 1, .most = 7};
     fake c = {.each = 1e9, .order = order, .orders = &orders, .id = 2};
-    contender all[] = {{&a, run_fake, 0, NULL, NULL},
-                       {&b, run_fake, 7, restore_fake, NULL},
-                       {&c, run_fake, 0, NULL, NULL}};
+    contender all[] = {{&a, run_fake, 0, NULL, NULL, 0},
+                       {&b, run_fake, 7, restore_fake, NULL, 0},
+                       {&c, run_fake, 0, NULL, NULL, 0}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
     tsr_error err = {0};
@@ -121,7 +122,7 @@ static void interleaving(void **state)
 static void the_same_twice(void **state)
 {
     fake a = {.each = 1000, .drift = 3}, b = {.each = 1000, .drift = 3};
-    contender both[] = {{&a, run_fake, 0, NULL, NULL}, {&b, run_fake, 0, NULL, NULL}};
+    contender both[] = {{&a, run_fake, 0, NULL, NULL, 0}, {&b, run_fake, 0, NULL, NULL, 0}};
     const bench_options o = {.seconds = 0.001, .least_samples = 100};
     timing t[2];
 
@@ -131,11 +132,26 @@ static void the_same_twice(void **state)
     near(t[0].median_ns, t[1].median_ns);
 }
 
+/* After a sample of one whose threads spin, so long is waited, which no time counts. */
+static void settling(void **state)
+{
+    const bench_options once = {.seconds = 0.001, .least_samples = 3};
+    fake a = {.each = 1000};
+    contender one = {&a, run_fake, 0, NULL, NULL, 20000000};
+    const uint64_t start = clock_ns();
+    timing t;
+
+    (void)state;
+    assert_int_equal(bench_interleave(&one, 1, &once, &t, NULL), TSR_OK);
+    assert_true(clock_ns() - start >= (t.count + 1) * (uint64_t)one.settle_ns);
+    assert_true(t.max_ns <= 1001);
+}
+
 static void stopping(void **state)
 {
     volatile sig_atomic_t stop = 0;
     fake a = {.each = 1e8, .stop = &stop, .stop_after = 12};
-    contender one = {&a, run_fake, 0, NULL, NULL};
+    contender one = {&a, run_fake, 0, NULL, NULL, 0};
     const bench_options o = {.seconds = 1000, .least_samples = 1000, .stop = &stop};
     timing t;
 
@@ -149,7 +165,7 @@ static void stopping(void **state)
 static void failing(void **state)
 {
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
-    contender both[] = {{&a, run_fake, 0, NULL, NULL}, {&b, run_fake, 0, NULL, NULL}};
+    contender both[] = {{&a, run_fake, 0, NULL, NULL, 0}, {&b, run_fake, 0, NULL, NULL, 0}};
     const bench_options o = {.seconds = 0.001};
     tsr_error err = {0};
     timing t[2];
@@ -165,9 +181,9 @@ static void failing_alone(void **state)
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
     fake c = {.each = 1000, .unrestorable_after = 2};
     tsr_error err = {0}, of_b = {0}, of_c = {0};
-    contender all[] = {{&a, run_fake, 0, NULL, NULL},
-                       {&b, run_fake, 0, NULL, &of_b},
-                       {&c, run_fake, 0, restore_fake, &of_c}};
+    contender all[] = {{&a, run_fake, 0, NULL, NULL, 0},
+                       {&b, run_fake, 0, NULL, &of_b, 0},
+                       {&c, run_fake, 0, restore_fake, &of_c, 0}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
 
@@ -217,9 +233,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics),     cmocka_unit_test(interleaving),
-        cmocka_unit_test(the_same_twice), cmocka_unit_test(stopping),
-        cmocka_unit_test(failing),        cmocka_unit_test(failing_alone),
-        cmocka_unit_test(sets),
+        cmocka_unit_test(the_same_twice), cmocka_unit_test(settling),
+        cmocka_unit_test(stopping),       cmocka_unit_test(failing),
+        cmocka_unit_test(failing_alone),  cmocka_unit_test(sets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
