@@ -260,7 +260,7 @@ static bool compute_roof(const limits *l, const char *precision, const char **na
     for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {
         const roof *r = &roofs[i];
 
-        if (strcmp(precision, r->precision) || l->of[r->of].value / r->each <= *value)
+        if (strcmp(precision, r->precision) != 0 || l->of[r->of].value / r->each <= *value)
             continue;
         *value = l->of[r->of].value / r->each;
         *name = r->name ? r->name : limit_name(r->of);

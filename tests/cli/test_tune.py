@@ -78,7 +78,7 @@ class OnHost(Tuned):
 
     def test_several_sizes(self):
         d = self.tune("sort", "--device", "host", "--size", "1000", "--size", "2^20", "--size",
-                      "900", "--budget", "3")
+                      "900", "--budget", "30")
         self.assertEqual([len(c["problems"]) for c in d["classes"]], [2, 1])
         self.assertEqual(len(self.entries()), 2)
 
