@@ -7,7 +7,7 @@
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_proof.h"
-#include "ops/matmul_shape.h"
+#include "ops/matmul_steps.h"
 #include "ops/matmul_wgmma.h"
 #include "ops/real.h"
 #include "ops/variant.h"
@@ -158,16 +158,10 @@ static void defines(const job *j, text *out)
 static const char *unsuited_portable(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t limit = (size_t)1 << 31;
-    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+    const char *why = matmul_unsuited_sizes(p, reason);
 
-    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-        if (sizes[i] <= limit)
-            continue;
-        text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
-                    limit);
-        return text_get(reason);
-    }
+    if (why)
+        return why;
     return real_unsuited(p->type, p->precision, j->device, reason);
 }
 
@@ -211,16 +205,8 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
     step_u32(out, (uint32_t)p->n);
     step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
     step_real(out, p->type, alpha);
-    step_operand(out, MATMUL_A);
-    step_u64(out, p->offset_a);
-    step_u32(out, (uint32_t)matmul_ld_a(p));
-    step_operand(out, MATMUL_B);
-    step_u64(out, p->offset_b);
-    step_u32(out, (uint32_t)matmul_ld_b(p));
-    step_real(out, p->type, p->beta);
-    step_operand(out, MATMUL_C);
-    step_u64(out, p->offset_c);
-    step_u32(out, (uint32_t)matmul_ld_c(p));
+    matmul_step_inputs(out, p);
+    matmul_step_output(out, p);
     return true;
 }
 

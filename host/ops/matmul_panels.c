@@ -1,7 +1,7 @@
 #include "ops/matmul_panels.h"
 
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
+#include "ops/matmul_steps.h"
 
 /* Work-items for each core, so that none waits long for another one.  Below ROWS_LEAST rows copying
  * a panel costs too much beside using it; from ROWS_ENOUGH on it costs nothing, and parts of k
@@ -108,17 +108,11 @@ void matmul_panels_defines_split(const job *j, text *out)
 const char *matmul_panels_unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t most = (size_t)1 << 31;
-    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+    const char *why = matmul_unsuited_sizes(p, reason);
     const size_t limit = j->device->kind == DEVICE_CPU ? PRIVATE_CPU : PRIVATE_OTHER;
 
-    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-        if (sizes[i] <= most)
-            continue;
-        text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
-                    most);
-        return text_get(reason);
-    }
+    if (why)
+        return why;
     if (private_bytes(j) > limit) {
         text_format(reason, "its panels take %zu bytes of private memory, and the limit is %zu",
                     private_bytes(j), limit);
@@ -149,12 +143,7 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
     step_u32(out, (uint32_t)p->n);
     step_u32(out, (uint32_t)k_read(p));
     step_real(out, p->type, split ? 1 : matmul_alpha(p));
-    step_operand(out, MATMUL_A);
-    step_u64(out, p->offset_a);
-    step_u32(out, (uint32_t)matmul_ld_a(p));
-    step_operand(out, MATMUL_B);
-    step_u64(out, p->offset_b);
-    step_u32(out, (uint32_t)matmul_ld_b(p));
+    matmul_step_inputs(out, p);
     step_real(out, p->type, split ? 0 : p->beta);
     if (split)
         step_workspace(out);
@@ -177,10 +166,7 @@ static void sum(const job *j, const panels_share *s, step *out)
     step_u32(out, (uint32_t)s->parts);
     step_real(out, p->type, matmul_alpha(p));
     step_workspace(out);
-    step_real(out, p->type, p->beta);
-    step_operand(out, MATMUL_C);
-    step_u64(out, p->offset_c);
-    step_u32(out, (uint32_t)matmul_ld_c(p));
+    matmul_step_output(out, p);
 }
 
 bool matmul_panels_step(const job *j, size_t i, step *out)

@@ -1,7 +1,7 @@
 #include "ops/matmul_wgmma.h"
 
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
+#include "ops/matmul_steps.h"
 
 /* As cl/matmul_wgmma.cl has them. */
 enum {
@@ -83,18 +83,12 @@ static const char *unsuited(const job *j, text *reason)
     const size_t local =
         param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES +
         ALIGNMENT;
-    const size_t most = (size_t)1 << 31;
-    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+    const char *why = matmul_unsuited_sizes(p, reason);
 
+    if (why)
+        return why;
     if (p->type != TSR_F32) {
         text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
-        return text_get(reason);
-    }
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        if (sizes[i] <= most)
-            continue;
-        text_format(reason, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i],
-                    most);
         return text_get(reason);
     }
     if (param(j->params, "TILE_M") + tile_n(j) > 384)
@@ -152,12 +146,7 @@ static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
     step_u32(out, (uint32_t)p->k);
     step_u32(out, (uint32_t)x->blocks);
     step_u32(out, (uint32_t)x->pieces_a);
-    step_operand(out, MATMUL_A);
-    step_u64(out, p->offset_a);
-    step_u32(out, (uint32_t)matmul_ld_a(p));
-    step_operand(out, MATMUL_B);
-    step_u64(out, p->offset_b);
-    step_u32(out, (uint32_t)matmul_ld_b(p));
+    matmul_step_inputs(out, p);
     step_workspace(out);
     step_u64(out, x->images_b);
     step_u64(out, x->flags);
@@ -172,16 +161,8 @@ static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
     step_u32(out, (uint32_t)x->blocks);
     step_u32(out, (uint32_t)x->pieces_a);
     step_real(out, p->type, matmul_alpha(p));
-    step_operand(out, MATMUL_A);
-    step_u64(out, p->offset_a);
-    step_u32(out, (uint32_t)matmul_ld_a(p));
-    step_operand(out, MATMUL_B);
-    step_u64(out, p->offset_b);
-    step_u32(out, (uint32_t)matmul_ld_b(p));
-    step_real(out, p->type, p->beta);
-    step_operand(out, MATMUL_C);
-    step_u64(out, p->offset_c);
-    step_u32(out, (uint32_t)matmul_ld_c(p));
+    matmul_step_inputs(out, p);
+    matmul_step_output(out, p);
     step_workspace(out);
     step_u64(out, x->images_b);
     step_u64(out, x->flags);
