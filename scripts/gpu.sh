@@ -42,19 +42,32 @@ build() {
         ninja -C "$build" --quiet tessera
 }
 
-# Nothing is timed here, so all devices at once, and the peers are built meanwhile.
+# verify DEVICE OP VARIANT: what it printed in $results/part-verify-DEVICE-OP-VARIANT.txt.
+# A variant that is unsuited everywhere ends with "nothing ran", which is no failure here.
+verify() {
+    local out=$results/part-verify-$1-$2-$3.txt
+    "$tessera" verify "$2" "$3" --device "$1" > "$out" 2>&1 || grep -q ' 0 failed' "$out"
+}
+
+# Nothing is timed here, so every variant on every device at once, on all cores, and the peers are
+# built meanwhile.
 verify_and_build_peers() {
-    local device job failed=0 jobs=()
+    local device op peers failed=0
     ninja -C "$build" --quiet &
-    jobs+=($!)
+    peers=$!
     for device in "${devices[@]}"; do
-        "$tessera" verify --device "$device" > "$results/verify-$device.txt" 2>&1 &
-        jobs+=($!)
+        for op in matmul matvec sort; do
+            "$tessera" kernels "$op" --device "$device" |
+                sed -n "s/^  \([a-z0-9-]*\): .*/$device $op \1/p"
+        done
+    done | xargs -P "$(nproc)" -L 1 bash -euc 'verify "$@"' verify || failed=$?
+    wait "$peers" || failed=$?
+    for device in "${devices[@]}"; do
+        cat "$results/part-verify-$device"-*.txt > "$results/verify-$device.txt"
+        awk -v device="$device" '/ passed, / { ok += $1; bad += $3; not += $5 }
+            END { print "verify " device ": " ok " passed, " bad " failed, " not " skipped" }' \
+            "$results/verify-$device.txt"
     done
-    for job in "${jobs[@]}"; do
-        wait "$job" || failed=$?
-    done
-    tail -n 1 "$results"/verify-*.txt
     return "$failed"
 }
 
@@ -75,27 +88,33 @@ for device in gpu cpu; do
 done
 "$tessera" devices --json > "$results/devices.json"
 "$tessera" devices
+rm -f "$results"/part-*
+export -f verify
+export results tessera
 step "verify" verify_and_build_peers
 
-rm -f "$results"/part-*.jsonl
 for device in "${devices[@]}"; do
     step "roofline of $device" "$tessera" roofline --device "$device" --quiet \
         -o "$results/part-$device-limits.jsonl"
-    bench "$device" matmul matmul --kernel all --size 1024
-    bench "$device" matvec matvec --kernel all --size 4096
-    bench "$device" sort sort --kernel all --size 2^22
+    bench "$device" matmul matmul --kernel all --size 1024 --budget 12
+    bench "$device" matvec matvec --kernel all --size 4096 --budget 12
+    bench "$device" sort sort --kernel all --size 2^22 --budget 12
 done
 if has gpu; then
-    bench gpu matmul-sizes matmul --size 256 --size 2048 --size 4096 --size 8192 --size 4096x64x4096
-    bench gpu matvec-sizes matvec --size 10000 --size 10x1000000 --size 1000000x10
-    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24
-    # One thread of the host takes ten seconds for these.
-    bench gpu sort-100M sort --size 100M --budget 45
+    bench gpu matmul-sizes matmul --size 256 --size 512 --size 1000 --size 2048 --size 4096 \
+        --size 8192 --size 4096x64x4096 --size 64x64x16384 --budget 60
+    bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 4096 --size 8192 --budget 15
+    bench gpu matmul-f64 matmul --type f64 --size 4096 --budget 10
+    bench gpu matvec-sizes matvec --size 1000 --size 10000 --size 10x1000000 --size 1000000x10 \
+        --budget 20
+    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 20
+    # One thread of the host takes ten seconds and more to sort each of these.
+    bench gpu sort-large sort --size 100M --size 2^27 --budget 45
 fi
 for device in "${devices[@]}"; do
     cat "$results/part-$device"-*.jsonl > "$results/bench-$device.jsonl"
 done
-rm -f "$results"/part-*.jsonl
+rm -f "$results"/part-*
 step "report" "$tessera" compare "$results"/bench-*.jsonl --html "$results/report.html" \
     > "$results/compare.txt"
 echo "gpu.sh: ended after $SECONDS s with status $status; results are in $results"

@@ -111,10 +111,31 @@ typedef struct judged {
     const tsr_matmul_problem *p;
     const device_facts *device;
     const void *a, *b, *before, *after;
-    verdict *out;
 } judged;
 
-static void judge_element(const judged *j, size_t i, size_t column)
+/* Of several verdicts by threads: the first failure is told, whoever comes first. */
+typedef struct findings {
+    verdict *out;
+    size_t failed_at;
+} findings;
+
+static void join(findings *f, const verdict *part, size_t at)
+{
+#ifdef _OPENMP
+#pragma omp critical(matmul_findings)
+#endif
+    {
+        if (part->worst > f->out->worst)
+            f->out->worst = part->worst;
+        if (!part->ok && (f->out->ok || at < f->failed_at)) {
+            f->out->ok = false;
+            f->failed_at = at;
+            memcpy(f->out->detail, part->detail, sizeof(f->out->detail));
+        }
+    }
+}
+
+static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
     const double alpha = matmul_alpha(p), beta = matmul_beta(p);
@@ -128,18 +149,18 @@ static void judge_element(const judged *j, size_t i, size_t column)
         c = real_get(p->type, j->before, matmul_index_c(p, i, column));
     got = real_get(p->type, j->after, matmul_index_c(p, i, column));
     error = real_judge(&s, alpha, beta, c, got);
-    if (error > j->out->worst)
-        j->out->worst = error;
-    if (error <= 1 || !j->out->ok)
+    if (error > out->worst)
+        out->worst = error;
+    if (error <= 1 || !out->ok)
         return;
-    j->out->ok = false;
-    snprintf(j->out->detail, sizeof(j->out->detail),
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
              "C(%zu, %zu) is %.9g and should be %.9g: %.3g times the bound", i, column, got,
              (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
 }
 
 /* The elements of C's array that are no elements of C keep their bytes. */
-static void judge_gaps(const judged *j)
+static void judge_gaps(const judged *j, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
     const size_t size = tsr_type_size(p->type), ld = matmul_ld_c(p);
@@ -151,39 +172,68 @@ static void judge_gaps(const judged *j)
 
         kept = memcmp(before + at, after + at, (ld - p->n) * size) == 0;
     }
-    if (!kept && j->out->ok) {
-        j->out->ok = false;
-        snprintf(j->out->detail, sizeof(j->out->detail), "memory outside C was written");
+    if (!kept) {
+        out->ok = false;
+        snprintf(out->detail, sizeof(out->detail), "memory outside C was written");
     }
 }
 
-/* Tile edges and corners, then an element at random of each block of SAMPLE_BLOCK x SAMPLE_BLOCK,
- * so that a tile that is wrong throughout shows, then more at random up to SAMPLES. */
-static void judge_samples(const judged *j)
+static void judge_all(const judged *j, findings *f)
+{
+    const long long rows = (long long)j->p->m;
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)j->p->n * (double)j->p->k > 1e4)
+#endif
+    for (long long i = 0; i < rows; i++) {
+        verdict part = {.ok = true};
+
+        for (size_t c = 0; c < j->p->n; c++)
+            judge_element(j, (size_t)i, c, &part);
+        join(f, &part, (size_t)i);
+    }
+}
+
+/* Tile edges and corners, from the first row and column and from the last. */
+static void judge_edges(const judged *j, verdict *out)
 {
     static const size_t edges[] = {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
     const tsr_matmul_problem *p = j->p;
-    uint64_t state = 1;
-    size_t n = 2 * COUNT(edges) * COUNT(edges);
 
     for (size_t r = 0; r < COUNT(edges); r++)
         for (size_t s = 0; s < COUNT(edges); s++)
             if (edges[r] < p->m && edges[s] < p->n) {
-                judge_element(j, edges[r], edges[s]);
-                judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s]);
+                judge_element(j, edges[r], edges[s], out);
+                judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s], out);
             }
-    for (size_t i = 0; i < p->m; i += SAMPLE_BLOCK)
-        for (size_t c = 0; c < p->n; c += SAMPLE_BLOCK, n++) {
-            const size_t rows = size_min(SAMPLE_BLOCK, p->m - i);
-            const size_t columns = size_min(SAMPLE_BLOCK, p->n - c);
-            const uint64_t r = random_u64(&state), s = random_u64(&state);
+}
 
-            judge_element(j, i + (size_t)(r % rows), c + (size_t)(s % columns));
-        }
-    for (; n < SAMPLES; n++) {
+/* Tile edges and corners, then an element at random of each block of SAMPLE_BLOCK x SAMPLE_BLOCK,
+ * so that a tile that is wrong throughout shows, of small matrices several times round. */
+static void judge_samples(const judged *j, findings *f)
+{
+    const tsr_matmul_problem *p = j->p;
+    const size_t across = size_div_up(p->n, SAMPLE_BLOCK);
+    const size_t blocks = size_div_up(p->m, SAMPLE_BLOCK) * across;
+    const long long samples = (long long)size_max(blocks, SAMPLES);
+    verdict part = {.ok = true};
+
+    judge_edges(j, &part);
+    join(f, &part, 0);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16)
+#endif
+    for (long long n = 0; n < samples; n++) {
+        const size_t block = (size_t)n % blocks;
+        const size_t i = block / across * SAMPLE_BLOCK, c = block % across * SAMPLE_BLOCK;
+        const size_t rows = size_min(SAMPLE_BLOCK, p->m - i);
+        const size_t columns = size_min(SAMPLE_BLOCK, p->n - c);
+        uint64_t state = (uint64_t)n;
         const uint64_t r = random_u64(&state), s = random_u64(&state);
+        verdict found = {.ok = true};
 
-        judge_element(j, (size_t)(r % p->m), (size_t)(s % p->n));
+        judge_element(j, i + (size_t)(r % rows), c + (size_t)(s % columns), &found);
+        join(f, &found, (size_t)n + 1);
     }
 }
 
@@ -199,12 +249,12 @@ static void project(const judged *j, projection *x)
     const tsr_matmul_problem *p = j->p;
     uint64_t state = 2;
 
-    for (size_t c = 0; c < p->n; c++) {
+    for (size_t c = 0; c < p->n; c++)
         x->signs[c] = random_u64(&state) & 1 ? 1 : -1;
-        for (size_t q = 0; q < p->k && x->signs[c] != 0; q++)
+    for (size_t q = 0; q < p->k; q++)
+        for (size_t c = 0; c < p->n; c++)
             if (!isfinite(real_get(p->type, j->b, matmul_index_b(p, q, c))))
                 x->signs[c] = 0;
-    }
     x->norm = 0;
     for (size_t q = 0; q < p->k; q++) {
         x->image[q] = 0;
@@ -222,7 +272,7 @@ static void project(const judged *j, projection *x)
 
 /* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs.  Rows with values
  * that are not finite, or that may overflow, are left to the samples. */
-static void judge_row(const judged *j, size_t i, const projection *x)
+static void judge_row(const judged *j, size_t i, const projection *x, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
     const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
@@ -253,10 +303,9 @@ static void judge_row(const judged *j, size_t i, const projection *x)
         (long double)p->n * (long double)(p->k + 2) * FLT_MIN;
     if (fabsl(got - exact) <= tolerance)
         return;
-    if (j->out->ok)
-        snprintf(j->out->detail, sizeof(j->out->detail),
-                 "row %zu of C times random signs is %.9Lg and should be %.9Lg", i, got, exact);
-    j->out->ok = false;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
+             "row %zu of C times random signs is %.9Lg and should be %.9Lg", i, got, exact);
 }
 
 /* Check C r for random signs r in O(n^2), after R. Freivalds, "Probabilistic machines can use less
@@ -265,7 +314,7 @@ static void judge_row(const judged *j, size_t i, const projection *x)
  * squared bounds with probability below 2 exp(-SIGN_SIGMAS^2 / 2) = 3e-14; Cauchy and Schwarz bound
  * |A| |B| by norms.  What it finds is an error in a row above that: about that of a few elements
  * that are wrong throughout.  Smaller ones are the samples' to find. */
-static tsr_status judge_row_sums(const judged *j, tsr_error *err)
+static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
 {
     const tsr_matmul_problem *p = j->p;
     projection x = {.signs = malloc(p->n * sizeof(*x.signs)),
@@ -276,9 +325,19 @@ static tsr_status judge_row_sums(const judged *j, tsr_error *err)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
                       p->n, p->k);
     } else {
+        const long long rows = (long long)p->m;
+
         project(j, &x);
-        for (size_t i = 0; i < p->m; i++)
-            judge_row(j, i, &x);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic)
+#endif
+        for (long long i = 0; i < rows; i++) {
+            verdict part = {.ok = true};
+
+            judge_row(j, (size_t)i, &x, &part);
+            /* After the samples, which tell more. */
+            join(f, &part, SIZE_MAX - p->m + (size_t)i);
+        }
     }
     free(x.signs);
     free(x.image);
@@ -295,19 +354,19 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
                 .a = before[MATMUL_A],
                 .b = before[MATMUL_B],
                 .before = before[MATMUL_C],
-                .after = after[MATMUL_C],
-                .out = out};
+                .after = after[MATMUL_C]};
+    findings f = {.out = out, .failed_at = SIZE_MAX};
 
     (void)expected;
     *out = (verdict){.ok = true};
-    judge_gaps(&j);
+    judge_gaps(&j, out);
+    if (!out->ok)
+        f.failed_at = 0;
     if ((double)p->m * (double)p->n * (double)p->k > verify_work_limit && matmul_alpha(p) != 0) {
         out->sampled = true;
-        judge_samples(&j);
-        return judge_row_sums(&j, err);
+        judge_samples(&j, &f);
+        return judge_row_sums(&j, &f, err);
     }
-    for (size_t i = 0; i < p->m; i++)
-        for (size_t c = 0; c < p->n; c++)
-            judge_element(&j, i, c);
+    judge_all(&j, &f);
     return TSR_OK;
 }
