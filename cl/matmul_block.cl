@@ -8,8 +8,8 @@
  *     y + SIDE, ... and columns x, x + SIDE, ..., so that neighbours read and
  *     write neighbours.  All work-items load TILE x DEPTH of A and DEPTH x TILE
  *     of B together, in the order in which the elements lie in memory.
- * Parameters: SIDE, BLOCK, DEPTH; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh).
+ * Parameters: SIDE, BLOCK, DEPTH; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
  * Local memory: 2 * DEPTH * TILE elements, both tiles with k as the slow
  *     dimension.
@@ -17,7 +17,7 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_elements.clh"
 
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"
@@ -33,9 +33,9 @@
 #define ITEMS (SIDE * SIDE)
 
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
-matmul_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
-             uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-             __global REAL *restrict c, ulong offset_c, uint ldc)
+matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
+             uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
+             __global result *restrict c, ulong offset_c, uint ldc)
 {
     __local REAL tile_a[DEPTH][TILE];
     __local REAL tile_b[DEPTH][TILE];
@@ -60,13 +60,15 @@ matmul_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a
             const uint i = TRANS_A ? e % TILE : e / DEPTH;
             const uint p = TRANS_A ? e / TILE : e % DEPTH;
 
-            tile_a[p][i] = i0 + i < m && p0 + p < k ? a[at_a(i0 + i, p0 + p, lda)] : 0;
+            tile_a[p][i] =
+                i0 + i < m && p0 + p < k ? load_factor(a + at_a(i0 + i, p0 + p, lda)) : 0;
         }
         for (uint e = item; e < DEPTH * TILE; e += ITEMS) {
             const uint j = TRANS_B ? e / DEPTH : e % TILE;
             const uint p = TRANS_B ? e % DEPTH : e / TILE;
 
-            tile_b[p][j] = j0 + j < n && p0 + p < k ? b[at_b(p0 + p, j0 + j, ldb)] : 0;
+            tile_b[p][j] =
+                j0 + j < n && p0 + p < k ? load_factor(b + at_b(p0 + p, j0 + j, ldb)) : 0;
         }
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -98,7 +100,7 @@ matmul_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a
             const uint j = j0 + x + s * SIDE;
 
             if (i < m && j < n)
-                REAL_UPDATE(c[(ulong)i * ldc + j], alpha, sum[r][s], beta);
+                update_result(c + (ulong)i * ldc + j, alpha, sum[r][s], beta);
         }
     }
 }

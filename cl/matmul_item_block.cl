@@ -10,7 +10,8 @@
  *     are moved back inside the matrix: they compute some outputs twice and
  *     store only their own.
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); REAL, REAL_BITS
- *     (real.clh); TRANS_A, TRANS_B = 0 (matmul_access.clh).
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B = 0
+ *     (matmul_access.clh).
  * Launch: 2-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items, any
  *     work-group size.
  * Local memory: none.
@@ -20,36 +21,37 @@
  */
 #include "matmul_access.clh"
 
-#define SPACE_A __global
-#define SPACE_B __global
+#define COPIED_A 0
+#define COPIED_B 0
+#define COPIED_C 0
 #include "matmul_registers.clh"
 
 /* Where C has fewer than COLUMNS columns: one output after another. */
-static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const REAL *a,
-                          uint lda, __global const REAL *b, uint ldb, REAL beta, __global REAL *c,
-                          uint ldc)
+static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global const factor *a,
+                          uint lda, __global const factor *b, uint ldb, REAL beta,
+                          __global result *c, uint ldc)
 {
     for (uint i = i0; i < min(i0 + ROWS, m); i++) {
         for (uint j = 0; j < n; j++) {
             REAL sum = 0;
 
             for (uint p = 0; p < k; p++)
-                sum += a[at_a(i, p, lda)] * b[at_b(p, j, ldb)];
-            REAL_UPDATE(c[(ulong)i * ldc + j], alpha, sum, beta);
+                sum += load_factor(a + at_a(i, p, lda)) * load_factor(b + at_b(p, j, ldb));
+            update_result(c + (ulong)i * ldc + j, alpha, sum, beta);
         }
     }
 }
 
-__kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                                ulong offset_a, uint lda, __global const REAL *restrict b,
-                                ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
-                                ulong offset_c, uint ldc)
+__kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha,
+                                __global const factor *restrict a, ulong offset_a, uint lda,
+                                __global const factor *restrict b, ulong offset_b, uint ldb,
+                                REAL beta, __global result *restrict c, ulong offset_c, uint ldc)
 {
     const uint i0 = get_global_id(0) * ROWS;
     const uint own = get_global_id(1) * COLUMNS; /* the first column that is this work-item's */
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
-    __global REAL *out = c + offset_c + (ulong)i0 * ldc + j0;
-    __global const REAL *row[ROWS];
+    __global result *out = c + offset_c + (ulong)i0 * ldc + j0;
+    __global const factor *row[ROWS];
     vector sum[ROWS][VECTORS];
 
     a += offset_a;

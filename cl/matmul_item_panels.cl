@@ -25,7 +25,8 @@
  *     where A is infinite, belongs to columns beyond C and is not stored.
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); PANELS, the most that
  *     a work-item copies; DEPTH, the most rows of them; SPLIT; REAL, REAL_BITS
- *     (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B
+ *     (matmul_access.clh).
  * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) x ceil(k / item_k)
  *     work-items, the last 1 without SPLIT, any work-group size.  item_rows is a
  *     multiple of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is
@@ -36,13 +37,14 @@
  */
 #include "matmul_access.clh"
 
-/* Rows of A^T are columns where they lie, so they are copied too. */
-#if TRANS_A
-#define SPACE_A __private
-#else
-#define SPACE_A __global
+#ifndef SPLIT
+#error "SPLIT: 1 where parts of k are shared out, else 0"
 #endif
-#define SPACE_B __private
+
+/* Rows of A^T are columns where they lie, so they are copied too. */
+#define COPIED_A TRANS_A
+#define COPIED_B 1
+#define COPIED_C SPLIT
 #include "matmul_registers.clh"
 
 #ifndef PANELS
@@ -51,15 +53,11 @@
 #ifndef DEPTH
 #error "DEPTH: rows of a panel"
 #endif
-#ifndef SPLIT
-#error "SPLIT: 1 where parts of k are shared out, else 0"
-#endif
-
 /* Rows of A that are copied together: whole cache lines of A^T. */
 #define BAND_ROWS (8 * ROWS)
 
 /* Copy op(B)(p0 ..., j0 ...), `depth` rows and up to COLUMNS columns, into a panel. */
-static inline void pack_panel(__global const REAL *b, uint ldb, uint p0, uint depth, uint j0,
+static inline void pack_panel(__global const factor *b, uint ldb, uint p0, uint depth, uint j0,
                               uint columns, REAL *panel)
 {
     if (columns < COLUMNS)
@@ -68,44 +66,45 @@ static inline void pack_panel(__global const REAL *b, uint ldb, uint p0, uint de
     if (TRANS_B) {
         for (uint j = 0; j < min(columns, (uint)COLUMNS); j++)
             for (uint p = 0; p < depth; p++)
-                panel[p * COLUMNS + j] = b[at_b(p0 + p, j0 + j, ldb)];
+                panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
     } else if (columns < COLUMNS) {
         for (uint p = 0; p < depth; p++)
             for (uint j = 0; j < columns; j++)
-                panel[p * COLUMNS + j] = b[at_b(p0 + p, j0 + j, ldb)];
+                panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
     } else {
         for (uint p = 0; p < depth; p++)
 #pragma unroll
             for (uint v = 0; v < VECTORS; v++)
-                VSTORE(VLOAD(v, b + at_b(p0 + p, j0, ldb)), p * VECTORS + v, panel);
+                VSTORE(VLOAD_FACTORS(LANES_NUMBER, v, b + at_b(p0 + p, j0, ldb)), p * VECTORS + v,
+                       panel);
     }
 }
 
 #if TRANS_A
 /* Copy op(A)(i0 ..., p0 ...), up to BAND_ROWS rows and `depth` columns: ROWS rows after ROWS rows,
  * each column by column. */
-static inline void pack_band(__global const REAL *a, uint lda, uint i0, uint rows, uint p0,
+static inline void pack_band(__global const factor *a, uint lda, uint i0, uint rows, uint p0,
                              uint depth, REAL *band)
 {
     for (uint p = 0; p < depth; p++) {
-        __global const REAL *from = a + at_a(i0, p0 + p, lda);
+        __global const factor *from = a + at_a(i0, p0 + p, lda);
 
         if (rows >= BAND_ROWS) {
 #pragma unroll
             for (uint r = 0; r < BAND_ROWS; r++)
-                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = from[r];
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_factor(from + r);
         } else {
             for (uint r = 0; r < rows; r++)
-                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = from[r];
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_factor(from + r);
         }
     }
 }
 #endif
 
 __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
-                                 __global const REAL *restrict a, ulong offset_a, uint lda,
-                                 __global const REAL *restrict b, ulong offset_b, uint ldb,
-                                 REAL beta, __global REAL *restrict c, ulong offset_c, uint ldc,
+                                 __global const factor *restrict a, ulong offset_a, uint lda,
+                                 __global const factor *restrict b, ulong offset_b, uint ldb,
+                                 REAL beta, TO_C *restrict c, ulong offset_c, uint ldc,
                                  uint item_rows, uint item_columns, uint item_k, uint depth)
 {
     const uint top = get_global_id(0) * item_rows, bottom = min(top + item_rows, m);
@@ -128,7 +127,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
             pack_panel(b, ldb, p0, rows_b, j, right - j, panels + (j - left) * rows_b);
         for (uint i = top; i < bottom; i += ROWS) {
             const uint rows = min(bottom - i, (uint)ROWS);
-            SPACE_A const REAL *row[ROWS];
+            FROM_A *row[ROWS];
 
 #if TRANS_A
             if ((i - top) % BAND_ROWS == 0)
@@ -146,7 +145,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
 #endif
             }
             for (uint j = left; j < right; j += COLUMNS) {
-                __global REAL *out = c + (ulong)i * ldc + j;
+                TO_C *out = c + (ulong)i * ldc + j;
                 vector sum[ROWS][VECTORS];
 
                 multiply(sum, row, TRANS_A ? ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
@@ -166,7 +165,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
  * work-item a row. */
 __kernel void matmul_item_panels_sum(uint n, uint parts, REAL alpha,
                                      __global const REAL *restrict part, REAL beta,
-                                     __global REAL *restrict c, ulong offset_c, uint ldc)
+                                     __global result *restrict c, ulong offset_c, uint ldc)
 {
     const size_t row = get_global_id(0), size = get_global_size(0) * n;
     uint j = 0;
@@ -180,15 +179,15 @@ __kernel void matmul_item_panels_sum(uint n, uint parts, REAL alpha,
             sum += VLOAD(0, part + z * size + j);
         sum *= alpha;
         if (beta != 0)
-            sum += beta * VLOAD(0, c + j);
-        VSTORE(sum, 0, c + j);
+            sum += beta * VLOAD_RESULTS(LANES_NUMBER, 0, c + j);
+        VSTORE_RESULTS(sum, LANES_NUMBER, 0, c + j);
     }
     for (; j < n; j++) {
         REAL sum = 0;
 
         for (uint z = 0; z < parts; z++)
             sum += part[z * size + j];
-        REAL_UPDATE(c[j], alpha, sum, beta);
+        update_result(c + j, alpha, sum, beta);
     }
 }
 #endif

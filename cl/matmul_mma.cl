@@ -8,7 +8,8 @@
  * Work split: a group of 256 computes 128 x 128 of C; each of its 8 warps
  *     64 x 32, as 4 x 4 pieces of 16 x 8.
  * Parameters: DEPTH, a multiple of 16; ALIGNED_A, ALIGNED_B (matmul_fetch.clh);
- *     REAL, REAL_BITS (real.clh): float for TF32 products, double for FP64;
+ *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): float for
+ *     TF32 products, double for FP64;
  *     TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, work-groups of 256 x 1, one per started tile of C.
  * Local memory: 4 tiles of 128 rows and DEPTH along k, and their padding.
@@ -20,7 +21,7 @@
  * 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2 t and 2 t + 1.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_elements.clh"
 #include "tf32.clh"
 
 #ifndef DEPTH
@@ -104,8 +105,7 @@ IN_REGISTERS void multiply_slice(REAL *sum, __local const REAL *tile_a, uint i0,
     for (uint r = 0; r < 4; r++)
 #pragma unroll
         for (uint e = 0; e < HELD_A; e++)
-            a[r][e] =
-                tile_a[place(!TRANS_A, i0 + 16 * r + g + e % 2 * 8, p0 + e / 2 * 4 + t)];
+            a[r][e] = tile_a[place(!TRANS_A, i0 + 16 * r + g + e % 2 * 8, p0 + e / 2 * 4 + t)];
 #pragma unroll
     for (uint s = 0; s < 4; s++)
 #pragma unroll
@@ -119,9 +119,9 @@ IN_REGISTERS void multiply_slice(REAL *sum, __local const REAL *tile_a, uint i0,
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_mma(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
-           uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-           __global REAL *restrict c, ulong offset_c, uint ldc)
+matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
+           uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
+           __global result *restrict c, ulong offset_c, uint ldc)
 {
     __local REAL tile_a[2][TILE(!TRANS_A)] __attribute__((aligned(32)));
     __local REAL tile_b[2][TILE(TRANS_B)] __attribute__((aligned(32)));
@@ -167,6 +167,6 @@ matmul_mma(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, 
         const uint j = j0 + column + e / 4 % 4 * 8 + lane % 4 * 2 + e % 2;
 
         if (i < m && j < n)
-            REAL_UPDATE(c[(ulong)i * ldc + j], alpha, sum[e], beta);
+            update_result(c + (ulong)i * ldc + j, alpha, sum[e], beta);
     }
 }

@@ -5,18 +5,19 @@
  * Work split: work-item (x, y) computes C(y, x); those beyond the edge do
  *     nothing.  Neighbours in x read neighbouring columns of B, so their loads
  *     coalesce, and share every load of A.
- * Parameters: REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Parameters: REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
+ *     ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, at least n x m work-items, any work-group size.
  * Local memory: none.
  * Traffic: 2 k loads an output: 2 flops for every 2 elements loaded.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_rounded.clh"
 
-__kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                           ulong offset_a, uint lda, __global const REAL *restrict b,
-                           ulong offset_b, uint ldb, REAL beta, __global REAL *restrict c,
+__kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+                           ulong offset_a, uint lda, __global const factor *restrict b,
+                           ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
                            ulong offset_c, uint ldc)
 {
     const uint j = get_global_id(0);
@@ -28,7 +29,7 @@ __kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const RE
     a += offset_a;
     b += offset_b;
     for (uint p = 0; p < k; p++)
-        sum += a[at_a(i, p, lda)] * b[at_b(p, j, ldb)];
+        sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
     c += offset_c + (ulong)i * ldc + j;
-    REAL_UPDATE(*c, alpha, sum, beta);
+    update_result(c, alpha, sum, beta);
 }

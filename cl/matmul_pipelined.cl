@@ -11,13 +11,14 @@
  * Parameters: TILE_M, a multiple of 32, TILE_N, of 64; DEPTH; UNROLL, steps of
  *     the inner loop that are written out; ALIGNED_C, ALIGNED_A, ALIGNED_B:
  *     whether four neighbours that start at a multiple of 4 are an aligned
- *     vector; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ *     vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
+ *     TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, work-groups of TILE_M * TILE_N / 64 x 1, one per started tile of C.
  * Local memory: 2 * DEPTH * (TILE_M + TILE_N + 8) elements.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_elements.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile, a multiple of 32"
@@ -78,33 +79,33 @@ IN_REGISTERS void multiply(real4 *sum, real4 column, real4 row)
 }
 
 /* Four outputs of row i. */
-static inline void update4(__global REAL *c, uint ldc, uint i, uint j, uint m, uint n, REAL alpha,
+static inline void update4(__global result *c, uint ldc, uint i, uint j, uint m, uint n, REAL alpha,
                            real4 sum, REAL beta)
 {
-    __global REAL *to = c + (ulong)i * ldc + j;
+    __global result *to = c + (ulong)i * ldc + j;
 
     if (i >= m)
         return;
     if (ALIGNED_C && j + 4 <= n) {
-        __global real4 *vector = (__global real4 *)to;
+        const real4 out = beta == 0 ? alpha * sum : alpha * sum + beta * VLOADA_RESULTS(4, to);
 
-        REAL_UPDATE(*vector, alpha, sum, beta);
+        VSTOREA_RESULTS(out, 4, to);
         return;
     }
     if (j < n)
-        REAL_UPDATE(to[0], alpha, sum.s0, beta);
+        update_result(to, alpha, sum.s0, beta);
     if (j + 1 < n)
-        REAL_UPDATE(to[1], alpha, sum.s1, beta);
+        update_result(to + 1, alpha, sum.s1, beta);
     if (j + 2 < n)
-        REAL_UPDATE(to[2], alpha, sum.s2, beta);
+        update_result(to + 2, alpha, sum.s2, beta);
     if (j + 3 < n)
-        REAL_UPDATE(to[3], alpha, sum.s3, beta);
+        update_result(to + 3, alpha, sum.s3, beta);
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a,
-                 ulong offset_a, uint lda, __global const REAL *restrict b, ulong offset_b,
-                 uint ldb, REAL beta, __global REAL *restrict c, ulong offset_c, uint ldc)
+matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
+                 uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc)
 {
     __local REAL tile_a[2][DEPTH * ROW_A] __attribute__((aligned(32)));
     __local REAL tile_b[2][DEPTH * ROW_B] __attribute__((aligned(32)));

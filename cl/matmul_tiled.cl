@@ -6,7 +6,8 @@
  *     Each element loaded from global memory serves TILE work-items.
  * Work split: work-item (x, y) of a work-group loads element (y, x) of both
  *     tiles and computes element (y, x) of the tile of C.
- * Parameters: TILE; REAL, REAL_BITS (real.clh); TRANS_A, TRANS_B
+ * Parameters: TILE; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh).
  * Launch: 2-D, work-groups of TILE x TILE, one per started tile of C.
  * Local memory: 2 * TILE * TILE elements.
@@ -14,16 +15,16 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_rounded.clh"
 
 #ifndef TILE
 #error "TILE: side of the square tiles"
 #endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
-             uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-             __global REAL *restrict c, ulong offset_c, uint ldc)
+matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
+             uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
+             __global result *restrict c, ulong offset_c, uint ldc)
 {
     __local REAL tile_a[TILE][TILE];
     __local REAL tile_b[TILE][TILE];
@@ -38,8 +39,8 @@ matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a
     for (uint p0 = 0; p0 < k; p0 += TILE) {
         /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
          * not the work-item, lets everyone reach both barriers. */
-        tile_a[y][x] = i < m && p0 + x < k ? a[at_a(i, p0 + x, lda)] : 0;
-        tile_b[y][x] = p0 + y < k && j < n ? b[at_b(p0 + y, j, ldb)] : 0;
+        tile_a[y][x] = i < m && p0 + x < k ? load_rounded(a + at_a(i, p0 + x, lda)) : 0;
+        tile_b[y][x] = p0 + y < k && j < n ? load_rounded(b + at_b(p0 + y, j, ldb)) : 0;
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint p = 0; p < TILE; p++)
@@ -49,6 +50,6 @@ matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a
     }
     if (i < m && j < n) {
         c += offset_c + (ulong)i * ldc + j;
-        REAL_UPDATE(*c, alpha, sum, beta);
+        update_result(c, alpha, sum, beta);
     }
 }

@@ -8,8 +8,8 @@
  * Work split: as in matmul_block.cl, but work-item (x, y) computes vectors: rows
  *     4 (y + r SIDE) ... + 3 and columns 4 (x + s SIDE) ... + 3 for
  *     r, s < BLOCK / 4.
- * Parameters: SIDE, BLOCK, DEPTH, PAD; REAL, REAL_BITS (real.clh); TRANS_A,
- *     TRANS_B (matmul_access.clh).
+ * Parameters: SIDE, BLOCK, DEPTH, PAD; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
  * Local memory: 2 * DEPTH * (TILE + 4 * PAD) elements.
  * Traffic: the elements of matmul_block.cl, four to a load.
@@ -17,7 +17,7 @@
  *     multiples of 4.
  */
 #include "matmul_access.clh"
-#include "real.clh"
+#include "matmul_elements.clh"
 
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"
@@ -40,18 +40,18 @@
 typedef REAL_N(4) real4;
 
 /* The first `count` of four elements, the others as 0. */
-static inline real4 load4(__global const REAL *from, uint count)
+static inline real4 load4(__global const factor *from, uint count)
 {
     real4 v = 0;
 
     if (count >= 4)
-        return vload4(0, from);
+        return VLOAD_FACTORS(4, 0, from);
     if (count > 0)
-        v.s0 = from[0];
+        v.s0 = load_factor(from);
     if (count > 1)
-        v.s1 = from[1];
+        v.s1 = load_factor(from + 1);
     if (count > 2)
-        v.s2 = from[2];
+        v.s2 = load_factor(from + 2);
     return v;
 }
 
@@ -62,7 +62,7 @@ static inline uint left(uint at, uint limit)
 }
 
 /* Load a tile whose source runs along the tile's rows: element (p, i) at p ld + i. */
-static inline void load_along(__local real4 *tile, __global const REAL *from, uint ld, uint i0,
+static inline void load_along(__local real4 *tile, __global const factor *from, uint ld, uint i0,
                               uint size, uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
@@ -77,7 +77,7 @@ static inline void load_along(__local real4 *tile, __global const REAL *from, ui
 
 /* Load a tile whose source runs along k: element (p, i) at i ld + p.  Each vector is spread over
  * four rows of the tile. */
-static inline void load_across(__local REAL *tile, __global const REAL *from, uint ld, uint i0,
+static inline void load_across(__local REAL *tile, __global const factor *from, uint ld, uint i0,
                                uint size, uint p0, uint k, uint item)
 {
     for (uint e = item; e < DEPTH * TILE / 4; e += ITEMS) {
@@ -94,22 +94,22 @@ static inline void load_across(__local REAL *tile, __global const REAL *from, ui
 }
 
 /* Write the first `count` of four outputs of one row; the others are beyond the edge. */
-static inline void update4(__global REAL *to, uint count, REAL alpha, real4 sum, REAL beta)
+static inline void update4(__global result *to, uint count, REAL alpha, real4 sum, REAL beta)
 {
     if (count > 0)
-        REAL_UPDATE(to[0], alpha, sum.s0, beta);
+        update_result(to, alpha, sum.s0, beta);
     if (count > 1)
-        REAL_UPDATE(to[1], alpha, sum.s1, beta);
+        update_result(to + 1, alpha, sum.s1, beta);
     if (count > 2)
-        REAL_UPDATE(to[2], alpha, sum.s2, beta);
+        update_result(to + 2, alpha, sum.s2, beta);
     if (count > 3)
-        REAL_UPDATE(to[3], alpha, sum.s3, beta);
+        update_result(to + 3, alpha, sum.s3, beta);
 }
 
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
-matmul_vector(uint m, uint n, uint k, REAL alpha, __global const REAL *restrict a, ulong offset_a,
-              uint lda, __global const REAL *restrict b, ulong offset_b, uint ldb, REAL beta,
-              __global REAL *restrict c, ulong offset_c, uint ldc)
+matmul_vector(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
+              uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
+              __global result *restrict c, ulong offset_c, uint ldc)
 {
     __local real4 tile_a[DEPTH * ROW];
     __local real4 tile_b[DEPTH * ROW];

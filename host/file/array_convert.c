@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/half.h"
 #include "file/array.h"
 #include "file/block.h"
-#include "file/half.h"
 
 /* Exact but for 64-bit integers, which round once. */
 static double get_f64(tsr_type type, const void *data, size_t i)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/half.h"
 #include "file/byte_order.h"
 #include "file/c_locale.h"
-#include "file/half.h"
 
 /* The type as NumPy writes it, without the byte order. */
 static const char *descr(tsr_type type)

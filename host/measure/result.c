@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "device/device.h"
+#include "ops/real.h"
 
 /* ---- filling in -------------------------------------------------------------------------- */
 
@@ -33,14 +34,6 @@ void result_start(result_row *row, const tsr_device *device)
         strftime(row->when, sizeof(row->when), "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-/* The default precision, by the name that it has. */
-static tsr_precision precision_of(tsr_precision p, tsr_type type)
-{
-    if (p != TSR_PRECISION_DEFAULT)
-        return p;
-    return type == TSR_F64 ? TSR_PRECISION_F64 : TSR_PRECISION_F32;
-}
-
 void result_problem(result_row *row, const problem *p)
 {
     const char *precision = "";
@@ -56,10 +49,10 @@ void result_problem(result_row *row, const problem *p)
     if (p->op == &operation_matmul) {
         snprintf(row->size, sizeof(row->size), "%zux%zux%zu", p->matmul.m, p->matmul.n,
                  p->matmul.k);
-        precision = tsr_precision_name(precision_of(p->matmul.precision, x[0].type));
+        precision = tsr_precision_name(real_precision(x[0].type, p->matmul.precision));
     } else if (p->op == &operation_matvec) {
         snprintf(row->size, sizeof(row->size), "%zux%zu", p->matvec.rows, p->matvec.columns);
-        precision = tsr_precision_name(precision_of(p->matvec.precision, x[0].type));
+        precision = tsr_precision_name(real_precision(x[0].type, p->matvec.precision));
     } else {
         snprintf(row->size, sizeof(row->size), "%zu", p->sort.n);
     }

@@ -47,11 +47,13 @@ static tsr_status check_matrix(const char *name, size_t rows, size_t columns, si
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const size_t size = tsr_type_size(p->type);
-    tsr_status st = real_check("matmul", p->type, p->precision, err);
+    const size_t size = tsr_type_size(p->type), size_c = tsr_type_size(matmul_type_c(p));
+    tsr_status st = real_check("matmul", true, p->type, p->precision, err);
 
+    if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
+        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
     if (st == TSR_OK)
-        st = real_check_scales("matmul", p->type, p->alpha, p->beta, err);
+        st = real_check_scales("matmul", real_sums(p->type), p->alpha, p->beta, err);
     if (st == TSR_OK)
         st = check_matrix("A", p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, matmul_ld_a(p),
                           p->offset_a, size, err);
@@ -59,14 +61,14 @@ static tsr_status check(const problem *q, tsr_error *err)
         st = check_matrix("B", p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, matmul_ld_b(p),
                           p->offset_b, size, err);
     if (st == TSR_OK)
-        st = check_matrix("C", p->m, p->n, matmul_ld_c(p), p->offset_c, size, err);
+        st = check_matrix("C", p->m, p->n, matmul_ld_c(p), p->offset_c, size_c, err);
     return st;
 }
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const size_t size = tsr_type_size(p->type);
+    const size_t size = tsr_type_size(p->type), size_c = tsr_type_size(matmul_type_c(p));
     const bool reads = matmul_alpha(p) != 0 && p->m && p->n;
 
     out[MATMUL_A] =
@@ -75,8 +77,8 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
         (operand){.name = "B", .type = p->type, .access = ACCESS_READ, .begin = p->offset_b * size};
     out[MATMUL_C] =
         (operand){.name = "C",
-                  .begin = p->offset_c * size,
-                  .type = p->type,
+                  .begin = p->offset_c * size_c,
+                  .type = matmul_type_c(p),
                   .access = matmul_beta(p) == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
                   .whole = matmul_beta(p) == 0 && matmul_ld_c(p) == p->n && p->offset_c == 0};
     if (reads) {
@@ -85,7 +87,7 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
         extent(p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, matmul_ld_b(p), p->offset_b,
                size, &out[MATMUL_B].bytes);
     }
-    extent(p->m, p->n, matmul_ld_c(p), p->offset_c, size, &out[MATMUL_C].bytes);
+    extent(p->m, p->n, matmul_ld_c(p), p->offset_c, size_c, &out[MATMUL_C].bytes);
     return 3;
 }
 
@@ -101,7 +103,8 @@ static double bytes(const problem *q)
     const double k = matmul_alpha(p) == 0 ? 0 : (double)p->k; /* then A and B are not read */
     const double c = m * n * (matmul_beta(p) == 0 ? 1 : 2);
 
-    return (double)tsr_type_size(p->type) * (m * k + k * n + c);
+    return (double)tsr_type_size(p->type) * (m * k + k * n) +
+           (double)tsr_type_size(matmul_type_c(p)) * c;
 }
 
 static void describe(const problem *q, text *out)
@@ -109,6 +112,8 @@ static void describe(const problem *q, text *out)
     const tsr_matmul_problem *p = &q->matmul;
 
     text_format(out, "%zux%zux%zu %s", p->m, p->n, p->k, tsr_type_name(p->type));
+    if (matmul_type_c(p) != p->type)
+        text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, "%s%s", p->trans_a ? " A^T" : "", p->trans_b ? " B^T" : "");
@@ -138,6 +143,8 @@ static void classify(const problem *q, text *out)
     const tsr_matmul_problem *p = &q->matmul;
 
     text_append(out, tsr_type_name(p->type));
+    if (matmul_type_c(p) != p->type)
+        text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
@@ -150,8 +157,35 @@ static void defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    real_defines(p->type, out);
+    matmul_defines_types(p, out);
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+}
+
+/* The same, and what factors are rounded to as they are loaded. */
+static void defines_rounding(const job *j, text *out)
+{
+    static const char *const names[TSR_PRECISION_COUNT] = {
+        [TSR_PRECISION_TF32] = "TF32", [TSR_PRECISION_BF16] = "BF16", [TSR_PRECISION_F16] = "F16"};
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    defines(j, out);
+    text_format(out, " -DROUNDED=%s",
+                real_rounding(p->type, p->precision) > 0 ? names[p->precision] : "NOT");
+}
+
+/* A job in its operands' own precision: for kernels that see to the precision themselves. */
+static problem in_own_precision(const job *j)
+{
+    problem p = *j->problem;
+
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    return p;
+}
+
+/* Bytes that a number takes in local memory and registers. */
+static size_t real_size(const job *j)
+{
+    return tsr_type_size(real_sums(j->problem->matmul.type));
 }
 
 /* Reasons that every kernel of the ladder shares. */
@@ -218,6 +252,13 @@ static bool naive_step(const job *j, size_t i, step *out)
     return launch(j, i, side, side, out);
 }
 
+static const char *naive_unsuited(const job *j, text *reason)
+{
+    const problem plain = in_own_precision(j);
+
+    return unsuited_portable(&(job){&plain, j->device, j->params}, reason);
+}
+
 static const tunable tiled_tunables[] = {
     {"TILE",
      "side of the tiles and of the work-group: more reuse against more local memory",
@@ -228,9 +269,10 @@ static const tunable tiled_tunables[] = {
 static const char *tiled_unsuited(const job *j, text *reason)
 {
     const size_t tile = param(j->params, "TILE");
+    const problem plain = in_own_precision(j);
 
-    return unsuited_group(j, tile, 2 * tile * tile * tsr_type_size(j->problem->matmul.type),
-                          reason);
+    return unsuited_group(&(job){&plain, j->device, j->params}, tile,
+                          2 * tile * tile * real_size(j), reason);
 }
 
 static bool tiled_step(const job *j, size_t i, step *out)
@@ -252,7 +294,7 @@ static const char *block_unsuited(const job *j, text *reason)
     const size_t tile = side * param(j->params, "BLOCK");
     const size_t elements = 2 * param(j->params, "DEPTH") * tile;
 
-    return unsuited_group(j, side, elements * tsr_type_size(j->problem->matmul.type), reason);
+    return unsuited_group(j, side, elements * real_size(j), reason);
 }
 
 static bool block_step(const job *j, size_t i, step *out)
@@ -275,7 +317,7 @@ static const char *vector_unsuited(const job *j, text *reason)
     const size_t row = side * param(j->params, "BLOCK") + 4 * param(j->params, "PAD");
     const size_t elements = 2 * param(j->params, "DEPTH") * row;
 
-    return unsuited_group(j, side, elements * tsr_type_size(j->problem->matmul.type), reason);
+    return unsuited_group(j, side, elements * real_size(j), reason);
 }
 
 static const tunable pipelined_tunables[] = {
@@ -312,7 +354,7 @@ static const char *pipelined_unsuited(const job *j, text *reason)
 {
     const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
     const size_t depth = param(j->params, "DEPTH");
-    const size_t local = 2 * depth * (rows + columns + 8) * tsr_type_size(j->problem->matmul.type);
+    const size_t local = 2 * depth * (rows + columns + 8) * real_size(j);
     const char *why = unsuited_group(j, 1, local, reason);
 
     if (why)
@@ -346,8 +388,7 @@ static const tunable item_block_tunables[] = {
 
 static size_t item_block_columns(const job *j)
 {
-    return param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
-           tsr_type_size(j->problem->matmul.type);
+    return param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(j);
 }
 
 static const char *item_block_unsuited(const job *j, text *reason)
@@ -408,7 +449,7 @@ static const char *mma_unsuited(const job *j, text *reason)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const unsigned least = p->type == TSR_F64 ? 90 : 80;
     const size_t local = mma_local(j, !p->trans_a) + mma_local(j, p->trans_b);
-    problem as_default = *j->problem;
+    const problem plain = in_own_precision(j);
 
     if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
@@ -423,8 +464,7 @@ static const char *mma_unsuited(const job *j, text *reason)
                     j->device->large_local);
         return text_get(reason);
     }
-    as_default.matmul.precision = TSR_PRECISION_DEFAULT; /* the shared reasons know FP32 alone */
-    return unsuited_portable(&(job){&as_default, j->device, j->params}, reason);
+    return unsuited_portable(&(job){&plain, j->device, j->params}, reason);
 }
 
 /* One group of 256 a tile of 128 x 128. */
@@ -452,7 +492,9 @@ static const tunable wgmma_tunables[] = {
 
 static const char *host_unsuited(const job *j, text *reason)
 {
-    return real_unsuited(j->problem->matmul.type, j->problem->matmul.precision, j->device, reason);
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return real_unsuited(p->type, TSR_PRECISION_DEFAULT, j->device, reason);
 }
 
 static const char *openmp_unsuited(const job *j, text *reason)
@@ -489,8 +531,8 @@ static const variant variants[] = {
      .idea = "one work-item an output, straight from global memory: no reuse",
      .source = "matmul_naive.cl",
      .entries = {"matmul_naive"},
-     .defines = defines,
-     .unsuited = unsuited_portable,
+     .defines = defines_rounding,
+     .unsuited = naive_unsuited,
      .step = naive_step},
     {.name = "tiled",
      .idea = "square tiles of A and B in local memory: each load serves TILE work-items",
@@ -498,7 +540,7 @@ static const variant variants[] = {
      .entries = {"matmul_tiled"},
      .tunables = tiled_tunables,
      .tunable_count = ARRAY_COUNT(tiled_tunables),
-     .defines = defines,
+     .defines = defines_rounding,
      .unsuited = tiled_unsuited,
      .step = tiled_step},
     {.name = "block",
@@ -553,7 +595,7 @@ static const variant variants[] = {
      .tunables = item_panels_tunables,
      .tunable_count = ARRAY_COUNT(item_panels_tunables),
      .defines = matmul_panels_defines_split,
-     .unsuited = matmul_panels_unsuited,
+     .unsuited = matmul_panels_unsuited_split,
      .workspace = matmul_panels_workspace_split,
      .step = matmul_panels_step_split},
     {.name = "mma",
@@ -612,6 +654,9 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
     /* Copying B pays where enough rows of A, or enough work, come after it. */
     if (columns >= 16 && (p->m < 16 || outputs * (double)p->k < 0x1p20))
         return names_copy(direct, ARRAY_COUNT(direct), out);
+    /* Blocks along k do not add up in a C of 16 bits, but in the workspace of parts they do. */
+    if (p->k > 1024 && tsr_type_size(matmul_type_c(p)) == 2)
+        return names_copy(split, ARRAY_COUNT(split), out);
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
 

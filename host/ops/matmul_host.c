@@ -23,40 +23,113 @@ enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 #undef REAL
 #undef NAMED
 
+/* ---- operands that are not what the loops read --------------------------------------------- */
+
+/* A stored matrix and where its elements are. */
+typedef struct stored {
+    tsr_type type;
+    void *array;
+    size_t rows, columns, ld, offset;
+} stored;
+
+/* A copy in float32 without gaps, its elements rounded to a precision; NULL for want of memory. */
+static float *copy_of(const stored *x, tsr_precision precision)
+{
+    size_t bytes;
+    float *copy = NULL;
+
+    if (size_mul(x->rows, x->columns, &bytes) && size_mul(bytes, sizeof(*copy), &bytes))
+        copy = malloc(size_max(bytes, 1));
+    for (size_t i = 0; copy && i < x->rows; i++)
+        for (size_t j = 0; j < x->columns; j++)
+            copy[i * x->columns + j] = (float)real_rounded(
+                precision, real_get(x->type, x->array, x->offset + i * x->ld + j));
+    return copy;
+}
+
+/* Elements of 16 bits, and precisions that round the factors: on copies in float32. */
+static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
+                                void (*loops)(const terms_f32 *), tsr_error *err)
+{
+    const bool reads = matmul_alpha(p) != 0, keeps = matmul_beta(p) != 0;
+    const stored a = {p->type,
+                      operands[0],
+                      reads ? (p->trans_a ? p->k : p->m) : 0,
+                      p->trans_a ? p->m : p->k,
+                      matmul_ld_a(p),
+                      p->offset_a};
+    const stored b = {p->type,
+                      operands[1],
+                      reads ? (p->trans_b ? p->n : p->k) : 0,
+                      p->trans_b ? p->k : p->n,
+                      matmul_ld_b(p),
+                      p->offset_b};
+    const stored c = {matmul_type_c(p), operands[2], p->m, p->n, matmul_ld_c(p), p->offset_c};
+    tsr_matmul_problem plain = *p;
+    float *copy[3] = {copy_of(&a, p->precision), copy_of(&b, p->precision),
+                      copy_of(&c, TSR_PRECISION_DEFAULT)};
+    void *const copies[] = {copy[0], copy[1], copy[2]};
+    tsr_status st = TSR_OK;
+
+    plain.type = TSR_F32;
+    plain.lda = plain.ldb = plain.ldc = 0;
+    plain.offset_a = plain.offset_b = plain.offset_c = 0;
+    if (!keeps)
+        plain.beta = 0;
+    if (copy[0] && copy[1] && copy[2])
+        st = run_f32(&plain, copies, loops, err);
+    else
+        st = tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of %zu x %zu x %zu", p->m,
+                      p->n, p->k);
+    for (size_t i = 0; i < p->m && st == TSR_OK; i++)
+        for (size_t j = 0; j < p->n; j++)
+            real_set(c.type, c.array, matmul_index_c(p, i, j), (double)copy[2][i * p->n + j]);
+    for (size_t i = 0; i < 3; i++)
+        free(copy[i]);
+    return st;
+}
+
+static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
+                      void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
+                      tsr_error *err)
+{
+    if (p->m == 0 || p->n == 0)
+        return TSR_OK;
+    if (p->type == TSR_F64)
+        return run_f64(p, operands, f64, err);
+    if (p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0))
+        return run_f32(p, operands, f32, err);
+    return run_on_copies(p, operands, f32, err);
+}
+
 tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, ijk_f64, err)
-                                     : run_f32(&p->matmul, operands, ijk_f32, err);
+    return run(&p->matmul, operands, ijk_f32, ijk_f64, err);
 }
 
 tsr_status matmul_host_jik(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, jik_f64, err)
-                                     : run_f32(&p->matmul, operands, jik_f32, err);
+    return run(&p->matmul, operands, jik_f32, jik_f64, err);
 }
 
 tsr_status matmul_host_ikj(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, ikj_f64, err)
-                                     : run_f32(&p->matmul, operands, ikj_f32, err);
+    return run(&p->matmul, operands, ikj_f32, ikj_f64, err);
 }
 
 tsr_status matmul_host_kij(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, kij_f64, err)
-                                     : run_f32(&p->matmul, operands, kij_f32, err);
+    return run(&p->matmul, operands, kij_f32, kij_f64, err);
 }
 
 tsr_status matmul_host_blocked(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, blocked_f64, err)
-                                     : run_f32(&p->matmul, operands, blocked_f32, err);
+    return run(&p->matmul, operands, blocked_f32, blocked_f64, err);
 }
 
 tsr_status matmul_host_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
-    return p->matmul.type == TSR_F64 ? run_f64(&p->matmul, operands, openmp_f64, err)
-                                     : run_f32(&p->matmul, operands, openmp_f32, err);
+    return run(&p->matmul, operands, openmp_f32, openmp_f64, err);
 }
 
 bool matmul_host_has_openmp(void)

@@ -1,9 +1,11 @@
 /**
  * The CPU ladder of matmul: plain C, for the device `host`.
  *
- * Each computes C := alpha op(A) op(B) + beta C for float32 and float64, with
- * any transposes, leading dimensions and offsets; operands in the order A, B, C.
- * TSR_ENOMEM where the sums need memory beside C and there is none.
+ * Each computes C := alpha op(A) op(B) + beta C with any transposes, leading
+ * dimensions and offsets; operands in the order A, B, C.  The loops are of float32
+ * and float64: float16 and bfloat16 operands, and those whose factors a precision
+ * rounds, are copied to float32 first, and the result is stored as its type.
+ * TSR_ENOMEM where copies or sums need memory beside C and there is none.
  */
 #ifndef OPS_MATMUL_HOST_H
 #define OPS_MATMUL_HOST_H

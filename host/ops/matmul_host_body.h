@@ -130,8 +130,6 @@ static tsr_status NAMED(run)(const tsr_matmul_problem *p, void *const operands[]
     REAL *c;
     NAMED(terms) t = {.m = p->m, .n = p->n, .k = (REAL)p->alpha == 0 ? 0 : p->k};
 
-    if (p->m == 0 || p->n == 0)
-        return TSR_OK;
     c = (REAL *)operands[2] + p->offset_c;
     if (t.k) {
         t.a = (const REAL *)operands[0] + p->offset_a;

@@ -12,10 +12,15 @@ enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
  * set aside for each of thousands of work-items. */
 enum { PRIVATE_CPU = 2 << 20, PRIVATE_OTHER = 32 << 10 };
 
+/* Bytes of a number in panels, bands and the sums of parts. */
+static size_t real_size(const job *j)
+{
+    return tsr_type_size(real_sums(j->problem->matmul.type));
+}
+
 static size_t panel_columns(const job *j)
 {
-    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
-           tsr_type_size(j->problem->matmul.type);
+    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(j);
 }
 
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
@@ -25,7 +30,7 @@ static size_t private_bytes(const job *j)
     const size_t band = p->trans_a ? (size_t)8 * param(j->params, "ROWS") : 0;
 
     return (param(j->params, "PANELS") * panel_columns(j) + band) * param(j->params, "DEPTH") *
-           tsr_type_size(p->type);
+           real_size(j);
 }
 
 static size_t items_wanted(const job *j)
@@ -91,7 +96,7 @@ static void defines(const job *j, bool split, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    real_defines(p->type, out);
+    matmul_defines_types(p, out);
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DSPLIT=%d", p->trans_a, p->trans_b, split);
 }
 
@@ -105,7 +110,8 @@ void matmul_panels_defines_split(const job *j, text *out)
     defines(j, true, out);
 }
 
-const char *matmul_panels_unsuited(const job *j, text *reason)
+/* What both want of a problem. */
+const char *matmul_panels_unsuited_split(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const char *why = matmul_unsuited_sizes(p, reason);
@@ -121,13 +127,27 @@ const char *matmul_panels_unsuited(const job *j, text *reason)
     return real_unsuited(p->type, p->precision, j->device, reason);
 }
 
+const char *matmul_panels_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const char *why = matmul_panels_unsuited_split(j, reason);
+
+    if (!why && tsr_type_size(matmul_type_c(p)) < real_size(j) &&
+        k_read(p) > param(j->params, "DEPTH")) {
+        text_format(reason, "its %u terms a block are added up in C, which is %s, and k is %zu",
+                    param(j->params, "DEPTH"), tsr_type_name(matmul_type_c(p)), p->k);
+        return text_get(reason);
+    }
+    return why;
+}
+
 size_t matmul_panels_workspace_split(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     if (p->m == 0 || p->n == 0)
         return 0;
-    return matmul_panels_share_split(j).parts * p->m * p->n * tsr_type_size(p->type);
+    return matmul_panels_share_split(j).parts * p->m * p->n * real_size(j);
 }
 
 /* Multiply into C, or with `split` the plain sums into workspace. */

@@ -23,6 +23,7 @@ panels_share matmul_panels_share_split(const job *j);
 void matmul_panels_defines(const job *j, text *out);
 void matmul_panels_defines_split(const job *j, text *out);
 const char *matmul_panels_unsuited(const job *j, text *reason);
+const char *matmul_panels_unsuited_split(const job *j, text *reason);
 size_t matmul_panels_workspace_split(const job *j);
 bool matmul_panels_step(const job *j, size_t i, step *out);
 bool matmul_panels_step_split(const job *j, size_t i, step *out);

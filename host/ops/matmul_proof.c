@@ -38,8 +38,8 @@ void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[]
     fill_matrix(&o[MATMUL_C], p->n, matmul_ld_c(p), p->offset_c, f, &state, arrays[MATMUL_C]);
     /* What beta == 0 must not read. */
     if (matmul_beta(p) == 0)
-        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(p->type); i += 3)
-            real_set(p->type, arrays[MATMUL_C], i, NAN);
+        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
+            real_set(o[MATMUL_C].type, arrays[MATMUL_C], i, NAN);
 }
 
 /* m, n, k: empty, one, primes, one off each tile size, thin, deep. */
@@ -55,6 +55,7 @@ enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
 static const tsr_matmul_problem sweep_large[] = {
     {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
     {.m = 513, .n = 257, .k = 80, .alpha = 1},
+    {.m = 65, .n = 70, .k = 1100, .alpha = 1, .beta = 1, .trans_a = true, .type = TSR_BF16},
     {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
     {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
     {.m = 257,
@@ -69,27 +70,60 @@ static const tsr_matmul_problem sweep_large[] = {
 static const double sweep_scales[][2] = {{1, 0}, {1, 1},  {-1, 0}, {1.5, -0.5}, {0, 1},
                                          {0, 0}, {1, -1}, {0, 2},  {-2.5, 0},   {0.5, 1}};
 
-bool matmul_sweep(size_t i, bool tiny, problem *out)
-{
-    const size_t shapes = tiny ? TINY_SHAPES : COUNT(sweep_shapes);
-    const size_t combinations = tiny ? 4 : COMBINATIONS;
-    const size_t shape = i / combinations, c = i % combinations;
-    const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
-    tsr_matmul_problem p = {.alpha = scale[0], .beta = scale[1]};
+/* Types of 16 bits, and precisions that round float32 factors.  Each of these builds takes a CPU's
+ * compiler a second, so a kind comes with two transposes, and float32 results with one. */
+enum { NARROW = 64, NARROW_TINY = 12 };
 
-    if (shape >= shapes && !tiny && i - shapes * combinations < COUNT(sweep_large)) {
-        *out = (problem){.op = &operation_matmul, .matmul = sweep_large[i - shapes * combinations]};
-        return true;
+static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
+{
+    static const struct {
+        tsr_type type;
+        tsr_precision precision;
+        bool alike; /* A is transposed where B is, else where it is not */
+    } kinds[] = {{TSR_F16, TSR_PRECISION_DEFAULT, true},
+                 {TSR_BF16, TSR_PRECISION_DEFAULT, false},
+                 {TSR_F32, TSR_PRECISION_BF16, true},
+                 {TSR_F32, TSR_PRECISION_F16, false}};
+    const size_t kind = i % COUNT(kinds), round = i / COUNT(kinds);
+    const size_t *shape = sweep_shapes[(3 * round + 5 * kind + 4) % shapes];
+    const double *scale = sweep_scales[(round + 3 * kind) % COUNT(sweep_scales)];
+    const bool trans = round & 1, alike = kinds[kind].alike;
+    tsr_matmul_problem p = {.type = kinds[kind].type,
+                            .precision = kinds[kind].precision,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = trans,
+                            .trans_b = trans == alike,
+                            .alpha = scale[0],
+                            .beta = scale[1],
+                            .c_f32 = kind < 2 && (round & 2) && trans != alike};
+
+    if (round & 4) {
+        p.lda = (p.trans_a ? p.m : p.k) + 1 + round % 3;
+        p.ldb = (p.trans_b ? p.k : p.n) + 4;
+        p.ldc = p.n + 3;
+        p.offset_a = 3;
+        p.offset_b = 1;
+        p.offset_c = 5;
     }
-    if (shape >= shapes)
-        return false;
-    p.m = sweep_shapes[shape][0];
-    p.n = sweep_shapes[shape][1];
-    p.k = sweep_shapes[shape][2];
+    return p;
+}
+
+/* Every shape with each combination of transposes, float32 and float64, gaps, and TF32. */
+static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
+{
+    const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
+    tsr_matmul_problem p = {.m = sweep_shapes[shape][0],
+                            .n = sweep_shapes[shape][1],
+                            .k = sweep_shapes[shape][2],
+                            .trans_a = c & 1,
+                            .trans_b = (c & 2) != 0,
+                            .alpha = scale[0],
+                            .beta = scale[1]};
+
     p.type = tiny ? (c & 1 ? TSR_F64 : TSR_F32) : (c & 8 ? TSR_F64 : TSR_F32);
     p.precision = c & 16 ? TSR_PRECISION_TF32 : TSR_PRECISION_DEFAULT;
-    p.trans_a = c & 1;
-    p.trans_b = (c & 2) != 0;
     if (c & 4 || (c & 16 && shape % 2) || tiny) {
         p.lda = (p.trans_a ? p.m : p.k) + 3;
         p.ldb = (p.trans_b ? p.k : p.n) + 1 + shape % 5;
@@ -98,7 +132,30 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         p.offset_b = shape % 3;
         p.offset_c = 7;
     }
-    *out = (problem){.op = &operation_matmul, .matmul = p};
+    return p;
+}
+
+bool matmul_sweep(size_t i, bool tiny, problem *out)
+{
+    const size_t shapes = tiny ? TINY_SHAPES : COUNT(sweep_shapes);
+    const size_t combinations = tiny ? 4 : COMBINATIONS;
+    const size_t narrow = tiny ? NARROW_TINY : NARROW;
+    const size_t large = tiny ? 0 : COUNT(sweep_large);
+
+    *out = (problem){.op = &operation_matmul};
+    if (i < shapes * combinations) {
+        out->matmul = sweep_wide(i / combinations, i % combinations, tiny);
+        return true;
+    }
+    i -= shapes * combinations;
+    if (i < narrow) {
+        out->matmul = sweep_narrow(i, shapes);
+        return true;
+    }
+    i -= narrow;
+    if (i >= large)
+        return false;
+    out->matmul = sweep_large[i];
     return true;
 }
 
@@ -140,14 +197,16 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
     const tsr_matmul_problem *p = j->p;
     const double alpha = matmul_alpha(p), beta = matmul_beta(p);
     real_sum s = real_sum_start(p->type, p->precision, j->device);
+    const tsr_type type_c = matmul_type_c(p);
     double c = 0, got, error;
 
+    s.result = type_c;
     for (size_t q = 0; q < p->k && alpha != 0; q++)
         real_sum_add(&s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
                      real_get(p->type, j->b, matmul_index_b(p, q, column)));
     if (beta != 0)
-        c = real_get(p->type, j->before, matmul_index_c(p, i, column));
-    got = real_get(p->type, j->after, matmul_index_c(p, i, column));
+        c = real_get(type_c, j->before, matmul_index_c(p, i, column));
+    got = real_get(type_c, j->after, matmul_index_c(p, i, column));
     error = real_judge(&s, alpha, beta, c, got);
     if (error > out->worst)
         out->worst = error;
@@ -163,7 +222,7 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
 static void judge_gaps(const judged *j, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
-    const size_t size = tsr_type_size(p->type), ld = matmul_ld_c(p);
+    const size_t size = tsr_type_size(matmul_type_c(p)), ld = matmul_ld_c(p);
     const char *before = j->before, *after = j->after;
     bool kept = p->m == 0 || p->n == 0 || memcmp(before, after, p->offset_c * size) == 0;
 
@@ -239,23 +298,32 @@ static void judge_samples(const judged *j, findings *f)
 
 /* What the check against random signs needs of op(B). */
 typedef struct projection {
-    double *signs;      /* n of +-1; 0 where the column of op(B) is not finite */
-    long double *image; /* k: op(B) times the signs */
-    long double norm;   /* Frobenius norm of the columns that take part */
+    double *signs;       /* n of +-1; 0 where the column of op(B) is not finite */
+    long double *image;  /* k: op(B) times the signs */
+    long double *column; /* n: the columns' norms */
+    long double norm;    /* Frobenius norm of the columns that take part */
+    long double widest;  /* the largest norm of one of them */
 } projection;
+
+/* Whether a factor is finite as it is multiplied. */
+static bool takes_part(const tsr_matmul_problem *p, double x)
+{
+    return isfinite(x) && isfinite(real_rounded(p->precision, x));
+}
 
 static void project(const judged *j, projection *x)
 {
     const tsr_matmul_problem *p = j->p;
     uint64_t state = 2;
 
-    for (size_t c = 0; c < p->n; c++)
+    for (size_t c = 0; c < p->n; c++) {
         x->signs[c] = random_u64(&state) & 1 ? 1 : -1;
+        x->column[c] = 0;
+    }
     for (size_t q = 0; q < p->k; q++)
         for (size_t c = 0; c < p->n; c++)
-            if (!isfinite(real_get(p->type, j->b, matmul_index_b(p, q, c))))
+            if (!takes_part(p, real_get(p->type, j->b, matmul_index_b(p, q, c))))
                 x->signs[c] = 0;
-    x->norm = 0;
     for (size_t q = 0; q < p->k; q++) {
         x->image[q] = 0;
         for (size_t c = 0; c < p->n; c++) {
@@ -264,10 +332,36 @@ static void project(const judged *j, projection *x)
             if (x->signs[c] == 0)
                 continue;
             x->image[q] += b * x->signs[c];
-            x->norm += b * b;
+            x->column[c] += b * b;
         }
     }
+    x->norm = x->widest = 0;
+    for (size_t c = 0; c < p->n; c++) {
+        x->norm += x->column[c];
+        x->widest = fmaxl(x->widest, sqrtl(x->column[c]));
+    }
     x->norm = sqrtl(x->norm);
+}
+
+/* What row i of C times the signs may be off by; INFINITY where an element may overflow.  `a` and
+ * `c` are norms of the rows of op(A) and of C as it was, `largest` C's largest magnitude. */
+static long double row_tolerance(const tsr_matmul_problem *p, const projection *x, long double a,
+                                 long double c, long double largest)
+{
+    const long double alpha = fabsl((long double)matmul_alpha(p));
+    const long double beta = fabsl((long double)matmul_beta(p)), n = (long double)p->n;
+    const long double k = (long double)p->k, v = real_rounding(p->type, p->precision);
+    /* A factor that underflows is off by v of itself and of this at most. */
+    const long double floor = v > 0 ? sqrtl(k) * real_grain(p->type, p->precision) / v : 0;
+    const long double size =
+        fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor) + beta * c;
+    const long double error = real_product_bound(p->type, v, p->k + 2);
+    const long double widest = fmaxl(1, alpha) * (a + floor) * (x->widest + floor) + beta * largest;
+
+    if (!(widest < real_most(matmul_type_c(p)) / (1 + 2 * error)))
+        return INFINITY;
+    return SIGN_SIGMAS * real_stored_bound(matmul_type_c(p), size, error * size) +
+           n * (k + 2) * FLT_MIN + n * real_stored_bound(matmul_type_c(p), 0, 0);
 }
 
 /* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs.  Rows with values
@@ -275,33 +369,31 @@ static void project(const judged *j, projection *x)
 static void judge_row(const judged *j, size_t i, const projection *x, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
+    const tsr_type type_c = matmul_type_c(p);
     const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
-    const long double most = p->type == TSR_F64 ? (long double)DBL_MAX : (long double)FLT_MAX;
-    long double exact = 0, got = 0, a_norm = 0, c_norm = 0, size, tolerance;
+    long double exact = 0, got = 0, a_norm = 0, c_norm = 0, largest = 0, tolerance;
 
     for (size_t q = 0; q < p->k; q++) {
-        const long double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
+        const double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
 
+        if (!takes_part(p, a))
+            return;
         exact += alpha * a * x->image[q];
-        a_norm += a * a;
+        a_norm += (long double)a * a;
     }
     for (size_t c = 0; c < p->n; c++) {
         const long double old =
-            beta == 0 ? 0 : (long double)real_get(p->type, j->before, matmul_index_c(p, i, c));
+            beta == 0 ? 0 : (long double)real_get(type_c, j->before, matmul_index_c(p, i, c));
 
         if (x->signs[c] == 0)
             continue;
         exact += beta * old * x->signs[c];
         c_norm += old * old;
-        got += real_get(p->type, j->after, matmul_index_c(p, i, c)) * x->signs[c];
+        largest = fmaxl(largest, fabsl(old));
+        got += real_get(type_c, j->after, matmul_index_c(p, i, c)) * x->signs[c];
     }
-    size = fmaxl(1, fabsl(alpha)) * sqrtl(a_norm) * x->norm + fabsl(beta) * sqrtl(c_norm);
-    if (!isfinite(size) || size > most)
-        return;
-    tolerance =
-        SIGN_SIGMAS * real_product_bound(p->type, real_rounding(p->precision), p->k + 2) * size +
-        (long double)p->n * (long double)(p->k + 2) * FLT_MIN;
-    if (fabsl(got - exact) <= tolerance)
+    tolerance = row_tolerance(p, x, sqrtl(a_norm), sqrtl(c_norm), largest);
+    if (!isfinite(tolerance) || !isfinite(c_norm) || fabsl(got - exact) <= tolerance)
         return;
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
@@ -312,16 +404,18 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
  * running time", IFIP 1977.  The elements' errors do not depend on the signs, so by Hoeffding's
  * inequality their signed sum over a row exceeds SIGN_SIGMAS times the root of the sum of their
  * squared bounds with probability below 2 exp(-SIGN_SIGMAS^2 / 2) = 3e-14; Cauchy and Schwarz bound
- * |A| |B| by norms.  What it finds is an error in a row above that: about that of a few elements
- * that are wrong throughout.  Smaller ones are the samples' to find. */
+ * |A| |B| by norms, where the rounding of a result to 16 bits is one more error of each element.
+ * What it finds is an error in a row above that: about that of a few elements that are wrong
+ * throughout.  Smaller ones are the samples' to find. */
 static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
 {
     const tsr_matmul_problem *p = j->p;
     projection x = {.signs = malloc(p->n * sizeof(*x.signs)),
-                    .image = malloc(p->k * sizeof(*x.image))};
+                    .image = malloc(p->k * sizeof(*x.image)),
+                    .column = malloc(p->n * sizeof(*x.column))};
     tsr_status st = TSR_OK;
 
-    if (!x.signs || !x.image) {
+    if (!x.signs || !x.image || !x.column) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
                       p->n, p->k);
     } else {
@@ -341,6 +435,7 @@ static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
     }
     free(x.signs);
     free(x.image);
+    free(x.column);
     return st;
 }
 

@@ -39,15 +39,21 @@ static inline size_t matmul_index_c(const tsr_matmul_problem *p, size_t i, size_
     return p->offset_c + i * matmul_ld_c(p) + j;
 }
 
+/* The type that C is stored in. */
+static inline tsr_type matmul_type_c(const tsr_matmul_problem *p)
+{
+    return p->c_f32 ? TSR_F32 : p->type;
+}
+
 /* alpha and beta as the arithmetic sees them; alpha counts as 0 where there is nothing to sum. */
 static inline double matmul_alpha(const tsr_matmul_problem *p)
 {
-    return p->k ? real_round(p->type, p->alpha) : 0;
+    return p->k ? real_round(real_sums(p->type), p->alpha) : 0;
 }
 
 static inline double matmul_beta(const tsr_matmul_problem *p)
 {
-    return real_round(p->type, p->beta);
+    return real_round(real_sums(p->type), p->beta);
 }
 
 #endif

@@ -5,6 +5,16 @@
 #include "ops/matmul_shape.h"
 #include "ops/variant.h"
 
+/* How elements are stored and what they are added up in: cl/matmul_elements.clh. */
+static inline void matmul_defines_types(const tsr_matmul_problem *p, text *out)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16", [TSR_BF16] = "BF16"};
+
+    real_defines(p->type, out);
+    text_format(out, " -DFACTOR=%s -DRESULT=%s", names[p->type], names[matmul_type_c(p)]);
+}
+
 /* The arguments of A and B: array, offset, leading dimension. */
 static inline void matmul_step_inputs(step *s, const tsr_matmul_problem *p)
 {

@@ -698,7 +698,7 @@ static tsr_status check(const problem *p, tsr_error *err)
     const size_t lda = m->lda ? m->lda : m->columns;
     const size_t length_x = m->trans ? m->rows : m->columns;
     const size_t length_y = m->trans ? m->columns : m->rows;
-    tsr_status st = real_check("matvec", m->type, m->precision, err);
+    tsr_status st = real_check("matvec", false, m->type, m->precision, err);
     size_t span, bytes;
 
     if (st == TSR_OK)

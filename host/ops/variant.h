@@ -106,7 +106,7 @@ void step_operand(step *s, unsigned index);
 void step_workspace(step *s);
 void step_u32(step *s, uint32_t value);
 void step_u64(step *s, uint64_t value);
-/** A floating-point scalar, rounded to the element type TSR_F32 or TSR_F64. */
+/** A floating-point scalar: double where the element type is TSR_F64, else float. */
 void step_real(step *s, tsr_type type, double value);
 void step_local(step *s, size_t bytes);
 

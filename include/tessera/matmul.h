@@ -25,17 +25,24 @@ extern "C" {
  * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
  * Results satisfy |got - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|)
  * elementwise in the type's precision (Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term; tf32 and
- * bf16 add what rounding A and B does, 2 v + v^2 of |A| |B| with v 2^-11 and 2^-8.
+ * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term.
+ *
+ * Of float32 operands, tf32, bf16 and f16 round the factors: each is off by v, 2^-11,
+ * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  f16 has fewer exponents: a
+ * factor from 65520 on becomes infinite, one below 2^-14 is off by up to 2^-25.
+ * Products of float16 and bfloat16 operands are exact in float32, in which they are
+ * added up; a result of 16 bits is rounded once, to nearest even: float16's are
+ * infinite from 65520 on.
  */
 typedef struct tsr_matmul_problem {
-    tsr_type type; /* of A, B and C: TSR_F32 or TSR_F64 */
+    tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16 or TSR_BF16 */
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;
-    double alpha, beta; /* rounded to the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
+    bool c_f32; /* C is float32, where A and B are float16 or bfloat16 */
 } tsr_matmul_problem;
 
 /**

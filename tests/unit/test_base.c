@@ -6,11 +6,13 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/half.h"
 #include "base/hash.h"
 #include "base/sizes.h"
 #include "base/text.h"
@@ -184,6 +186,44 @@ static void every_code_has_a_name(void **state)
     assert_string_equal(tsr_precision_name(TSR_PRECISION_COUNT), "unknown precision");
 }
 
+/* Every value of 16 bits comes back from its double, and what lies between two of them goes to the
+ * nearer one, a tie to the even one. */
+static void sixteen_bits_round_to_nearest_even(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x8000; bits++) {
+        const uint16_t h = (uint16_t)bits, next = (uint16_t)(bits + 1);
+        const double half = (double)half_to_float(h), bfloat = (double)bfloat_to_float(h);
+
+        assert_true(isnan(half) ? isnan(half_to_float(half_of(half))) : half_of(half) == h);
+        assert_true(isnan(bfloat) ? isnan(bfloat_to_float(bfloat_of(bfloat)))
+                                  : bfloat_of(bfloat) == h);
+        assert_true(isnan(half) || half_of(-half) == (h | 0x8000));
+        if (next <= 0x7BFF) {
+            const double tie = (half + (double)half_to_float(next)) / 2;
+
+            assert_int_equal(half_of(tie), h & 1 ? next : h);
+            assert_int_equal(half_of(nextafter(tie, 0)), h);
+            assert_int_equal(half_of(nextafter(tie, INFINITY)), next);
+        }
+        if (next <= 0x7F7F) {
+            const double tie = (bfloat + (double)bfloat_to_float(next)) / 2;
+
+            assert_int_equal(bfloat_of(tie), h & 1 ? next : h);
+            assert_int_equal(bfloat_of(nextafter(tie, 0)), h);
+            assert_int_equal(bfloat_of(nextafter(tie, INFINITY)), next);
+        }
+    }
+    assert_int_equal(half_of(65519.999), 0x7BFF);
+    assert_int_equal(half_of(65520), 0x7C00);
+    assert_int_equal(half_of(-1e300), 0xFC00);
+    assert_int_equal(half_of(5e-324), 0);
+    assert_int_equal(bfloat_of(0x1.FEFFp127), 0x7F7F);
+    assert_int_equal(bfloat_of(0x1.FFp127), 0x7F80);
+    assert_int_equal(bfloat_of(5e-324), 0);
+    assert_true(isnan(half_to_float(half_of(NAN))));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +237,7 @@ int main(void)
         cmocka_unit_test(messages_are_one_line),
         cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(every_code_has_a_name),
+        cmocka_unit_test(sixteen_bits_round_to_nearest_even),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,12 @@ static uint64_t scalar_u64(const step *s, unsigned arg)
     return value;
 }
 
+/* Bytes of a number in local memory and registers. */
+static size_t real_size(const tsr_matmul_problem *p)
+{
+    return p->type == TSR_F64 ? sizeof(double) : sizeof(float);
+}
+
 /* Outputs that a work-group covers along each dimension of the grid, from the tunables alone. */
 typedef struct cover {
     bool known;      /* this variant is described here */
@@ -102,7 +108,7 @@ static cover cover_of(const variant *v, const job *j, const step *s)
         return (cover){true, false, {tile, tile}};
     }
     if (strcmp(v->name, "item-block") == 0) {
-        const size_t lanes = param(p, "BITS") / 8 / tsr_type_size(j->problem->matmul.type);
+        const size_t lanes = param(p, "BITS") / 8 / real_size(&j->problem->matmul);
 
         return (cover){true,
                        true,
@@ -138,7 +144,7 @@ static void check_launch(const job *j, const variant *v, const step *s)
 static void check_arguments(const job *j, const step *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t real = tsr_type_size(p->type);
+    const size_t real = real_size(p);
 
     assert_int_equal(s->n_args, ARGS);
     assert_int_equal(scalar_u32(s, ARG_M), p->m);
@@ -185,7 +191,7 @@ static bool check_plan(const job *j, const variant *v)
     if (!suited)
         return false;
     assert_true(p->type != TSR_F64 || j->device->fp64);
-    assert_true(local_bytes(v, j->params, tsr_type_size(p->type)) <= j->device->local_memory);
+    assert_true(local_bytes(v, j->params, real_size(p)) <= j->device->local_memory);
     if (p->m == 0 || p->n == 0) {
         assert_false(v->step(j, 0, &s));
         return true;
@@ -257,7 +263,7 @@ static void check_share(const job *j, const panels_share *s)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t deepest = param(j->params, "DEPTH");
     const size_t panel =
-        (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / tsr_type_size(p->type);
+        (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(p);
     const size_t k = p->alpha == 0 ? 0 : p->k;
 
     assert_int_equal(s->rows % param(j->params, "ROWS"), 0);
@@ -281,7 +287,7 @@ static void check_split(const job *j, const panels_share *s)
 {
     const variant *v = find("item-split");
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t bytes = s->parts * p->m * p->n * tsr_type_size(p->type);
+    const size_t bytes = s->parts * p->m * p->n * real_size(p);
     step first, second, none;
 
     assert_int_equal(v->workspace(j), bytes);
@@ -379,6 +385,17 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
     text_free(&reason);
 }
 
+static bool suits(const char *name, const problem *p, const device_facts *d)
+{
+    const variant *v = find(name);
+    const params chosen = params_default(v);
+    text reason = {0};
+    const bool suited = !variant_unsuited(v, &(job){p, d, &chosen}, &reason);
+
+    text_free(&reason);
+    return suited;
+}
+
 static void reasons_hold_values(void **state)
 {
     const problem small = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
@@ -409,6 +426,41 @@ static void reasons_hold_values(void **state)
     says("block", &p, &d, "tf32", "FP32");
     p = small;
     says("item-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
+    /* Sums of blocks would be rounded to 16 bits in C. */
+    d = cpu(2);
+    p.matmul.type = TSR_F16;
+    p.matmul.k = 1025;
+    says("item-panels", &p, &d, "float16", "k is 1025");
+    p.matmul.c_f32 = true;
+    assert_true(suits("item-panels", &p, &d));
+    p.matmul.c_f32 = false;
+    assert_true(suits("item-split", &p, &d));
+    p.matmul.k = 1024;
+    assert_true(suits("item-panels", &p, &d));
+}
+
+/* Precisions that round float32 factors run where kernels round what they load. */
+static void every_precision_has_a_kernel(void **state)
+{
+    const tsr_precision rounds[] = {TSR_PRECISION_TF32, TSR_PRECISION_BF16, TSR_PRECISION_F16};
+    const char *const names[] = {"ROUNDED=TF32", "ROUNDED=BF16", "ROUNDED=F16"};
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rounds); i++) {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1, .precision = rounds[i]}};
+        const variant *v = find("tiled");
+        const params chosen = params_default(v);
+        text options = {0};
+
+        assert_true(suits("naive", &p, &d));
+        assert_true(suits("tiled", &p, &d));
+        assert_false(suits("vector", &p, &d));
+        variant_options(v, &(job){&p, &d, &chosen}, &options);
+        assert_non_null(strstr(text_get(&options), names[i]));
+        text_free(&options);
+    }
 }
 
 /* Up to 2^31 rows the indices fit, and one more is refused: the grid of the last is checked. */
@@ -454,7 +506,11 @@ static void bytes_are_what_has_to_move(void **state)
                  {TSR_F32, 0, 2, 4 * 40},
                  {TSR_F32, 0, 0, 4 * 20},
                  {TSR_F64, 0, -1, 8 * 40},
-                 {TSR_F32, 1e-60, 0, 4 * 20}}; /* 0 in float32 */
+                 {TSR_F16, 1, 1, 2 * (24 + 30 + 40)},
+                 {TSR_BF16, 1, 0, 2 * (24 + 30 + 20)},
+                 {TSR_F16, 1e-60, 0, 2 * 20}, /* 0 in float32 */
+                 {TSR_F16, 1e-10, 0, 2 * 74}, /* but not where it is 0 in float16 */
+                 {TSR_F32, 1e-60, 0, 4 * 20}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -468,6 +524,28 @@ static void bytes_are_what_has_to_move(void **state)
 
         assert_true(operation_matmul.bytes(&p) == cases[i].bytes);
     }
+}
+
+/* A float32 C under operands of 16 bits: its own bytes, in the text, and in the tuning's key. */
+static void c_may_be_wider_than_its_factors(void **state)
+{
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.type = TSR_BF16, .m = 4, .n = 5, .k = 6, .alpha = 1, .c_f32 = true}};
+    operand o[OPERANDS_MAX];
+    text t = {0};
+
+    (void)state;
+    operation_matmul.operands(&p, o);
+    assert_int_equal(o[2].type, TSR_F32);
+    assert_int_equal(o[2].bytes, 80);
+    assert_int_equal(o[0].bytes, 48);
+    assert_true(operation_matmul.bytes(&p) == 2 * 54 + 4 * 20);
+    operation_matmul.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4x5x6 bfloat16 to float32");
+    text_clear(&t);
+    operation_matmul.classify(&p, &t);
+    assert_string_equal(text_get(&t), "bfloat16 to float32 nn 4x4x4");
+    text_free(&t);
 }
 
 /* ---- the check of a problem -------------------------------------------------------------- */
@@ -513,6 +591,20 @@ static void broken_problems_are_refused(void **state)
     p.type = TSR_F64;
     p.precision = TSR_PRECISION_F32;
     refuses(p, TSR_EINVAL, "precision f32 does not go with float64");
+    p.precision = TSR_PRECISION_DEFAULT;
+    p.c_f32 = true;
+    refuses(p, TSR_EINVAL, "C is float64");
+    p = good;
+    p.type = TSR_F16;
+    p.precision = TSR_PRECISION_BF16;
+    refuses(p, TSR_EINVAL, "precision bf16 does not go with float16");
+    p.precision = TSR_PRECISION_DEFAULT;
+    p.ldc = 4;
+    refuses(p, TSR_EINVAL, "the leading dimension of C is 4");
+    p = good;
+    p.alpha = 1e300;
+    p.type = TSR_BF16;
+    refuses(p, TSR_EINVAL, "alpha = 1e+300 is beyond what float32 holds");
 }
 
 int main(void)
@@ -523,6 +615,8 @@ int main(void)
         cmocka_unit_test(the_largest_grid_fits),
         cmocka_unit_test(alpha_zero_reads_nothing),
         cmocka_unit_test(bytes_are_what_has_to_move),
+        cmocka_unit_test(c_may_be_wider_than_its_factors),
+        cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(broken_problems_are_refused),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
         cmocka_unit_test(panels_cover_the_product),

@@ -133,7 +133,87 @@ static void rounded_factors_widen_the_bound(void **state)
     real_sum_add(&s, FLT_MAX, 0);
     passes(s, 1, 0, 0, 0);
     passes(s, 1, 0, 0, NAN);
+    s = real_sum_start(TSR_F32, TSR_PRECISION_BF16, &keeps);
+    real_sum_add(&s, FLT_MAX, FLT_TRUE_MIN); /* infinity times zero, once both are rounded */
+    passes(s, 1, 0, 0, NAN);
     assert_true(real_product_bound(TSR_F32, 0, 7) == real_gamma(TSR_F32, 7));
+}
+
+/* Factors rounded to float16: its exponents are fewer, and zero lies nearer. */
+static void f16_factors_have_their_range(void **state)
+{
+    const double cases[][3] = {/* a, b, a b with a and b rounded */
+                               {1 + 0x1p-11, 1 + 0x1p-11, 1},
+                               {65519, 1, 65504},
+                               {0x1.8p-25, 1, 0x1p-24},
+                               {0x1p-25, 4, 0},
+                               {0x1.01p-15, 0x1p15, 0x1.01p0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_F16, &keeps);
+
+        real_sum_add(&s, cases[i][0], cases[i][1]);
+        passes(s, 1, 0, 0, cases[i][2]);
+        fails(s, 1, 0, 0, cases[i][2] * (1 + 0x1p-8) + 0x1p-20);
+    }
+    for (int sign = -1; sign <= 1; sign += 2) {
+        real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_F16, &keeps);
+
+        real_sum_add(&s, 65520 * sign, 0.5);
+        passes(s, 1, 0, 0, INFINITY * sign);
+        fails(s, 1, 0, 0, 32760 * sign);
+        fails(s, 1, 0, 0, NAN);
+        real_sum_add(&s, 65520 * sign, 0); /* infinity times zero */
+        passes(s, 1, 0, 0, NAN);
+    }
+    assert_true(real_rounding(TSR_F16, TSR_PRECISION_F16) == 0);
+    assert_true(real_rounding(TSR_F32, TSR_PRECISION_F16) == 0x1p-11L);
+}
+
+/* A sum of one term, exact in float32, stored in a type of 16 bits. */
+static real_sum stored(tsr_type type, double value)
+{
+    real_sum s = real_sum_start(TSR_F32, TSR_PRECISION_DEFAULT, &keeps);
+
+    s.result = type;
+    real_sum_add(&s, value, 1);
+    return s;
+}
+
+/* Half a unit in the last place of the result's type, and no more; its smallest numbers too. */
+static void narrow_results_are_rounded_once(void **state)
+{
+    (void)state;
+    passes(stored(TSR_F16, 1 + 0x1p-11), 1, 0, 0, 1);
+    passes(stored(TSR_F16, 1 + 0x1p-11), 1, 0, 0, 1 + 0x1p-10);
+    fails(stored(TSR_F16, 1 + 0x1p-10), 1, 0, 0, 1);
+    passes(stored(TSR_BF16, 1 + 0x1p-8), 1, 0, 0, 1);
+    fails(stored(TSR_BF16, 1 + 0x1p-7), 1, 0, 0, 1);
+    fails(stored(TSR_F32, 1 + 0x1p-11), 1, 0, 0, 1);
+    passes(stored(TSR_F16, 0x1.4p-24), 1, 0, 0, 0x1p-24);
+    passes(stored(TSR_F16, 0x1p-25), 1, 0, 0, 0);
+    fails(stored(TSR_F16, 0x1.4p-24), 1, 0, 0, 0);
+    fails(stored(TSR_F16, 0x1p-20), 1, 0, 0, 0); /* denormals are not flushed */
+    passes(stored(TSR_BF16, 0x1p-133), 1, 0, 0, 0x1p-133);
+    fails(stored(TSR_BF16, 0x1p-126), 1, 0, 0, 0);
+}
+
+/* What the type of the result cannot hold is infinite, though the sum was not. */
+static void narrow_results_overflow(void **state)
+{
+    (void)state;
+    passes(stored(TSR_F16, 65519), 1, 0, 0, 65504);
+    fails(stored(TSR_F16, 65519 - 1), 1, 0, 0, INFINITY);
+    passes(stored(TSR_F16, 65520), 1, 0, 0, INFINITY);
+    fails(stored(TSR_F16, 65540), 1, 0, 0, 65504); /* saturated */
+    fails(stored(TSR_F16, 65540), 1, 0, 0, -INFINITY);
+    fails(stored(TSR_F16, 65540), 1, 0, 0, NAN);
+    passes(stored(TSR_F16, -1e30), 1, 0, 0, -INFINITY);
+    passes(stored(TSR_F16, 65504), 1, 1, 65504, INFINITY); /* of beta c */
+    passes(stored(TSR_BF16, FLT_MAX), 1, 0, 0, INFINITY);
+    fails(stored(TSR_BF16, FLT_MAX), 1, 0, 0, 0x1.FEp127);
+    passes(stored(TSR_F32, 65540), 1, 0, 0, 65540);
 }
 
 static void alpha_zero_ignores_the_sum(void **state)
@@ -192,6 +272,7 @@ static void infinities_keep_their_sign(void **state)
 static void overflow_may_go_either_way(void **state)
 {
     const double a[] = {FLT_MAX, FLT_MAX, -FLT_MAX}, b[] = {1, 1, 1};
+    const double halves[] = {FLT_MAX * 0.75, -FLT_MAX * 0.875};
     const real_sum s = sum_of(TSR_F32, &keeps, 3, a, b);
 
     (void)state;
@@ -201,6 +282,10 @@ static void overflow_may_go_either_way(void **state)
     passes(product(FLT_MAX, 1), 2, 0, 0, INFINITY);
     passes(product(FLT_MAX, 1), 1, 0, 0, FLT_MAX);
     fails(product(FLT_MAX / 4, 1), 1, 0, 0, INFINITY);
+    /* Terms that are scaled one by one, as by what adds blocks to C, overflow each its own way. */
+    passes(sum_of(TSR_F32, &keeps, 2, halves, b), 2, 0, 0, NAN);
+    passes(sum_of(TSR_F32, &keeps, 2, halves, b), 2, 0, 0, -FLT_MAX / 4);
+    fails(sum_of(TSR_F32, &keeps, 2, halves, b), 1, 0, 0, NAN);
 }
 
 /* ---- denormals --------------------------------------------------------------------------- */
@@ -232,17 +317,45 @@ static void types_and_precisions_go_together(void **state)
     text reason = {0};
 
     (void)state;
-    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_DEFAULT, &err), TSR_OK);
-    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_F16, &err), TSR_OK);
-    assert_int_equal(real_check("op", TSR_F64, TSR_PRECISION_F64, &err), TSR_OK);
-    assert_int_equal(real_check("op", TSR_F64, TSR_PRECISION_F32, &err), TSR_EINVAL);
-    assert_int_equal(real_check("op", TSR_F32, TSR_PRECISION_F64, &err), TSR_EINVAL);
-    assert_int_equal(real_check("op", TSR_F16, TSR_PRECISION_DEFAULT, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", false, TSR_F32, TSR_PRECISION_DEFAULT, &err), TSR_OK);
+    assert_int_equal(real_check("op", false, TSR_F32, TSR_PRECISION_F16, &err), TSR_OK);
+    assert_int_equal(real_check("op", false, TSR_F64, TSR_PRECISION_F64, &err), TSR_OK);
+    assert_int_equal(real_check("op", false, TSR_F64, TSR_PRECISION_F32, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", false, TSR_F32, TSR_PRECISION_F64, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", false, TSR_F16, TSR_PRECISION_DEFAULT, &err), TSR_EINVAL);
     assert_string_equal(err.message, "op: takes float32 or float64, not float16");
+    assert_int_equal(real_check("op", true, TSR_F16, TSR_PRECISION_DEFAULT, &err), TSR_OK);
+    assert_int_equal(real_check("op", true, TSR_BF16, TSR_PRECISION_BF16, &err), TSR_OK);
+    assert_int_equal(real_check("op", true, TSR_BF16, TSR_PRECISION_F32, &err), TSR_EINVAL);
+    assert_int_equal(real_check("op", true, TSR_I8, TSR_PRECISION_DEFAULT, &err), TSR_EINVAL);
+    assert_null(real_unsuited(TSR_BF16, TSR_PRECISION_DEFAULT, &keeps, &reason));
     assert_null(real_unsuited(TSR_F32, TSR_PRECISION_F32_STRICT, &keeps, &reason));
     assert_non_null(strstr(real_unsuited(TSR_F32, TSR_PRECISION_BF16, &keeps, &reason), "bf16"));
     assert_non_null(real_unsuited(TSR_F64, TSR_PRECISION_DEFAULT, &keeps, &reason)); /* no fp64 */
     text_free(&reason);
+}
+
+static void check_family(tsr_type type, double least, family f)
+{
+    uint64_t one = 7, two = 7;
+    size_t odd = 0, infinite = 0;
+
+    for (int i = 0; i < 5000; i++) {
+        const double v = real_random(type, f, &one), w = real_random(type, f, &two);
+
+        assert_memory_equal(&v, &w, sizeof(v));
+        assert_true(isnan(v) || v == real_round(type, v));
+        infinite += !isfinite(v);
+        odd += !isfinite(v) || (v != 0 && fabs(v) < least);
+        if (f == FAMILY_UNIFORM)
+            assert_true(fabs(v) <= 1);
+        if (f == FAMILY_FEW)
+            assert_true(v == floor(v) && fabs(v) <= 8);
+    }
+    assert_int_equal(infinite > 0, f == FAMILY_SPECIAL);
+    /* Uniform numbers of float16 are denormal now and then. */
+    if (type != TSR_F16 || f == FAMILY_SPECIAL)
+        assert_int_equal(odd > 0, f == FAMILY_SPECIAL);
 }
 
 /* Every family is reproducible, of its type, and what its name says. */
@@ -250,22 +363,9 @@ static void families_are_what_they_say(void **state)
 {
     (void)state;
     for (int f = 0; f < FAMILY_COUNT; f++) {
-        uint64_t one = 7, two = 7;
-        size_t odd = 0;
-
-        for (int i = 0; i < 5000; i++) {
-            const double v = real_random(TSR_F32, (family)f, &one);
-            const double w = real_random(TSR_F32, (family)f, &two);
-
-            assert_memory_equal(&v, &w, sizeof(v));
-            assert_true(isnan(v) || v == (double)(float)v);
-            odd += !isfinite(v) || (v != 0 && fabs(v) < FLT_MIN);
-            if (f == FAMILY_UNIFORM)
-                assert_true(fabs(v) <= 1);
-            if (f == FAMILY_FEW)
-                assert_true(v == floor(v) && fabs(v) <= 8);
-        }
-        assert_int_equal(odd > 0, f == FAMILY_SPECIAL);
+        check_family(TSR_F32, FLT_MIN, (family)f);
+        check_family(TSR_F16, 0x1p-14, (family)f);
+        check_family(TSR_BF16, FLT_MIN, (family)f);
     }
 }
 
@@ -275,6 +375,9 @@ int main(void)
         cmocka_unit_test(exact_values_pass),
         cmocka_unit_test(the_bound_is_where_it_should_be),
         cmocka_unit_test(rounded_factors_widen_the_bound),
+        cmocka_unit_test(f16_factors_have_their_range),
+        cmocka_unit_test(narrow_results_are_rounded_once),
+        cmocka_unit_test(narrow_results_overflow),
         cmocka_unit_test(alpha_zero_ignores_the_sum),
         cmocka_unit_test(beta_zero_ignores_c),
         cmocka_unit_test(nan_is_wanted_where_it_is_implied),
