@@ -14,80 +14,104 @@
 
 /* ---- shapes and sizes -------------------------------------------------------------------- */
 
-/* Bytes from the array's start to the end of a rows x columns matrix's last element. */
-static bool extent(size_t rows, size_t columns, size_t ld, size_t offset, size_t size, size_t *out)
+/* Bytes from the array's start to the end of a matrix's last element. */
+static bool extent(const matmul_matrix *x, size_t *out)
 {
     size_t n;
 
-    if (rows == 0 || columns == 0) {
+    if (x->lines == 0 || x->length == 0) {
         *out = 0;
         return true;
     }
-    return size_mul(rows - 1, ld, &n) && size_add(n, columns, &n) && size_add(n, offset, &n) &&
-           size_mul(n, size, out);
+    return size_mul(x->lines - 1, x->ld, &n) && size_add(n, x->length, &n) &&
+           size_add(n, x->offset, &n) && size_mul(n, tsr_type_size(x->type), out);
 }
 
-static tsr_status check_matrix(const char *name, size_t rows, size_t columns, size_t ld,
-                               size_t offset, size_t size, tsr_error *err)
+static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_layout layout,
+                               tsr_error *err)
 {
+    const bool turned = layout == TSR_COLUMN_MAJOR;
     size_t bytes;
 
-    if (ld < columns)
+    if (x->ld < x->length)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "matmul: the leading dimension of %s is %zu and it has %zu columns", name,
-                        ld, columns);
-    if (!extent(rows, columns, ld, offset, size, &bytes))
+                        "matmul: the leading dimension of %s is %zu and it has %zu %s", name, x->ld,
+                        x->length, turned ? "rows" : "columns");
+    if (!extent(x, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "matmul: %s of %zu x %zu (leading dimension %zu, offset %zu) exceeds %zu "
                         "bytes",
-                        name, rows, columns, ld, offset, SIZE_MAX);
+                        name, turned ? x->length : x->lines, turned ? x->lines : x->length, x->ld,
+                        x->offset, SIZE_MAX);
     return TSR_OK;
 }
 
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const size_t size = tsr_type_size(p->type), size_c = tsr_type_size(matmul_type_c(p));
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     tsr_status st = real_check("matmul", true, p->type, p->precision, err);
 
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
+    if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
+        st = tsr_fail(err, TSR_EINVAL, 0, "matmul: no layout has the number %d", (int)p->layout);
     if (st == TSR_OK)
         st = real_check_scales("matmul", real_sums(p->type), p->alpha, p->beta, err);
     if (st == TSR_OK)
-        st = check_matrix("A", p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, matmul_ld_a(p),
-                          p->offset_a, size, err);
+        st = check_matrix("A", &a, p->layout, err);
     if (st == TSR_OK)
-        st = check_matrix("B", p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, matmul_ld_b(p),
-                          p->offset_b, size, err);
+        st = check_matrix("B", &b, p->layout, err);
     if (st == TSR_OK)
-        st = check_matrix("C", p->m, p->n, matmul_ld_c(p), p->offset_c, size_c, err);
+        st = check_matrix("C", &c, p->layout, err);
     return st;
+}
+
+/* C^T = op(B)^T op(A)^T, and what is column-major is the transpose of what is row-major in the same
+ * place: A and B change places, and so do m and n. */
+static void normalize(problem *q, unsigned order[OPERANDS_MAX])
+{
+    const tsr_matmul_problem given = q->matmul;
+    tsr_matmul_problem *p = &q->matmul;
+
+    if (given.layout == TSR_ROW_MAJOR)
+        return;
+    p->layout = TSR_ROW_MAJOR;
+    p->m = given.n;
+    p->n = given.m;
+    p->trans_a = given.trans_b;
+    p->trans_b = given.trans_a;
+    p->lda = given.ldb;
+    p->ldb = given.lda;
+    p->offset_a = given.offset_b;
+    p->offset_b = given.offset_a;
+    order[MATMUL_A] = MATMUL_B;
+    order[MATMUL_B] = MATMUL_A;
+}
+
+static operand operand_of(const char *name, const matmul_matrix *x, operand_access access)
+{
+    operand o = {.name = name,
+                 .type = x->type,
+                 .access = access,
+                 .begin = x->offset * tsr_type_size(x->type)};
+
+    extent(x, &o.bytes);
+    return o;
 }
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const size_t size = tsr_type_size(p->type), size_c = tsr_type_size(matmul_type_c(p));
-    const bool reads = matmul_alpha(p) != 0 && p->m && p->n;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const bool overwrites = matmul_beta(p) == 0;
 
-    out[MATMUL_A] =
-        (operand){.name = "A", .type = p->type, .access = ACCESS_READ, .begin = p->offset_a * size};
-    out[MATMUL_B] =
-        (operand){.name = "B", .type = p->type, .access = ACCESS_READ, .begin = p->offset_b * size};
-    out[MATMUL_C] =
-        (operand){.name = "C",
-                  .begin = p->offset_c * size_c,
-                  .type = matmul_type_c(p),
-                  .access = matmul_beta(p) == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
-                  .whole = matmul_beta(p) == 0 && matmul_ld_c(p) == p->n && p->offset_c == 0};
-    if (reads) {
-        extent(p->trans_a ? p->k : p->m, p->trans_a ? p->m : p->k, matmul_ld_a(p), p->offset_a,
-               size, &out[MATMUL_A].bytes);
-        extent(p->trans_b ? p->n : p->k, p->trans_b ? p->k : p->n, matmul_ld_b(p), p->offset_b,
-               size, &out[MATMUL_B].bytes);
-    }
-    extent(p->m, p->n, matmul_ld_c(p), p->offset_c, size_c, &out[MATMUL_C].bytes);
+    out[MATMUL_A] = operand_of("A", &a, ACCESS_READ);
+    out[MATMUL_B] = operand_of("B", &b, ACCESS_READ);
+    out[MATMUL_C] = operand_of("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
+    out[MATMUL_C].whole = overwrites && c.ld == c.length && c.offset == 0;
+    if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)
+        out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
     return 3;
 }
 
@@ -110,18 +134,19 @@ static double bytes(const problem *q)
 static void describe(const problem *q, text *out)
 {
     const tsr_matmul_problem *p = &q->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
 
     text_format(out, "%zux%zux%zu %s", p->m, p->n, p->k, tsr_type_name(p->type));
     if (matmul_type_c(p) != p->type)
         text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
-    text_format(out, "%s%s", p->trans_a ? " A^T" : "", p->trans_b ? " B^T" : "");
+    text_format(out, "%s%s%s", p->layout == TSR_COLUMN_MAJOR ? " column-major" : "",
+                p->trans_a ? " A^T" : "", p->trans_b ? " B^T" : "");
     if (matmul_alpha(p) != 1 || matmul_beta(p) != 0)
         text_format(out, " alpha %g beta %g", p->alpha, p->beta);
-    if (matmul_ld_a(p) != (p->trans_a ? p->m : p->k) ||
-        matmul_ld_b(p) != (p->trans_b ? p->k : p->n) || matmul_ld_c(p) != p->n)
-        text_format(out, " ld %zu %zu %zu", matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p));
+    if (a.ld != a.length || b.ld != b.length || c.ld != c.length)
+        text_format(out, " ld %zu %zu %zu", a.ld, b.ld, c.ld);
     if (p->offset_a || p->offset_b || p->offset_c)
         text_format(out, " offsets %zu %zu %zu", p->offset_a, p->offset_b, p->offset_c);
 }
@@ -690,6 +715,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .variants = variants,
                                     .variant_count = ARRAY_COUNT(variants),
                                     .check = check,
+                                    .normalize = normalize,
                                     .operands = operands,
                                     .work = work,
                                     .bytes = bytes,

@@ -25,25 +25,18 @@ enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
 /* ---- operands that are not what the loops read --------------------------------------------- */
 
-/* A stored matrix and where its elements are. */
-typedef struct stored {
-    tsr_type type;
-    void *array;
-    size_t rows, columns, ld, offset;
-} stored;
-
 /* A copy in float32 without gaps, its elements rounded to a precision; NULL for want of memory. */
-static float *copy_of(const stored *x, tsr_precision precision)
+static float *copy_of(const matmul_matrix *x, const void *array, tsr_precision precision)
 {
     size_t bytes;
     float *copy = NULL;
 
-    if (size_mul(x->rows, x->columns, &bytes) && size_mul(bytes, sizeof(*copy), &bytes))
+    if (size_mul(x->lines, x->length, &bytes) && size_mul(bytes, sizeof(*copy), &bytes))
         copy = malloc(size_max(bytes, 1));
-    for (size_t i = 0; copy && i < x->rows; i++)
-        for (size_t j = 0; j < x->columns; j++)
-            copy[i * x->columns + j] = (float)real_rounded(
-                precision, real_get(x->type, x->array, x->offset + i * x->ld + j));
+    for (size_t i = 0; copy && i < x->lines; i++)
+        for (size_t j = 0; j < x->length; j++)
+            copy[i * x->length + j] =
+                (float)real_rounded(precision, real_get(x->type, array, x->offset + i * x->ld + j));
     return copy;
 }
 
@@ -51,31 +44,20 @@ static float *copy_of(const stored *x, tsr_precision precision)
 static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
                                 void (*loops)(const terms_f32 *), tsr_error *err)
 {
-    const bool reads = matmul_alpha(p) != 0, keeps = matmul_beta(p) != 0;
-    const stored a = {p->type,
-                      operands[0],
-                      reads ? (p->trans_a ? p->k : p->m) : 0,
-                      p->trans_a ? p->m : p->k,
-                      matmul_ld_a(p),
-                      p->offset_a};
-    const stored b = {p->type,
-                      operands[1],
-                      reads ? (p->trans_b ? p->n : p->k) : 0,
-                      p->trans_b ? p->k : p->n,
-                      matmul_ld_b(p),
-                      p->offset_b};
-    const stored c = {matmul_type_c(p), operands[2], p->m, p->n, matmul_ld_c(p), p->offset_c};
-    tsr_matmul_problem plain = *p;
-    float *copy[3] = {copy_of(&a, p->precision), copy_of(&b, p->precision),
-                      copy_of(&c, TSR_PRECISION_DEFAULT)};
+    const matmul_matrix none = {0}, c = matmul_matrix_c(p);
+    const bool reads = matmul_alpha(p) != 0;
+    const matmul_matrix a = reads ? matmul_matrix_a(p) : none;
+    const matmul_matrix b = reads ? matmul_matrix_b(p) : none;
+    float *copy[3] = {copy_of(&a, operands[0], p->precision),
+                      copy_of(&b, operands[1], p->precision),
+                      copy_of(&c, operands[2], TSR_PRECISION_DEFAULT)};
     void *const copies[] = {copy[0], copy[1], copy[2]};
+    tsr_matmul_problem plain = *p;
     tsr_status st = TSR_OK;
 
     plain.type = TSR_F32;
     plain.lda = plain.ldb = plain.ldc = 0;
     plain.offset_a = plain.offset_b = plain.offset_c = 0;
-    if (!keeps)
-        plain.beta = 0;
     if (copy[0] && copy[1] && copy[2])
         st = run_f32(&plain, copies, loops, err);
     else
@@ -83,7 +65,7 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
                       p->n, p->k);
     for (size_t i = 0; i < p->m && st == TSR_OK; i++)
         for (size_t j = 0; j < p->n; j++)
-            real_set(c.type, c.array, matmul_index_c(p, i, j), (double)copy[2][i * p->n + j]);
+            real_set(c.type, operands[2], matmul_index_c(p, i, j), (double)copy[2][i * p->n + j]);
     for (size_t i = 0; i < 3; i++)
         free(copy[i]);
     return st;

@@ -13,12 +13,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* An array that holds a matrix of `columns` columns: gaps that nobody may read hold NaN. */
-static void fill_matrix(const operand *o, size_t columns, size_t ld, size_t offset, family f,
-                        uint64_t *state, void *array)
+/* An array that holds a matrix: gaps that nobody may read hold NaN. */
+static void fill_matrix(const operand *o, const matmul_matrix *x, family f, uint64_t *state,
+                        void *array)
 {
     for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++) {
-        const bool gap = i < offset || (i - offset) % ld >= columns;
+        const bool gap = i < x->offset || (i - x->offset) % x->ld >= x->length;
 
         real_set(o->type, array, i, gap ? NAN : real_random(o->type, f, state));
     }
@@ -27,15 +27,14 @@ static void fill_matrix(const operand *o, size_t columns, size_t ld, size_t offs
 void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[])
 {
     const tsr_matmul_problem *p = &q->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     uint64_t state = seed;
     operand o[OPERANDS_MAX];
 
     q->op->operands(q, o);
-    fill_matrix(&o[MATMUL_A], p->trans_a ? p->m : p->k, matmul_ld_a(p), p->offset_a, f, &state,
-                arrays[MATMUL_A]);
-    fill_matrix(&o[MATMUL_B], p->trans_b ? p->k : p->n, matmul_ld_b(p), p->offset_b, f, &state,
-                arrays[MATMUL_B]);
-    fill_matrix(&o[MATMUL_C], p->n, matmul_ld_c(p), p->offset_c, f, &state, arrays[MATMUL_C]);
+    fill_matrix(&o[MATMUL_A], &a, f, &state, arrays[MATMUL_A]);
+    fill_matrix(&o[MATMUL_B], &b, f, &state, arrays[MATMUL_B]);
+    fill_matrix(&o[MATMUL_C], &c, f, &state, arrays[MATMUL_C]);
     /* What beta == 0 must not read. */
     if (matmul_beta(p) == 0)
         for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
@@ -70,6 +69,17 @@ static const tsr_matmul_problem sweep_large[] = {
 static const double sweep_scales[][2] = {{1, 0}, {1, 1},  {-1, 0}, {1.5, -0.5}, {0, 1},
                                          {0, 0}, {1, -1}, {0, 2},  {-2.5, 0},   {0.5, 1}};
 
+/* Gaps between the lines of a problem's matrices, `more` and others, and before the first. */
+static void spread(tsr_matmul_problem *p, size_t more)
+{
+    p->lda = matmul_lines_a(p).length + 3;
+    p->ldb = matmul_lines_b(p).length + 1 + more;
+    p->ldc = matmul_lines_c(p).length + 2;
+    p->offset_a = 5;
+    p->offset_b = more % 3;
+    p->offset_c = 7;
+}
+
 /* Types of 16 bits, and precisions that round float32 factors.  Each of these builds takes a CPU's
  * compiler a second, so a kind comes with two transposes, and float32 results with one. */
 enum { NARROW = 64, NARROW_TINY = 12 };
@@ -97,20 +107,16 @@ static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
                             .trans_b = trans == alike,
                             .alpha = scale[0],
                             .beta = scale[1],
-                            .c_f32 = kind < 2 && (round & 2) && trans != alike};
+                            .c_f32 = kind < 2 && (round & 2) && trans != alike,
+                            .layout = i / 3 % 2 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
 
-    if (round & 4) {
-        p.lda = (p.trans_a ? p.m : p.k) + 1 + round % 3;
-        p.ldb = (p.trans_b ? p.k : p.n) + 4;
-        p.ldc = p.n + 3;
-        p.offset_a = 3;
-        p.offset_b = 1;
-        p.offset_c = 5;
-    }
+    if (round & 4)
+        spread(&p, 3 + round);
     return p;
 }
 
-/* Every shape with each combination of transposes, float32 and float64, gaps, and TF32. */
+/* Every shape with each combination of transposes, float32 and float64, gaps, and TF32; a third of
+ * them column-major. */
 static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
 {
     const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
@@ -124,14 +130,9 @@ static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
 
     p.type = tiny ? (c & 1 ? TSR_F64 : TSR_F32) : (c & 8 ? TSR_F64 : TSR_F32);
     p.precision = c & 16 ? TSR_PRECISION_TF32 : TSR_PRECISION_DEFAULT;
-    if (c & 4 || (c & 16 && shape % 2) || tiny) {
-        p.lda = (p.trans_a ? p.m : p.k) + 3;
-        p.ldb = (p.trans_b ? p.k : p.n) + 1 + shape % 5;
-        p.ldc = p.n + 2;
-        p.offset_a = 5;
-        p.offset_b = shape % 3;
-        p.offset_c = 7;
-    }
+    p.layout = (shape + c / 4) % 3 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR;
+    if (c & 4 || (c & 16 && shape % 2) || tiny)
+        spread(&p, shape % 5);
     return p;
 }
 
@@ -221,15 +222,15 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
 /* The elements of C's array that are no elements of C keep their bytes. */
 static void judge_gaps(const judged *j, verdict *out)
 {
-    const tsr_matmul_problem *p = j->p;
-    const size_t size = tsr_type_size(matmul_type_c(p)), ld = matmul_ld_c(p);
+    const matmul_matrix c = matmul_matrix_c(j->p);
+    const size_t size = tsr_type_size(c.type);
     const char *before = j->before, *after = j->after;
-    bool kept = p->m == 0 || p->n == 0 || memcmp(before, after, p->offset_c * size) == 0;
+    bool kept = c.lines == 0 || c.length == 0 || memcmp(before, after, c.offset * size) == 0;
 
-    for (size_t i = 0; i + 1 < p->m && p->n && kept; i++) {
-        const size_t at = (matmul_index_c(p, i, 0) + p->n) * size;
+    for (size_t i = 0; i + 1 < c.lines && c.length && kept; i++) {
+        const size_t at = (c.offset + i * c.ld + c.length) * size;
 
-        kept = memcmp(before + at, after + at, (ld - p->n) * size) == 0;
+        kept = memcmp(before + at, after + at, (c.ld - c.length) * size) == 0;
     }
     if (!kept) {
         out->ok = false;

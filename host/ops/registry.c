@@ -62,6 +62,17 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
     return unknown_name("kernel", name, names, op->variant_count, err);
 }
 
+problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX])
+{
+    problem normal = *p;
+
+    for (unsigned i = 0; i < OPERANDS_MAX; i++)
+        order[i] = i;
+    if (p->op->normalize)
+        p->op->normalize(&normal, order);
+    return normal;
+}
+
 params params_default(const variant *v)
 {
     params p = {.tunables = v->tunables, .count = v->tunable_count};

@@ -13,6 +13,9 @@ tsr_status operation_find(const char *name, const operation **out, tsr_error *er
 /** Variant of an operation by name; TSR_ENAME with the names there are. */
 tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err);
 
+/** A checked problem in the form that variants take, and where its operands were before. */
+problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX]);
+
 /** The defaults of a variant. */
 params params_default(const variant *v);
 

@@ -59,7 +59,7 @@ typedef struct params {
 /** Value of a tunable by name.  Asserts that the variant declares it. */
 uint32_t param(const params *p, const char *name);
 
-/** What a variant's functions are asked about. */
+/** What a variant's functions are asked about: the problem as operation.normalize has it. */
 typedef struct job {
     const problem *problem;
     const device_facts *device;
@@ -188,6 +188,10 @@ struct operation {
 
     /** Check shapes, strides, types and products against overflow.  Fills err. */
     tsr_status (*check)(const problem *p, tsr_error *err);
+
+    /** Rewrite a checked problem in the form that variants take.  order[i], which comes as i, says
+     *  which operand of the problem as it was is operand i of it now.  NULL function: as it is. */
+    void (*normalize)(problem *p, unsigned order[OPERANDS_MAX]);
 
     /** Describe the operands of a checked problem; returns their number. */
     size_t (*operands)(const problem *p, operand out[OPERANDS_MAX]);

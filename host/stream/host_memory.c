@@ -12,8 +12,10 @@
 typedef struct call {
     tsr_session *session;
     const problem *problem;
+    problem normal;               /* as variants take it */
+    unsigned order[OPERANDS_MAX]; /* its operand i is the problem's operand order[i] */
     selection selection;
-    operand operand[OPERANDS_MAX];
+    operand operand[OPERANDS_MAX]; /* of the problem, as is the rest */
     size_t operand_count;
     cl_mem buffer[OPERANDS_MAX];
     tsr_report report;
@@ -62,7 +64,7 @@ static tsr_status check_memory(const call *c, tsr_error *err)
 {
     const device_facts *d = session_facts(c->session);
     const variant *v = c->selection.variant;
-    const job j = {.problem = c->problem, .device = d, .params = &c->selection.params};
+    const job j = {.problem = &c->normal, .device = d, .params = &c->selection.params};
     size_t total = v->workspace ? v->workspace(&j) : 0;
 
     if (total > d->max_allocation)
@@ -150,10 +152,13 @@ static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
 static tsr_status compute(call *c, tsr_error *err)
 {
     cl_event first = NULL, last = NULL;
+    cl_mem buffers[OPERANDS_MAX] = {NULL};
     tsr_status st;
     cl_int rc, state = CL_COMPLETE;
 
-    st = dispatch_enqueue(c->session, c->problem, &c->selection, c->buffer, 0, NULL, &first, &last,
+    for (size_t i = 0; i < c->operand_count; i++)
+        buffers[i] = c->buffer[c->order[i]];
+    st = dispatch_enqueue(c->session, &c->normal, &c->selection, buffers, 0, NULL, &first, &last,
                           &c->report, err);
     if (st != TSR_OK)
         return st;
@@ -178,7 +183,7 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     tsr_status st = check_memory(c, err);
 
     if (st == TSR_OK)
-        st = dispatch_build(c->session, c->problem, &c->selection, &built, &c->report, err);
+        st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
     if (st == TSR_OK)
         st = copy_in(c, operands, err);
     if (st == TSR_OK)
@@ -196,8 +201,12 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
 static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
 {
     uint64_t start = clock_ns();
-    tsr_status st = c->selection.variant->host(c->problem, operands, err);
+    void *arrays[OPERANDS_MAX] = {NULL};
+    tsr_status st;
 
+    for (size_t i = 0; i < c->operand_count; i++)
+        arrays[i] = operands[c->order[i]];
+    st = c->selection.variant->host(&c->normal, arrays, err);
     c->report.device_ns = clock_ns() - start;
     c->report.commands = 1;
     return st;
@@ -213,8 +222,10 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     st = p->op->check(p, err);
-    if (st == TSR_OK)
-        st = dispatch_select(s, p, run, &c.selection, err);
+    if (st == TSR_OK) {
+        c.normal = problem_normal(p, c.order);
+        st = dispatch_select(s, &c.normal, run, &c.selection, err);
+    }
     if (st != TSR_OK)
         return st;
     c.operand_count = p->op->operands(p, c.operand);

@@ -46,6 +46,10 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
                           tsr_report *report, tsr_error *err)
 {
     uint64_t start = clock_ns();
+    operand given[OPERANDS_MAX];
+    unsigned order[OPERANDS_MAX];
+    cl_mem arranged[OPERANDS_MAX] = {NULL};
+    problem normal;
     tsr_report r = {0};
     selection sel;
     tsr_status st;
@@ -58,10 +62,14 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
     st = p->op->check(p, err);
     if (st == TSR_OK)
         st = check_buffers(p, buffers, err);
+    if (st != TSR_OK)
+        return st;
+    normal = problem_normal(p, order);
+    for (size_t i = 0; i < p->op->operands(p, given); i++)
+        arranged[i] = buffers[order[i]];
+    st = dispatch_select(s, &normal, run, &sel, err);
     if (st == TSR_OK)
-        st = dispatch_select(s, p, run, &sel, err);
-    if (st == TSR_OK)
-        st = dispatch_enqueue(s, p, &sel, buffers, n_wait, wait, NULL, done, &r, err);
+        st = dispatch_enqueue(s, &normal, &sel, arranged, n_wait, wait, NULL, done, &r, err);
     if (st != TSR_OK || !report)
         return st;
     dispatch_report(&sel, start, &r);

@@ -1,4 +1,4 @@
-/** C := alpha op(A) op(B) + beta C, row-major, on host memory and on OpenCL buffers. */
+/** C := alpha op(A) op(B) + beta C, on host memory and on OpenCL buffers. */
 #ifndef TESSERA_MATMUL_H
 #define TESSERA_MATMUL_H
 
@@ -13,13 +13,20 @@
 extern "C" {
 #endif
 
+/** How the elements of a stored matrix follow one another. */
+typedef enum tsr_layout {
+    TSR_ROW_MAJOR = 0, /* rows follow one another: C's usual order, and NumPy's */
+    TSR_COLUMN_MAJOR   /* columns do: Fortran's and BLAS's */
+} tsr_layout;
+
 /**
  * One product.  op(A) is m x k, op(B) is k x n, C is m x n.
  *
  * A is stored m x k, or k x m where trans_a; B is stored k x n, or n x k where
  * trans_b.  Element (i, j) of a stored matrix sits at offset + i * ld + j,
  * counted in elements; ld is at least the number of stored columns, and 0
- * stands for exactly that.
+ * stands for exactly that.  In a column-major problem it sits at offset + i +
+ * j * ld, and ld is at least the number of stored rows.
  *
  * alpha == 0 reads neither A nor B; beta == 0 does not read C, so a NaN there
  * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
@@ -30,9 +37,9 @@ extern "C" {
  * Of float32 operands, tf32, bf16 and f16 round the factors: each is off by v, 2^-11,
  * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  f16 has fewer exponents: a
  * factor from 65520 on becomes infinite, one below 2^-14 is off by up to 2^-25.
- * Products of float16 and bfloat16 operands are exact in float32, in which they are
- * added up; a result of 16 bits is rounded once, to nearest even: float16's are
- * infinite from 65520 on.
+ * Products of float16 and bfloat16 operands are exact in float32 but for overflow and
+ * underflow, and are added up in it; a result of 16 bits is rounded once, to nearest even:
+ * float16's are infinite from 65520 on.
  */
 typedef struct tsr_matmul_problem {
     tsr_type type; /* of A, B and C: TSR_F32, TSR_F64, TSR_F16 or TSR_BF16 */
@@ -42,7 +49,8 @@ typedef struct tsr_matmul_problem {
     double alpha, beta; /* rounded to float32, or to float64 where that is the type */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
-    bool c_f32; /* C is float32, where A and B are float16 or bfloat16 */
+    bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
+    tsr_layout layout; /* of A, B and C */
 } tsr_matmul_problem;
 
 /**

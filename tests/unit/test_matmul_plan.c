@@ -12,6 +12,7 @@
 
 #include "base/sizes.h"
 #include "ops/matmul_panels.h"
+#include "ops/matmul_shape.h"
 #include "ops/registry.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -205,6 +206,18 @@ static bool check_plan(const job *j, const variant *v)
     return true;
 }
 
+/* Problem n of the sweep as variants get it. */
+static bool sweep_problem(size_t n, problem *out)
+{
+    unsigned order[OPERANDS_MAX];
+    problem p;
+
+    if (!operation_matmul.sweep(n, false, &p))
+        return false;
+    *out = problem_normal(&p, order);
+    return true;
+}
+
 static size_t check_device(const device_facts *d)
 {
     size_t suited = 0;
@@ -216,7 +229,7 @@ static size_t check_device(const device_facts *d)
         bool more = v->source != NULL;
 
         for (size_t c = 0; more && combination(v, c, &chosen); c++)
-            for (size_t n = 0; operation_matmul.sweep(n, false, &p); n++)
+            for (size_t n = 0; sweep_problem(n, &p); n++)
                 suited += check_plan(&(job){&p, d, &chosen}, v);
     }
     return suited;
@@ -310,7 +323,7 @@ static void panels_cover_the_product(void **state)
 
     (void)state;
     for (size_t c = 0; c < COUNT(cores); c++)
-        for (size_t n = 0; operation_matmul.sweep(n, false, &p); n++)
+        for (size_t n = 0; sweep_problem(n, &p); n++)
             for (size_t i = 0; i < COUNT(names); i++) {
                 const device_facts d = cpu(cores[c]);
                 params chosen;
@@ -548,6 +561,60 @@ static void c_may_be_wider_than_its_factors(void **state)
     text_free(&t);
 }
 
+/* ---- column-major problems --------------------------------------------------------------- */
+
+/* C^T = op(B)^T op(A)^T: the same matrices, row-major, and the same elements in the same place. */
+static void column_major_is_the_transpose(void **state)
+{
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.type = TSR_F64,
+                                  .m = 4,
+                                  .n = 5,
+                                  .k = 6,
+                                  .trans_a = true,
+                                  .alpha = 2,
+                                  .beta = 3,
+                                  .lda = 7,
+                                  .ldc = 9,
+                                  .offset_a = 1,
+                                  .offset_b = 2,
+                                  .offset_c = 3,
+                                  .layout = TSR_COLUMN_MAJOR}};
+    unsigned order[OPERANDS_MAX];
+    const problem q = problem_normal(&p, order);
+    operand before[OPERANDS_MAX], after[OPERANDS_MAX];
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(operation_matmul.check(&p, NULL), TSR_OK);
+    assert_int_equal(operation_matmul.check(&q, NULL), TSR_OK);
+    assert_int_equal(q.matmul.layout, TSR_ROW_MAJOR);
+    operation_matmul.operands(&p, before);
+    operation_matmul.operands(&q, after);
+    assert_int_equal(before[0].bytes, 8 * (1 + 3 * 7 + 6)); /* 4 columns of 6 */
+    assert_int_equal(before[1].bytes, 8 * (2 + 30));
+    assert_int_equal(before[2].bytes, 8 * (3 + 4 * 9 + 4));
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(after[i].bytes, before[order[i]].bytes);
+        assert_int_equal(after[i].begin, before[order[i]].begin);
+    }
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 5; j++) {
+            assert_int_equal(matmul_index_c(&p.matmul, i, j), 3 + j * 9 + i);
+            assert_int_equal(matmul_index_c(&q.matmul, j, i), 3 + j * 9 + i);
+            for (size_t x = 0; x < 6; x++) {
+                assert_int_equal(matmul_index_a(&p.matmul, i, x), 1 + i * 7 + x);
+                assert_int_equal(matmul_index_b(&q.matmul, x, i), 1 + i * 7 + x);
+                assert_int_equal(matmul_index_b(&p.matmul, x, j), 2 + j * 6 + x);
+                assert_int_equal(matmul_index_a(&q.matmul, j, x), 2 + j * 6 + x);
+            }
+        }
+    operation_matmul.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4x5x6 float64 column-major A^T alpha 2 beta 3 ld 7 6 9 "
+                                      "offsets 1 2 3");
+    text_free(&t);
+}
+
 /* ---- the check of a problem -------------------------------------------------------------- */
 
 static void refuses(tsr_matmul_problem p, tsr_status status, const char *part)
@@ -576,6 +643,12 @@ static void broken_problems_are_refused(void **state)
     p = good;
     p.ldc = 4;
     refuses(p, TSR_EINVAL, "the leading dimension of C is 4 and it has 5 columns");
+    p = good;
+    p.layout = TSR_COLUMN_MAJOR;
+    p.ldb = 5;
+    refuses(p, TSR_EINVAL, "the leading dimension of B is 5 and it has 6 rows");
+    p.layout = (tsr_layout)2;
+    refuses(p, TSR_EINVAL, "no layout has the number 2");
     p = good;
     p.m = p.k = huge;
     refuses(p, TSR_EOVERFLOW, "A of ");
@@ -617,6 +690,7 @@ int main(void)
         cmocka_unit_test(bytes_are_what_has_to_move),
         cmocka_unit_test(c_may_be_wider_than_its_factors),
         cmocka_unit_test(every_precision_has_a_kernel),
+        cmocka_unit_test(column_major_is_the_transpose),
         cmocka_unit_test(broken_problems_are_refused),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
         cmocka_unit_test(panels_cover_the_product),
