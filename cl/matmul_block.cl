@@ -10,7 +10,8 @@
  *     of B together, in the order in which the elements lie in memory.
  * Parameters: SIDE, BLOCK, DEPTH; REAL, REAL_BITS (real.clh); FACTOR, RESULT
  *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
+ * Launch: 3-D, work-groups of SIDE x SIDE x 1, one per started tile of C, a
+ *     layer of them for each product of the batch.
  * Local memory: 2 * DEPTH * TILE elements, both tiles with k as the slow
  *     dimension.
  * Traffic: 2 k / TILE global and 2 k / BLOCK local loads an output.
@@ -35,7 +36,8 @@
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
 matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
              uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-             __global result *restrict c, ulong offset_c, uint ldc)
+             __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
+             ulong stride_c)
 {
     __local REAL tile_a[DEPTH][TILE];
     __local REAL tile_b[DEPTH][TILE];
@@ -51,8 +53,8 @@ matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
 #pragma unroll
         for (uint s = 0; s < BLOCK; s++)
             sum[r][s] = 0;
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     for (uint p0 = 0; p0 < k; p0 += DEPTH) {
         /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
          * not the work-item, lets everyone reach both barriers. */
@@ -90,7 +92,7 @@ matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
         /* Read before refilled: the next round overwrites both tiles. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += offset_c;
+    c += in_batch(offset_c, stride_c);
 #pragma unroll
     for (uint r = 0; r < BLOCK; r++) {
         const uint i = i0 + y + r * SIDE;

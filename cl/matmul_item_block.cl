@@ -12,8 +12,8 @@
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); REAL, REAL_BITS
  *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B = 0
  *     (matmul_access.clh).
- * Launch: 2-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items, any
- *     work-group size.
+ * Launch: 3-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items by one a
+ *     product of the batch, any work-group size.
  * Local memory: none.
  * Traffic: k / COLUMNS loads of A and k / ROWS of B an output.
  * Limits: m, n, k and the leading dimensions up to 2^31; B is not transposed, so
@@ -45,19 +45,22 @@ static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global 
 __kernel void matmul_item_block(uint m, uint n, uint k, REAL alpha,
                                 __global const factor *restrict a, ulong offset_a, uint lda,
                                 __global const factor *restrict b, ulong offset_b, uint ldb,
-                                REAL beta, __global result *restrict c, ulong offset_c, uint ldc)
+                                REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
+                                ulong stride_a, ulong stride_b, ulong stride_c)
 {
     const uint i0 = get_global_id(0) * ROWS;
     const uint own = get_global_id(1) * COLUMNS; /* the first column that is this work-item's */
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
-    __global result *out = c + offset_c + (ulong)i0 * ldc + j0;
+    __global result *out;
     __global const factor *row[ROWS];
     vector sum[ROWS][VECTORS];
 
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
+    c += in_batch(offset_c, stride_c);
+    out = c + (ulong)i0 * ldc + j0;
     if (n < COLUMNS) {
-        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c + offset_c, ldc);
+        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
         return;
     }
 #pragma unroll

@@ -27,10 +27,11 @@
  *     a work-item copies; DEPTH, the most rows of them; SPLIT; REAL, REAL_BITS
  *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh).
- * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) x ceil(k / item_k)
- *     work-items, the last 1 without SPLIT, any work-group size.  item_rows is a
- *     multiple of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is
- *     up to DEPTH.
+ * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) work-items by
+ *     ceil(k / item_k) with SPLIT, where c is workspace, stride_c leads from part
+ *     to part, and stride_a and stride_b are 0; by one a product of the batch
+ *     without it, where item_k is k; any work-group size.  item_rows is a multiple
+ *     of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is up to DEPTH.
  * Local memory: none.  Private: PANELS * COLUMNS * DEPTH elements, and where A
  *     is transposed BAND_ROWS * DEPTH.
  * Limits: m, n, k and the leading dimensions up to 2^31.
@@ -105,20 +106,21 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
                                  __global const factor *restrict a, ulong offset_a, uint lda,
                                  __global const factor *restrict b, ulong offset_b, uint ldb,
                                  REAL beta, TO_C *restrict c, ulong offset_c, uint ldc,
-                                 uint item_rows, uint item_columns, uint item_k, uint depth)
+                                 ulong stride_a, ulong stride_b, ulong stride_c, uint item_rows,
+                                 uint item_columns, uint item_k, uint depth)
 {
     const uint top = get_global_id(0) * item_rows, bottom = min(top + item_rows, m);
     const uint left = get_global_id(1) * item_columns, right = min(left + item_columns, n);
-    const uint front = get_global_id(2) * item_k, back = min(front + item_k, k);
+    const uint front = SPLIT ? get_global_id(2) * item_k : 0, back = min(front + item_k, k);
     REAL panels[PANELS * DEPTH * COLUMNS] __attribute__((aligned(64)));
 #if TRANS_A
     REAL band[BAND_ROWS * DEPTH] __attribute__((aligned(64)));
 #endif
     uint p0 = front;
 
-    a += offset_a;
-    b += offset_b;
-    c += offset_c + get_global_id(2) * m * ldc;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
+    c += in_batch(offset_c, stride_c);
     do { /* once without k too: C is scaled */
         const uint rows_b = min(depth, back - p0);
         const REAL scale = p0 == front ? beta : 1;

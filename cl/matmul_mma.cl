@@ -11,7 +11,8 @@
  *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): float for
  *     TF32 products, double for FP64;
  *     TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 2-D, work-groups of 256 x 1, one per started tile of C.
+ * Launch: 3-D, work-groups of 256 x 1 x 1, one per started tile of C, a
+ *     layer of them for each product of the batch.
  * Local memory: 4 tiles of 128 rows and DEPTH along k, and their padding.
  * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute
  *     capability 8.0 for float, 9.0 for double.
@@ -121,7 +122,8 @@ IN_REGISTERS void multiply_slice(REAL *sum, __local const REAL *tile_a, uint i0,
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
            uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-           __global result *restrict c, ulong offset_c, uint ldc)
+           __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
+           ulong stride_c)
 {
     __local REAL tile_a[2][TILE(!TRANS_A)] __attribute__((aligned(32)));
     __local REAL tile_b[2][TILE(TRANS_B)] __attribute__((aligned(32)));
@@ -135,8 +137,8 @@ matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a
 #pragma unroll
     for (uint e = 0; e < 64; e++)
         sum[e] = 0;
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
     keep(next_a, LOADS_A, !TRANS_A, item, tile_a[0]);
     keep(next_b, LOADS_B, TRANS_B, item, tile_b[0]);
@@ -160,7 +162,7 @@ matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a
          * refilled in the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += offset_c;
+    c += in_batch(offset_c, stride_c);
 #pragma unroll
     for (uint e = 0; e < 64; e++) {
         const uint i = i0 + row + e / 16 * 16 + lane / 4 + e / 2 % 2 * 8;

@@ -7,7 +7,8 @@
  *     coalesce, and share every load of A.
  * Parameters: REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
  *     ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 2-D, at least n x m work-items, any work-group size.
+ * Launch: 3-D, at least n x m work-items by one a product of the batch, any
+ *     work-group size.
  * Local memory: none.
  * Traffic: 2 k loads an output: 2 flops for every 2 elements loaded.
  * Limits: m, n, k and the leading dimensions up to 2^31.
@@ -18,7 +19,7 @@
 __kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                            ulong offset_a, uint lda, __global const factor *restrict b,
                            ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
-                           ulong offset_c, uint ldc)
+                           ulong offset_c, uint ldc, ulong stride_a, ulong stride_b, ulong stride_c)
 {
     const uint j = get_global_id(0);
     const uint i = get_global_id(1);
@@ -26,10 +27,10 @@ __kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const fa
 
     if (i >= m || j >= n)
         return;
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     for (uint p = 0; p < k; p++)
         sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
-    c += offset_c + (ulong)i * ldc + j;
+    c += in_batch(offset_c, stride_c) + (ulong)i * ldc + j;
     update_result(c, alpha, sum, beta);
 }

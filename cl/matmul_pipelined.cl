@@ -13,7 +13,8 @@
  *     whether four neighbours that start at a multiple of 4 are an aligned
  *     vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
  *     TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 2-D, work-groups of TILE_M * TILE_N / 64 x 1, one per started tile of C.
+ * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, one per started tile of C, a
+ *     layer of them for each product of the batch.
  * Local memory: 2 * DEPTH * (TILE_M + TILE_N + 8) elements.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
@@ -105,7 +106,8 @@ static inline void update4(__global result *c, uint ldc, uint i, uint j, uint m,
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                  ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                 uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc)
+                 uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
+                 ulong stride_a, ulong stride_b, ulong stride_c)
 {
     __local REAL tile_a[2][DEPTH * ROW_A] __attribute__((aligned(32)));
     __local REAL tile_b[2][DEPTH * ROW_B] __attribute__((aligned(32)));
@@ -125,8 +127,8 @@ matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const factor *rest
         sum[r][0] = 0;
         sum[r][1] = 0;
     }
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
     keep(next_a, next_b, item, tile_a[0], tile_b[0]);
     /* Filled before read: below, we read what other work-items wrote. */
@@ -156,7 +158,7 @@ matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const factor *rest
          * refilled in the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += offset_c;
+    c += in_batch(offset_c, stride_c);
 #pragma unroll
     for (uint r = 0; r < 8; r++) {
         const uint i = i0 + row + r / 4 * 16 + r % 4;

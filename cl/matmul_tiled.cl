@@ -9,7 +9,8 @@
  * Parameters: TILE; REAL, REAL_BITS (real.clh); FACTOR, RESULT
  *     (matmul_elements.clh); ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B
  *     (matmul_access.clh).
- * Launch: 2-D, work-groups of TILE x TILE, one per started tile of C.
+ * Launch: 3-D, work-groups of TILE x TILE x 1, one per started tile of C, a
+ *     layer of them for each product of the batch.
  * Local memory: 2 * TILE * TILE elements.
  * Traffic: 2 k / TILE loads an output: TILE times less than without tiles.
  * Limits: m, n, k and the leading dimensions up to 2^31.
@@ -24,7 +25,8 @@
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
 matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
              uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-             __global result *restrict c, ulong offset_c, uint ldc)
+             __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
+             ulong stride_c)
 {
     __local REAL tile_a[TILE][TILE];
     __local REAL tile_b[TILE][TILE];
@@ -34,8 +36,8 @@ matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
     const uint j = get_group_id(0) * TILE + x;
     REAL sum = 0;
 
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     for (uint p0 = 0; p0 < k; p0 += TILE) {
         /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
          * not the work-item, lets everyone reach both barriers. */
@@ -49,7 +51,7 @@ matmul_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (i < m && j < n) {
-        c += offset_c + (ulong)i * ldc + j;
+        c += in_batch(offset_c, stride_c) + (ulong)i * ldc + j;
         update_result(c, alpha, sum, beta);
     }
 }

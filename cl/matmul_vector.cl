@@ -10,7 +10,8 @@
  *     r, s < BLOCK / 4.
  * Parameters: SIDE, BLOCK, DEPTH, PAD; REAL, REAL_BITS (real.clh); FACTOR, RESULT
  *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 2-D, work-groups of SIDE x SIDE, one per started tile of C.
+ * Launch: 3-D, work-groups of SIDE x SIDE x 1, one per started tile of C, a
+ *     layer of them for each product of the batch.
  * Local memory: 2 * DEPTH * (TILE + 4 * PAD) elements.
  * Traffic: the elements of matmul_block.cl, four to a load.
  * Limits: m, n, k and the leading dimensions up to 2^31; BLOCK and DEPTH are
@@ -109,7 +110,8 @@ static inline void update4(__global result *to, uint count, REAL alpha, real4 su
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
 matmul_vector(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
               uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-              __global result *restrict c, ulong offset_c, uint ldc)
+              __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
+              ulong stride_c)
 {
     __local real4 tile_a[DEPTH * ROW];
     __local real4 tile_b[DEPTH * ROW];
@@ -125,8 +127,8 @@ matmul_vector(uint m, uint n, uint k, REAL alpha, __global const factor *restric
 #pragma unroll
         for (uint s = 0; s < VECTORS; s++)
             sum[r][s] = 0;
-    a += offset_a;
-    b += offset_b;
+    a += in_batch(offset_a, stride_a);
+    b += in_batch(offset_b, stride_b);
     for (uint p0 = 0; p0 < k; p0 += DEPTH) {
         if (TRANS_A)
             load_along(tile_a, a, lda, i0, m, p0, k, item);
@@ -160,7 +162,7 @@ matmul_vector(uint m, uint n, uint k, REAL alpha, __global const factor *restric
         /* Read before refilled: the next round overwrites both tiles. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += offset_c;
+    c += in_batch(offset_c, stride_c);
 #pragma unroll
     for (uint r = 0; r < BLOCK; r++) {
         const uint i = i0 + 4 * (y + r / 4 * SIDE) + r % 4;

@@ -170,9 +170,11 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
     uint64_t state = s->options->seed + i;
     const family f = (family)(random_u64(&state) % FAMILY_COUNT);
     verify_row *row = &s->rows[type_of(p)];
+    unsigned order[OPERANDS_MAX];
+    const problem normal = problem_normal(p, order);
 
     s->occurs[row->type] = true;
-    *why = dispatch_unsuited(s->session, p, s->variant, chosen, reason);
+    *why = dispatch_unsuited(s->session, &normal, s->variant, chosen, reason);
     if (*why)
         return TSR_OK;
     if (row->problems == 0)

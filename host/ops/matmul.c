@@ -14,17 +14,45 @@
 
 /* ---- shapes and sizes -------------------------------------------------------------------- */
 
-/* Bytes from the array's start to the end of a matrix's last element. */
+/* Elements from the start of a matrix to the end of its last one. */
+static bool span(const matmul_matrix *x, size_t *out)
+{
+    *out = 0;
+    return x->lines == 0 || x->length == 0 ||
+           (size_mul(x->lines - 1, x->ld, out) && size_add(*out, x->length, out));
+}
+
+/* Bytes from the array's start to the end of the last matrix's last element. */
 static bool extent(const matmul_matrix *x, size_t *out)
 {
-    size_t n;
+    size_t n, before;
 
-    if (x->lines == 0 || x->length == 0) {
+    if (!span(x, &n))
+        return false;
+    if (n == 0) {
         *out = 0;
         return true;
     }
-    return size_mul(x->lines - 1, x->ld, &n) && size_add(n, x->length, &n) &&
+    return size_mul(x->count - 1, x->stride, &before) && size_add(n, before, &n) &&
            size_add(n, x->offset, &n) && size_mul(n, tsr_type_size(x->type), out);
+}
+
+/* C of a batch, whose extent has been checked: matrices that follow one another, or that lie side
+ * by side. */
+static tsr_status check_apart(const tsr_matmul_problem *p, const matmul_matrix *c, tsr_error *err)
+{
+    size_t one;
+
+    if (matmul_batch(p) == 1 || c->lines == 0 || c->length == 0)
+        return TSR_OK;
+    span(c, &one);
+    if (c->stride >= one ||
+        (c->stride >= c->length && c->ld >= (c->count - 1) * c->stride + c->length))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EINVAL, 0,
+                    "matmul: the %zu matrices of C overlap: stride_c is %zu, and each takes %zu "
+                    "elements",
+                    matmul_batch(p), c->stride, one);
 }
 
 static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_layout layout,
@@ -39,10 +67,10 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
                         x->length, turned ? "rows" : "columns");
     if (!extent(x, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: %s of %zu x %zu (leading dimension %zu, offset %zu) exceeds %zu "
-                        "bytes",
+                        "matmul: %s of %zu x %zu (leading dimension %zu, offset %zu, %zu of them "
+                        "with stride %zu) exceeds %zu bytes",
                         name, turned ? x->length : x->lines, turned ? x->lines : x->length, x->ld,
-                        x->offset, SIZE_MAX);
+                        x->offset, x->count, x->stride, SIZE_MAX);
     return TSR_OK;
 }
 
@@ -64,6 +92,8 @@ static tsr_status check(const problem *q, tsr_error *err)
         st = check_matrix("B", &b, p->layout, err);
     if (st == TSR_OK)
         st = check_matrix("C", &c, p->layout, err);
+    if (st == TSR_OK)
+        st = check_apart(p, &c, err);
     return st;
 }
 
@@ -85,6 +115,8 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
     p->ldb = given.lda;
     p->offset_a = given.offset_b;
     p->offset_b = given.offset_a;
+    p->stride_a = given.stride_b;
+    p->stride_b = given.stride_a;
     order[MATMUL_A] = MATMUL_B;
     order[MATMUL_B] = MATMUL_A;
 }
@@ -109,7 +141,8 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[MATMUL_A] = operand_of("A", &a, ACCESS_READ);
     out[MATMUL_B] = operand_of("B", &b, ACCESS_READ);
     out[MATMUL_C] = operand_of("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
-    out[MATMUL_C].whole = overwrites && c.ld == c.length && c.offset == 0;
+    out[MATMUL_C].whole = overwrites && c.offset == 0 && c.ld == c.length &&
+                          (c.count == 1 || c.stride == c.lines * c.length);
     if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)
         out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
     return 3;
@@ -117,28 +150,44 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 
 static double work(const problem *q)
 {
-    return 2.0 * (double)q->matmul.m * (double)q->matmul.n * (double)q->matmul.k;
+    const tsr_matmul_problem *p = &q->matmul;
+
+    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)matmul_batch(p);
+}
+
+/* Of all matrices of an operand. */
+static double elements(const matmul_matrix *x)
+{
+    return (double)x->count * (double)x->lines * (double)x->length;
 }
 
 static double bytes(const problem *q)
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const double m = (double)p->m, n = (double)p->n;
-    const double k = matmul_alpha(p) == 0 ? 0 : (double)p->k; /* then A and B are not read */
-    const double c = m * n * (matmul_beta(p) == 0 ? 1 : 2);
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const double read = matmul_alpha(p) == 0 ? 0 : elements(&a) + elements(&b);
 
-    return (double)tsr_type_size(p->type) * (m * k + k * n) +
-           (double)tsr_type_size(matmul_type_c(p)) * c;
+    return (double)tsr_type_size(p->type) * read +
+           (double)tsr_type_size(c.type) * elements(&c) * (matmul_beta(p) == 0 ? 1 : 2);
+}
+
+/* Whether products follow one another without a gap, or there is one. */
+static bool is_dense(const matmul_matrix *x, size_t batch)
+{
+    return batch == 1 || x->stride == x->lines * x->ld;
 }
 
 static void describe(const problem *q, text *out)
 {
     const tsr_matmul_problem *p = &q->matmul;
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const size_t batch = matmul_batch(p);
 
     text_format(out, "%zux%zux%zu %s", p->m, p->n, p->k, tsr_type_name(p->type));
-    if (matmul_type_c(p) != p->type)
-        text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
+    if (c.type != p->type)
+        text_format(out, " to %s", tsr_type_name(c.type));
+    if (batch > 1)
+        text_format(out, " x %zu", batch);
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, "%s%s%s", p->layout == TSR_COLUMN_MAJOR ? " column-major" : "",
@@ -149,6 +198,8 @@ static void describe(const problem *q, text *out)
         text_format(out, " ld %zu %zu %zu", a.ld, b.ld, c.ld);
     if (p->offset_a || p->offset_b || p->offset_c)
         text_format(out, " offsets %zu %zu %zu", p->offset_a, p->offset_b, p->offset_c);
+    if (!is_dense(&a, batch) || !is_dense(&b, batch) || !is_dense(&c, batch))
+        text_format(out, " strides %zu %zu %zu", a.stride, b.stride, c.stride);
 }
 
 /* The power of two nearest below: problems between two of them are tuned alike. */
@@ -174,6 +225,8 @@ static void classify(const problem *q, text *out)
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
                 magnitude(p->m), magnitude(p->n), magnitude(p->k));
+    if (matmul_batch(p) > 1)
+        text_format(out, " x%zu", magnitude(matmul_batch(p)));
 }
 
 /* ---- variants on a device ---------------------------------------------------------------- */
@@ -217,7 +270,7 @@ static size_t real_size(const job *j)
 static const char *unsuited_portable(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const char *why = matmul_unsuited_sizes(p, reason);
+    const char *why = matmul_unsuited_indices(p, reason);
 
     if (why)
         return why;
@@ -250,7 +303,7 @@ static const char *unsuited_group(const job *j, size_t side, size_t local, text 
 }
 
 /* The one launch that every kernel of the ladder is: a grid of groups of side x side that each
- * cover tile x tile outputs. */
+ * cover tile x tile outputs, a layer of it for each product. */
 static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -260,12 +313,16 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
         return false;
     step_launch_2d(out, 0, size_div_up(p->n, tile) * side, size_div_up(p->m, tile) * side, side,
                    side);
+    out->dims = 3;
+    out->global[2] = matmul_batch(p);
+    out->local[2] = 1;
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
     step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
     step_real(out, p->type, alpha);
     matmul_step_inputs(out, p);
     matmul_step_output(out, p);
+    matmul_step_strides(out, p);
     return true;
 }
 
@@ -353,9 +410,9 @@ static const tunable pipelined_tunables[] = {
 
 /* Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer
  * may lie in need not be. */
-static bool aligned(const job *j, size_t ld, size_t offset)
+static bool aligned(const job *j, matmul_matrix x)
 {
-    return j->device->kind != DEVICE_CPU && ld % 4 == 0 && offset % 4 == 0;
+    return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
 }
 
 static void pipelined_defines(const job *j, text *out)
@@ -365,8 +422,8 @@ static void pipelined_defines(const job *j, text *out)
     defines(j, out);
     /* A CPU's compiler takes its time over what it gains nothing by. */
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DUNROLL=%u",
-                aligned(j, matmul_ld_a(p), p->offset_a), aligned(j, matmul_ld_b(p), p->offset_b),
-                aligned(j, matmul_ld_c(p), p->offset_c),
+                aligned(j, matmul_matrix_a(p)), aligned(j, matmul_matrix_b(p)),
+                aligned(j, matmul_matrix_c(p)),
                 j->device->kind == DEVICE_CPU ? 1 : param(j->params, "DEPTH"));
 }
 
@@ -455,8 +512,8 @@ static void mma_defines(const job *j, text *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     defines(j, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", aligned(j, matmul_ld_a(p), p->offset_a),
-                aligned(j, matmul_ld_b(p), p->offset_b));
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", aligned(j, matmul_matrix_a(p)),
+                aligned(j, matmul_matrix_b(p)));
 }
 
 /* Bytes of two tiles of an operand: 128 lines along k, or DEPTH across it, and their padding. */
@@ -671,13 +728,14 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
                                          "block",      "tiled",       "naive",      "pipelined"};
     static const char *const split[] = {"item-split", "item-panels", "item-block", "vector",
                                         "block",      "tiled",       "naive",      "pipelined"};
-    const double columns = (double)p->n, outputs = (double)p->m * columns;
+    const double columns = (double)p->n;
+    const double outputs = (double)matmul_batch(p) * (double)p->m * columns;
 
     /* C of less than 2^14 outputs a core, and few rows, has too few tiles to share out. */
     if (p->k >= 1024 && p->m >= 16 && p->m <= 512 && outputs <= 0x1p14 * (double)cores)
         return names_copy(split, ARRAY_COUNT(split), out);
     /* Copying B pays where enough rows of A, or enough work, come after it. */
-    if (columns >= 16 && (p->m < 16 || outputs * (double)p->k < 0x1p20))
+    if (columns >= 16 && (p->m < 16 || (double)p->m * columns * (double)p->k < 0x1p20))
         return names_copy(direct, ARRAY_COUNT(direct), out);
     /* Blocks along k do not add up in a C of 16 bits, but in the workspace of parts they do. */
     if (p->k > 1024 && tsr_type_size(matmul_type_c(p)) == 2)

@@ -71,17 +71,24 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     return st;
 }
 
+/* One product after another. */
 static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
                       void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
                       tsr_error *err)
 {
+    const bool plain = p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0);
+    tsr_status st = TSR_OK;
+
     if (p->m == 0 || p->n == 0)
         return TSR_OK;
-    if (p->type == TSR_F64)
-        return run_f64(p, operands, f64, err);
-    if (p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0))
-        return run_f32(p, operands, f32, err);
-    return run_on_copies(p, operands, f32, err);
+    for (size_t e = 0; e < matmul_batch(p) && st == TSR_OK; e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+
+        st = p->type == TSR_F64 ? run_f64(&one, operands, f64, err)
+             : plain            ? run_f32(&one, operands, f32, err)
+                                : run_on_copies(&one, operands, f32, err);
+    }
+    return st;
 }
 
 tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)

@@ -75,7 +75,8 @@ panels_share matmul_panels_share(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t across = items_across(j);
-    const size_t down = size_min(size_div_up(items_wanted(j), across), p->m / ROWS_LEAST);
+    const size_t down =
+        size_min(size_div_up(items_wanted(j), across * matmul_batch(p)), p->m / ROWS_LEAST);
     panels_share s = share(j, across, size_max(down, 1));
 
     cut(j, k_read(p), 1, &s);
@@ -114,7 +115,7 @@ void matmul_panels_defines_split(const job *j, text *out)
 const char *matmul_panels_unsuited_split(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const char *why = matmul_unsuited_sizes(p, reason);
+    const char *why = matmul_unsuited_indices(p, reason);
     const size_t limit = j->device->kind == DEVICE_CPU ? PRIVATE_CPU : PRIVATE_OTHER;
 
     if (why)
@@ -157,7 +158,7 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
 
     step_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
     out->dims = 3;
-    out->global[2] = s->parts;
+    out->global[2] = split ? s->parts : matmul_batch(p);
     out->local[2] = 1;
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
@@ -171,6 +172,13 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
         step_operand(out, MATMUL_C);
     step_u64(out, split ? 0 : p->offset_c);
     step_u32(out, (uint32_t)(split ? p->n : matmul_ld_c(p)));
+    if (split) {
+        step_u64(out, 0);
+        step_u64(out, 0);
+        step_u64(out, (uint64_t)p->m * p->n);
+    } else {
+        matmul_step_strides(out, p);
+    }
     step_u32(out, (uint32_t)s->rows);
     step_u32(out, (uint32_t)s->columns);
     step_u32(out, (uint32_t)s->span);
@@ -201,7 +209,8 @@ bool matmul_panels_step(const job *j, size_t i, step *out)
     return true;
 }
 
-bool matmul_panels_step_split(const job *j, size_t i, step *out)
+/* Of one product. */
+static bool step_split(const job *j, size_t i, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     panels_share s;
@@ -214,4 +223,9 @@ bool matmul_panels_step_split(const job *j, size_t i, step *out)
     else
         sum(j, &s, out);
     return true;
+}
+
+bool matmul_panels_step_split(const job *j, size_t i, step *out)
+{
+    return matmul_step_each(j, i, out, step_split);
 }

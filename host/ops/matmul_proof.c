@@ -13,15 +13,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* An array that holds a matrix: gaps that nobody may read hold NaN. */
-static void fill_matrix(const operand *o, const matmul_matrix *x, family f, uint64_t *state,
-                        void *array)
+/* Where line `line` of matrix `e` starts, in elements. */
+static size_t line_at(const matmul_matrix *x, size_t e, size_t line)
 {
-    for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++) {
-        const bool gap = i < x->offset || (i - x->offset) % x->ld >= x->length;
+    return x->offset + e * x->stride + line * x->ld;
+}
 
-        real_set(o->type, array, i, gap ? NAN : real_random(o->type, f, state));
-    }
+/* An array that holds matrices: gaps that nobody may read hold NaN. */
+static void fill_matrices(const operand *o, const matmul_matrix *x, family f, uint64_t *state,
+                          void *array)
+{
+    for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++)
+        real_set(o->type, array, i, NAN);
+    for (size_t e = 0; e < x->count && o->bytes; e++)
+        for (size_t line = 0; line < x->lines; line++)
+            for (size_t i = 0; i < x->length; i++)
+                real_set(o->type, array, line_at(x, e, line) + i, real_random(o->type, f, state));
 }
 
 void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[])
@@ -32,9 +39,9 @@ void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[]
     operand o[OPERANDS_MAX];
 
     q->op->operands(q, o);
-    fill_matrix(&o[MATMUL_A], &a, f, &state, arrays[MATMUL_A]);
-    fill_matrix(&o[MATMUL_B], &b, f, &state, arrays[MATMUL_B]);
-    fill_matrix(&o[MATMUL_C], &c, f, &state, arrays[MATMUL_C]);
+    fill_matrices(&o[MATMUL_A], &a, f, &state, arrays[MATMUL_A]);
+    fill_matrices(&o[MATMUL_B], &b, f, &state, arrays[MATMUL_B]);
+    fill_matrices(&o[MATMUL_C], &c, f, &state, arrays[MATMUL_C]);
     /* What beta == 0 must not read. */
     if (matmul_beta(p) == 0)
         for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
@@ -49,11 +56,19 @@ static const size_t sweep_shapes[][3] = {
     {257, 1, 131}, {128, 128, 1}, {127, 129, 65}, {97, 101, 103}};
 enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
 
-/* After all combinations: more rows than a grid of 65535 groups of 16 covers; more than one of the
- * largest tiles each way, whatever is transposed. */
+/* After all combinations: more rows than a grid of 65535 groups of 16 covers, and more products;
+ * more than one of the largest tiles each way, whatever is transposed. */
 static const tsr_matmul_problem sweep_large[] = {
     {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
     {.m = 513, .n = 257, .k = 80, .alpha = 1},
+    {.m = 1,
+     .n = 2,
+     .k = 3,
+     .alpha = 1,
+     .batch = 66000,
+     .stride_a = 3,
+     .stride_b = 6,
+     .stride_c = 2},
     {.m = 65, .n = 70, .k = 1100, .alpha = 1, .beta = 1, .trans_a = true, .type = TSR_BF16},
     {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
     {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
@@ -78,6 +93,28 @@ static void spread(tsr_matmul_problem *p, size_t more)
     p->offset_a = 5;
     p->offset_b = more % 3;
     p->offset_c = 7;
+}
+
+/* Make a batch of a problem in one of the ways there are; of one product in most of 16. */
+static void repeat(tsr_matmul_problem *p, size_t way)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const size_t gap = way % 16 == 2 ? 5 : 0;
+
+    if (way % 16 >= 5)
+        return;
+    p->batch = 2 + way % 16 % 4;
+    p->stride_a = a.lines * a.ld + gap;
+    p->stride_b = b.lines * b.ld + gap;
+    p->stride_c = c.lines * c.ld + gap;
+    if (way % 16 == 0)
+        p->stride_a = 0; /* shared */
+    if (way % 16 == 1)
+        p->stride_b = 0;
+    if (way % 16 == 3) {
+        p->stride_c = c.length + 1; /* side by side */
+        p->ldc = p->batch * p->stride_c + c.ld - c.length;
+    }
 }
 
 /* Types of 16 bits, and precisions that round float32 factors.  Each of these builds takes a CPU's
@@ -112,11 +149,12 @@ static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
 
     if (round & 4)
         spread(&p, 3 + round);
+    repeat(&p, 5 * round + 3 * kind);
     return p;
 }
 
 /* Every shape with each combination of transposes, float32 and float64, gaps, and TF32; a third of
- * them column-major. */
+ * them column-major, and a third in batches. */
 static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
 {
     const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
@@ -133,6 +171,7 @@ static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
     p.layout = (shape + c / 4) % 3 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR;
     if (c & 4 || (c & 16 && shape % 2) || tiny)
         spread(&p, shape % 5);
+    repeat(&p, 5 * shape + 3 * c);
     return p;
 }
 
@@ -162,14 +201,36 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
 
 /* Products above this many multiply-adds are checked by samples and sums. */
 static const double verify_work_limit = 0x1p28;
-enum { SAMPLES = 4096, SAMPLE_BLOCK = 64, SIGN_SIGMAS = 8 };
+enum { SAMPLES = 4096, SAMPLE_BLOCK = 64, EDGED = 64, SIGN_SIGMAS = 8 };
 
-/* One result to be judged. */
+/* One result to be judged: of a batch, or of one product of it. */
 typedef struct judged {
     const tsr_matmul_problem *p;
     const device_facts *device;
     const void *a, *b, *before, *after;
+    size_t product, batch; /* number of the product, of so many; 0 of 1 but for one of a batch */
 } judged;
+
+/* Product e of a batch; *one holds its problem. */
+static judged product_of(const judged *j, size_t e, tsr_matmul_problem *one)
+{
+    judged x = *j;
+
+    *one = matmul_product(j->p, e);
+    x.p = one;
+    x.product = e;
+    x.batch = matmul_batch(j->p);
+    return x;
+}
+
+/* " of product 3", where there are several. */
+static const char *name_product(const judged *j, char out[40])
+{
+    out[0] = '\0';
+    if (j->batch > 1)
+        snprintf(out, 40, " of product %zu", j->product);
+    return out;
+}
 
 /* Of several verdicts by threads: the first failure is told, whoever comes first. */
 typedef struct findings {
@@ -199,6 +260,7 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
     const double alpha = matmul_alpha(p), beta = matmul_beta(p);
     real_sum s = real_sum_start(p->type, p->precision, j->device);
     const tsr_type type_c = matmul_type_c(p);
+    char product[40];
     double c = 0, got, error;
 
     s.result = type_c;
@@ -215,22 +277,29 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
         return;
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
-             "C(%zu, %zu) is %.9g and should be %.9g: %.3g times the bound", i, column, got,
+             "C(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", i, column,
+             name_product(j, product), got,
              (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
 }
 
-/* The elements of C's array that are no elements of C keep their bytes. */
+/* The elements of C's array that are no elements of C keep their bytes: before the first line,
+ * and from the end of each to the start of the next one in memory, which is of the same product
+ * where they follow one another, and of the next one where they lie side by side. */
 static void judge_gaps(const judged *j, verdict *out)
 {
     const matmul_matrix c = matmul_matrix_c(j->p);
-    const size_t size = tsr_type_size(c.type);
+    const size_t size = tsr_type_size(c.type), lines = c.length ? c.count * c.lines : 0;
+    const bool beside = c.count > 1 && c.lines > 1 && c.stride < c.ld;
     const char *before = j->before, *after = j->after;
-    bool kept = c.lines == 0 || c.length == 0 || memcmp(before, after, c.offset * size) == 0;
+    size_t end = 0;
+    bool kept = true;
 
-    for (size_t i = 0; i + 1 < c.lines && c.length && kept; i++) {
-        const size_t at = (c.offset + i * c.ld + c.length) * size;
+    for (size_t i = 0; i < lines && kept; i++) {
+        const size_t start =
+            beside ? line_at(&c, i % c.count, i / c.count) : line_at(&c, i / c.lines, i % c.lines);
 
-        kept = memcmp(before + at, after + at, (c.ld - c.length) * size) == 0;
+        kept = memcmp(before + end * size, after + end * size, (start - end) * size) == 0;
+        end = start + c.length;
     }
     if (!kept) {
         out->ok = false;
@@ -240,16 +309,19 @@ static void judge_gaps(const judged *j, verdict *out)
 
 static void judge_all(const judged *j, findings *f)
 {
-    const long long rows = (long long)j->p->m;
+    const tsr_matmul_problem *p = j->p;
+    const long long rows = (long long)(p->n ? p->m * matmul_batch(p) : 0);
 
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) if ((double)j->p->n * (double)j->p->k > 1e4)
+#pragma omp parallel for schedule(dynamic, 4) if ((double)rows * (double)p->n * (double)p->k > 1e5)
 #endif
     for (long long i = 0; i < rows; i++) {
         verdict part = {.ok = true};
+        tsr_matmul_problem one;
+        const judged x = product_of(j, (size_t)i / p->m, &one);
 
-        for (size_t c = 0; c < j->p->n; c++)
-            judge_element(j, (size_t)i, c, &part);
+        for (size_t c = 0; c < p->n; c++)
+            judge_element(&x, (size_t)i % p->m, c, &part);
         join(f, &part, (size_t)i);
     }
 }
@@ -268,32 +340,40 @@ static void judge_edges(const judged *j, verdict *out)
             }
 }
 
-/* Tile edges and corners, then an element at random of each block of SAMPLE_BLOCK x SAMPLE_BLOCK,
- * so that a tile that is wrong throughout shows, of small matrices several times round. */
+/* Tile edges and corners of some products, first and last among them, then an element at random of
+ * each block of SAMPLE_BLOCK x SAMPLE_BLOCK of all, so that a tile that is wrong throughout shows,
+ * of small matrices several times round. */
 static void judge_samples(const judged *j, findings *f)
 {
     const tsr_matmul_problem *p = j->p;
-    const size_t across = size_div_up(p->n, SAMPLE_BLOCK);
+    const size_t batch = matmul_batch(p), across = size_div_up(p->n, SAMPLE_BLOCK);
     const size_t blocks = size_div_up(p->m, SAMPLE_BLOCK) * across;
-    const long long samples = (long long)size_max(blocks, SAMPLES);
-    verdict part = {.ok = true};
+    const long long samples = (long long)size_max(blocks * batch, SAMPLES);
 
-    judge_edges(j, &part);
-    join(f, &part, 0);
+    for (size_t e = 0; e < size_min(batch, EDGED); e++) {
+        verdict part = {.ok = true};
+        tsr_matmul_problem one;
+        const judged x = product_of(j, batch <= EDGED ? e : e * (batch - 1) / (EDGED - 1), &one);
+
+        judge_edges(&x, &part);
+        join(f, &part, e);
+    }
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16)
 #endif
     for (long long n = 0; n < samples; n++) {
-        const size_t block = (size_t)n % blocks;
+        const size_t block = (size_t)n % (blocks * batch) % blocks;
         const size_t i = block / across * SAMPLE_BLOCK, c = block % across * SAMPLE_BLOCK;
         const size_t rows = size_min(SAMPLE_BLOCK, p->m - i);
         const size_t columns = size_min(SAMPLE_BLOCK, p->n - c);
         uint64_t state = (uint64_t)n;
         const uint64_t r = random_u64(&state), s = random_u64(&state);
+        tsr_matmul_problem one;
+        const judged x = product_of(j, (size_t)n % (blocks * batch) / blocks, &one);
         verdict found = {.ok = true};
 
-        judge_element(j, i + (size_t)(r % rows), c + (size_t)(s % columns), &found);
-        join(f, &found, (size_t)n + 1);
+        judge_element(&x, i + (size_t)(r % rows), c + (size_t)(s % columns), &found);
+        join(f, &found, (size_t)n + EDGED);
     }
 }
 
@@ -373,6 +453,7 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
     const tsr_type type_c = matmul_type_c(p);
     const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
     long double exact = 0, got = 0, a_norm = 0, c_norm = 0, largest = 0, tolerance;
+    char product[40];
 
     for (size_t q = 0; q < p->k; q++) {
         const double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
@@ -398,7 +479,8 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
         return;
     out->ok = false;
     snprintf(out->detail, sizeof(out->detail),
-             "row %zu of C times random signs is %.9Lg and should be %.9Lg", i, got, exact);
+             "row %zu of C%s times random signs is %.9Lg and should be %.9Lg", i,
+             name_product(j, product), got, exact);
 }
 
 /* Check C r for random signs r in O(n^2), after R. Freivalds, "Probabilistic machines can use less
@@ -408,6 +490,25 @@ static void judge_row(const judged *j, size_t i, const projection *x, verdict *o
  * |A| |B| by norms, where the rounding of a result to 16 bits is one more error of each element.
  * What it finds is an error in a row above that: about that of a few elements that are wrong
  * throughout.  Smaller ones are the samples' to find. */
+static void judge_product_sums(const judged *j, size_t e, projection *x, findings *f)
+{
+    const long long rows = (long long)j->p->m;
+    tsr_matmul_problem one;
+    const judged product = product_of(j, e, &one);
+
+    project(&product, x);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)rows * (double)j->p->n > 1e4)
+#endif
+    for (long long i = 0; i < rows; i++) {
+        verdict part = {.ok = true};
+
+        judge_row(&product, (size_t)i, x, &part);
+        /* After the samples, which tell more. */
+        join(f, &part, SIZE_MAX / 2 + e * j->p->m + (size_t)i);
+    }
+}
+
 static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
 {
     const tsr_matmul_problem *p = j->p;
@@ -420,19 +521,8 @@ static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
                       p->n, p->k);
     } else {
-        const long long rows = (long long)p->m;
-
-        project(j, &x);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic)
-#endif
-        for (long long i = 0; i < rows; i++) {
-            verdict part = {.ok = true};
-
-            judge_row(j, (size_t)i, &x, &part);
-            /* After the samples, which tell more. */
-            join(f, &part, SIZE_MAX - p->m + (size_t)i);
-        }
+        for (size_t e = 0; e < matmul_batch(p); e++)
+            judge_product_sums(j, e, &x, f);
     }
     free(x.signs);
     free(x.image);
@@ -450,7 +540,8 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
                 .a = before[MATMUL_A],
                 .b = before[MATMUL_B],
                 .before = before[MATMUL_C],
-                .after = after[MATMUL_C]};
+                .after = after[MATMUL_C],
+                .batch = 1};
     findings f = {.out = out, .failed_at = SIZE_MAX};
 
     (void)expected;
@@ -458,7 +549,7 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
     judge_gaps(&j, out);
     if (!out->ok)
         f.failed_at = 0;
-    if ((double)p->m * (double)p->n * (double)p->k > verify_work_limit && matmul_alpha(p) != 0) {
+    if (q->op->work(q) / 2 > verify_work_limit && matmul_alpha(p) != 0) {
         out->sampled = true;
         judge_samples(&j, &f);
         return judge_row_sums(&j, &f, err);

@@ -88,32 +88,61 @@ static inline tsr_type matmul_type_c(const tsr_matmul_problem *p)
     return p->c_f32 ? TSR_F32 : p->type;
 }
 
-/* An operand as it is stored. */
+static inline size_t matmul_batch(const tsr_matmul_problem *p)
+{
+    return p->batch ? p->batch : 1;
+}
+
+/* An operand as it is stored: as many matrices as there are products, or one that they share. */
 typedef struct matmul_matrix {
     tsr_type type;
     size_t lines, length; /* of `length` elements that follow one another, `ld` apart */
     size_t ld, offset;
+    size_t count, stride; /* matrices, so far apart; 0 where there is one */
 } matmul_matrix;
+
+static inline matmul_matrix matmul_matrix_of(tsr_type type, matmul_lines l, size_t ld,
+                                             size_t offset, size_t count, size_t stride)
+{
+    if (count == 1)
+        stride = 0;
+    return (matmul_matrix){type, l.count, l.length, ld, offset, stride ? count : 1, stride};
+}
 
 static inline matmul_matrix matmul_matrix_a(const tsr_matmul_problem *p)
 {
-    const matmul_lines l = matmul_lines_a(p);
-
-    return (matmul_matrix){p->type, l.count, l.length, matmul_ld_a(p), p->offset_a};
+    return matmul_matrix_of(p->type, matmul_lines_a(p), matmul_ld_a(p), p->offset_a,
+                            matmul_batch(p), p->stride_a);
 }
 
 static inline matmul_matrix matmul_matrix_b(const tsr_matmul_problem *p)
 {
-    const matmul_lines l = matmul_lines_b(p);
-
-    return (matmul_matrix){p->type, l.count, l.length, matmul_ld_b(p), p->offset_b};
+    return matmul_matrix_of(p->type, matmul_lines_b(p), matmul_ld_b(p), p->offset_b,
+                            matmul_batch(p), p->stride_b);
 }
 
 static inline matmul_matrix matmul_matrix_c(const tsr_matmul_problem *p)
 {
-    const matmul_lines l = matmul_lines_c(p);
+    return matmul_matrix_of(matmul_type_c(p), matmul_lines_c(p), matmul_ld_c(p), p->offset_c,
+                            matmul_batch(p), p->stride_c);
+}
 
-    return (matmul_matrix){matmul_type_c(p), l.count, l.length, matmul_ld_c(p), p->offset_c};
+/* Product e of a batch, alone. */
+static inline tsr_matmul_problem matmul_product(const tsr_matmul_problem *p, size_t e)
+{
+    tsr_matmul_problem one = *p;
+
+    one.batch = 1;
+    one.offset_a += e * matmul_matrix_a(p).stride;
+    one.offset_b += e * matmul_matrix_b(p).stride;
+    one.offset_c += e * matmul_matrix_c(p).stride;
+    return one;
+}
+
+/* Whether every line of a matrix starts at a multiple of `elements`, of every product. */
+static inline bool matmul_starts_at(const matmul_matrix *x, size_t elements)
+{
+    return x->ld % elements == 0 && x->offset % elements == 0 && x->stride % elements == 0;
 }
 
 /* alpha and beta as the arithmetic sees them; alpha counts as 0 where there is nothing to sum. */

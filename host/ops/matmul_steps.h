@@ -38,8 +38,33 @@ static inline void matmul_step_output(step *s, const tsr_matmul_problem *p)
     step_u32(s, (uint32_t)matmul_ld_c(p));
 }
 
+/* The last arguments of kernels that take batches: from product to product of A, B and C. */
+static inline void matmul_step_strides(step *s, const tsr_matmul_problem *p)
+{
+    step_u64(s, matmul_matrix_a(p).stride);
+    step_u64(s, matmul_matrix_b(p).stride);
+    step_u64(s, matmul_matrix_c(p).stride);
+}
+
+/* Command i of a variant that runs a batch product by product: `one` yields those of one. */
+static inline bool matmul_step_each(const job *j, size_t i, step *out,
+                                    bool (*one)(const job *j, size_t i, step *out))
+{
+    problem q = *j->problem;
+    const job product = {&q, j->device, j->params};
+    size_t count = 0;
+
+    q.matmul = matmul_product(&j->problem->matmul, 0);
+    while (one(&product, count, out))
+        count++;
+    if (count == 0 || i / count >= matmul_batch(&j->problem->matmul))
+        return false;
+    q.matmul = matmul_product(&j->problem->matmul, i / count);
+    return one(&product, i % count, out);
+}
+
 /* NULL, or that a size exceeds what kernels index in 32 bits. */
-static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, text *reason)
+static inline const char *matmul_unsuited_indices(const tsr_matmul_problem *p, text *reason)
 {
     const size_t most = (size_t)1 << 31;
     const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
@@ -52,6 +77,17 @@ static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, tex
         return text_get(reason);
     }
     return NULL;
+}
+
+/* The same for variants that know no batch. */
+static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, text *reason)
+{
+    if (matmul_batch(p) > 1) {
+        text_format(reason, "it multiplies one pair of matrices, and there are %zu",
+                    matmul_batch(p));
+        return text_get(reason);
+    }
+    return matmul_unsuited_indices(p, reason);
 }
 
 #endif

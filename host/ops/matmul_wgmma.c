@@ -60,9 +60,9 @@ static packing packing_of(const job *j)
 }
 
 /* Whether 4 elements along k are 16 aligned bytes wherever they start. */
-static bool along(size_t ld, size_t offset)
+static bool along(matmul_matrix x)
 {
-    return ld % 4 == 0 && offset % 4 == 0;
+    return matmul_starts_at(&x, 4);
 }
 
 void matmul_wgmma_defines(const job *j, text *out)
@@ -70,13 +70,13 @@ void matmul_wgmma_defines(const job *j, text *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d",
-                p->trans_a, p->trans_b, products(p), along(matmul_ld_a(p), p->offset_a),
-                along(matmul_ld_b(p), p->offset_b));
+                p->trans_a, p->trans_b, products(p), along(matmul_matrix_a(p)),
+                along(matmul_matrix_b(p)));
     if (products(p) == 3)
         text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
 
-/* What both variants want of a problem. */
+/* What both variants want of one product. */
 static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -108,6 +108,15 @@ static const char *unsuited(const job *j, text *reason)
     return NULL;
 }
 
+/* They run the products of a batch one after another: what the first wants, all do. */
+static const char *unsuited_each(const job *j, text *reason)
+{
+    problem first = *j->problem;
+
+    first.matmul = matmul_product(&j->problem->matmul, 0);
+    return unsuited(&(job){&first, j->device, j->params}, reason);
+}
+
 const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -121,7 +130,7 @@ const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
         text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_LEAST);
         return text_get(reason);
     }
-    return unsuited(j, reason);
+    return unsuited_each(j, reason);
 }
 
 const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)
@@ -130,7 +139,7 @@ const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)
 
     if (p->precision != TSR_PRECISION_TF32)
         return "it computes in TF32, which --precision tf32 asks for";
-    return unsuited(j, reason);
+    return unsuited_each(j, reason);
 }
 
 size_t matmul_wgmma_workspace(const job *j)
@@ -168,7 +177,8 @@ static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
     step_u64(out, x->flags);
 }
 
-bool matmul_wgmma_step(const job *j, size_t i, step *out)
+/* Of one product. */
+static bool step_of(const job *j, size_t i, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const packing x = packing_of(j);
@@ -180,4 +190,9 @@ bool matmul_wgmma_step(const job *j, size_t i, step *out)
     else
         multiply(p, &x, out);
     return true;
+}
+
+bool matmul_wgmma_step(const job *j, size_t i, step *out)
+{
+    return matmul_step_each(j, i, out, step_of);
 }

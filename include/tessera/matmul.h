@@ -20,13 +20,18 @@ typedef enum tsr_layout {
 } tsr_layout;
 
 /**
- * One product.  op(A) is m x k, op(B) is k x n, C is m x n.
+ * One product, or a batch of them.  op(A) is m x k, op(B) is k x n, C is m x n.
  *
  * A is stored m x k, or k x m where trans_a; B is stored k x n, or n x k where
  * trans_b.  Element (i, j) of a stored matrix sits at offset + i * ld + j,
  * counted in elements; ld is at least the number of stored columns, and 0
  * stands for exactly that.  In a column-major problem it sits at offset + i +
  * j * ld, and ld is at least the number of stored rows.
+ *
+ * A batch is `batch` products of one shape, 0 standing for 1.  A, B and C of the
+ * next one start stride_a, stride_b and stride_c elements further on; a stride of 0
+ * has all products share one A, or one B.  Those of C must not overlap: one follows
+ * another, or they lie side by side, each line of one beside that of the next.
  *
  * alpha == 0 reads neither A nor B; beta == 0 does not read C, so a NaN there
  * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
@@ -51,6 +56,8 @@ typedef struct tsr_matmul_problem {
     size_t offset_a, offset_b, offset_c;
     bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
     tsr_layout layout; /* of A, B and C */
+    size_t batch;
+    size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
 } tsr_matmul_problem;
 
 /**

@@ -19,7 +19,7 @@
 
 /* The arguments of every kernel of the ladder, in order: naive, tiled, block, vector and what
  * shares their launch. */
-enum { ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_A, ARG_B = 7, ARG_C = 11, ARGS = 14 };
+enum { ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_A, ARG_B = 7, ARG_C = 11, ARG_STRIDES = 14, ARGS = 17 };
 
 static device_facts gpu(void)
 {
@@ -125,9 +125,9 @@ static void check_launch(const job *j, const variant *v, const step *s)
 
     assert_int_equal(s->kind, STEP_LAUNCH);
     assert_int_equal(s->entry, 0);
-    assert_true(s->dims == 2 || s->dims == 3);
+    assert_int_equal(s->dims, 3);
     assert_true(s->local[0] * s->local[1] <= j->device->max_work_group);
-    assert_true(s->dims == 2 || s->local[2] == 1);
+    assert_int_equal(s->local[2], 1);
     for (unsigned d = 0; d < s->dims; d++) {
         assert_true(s->local[d] > 0 && s->local[d] <= j->device->max_work_item[d]);
         assert_int_equal(s->global[d] % s->local[d], 0);
@@ -135,6 +135,7 @@ static void check_launch(const job *j, const variant *v, const step *s)
     }
     if (!c.known)
         return;
+    assert_int_equal(s->global[2], p->batch ? p->batch : 1);
     /* All of C, and no group without an output. */
     assert_int_equal(s->global[0] / s->local[0],
                      size_div_up(c.rows_first ? p->m : p->n, c.size[0]));
@@ -165,6 +166,9 @@ static void check_arguments(const job *j, const step *s)
     assert_int_equal(scalar_u32(s, ARG_A + 2), p->lda ? p->lda : p->trans_a ? p->m : p->k);
     assert_int_equal(scalar_u32(s, ARG_B + 2), p->ldb ? p->ldb : p->trans_b ? p->k : p->n);
     assert_int_equal(scalar_u32(s, ARG_C + 2), p->ldc ? p->ldc : p->n);
+    assert_int_equal(scalar_u64(s, ARG_STRIDES), p->batch > 1 ? p->stride_a : 0);
+    assert_int_equal(scalar_u64(s, ARG_STRIDES + 1), p->batch > 1 ? p->stride_b : 0);
+    assert_int_equal(scalar_u64(s, ARG_STRIDES + 2), p->batch > 1 ? p->stride_c : 0);
 }
 
 /* Bytes of local memory, as the head of each kernel states them. */
@@ -301,12 +305,14 @@ static void check_split(const job *j, const panels_share *s)
     const variant *v = find("item-split");
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t bytes = s->parts * p->m * p->n * real_size(p);
+    const size_t batch = p->batch ? p->batch : 1;
     step first, second, none;
 
     assert_int_equal(v->workspace(j), bytes);
     assert_true(v->step(j, 0, &first));
     assert_true(v->step(j, 1, &second));
-    assert_false(v->step(j, 2, &none));
+    assert_false(v->step(j, 2 * batch, &none));
+    assert_int_equal(scalar_u64(&first, ARG_STRIDES + 2), p->m * p->n); /* from part to part */
     assert_int_equal(first.global[2], s->parts);
     assert_int_equal(first.arg[ARG_C].kind, ARG_WORKSPACE);
     assert_int_equal(scalar_u32(&first, ARG_C + 2), p->n);
@@ -561,6 +567,107 @@ static void c_may_be_wider_than_its_factors(void **state)
     text_free(&t);
 }
 
+/* ---- batches ----------------------------------------------------------------------------- */
+
+/* A variant of several commands runs one product after another, each at its own offsets. */
+static void products_follow_one_another(void **state)
+{
+    const device_facts d = cpu(2);
+    const variant *v = find("item-split");
+    const params chosen = params_default(v);
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.m = 64,
+                                  .n = 64,
+                                  .k = 1024,
+                                  .alpha = 1,
+                                  .offset_a = 7,
+                                  .batch = 3,
+                                  .stride_a = 100,
+                                  .stride_c = 4096}};
+    const job j = {&p, &d, &chosen};
+    step s;
+
+    (void)state;
+    assert_int_equal(operation_matmul.check(&p, NULL), TSR_OK);
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(v->step(&j, i, &s));
+        assert_int_equal(s.entry, i % 2);
+        if (s.entry == 0)
+            assert_int_equal(scalar_u64(&s, ARG_A + 1), 7 + i / 2 * 100);
+        else /* n, parts, alpha, workspace, beta, C, its offset */
+            assert_int_equal(scalar_u64(&s, 6), i / 2 * 4096);
+    }
+    assert_false(v->step(&j, 6, &s));
+}
+
+/* Shared operands count once, in bytes and in traffic; work counts every product. */
+static void a_batch_is_counted_as_it_is(void **state)
+{
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 4,
+                            .n = 5,
+                            .k = 6,
+                            .alpha = 1,
+                            .batch = 10,
+                            .stride_a = 24,
+                            .stride_b = 0,
+                            .stride_c = 23}};
+    operand o[OPERANDS_MAX];
+    text t = {0};
+
+    (void)state;
+    assert_int_equal(operation_matmul.check(&p, NULL), TSR_OK);
+    operation_matmul.operands(&p, o);
+    assert_int_equal(o[0].bytes, 4 * 240);
+    assert_int_equal(o[1].bytes, 4 * 30);
+    assert_int_equal(o[2].bytes, 4 * (9 * 23 + 20));
+    assert_false(o[2].whole);
+    assert_true(operation_matmul.work(&p) == 2.0 * 120 * 10);
+    assert_true(operation_matmul.bytes(&p) == 4 * (240 + 30 + 200));
+    operation_matmul.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4x5x6 float32 x 10 strides 24 0 23");
+    text_clear(&t);
+    p.matmul.stride_b = 30;
+    p.matmul.stride_c = 20;
+    operation_matmul.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4x5x6 float32 x 10");
+    text_clear(&t);
+    operation_matmul.classify(&p, &t);
+    assert_string_equal(text_get(&t), "float32 nn 4x4x4 x8");
+    operation_matmul.operands(&p, o);
+    assert_true(o[2].whole);
+    p.matmul.batch = 1; /* then the strides are not read */
+    text_clear(&t);
+    operation_matmul.describe(&p, &t);
+    assert_string_equal(text_get(&t), "4x5x6 float32");
+    operation_matmul.operands(&p, o);
+    assert_int_equal(o[0].bytes, 4 * 24);
+    text_free(&t);
+}
+
+/* Vectors are aligned only where those of every product are. */
+static void alignment_is_of_every_product(void **state)
+{
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 64,
+                            .n = 64,
+                            .k = 64,
+                            .alpha = 1,
+                            .batch = 2,
+                            .stride_a = 4096,
+                            .stride_b = 4098,
+                            .stride_c = 4096}};
+    const device_facts d = gpu();
+    const variant *v = find("pipelined");
+    const params chosen = params_default(v);
+    text options = {0};
+
+    (void)state;
+    variant_options(v, &(job){&p, &d, &chosen}, &options);
+    assert_non_null(strstr(text_get(&options), "-DALIGNED_A=1 -DALIGNED_B=0 -DALIGNED_C=1"));
+    text_free(&options);
+}
+
 /* ---- column-major problems --------------------------------------------------------------- */
 
 /* C^T = op(B)^T op(A)^T: the same matrices, row-major, and the same elements in the same place. */
@@ -627,6 +734,15 @@ static void refuses(tsr_matmul_problem p, tsr_status status, const char *part)
         fail_msg("'%s' does not say '%s'", err.message, part);
 }
 
+static void takes(tsr_matmul_problem p)
+{
+    const problem q = {.op = &operation_matmul, .matmul = p};
+    tsr_error err = {0};
+
+    if (operation_matmul.check(&q, &err))
+        fail_msg("%s", err.message);
+}
+
 static void broken_problems_are_refused(void **state)
 {
     const tsr_matmul_problem good = {.m = 4, .n = 5, .k = 6, .alpha = 1};
@@ -649,6 +765,33 @@ static void broken_problems_are_refused(void **state)
     refuses(p, TSR_EINVAL, "the leading dimension of B is 5 and it has 6 rows");
     p.layout = (tsr_layout)2;
     refuses(p, TSR_EINVAL, "no layout has the number 2");
+    p = good;
+    p.batch = 2;
+    p.stride_c = 19;
+    refuses(p, TSR_EINVAL,
+            "the 2 matrices of C overlap: stride_c is 19, and each takes 20 elements");
+    p.stride_c = 0;
+    refuses(p, TSR_EINVAL, "stride_c is 0");
+    p.ldc = 10; /* side by side: 5 and 5 */
+    p.stride_c = 5;
+    takes(p);
+    p.stride_c = 4;
+    refuses(p, TSR_EINVAL, "overlap");
+    p.stride_c = 6;
+    refuses(p, TSR_EINVAL, "overlap");
+    p.layout = TSR_COLUMN_MAJOR; /* columns of 4 */
+    takes(p);
+    p.stride_c = 7;
+    refuses(p, TSR_EINVAL, "overlap");
+    p.m = 0; /* nothing is there to overlap */
+    takes(p);
+    p = good;
+    p.batch = (size_t)1 << 62;
+    p.stride_c = 20;
+    refuses(p, TSR_EOVERFLOW, "4611686018427387904 of them with stride 20");
+    p.stride_c = SIZE_MAX;
+    p.batch = 3;
+    refuses(p, TSR_EOVERFLOW, "C of 4 x 5");
     p = good;
     p.m = p.k = huge;
     refuses(p, TSR_EOVERFLOW, "A of ");
@@ -690,6 +833,9 @@ int main(void)
         cmocka_unit_test(bytes_are_what_has_to_move),
         cmocka_unit_test(c_may_be_wider_than_its_factors),
         cmocka_unit_test(every_precision_has_a_kernel),
+        cmocka_unit_test(products_follow_one_another),
+        cmocka_unit_test(a_batch_is_counted_as_it_is),
+        cmocka_unit_test(alignment_is_of_every_product),
         cmocka_unit_test(column_major_is_the_transpose),
         cmocka_unit_test(broken_problems_are_refused),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
