@@ -93,6 +93,8 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_TRANS_A, "trans-a", &operation_matmul, NULL},
         {OPTION_TRANS_B, "trans-b", &operation_matmul, NULL},
         {OPTION_TRANS, "trans", &operation_matvec, NULL},
+        {OPTION_BATCH, "batch", &operation_matmul, NULL},
+        {OPTION_OUT_TYPE, "out-type", &operation_matmul, NULL},
         {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
         {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
         {OPTION_DESCENDING, "descending", &operation_sort, NULL},
@@ -112,6 +114,17 @@ static tsr_type type_wanted(const operation *op, const options *o)
     if (op == &operation_sort)
         return TSR_U32;
     return o->precision == TSR_PRECISION_F64 ? TSR_F64 : TSR_F32;
+}
+
+/* Matrices that follow one another without gaps. */
+static tsr_status lay_out_batch(tsr_matmul_problem *p, tsr_error *err)
+{
+    if (size_mul(p->m, p->k, &p->stride_a) && size_mul(p->k, p->n, &p->stride_b) &&
+        size_mul(p->m, p->n, &p->stride_c))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "matmul: matrices of %zu x %zu x %zu exceed %zu elements", p->m, p->n, p->k,
+                    SIZE_MAX);
 }
 
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
@@ -135,7 +148,11 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                            .k = count == 1 ? n[0] : n[2],
                                            .trans_a = o->given[OPTION_TRANS_A],
                                            .trans_b = o->given[OPTION_TRANS_B],
-                                           .alpha = 1};
+                                           .alpha = 1,
+                                           .c_f32 = o->given[OPTION_OUT_TYPE],
+                                           .batch = o->batch};
+        if (!st)
+            st = lay_out_batch(&out->matmul, err);
     } else if (op == &operation_matvec) {
         st = check_size(op, size, count, 2, "n or ROWSxCOLUMNS", err);
         out->matvec = (tsr_matvec_problem){.type = type_wanted(op, o),

@@ -1,4 +1,4 @@
-/** The problem that --size, --type and their kin describe: no files, random inputs. */
+/** The problem that --size, --type, --batch and their kin describe: no files, random inputs. */
 #ifndef CLI_BENCH_PROBLEM_H
 #define CLI_BENCH_PROBLEM_H
 

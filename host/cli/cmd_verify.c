@@ -93,7 +93,9 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .set = o->set,
                                    .set_count = o->set_count,
                                    .seed = o->seed,
-                                   .tiny = o->given[OPTION_TINY]};
+                                   .tiny = o->given[OPTION_TINY],
+                                   .typed = o->given[OPTION_TYPE],
+                                   .type = o->type};
     tsr_session *session = NULL;
     tsr_error err = {0};
     tsr_status st = choice_open(device, o, &session, &err);

@@ -24,9 +24,9 @@
 #define TAKES_SCALARS                                                                              \
     (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION))
 #define TAKES_PROBLEM                                                                              \
-    (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_PRECISION) |                        \
-     OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) | OPTION(OPTION_TRANS) |                      \
-     OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING))
+    (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_OUT_TYPE) | OPTION(OPTION_BATCH) |  \
+     OPTION(OPTION_PRECISION) | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |                  \
+     OPTION(OPTION_TRANS) | OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING))
 #define TAKES_SEARCH                                                                               \
     (TAKES_PROBLEM | OPTION(OPTION_OUTPUT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |       \
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |  \
@@ -59,8 +59,10 @@ static const command commands[] = {
      false},
     {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
      "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
-     "suffix, else .npy.\n",
-     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B),
+     "suffix, else .npy.  An array of rank 3 is a batch of matrices, as NumPy has it.\n",
+     cmd_run, 2, 2,
+     TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |
+         OPTION(OPTION_OUT_TYPE),
      false},
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
@@ -77,7 +79,7 @@ static const command commands[] = {
      2,
      OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SEED) |
-         OPTION(OPTION_JSON),
+         OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
      true},
     {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
      "time variants, each verified first, against the device's limits and peers",

@@ -6,13 +6,16 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "file/block.h"
+#include "ops/real.h"
 
-enum { SHAPE_SIZE = 64 };
+enum { SHAPE_SIZE = 72 };
 
 /* "3x4", or "12 elements", for messages. */
 static const char *shape_of(const array *a, char out[SHAPE_SIZE])
 {
-    if (a->rank == 2)
+    if (a->rank == 3)
+        snprintf(out, SHAPE_SIZE, "%zux%zux%zu", a->shape[0], a->shape[1], a->shape[2]);
+    else if (a->rank == 2)
         snprintf(out, SHAPE_SIZE, "%zux%zu", a->shape[0], a->shape[1]);
     else if (a->rank == 1)
         snprintf(out, SHAPE_SIZE, "a vector of %zu", a->shape[0]);
@@ -31,6 +34,8 @@ static bool takes_type(const operation *op, tsr_type type)
 {
     if (type == TSR_F32 || type == TSR_F64)
         return true;
+    if (op == &operation_matmul)
+        return type == TSR_F16 || type == TSR_BF16;
     return op == &operation_sort &&
            (type == TSR_I32 || type == TSR_U32 || type == TSR_I64 || type == TSR_U64);
 }
@@ -39,43 +44,63 @@ static bool takes_type(const operation *op, tsr_type type)
 static tsr_status check_type(const operation *op, const options *o, const char *file, tsr_type type,
                              tsr_error *err)
 {
-    const bool f64 = type == TSR_F64;
-
     if (!takes_type(op, type))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s is %s, and %s takes %sfloat32 or float64; --as f32 or --as f64 "
                         "converts",
                         input_name(file), tsr_type_name(type), op->name,
-                        op == &operation_sort ? "int32, uint32, int64, uint64, " : "");
-    if (o->given[OPTION_PRECISION] && f64 != (o->precision == TSR_PRECISION_F64))
+                        op == &operation_sort     ? "int32, uint32, int64, uint64, "
+                        : op == &operation_matmul ? "float16, bfloat16, "
+                                                  : "");
+    if (o->given[OPTION_PRECISION] && real_check(op->name, true, type, o->precision, NULL))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "precision %s does not go with %s operands; --as %s converts them",
-                        tsr_precision_name(o->precision), tsr_type_name(type), f64 ? "f32" : "f64");
+                        tsr_precision_name(o->precision), tsr_type_name(type),
+                        o->precision == TSR_PRECISION_F64 ? "f64" : "f32");
     return TSR_OK;
 }
 
-/* Read `count` files, NULL for one that is not given, into arrays of one type. */
+/* Read one file into an array, converted to a type where --as is given. */
+static tsr_status read_file(const options *o, const char *file, tsr_type as, array *out,
+                            tsr_error *err)
+{
+    tsr_status st = array_read(file, out, err);
+
+    if (st)
+        return st;
+    if (out->type == TSR_BF16 && o->as != TSR_BF16)
+        return tsr_fail(
+            err, TSR_EINVAL, 0,
+            "%s holds two bytes an element and not what they mean; --as bf16 takes them "
+            "for bfloat16",
+            input_name(file));
+    return o->given[OPTION_AS] ? array_convert(out, as, err) : TSR_OK;
+}
+
+/* Read `count` files, NULL for one that is not given, into arrays of one type; what --add names,
+ * the third, is of the result's. */
 static tsr_status read_files(const operation *op, const options *o, const char *const files[],
                              size_t count, array *out, tsr_error *err)
 {
-    size_t first = 0;
-
     for (size_t i = 0; i < count; i++) {
-        tsr_status st = files[i] ? array_read(files[i], &out[i], err) : TSR_OK;
+        const bool wide = i == 2 && o->given[OPTION_OUT_TYPE];
+        tsr_status st =
+            files[i] ? read_file(o, files[i], wide ? TSR_F32 : o->as, &out[i], err) : TSR_OK;
 
-        if (!st && files[i] && o->given[OPTION_AS])
-            st = array_convert(&out[i], o->as, err);
         if (st)
             return st;
-    }
-    for (size_t i = 1; i < count; i++) {
-        if (files[i] && out[i].type != out[first].type)
+        if (files[i] && wide && out[i].type != TSR_F32)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "%s is %s, and with --out-type f32 what is added is float32; --as "
+                            "converts",
+                            input_name(files[i]), tsr_type_name(out[i].type));
+        if (files[i] && !wide && out[i].type != out[0].type)
             return tsr_fail(err, TSR_EINVAL, 0,
                             "%s is %s and %s is %s; --as f32 or --as f64 converts",
-                            input_name(files[first]), tsr_type_name(out[first].type),
-                            input_name(files[i]), tsr_type_name(out[i].type));
+                            input_name(files[0]), tsr_type_name(out[0].type), input_name(files[i]),
+                            tsr_type_name(out[i].type));
     }
-    return check_type(op, o, files[first], out[first].type, err);
+    return check_type(op, o, files[0], out[0].type, err);
 }
 
 /* `hint` follows the message. */
@@ -96,7 +121,6 @@ static tsr_status need_vector(const char *file, array *a, const char *hint, tsr_
 
     if (a->rank == 2 && (a->shape[0] == 1 || a->shape[1] == 1)) {
         a->shape[0] *= a->shape[1];
-        a->shape[1] = 1;
         a->rank = 1;
     }
     if (a->rank == 1)
@@ -105,20 +129,21 @@ static tsr_status need_vector(const char *file, array *a, const char *hint, tsr_
                     shape_of(a, shape), hint);
 }
 
-/* An array of zeros of a shape. */
-static tsr_status make_zeros(tsr_type type, unsigned rank, size_t rows, size_t columns, array *out,
-                             tsr_error *err)
+/* An array of zeros of a shape: an array without data. */
+static tsr_status make_zeros(const array *shape, array *out, tsr_error *err)
 {
-    array a = {.type = type, .rank = rank, .shape = {rows, columns}};
-    char name[96];
-    size_t bytes = 0;
+    char what[SHAPE_SIZE], name[128];
+    array a = *shape;
+    size_t bytes = tsr_type_size(a.type);
+    bool fits = true;
     tsr_status st;
 
-    if (!size_mul(rows, columns, &bytes) || !size_mul(bytes, tsr_type_size(type), &bytes))
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "the result, %zux%zu %s, has too many elements",
-                        rows, columns, tsr_type_name(type));
+    for (unsigned i = 0; i < a.rank; i++)
+        fits = fits && size_mul(bytes, a.shape[i], &bytes);
+    snprintf(name, sizeof name, "the result, %s %s", shape_of(&a, what), tsr_type_name(a.type));
+    if (!fits)
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s, has too many elements", name);
     if (bytes) {
-        snprintf(name, sizeof name, "the result, %zux%zu %s", rows, columns, tsr_type_name(type));
         st = block_allocate(name, bytes, &a.data, err);
         if (st)
             return st;
@@ -129,54 +154,122 @@ static tsr_status make_zeros(tsr_type type, unsigned rank, size_t rows, size_t c
 }
 
 /* The result starts as what --add names, whose shape has been checked, or as zeros. */
-static tsr_status start_result(const options *o, unsigned rank, size_t rows, size_t columns,
-                               tsr_type type, array *result, tsr_error *err)
+static tsr_status start_result(const options *o, const array *shape, array *result, tsr_error *err)
 {
     if (o->given[OPTION_ADD] && o->beta != 0)
         return TSR_OK;
     array_free(result);
-    return make_zeros(type, rank, rows, columns, result, err);
+    return make_zeros(shape, result, err);
+}
+
+/* A file's matrices: of rank 3 one behind another. */
+typedef struct matrices {
+    size_t count, rows, columns;
+} matrices;
+
+static matrices matrices_of(const array *a)
+{
+    const size_t *last = a->shape + a->rank - 2;
+
+    return (matrices){a->rank == 3 ? a->shape[0] : 1, last[0], last[1]};
+}
+
+/* From matrix to matrix; one of a lone matrix serves every product. */
+static size_t stride_of(const matrices *x)
+{
+    return x->count == 1 ? 0 : x->rows * x->columns;
+}
+
+static tsr_status need_matrices(const char *file, const array *a, const char *hint, tsr_error *err)
+{
+    char shape[SHAPE_SIZE];
+
+    if (a->rank == 2 || a->rank == 3)
+        return TSR_OK;
+    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a matrix of rank 2 is needed%s",
+                    input_name(file), shape_of(a, shape), a->rank == 1 ? hint : "");
+}
+
+static bool is_mtx(const char *path)
+{
+    const size_t length = path ? strlen(path) : 0;
+
+    return length >= 4 && !strcmp(path + length - 4, ".mtx");
+}
+
+/* The problem that two operands pose, and the shape of its result. */
+static tsr_status pose_matmul(const options *o, const char *const files[], const array *a,
+                              const array *b, tsr_matmul_problem *p, array *result, tsr_error *err)
+{
+    const bool trans_a = o->given[OPTION_TRANS_A], trans_b = o->given[OPTION_TRANS_B];
+    const matrices x = matrices_of(a), y = matrices_of(b);
+    const size_t batch = x.count == 1 ? y.count : x.count;
+    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+
+    *p = (tsr_matmul_problem){.type = a->type,
+                              .precision = o->precision,
+                              .m = trans_a ? x.columns : x.rows,
+                              .n = trans_b ? y.rows : y.columns,
+                              .k = trans_a ? x.rows : x.columns,
+                              .trans_a = trans_a,
+                              .trans_b = trans_b,
+                              .alpha = o->alpha,
+                              .beta = o->beta,
+                              .c_f32 = o->given[OPTION_OUT_TYPE],
+                              .batch = batch,
+                              .stride_a = stride_of(&x),
+                              .stride_b = stride_of(&y)};
+    if ((trans_b ? y.columns : y.rows) != p->k)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s%s and %s is %s%s, inner lengths %zu and %zu",
+                        input_name(files[0]), shape_of(a, left), trans_a ? " transposed" : "",
+                        input_name(files[1]), shape_of(b, right), trans_b ? " transposed" : "",
+                        p->k, trans_b ? y.columns : y.rows);
+    if ((x.count != batch && x.count != 1) || (y.count != batch && y.count != 1))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
+                        input_name(files[0]), shape_of(a, left), input_name(files[1]),
+                        shape_of(b, right), x.count, y.count);
+    *result = (array){.type = p->c_f32 ? TSR_F32 : p->type, .rank = 2, .shape = {p->m, p->n}};
+    if (a->rank == 3 || b->rank == 3)
+        *result = (array){.type = result->type, .rank = 3, .shape = {batch, p->m, p->n}};
+    if (result->rank == 3 && is_mtx(o->value[OPTION_OUTPUT]))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "output %s: a .mtx file holds one matrix, and the result is %s",
+                        o->value[OPTION_OUTPUT], shape_of(result, left));
+    if (!size_mul(p->m, p->n, &p->stride_c))
+        p->stride_c = 0; /* the result has too many elements, as it is told when it is made */
+    if (batch == 0) {
+        p->batch = 1; /* of nothing */
+        p->m = 0;
+    }
+    return TSR_OK;
+}
+
+static bool same_shape(const array *a, const array *b)
+{
+    return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
 }
 
 static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
 {
     const char *const files[] = {o->operand[0], o->operand[1], o->value[OPTION_ADD]};
-    const bool trans_a = o->given[OPTION_TRANS_A], trans_b = o->given[OPTION_TRANS_B];
-    array *a = &x->array[0], *b = &x->array[1], *c = &x->array[2];
-    tsr_matmul_problem *p = &x->problem.matmul;
-    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    array *c = &x->array[2], result = {.rank = 2};
+    char is[SHAPE_SIZE], wanted[SHAPE_SIZE];
     tsr_status st = read_files(&operation_matmul, o, files, 3, x->array, err);
 
-    for (size_t i = 0; !st && i < 3; i++) {
-        bool vector = i < 2 && x->array[i].rank == 1;
-
+    for (size_t i = 0; !st && i < 3; i++)
         if (files[i])
-            st = need_matrix(files[i], &x->array[i],
-                             vector ? "; matvec multiplies a matrix by a vector" : "", err);
-    }
-    if (st)
-        return st;
-    *p = (tsr_matmul_problem){.type = a->type,
-                              .precision = o->precision,
-                              .m = a->shape[trans_a],
-                              .n = b->shape[!trans_b],
-                              .k = a->shape[!trans_a],
-                              .trans_a = trans_a,
-                              .trans_b = trans_b,
-                              .alpha = o->alpha,
-                              .beta = o->beta};
-    if (b->shape[trans_b] != p->k)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s%s and %s is %s%s, inner lengths %zu and %zu",
-                        input_name(files[0]), shape_of(a, left), trans_a ? " transposed" : "",
-                        input_name(files[1]), shape_of(b, right), trans_b ? " transposed" : "",
-                        p->k, b->shape[trans_b]);
-    if (files[2] && (c->shape[0] != p->m || c->shape[1] != p->n))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s and the product of %s and %s is %zux%zu",
-                        input_name(files[2]), shape_of(c, left), input_name(files[0]),
-                        input_name(files[1]), p->m, p->n);
-    return start_result(o, 2, p->m, p->n, p->type, c, err);
+            st = need_matrices(files[i], &x->array[i],
+                               i < 2 ? "; matvec multiplies a matrix by a vector" : "", err);
+    st = st ? st
+            : pose_matmul(o, files, &x->array[0], &x->array[1], &x->problem.matmul, &result, err);
+    if (!st && files[2] && !same_shape(c, &result))
+        st = tsr_fail(err, TSR_EINVAL, 0,
+                      "shapes do not match: %s is %s and the product of %s and %s is %s",
+                      input_name(files[2]), shape_of(c, is), input_name(files[0]),
+                      input_name(files[1]), shape_of(&result, wanted));
+    return st ? st : start_result(o, &result, c, err);
 }
 
 static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
@@ -213,7 +306,7 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
                         "shapes do not match: %s has %zu elements and the product of %s and %s %zu",
                         input_name(files[2]), y->shape[0], input_name(files[0]),
                         input_name(files[1]), rows);
-    return start_result(o, 1, rows, 1, p->type, y, err);
+    return start_result(o, &(array){.type = p->type, .rank = 1, .shape = {rows}}, y, err);
 }
 
 static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
@@ -232,7 +325,8 @@ static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
                                          .argsort = o->given[OPTION_ARGSORT]};
     if (!o->given[OPTION_ARGSORT])
         return TSR_OK;
-    return make_zeros(TSR_I64, 1, keys->shape[0], 1, &x->array[1], err);
+    return make_zeros(&(array){.type = TSR_I64, .rank = 1, .shape = {keys->shape[0]}}, &x->array[1],
+                      err);
 }
 
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err)

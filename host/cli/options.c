@@ -12,6 +12,7 @@
 
 enum {
     REPEAT_MAX = 1000000,
+    BATCH_MAX = 1 << 30,
     LETTERLESS = 256 /* getopt_long returns LETTERLESS + id, so that no letter is mistaken for it */
 };
 
@@ -97,8 +98,8 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
     static const struct {
         const char *name;
         tsr_type type;
-    } types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"i32", TSR_I32},
-                 {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
+    } types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"f16", TSR_F16}, {"bf16", TSR_BF16},
+                 {"i32", TSR_I32}, {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
 
     for (size_t i = 0; i < count && i < sizeof types / sizeof *types; i++) {
         if (!strcmp(value, types[i].name) || !strcmp(value, tsr_type_name(types[i].type))) {
@@ -111,12 +112,31 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 
 static bool parse_as(const char *value, options *out)
 {
-    return parse_type_name(value, 2, &out->as);
+    return parse_type_name(value, 4, &out->as);
 }
 
 static bool parse_type(const char *value, options *out)
 {
-    return parse_type_name(value, 6, &out->type);
+    return parse_type_name(value, 8, &out->type);
+}
+
+/* The one type that results have beside their operands'. */
+static bool parse_out_type(const char *value, options *out)
+{
+    tsr_type type;
+
+    (void)out;
+    return parse_type_name(value, 1, &type);
+}
+
+static bool parse_batch(const char *value, options *out)
+{
+    uint64_t n;
+
+    if (!parse_whole(value, &n) || n == 0 || n > BATCH_MAX)
+        return false;
+    out->batch = (size_t)n;
+    return true;
 }
 
 static bool parse_set(const char *value, options *out)
@@ -158,20 +178,29 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names (0)", parse_beta, "a number"},
     [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
     [OPTION_PRECISION] = {"precision", 0, "P",
-                          "f32, f32-strict, f64, or tf32 where matrix units have it; no kernel has "
-                          "bf16 or f16",
+                          "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 "
+                          "operands, which matrix units multiply faster",
                           parse_precision, "f32, f32-strict, tf32, bf16, f16 or f64"},
     [OPTION_ARGSORT] = {"argsort", 0, "FILE",
                         "write here, as int64, where each key of the result was before", NULL,
                         NULL},
     [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort with the order of the keys", NULL, NULL},
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
-    [OPTION_AS] = {"as", 0, "TYPE", "convert every input to f32 or f64 first", parse_as,
-                   "f32 or f64"},
+    [OPTION_AS] =
+        {"as", 0, "TYPE",
+         "convert every input to f32, f64, f16 or bf16 first; bf16 also takes what is two "
+         "bytes without a type",
+         parse_as, "f32, f64, f16 or bf16"},
     [OPTION_TYPE] =
         {"type", 0, "TYPE",
-         "element type of the problem: f32 or f64; sort also takes i32, u32, i64 or u64",
-         parse_type, "f32, f64, i32, u32, i64 or u64"},
+         "element type of the problem: f32 or f64; matmul also takes f16 or bf16, sort i32, u32, "
+         "i64 or u64",
+         parse_type, "f32, f64, f16, bf16, i32, u32, i64 or u64"},
+    [OPTION_OUT_TYPE] = {"out-type", 0, "TYPE",
+                         "f32: the result of f16 or bf16 operands is float32, not theirs",
+                         parse_out_type, "f32"},
+    [OPTION_BATCH] = {"batch", 0, "N", "N products of this size, one after another in memory (1)",
+                      parse_batch, "a whole number from 1 to 2^30"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -373,7 +402,7 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out)
     text letters = {0};
     int code, status = 0;
 
-    *out = (options){.command = argv[0], .alpha = 1, .seed = 1, .repeat = 1};
+    *out = (options){.command = argv[0], .alpha = 1, .seed = 1, .repeat = 1, .batch = 1};
     out->operand = calloc((size_t)argc, sizeof *out->operand);
     out->set = calloc((size_t)argc, sizeof *out->set);
     out->size = calloc((size_t)argc, sizeof *out->size);

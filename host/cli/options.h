@@ -23,6 +23,8 @@ typedef enum option_id {
     OPTION_DESCENDING,
     OPTION_AS,
     OPTION_TYPE,
+    OPTION_OUT_TYPE,
+    OPTION_BATCH,
     OPTION_DEVICE,
     OPTION_KERNEL,
     OPTION_SET,
@@ -67,6 +69,7 @@ typedef struct options {
     double alpha, beta;
     uint64_t seed;
     size_t repeat;
+    size_t batch; /* 1 where not given */
     tsr_precision precision;
     tsr_type as, type;
 } options;

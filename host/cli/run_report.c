@@ -84,10 +84,12 @@ static json_t *numbers_json(const problem *p)
     if (p->op == &operation_matmul) {
         const tsr_matmul_problem *q = &p->matmul;
 
-        return scalars_json(json_pack("{s:s, s:o, s:o, s:o, s:b, s:b}", "type",
-                                      tsr_type_name(q->type), "m", json_count(q->m), "n",
-                                      json_count(q->n), "k", json_count(q->k), "trans_a",
-                                      q->trans_a, "trans_b", q->trans_b),
+        return scalars_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "type",
+                                      tsr_type_name(q->type), "out_type",
+                                      tsr_type_name(q->c_f32 ? TSR_F32 : q->type), "m",
+                                      json_count(q->m), "n", json_count(q->n), "k",
+                                      json_count(q->k), "trans_a", q->trans_a, "trans_b",
+                                      q->trans_b, "batch", json_count(q->batch ? q->batch : 1)),
                             q->alpha, q->beta);
     }
     if (p->op == &operation_matvec) {

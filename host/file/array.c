@@ -11,7 +11,11 @@
 
 size_t array_count(const array *a)
 {
-    return a->shape[0] * a->shape[1];
+    size_t count = 1;
+
+    for (unsigned i = 0; i < a->rank; i++)
+        count *= a->shape[i];
+    return count;
 }
 
 void array_free(array *a)

@@ -10,11 +10,13 @@
 #include "tessera/status.h"
 #include "tessera/types.h"
 
+enum { ARRAY_RANK_MOST = 3 };
+
 /** A dense array, row-major, in the host's byte order. */
 typedef struct array {
     tsr_type type;
-    unsigned rank;   /* 0, 1 or 2 */
-    size_t shape[2]; /* shape[1] is 1 where rank < 2; shape[0] is 1 where rank is 0 */
+    unsigned rank;   /* 0 to ARRAY_RANK_MOST */
+    size_t shape[3]; /* up to the rank */
     void *data;      /* aligned to 64 bytes; NULL where the array holds no element */
 } array;
 
@@ -29,7 +31,9 @@ void array_free(array *a);
  *
  * .npy: format versions 1.0, 2.0 and 3.0; both orders (Fortran order is
  * transposed to row-major); byte order = | < >; any key order and alignment;
- * float16, float32, float64 and int and uint of 8 to 64 bits.
+ * float16, float32, float64 and int and uint of 8 to 64 bits.  NumPy has no
+ * bfloat16 and writes such arrays as 'V2', two bytes without a meaning: they are
+ * read as TSR_BF16, and the caller asks whether that is what is meant.
  * .mtx: array and coordinate; general, symmetric, skew-symmetric; real,
  * integer and pattern (as 1); duplicates are summed; read as dense float64.
  * Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -41,8 +45,8 @@ void array_free(array *a);
  */
 tsr_status array_read(const char *path, array *out, tsr_error *err);
 
-/** Convert in place to TSR_F32 or TSR_F64, rounding to nearest even. TSR_EINVAL for other targets.
- */
+/** Convert in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.
+ *  TSR_EINVAL for other targets. */
 tsr_status array_convert(array *a, tsr_type to, tsr_error *err);
 
 #endif

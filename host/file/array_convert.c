@@ -24,6 +24,8 @@ static double get_f64(tsr_type type, const void *data, size_t i)
         return (double)((const uint64_t *)data)[i];
     case TSR_F16:
         return (double)half_to_float(((const uint16_t *)data)[i]);
+    case TSR_BF16:
+        return (double)bfloat_to_float(((const uint16_t *)data)[i]);
     case TSR_I8:
         return ((const int8_t *)data)[i];
     case TSR_U8:
@@ -45,15 +47,55 @@ static float get_f32(tsr_type type, const void *data, size_t i)
     return (float)get_f64(type, data, i);
 }
 
+/* A 64-bit integer's 53 bits, of which the last is odd where any behind it is not zero: what rounds
+ * to fewer bits then rounds as the integer itself. */
+static double odd_f64(uint64_t v)
+{
+    if (v >> 53)
+        v = (v & ~(uint64_t)0x7FF) | (uint64_t)((v & 0x7FF) != 0) << 11;
+    return (double)v;
+}
+
+/* For types of 16 bits. */
+static double get_narrow(tsr_type type, const void *data, size_t i)
+{
+    if (type == TSR_U64)
+        return odd_f64(((const uint64_t *)data)[i]);
+    if (type == TSR_I64) {
+        const int64_t v = ((const int64_t *)data)[i];
+
+        return v < 0 ? -odd_f64(-(uint64_t)v) : odd_f64((uint64_t)v);
+    }
+    return get_f64(type, data, i);
+}
+
+static void set(tsr_type to, void *data, size_t i, const array *from)
+{
+    switch (to) {
+    case TSR_F64:
+        ((double *)data)[i] = get_f64(from->type, from->data, i);
+        break;
+    case TSR_F16:
+        ((uint16_t *)data)[i] = half_of(get_narrow(from->type, from->data, i));
+        break;
+    case TSR_BF16:
+        ((uint16_t *)data)[i] = bfloat_of(get_narrow(from->type, from->data, i));
+        break;
+    default:
+        ((float *)data)[i] = get_f32(from->type, from->data, i);
+        break;
+    }
+}
+
 tsr_status array_convert(array *a, tsr_type to, tsr_error *err)
 {
     size_t count = array_count(a);
     void *data = NULL;
     tsr_status status;
 
-    if (to != TSR_F32 && to != TSR_F64)
+    if (to != TSR_F32 && to != TSR_F64 && to != TSR_F16 && to != TSR_BF16)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "conversion from %s to %s: only float32 and float64 "
+                        "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
                         "can be asked for",
                         tsr_type_name(a->type), tsr_type_name(to));
     if (a->type == to)
@@ -67,12 +109,8 @@ tsr_status array_convert(array *a, tsr_type to, tsr_error *err)
         if (status)
             return status;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (to == TSR_F64)
-            ((double *)data)[i] = get_f64(a->type, a->data, i);
-        else
-            ((float *)data)[i] = get_f32(a->type, a->data, i);
-    }
+    for (size_t i = 0; i < count; i++)
+        set(to, data, i, a);
     free(a->data);
     a->data = data;
     a->type = to;

@@ -11,13 +11,13 @@
 #include "file/byte_order.h"
 #include "file/c_locale.h"
 
-/* The type as NumPy writes it, without the byte order. */
+/* The type as NumPy writes it, without the byte order; bfloat16 as ml_dtypes has it written. */
 static const char *descr(tsr_type type)
 {
     static const char *const names[TSR_TYPE_COUNT] = {
         [TSR_F32] = "f4", [TSR_F64] = "f8", [TSR_I32] = "i4", [TSR_U32] = "u4",
         [TSR_I64] = "i8", [TSR_U64] = "u8", [TSR_F16] = "f2", [TSR_I8] = "i1",
-        [TSR_U8] = "u1",  [TSR_I16] = "i2", [TSR_U16] = "u2",
+        [TSR_U8] = "u1",  [TSR_I16] = "i2", [TSR_U16] = "u2", [TSR_BF16] = "V2",
     };
 
     return names[type];
@@ -34,7 +34,7 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
 {
     enum { PREAMBLE = 10, HEADER = 128 };
     char header[HEADER + 1] = "\x93NUMPY\x01";
-    char shape[64] = "";
+    char shape[72] = "";
     size_t bytes = array_count(a) * tsr_type_size(a->type);
     int length;
     tsr_status status;
@@ -43,8 +43,11 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
         snprintf(shape, sizeof(shape), "%zu,", a->shape[0]);
     else if (a->rank == 2)
         snprintf(shape, sizeof(shape), "%zu, %zu", a->shape[0], a->shape[1]);
+    else if (a->rank == 3)
+        snprintf(shape, sizeof(shape), "%zu, %zu, %zu", a->shape[0], a->shape[1], a->shape[2]);
     header[8] = HEADER - PREAMBLE; /* little endian in two bytes */
-    /* Two 64-bit extents still leave room for the padding: at most 105 bytes are text. */
+    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 100 bytes are
+     * text.  Three large ones do not fit in memory. */
     length = snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
                       "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
                       byte_order(a->type), descr(a->type), shape);
@@ -58,7 +61,7 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
 
 static bool is_real(tsr_type type)
 {
-    return type == TSR_F16 || type == TSR_F32 || type == TSR_F64;
+    return type == TSR_F16 || type == TSR_BF16 || type == TSR_F32 || type == TSR_F64;
 }
 
 static int format_real(char *to, size_t size, tsr_type type, const void *data, size_t i)
@@ -69,6 +72,8 @@ static int format_real(char *to, size_t size, tsr_type type, const void *data, s
         v = ((const double *)data)[i];
     else if (type == TSR_F32)
         v = (double)((const float *)data)[i];
+    else if (type == TSR_BF16)
+        v = (double)bfloat_to_float(((const uint16_t *)data)[i]);
     else
         v = (double)half_to_float(((const uint16_t *)data)[i]);
     if (isnan(v)) /* printf writes "-nan" for some, which not every reader takes */
@@ -99,15 +104,16 @@ static int format_integer(char *to, size_t size, tsr_type type, const void *data
 }
 
 /* The values, column after column, in pieces of about `chunk` bytes. */
-static tsr_status put_values(const array *a, encode_put *put, void *to, tsr_error *err)
+static tsr_status put_values(const array *a, size_t rows, size_t columns, encode_put *put, void *to,
+                             tsr_error *err)
 {
     enum { LONGEST = 32 }; /* of one value with its line end */
     char chunk[1 << 13];
     size_t used = 0;
 
-    for (size_t j = 0; j < a->shape[1]; j++) {
-        for (size_t i = 0; i < a->shape[0]; i++) {
-            size_t at = i * a->shape[1] + j;
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; i < rows; i++) {
+            size_t at = i * columns + j;
             size_t room = sizeof(chunk) - used;
             tsr_status status;
 
@@ -128,17 +134,23 @@ static tsr_status put_values(const array *a, encode_put *put, void *to, tsr_erro
 
 tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
 {
+    const size_t rows = a->rank ? a->shape[0] : 1, columns = a->rank == 2 ? a->shape[1] : 1;
     char head[128];
-    int length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
-                          is_real(a->type) ? "real" : "integer", a->shape[0], a->shape[1]);
     c_locale locale;
-    tsr_status status = put(to, head, (size_t)length, err);
+    tsr_status status;
+    int length;
 
+    if (a->rank > 2)
+        return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds a matrix, not %u dimensions",
+                        a->rank);
+    length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
+                      is_real(a->type) ? "real" : "integer", rows, columns);
+    status = put(to, head, (size_t)length, err);
     if (status || array_count(a) == 0)
         return status;
     if (!c_locale_enter(&locale))
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a locale");
-    status = put_values(a, put, to, err);
+    status = put_values(a, rows, columns, put, to, err);
     c_locale_leave(&locale);
     return status;
 }

@@ -68,10 +68,11 @@ static void swap_bytes(unsigned char *data, size_t bytes, size_t size)
     }
 }
 
-/* Square blocks, so that neither side is walked with a long stride for long.
- * Inlined with a constant size, each memcpy is one load and one store. */
-static inline void transpose_blocks(const unsigned char *from, unsigned char *to, size_t rows,
-                                    size_t cols, size_t size)
+/* Element (i, j) of `to`, i to_step + j, is element (j, i) of `from`, j from_step + i.  Square
+ * blocks, so that neither side is walked with a long stride for long.  Inlined with a constant
+ * size, each memcpy is one load and one store. */
+static inline void transpose_blocks(const unsigned char *from, size_t from_step, unsigned char *to,
+                                    size_t to_step, size_t rows, size_t cols, size_t size)
 {
     enum { BLOCK = 32 };
 
@@ -79,28 +80,37 @@ static inline void transpose_blocks(const unsigned char *from, unsigned char *to
         for (size_t j0 = 0; j0 < cols; j0 += BLOCK) {
             for (size_t i = i0; i < size_min(rows, i0 + BLOCK); i++) {
                 for (size_t j = j0; j < size_min(cols, j0 + BLOCK); j++)
-                    memcpy(to + (i * cols + j) * size, from + (j * rows + i) * size, size);
+                    memcpy(to + (i * to_step + j) * size, from + (j * from_step + i) * size, size);
             }
         }
     }
 }
 
-/* The columns of `from` become the rows of `to`. */
-static void transpose(const void *from, void *to, const npy_header *h)
+/* The first extent runs fastest in `from`, the last one in `to`: a transpose for each index of the
+ * one between them, which an array of rank 2 has one of. */
+static void transpose(const unsigned char *from, unsigned char *to, const npy_header *h)
 {
-    switch (tsr_type_size(h->type)) {
-    case 1:
-        transpose_blocks(from, to, h->shape[0], h->shape[1], 1);
-        break;
-    case 2:
-        transpose_blocks(from, to, h->shape[0], h->shape[1], 2);
-        break;
-    case 4:
-        transpose_blocks(from, to, h->shape[0], h->shape[1], 4);
-        break;
-    default:
-        transpose_blocks(from, to, h->shape[0], h->shape[1], 8);
-        break;
+    const size_t size = tsr_type_size(h->type), rows = h->shape[0];
+    const size_t middle = h->rank == 3 ? h->shape[1] : 1, cols = h->shape[h->rank - 1];
+
+    for (size_t k = 0; k < middle; k++) {
+        const unsigned char *part = from + k * rows * size;
+        unsigned char *out = to + k * cols * size;
+
+        switch (size) {
+        case 1:
+            transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 1);
+            break;
+        case 2:
+            transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 2);
+            break;
+        case 4:
+            transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 4);
+            break;
+        default:
+            transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 8);
+            break;
+        }
     }
 }
 
@@ -114,7 +124,7 @@ static tsr_status arrange(const char *name, const npy_header *h, void **data, ts
         return TSR_OK;
     if (h->swapped)
         swap_bytes(*data, h->bytes, tsr_type_size(h->type));
-    if (!h->fortran || h->shape[0] == 1 || h->shape[1] == 1)
+    if (!h->fortran || h->rank < 2)
         return TSR_OK;
     status = block_allocate(name, h->bytes, &rows, err);
     if (status)
@@ -143,7 +153,8 @@ tsr_status npy_read(input *s, array *out, tsr_error *err)
     status = arrange(s->name, &h, &data, err);
     if (status)
         goto cleanup;
-    *out = (array){.type = h.type, .rank = h.rank, .shape = {h.shape[0], h.shape[1]}, .data = data};
+    *out = (array){.type = h.type, .rank = h.rank, .data = data};
+    memcpy(out->shape, h.shape, sizeof(h.shape));
     data = NULL; /* moved to the caller */
 
 cleanup:

@@ -133,7 +133,8 @@ static tsr_status read_shape(reader *r, npy_header *h)
 
     if (!skip(r, '('))
         return malformed(r, "a tuple for 'shape'");
-    h->shape[0] = h->shape[1] = 1;
+    for (size_t i = 0; i < ARRAY_RANK_MOST; i++)
+        h->shape[i] = 1;
     while (!skip(r, ')')) {
         size_t extent = 0;
         tsr_status status;
@@ -143,16 +144,16 @@ static tsr_status read_shape(reader *r, npy_header *h)
         status = read_extent(r, &extent);
         if (status)
             return status;
-        if (rank < 2)
+        if (rank < ARRAY_RANK_MOST)
             h->shape[rank] = extent;
         rank++;
         comma = skip(r, ',');
         if (rank == 1 && !comma)
             return malformed(r, "',' after the number in 'shape'");
     }
-    if (rank > 2)
-        return tsr_fail(r->err, TSR_EFILE, 0, "%s: shape: has %zu dimensions; at most 2 are read",
-                        r->name, rank);
+    if (rank > ARRAY_RANK_MOST)
+        return tsr_fail(r->err, TSR_EFILE, 0, "%s: shape: has %zu dimensions; at most %d are read",
+                        r->name, rank, ARRAY_RANK_MOST);
     h->rank = (unsigned)rank;
     return TSR_OK;
 }
@@ -196,7 +197,7 @@ static tsr_status read_descr(reader *r, npy_header *h)
     } types[] = {
         {"f2", TSR_F16}, {"f4", TSR_F32}, {"f8", TSR_F64}, {"i1", TSR_I8},
         {"i2", TSR_I16}, {"i4", TSR_I32}, {"i8", TSR_I64}, {"u1", TSR_U8},
-        {"u2", TSR_U16}, {"u4", TSR_U32}, {"u8", TSR_U64},
+        {"u2", TSR_U16}, {"u4", TSR_U32}, {"u8", TSR_U64}, {"V2", TSR_BF16},
     };
     slice descr = {NULL, 0};
     size_t prefix;
@@ -329,10 +330,11 @@ tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t
     if (status)
         return status;
     new.offset = start + length;
-    if (!size_mul(new.shape[0], new.shape[1], &count) ||
+    if (!size_mul(new.shape[0], new.shape[1], &count) || !size_mul(count, new.shape[2], &count) ||
         !size_mul(count, tsr_type_size(new.type), &new.bytes))
-        return tsr_fail(err, TSR_EFILE, 0, "%s: shape: (%zu, %zu) of %s is beyond %zu bytes", name,
-                        new.shape[0], new.shape[1], tsr_type_name(new.type), (size_t)SIZE_MAX);
+        return tsr_fail(err, TSR_EFILE, 0, "%s: shape: (%zu, %zu, %zu) of %s is beyond %zu bytes",
+                        name, new.shape[0], new.shape[1], new.shape[2], tsr_type_name(new.type),
+                        (size_t)SIZE_MAX);
     *h = new;
     return TSR_OK;
 }

@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tessera/status.h"
-#include "tessera/types.h"
+#include "file/array.h"
 
 /** Longest header that is read, in bytes: what versions 1.0 can express. */
 enum { NPY_HEADER_MOST = 65535 };
@@ -16,9 +15,9 @@ typedef struct npy_header {
     bool swapped; /* the byte order is not the host's */
     bool fortran; /* columns lie together */
     unsigned rank;
-    size_t shape[2]; /* 1 where beyond the rank */
-    size_t offset;   /* of the data in the file, in bytes */
-    size_t bytes;    /* of the data */
+    size_t shape[ARRAY_RANK_MOST]; /* 1 where beyond the rank */
+    size_t offset;                 /* of the data in the file, in bytes */
+    size_t bytes;                  /* of the data */
 } npy_header;
 
 /**

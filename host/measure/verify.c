@@ -173,6 +173,11 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
 
+    *why = NULL;
+    if (s->options->typed && row->type != s->options->type) {
+        *why = "it is of another type";
+        return TSR_OK;
+    }
     s->occurs[row->type] = true;
     *why = dispatch_unsuited(s->session, &normal, s->variant, chosen, reason);
     if (*why)

@@ -26,7 +26,9 @@ typedef struct verify_options {
     const char *const *set; /* "NAME=VALUE" */
     size_t set_count;
     uint64_t seed;
-    bool tiny; /* only problems that a simulator finishes in seconds */
+    bool tiny;  /* only problems that a simulator finishes in seconds */
+    bool typed; /* only problems of `type` */
+    tsr_type type;
 } verify_options;
 
 /**

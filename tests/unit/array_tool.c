@@ -1,6 +1,6 @@
 /**
  * Copy an array from file to file through the library, for tests that compare
- * with another implementation: array_tool IN OUT [--as f32|f64].
+ * with another implementation: array_tool IN OUT [--as f32|f64|f16|bf16].
  *
  * Prints type and shape as NumPy would, on standard error where OUT is "-".
  */
@@ -16,8 +16,19 @@ static void print_shape(FILE *to, const array *a)
         fprintf(to, "%s ()\n", tsr_type_name(a->type));
     else if (a->rank == 1)
         fprintf(to, "%s (%zu,)\n", tsr_type_name(a->type), a->shape[0]);
-    else
+    else if (a->rank == 2)
         fprintf(to, "%s (%zu, %zu)\n", tsr_type_name(a->type), a->shape[0], a->shape[1]);
+    else
+        fprintf(to, "%s (%zu, %zu, %zu)\n", tsr_type_name(a->type), a->shape[0], a->shape[1],
+                a->shape[2]);
+}
+
+static tsr_type type_of(const char *as)
+{
+    return strcmp(as, "f32") == 0    ? TSR_F32
+           : strcmp(as, "f16") == 0  ? TSR_F16
+           : strcmp(as, "bf16") == 0 ? TSR_BF16
+                                     : TSR_F64;
 }
 
 static tsr_status copy(const char *in, const char *out, const char *as, tsr_error *err)
@@ -29,7 +40,7 @@ static tsr_status copy(const char *in, const char *out, const char *as, tsr_erro
     if (status)
         return status;
     if (as)
-        status = array_convert(&a, strcmp(as, "f32") == 0 ? TSR_F32 : TSR_F64, err);
+        status = array_convert(&a, type_of(as), err);
     if (status)
         goto cleanup;
     status = output_open(out, &o, err);
@@ -54,7 +65,7 @@ int main(int argc, char **argv)
     tsr_error err;
 
     if ((argc != 3 && argc != 5) || (argc == 5 && strcmp(argv[3], "--as") != 0)) {
-        fprintf(stderr, "usage: array_tool IN OUT [--as f32|f64]\n");
+        fprintf(stderr, "usage: array_tool IN OUT [--as f32|f64|f16|bf16]\n");
         return 2;
     }
     if (copy(argv[1], argv[2], argc == 5 ? argv[4] : NULL, &err)) {

@@ -174,12 +174,12 @@ static void npy_shapes_beyond_reach_are_refused(void **state)
     refuses_dictionary("{'shape':(-2,)}", "a.npy: shape: -2 is negative");
     refuses_dictionary("{'shape':(18446744073709551616,)}",
                        "a.npy: shape: 18446744073709551616 is beyond 18446744073709551615");
-    refuses_dictionary("{'shape':(1,2,3)}", "a.npy: shape: has 3 dimensions; at most 2 are read");
+    refuses_dictionary("{'shape':(1,2,3,4)}", "a.npy: shape: has 4 dimensions; at most 3 are read");
     refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(4294967296,4294967296)}",
-                       "a.npy: shape: (4294967296, 4294967296) of float32 is beyond "
+                       "a.npy: shape: (4294967296, 4294967296, 1) of float32 is beyond "
                        "18446744073709551615 bytes");
     refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(9223372036854775808,)}",
-                       "a.npy: shape: (9223372036854775808, 1) of float32 is beyond "
+                       "a.npy: shape: (9223372036854775808, 1, 1) of float32 is beyond "
                        "18446744073709551615 bytes");
     /* Fits in 64 bits: refused by the size of the file, before any allocation. */
     refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(4611686018427387903,)}",
@@ -739,6 +739,31 @@ static void conversion_of_float16_is_exact(void **state)
     array_free(&a);
 }
 
+/* 2^62 + 2^54 + 1 lies above the middle of two bfloat16; by way of double it would be on it. */
+static void conversion_to_16_bits_rounds_once(void **state)
+{
+    const int64_t i64[] = {(INT64_C(1) << 62) + (INT64_C(1) << 54) + 1,
+                           -(INT64_C(1) << 62) - (INT64_C(1) << 54), 65519, -65520, 3};
+    const double f64[] = {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-8, 0x1p-25, -0.0, NAN};
+    const uint16_t bfloats[] = {0x5E81, 0xDE80, 0x4780, 0xC780, 0x4040};
+    const uint16_t halves[] = {0x3C01, 0x3C04, 0, 0x8000};
+    array a = array_of(TSR_I64, 5, i64);
+
+    (void)state;
+    assert_int_equal(array_convert(&a, TSR_BF16, NULL), TSR_OK);
+    assert_int_equal(a.type, TSR_BF16);
+    assert_memory_equal(a.data, bfloats, sizeof(bfloats));
+    assert_int_equal(array_convert(&a, TSR_F32, NULL), TSR_OK);
+    assert_true(((float *)a.data)[4] == 3);
+    array_free(&a);
+    a = array_of(TSR_F64, 5, f64);
+    assert_int_equal(array_convert(&a, TSR_F16, NULL), TSR_OK);
+    assert_memory_equal(a.data, halves, sizeof(halves));
+    assert_int_equal(((uint16_t *)a.data)[4] & 0x7C00, 0x7C00);
+    assert_true((((uint16_t *)a.data)[4] & 0x3FF) != 0);
+    array_free(&a);
+}
+
 static void conversion_refuses_other_targets(void **state)
 {
     const int32_t one = 1;
@@ -747,9 +772,9 @@ static void conversion_refuses_other_targets(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(array_convert(&a, TSR_F16, &err), TSR_EINVAL);
-    assert_string_equal(err.message, "conversion from int32 to float16: only float32 and float64 "
-                                     "can be asked for");
+    assert_int_equal(array_convert(&a, TSR_I8, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "conversion from int32 to int8: only float32, float64, "
+                                     "float16 and bfloat16 can be asked for");
     assert_int_equal(a.type, TSR_I32);
     array_free(&a);
     array_free(NULL);
@@ -790,6 +815,7 @@ int main(void)
         cmocka_unit_test(standard_input_that_lies_about_its_size_costs_no_memory),
         cmocka_unit_test(conversion_rounds_once_and_to_even),
         cmocka_unit_test(conversion_of_float16_is_exact),
+        cmocka_unit_test(conversion_to_16_bits_rounds_once),
         cmocka_unit_test(conversion_refuses_other_targets),
     };
 

@@ -17,7 +17,8 @@ except ImportError:
 
 TOOL = os.environ["ARRAY_TOOL"]
 TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
-SHAPES = [(), (0,), (1,), (5,), (0, 3), (3, 0), (1, 1), (1, 7), (7, 1), (3, 5), (65, 33)]
+SHAPES = [(), (0,), (1,), (5,), (0, 3), (3, 0), (1, 1), (1, 7), (7, 1), (3, 5), (65, 33),
+          (2, 3, 4), (1, 5, 1), (3, 1, 2), (0, 2, 3), (2, 3, 0), (33, 2, 40)]
 
 
 def sample(dtype, shape):
@@ -91,10 +92,32 @@ class Interop(unittest.TestCase):
             if kind[0] == "f":
                 array = np.where(np.isnan(array), array.dtype.type(1), array)
             np.save(self.path("in.npy"), array)
-            for name, target in [("f32", "f4"), ("f64", "f8")]:
+            for name, target in [("f32", "f4"), ("f64", "f8"), ("f16", "f2")]:
                 with self.subTest(kind=kind, to=name), np.errstate(over="ignore"):
                     self.copy(self.path("in.npy"), self.path("out.npy"), "--as", name)
                     self.assert_same(np.load(self.path("out.npy")), array.astype(target))
+
+    def test_bfloat16_is_two_bytes_without_a_meaning(self):
+        values = np.array([1, -2.5, 3.140625, np.inf, 1e-40, 0, 65280], np.float32)
+        bits = (values.view("u4") >> 16).astype("u2")
+        for order in "<>|":
+            stored = bits.astype(order.replace("|", "=") + "u2")
+            with open(self.path("in.npy"), "wb") as file:
+                np.lib.format.write_array_header_1_0(file, {
+                    "descr": order + "V2", "fortran_order": False, "shape": bits.shape})
+                file.write(stored.tobytes())
+            self.assertEqual(self.copy(self.path("in.npy"), self.path("out.npy")),
+                             "bfloat16 (7,)")
+            found = np.load(self.path("out.npy"), allow_pickle=False)
+            self.assertEqual(found.dtype, np.dtype("V2"))
+            self.assertEqual(found.tobytes(), bits.tobytes())
+            self.copy(self.path("in.npy"), self.path("out.npy"), "--as", "f32")
+            self.assert_same(np.load(self.path("out.npy")),
+                             (bits.astype("u4") << 16).view(np.float32))
+        np.save(self.path("in.npy"), np.array([1 + 2**-8, 1 + 2**-7 + 2**-8, 1 + 2**-8 + 2**-20]))
+        self.copy(self.path("in.npy"), self.path("out.npy"), "--as", "bf16")
+        self.assertEqual(np.load(self.path("out.npy")).view("u2").tolist(),
+                         [0x3F80, 0x3F82, 0x3F81])
 
     def test_standard_input_and_output(self):
         array = sample("i4", (300, 200))
@@ -149,7 +172,8 @@ class Interop(unittest.TestCase):
             "a Python object": np.array([{}], object),
             "a float of a size": np.zeros(3, np.longdouble),
             "a structured type": np.zeros(3, [("a", "f4"), ("b", "i4")]),
-            "has 3 dimensions": np.zeros((2, 2, 2)),
+            "has 4 dimensions": np.zeros((2, 2, 2, 2)),
+            "a void record": np.zeros(2, "V3"),
         }
         for what, array in refused.items():
             with self.subTest(what=what):
