@@ -46,4 +46,9 @@ tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, c
                          const bench_options *options, peers_row *row, void *context,
                          tsr_error *err);
 
+/** The rows of a comparison that does not start since the budget is over: ours and every loaded
+ *  peer's, as peers_compare has them, RESULT_LATE. */
+tsr_status peers_late(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
+                      const bench_options *options, peers_row *row, void *context, tsr_error *err);
+
 #endif

@@ -9,6 +9,7 @@
 #include "ops/matmul_proof.h"
 #include "ops/matmul_steps.h"
 #include "ops/matmul_wgmma.h"
+#include "ops/matmul_wgmma_fused.h"
 #include "ops/real.h"
 #include "ops/variant.h"
 
@@ -448,6 +449,12 @@ static const tunable wgmma_tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
+static const tunable wgmma_fused_tunables[] = {
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {4, 5, 6}, 6},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"COPY", "bytes of B that a copy brings: whole rows of a tile or vectors", {16, 1024}, 1024},
+};
+
 /* ---- variants on the host ---------------------------------------------------------------- */
 
 static const char *host_unsuited(const job *j, text *reason)
@@ -588,6 +595,16 @@ static const variant variants[] = {
      .unsuited = matmul_wgmma_unsuited_f32,
      .workspace = matmul_wgmma_workspace,
      .step = matmul_wgmma_step},
+    {.name = "wgmma-3xtf32-fused",
+     .idea = "the same without packing: producers split A, consumers B, on their way in",
+     .source = "matmul_wgmma_fused.cl",
+     .entries = {"matmul_wgmma_fused"},
+     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = wgmma_fused_tunables,
+     .tunable_count = ARRAY_COUNT(wgmma_fused_tunables),
+     .defines = matmul_wgmma_fused_defines,
+     .unsuited = matmul_wgmma_fused_unsuited,
+     .step = matmul_wgmma_fused_step},
 };
 
 static size_t names_copy(const char *const names[], size_t n, const char *out[PREFERENCES_MAX])

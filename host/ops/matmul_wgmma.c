@@ -108,10 +108,8 @@ static const char *unsuited(const job *j, text *reason)
     return NULL;
 }
 
-const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
+const char *matmul_wgmma_unsuited_split(const tsr_matmul_problem *p, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-
     if (p->type == TSR_F32 && !real_is_plain(p->type, p->precision)) {
         text_format(reason, "it gives f32 by three TF32 products, not %s",
                     tsr_precision_name(p->precision));
@@ -121,7 +119,18 @@ const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
         text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_LEAST);
         return text_get(reason);
     }
-    return unsuited(j, reason);
+    if (p->type != TSR_F32) {
+        text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
+        return text_get(reason);
+    }
+    return matmul_unsuited_sizes(p, reason);
+}
+
+const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
+{
+    const char *why = matmul_wgmma_unsuited_split(&j->problem->matmul, reason);
+
+    return why ? why : unsuited(j, reason);
 }
 
 const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)

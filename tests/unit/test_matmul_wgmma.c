@@ -216,6 +216,87 @@ static void test_alignment_is_told(void **state)
     text_free(&t);
 }
 
+/* One launch of a group a started tile of 128 x 256, and nothing beside it. */
+static void test_fused_needs_no_workspace(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    const params chosen = params_default(v);
+    problem p = product(257, 513, 65);
+    const job j = {&p, &d, &chosen};
+    step s[2];
+    uint32_t k;
+
+    (void)state;
+    assert_null(v->workspace);
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].global[0], 3 * 3 * 384);
+    assert_int_equal(s[0].local[0], 384);
+    memcpy(&k, s[0].arg[2].scalar, 4);
+    assert_int_equal(k, 65);
+    /* alpha == 0 scales C and sees nothing along k. */
+    p.matmul.alpha = 0;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    memcpy(&k, s[0].arg[2].scalar, 4);
+    assert_int_equal(k, 0);
+    p.matmul.n = 0;
+    assert_int_equal(count_steps(v, &j, s), 0);
+}
+
+static void test_fused_runs_elsewhere(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+    const char *name = "wgmma-3xtf32-fused";
+
+    (void)state;
+    expect_unsuited(name, &d, &p, NULL);
+    /* What the packed operands of the other would not fit. */
+    p = product(1 << 20, 1 << 20, 1 << 13);
+    expect_unsuited(name, &d, &p, NULL);
+    p = product(512, 512, 63);
+    expect_unsuited(name, &d, &p, "k is 63");
+    p = product(512, ((size_t)1 << 31) + 1, 512);
+    expect_unsuited(name, &d, &p, "32 bits");
+    p = product(512, 512, 512);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, "not tf32");
+    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    expect_unsuited(name, &d, &p, "not f32-strict");
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    p.matmul.type = TSR_F64;
+    expect_unsuited(name, &d, &p, "not float64");
+    p.matmul.type = TSR_F32;
+    /* Six stages of A and of B, by rows or along k; three blocks; alignment and barriers. */
+    d.large_local = 6 * (16384 + 16384) + 3 * 8192 + 1024 + 128;
+    expect_unsuited(name, &d, &p, "bytes of local memory");
+    p.matmul.trans_b = true;
+    expect_unsuited(name, &d, &p, NULL);
+    d.feature[FEATURE_WGMMA] = FEATURE_NO;
+    expect_unsuited(name, &d, &p, "wgmma");
+}
+
+/* Vectors of four are copied whole only where they are 16 aligned bytes in every row. */
+static void test_fused_tells_alignment(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    const params chosen = params_default(v);
+    problem p = product(64, 66, 64);
+    const job j = {&p, &d, &chosen};
+    text t = {0};
+
+    (void)state;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=0 -DALIGNED_A=1 -DALIGNED_B=0"));
+    text_clear(&t);
+    p.matmul.trans_b = true;
+    p.matmul.offset_a = 2;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=1 -DALIGNED_A=0 -DALIGNED_B=1"));
+    text_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +306,9 @@ int main(void)
         cmocka_unit_test(test_what_runs_elsewhere),
         cmocka_unit_test(test_which_products_a_warp_takes),
         cmocka_unit_test(test_alignment_is_told),
+        cmocka_unit_test(test_fused_needs_no_workspace),
+        cmocka_unit_test(test_fused_runs_elsewhere),
+        cmocka_unit_test(test_fused_tells_alignment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
