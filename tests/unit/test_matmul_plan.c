@@ -209,8 +209,10 @@ static size_t check_device(const device_facts *d)
         params chosen;
         bool more = v->source != NULL;
 
+        /* Of many combinations each meets every 11th problem, beginning with another one. */
         for (size_t c = 0; more && combination(v, c, &chosen); c++)
-            for (size_t n = 0; operation_matmul.sweep(n, false, &p); n++)
+            for (size_t n = v->tunable_count > 3 ? c % 11 : 0; operation_matmul.sweep(n, false, &p);
+                 n += v->tunable_count > 3 ? 11 : 1)
                 suited += check_plan(&(job){&p, d, &chosen}, v);
     }
     return suited;
@@ -311,7 +313,8 @@ static void panels_cover_the_product(void **state)
 
                 if (p.matmul.m == 0 || p.matmul.n == 0)
                     continue;
-                for (size_t w = 0; combination(find(names[i]), w, &chosen); w++) {
+                /* Every 13th, from another one each time: in all, each meets many problems. */
+                for (size_t w = n % 13; combination(find(names[i]), w, &chosen); w += 13) {
                     const job j = {&p, &d, &chosen};
                     const panels_share s =
                         i ? matmul_panels_share_split(&j) : matmul_panels_share(&j);
