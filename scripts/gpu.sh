@@ -96,20 +96,20 @@ step "verify" verify_and_build_peers
 for device in "${devices[@]}"; do
     step "roofline of $device" "$tessera" roofline --device "$device" --quiet \
         -o "$results/part-$device-limits.jsonl"
-    bench "$device" matmul matmul --kernel all --size 1024 --budget 12
-    bench "$device" matvec matvec --kernel all --size 4096 --budget 12
-    bench "$device" sort sort --kernel all --size 2^22 --budget 12
+    bench "$device" matmul matmul --kernel all --size 1024 --budget 40
+    bench "$device" matvec matvec --kernel all --size 4096 --budget 40
+    bench "$device" sort sort --kernel all --size 2^22 --budget 40
 done
 if has gpu; then
     bench gpu matmul-sizes matmul --size 256 --size 512 --size 1000 --size 2048 --size 4096 \
-        --size 8192 --size 4096x64x4096 --size 64x64x16384 --budget 60
-    bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 4096 --size 8192 --budget 15
+        --size 8192 --size 4096x64x4096 --size 64x64x16384 --budget 75
+    bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 4096 --size 8192 --budget 25
     bench gpu matmul-f64 matmul --type f64 --size 4096 --budget 10
     bench gpu matvec-sizes matvec --size 1000 --size 10000 --size 10x1000000 --size 1000000x10 \
-        --budget 20
-    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 20
+        --budget 30
+    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 30
     # One thread of the host takes ten seconds and more to sort each of these.
-    bench gpu sort-large sort --size 100M --size 2^27 --budget 45
+    bench gpu sort-large sort --size 100M --size 2^27 --budget 90
 fi
 for device in "${devices[@]}"; do
     cat "$results/part-$device"-*.jsonl > "$results/bench-$device.jsonl"

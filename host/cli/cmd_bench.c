@@ -298,14 +298,18 @@ static tsr_status open_files(bench *b, tsr_error *err)
 static void plan(bench *b)
 {
     const options *o = b->o;
+    const size_t comparisons = b->peers ? b->devices.count * b->jobs.problem_count : 0;
+    size_t timed;
     double seconds = 1;
 
     for (size_t i = 0; i < b->devices.count; i++)
         b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i])) +
                    (b->peers ? b->jobs.problem_count : 0);
+    /* A comparison is a row, and as many to time as contenders. */
+    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers, b->jobs.op) : 0);
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
-    if (o->budget > 0 && b->rows)
-        seconds = fmin(1, fmax(o->budget / (double)b->rows / 4, 0.02));
+    if (o->budget > 0 && timed)
+        seconds = fmin(1, fmax(o->budget / (double)timed / 4, 0.02));
     b->how = (bench_options){.warm = o->given[OPTION_WARM],
                              .seconds = seconds,
                              .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,

@@ -153,6 +153,16 @@ const char *peers_missing(peers *p, const operation *op, size_t i)
     return NULL;
 }
 
+size_t peers_count(const peers *p, const operation *op)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < PEER_CATALOG_COUNT; k++)
+        if (p->file[k].list && peer_catalog[k].ops & 1u << op_of(op))
+            count += p->file[k].list->count;
+    return count;
+}
+
 /* ---- one comparison ----------------------------------------------------------------------- */
 
 enum { SLOW_SAMPLES = 3 };

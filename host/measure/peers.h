@@ -26,6 +26,9 @@ void peers_close(peers *p);
  */
 const char *peers_missing(peers *p, const operation *op, size_t i);
 
+/** How many loaded peers know the operation. */
+size_t peers_count(const peers *p, const operation *op);
+
 /** What becomes of one contender: its row, and our rate over its rate (0 where it was not timed).
  */
 typedef void peers_row(const result_row *row, double ratio, void *context);
