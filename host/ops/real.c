@@ -131,15 +131,17 @@ real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_fac
     return (real_sum){.type = type, .flushes = !keeps || rounding > 0, .rounding = rounding};
 }
 
-/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero. */
+/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero and with a
+ * denormal, which may count as zero. */
 static void note_rounded_up(real_sum *s, double a, double b)
 {
     const long double most = (long double)FLT_MAX / (1 + s->rounding);
+    const bool none = a * b == 0 || is_denormal(s->type, a) || is_denormal(s->type, b);
 
     if (!isfinite(a) || !isfinite(b) || fmaxl(fabsl((long double)a), fabsl((long double)b)) < most)
         return;
-    s->may_plus = s->may_plus || signbit(a) == signbit(b) || a * b == 0;
-    s->may_minus = s->may_minus || signbit(a) != signbit(b) || a * b == 0;
+    s->may_plus = s->may_plus || signbit(a) == signbit(b) || none;
+    s->may_minus = s->may_minus || signbit(a) != signbit(b) || none;
 }
 
 void real_sum_add(real_sum *s, double a, double b)
