@@ -26,7 +26,8 @@ typedef struct source {
     size_t rows, columns; /* as it is stored */
     size_t pitch;         /* elements between rows of what is staged; 0 where nothing is */
     size_t pieces;        /* that work-groups stage */
-    size_t bytes;         /* of workspace */
+    size_t bytes;         /* of workspace; wraps where `size` is beyond 2^64 */
+    double size;          /* the same in floating point, where nothing wraps */
 } source;
 
 /* Copies take rows from multiples of 16 bytes.  TF32 has to have k along them. */
@@ -43,6 +44,7 @@ static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, si
     s.pitch = size_div_up(turned ? rows : columns, unit) * unit;
     s.pieces = size_div_up(rows, PIECE) * size_div_up(columns, PIECE);
     s.bytes = (turned ? columns : rows) * s.pitch * element;
+    s.size = (double)(turned ? columns : rows) * (double)s.pitch * (double)element;
     return s;
 }
 
@@ -84,10 +86,7 @@ const char *matmul_tensor_unsuited(const job *j, text *reason)
                     j->device->large_local);
         return text_get(reason);
     }
-    /* In floating point first, where no product wraps. */
-    if (4 * ((double)p->m + (double)p->n + 512) * ((double)p->k + 512) >
-            (double)j->device->max_allocation ||
-        matmul_tensor_workspace(j) > j->device->max_allocation) {
+    if (MAPS + source_a(p).size + source_b(p).size > (double)j->device->max_allocation) {
         text_format(reason, "what it stages takes more than the %llu bytes of an allocation",
                     (unsigned long long)j->device->max_allocation);
         return text_get(reason);
