@@ -81,11 +81,9 @@ const char *matmul_tensor_unsuited(const job *j, text *reason)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
     if (tile_m + tile_n > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    if (local > j->device->large_local) {
-        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", local,
-                    j->device->large_local);
-        return text_get(reason);
-    }
+    why = matmul_unsuited_local(j, local, reason);
+    if (why)
+        return why;
     if (MAPS + source_a(p).size + source_b(p).size > (double)j->device->max_allocation) {
         text_format(reason, "what it stages takes more than the %llu bytes of an allocation",
                     (unsigned long long)j->device->max_allocation);

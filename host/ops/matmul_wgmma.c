@@ -76,28 +76,20 @@ void matmul_wgmma_defines(const job *j, text *out)
         text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
 
-/* What both variants want of a problem. */
+/* What both variants want of the device. */
 static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t local =
         param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES +
         ALIGNMENT;
-    const char *why = matmul_unsuited_sizes(p, reason);
+    const char *why;
 
-    if (why)
-        return why;
-    if (p->type != TSR_F32) {
-        text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
-        return text_get(reason);
-    }
     if (param(j->params, "TILE_M") + tile_n(j) > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    if (local > j->device->large_local) {
-        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", local,
-                    j->device->large_local);
-        return text_get(reason);
-    }
+    why = matmul_unsuited_local(j, local, reason);
+    if (why)
+        return why;
     /* In floating point first, where no product wraps. */
     if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
         packing_of(j).bytes > j->device->max_allocation) {
@@ -108,22 +100,31 @@ static const char *unsuited(const job *j, text *reason)
     return NULL;
 }
 
+/* NULL, or why it is no product of float32, or too large. */
+static const char *unsuited_problem(const tsr_matmul_problem *p, text *reason)
+{
+    if (p->type == TSR_F32)
+        return matmul_unsuited_sizes(p, reason);
+    text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
+    return text_get(reason);
+}
+
 const char *matmul_wgmma_unsuited_split(const tsr_matmul_problem *p, text *reason)
 {
-    if (p->type == TSR_F32 && !real_is_plain(p->type, p->precision)) {
+    const char *why = unsuited_problem(p, reason);
+
+    if (why)
+        return why;
+    if (!real_is_plain(p->type, p->precision)) {
         text_format(reason, "it gives f32 by three TF32 products, not %s",
                     tsr_precision_name(p->precision));
         return text_get(reason);
     }
-    if (p->k < K_LEAST && p->type == TSR_F32) {
+    if (p->k < K_LEAST) {
         text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_LEAST);
         return text_get(reason);
     }
-    if (p->type != TSR_F32) {
-        text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
-        return text_get(reason);
-    }
-    return matmul_unsuited_sizes(p, reason);
+    return NULL;
 }
 
 const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
@@ -136,10 +137,11 @@ const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
 const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
+    const char *why = unsuited_problem(p, reason);
 
-    if (p->precision != TSR_PRECISION_TF32)
-        return "it computes in TF32, which --precision tf32 asks for";
-    return unsuited(j, reason);
+    if (!why && p->precision != TSR_PRECISION_TF32)
+        why = "it computes in TF32, which --precision tf32 asks for";
+    return why ? why : unsuited(j, reason);
 }
 
 size_t matmul_wgmma_workspace(const job *j)

@@ -38,14 +38,7 @@ const char *matmul_wgmma_fused_unsuited(const job *j, text *reason)
     const size_t local = param(j->params, "STAGES") * stage + LEADS + SLACK;
     const char *why = matmul_wgmma_unsuited_split(p, reason);
 
-    if (why)
-        return why;
-    if (local > j->device->large_local) {
-        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", local,
-                    j->device->large_local);
-        return text_get(reason);
-    }
-    return NULL;
+    return why ? why : matmul_unsuited_local(j, local, reason);
 }
 
 bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
