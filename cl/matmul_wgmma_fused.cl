@@ -74,7 +74,7 @@ typedef struct tile {
     uint i0, j0, blocks, memory, full, empty;
 } tile;
 
-/* To the next stage.  A barrier's phases alternate, so the parity to wait for changes each round. */
+/* To the next stage.  A barrier's phases alternate: the parity to wait for changes each round. */
 static inline void advance(uint *stage, uint *parity)
 {
     if (++*stage == STAGES) {
@@ -112,19 +112,29 @@ static inline void bring_a(const product *p, const tile *t, uint producer, uint 
     for (uint v = 0; v < 4; v++) {
         const uint i = t->i0 + row_of(producer, v);
         const uint q = p0 + chunk_of(producer) * 4 + (TRANS_A ? v : 0);
-        const uint count = TRANS_A ? (q < p->k ? inside(i, p->m) : 0)
-                                   : (i < p->m ? inside(q, p->k) : 0);
+        const uint count =
+            TRANS_A ? (q < p->k ? inside(i, p->m) : 0) : (i < p->m ? inside(q, p->k) : 0);
 
-        copy_4(lead + (v * PRODUCERS + producer) * 16, p->a + at_a(i, q, p->lda), count,
-               ALIGNED_A);
+        copy_4(lead + (v * PRODUCERS + producer) * 16, p->a + at_a(i, q, p->lda), count, ALIGNED_A);
     }
 }
 
-/* Split what has come, into an image.  Returns whether something cannot be split. */
-static inline bool split_a(uint producer, uint lead, uint image)
+/* The same for a block that is in A as a whole, from the first vector's address on: with no edges
+ * to look for. */
+static inline void bring_whole_a(const product *p, __global const float *from, uint producer,
+                                 uint lead)
+{
+    const ulong next = TRANS_A ? p->lda : 32 * (ulong)p->lda;
+
+#pragma unroll
+    for (uint v = 0; v < 4; v++)
+        copy_16(lead + (v * PRODUCERS + producer) * 16, from + v * next);
+}
+
+/* Split what has come, into an image, and measure it. */
+static inline void split_a(uint producer, uint lead, uint image, tf32_sizes *sizes)
 {
     float4 x[4];
-    bool beyond = false;
 
 #pragma unroll
     for (uint v = 0; v < 4; v++)
@@ -143,61 +153,71 @@ static inline bool split_a(uint producer, uint lead, uint image)
             along = (float4)(x[0].s2, x[1].s2, x[2].s2, x[3].s2);
         if (TRANS_A && v == 3)
             along = (float4)(x[0].s3, x[1].s3, x[2].s3, x[3].s3);
-        beyond = beyond || tf32_beyond(along.s0) || tf32_beyond(along.s1) ||
-                 tf32_beyond(along.s2) || tf32_beyond(along.s3);
+        tf32_measure(sizes, along);
         tf32_split(&big, &small, along);
         local_store(image + row * ROW_BYTES + (chunk ^ (row & 7)) * 16, big);
         local_store(image + row * ROW_BYTES + ((chunk + 4) ^ (row & 7)) * 16, small);
     }
-    return beyond;
 }
 
 /* ---- producers: B ---------------------------------------------------------------------------- */
 
-/* Begin to copy the block of B at p0; `full` learns of its arrival. */
+/* Begin to copy the block of B at p0.  `full` will not complete before it has arrived. */
 static inline void bring_b(const product *p, const tile *t, uint producer, uint p0, uint raw,
                            uint full)
 {
     if (WHOLE_ROWS && t->j0 + TILE_N <= p->n && p0 + BLOCK_K <= p->k) {
         /* Four lanes of each warp copy a row each. */
+        if (producer % 32 == 0)
+            mbarrier_announce(full, 4 * TILE_N * 4);
+        /* Announced before copied. */
+        warp_barrier();
         if (producer % 32 < 4) {
             const uint row = producer / 32 * 4 + producer % 32;
 
-            mbarrier_announce(full, TILE_N * 4);
             bulk_copy(raw + row * ROW_PITCH, p->b + at_b(p0 + row, t->j0, p->ldb), TILE_N * 4,
                       full);
         }
-    } else {
-#pragma unroll
-        for (uint v = 0; v < TILE_N * BLOCK_K / 4 / PRODUCERS; v++) {
-            const uint e = v * PRODUCERS + producer;
-            const uint column = TRANS_B ? e / 4 : e % 64 * 4, row = TRANS_B ? e % 4 * 4 : e / 64;
-            const uint j = t->j0 + column, q = p0 + row;
-            const uint count = TRANS_B ? (j < p->n ? inside(q, p->k) : 0)
-                                       : (q < p->k ? inside(j, p->n) : 0);
-            const uint to = TRANS_B ? column * ROW_PITCH + ((row / 4) ^ (column / 2 % 4)) * 16
-                                    : row * ROW_PITCH + column * 4;
-
-            copy_4(raw + to, p->b + at_b(q, j, p->ldb), count, ALIGNED_B);
-        }
+        return;
     }
-    copies_arrive(full);
+#pragma unroll
+    for (uint v = 0; v < TILE_N * BLOCK_K / 4 / PRODUCERS; v++) {
+        const uint e = v * PRODUCERS + producer;
+        const uint column = TRANS_B ? e / 4 : e % 64 * 4, row = TRANS_B ? e % 4 * 4 : e / 64;
+        const uint j = t->j0 + column, q = p0 + row;
+        const uint count =
+            TRANS_B ? (j < p->n ? inside(q, p->k) : 0) : (q < p->k ? inside(j, p->n) : 0);
+        const uint to = TRANS_B ? column * ROW_PITCH + ((row / 4) ^ (column / 2 % 4)) * 16
+                                : row * ROW_PITCH + column * 4;
+
+        copy_4(raw + to, p->b + at_b(q, j, p->ldb), count, ALIGNED_B);
+    }
+    copies_delay(full);
 }
 
+/* ---- producers ------------------------------------------------------------------------------- */
+
+/* To the compiler, x has another value from here on. */
 #define FORGET(x) __asm__ volatile("" : "+r"(x))
 
-/* Keep the stages filled.  Each stage is full when all producers' copies of B have arrived, and
- * all four warps have split their part of A. */
+/* Keep the stages filled.  A stage is full when all four warps have split their part of A and all
+ * copies of B have arrived.  *found := 1 where something in A cannot be split. */
 static inline void produce(const product *p, const tile *t, __local uint *found)
 {
+    const bool whole = ALIGNED_A && t->i0 + TILE_M <= p->m;
     uint producer = get_local_id(0) - CONSUMERS;
     uint stage = 0, parity = 1, block = 0, slot = 0;
+    tf32_sizes sizes = TF32_NONE;
+    /* The first vector of the block that is to be brought next. */
+    __global const float *from =
+        p->a + at_a(t->i0 + row_of(producer, 0), chunk_of(producer) * 4, p->lda);
 
 #pragma unroll
     for (uint ahead = 0; ahead < LEAD; ahead++) {
         if (ahead < t->blocks)
             bring_a(p, t, producer, ahead * BLOCK_K, t->memory + LEAD_AT + ahead * LEAD_BYTES);
         copies_commit();
+        from += at_a(0, BLOCK_K, p->lda);
     }
 #pragma unroll 1
     do {
@@ -209,16 +229,21 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
         bring_b(p, t, producer, block * BLOCK_K, t->memory + RAW_AT + stage * RAW_BYTES, full);
         /* All but the last batches have arrived, which are of the next blocks of A. */
         COPIES_WAIT(LEAD - 1);
-        if (split_a(producer, lead, t->memory + stage * IMAGE_BYTES))
+        split_a(producer, lead, t->memory + stage * IMAGE_BYTES, &sizes);
+        /* Before the last arrival, which consumers wait for. */
+        if (block + 1 == t->blocks && tf32_any_beyond(sizes))
             *found = 1;
         wgmma_publish();
         /* The warp's stores come before its arrival. */
         warp_barrier();
         if (producer % 32 == 0)
             mbarrier_arrive(full);
-        if (block + LEAD < t->blocks)
+        if (whole && (block + LEAD + 1) * BLOCK_K <= p->k)
+            bring_whole_a(p, from, producer, lead);
+        else if (block + LEAD < t->blocks)
             bring_a(p, t, producer, (block + LEAD) * BLOCK_K, lead);
         copies_commit();
+        from += at_a(0, BLOCK_K, p->lda);
         slot = slot + 1 == LEAD ? 0 : slot + 1;
         advance(&stage, &parity);
     } while (++block < t->blocks);
@@ -230,6 +255,9 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
 /* Four columns along k and those 8 further on for each half of a block, as wgmma takes them from
  * registers: element 4 h + i is column 8 (i % 2), k 8 h + 4 (i / 2), from the work-item's first. */
 #define HELD 8
+
+/* The assembly, a step a line. */
+/* clang-format off */
 #define TEXT(x)          #x
 #define TEXT_EXPANDED(x) TEXT(x)
 #define LOAD(x, from, bytes) "ld.shared.b32 " x ", [" from "+" TEXT_EXPANDED(bytes) "];\n\t"
@@ -255,24 +283,26 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
     how(0, 64) how(1, 65) how(2, 66) how(3, 67) how(4, 68) how(5, 69) how(6, 70) how(7, 71)
 #define TAKE(i, operand) "mov.b32 x" #i ", %" #operand ";\n\t"
 #define GIVE(i, operand) "mov.b32 %" #operand ", x" #i ";\n\t"
-/* As tf32_split and tf32_beyond have it. */
+/* As tf32_split has it. */
 #define SPLIT(i, operand)                                                                          \
     "add.u32 big" #i ", x" #i ", 0x1000;\n\t"                                                      \
     "and.b32 big" #i ", big" #i ", 0xFFFFE000;\n\t"                                                \
     "sub.f32 small" #i ", x" #i ", big" #i ";\n\t"                                                 \
     "add.u32 small" #i ", small" #i ", 0x1000;\n\t"
+/* As tf32_measure and tf32_any_beyond have it.  What they find is stored at `found` at once: ptxas
+ * moves all but memory accesses from under running products to where the units would idle. */
 #define MEASURE(i, operand)                                                                        \
     "add.u32 size, x" #i ", x" #i ";\n\t"                                                          \
     "max.u32 most, most, size;\n\t"                                                                \
     "sub.u32 size, size, 1;\n\t"                                                                   \
     "min.u32 least, least, size;\n\t"
-#define MEASURE_ALL                                                                                \
+#define MEASURE_ALL(found)                                                                         \
     "mov.u32 most, 0;\n\t"                                                                         \
     "mov.u32 least, 0xFFFFFFFF;\n\t"                                                               \
     EACH(MEASURE)                                                                                  \
-    "setp.gt.u32 beyond, most, 0xB1000000;\n\t"                                                    \
-    "setp.lt.or.u32 beyond, least, 0x4CFFFFFF, beyond;\n\t"                                        \
-    "@beyond mov.u32 %72, 1;\n\t"
+    "setp.gt.u32 beyond, most, " TEXT_EXPANDED(TF32_MOST) ";\n\t"                                  \
+    "setp.lt.or.u32 beyond, least, " TEXT_EXPANDED(TF32_LEAST) "-1, beyond;\n\t"                   \
+    "@beyond st.shared.u32 [" found "], 1;\n\t"
 #define REGISTERS                                                                                  \
     ".reg .b64 a<4>;\n\t"                                                                          \
     ".reg .b32 x<8>, big<8>, small<8>, at, size, most, least;\n\t"                                 \
@@ -287,7 +317,7 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
     WGMMA "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" WGMMA_SUMS_64 "}, "             \
           b ", " a ", " keep ", 1, 1;\n\t"
 /* Split x and multiply it by a stage of A, whose image has 8 k each of big, big, small, small.  On
- * the way get the next x. */
+ * the way get the next x and measure it. */
 #define MULTIPLY_STAGE(image, keep, next)                                                          \
     EACH(SPLIT)                                                                                    \
     "mov.b64 a0, " image ";\n\t"                                                                   \
@@ -301,35 +331,34 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
     MULTIPLY(BIG_1, "a1", "1")                                                                     \
     WGMMA_COMMIT                                                                                   \
     LOAD_ALL(next)                                                                                 \
-    MEASURE_ALL                                                                                    \
+    MEASURE_ALL("%72")                                                                             \
     WGMMA_WAIT("0")
 
 #define UPDATED(x) "+r"(x)
 #define WRITTEN(x) "=r"(x)
 /* sums := a piece of B^T times A^T over two stages, of which x is the first of B.  Then x is what
- * lies at `next`.  beyond := 1 where what came into x cannot be split.  All in one statement: sums
- * that pass from one to another would be held twice. */
-#define MULTIPLY_PAIR(sums, x, beyond, image0, image1, from1, next)                                \
+ * lies at `next`.  1 is stored at `found` where what came into x cannot be split.  All in one
+ * statement: sums that pass from one to another would be held twice. */
+#define MULTIPLY_PAIR(sums, x, found, image0, image1, from1, next)                                 \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
                      EACH(TAKE)                                                                    \
                      MULTIPLY_STAGE("%73", "0", "%75")                                             \
                      MULTIPLY_STAGE("%74", "1", "%76")                                             \
                      EACH(GIVE) "}"                                                                \
-                     : OPERANDS_64(SUM_WRITTEN, sums, 0), OPERANDS_8(UPDATED, x, 0),               \
-                       "+r"(beyond)                                                                \
-                     : "l"(image0), "l"(image1), "r"(from1), "r"(next)                             \
+                     : OPERANDS_64(SUM_WRITTEN, sums, 0), OPERANDS_8(UPDATED, x, 0)                \
+                     : "r"(found), "l"(image0), "l"(image1), "r"(from1), "r"(next)                 \
                      : "memory")
 
-/* The first x; sums are not touched. */
-#define LOAD_FIRST(sums, x, beyond, from)                                                          \
+/* The first x.  The sums are there for their numbers, and not touched. */
+#define LOAD_FIRST(sums, x, found, from)                                                           \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
                      LOAD_ALL("%73")                                                               \
-                     MEASURE_ALL                                                                   \
+                     MEASURE_ALL("%72")                                                            \
                      EACH(GIVE) "}"                                                                \
-                     : OPERANDS_64(SUM_UPDATED, sums, 0), OPERANDS_8(WRITTEN, x, 0),               \
-                       "+r"(beyond)                                                                \
-                     : "r"(from)                                                                   \
+                     : OPERANDS_64(SUM_UPDATED, sums, 0), OPERANDS_8(WRITTEN, x, 0)                \
+                     : "r"(found), "r"(from)                                                       \
                      : "memory")
+/* clang-format on */
 
 IN_REGISTERS void add(float *sums, const float *part)
 {
@@ -363,11 +392,12 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint column = warp / 4 * (TILE_N / 2) + warp % 4 * 16 + lane / 4, k = lane % 4;
     /* Of this work-item's first element in the first stage of B. */
-    const uint first = t->memory + RAW_AT +
-                       (TRANS_B ? column * ROW_PITCH + (column / 2 % 4) * 16 + k * 4
-                                : k * ROW_PITCH + column * 4);
+    const uint first =
+        t->memory + RAW_AT +
+        (TRANS_B ? column * ROW_PITCH + (column / 2 % 4) * 16 + k * 4 : k * ROW_PITCH + column * 4);
     const ulong images = wgmma_tile(t->memory);
-    uint stage = 0, parity = 0, blocks = t->blocks, beyond = 0;
+    const uint found_at = wgmma_address(found);
+    uint stage = 0, parity = 0, blocks = t->blocks;
     float part[64], left[64], right[64]; /* sums of the first 64 columns and of the others */
     uint x[HELD];
 
@@ -377,7 +407,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         right[e] = 0;
     }
     mbarrier_wait(t->full, 0);
-    LOAD_FIRST(left, x, beyond, first);
+    LOAD_FIRST(left, x, found_at, first);
     /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
@@ -388,7 +418,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         stage1 = stage;
         from1 = first + stage * RAW_BYTES;
         mbarrier_wait(t->full + 8 * stage, parity);
-        MULTIPLY_PAIR(part, x, beyond, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, found_at, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1, from0 + PIECE_BYTES);
         add(left, part);
         advance(&stage, &parity);
@@ -396,14 +426,12 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         mbarrier_wait_if(blocks, t->full + 8 * stage, parity);
         /* After the last, there is nothing to read ahead but this once more. */
         next = blocks ? first + stage * RAW_BYTES : from0;
-        MULTIPLY_PAIR(part, x, beyond, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, found_at, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1 + PIECE_BYTES, next);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage0);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage1);
         add(right, part);
     } while (blocks);
-    if (beyond)
-        *found = 1;
     /* Found before looked for. */
     strict_barrier();
     if (*found)
@@ -424,9 +452,10 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local uint found; /* something that cannot be split */
-    const product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
-    const uint2 at = tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N,
-                                   (m + TILE_M - 1) / TILE_M);
+    const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
+                       ldc};
+    const uint2 at =
+        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const tile t = {.i0 = at.y * TILE_M,
                     .j0 = at.x * TILE_N,
                     .blocks = (k + 2 * BLOCK_K - 1) / (2 * BLOCK_K) * 2,
@@ -437,7 +466,7 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
     if (get_local_id(0) == 0) {
         found = 0;
         for (uint s = 0; s < STAGES; s++) {
-            mbarrier_init(t.full + 8 * s, PRODUCERS + PRODUCERS / 32);
+            mbarrier_init(t.full + 8 * s, PRODUCERS / 32);
             mbarrier_init(t.empty + 8 * s, CONSUMERS / 32);
         }
         mbarrier_publish();
