@@ -11,14 +11,15 @@ typedef struct peer_catalog_entry {
     unsigned ops;        /* 1u << peer_op for each operation that it knows */
 } peer_catalog_entry;
 
+/* Those on the device first: what a budget does not reach is then the host's. */
 static const peer_catalog_entry peer_catalog[] = {
-    {"peer_openblas", "OpenBLAS", "libopenblas-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
     {"peer_clblast", "CLBlast", "libclblast-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
     {"peer_boost_compute", "Boost.Compute", "libboost-dev", 1u << PEER_SORT},
-    {"peer_std", "std::sort", "g++", 1u << PEER_SORT},
-    {"peer_tbb", "parallel std::sort (TBB)", "libtbb-dev", 1u << PEER_SORT},
     {"peer_cublas", "cuBLAS", "NVIDIA's CUDA toolkit", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
     {"peer_cub", "CUB", "NVIDIA's CUDA toolkit", 1u << PEER_SORT},
+    {"peer_openblas", "OpenBLAS", "libopenblas-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
+    {"peer_tbb", "parallel std::sort (TBB)", "libtbb-dev", 1u << PEER_SORT},
+    {"peer_std", "std::sort", "g++", 1u << PEER_SORT},
 };
 
 enum { PEER_CATALOG_COUNT = sizeof(peer_catalog) / sizeof(peer_catalog[0]) };

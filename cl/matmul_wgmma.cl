@@ -27,6 +27,8 @@
  *     blocks there is nothing to add up, and C is scaled alone.
  */
 #include "matmul_access.clh"
+#include "matmul_bands.clh"
+#include "matmul_strict.clh"
 #include "tf32.clh"
 #include "wgmma.clh"
 
@@ -42,9 +44,6 @@
 #ifndef STAGES
 #error "STAGES: tiles of A and B under way"
 #endif
-#ifndef BAND
-#error "BAND: rows of groups that run side by side"
-#endif
 #if !defined(ALONG_A) || !defined(ALONG_B)
 #error "ALONG_A, ALONG_B: 1 where rows along k are aligned to 16 bytes, else 0"
 #endif
@@ -55,20 +54,19 @@
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
-/* Whether PRODUCTS = 3 cannot split x exactly. */
+/* Whether x must not be split. */
 static inline bool beyond(float x)
 {
-    const float size = fabs(x);
-
-    return PRODUCTS == 3 && x != 0 && !(size >= 0x1p-50f && size <= 0x1p50f);
+    return PRODUCTS == 3 && tf32_beyond(x);
 }
 
-/* The parts of four elements: x = big + small, where PRODUCTS = 3 needs the small one. */
+/* The parts of four elements: both where PRODUCTS = 3, which is never asked for what is beyond. */
 static inline void split(uint4 *big, uint4 *small, float4 x)
 {
-    *big = (uint4)(tf32(x.s0), tf32(x.s1), tf32(x.s2), tf32(x.s3));
-    *small = (uint4)(tf32(x.s0 - as_float(big->s0)), tf32(x.s1 - as_float(big->s1)),
-                     tf32(x.s2 - as_float(big->s2)), tf32(x.s3 - as_float(big->s3)));
+    if (PRODUCTS == 3)
+        tf32_split(big, small, x);
+    else
+        *big = (uint4)(tf32(x.s0), tf32(x.s1), tf32(x.s2), tf32(x.s3));
 }
 
 /* An operand to pack: `rows` by k, into images of `tile` rows and BLOCK_K along k each. */
@@ -186,67 +184,23 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
         ((__global uint *)(work + flags))[piece] = found;
 }
 
-/* ---- one tile by fused multiply-adds ------------------------------------------------------- */
-
-static inline void update(__global float *c, float alpha, float sum, float beta)
-{
-    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
-}
-
-/* For a tile that holds what cannot be split. */
-static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, float alpha,
-                                     __global const float *a, uint lda, __global const float *b,
-                                     uint ldb, float beta, __global float *c, uint ldc)
-{
-    for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0)) {
-        const uint i = i0 + e / TILE_N, j = j0 + e % TILE_N;
-        float sum = 0;
-
-        if (i >= m || j >= n)
-            continue;
-        for (uint p = 0; p < k; p++)
-            sum = fma(a[at_a(i, p, lda)], b[at_b(p, j, ldb)], sum);
-        update(c + (ulong)i * ldc + j, alpha, sum, beta);
-    }
-}
-
 /* ---- multiplying --------------------------------------------------------------------------- */
-
-/* Of functions that take arrays which stay in registers only where their code is part of the
- * caller's. */
-#define IN_REGISTERS static inline __attribute__((always_inline))
 
 /* The sums of 64 rows by TILE_N columns: HELD in each work-item, the first operands of the
  * assembly.  After them come its tiles of A and B. */
 #define HELD (TILE_N / 2)
-#define SUMS_64                                                                                    \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                       \
-    "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"                             \
-    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                             \
-    "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define OPERANDS_4(how, c, i)  how(c[i]), how(c[i + 1]), how(c[i + 2]), how(c[i + 3])
-#define OPERANDS_16(how, c, i)                                                                     \
-    OPERANDS_4(how, c, i), OPERANDS_4(how, c, i + 4), OPERANDS_4(how, c, i + 8),                   \
-        OPERANDS_4(how, c, i + 12)
-#define OPERANDS_64(how, c, i)                                                                     \
-    OPERANDS_16(how, c, i), OPERANDS_16(how, c, i + 16), OPERANDS_16(how, c, i + 32),              \
-        OPERANDS_16(how, c, i + 48)
 #if TILE_N == 128
-#define SHAPE             "m64n128k8"
-#define SUMS              "{" SUMS_64 "}"
-#define OPERANDS(how, c)  OPERANDS_64(how, c, 0)
-#define TILE_A            "%64"
-#define TILE_B            "%65"
+#define SHAPE            "m64n128k8"
+#define SUMS             "{" WGMMA_SUMS_64 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0)
+#define TILE_A           "%64"
+#define TILE_B           "%65"
 #else
-#define SHAPE "m64n256k8"
-#define SUMS                                                                                       \
-    "{" SUMS_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"                \
-    "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"                             \
-    "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"                 \
-    "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}"
-#define OPERANDS(how, c)  OPERANDS_64(how, c, 0), OPERANDS_64(how, c, 64)
-#define TILE_A            "%128"
-#define TILE_B            "%129"
+#define SHAPE            "m64n256k8"
+#define SUMS             "{" WGMMA_SUMS_128 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_64(how, c, 64)
+#define TILE_A           "%128"
+#define TILE_B           "%129"
 #endif
 
 /* a0 and b0 are the tiles' first 8 elements along k, a1 and b1 the next ones, and so on. */
@@ -260,13 +214,7 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
 #define MULTIPLY(a, b, keep)                                                                       \
     WGMMA "wgmma.mma_async.sync.aligned." SHAPE ".f32.tf32.tf32 " SUMS ", " a ", " b ", " keep     \
           ", 1, 1;\n\t"
-#define BEGIN "{\n\t" TILES WGMMA "wgmma.fence.sync.aligned;\n\t"
-#define END   WGMMA "wgmma.commit_group.sync.aligned;\n\t"
-/* Until at most so many of the groups committed last are under way. */
-#define WAIT(groups) WGMMA "wgmma.wait_group.sync.aligned " groups ";\n\t"
-
-#define WRITTEN(x) "=f"(x)
-#define UPDATED(x) "+f"(x)
+#define BEGIN "{\n\t" TILES WGMMA_FENCE
 
 #if PRODUCTS == 3
 /* t := A B for one stage of 64 rows: 8 k each of big, big, small, small. */
@@ -278,8 +226,8 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
                      MULTIPLY("a1", "b3", "1")                                                     \
                      MULTIPLY("a0", "b0", "1")                                                     \
                      MULTIPLY("a1", "b1", "1")                                                     \
-                     END WAIT("0") "}"                                                             \
-                     : OPERANDS(WRITTEN, t)                                                     \
+                     WGMMA_COMMIT WGMMA_WAIT("0") "}"                                                             \
+                     : OPERANDS(SUM_WRITTEN, t)                                                     \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #else
@@ -290,31 +238,24 @@ static inline void multiply_strictly(uint i0, uint j0, uint m, uint n, uint k, f
                      MULTIPLY("a1", "b1", "1")                                                     \
                      MULTIPLY("a2", "b2", "1")                                                     \
                      MULTIPLY("a3", "b3", "1")                                                     \
-                     END "}"                                                                       \
-                     : OPERANDS(UPDATED, sums)                                                  \
+                     WGMMA_COMMIT "}"                                                                       \
+                     : OPERANDS(SUM_UPDATED, sums)                                                  \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #endif
 
-/* Rows row0 and row0 + 8 of C, columns column0, + 1, + 8, + 9, + 16, ... */
-IN_REGISTERS void store_sums(const float *sums, uint row0, uint column0, uint m, uint n,
-                             float alpha, float beta, __global float *c, uint ldc)
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
+IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
-        const uint i = row0 + 8 * high;
-        __global float *row = c + (ulong)i * ldc + column0;
-
-        if (i >= m)
+        if (i + 8 * high >= p->m)
             continue;
 #pragma unroll
-        for (uint e = 0; e < HELD / 2; e++) {
-            const float sum = alpha * sums[e / 2 * 4 + 2 * high + e % 2];
-            const uint j = e / 2 * 8 + e % 2;
-
-            if (column0 + j < n)
-                row[j] = beta == 0 ? sum : sum + beta * row[j];
-        }
+        for (uint e = 0; e < HELD / 2; e++)
+            if (j + e / 2 * 8 + e % 2 < p->n)
+                product_store(p, i + 8 * high, j + e / 2 * 8 + e % 2,
+                              sums[e / 2 * 4 + 2 * high + e % 2]);
     }
 }
 
@@ -341,12 +282,12 @@ static inline void produce(__global const uchar *a, __global const uchar *b, uin
     } while (--blocks);
 }
 
-/* Multiply all stages as they arrive, and store.  row0 and column0 are of this work-item's first
- * element of C. */
-IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint row0, uint column0,
-                          uint m, uint n, float alpha, float beta, __global float *c, uint ldc)
+/* Multiply all stages as they arrive, and store the tile of C that starts at (i0, j0). */
+IN_REGISTERS void consume(const product *p, uint i0, uint j0, uint blocks, uint tiles, uint full,
+                          uint empty)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+    const uint i = i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4, j = j0 + lane % 4 * 2;
     const ulong tile_a = wgmma_tile(tiles + warp / 4 * (TILE_M / 2) * ROW_BYTES);
     const ulong tile_b = wgmma_tile(tiles + TILE_M * ROW_BYTES);
     uint stage = 0, parity = 0;
@@ -396,9 +337,9 @@ IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint r
         MULTIPLY_STAGE(upper, from_a, from_b);
 #if TILE_M == 256
         MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
-        __asm__ volatile(WAIT("2")::: "memory");
+        __asm__ volatile(WGMMA_WAIT("2")::: "memory");
 #else
-        __asm__ volatile(WAIT("1")::: "memory");
+        __asm__ volatile(WGMMA_WAIT("1")::: "memory");
 #endif
         if (before && lane == 0)
             mbarrier_arrive(before);
@@ -410,14 +351,14 @@ IN_REGISTERS void consume(uint tiles, uint full, uint empty, uint blocks, uint r
         }
     } while (--blocks);
 #if PRODUCTS == 1
-    __asm__ volatile(WAIT("0") : OPERANDS(UPDATED, upper)::"memory");
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
 #if TILE_M == 256
-    __asm__ volatile(WAIT("0") : OPERANDS(UPDATED, lower)::"memory");
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
 #endif
 #endif
-    store_sums(upper, row0, column0, m, n, alpha, beta, c, ldc);
+    store_sums(p, i, j, upper);
 #if TILE_M == 256
-    store_sums(lower, row0 + 64, column0, m, n, alpha, beta, c, ldc);
+    store_sums(p, i + 64, j, lower);
 #endif
 }
 
@@ -453,21 +394,23 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
     __local uint found;
     const uint tiles = (wgmma_address(memory) + 1023) / 1024 * 1024;
     const uint full = wgmma_address(barriers), empty = full + 8 * STAGES;
-    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
-    const uint rows = (m + TILE_M - 1) / TILE_M, columns = (n + TILE_N - 1) / TILE_N;
-    /* Bands of BAND rows, column by column. */
-    const uint group = get_group_id(0), band = group / (BAND * columns) * BAND;
-    const uint band_rows = min(rows - band, (uint)BAND), within = group - band * columns;
-    const uint y = band + within % band_rows, x = within / band_rows;
+    const product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
+    const uint item = get_local_id(0);
+    const uint2 at = tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N,
+                                   (m + TILE_M - 1) / TILE_M);
     const uint flags_a = pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? 128 : 32));
     const uint flags_b = pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? 32 : 128));
     __global const uint *flag = (__global const uint *)(work + flags);
+    bool strictly = blocks == 0;
 
-    c += offset_c;
-    if (blocks == 0 || (PRODUCTS == 3 && flagged(flag + y * flags_a, flags_a,
-                                                 flag + pieces_a + x * flags_b, flags_b, &found))) {
-        multiply_strictly(y * TILE_M, x * TILE_N, m, n, k, alpha, a + offset_a, lda, b + offset_b,
-                          ldb, beta, c, ldc);
+#if PRODUCTS == 3
+    strictly = strictly || flagged(flag + at.y * flags_a, flags_a,
+                                   flag + pieces_a + at.x * flags_b, flags_b, &found);
+#endif
+    if (strictly) {
+        if (item < STRICT_ITEMS)
+            multiply_strictly(&p, at.y * TILE_M, at.x * TILE_N, TILE_M, TILE_N,
+                              (__local float *)memory);
         return;
     }
     if (item == 0) {
@@ -479,16 +422,14 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
     }
     /* Initialised before used. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (warp >= 8) {
+    if (item >= 256) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
         if (item == 256)
-            produce(work + (ulong)y * blocks * TILE_M * ROW_BYTES,
-                    work + images_b + (ulong)x * blocks * TILE_N * ROW_BYTES, blocks, tiles, full,
-                    empty);
+            produce(work + (ulong)at.y * blocks * TILE_M * ROW_BYTES,
+                    work + images_b + (ulong)at.x * blocks * TILE_N * ROW_BYTES, blocks, tiles,
+                    full, empty);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
-        consume(tiles, full, empty, blocks,
-                y * TILE_M + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4,
-                x * TILE_N + lane % 4 * 2, m, n, alpha, beta, c, ldc);
+        consume(&p, at.y * TILE_M, at.x * TILE_N, blocks, tiles, full, empty);
     }
 }

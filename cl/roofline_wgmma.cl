@@ -25,17 +25,7 @@
 #define TAIL ", 1, 1, 1, 0, 0;\n\t"
 #endif
 
-/* The 64 accumulators of an item, in the instruction and as operands of the assembly. */
-#define C_LIST                                                                                     \
-    "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                      \
-    "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"                             \
-    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                             \
-    "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
-#define C_4(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
-#define C_16(i) C_4(i), C_4(i + 4), C_4(i + 8), C_4(i + 12)
-#define C_64 C_16(0), C_16(16), C_16(32), C_16(48)
-
-#define MULTIPLY_ADD(a, b) WGMMA MULTIPLY C_LIST ", " a ", " b TAIL
+#define MULTIPLY_ADD(a, b) WGMMA MULTIPLY "{" WGMMA_SUMS_64 "}, " a ", " b TAIL
 
 /* A whole number below 256: its float32 bits are a tf32 as they are, and their upper half is its
  * bf16, here twice for two neighbours in k. */
@@ -73,14 +63,14 @@ __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void roofline_wgmma(__
     /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
-        __asm__ volatile(WGMMA "wgmma.fence.sync.aligned;\n\t"
+        __asm__ volatile(WGMMA_FENCE
                          MULTIPLY_ADD("%64", "%68")
                          MULTIPLY_ADD("%65", "%69")
                          MULTIPLY_ADD("%66", "%70")
                          MULTIPLY_ADD("%67", "%71")
-                         WGMMA "wgmma.commit_group.sync.aligned;\n\t"
-                         WGMMA "wgmma.wait_group.sync.aligned 0;"
-                         : C_64
+                         WGMMA_COMMIT
+                         WGMMA_WAIT("0")
+                         : OPERANDS_64(SUM_UPDATED, c, 0)
                          : "l"(a), "l"(a + 2), "l"(a + 4), "l"(a + 6),
                            "l"(b), "l"(b + 2), "l"(b + 4), "l"(b + 6)
                          : "memory");

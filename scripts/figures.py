@@ -24,15 +24,14 @@ import tempfile
 import results_rows
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEMA = "tessera-result-1"
+SCHEMA = "tessera-result-2"
 MARKER = "figures: peers"
 
 # What is 1000 of a unit.
 LARGER = {"GFLOP/s": "TFLOP/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
 
-# Where a peer ran, as its row says in `chosen`.
-PLACES = {"CUDA": "through CUDA", "OpenCL": "on the same OpenCL device",
-          "processor": "on the host's processor"}
+# Where a peer may have run, as rows have it.
+PLACES = ("device", "cuda", "host")
 
 # Window of a picture, in CSS pixels; a picture has twice as many.
 WIDTH, HEIGHT = 800, 560
@@ -64,7 +63,8 @@ class Problem(Exception):
 
 def rated(row):
     """Whether the row has a rate that was verified, as `tessera compare` judges it."""
-    return row["rate"] > 0 and not row["unsuited"] and (row["verified"] or row["kind"] == "limit")
+    return (row["rate"] > 0 and row["outcome"] == "timed"
+            and (row["verified"] or row["kind"] == "limit"))
 
 
 def device_of(row):
@@ -88,9 +88,9 @@ def comparisons(rows):
         if row["kind"] != "peer":
             now = Comparison(row, []) if is_choice(row) else None
         elif now and (device, job) == (device_of(now.ours), job_of(now.ours)):
-            if row["chosen"] not in PLACES.values():
+            if row["place"] not in PLACES:
                 raise Problem(f"a row of {row['name']} does not say where it ran: "
-                              f"'{row['chosen']}'")
+                              f"'{row['place']}'")
             now.peers.append(row)
             jobs = found.setdefault(device, {})
             if job not in jobs or jobs[job].ours["when"] <= now.ours["when"]:
@@ -101,7 +101,7 @@ def comparisons(rows):
 def is_choice(row):
     """Whether it may be our side of a comparison, and no caller named the variant."""
     return (row["kind"] == "kernel" and row["timer"] == "wall" and rated(row)
-            and not row["chosen"].startswith("named"))
+            and row["selected"] != "named")
 
 
 def drawable(rows):
@@ -192,7 +192,7 @@ def job_text(row):
 def fastest(peers, *places):
     """The fastest peer of the first place that has one."""
     for place in places:
-        there = [p for p in peers if p["chosen"] == PLACES[place] and rated(p)]
+        there = [p for p in peers if p["place"] == place and rated(p)]
         if there:
             return max(there, key=lambda p: p["rate"])
     return None
@@ -226,8 +226,8 @@ def table(named_rows):
         jobs.sort(key=lambda c: (*(c.ours[f] for f in ("op", "type", "precision", "work")),
                                  job_text(c.ours)))
         for i, c in enumerate(jobs):
-            native = fastest(c.peers, "CUDA", "processor")
-            opencl = fastest(c.peers, "OpenCL")
+            native = fastest(c.peers, "cuda", "host")
+            opencl = fastest(c.peers, "device")
             shown += [p for p in (native, opencl) if p]
             cells = ("" if i else plain(device), job_text(c.ours),
                      f"{rate(c.ours)}, `{c.ours['name']}`", *versus(c.ours, native),

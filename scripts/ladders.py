@@ -30,8 +30,8 @@ def steps(named_rows):
     """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name."""
     found = {}
     for name, row in named_rows:
-        if (row["kind"] != "kernel" or row["unsuited"] or not row["verified"]
-                or not row["chosen"].startswith("named")
+        if (row["kind"] != "kernel" or row["outcome"] != "timed" or not row["verified"]
+                or row["selected"] != "named"
                 or row["problem"] != PROBLEMS.get(row["op"], ("", ""))[1]
                 or (row["timer"] == "wall") != (row["platform"] == "host")):
             continue

@@ -58,6 +58,18 @@ void text_format(text *t, const char *format, ...)
     t->length += (size_t)length;
 }
 
+void text_append_csv(text *t, const char *field)
+{
+    if (!strpbrk(field, ",\"\r\n")) {
+        text_append(t, field);
+        return;
+    }
+    text_append(t, "\"");
+    for (; *field; field++)
+        text_append_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    text_append(t, "\"");
+}
+
 void text_clear(text *t)
 {
     t->length = 0;

@@ -17,6 +17,9 @@ void text_append(text *t, const char *s);
 void text_append_bytes(text *t, const char *s, size_t length);
 void text_format(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** A field of CSV (RFC 4180): in quotes where it has to be, with quotes inside doubled. */
+void text_append_csv(text *t, const char *field);
+
 /** Empty the text, keeping its memory. */
 void text_clear(text *t);
 void text_free(text *t);

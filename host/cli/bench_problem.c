@@ -82,6 +82,18 @@ static tsr_status check_size(const operation *op, const char *size, size_t count
                     op->name, form);
 }
 
+/* Nothing is measured on a problem of nothing; `verify` has empty ones too. */
+static tsr_status check_full(const operation *op, const char *size, size_t count,
+                             const size_t n[DIMENSIONS_MAX], tsr_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (n[i] == 0)
+            return tsr_fail(err, TSR_ENAME, 0,
+                            "--size '%s' is an empty %s: there is nothing to measure", size,
+                            op->name);
+    return TSR_OK;
+}
+
 /* The first option given that the operation has no use for. */
 static tsr_status check_options(const operation *op, const options *o, tsr_error *err)
 {
@@ -168,5 +180,6 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                        .descending = o->given[OPTION_DESCENDING],
                                        .argsort = o->given[OPTION_WITH_INDEX]};
     }
+    st = st ? st : check_full(op, size, count, n, err);
     return st ? st : op->check(out, err);
 }

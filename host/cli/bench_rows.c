@@ -149,6 +149,11 @@ void row_table_head(const result_row *row, bool peers)
 void row_table_line(const result_row *row, bool peers, double first_ns, double ratio,
                     const char *precision)
 {
+    static const char *const heads[] = {[RESULT_TIMED] = "",
+                                        [RESULT_UNSUITED] = "unsuited: ",
+                                        [RESULT_WRONG] = "WRONG: ",
+                                        [RESULT_FAILED] = "failed: ",
+                                        [RESULT_LATE] = "left out: "};
     const bool other = strcmp(row->precision, precision) != 0;
     char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
     char name[sizeof(row->name) + sizeof(row->peer_version) + sizeof(row->precision) + 8];
@@ -156,8 +161,7 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
     snprintf(name, sizeof(name), "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
              row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
     if (!row->time.count) {
-        printf("  %-*s %s%s\n", name_width(peers), name,
-               row->kind == RESULT_PEER ? "" : "unsuited: ",
+        printf("  %-*s %s%s\n", name_width(peers), name, heads[row->outcome],
                row->unsuited[0] ? row->unsuited : "not timed");
         fflush(stdout);
         return;

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,9 @@
 #include "cli/commands.h"
 #include "cli/complain.h"
 #include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "cli/tuning_list.h"
 #include "device/device.h"
-#include "file/output.h"
 #include "measure/bench.h"
 #include "measure/peers.h"
 #include "measure/roofline.h"
@@ -22,33 +22,6 @@ enum { GROUP_MOST = 64 };
 
 /* A rate above the limit by more than this is an error of the instrument. */
 static const double instrument_margin = 1.03;
-
-/* Ctrl-C: what is measured so far is kept.  A second one ends at once. */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    if (interrupted) {
-        output_remove_temporaries();
-        _exit(EXIT_INTERRUPTED);
-    }
-    interrupted = 1;
-}
-
-static void catch_interrupts(void)
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action, old;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESTART;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaction(ends[i], &action, NULL);
-    }
-}
 
 /* One run of the command. */
 typedef struct bench {
@@ -65,7 +38,10 @@ typedef struct bench {
     size_t rows, done; /* to measure; measured or refused */
     size_t timed;
     bool limits_missing;
+    bool unkept; /* a row could not be written */
     int status;
+    const volatile sig_atomic_t *stop; /* Ctrl-C */
+    text warned;                       /* of tuning files */
 
     /* Of the device and the problem that are measured now: */
     tsr_session *session;
@@ -119,7 +95,7 @@ static void keep_row(bench *b, const result_row *row)
         if (!row_file_add(&b->files[i], row, &err))
             continue;
         worsen(b, complain(b->o->command, &err, NULL));
-        interrupted = 1; /* what cannot be kept is not worth measuring */
+        b->unkept = true; /* what cannot be kept is not worth measuring */
     }
 }
 
@@ -173,9 +149,10 @@ static bool spent(const bench *b)
     return b->o->budget > 0 && b->done && elapsed >= b->o->budget;
 }
 
-static bool over(const bench *b)
+/* Ended before its time. */
+static bool ended(const bench *b)
 {
-    return interrupted || spent(b);
+    return *b->stop || b->unkept;
 }
 
 static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
@@ -187,13 +164,24 @@ static void bench_one(bench *b, const problem *p, const char *name, const bench_
 
     show_progress(b, p, name ? name : "");
     st = bench_variant(b->session, p, &run, &b->how, &row, &err);
-    b->done += st || row.time.count || row.unsuited[0];
+    b->done += st || row.time.count || row.outcome != RESULT_TIMED;
     if (st) {
         clear_progress(b);
         worsen(b, complain(name ? name : b->o->command, &err, b->session));
-    } else if (row.time.count || row.unsuited[0]) {
+    } else if (row.time.count || row.outcome != RESULT_TIMED) {
         take_row(b, &row);
     }
+}
+
+/* A row that the budget does not reach: it is not done, but it is named. */
+static void bench_no_more(bench *b, const problem *p, const char *name,
+                          const bench_setting *setting)
+{
+    const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
+    result_row row;
+
+    bench_late(b->session, p, &run, &b->how, &row);
+    take_row(b, &row);
 }
 
 static void list_costs(bench *b)
@@ -213,9 +201,8 @@ static void on_peer_row(const result_row *given, double ratio, void *context)
 {
     bench *b = context;
     result_row row = *given;
-    const device_facts *d = session_facts(b->session);
     const bool same_device =
-        row.kind == RESULT_KERNEL || d->kind == DEVICE_CPU || !strstr(row.chosen, "processor");
+        row.place != RESULT_ON_HOST || session_facts(b->session)->kind == DEVICE_CPU;
 
     if (row.kind == RESULT_KERNEL)
         snprintf(b->precision, sizeof b->precision, "%s", row.precision);
@@ -226,7 +213,7 @@ static void on_peer_row(const result_row *given, double ratio, void *context)
     b->headed = true;
     if (b->table)
         row_table_line(&row, true, 0, ratio, b->precision);
-    if (!strncmp(row.unsuited, "WRONG", 5))
+    if (row.outcome == RESULT_WRONG)
         worsen(b, EXIT_BOUND);
     keep_row(b, &row);
 }
@@ -236,15 +223,17 @@ static void bench_peers(bench *b, const problem *p)
     const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
                          .set = b->jobs.settings[0].set,
                          .set_count = b->jobs.settings[0].count};
+    const bool late = spent(b);
     tsr_error err = {0};
 
     b->headed = false;
     show_progress(b, p, "with peers");
-    if (peers_compare(b->session, p, &run, b->peers, &b->how, on_peer_row, b, &err)) {
+    if ((late ? peers_late : peers_compare)(b->session, p, &run, b->peers, &b->how, on_peer_row, b,
+                                            &err)) {
         clear_progress(b);
         worsen(b, complain("peers", &err, b->session));
     }
-    b->done++;
+    b->done += !late;
 }
 
 static void name_missing_peers(const bench *b)
@@ -263,11 +252,13 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
 
     b->headed = false;
     b->first_ns = 0;
+    if (!b->jobs.all || b->peers)
+        tuning_warn(b->session, p, b->o, &b->warned);
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
-        for (size_t i = 0; i < b->jobs.setting_count && !over(b); i++)
-            bench_one(b, p, name, &b->jobs.settings[i]);
+        for (size_t i = 0; i < b->jobs.setting_count && !ended(b); i++)
+            (spent(b) ? bench_no_more : bench_one)(b, p, name, &b->jobs.settings[i]);
     list_costs(b);
-    if (b->peers && !over(b))
+    if (b->peers && !ended(b))
         bench_peers(b, p);
     free(b->expected);
     b->expected = NULL;
@@ -282,7 +273,7 @@ static void bench_device(bench *b, const tsr_device *device)
         return;
     }
     b->has_limits = b->session->context && roofline_recall(b->session, &b->limits);
-    for (size_t i = 0; i < b->jobs.problem_count && !over(b); i++)
+    for (size_t i = 0; i < b->jobs.problem_count && !ended(b); i++)
         bench_problem_on(b, &b->jobs.problems[i], tsr_device_is_host(device));
     tsr_session_close(b->session);
     b->session = NULL;
@@ -307,20 +298,24 @@ static tsr_status open_files(bench *b, tsr_error *err)
 static void plan(bench *b)
 {
     const options *o = b->o;
+    const size_t comparisons = b->peers ? b->devices.count * b->jobs.problem_count : 0;
+    size_t timed;
     double seconds = 1;
 
     for (size_t i = 0; i < b->devices.count; i++)
         b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i])) +
                    (b->peers ? b->jobs.problem_count : 0);
+    /* A comparison is a row, and as many to time as contenders. */
+    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers, b->jobs.op) : 0);
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
-    if (o->budget > 0 && b->rows)
-        seconds = fmin(1, fmax(o->budget / (double)b->rows / 4, 0.02));
+    if (o->budget > 0 && timed)
+        seconds = fmin(1, fmax(o->budget / (double)timed / 4, 0.02));
     b->how = (bench_options){.warm = o->given[OPTION_WARM],
                              .seconds = seconds,
                              .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
                              .seed = o->seed,
                              .costs = true,
-                             .stop = &interrupted,
+                             .stop = b->stop,
                              .expected = &b->expected};
     b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
     b->start = clock_ns();
@@ -336,16 +331,16 @@ static int finish(bench *b)
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
             worsen(b, complain(b->o->command, &err, NULL));
-    if (!interrupted && b->done < b->rows && spent(b))
+    if (!ended(b) && b->done < b->rows && spent(b))
         fprintf(stderr, "tessera: %s: the budget is over: %zu of %zu rows are done\n",
                 b->o->command, b->done, b->rows);
-    else if (!interrupted && !b->status && !b->timed) {
+    else if (!ended(b) && !b->status && !b->timed) {
         tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
         worsen(b, complain(b->o->command, &err, NULL));
     }
     if (b->limits_missing && b->timed && !quiet)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
-    if (interrupted && !b->status) {
+    if (*b->stop && !b->status) {
         fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->o->command,
                 b->done, b->rows);
         return EXIT_INTERRUPTED;
@@ -375,17 +370,18 @@ int cmd_bench(const options *o)
     if (prepare(b, &err)) {
         status = complain(o->command, &err, NULL);
     } else {
-        catch_interrupts();
+        b->stop = interrupt_watch();
         plan(b);
         if (b->peers && !o->given[OPTION_QUIET])
             name_missing_peers(b);
-        for (size_t i = 0; i < b->devices.count && !over(b); i++)
+        for (size_t i = 0; i < b->devices.count && !ended(b); i++)
             bench_device(b, b->devices.device[i]);
         status = finish(b);
     }
     peers_close(b->peers);
     choice_close(&b->devices);
     bench_jobs_free(&b->jobs);
+    text_free(&b->warned);
     free(b);
     return status;
 }

@@ -25,6 +25,7 @@ typedef struct listing {
     bool header;   /* rows begin with the column names already */
     size_t width;  /* of the names in the table */
     const tsr_device *device;
+    size_t kept; /* limits of earlier runs */
     const volatile sig_atomic_t *stop;
 } listing;
 
@@ -57,9 +58,14 @@ static void print_limit(const listing *out, limit l, const limit_result *r)
         printf("    %-19s          -  %s\n", limit_name(l), r->why_not);
         return;
     }
-    printf("    %-19s %10.*f  %-7s  +-%4.1f%%  %s%s%s\n", limit_name(l), r->value < 100 ? 2 : 0,
+    printf("    %-19s %10.*f  %-7s  +-%4.1f%%  %s%s%s", limit_name(l), r->value < 100 ? 2 : 0,
            r->value, limit_unit(l), 100 * timing_spread(&r->time), limit_idea(l),
            *r->way ? ": " : "", r->way);
+    if (r->kept && r->now > 0)
+        printf("; kept from %s, now %.*f", r->when, r->now < 100 ? 2 : 0, r->now);
+    else if (r->kept)
+        printf("; kept from %s, now not measured", r->when);
+    fputs("\n", stdout);
 }
 
 static bool on_limit(limit l, const limit_result *r, void *context)
@@ -71,6 +77,7 @@ static bool on_limit(limit l, const limit_result *r, void *context)
     print_limit(out, l, r);
     fflush(stdout);
     roofline_row(out->device, l, r, &row);
+    out->kept += r->kept;
     keep_row(out, &row);
     if (l + 1 < LIMIT_COUNT)
         announce(out, "measuring", limit_name((limit)(l + 1)));
@@ -83,7 +90,7 @@ static void print_step(const listing *out, const result_row *row)
 {
     if (!out->table)
         return;
-    if (*row->unsuited) {
+    if (row->outcome != RESULT_TIMED) {
         printf("    %-*s          -  %s\n", (int)out->width, row->name, row->unsuited);
         return;
     }
@@ -109,9 +116,9 @@ static tsr_status place_variant(tsr_session *s, const limits *l, const problem *
     announce(out, "", "");
     if (st)
         return st;
-    if (!*row.unsuited && !row.time.count)
+    if (row.outcome == RESULT_TIMED && !row.time.count)
         return TSR_OK; /* interrupted before its first sample */
-    if (!*row.unsuited)
+    if (row.outcome == RESULT_TIMED)
         roofline_place(l, &row);
     print_step(out, &row);
     fflush(stdout);
@@ -213,10 +220,15 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
     if (out->table && !tsr_device_is_host(device))
         printf("%s %s\n", id, tsr_device_name(device));
     announce(out, "measuring", limit_name((limit)0));
-    if (roofline_measure(session, &found, on_limit, out, &err)) {
+    out->kept = 0;
+    if (roofline_measure(session, out->options->given[OPTION_FRESH], &found, on_limit, out, &err)) {
         announce(out, "", "");
         status = complain(tsr_device_name(device), &err, session);
     }
+    if (out->kept && !out->options->given[OPTION_QUIET])
+        hint("%zu of the limits of %s are of earlier runs, which reached more; 'tessera roofline "
+             "--fresh' forgets those",
+             out->kept, tsr_device_name(device));
     for (size_t i = 0; i < op_count && !status && !*out->stop; i++) {
         one = place_ladders(session, &found, ops[i], out);
         status = status ? status : one;

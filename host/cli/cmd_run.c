@@ -13,6 +13,7 @@
 #include "cli/kernel_choice.h"
 #include "cli/operands.h"
 #include "cli/run_report.h"
+#include "cli/tuning_list.h"
 #include "file/output.h"
 #include "measure/verify.h"
 #include "ops/dispatch.h"
@@ -274,13 +275,18 @@ static tsr_status write_outputs(work *w, tsr_error *err)
 static tsr_status prepare(work *w, tsr_error *err)
 {
     tsr_status st = operation_find(w->o->command, &w->op, err);
+    text warned = {0};
 
     st = st ? st : check_command_line(w->o, w->op, err);
     st = st ? st : operands_load(w->op, w->o, &w->x, err);
     st = st ? st : choice_find_one(w->o, &w->choice, err);
     st = st ? st : open_outputs(w, err);
     st = st ? st : keep_operands(w, err);
-    return st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+    st = st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+    if (!st)
+        tuning_warn(w->session, &w->x.problem, w->o, &warned);
+    text_free(&warned);
+    return st;
 }
 
 static void work_free(work *w)

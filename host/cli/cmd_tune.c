@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/json_print.h"
 #include "cli/tune_report.h"
+#include "cli/tuning_list.h"
 #include "file/output.h"
 #include "measure/tune.h"
 #include "ops/registry.h"
@@ -192,8 +193,12 @@ static tsr_status tune_classes(tuning_run *r, tsr_error *err)
     const double budget =
         r->o->budget > 0 ? r->o->budget : (double)(SECONDS_A_CLASS * p->class_count);
     tsr_status st = TSR_OK;
+    text warned = {0};
     size_t at = 0;
 
+    for (size_t i = 0; i < p->count; i++)
+        tuning_warn(r->session, &p->problems[i], r->o, &warned);
+    text_free(&warned);
     r->options.seconds = budget / (double)p->class_count;
     for (size_t c = 0; c < p->class_count && st == TSR_OK && !interrupted(r); c++) {
         st = tune_class(r, &p->problems[at], p->class_size[c], err);

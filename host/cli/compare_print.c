@@ -72,7 +72,8 @@ static void describe_cell(const comparison *c, size_t line, size_t column, doubl
     if (compare_has_rate(v.row))
         compare_number(v.row->rate, rate);
     else if (v.row)
-        text_append(rate, *v.row->unsuited ? "unsuited" : "unverified");
+        text_append(rate, v.row->outcome == RESULT_TIMED ? "unverified"
+                                                         : result_outcome_name(v.row->outcome));
     else
         text_append(rate, v.outcome == COMPARE_MISSING ? "missing" : "-");
     if (v.outcome == COMPARE_RATIO) {
@@ -160,22 +161,8 @@ void compare_as_text(const comparison *c, double least, text *out)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_field(text *out, const char *s)
-{
-    if (!s[strcspn(s, ",\"\r\n")]) {
-        text_append(out, s);
-    } else {
-        text_append(out, "\"");
-        for (; *s; s++)
-            text_append(out, *s == '"' ? "\"\"" : (char[]){*s, '\0'});
-        text_append(out, "\"");
-    }
-    text_append(out, ",");
-}
-
 static void csv_record(const comparison *c, size_t line, size_t column, text *out)
 {
-    static const char *const kinds[] = {"kernel", "peer", "limit"};
     const compare_verdict v = compare_judge(c, line, column);
     const result_row *what = c->lines[line].what, *who = c->columns[column].who;
     const char *const fields[] = {what->op,
@@ -183,8 +170,8 @@ static void csv_record(const comparison *c, size_t line, size_t column, text *ou
                                   what->type,
                                   what->precision,
                                   what->cold ? "cold" : "warm",
-                                  what->timer == TIMER_EVENTS ? "events" : "wall",
-                                  kinds[what->kind],
+                                  result_timer_name(what->timer),
+                                  result_kind_name(what->kind),
                                   what->name,
                                   v.row ? v.row->parameters : "",
                                   what->unit,
@@ -196,8 +183,10 @@ static void csv_record(const comparison *c, size_t line, size_t column, text *ou
 
     if (!v.row && v.outcome != COMPARE_MISSING)
         return;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        csv_field(out, fields[i]);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        text_append_csv(out, fields[i]);
+        text_append(out, ",");
+    }
     if (compare_has_rate(v.row))
         text_format(out, "%.9g", v.row->rate);
     text_append(out, ",");
@@ -263,8 +252,7 @@ static json_t *line_json(const comparison *c, size_t line, double least)
     json_object_set_new(object, "type", json_text(what->type));
     json_object_set_new(object, "precision", json_text(what->precision));
     json_object_set_new(object, "cold", json_boolean(what->cold));
-    json_object_set_new(object, "timer",
-                        json_string(what->timer == TIMER_EVENTS ? "events" : "wall"));
+    json_object_set_new(object, "timer", json_string(result_timer_name(what->timer)));
     json_object_set_new(object, "name", json_text(text_get(&name)));
     json_object_set_new(object, "unit", json_text(what->unit));
     json_object_set_new(object, "cells", cells);

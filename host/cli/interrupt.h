@@ -1,12 +1,18 @@
-/** Ctrl-C for commands that end with what they have. */
+/** Ctrl-C: commands that end at once, and commands that end with what they have. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
 #include <signal.h>
 
 /**
- * From now on SIGINT, SIGTERM and SIGHUP set a flag; a second one ends the
- * command at once.  What the caller ignores stays ignored.
+ * From now on SIGINT, SIGTERM and SIGHUP end the command at once, with no
+ * temporary file left behind.  What the caller ignores (nohup, a shell's
+ * background job) stays ignored.
+ */
+void interrupt_ends(void);
+
+/**
+ * From now on they set a flag, and a second one ends the command at once.
  *
  * @return the flag, nonzero once a signal came.
  */

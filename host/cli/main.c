@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
-#include "file/output.h"
 
 #ifndef TESSERA_VERSION
 #define TESSERA_VERSION "unknown"
@@ -40,12 +40,32 @@ typedef struct command {
     int (*run)(const options *o);
     size_t operands_min, operands_max;
     uint64_t takes;
-    bool names_kernel; /* a second operand is what --kernel names */
+    const char *defaults; /* of the options that it takes: further lines of its help */
+    bool names_kernel;    /* a second operand is what --kernel names */
 } command;
+
+#define DEFAULT_DEVICE                                                                             \
+    "--device    what TESSERA_DEVICE names, else the first GPU, accelerator or CPU\n"
+#define DEFAULT_SOURCES "--kernel-dir  what TESSERA_KERNEL_DIR names, else the sources built in\n"
+#define DEFAULT_CHOICE                                                                             \
+    "--kernel    the tuned variant, else the preferred one: see 'tessera kernels'\n"
+#define DEFAULT_SETTING "--set       the tuned values, else the variant's own\n"
+#define DEFAULT_TYPE    "--type      f32, or what --precision is of; sort u32\n"
+
+/* Of the operations on files. */
+#define DEFAULTS_RUN                                                                               \
+    DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING                                  \
+        "--as        the type of the files\n"                                                      \
+        "--repeat    1\n"
+#define DEFAULTS_SCALED                                                                            \
+    DEFAULTS_RUN                                                                                   \
+    "--precision  that of the type\n"                                                              \
+    "--alpha     1\n"                                                                              \
+    "--beta      0\n"
 
 static const command commands[] = {
     {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
-     cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), false},
+     cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), "--device    all\n", false},
     {"kernels", "[OP [VARIANT]] [--source|--ptx]",
      "list the variants of the operations, or show one's text",
      "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device, to\n"
@@ -56,6 +76,8 @@ static const command commands[] = {
          OPTION(OPTION_DESCENDING) | OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) |
          OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_SOURCE) |
          OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
+     DEFAULT_DEVICE DEFAULT_SOURCES "--type      f32; sort u32\n"
+                                    "--set       the variant's own values\n",
      false},
     {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
      "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
@@ -63,16 +85,17 @@ static const command commands[] = {
      cmd_run, 2, 2,
      TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |
          OPTION(OPTION_OUT_TYPE),
-     false},
+     DEFAULTS_SCALED, false},
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
-     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS), false},
+     cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS), DEFAULTS_SCALED, false},
     {"sort", "KEYS [-o OUT] [--argsort IDX]", "sort keys, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
      "+0 < ... < +inf < NaN.\n",
-     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING), false},
+     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING), DEFAULTS_RUN,
+     false},
     {"verify", "[OP [VARIANT]] [--device all]",
      "prove every variant on edge shapes against the reference",
      "OP is matmul, matvec or sort.  'all' is every OpenCL device and then host.\n", cmd_verify, 0,
@@ -80,32 +103,65 @@ static const command commands[] = {
      OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SEED) |
          OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
+     DEFAULT_DEVICE DEFAULT_SOURCES
+     "OP          each\n"
+     "--kernel    every variant\n"
+     "--set       the variant's own values, and each other one in turn\n"
+     "--seed      1\n",
      true},
     {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec.  --set takes lists: NAME=V1,V2.\n"
-     "-o writes the rows as JSON lines while the table goes to standard output.\n",
+     "-o writes the rows as JSON lines while the table goes to standard output.\n"
+     "--budget ends the run after about that long: a quarter of it goes into samples, in equal\n"
+     "parts; verifying and building take the rest, and a row that is not reached says so.\n",
      cmd_bench, 1, 1,
-     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT), false},
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT),
+     "--size      1024 for matmul, 4096 for matvec, 10M for sort\n" DEFAULT_DEVICE DEFAULT_SOURCES
+         DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE "--precision  that of the type\n"
+     "--budget    none: about a second of samples for each row\n"
+     "--repeat    5 samples of a row at least\n"
+     "--seed      1\n"
+     "-o          the table alone\n",
+     false},
     {"roofline", "[OP]... [--size S] [--device D|all] [-o FILE]",
      "measure the limits of a device, and place the steps of a ladder on them",
      "OP is matmul (the default), matvec or sort.  -o writes the rows as JSON lines while the\n"
-     "table goes to standard output.  The limits are kept, and bench places its rows on them.\n",
+     "table goes to standard output.  The limits are kept in the cache, each the best of all "
+     "runs,\n"
+     "and bench places its rows on them; --fresh starts anew.\n",
      cmd_roofline, 0, 3,
      OPTION(OPTION_SIZE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
-         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR),
+         OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR) |
+         OPTION(OPTION_FRESH),
+     "--size      matmul 4096 (on a CPU 512), matvec 16384 (4096), sort 2^24 "
+     "(2^20)\n" DEFAULT_DEVICE DEFAULT_SOURCES "-o          the table alone\n",
      false},
     {"tune", "OP [--size S]... [--device D] [--budget SECONDS]",
-     "search the tunables of an operation's variants, and keep the best", "", cmd_tune, 1, 1,
-     TAKES_SEARCH, false},
+     "search the tunables of an operation's variants, and keep the best",
+     "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24.\n"
+     "--set takes lists: NAME=V1,V2.  The winner of each class of problems is kept in the tuning\n"
+     "folder, and used from then on.  --budget is spent on all sizes together; where it ends "
+     "before\n"
+     "the fastest were compared, nothing is kept.\n",
+     cmd_tune, 1, 1, TAKES_SEARCH,
+     "--size      some that occur, of three to five classes of problems\n" DEFAULT_DEVICE
+         DEFAULT_SOURCES "--kernel    every variant\n"
+     "--set       every value\n" DEFAULT_TYPE "--precision  that of the type\n"
+     "--budget    30 for each class of problems\n"
+     "--seed      1\n"
+     "-o          the tuning folder alone\n",
+     false},
     {"compare", "RESULT.json... [--html FILE] [--fail-below R]",
      "results of several devices, drivers or versions side by side", "", cmd_compare, 1, SIZE_MAX,
      OPTION(OPTION_HTML) | OPTION(OPTION_FAIL_BELOW) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
          OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+     "--fail-below  nothing is judged\n"
+     "-o          standard output\n",
      false},
     {"cache", "[--clear]", "where built programs are kept, and which", "", cmd_cache, 0, 0,
-     OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON), false},
+     OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON), "", false},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -166,6 +222,15 @@ static void help(FILE *stream)
           stream);
 }
 
+/* "NAME  VALUE" up to the line's end, in the columns of the options. */
+static void print_default(const char *line)
+{
+    const int name = (int)strcspn(line, " "), blank = (int)strspn(line + name, " ");
+
+    printf("  %-26.*s %.*s\n", name, line, (int)strcspn(line + name + blank, "\n"),
+           line + name + blank);
+}
+
 static void help_command(const command *c)
 {
     printf("Usage: tessera %s %s\n\n%s\n", c->name, c->usage, c->summary);
@@ -173,6 +238,10 @@ static void help_command(const command *c)
         printf("\n%s", c->details);
     fputs("\n", stdout);
     options_explain(stdout, c->takes | TAKES_ALWAYS);
+    if (*c->defaults)
+        puts("\nDefaults:");
+    for (const char *line = c->defaults; *line; line += strcspn(line, "\n") + 1)
+        print_default(line);
 }
 
 static int version(void)
@@ -247,29 +316,6 @@ static int run(int argc, char **argv)
     return c ? run_command(c, argc - 1, argv + 1) : command_unknown(word);
 }
 
-static void on_signal(int number)
-{
-    (void)number;
-    output_remove_temporaries();
-    _exit(EXIT_INTERRUPTED);
-}
-
-static void handle_signals(void)
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action, old;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        /* What the caller ignores (nohup, a shell's background job) stays ignored. */
-        if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaction(ends[i], &action, NULL);
-    }
-    /* A reader that is gone is then a write error, with its message and status. */
-    signal(SIGPIPE, SIG_IGN);
-}
-
 /* A standard stream that the caller closed would lend its number to the next file opened, and
  * messages would land in a result.  The mode is the wrong one, so that its use is an error. */
 static void hold_standard_streams(void)
@@ -285,7 +331,9 @@ int main(int argc, char **argv)
     int status;
 
     hold_standard_streams();
-    handle_signals();
+    interrupt_ends();
+    /* A reader that is gone is then a write error, with its message and status. */
+    signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);
     errno = 0;
     /* fflush says nothing of what an earlier flush lost. */

@@ -174,8 +174,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_TRANS_A] = {"trans-a", 0, NULL, "take A transposed", NULL, NULL},
     [OPTION_TRANS_B] = {"trans-b", 0, NULL, "take B transposed", NULL, NULL},
     [OPTION_TRANS] = {"trans", 0, NULL, "take A transposed", NULL, NULL},
-    [OPTION_ALPHA] = {"alpha", 0, "X", "factor of the product (1)", parse_alpha, "a number"},
-    [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names (0)", parse_beta, "a number"},
+    [OPTION_ALPHA] = {"alpha", 0, "X", "factor of the product", parse_alpha, "a number"},
+    [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names", parse_beta, "a number"},
     [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
     [OPTION_PRECISION] = {"precision", 0, "P",
                           "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 "
@@ -215,12 +215,13 @@ static const option_spec specs[OPTION_COUNT] = {
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
-    [OPTION_SEED] = {"seed", 0, "N", "seed of the random inputs (1)", parse_seed,
+    [OPTION_SEED] = {"seed", 0, "N", "seed of the random inputs", parse_seed,
                      "a whole number below 2^64"},
     [OPTION_SOURCE] = {"source", 0, NULL, "print the variant's kernel text and build options", NULL,
                        NULL},
     [OPTION_PTX] = {"ptx", 0, NULL, "print what NVIDIA's compiler made of the variant", NULL, NULL},
     [OPTION_CLEAR] = {"clear", 0, NULL, "remove every entry", NULL, NULL},
+    [OPTION_FRESH] = {"fresh", 0, NULL, "forget the limits of earlier runs", NULL, NULL},
     [OPTION_SIZE] = {"size", 0, "S", "1024, 1000x1000x1000, 10M, 2^24; may be repeated", parse_size,
                      "a size such as 1024, 1000x1000x1000, 10M or 2^24"},
     [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
@@ -389,6 +390,9 @@ static int take_option(int id, const char *argument, uint64_t takes, options *ou
         return wrong_usage("option '%s' needs a value, and '%s' is an option", argument, optarg);
     if (optarg && !*optarg)
         return wrong_usage("option '--%s' has an empty value", spec->name);
+    if (spec->value && out->given[id] && id != OPTION_SET && id != OPTION_SIZE)
+        return wrong_usage("option '--%s' is given twice, and takes one value: '%s' or '%s'",
+                           spec->name, out->value[id], optarg);
     if (optarg && spec->parse && !spec->parse(optarg, out))
         return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, spec->expects, optarg);
     out->given[id] = true;

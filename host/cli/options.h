@@ -36,6 +36,7 @@ typedef enum option_id {
     OPTION_SOURCE,
     OPTION_PTX,
     OPTION_CLEAR,
+    OPTION_FRESH,
     OPTION_SIZE,
     OPTION_PEERS,
     OPTION_WARM,

@@ -8,6 +8,7 @@
 #include "cli/json_print.h"
 #include "measure/result.h"
 #include "ops/registry.h"
+#include "ops/tuning_class.h"
 
 void tune_candidate_text(const tune_candidate *c, text *out)
 {
@@ -33,6 +34,11 @@ static void describe_problems(const tune_report *r, text *out)
         text_append(out, i ? ", " : "");
         r->problems[i].op->describe(&r->problems[i], out);
     }
+}
+
+static void class_of(const tune_report *r, text *out)
+{
+    r->problems[0].op->classify(&r->problems[0], out);
 }
 
 /* The rate of a time; 0 over several problems, whose mean time is of none of them. */
@@ -110,7 +116,7 @@ void tune_report_print(const tune_report *r)
     static const char *const words[] = {"unsuited", "failed", "wrong",
                                         "slow",     "timed",  "finalists"};
     const tune_result *found = r->found;
-    text problems = {0};
+    text problems = {0}, holds = {0};
 
     describe_problems(r, &problems);
     printf("%s %s\n", r->problems[0].op->name, text_get(&problems));
@@ -125,11 +131,17 @@ void tune_report_print(const tune_report *r)
     printf("; %s\n", found->complete  ? "nothing left to try"
                      : found->stopped ? "interrupted"
                                       : "the time is spent");
-    if (!found->best)
-        printf("  nothing to keep\n");
+    text_clear(&problems);
+    class_of(r, &holds);
+    tuning_class_text(r->problems[0].op, text_get(&holds), &problems);
+    if (found->undecided)
+        printf("  nothing kept: the fastest were not compared\n");
+    else if (!found->best)
+        printf("  nothing kept: nothing ran\n");
     else if (*r->where)
-        printf("  kept in %s\n", r->where);
+        printf("  kept for %s in %s\n", text_get(&problems), r->where);
     text_free(&problems);
+    text_free(&holds);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------- */
@@ -167,7 +179,7 @@ json_t *tune_report_json(const tune_report *r)
 {
     const tune_result *found = r->found;
     json_t *tried = json_array(), *problems = json_array(), *object;
-    text name = {0};
+    text name = {0}, holds = {0};
 
     for (size_t i = 0; i < r->count; i++) {
         text_clear(&name);
@@ -177,14 +189,17 @@ json_t *tune_report_json(const tune_report *r)
     for (size_t i = 0; i < found->count; i++)
         json_array_append_new(tried, candidate_json(r, &found->tried[i]));
     text_clear(&name);
-    r->problems[0].op->classify(&r->problems[0], &name);
-    object = json_pack(
-        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "class", json_text(text_get(&name)),
-        "problems", problems, "unit", r->problems[0].op->rate, "best",
-        candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest), "before",
-        candidate_json(r, found->before), "kept", *r->where ? json_text(r->where) : json_null(),
-        "complete", found->complete, "interrupted", found->stopped, "tried", tried);
+    class_of(r, &name);
+    tuning_class_text(r->problems[0].op, text_get(&name), &holds);
+    object = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "class",
+                       json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems",
+                       problems, "unit", r->problems[0].op->rate, "best",
+                       candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest),
+                       "before", candidate_json(r, found->before), "kept",
+                       *r->where ? json_text(r->where) : json_null(), "complete", found->complete,
+                       "interrupted", found->stopped, "tried", tried);
 
     text_free(&name);
+    text_free(&holds);
     return object;
 }

@@ -2,10 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json_print.h"
 #include "ops/dispatch.h"
 #include "ops/registry.h"
+#include "ops/tuning_class.h"
 #include "ops/tuning_file.h"
 
 /* Ignored files and entries are printed, or appended to a list where there is one. */
@@ -56,6 +58,27 @@ static size_t in_force(tsr_session *s, const operation *op, tuning **out)
     return kept;
 }
 
+static void warn(const char *file, const char *why, void *context)
+{
+    text *warned = context;
+    text line = {0};
+
+    text_format(&line, "tessera: warning: %s: ignored: %s\n", file, why);
+    if (!strstr(text_get(warned), text_get(&line))) {
+        fputs(text_get(&line), stderr);
+        text_append(warned, text_get(&line));
+    }
+    text_free(&line);
+}
+
+void tuning_warn(tsr_session *s, const problem *p, const options *o, text *warned)
+{
+    const char *kernel = o->value[OPTION_KERNEL];
+
+    if (!o->given[OPTION_QUIET] && (!kernel || !strcmp(kernel, "all")))
+        tuning_trouble(p, session_facts(s), warn, warned);
+}
+
 static void print_chosen(tsr_session *s, const problem *p)
 {
     selection sel;
@@ -76,13 +99,17 @@ void tuning_list_print(tsr_session *s, const problem *p)
 {
     tuning *list = NULL;
     const size_t n = in_force(s, p->op, &list);
+    text holds = {0};
 
     print_chosen(s, p);
-    for (size_t i = 0; i < n; i++)
-        printf("  tuned for %s: %s%s%s (%s entry of %s%s)\n",
-               list[i].problem_class[0] ? list[i].problem_class : "every class", list[i].variant,
+    for (size_t i = 0; i < n; i++) {
+        text_clear(&holds);
+        tuning_class_text(p->op, list[i].problem_class, &holds);
+        printf("  tuned for %s: %s%s%s (%s entry of %s%s)\n", text_get(&holds), list[i].variant,
                list[i].parameters[0] ? " " : "", list[i].parameters, list[i].level, list[i].where,
                list[i].embedded ? ", embedded" : "");
+    }
+    text_free(&holds);
     list_ignored(p->op, NULL);
     free(list);
 }
@@ -105,16 +132,22 @@ static json_t *chosen_json(tsr_session *s, const problem *p)
 json_t *tuning_list_json(tsr_session *s, const problem *p)
 {
     json_t *entries = json_array(), *ignored = json_array();
+    text holds = {0};
     tuning *list = NULL;
     const size_t n = in_force(s, p->op, &list);
 
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(
-            entries,
-            json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:o}", "class", list[i].problem_class,
-                      "variant", list[i].variant, "parameters", list[i].parameters, "level",
-                      list[i].level, "file", json_text(list[i].where), "embedded", list[i].embedded,
-                      "problem", list[i].problem, "median_ns", json_number(list[i].median_ns)));
+    for (size_t i = 0; i < n; i++) {
+        text_clear(&holds);
+        tuning_class_text(p->op, list[i].problem_class, &holds);
+        json_array_append_new(entries,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:o}", "class",
+                                        list[i].problem_class, "holds", text_get(&holds), "variant",
+                                        list[i].variant, "parameters", list[i].parameters, "level",
+                                        list[i].level, "file", json_text(list[i].where), "embedded",
+                                        list[i].embedded, "problem", list[i].problem, "median_ns",
+                                        json_number(list[i].median_ns)));
+    }
+    text_free(&holds);
     free(list);
     list_ignored(p->op, ignored);
     return json_pack("{s:o, s:o, s:o}", "chosen", chosen_json(s, p), "entries", entries, "ignored",

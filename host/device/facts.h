@@ -22,6 +22,7 @@ typedef enum feature {
     FEATURE_PTX,         /* inline PTX assembly, NVIDIA */
     FEATURE_LARGE_LOCAL, /* static local memory beyond the reported limit, NVIDIA */
     FEATURE_WGMMA,       /* warp-group matrix instructions through a PTX retarget, NVIDIA */
+    FEATURE_TENSOR_COPY, /* boxes of matrices copied by the chip (TMA), likewise */
     FEATURE_COUNT
 } feature;
 
@@ -57,7 +58,7 @@ typedef struct device_facts {
 } device_facts;
 
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "large local
- * memory", "wgmma". */
+ * memory", "wgmma", "tensor copies". */
 const char *feature_name(feature f);
 
 #endif

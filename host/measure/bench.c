@@ -207,6 +207,7 @@ static void describe_subject(const subject *b, result_row *row)
     snprintf(row->options, sizeof(row->options), "%s",
              text_get(&options) + strspn(text_get(&options), " "));
     snprintf(row->chosen, sizeof(row->chosen), "%s", b->selection.chosen);
+    row->selected = b->selection.selected;
     text_free(&parameters);
     text_free(&options);
 }
@@ -220,7 +221,7 @@ static void note_unsuited(const problem *p, const char *name, const char *device
 
     if (length > 0 && strncmp(message, who, (size_t)length) == 0)
         message += length;
-    snprintf(row->unsuited, sizeof(row->unsuited), "%.390s", message);
+    result_refuse(row, RESULT_UNSUITED, message);
 }
 
 /* Choose, and make the inputs.  TSR_EUNSUITED also where the problem is too big for the device. */
@@ -255,6 +256,30 @@ static void note_report(const subject *b, const verdict *v, result_row *row)
     row->timer = b->sets.buffer ? TIMER_EVENTS : TIMER_WALL;
 }
 
+/* What is known of a row before anything runs. */
+static void start_row(tsr_session *s, const problem *p, const tsr_run *run,
+                      const bench_options *options, result_row *row)
+{
+    result_start(row, &s->device);
+    result_problem(row, p);
+    row->seed = options->seed;
+    row->timer = session_facts(s)->kind == DEVICE_HOST ? TIMER_WALL : TIMER_EVENTS;
+    input_sets_count(s, p, options->warm, &row->cold);
+    if (run && run->variant)
+        snprintf(row->name, sizeof(row->name), "%s", run->variant);
+}
+
+void bench_late(tsr_session *s, const problem *p, const tsr_run *run, const bench_options *options,
+                result_row *out)
+{
+    subject b = {.session = s, .problem = p};
+
+    start_row(s, p, run, options, out);
+    if (!dispatch_select(s, p, run, &b.selection, NULL))
+        describe_subject(&b, out);
+    result_refuse(out, RESULT_LATE, "the budget is over");
+}
+
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err)
 {
@@ -265,12 +290,7 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     double first_ns = 0;
     tsr_status st;
 
-    result_start(&row, &s->device);
-    result_problem(&row, p);
-    row.seed = options->seed;
-    input_sets_count(s, p, options->warm, &row.cold);
-    if (run && run->variant)
-        snprintf(row.name, sizeof(row.name), "%s", run->variant);
+    start_row(s, p, run, options, &row);
     if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     st = subject_open(s, p, run, options, &b, &why);

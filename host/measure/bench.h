@@ -59,6 +59,10 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err);
 
+/** The row of a variant that is not benched since the budget is over: RESULT_LATE. */
+void bench_late(tsr_session *s, const problem *p, const tsr_run *run, const bench_options *options,
+                result_row *out);
+
 /**
  * What a call costs beside the time of its commands, into a row that
  * bench_variant has filled: builds, copies.  Builds count up to the end of a

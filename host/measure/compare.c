@@ -308,7 +308,11 @@ static void fill_cells(comparison *c)
             size_t line = (size_t)find_line(c, row);
             size_t column = (size_t)column_of(c, f, row);
 
-            c->cells[line * c->column_count + column] = row;
+            const result_row **cell = &c->cells[line * c->column_count + column];
+
+            /* A row that a budget kept from being measured takes nothing from one that was. */
+            if (!*cell || row->outcome != RESULT_LATE)
+                *cell = row;
         }
     }
 }
@@ -368,7 +372,7 @@ const result_row *compare_cell(const comparison *c, size_t line, size_t column)
 
 bool compare_has_rate(const result_row *row)
 {
-    return row && !*row->unsuited && row->rate > 0 && isfinite(row->rate) &&
+    return row && row->outcome == RESULT_TIMED && row->rate > 0 && isfinite(row->rate) &&
            (row->verified || row->kind == RESULT_LIMIT);
 }
 
@@ -404,13 +408,13 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column)
     if (c->columns[column].base == column)
         return v;
     v.base = compare_cell(c, line, c->columns[column].base);
-    if (v.row && !*v.row->unsuited && !compare_has_rate(v.row)) {
+    if (v.row && v.row->outcome == RESULT_TIMED && !compare_has_rate(v.row)) {
         v.outcome = COMPARE_UNVERIFIED;
     } else if (!compare_has_rate(v.base)) {
         v.outcome = COMPARE_NO_BASE;
     } else if (!v.row) {
         v.outcome = v.base->kind == RESULT_LIMIT ? COMPARE_NO_BASE : COMPARE_MISSING;
-    } else if (*v.row->unsuited) {
+    } else if (v.row->outcome != RESULT_TIMED) {
         v.outcome = COMPARE_UNSUITED;
     } else {
         v.outcome = COMPARE_RATIO;

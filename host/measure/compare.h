@@ -9,7 +9,8 @@
  * A group is one problem: operation, problem, element type, precision, cold or
  * warm, and timer agree.  The limits of devices are a group of their own.  A line is one variant,
  * peer or limit of a group; where a column holds it with several parameters, each of them is a
- * line.  Where a line was measured more than once in a column, its last row counts.
+ * line.  Where a line was measured more than once in a column, its last row counts; one that a
+ * budget left out counts where it is the only one.
  *
  * A column's base is what it is compared with: the first column of an earlier
  * file with the same device, number included; without one, of the same name;

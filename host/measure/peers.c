@@ -153,6 +153,16 @@ const char *peers_missing(peers *p, const operation *op, size_t i)
     return NULL;
 }
 
+size_t peers_count(const peers *p, const operation *op)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < PEER_CATALOG_COUNT; k++)
+        if (p->file[k].list && peer_catalog[k].ops & 1u << op_of(op))
+            count += p->file[k].list->count;
+    return count;
+}
+
 /* ---- one comparison ----------------------------------------------------------------------- */
 
 enum { SLOW_SAMPLES = 3 };
@@ -291,9 +301,9 @@ static const char *too_late(const match *m, double ns)
 }
 
 /* What is not timed says why, and is closed. */
-static void leave_out(rival *r, const char *how, const char *why)
+static void leave_out(rival *r, result_outcome outcome, const char *why)
 {
-    snprintf(r->row.unsuited, sizeof(r->row.unsuited), "%s%.390s", how, why);
+    result_refuse(&r->row, outcome, why);
     if (r->state)
         r->peer->close(r->state);
     r->state = NULL;
@@ -355,7 +365,7 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 /* Open and prove one peer; what keeps it out goes into its row. */
 static void open_rival(const match *m, rival *r)
 {
-    const char *why = place_unsuited(r->peer, session_facts(m->session));
+    const char *why = place_unsuited(r->peer, session_facts(m->session)), *late = NULL;
     peer_problem wanted = m->wanted;
     char reason[256] = "";
     tsr_error err = {0};
@@ -364,7 +374,7 @@ static void open_rival(const match *m, rival *r)
     if (!why)
         why = r->peer->unsuited(&wanted);
     if (!why)
-        why = too_late(m, 0);
+        why = late = too_late(m, 0);
     if (!why) {
         r->state = r->peer->open(&wanted, reason, sizeof(reason));
         why = r->state ? NULL : reason[0] ? reason : "it did not open";
@@ -372,7 +382,12 @@ static void open_rival(const match *m, rival *r)
     if (!why && (prove_rival(m, r, &err) || find_pace(m, r, &err)))
         why = err.message;
     if (why)
-        leave_out(r, err.status == TSR_EBOUND ? "WRONG: " : "", why);
+        leave_out(r,
+                  late                       ? RESULT_LATE
+                  : err.status == TSR_EBOUND ? RESULT_WRONG
+                  : err.status               ? RESULT_FAILED
+                                             : RESULT_UNSUITED,
+                  why);
 }
 
 static const char *place_name(peer_place place)
@@ -411,6 +426,9 @@ static tsr_status list_rivals(match *m, tsr_error *err)
             snprintf(r->row.peer_version, sizeof(r->row.peer_version), "%s",
                      r->peer->version ? r->peer->version : "");
             snprintf(r->row.chosen, sizeof(r->row.chosen), "%s", place_name(r->peer->place));
+            r->row.place = r->peer->place == PEER_CPU      ? RESULT_ON_HOST
+                           : r->peer->place == PEER_OPENCL ? RESULT_ON_DEVICE
+                                                           : RESULT_BY_CUDA;
         }
     }
     return TSR_OK;
@@ -464,7 +482,7 @@ static void time_slow(const match *m, rival *r)
         if (late)
             break;
         if (sample_rival(r, &r->failure)) {
-            leave_out(r, "", r->failure.message);
+            leave_out(r, RESULT_FAILED, r->failure.message);
             return;
         }
         r->ns[r->samples++] = r->call_ns;
@@ -472,7 +490,7 @@ static void time_slow(const match *m, rival *r)
     if (r->samples)
         r->row.time = timing_of(r->ns, r->samples, 1);
     else if (late)
-        leave_out(r, "", late);
+        leave_out(r, RESULT_LATE, late);
 }
 
 /* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
@@ -498,7 +516,7 @@ static tsr_status time_all(match *m, timing *ours, tsr_error *err)
         /* One call to warm up, and one sample. */
         late = too_late(m, 2 * (round_ns + r->call_ns));
         if (late) {
-            leave_out(r, "", late);
+            leave_out(r, RESULT_LATE, late);
             continue;
         }
         round_ns += r->call_ns;
@@ -512,7 +530,7 @@ static tsr_status time_all(match *m, timing *ours, tsr_error *err)
 
         r->row.time = times[i];
         if (r->failure.status)
-            leave_out(r, "", r->failure.message);
+            leave_out(r, RESULT_FAILED, r->failure.message);
     }
     for (size_t i = 0; i < m->count && !st; i++)
         if (m->rivals[i].state && m->rivals[i].slow)
@@ -553,10 +571,32 @@ tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, c
         const bool timed = theirs->time.count && ours.time.count;
 
         result_rate(theirs);
-        if (timed || theirs->unsuited[0])
+        if (timed || theirs->outcome != RESULT_TIMED)
             row(theirs, timed ? theirs->time.median_ns / ours.time.median_ns : 0, context);
     }
     close_match(&m);
     free(expected);
+    return st;
+}
+
+tsr_status peers_late(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
+                      const bench_options *options, peers_row *row, void *context, tsr_error *err)
+{
+    match m = {.session = s, .problem = p, .options = options, .list = list};
+    result_row ours;
+    tsr_status st;
+
+    bench_late(s, p, run, options, &ours);
+    ours.timer = TIMER_WALL;
+    m.cold = ours.cold;
+    m.wanted.op = op_of(p->op);
+    st = list_rivals(&m, err);
+    if (!st)
+        row(&ours, 0, context);
+    for (size_t i = 0; i < m.count && !st; i++) {
+        leave_out(&m.rivals[i], RESULT_LATE, ours.unsuited);
+        row(&m.rivals[i].row, 0, context);
+    }
+    free(m.rivals);
     return st;
 }

@@ -26,6 +26,9 @@ void peers_close(peers *p);
  */
 const char *peers_missing(peers *p, const operation *op, size_t i);
 
+/** How many loaded peers know the operation. */
+size_t peers_count(const peers *p, const operation *op);
+
 /** What becomes of one contender: its row, and our rate over its rate (0 where it was not timed).
  */
 typedef void peers_row(const result_row *row, double ratio, void *context);
@@ -45,5 +48,10 @@ typedef void peers_row(const result_row *row, double ratio, void *context);
 tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
                          const bench_options *options, peers_row *row, void *context,
                          tsr_error *err);
+
+/** The rows of a comparison that does not start since the budget is over: ours and every loaded
+ *  peer's, as peers_compare has them, RESULT_LATE. */
+tsr_status peers_late(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
+                      const bench_options *options, peers_row *row, void *context, tsr_error *err);
 
 #endif

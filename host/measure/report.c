@@ -210,10 +210,11 @@ static void cell(const comparison *c, size_t line, size_t column, text *out)
     if (compare_has_rate(v.row)) {
         text_append(out, "<td class=\"n\">");
         number(out, v.row);
-    } else if (v.row && *v.row->unsuited) {
+    } else if (v.row && v.row->outcome != RESULT_TIMED) {
         text_append(out, "<td class=\"why\" title=\"");
         html_text(out, v.row->unsuited);
-        text_append(out, "\">unsuited");
+        text_append(out, "\">");
+        text_append(out, result_outcome_name(v.row->outcome));
     } else if (v.row) {
         text_append(out, "<td class=\"why\">unverified");
     } else {
@@ -365,7 +366,7 @@ static void column_error(text *out, const result_row *r)
 {
     if (r->verified)
         text_format(out, "%.2g%s", r->worst, r->sampled ? " (sampled)" : "");
-    else if (r->kind != RESULT_LIMIT && !*r->unsuited)
+    else if (r->kind != RESULT_LIMIT && r->outcome == RESULT_TIMED)
         text_append(out, "not verified");
 }
 
@@ -404,7 +405,7 @@ static void column_workspace(text *out, const result_row *r)
 
 static void column_chosen(text *out, const result_row *r)
 {
-    html_text(out, *r->unsuited ? r->unsuited : r->chosen);
+    html_text(out, r->outcome == RESULT_TIMED ? r->chosen : r->unsuited);
 }
 
 static void column_options(text *out, const result_row *r)

@@ -1,5 +1,6 @@
 #include "measure/result.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -13,25 +14,33 @@
 
 /* ---- filling in -------------------------------------------------------------------------- */
 
+void result_now(char out[RESULT_WHEN_SIZE])
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+
+    *out = '\0';
+    if (gmtime_r(&now, &utc))
+        strftime(out, RESULT_WHEN_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
 void result_start(result_row *row, const tsr_device *device)
 {
     const device_facts *d = &device->facts;
-    const time_t now = time(NULL);
-    struct tm utc;
 
     *row = (result_row){0};
     snprintf(row->device, sizeof(row->device), "%s", d->name);
     snprintf(row->platform, sizeof(row->platform), "%s", d->platform);
     snprintf(row->vendor, sizeof(row->vendor), "%s", d->vendor);
     snprintf(row->driver, sizeof(row->driver), "%s", d->driver);
+    row->place = d->kind == DEVICE_HOST ? RESULT_ON_HOST : RESULT_ON_DEVICE;
     if (d->kind == DEVICE_HOST)
         snprintf(row->device_id, sizeof(row->device_id), "host");
     else
         snprintf(row->device_id, sizeof(row->device_id), "%u:%u", device->platform_index,
                  device->device_index);
     snprintf(row->version, sizeof(row->version), "%s", TESSERA_VERSION);
-    if (gmtime_r(&now, &utc))
-        strftime(row->when, sizeof(row->when), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    result_now(row->when);
 }
 
 void result_problem(result_row *row, const problem *p)
@@ -62,6 +71,12 @@ void result_problem(result_row *row, const problem *p)
     text_free(&what);
 }
 
+void result_refuse(result_row *row, result_outcome outcome, const char *why)
+{
+    row->outcome = outcome;
+    snprintf(row->unsuited, sizeof(row->unsuited), "%.*s", (int)sizeof(row->unsuited) - 1, why);
+}
+
 void result_rate(result_row *row)
 {
     const double ns = row->time.median_ns;
@@ -84,23 +99,37 @@ typedef enum field_kind {
     FIELD_COUNT,  /* a size_t */
     FIELD_SEED,   /* a uint64_t, as text: readers keep numbers exactly below 2^53 only */
     FIELD_FLAG,   /* a bool */
-    FIELD_KIND,
-    FIELD_TIMER
+    FIELD_NAME    /* an enum, by the names of its values */
 } field_kind;
 
 typedef struct field {
     const char *name;
     field_kind kind;
     size_t offset, size;
+    const char *const *names; /* of FIELD_NAME, NULL behind the last */
+    const char *expects;      /* of FIELD_NAME */
 } field;
 
 #define FIELD(name, kind, member)                                                                  \
     {                                                                                              \
-        name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member)                \
+        name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member), NULL, NULL    \
+    }
+#define NAMED(name, member, names, expects)                                                        \
+    {                                                                                              \
+        name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names,  \
+            expects                                                                                \
     }
 
+static const char *const kind_names[] = {"kernel", "peer", "limit", NULL};
+static const char *const outcome_names[] = {"timed", "unsuited", "wrong", "failed", "late", NULL};
+static const char *const place_names[] = {"device", "cuda", "host", NULL};
+static const char *const selected_names[] = {"", "named", "tuned", "preferred", NULL};
+static const char *const timer_names[] = {"events", "wall", NULL};
+
 static const field fields[] = {
-    FIELD("kind", FIELD_KIND, kind),
+    NAMED("kind", kind, kind_names, "\"kernel\", \"peer\" or \"limit\""),
+    NAMED("outcome", outcome, outcome_names,
+          "\"timed\", \"unsuited\", \"wrong\", \"failed\" or \"late\""),
     FIELD("op", FIELD_TEXT, op),
     FIELD("problem", FIELD_TEXT, problem),
     FIELD("size", FIELD_TEXT, size),
@@ -110,7 +139,9 @@ static const field fields[] = {
     FIELD("peer_version", FIELD_TEXT, peer_version),
     FIELD("parameters", FIELD_TEXT, parameters),
     FIELD("options", FIELD_TEXT, options),
+    NAMED("selected", selected, selected_names, "\"named\", \"tuned\", \"preferred\" or \"\""),
     FIELD("chosen", FIELD_TEXT, chosen),
+    NAMED("place", place, place_names, "\"device\", \"cuda\" or \"host\""),
     FIELD("unsuited", FIELD_TEXT, unsuited),
     FIELD("device", FIELD_TEXT, device),
     FIELD("platform", FIELD_TEXT, platform),
@@ -120,7 +151,7 @@ static const field fields[] = {
     FIELD("version", FIELD_TEXT, version),
     FIELD("when", FIELD_TEXT, when),
     FIELD("cold", FIELD_FLAG, cold),
-    FIELD("timer", FIELD_TIMER, timer),
+    NAMED("timer", timer, timer_names, "\"events\" or \"wall\""),
     FIELD("samples", FIELD_COUNT, time.count),
     FIELD("calls", FIELD_COUNT, time.calls),
     FIELD("min_ns", FIELD_NUMBER, time.min_ns),
@@ -152,9 +183,6 @@ static const field fields[] = {
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
-static const char *const kind_names[] = {"kernel", "peer", "limit"};
-static const char *const timer_names[] = {"events", "wall"};
-
 static void *at(result_row *row, const field *f)
 {
     return (char *)row + f->offset;
@@ -163,6 +191,31 @@ static void *at(result_row *row, const field *f)
 static const void *in(const result_row *row, const field *f)
 {
     return (const char *)row + f->offset;
+}
+
+/* C leaves the type of an enum to the compiler, and gives all of these one. */
+static const char *name_of(const result_row *row, const field *f)
+{
+    unsigned value;
+
+    assert(f->size == sizeof(value));
+    memcpy(&value, in(row, f), sizeof(value));
+    return f->names[value];
+}
+
+const char *result_kind_name(result_kind kind)
+{
+    return kind_names[kind];
+}
+
+const char *result_outcome_name(result_outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+const char *result_timer_name(result_timer timer)
+{
+    return timer_names[timer];
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */
@@ -202,10 +255,8 @@ static json_t *to_json(const result_row *row, const field *f)
         return json_string(digits);
     case FIELD_FLAG:
         return json_boolean(*(const bool *)in(row, f));
-    case FIELD_KIND:
-        return json_string(kind_names[row->kind]);
-    case FIELD_TIMER:
-        return json_string(timer_names[row->timer]);
+    case FIELD_NAME:
+        return json_string(name_of(row, f));
     }
     return NULL;
 }
@@ -230,11 +281,11 @@ void result_to_json(const result_row *row, text *out)
     json_decref(o);
 }
 
-static bool name_from_json(const char *name, const char *const *names, size_t count, size_t *out)
+static bool name_from_json(const char *name, const field *f, result_row *row)
 {
-    for (size_t i = 0; name && i < count; i++) {
-        if (!strcmp(name, names[i])) {
-            *out = i;
+    for (unsigned i = 0; name && f->names[i]; i++) {
+        if (!strcmp(name, f->names[i])) {
+            memcpy(at(row, f), &i, sizeof(i));
             return true;
         }
     }
@@ -260,7 +311,6 @@ static bool seed_from_text(const char *s, uint64_t *out)
 static const char *field_from_json(const field *f, const json_t *value, result_row *row)
 {
     const char *s = json_string_value(value);
-    size_t which;
 
     switch (f->kind) {
     case FIELD_TEXT:
@@ -285,16 +335,8 @@ static const char *field_from_json(const field *f, const json_t *value, result_r
             return "true or false";
         *(bool *)at(row, f) = json_is_true(value);
         return NULL;
-    case FIELD_KIND:
-        if (!name_from_json(s, kind_names, 3, &which))
-            return "\"kernel\", \"peer\" or \"limit\"";
-        row->kind = (result_kind)which;
-        return NULL;
-    case FIELD_TIMER:
-        if (!name_from_json(s, timer_names, 2, &which))
-            return "\"events\" or \"wall\"";
-        row->timer = (result_timer)which;
-        return NULL;
+    case FIELD_NAME:
+        return name_from_json(s, f, row) ? NULL : f->expects;
     }
     return NULL;
 }
@@ -344,6 +386,9 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of no time or no calls", t->count);
     if (t->count && r->unsuited[0])
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of an unsuited variant", t->count);
+    if ((r->outcome == RESULT_TIMED) != !r->unsuited[0])
+        return tsr_fail(err, TSR_EFILE, 0, "outcome is '%s', and unsuited says '%.60s'",
+                        result_outcome_name(r->outcome), r->unsuited);
     return TSR_OK;
 }
 
@@ -446,27 +491,11 @@ void result_csv_header(text *out)
     text_append(out, "\r\n");
 }
 
-/* In quotes where it has to be, with quotes inside doubled. */
-static void csv_text(const char *s, text *out)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        text_append(out, s);
-        return;
-    }
-    text_append(out, "\"");
-    for (; *s; s++) {
-        if (*s == '"')
-            text_append(out, "\"");
-        text_append_bytes(out, s, 1);
-    }
-    text_append(out, "\"");
-}
-
 static void csv_field(const result_row *row, const field *f, text *out)
 {
     switch (f->kind) {
     case FIELD_TEXT:
-        csv_text(in(row, f), out);
+        text_append_csv(out, in(row, f));
         break;
     case FIELD_NUMBER:
         text_format(out, "%.17g", *(const double *)in(row, f));
@@ -480,11 +509,8 @@ static void csv_field(const result_row *row, const field *f, text *out)
     case FIELD_FLAG:
         text_append(out, *(const bool *)in(row, f) ? "true" : "false");
         break;
-    case FIELD_KIND:
-        text_append(out, kind_names[row->kind]);
-        break;
-    case FIELD_TIMER:
-        text_append(out, timer_names[row->timer]);
+    case FIELD_NAME:
+        text_append(out, name_of(row, f));
         break;
     }
 }

@@ -1,7 +1,7 @@
 /**
  * A measured row: what was run, where, how long it took and how right it was.
  *
- * Written as one JSON object a line (schema "tessera-result-1", docs/results.md)
+ * Written as one JSON object a line (schema "tessera-result-2", docs/results.md)
  * and read back by compare, report and tests.  A plain value: no ownership.
  */
 #ifndef MEASURE_RESULT_H
@@ -15,13 +15,29 @@
 #include "base/text.h"
 #include "ops/dispatch.h"
 
-#define RESULT_SCHEMA "tessera-result-1"
+#define RESULT_SCHEMA "tessera-result-2"
 
 typedef enum result_kind {
     RESULT_KERNEL, /* a variant of ours */
     RESULT_PEER,   /* the same job through another library */
     RESULT_LIMIT   /* a limit of the device that `roofline` measured */
 } result_kind;
+
+/** What became of it. */
+typedef enum result_outcome {
+    RESULT_TIMED,
+    RESULT_UNSUITED, /* it cannot do this here */
+    RESULT_WRONG,    /* its result is out of its bound: not timed */
+    RESULT_FAILED,   /* while it was timed */
+    RESULT_LATE      /* the budget was over */
+} result_outcome;
+
+/** Where the work was done. */
+typedef enum result_place {
+    RESULT_ON_DEVICE, /* the row's, through OpenCL */
+    RESULT_BY_CUDA,   /* the row's, through CUDA */
+    RESULT_ON_HOST    /* the host's processor, by C code */
+} result_place;
 
 /** How a time was taken. */
 typedef enum result_timer {
@@ -40,8 +56,11 @@ typedef struct timing {
     double high_ns; /* upper quartile */
 } timing;
 
+enum { RESULT_WHEN_SIZE = 24 };
+
 typedef struct result_row {
     result_kind kind;
+    result_outcome outcome;
     char op[16];           /* "matmul"; "limit" for RESULT_LIMIT */
     char problem[128];     /* operation.describe: rows of one problem compare */
     char size[64];         /* as --size spells it: "1024x64x4096" */
@@ -51,12 +70,14 @@ typedef struct result_row {
     char peer_version[64]; /* "" for our own */
     char parameters[160];  /* "TILE=16"; "" for peers */
     char options[400];     /* what the kernel was compiled with */
-    char chosen[160];      /* why this variant: named, tuned (and from where), preferred */
-    char unsuited[400];    /* the reason, in place of times; "" where it ran */
+    selected_by selected;  /* of a kernel: why this variant */
+    char chosen[160]; /* the same for people, with the tuning's file; of a peer: where it ran */
+    result_place place;
+    char unsuited[400]; /* the reason, in place of times; "" with RESULT_TIMED alone */
     char device[128], platform[128], vendor[128], driver[128], device_id[24];
-    char version[32]; /* of Tessera */
-    char when[24];    /* UTC, ISO 8601: "2026-01-31T12:00:00Z" */
-    bool cold;        /* inputs rotated through more memory than the last-level cache */
+    char version[32];            /* of Tessera */
+    char when[RESULT_WHEN_SIZE]; /* UTC, ISO 8601: "2026-01-31T12:00:00Z" */
+    bool cold;                   /* inputs rotated through more memory than the last-level cache */
     result_timer timer;
     timing time;
     double work;       /* operations (or keys) */
@@ -78,14 +99,25 @@ typedef struct result_row {
     uint64_t seed;
 } result_row;
 
+/** The time of day as rows have it: UTC, ISO 8601. */
+void result_now(char out[RESULT_WHEN_SIZE]);
+
 /** Fill in who and where: device, driver, version, time of day. */
 void result_start(result_row *row, const tsr_device *device);
 
 /** Fill in what: operation, problem, size, type, precision, work, bytes, unit. */
 void result_problem(result_row *row, const problem *p);
 
+/** Fill in that there are no times, and why: not RESULT_TIMED. */
+void result_refuse(result_row *row, result_outcome outcome, const char *why);
+
 /** Fill in the rate that the median gives, in the row's unit. */
 void result_rate(result_row *row);
+
+/** The names that rows have for them. */
+const char *result_kind_name(result_kind kind);
+const char *result_outcome_name(result_outcome outcome);
+const char *result_timer_name(result_timer timer);
 
 /** Append the row as one JSON line, with its line end, to *out. */
 void result_to_json(const result_row *row, text *out);

@@ -11,7 +11,7 @@
 #include "session/source.h"
 
 /* Part of the cache's key: raise it when the C side of a measurement changes. */
-enum { LIMITS_FORMAT = 2 };
+enum { LIMITS_FORMAT = 3 };
 
 typedef struct limit_spec {
     const char *name, *unit, *idea;
@@ -93,29 +93,30 @@ static void compose_key(const tsr_session *s, text *key)
 
 static json_t *result_pack(const limit_result *r)
 {
-    return json_pack("{s:f, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "value", r->value,
-                     "amount", r->amount, "count", (json_int_t)r->time.count, "calls",
+    return json_pack("{s:f, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:s}", "value",
+                     r->value, "amount", r->amount, "count", (json_int_t)r->time.count, "calls",
                      (json_int_t)r->time.calls, "min", r->time.min_ns, "median", r->time.median_ns,
                      "max", r->time.max_ns, "low", r->time.low_ns, "high", r->time.high_ns, "way",
-                     r->way, "why_not", r->why_not);
+                     r->way, "why_not", r->why_not, "when", r->when);
 }
 
 static bool result_unpack(json_t *from, limit_result *out)
 {
-    const char *way_taken, *why_not;
+    const char *way_taken, *why_not, *when;
     json_int_t count, calls;
 
     *out = (limit_result){0};
-    if (json_unpack(from, "{s:F, s:F, s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:s, s:s}", "value",
+    if (json_unpack(from, "{s:F, s:F, s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:s, s:s, s:s}", "value",
                     &out->value, "amount", &out->amount, "count", &count, "calls", &calls, "min",
                     &out->time.min_ns, "median", &out->time.median_ns, "max", &out->time.max_ns,
                     "low", &out->time.low_ns, "high", &out->time.high_ns, "way", &way_taken,
-                    "why_not", &why_not) != 0)
+                    "why_not", &why_not, "when", &when) != 0)
         return false;
     out->time.count = (size_t)count;
     out->time.calls = (size_t)calls;
     snprintf(out->way, sizeof(out->way), "%s", way_taken);
     snprintf(out->why_not, sizeof(out->why_not), "%s", why_not);
+    snprintf(out->when, sizeof(out->when), "%s", when);
     return true;
 }
 
@@ -163,6 +164,18 @@ bool roofline_recall(tsr_session *s, limits *out)
 
 /* ---- measuring ----------------------------------------------------------------------------- */
 
+void limit_merge(limit l, const limit_result *earlier, limit_result *r)
+{
+    const double now = r->value;
+
+    if (r->wrong || !(earlier->value > 0) ||
+        (now > 0 && (limit_is_cost(l) ? now <= earlier->value : now >= earlier->value)))
+        return;
+    *r = *earlier;
+    r->kept = true;
+    r->now = now;
+}
+
 /* Measure one limit; what keeps it from being measured becomes its reason, but for memory running
  * out on the host. */
 static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_error *err)
@@ -175,7 +188,9 @@ static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_erro
         *out = (limit_result){0};
         snprintf(out->why_not, sizeof(out->why_not), "%.*s", (int)sizeof(out->why_not) - 1,
                  why.message);
+        out->wrong = st == TSR_EBOUND;
     }
+    result_now(out->when);
     if (st == TSR_EBOUND)
         return tsr_fail(err, st, 0, "%s: %s", limit_name(l), why.message);
     if (st == TSR_ENOMEM)
@@ -183,11 +198,11 @@ static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_erro
     return TSR_OK;
 }
 
-tsr_status roofline_measure(tsr_session *s, limits *out,
+tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err)
 {
-    limits found = {0};
+    limits found = {0}, earlier = {0};
     tsr_status first = TSR_OK, st;
     bool go_on = true;
     rig r;
@@ -198,9 +213,12 @@ tsr_status roofline_measure(tsr_session *s, limits *out,
     st = rig_open(s, &r, err);
     if (st)
         return st;
+    if (!fresh)
+        roofline_recall(s, &earlier);
     for (int l = 0; l < LIMIT_COUNT && go_on && st != TSR_ENOMEM; l++) {
         st = measure_one(&r, (limit)l, &found.of[l], first ? NULL : err);
         first = first ? first : st;
+        limit_merge((limit)l, &earlier.of[l], &found.of[l]);
         if (progress)
             go_on = progress((limit)l, &found.of[l], context);
     }
@@ -222,7 +240,10 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
     snprintf(out->name, sizeof(out->name), "%s", limit_name(l));
     snprintf(out->unit, sizeof(out->unit), "%s", limit_unit(l));
     snprintf(out->parameters, sizeof(out->parameters), "%s", r->way);
-    snprintf(out->unsuited, sizeof(out->unsuited), "%s", r->why_not);
+    if (*r->why_not)
+        result_refuse(out, r->wrong ? RESULT_WRONG : RESULT_UNSUITED, r->why_not);
+    if (*r->when)
+        snprintf(out->when, sizeof(out->when), "%s", r->when);
     out->timer = events ? TIMER_EVENTS : TIMER_WALL;
     out->time = r->time;
     if (!strcmp(out->unit, "GB/s"))

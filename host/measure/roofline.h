@@ -38,6 +38,10 @@ typedef struct limit_result {
     timing time;       /* of the samples of the fastest way */
     char way[64];      /* that way: "8 chains of float8"; "" where there is one */
     char why_not[160]; /* why it was not measured, "" otherwise */
+    bool wrong;        /* why_not: a kernel gave a wrong result */
+    char when[RESULT_WHEN_SIZE];
+    bool kept;  /* of an earlier run, which reached more; `now` is what this one reached */
+    double now; /* in its unit; 0 where it was not measured */
 } limit_result;
 
 typedef struct limits {
@@ -52,19 +56,25 @@ bool limit_is_cost(limit l); /* in microseconds: less is better */
 /** What a limit counts and how it is reached, one line. */
 const char *limit_idea(limit l);
 
+/** Take an earlier run's result where it is the better one: a busy machine reaches less than the
+ *  limit, and nothing reaches more.  A wrong result stays what it is. */
+void limit_merge(limit l, const limit_result *earlier, limit_result *r);
+
 /**
- * Measure every limit of the session's device and keep them in the cache.
+ * Measure every limit of the session's device and keep them in the cache, each
+ * the best of this run and those before it.
  *
  * Each kernel's result is checked before it is timed.  A limit that the device
  * has not, or that cannot be measured, says why and does not keep the others
  * from being measured.
  *
+ * @param fresh     Forget what earlier runs reached.
  * @param progress  Called after each limit; false stops, and nothing is kept.  May be NULL.
  * @return TSR_OK; TSR_EUNSUITED on `host` (the limits are those of OpenCL kernels);
  *         TSR_EBOUND where a kernel gave a wrong result: *out is filled in, and not
  *         kept; TSR_ENOMEM, TSR_ECL.
  */
-tsr_status roofline_measure(tsr_session *s, limits *out,
+tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
                             bool (*progress)(limit l, const limit_result *r, void *context),
                             void *context, tsr_error *err);
 
@@ -78,7 +88,8 @@ bool roofline_recall(tsr_session *s, limits *out);
  *  the last. */
 const char *roofline_source(size_t i);
 
-/** One limit as a result row of kind RESULT_LIMIT; its rate is from the fastest sample. */
+/** One limit as a result row of kind RESULT_LIMIT; its rate is from the fastest sample, and `when`
+ *  from the run that took it. */
 void roofline_row(const tsr_device *device, limit l, const limit_result *r, result_row *out);
 
 /**

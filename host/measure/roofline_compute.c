@@ -420,7 +420,7 @@ static tsr_status measure_tensor(const rig *r, unsigned which, limit_result *out
                   .kind = which,
                   .chains = 8,
                   .unit = 16,
-                  .steps_most = (size_t)1 << 17,
+                  .steps_most = ((size_t)1 << 20) / shape->k, /* roofline_tensor.cl: exact sums */
                   .item_bytes = sizeof(uint64_t)};
     char options[64];
     tsr_status st;

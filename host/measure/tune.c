@@ -563,9 +563,10 @@ static tsr_status run_finals(search *x, size_t before)
     st = bench_interleave(contenders, n, &options, times, x->err);
     if (st != TSR_OK)
         return st;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (times[i].count < 3)
-            return TSR_OK; /* stopped: nothing is decided */
+            return TSR_OK; /* stopped: nothing is decided, and the times of the search remain */
+    for (size_t i = 0; i < n; i++) {
         x->result->tried[at[i]].time = times[i];
         x->result->tried[at[i]].outcome = TUNE_FINAL;
     }

@@ -62,6 +62,7 @@ static tsr_status select_named(tsr_session *s, const problem *p, const tsr_run *
     if (why)
         st = tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s on %s: %s", p->op->name, run->variant,
                       session_facts(s)->name, why);
+    out->selected = SELECTED_BY_NAME;
     snprintf(out->chosen, sizeof(out->chosen), "named by the caller");
     text_free(&reason);
     return st;
@@ -153,8 +154,11 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     if (run && run->set_count)
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
-    if (!select_tuned(s, p, out, &skipped))
+    out->selected = SELECTED_BY_TUNING;
+    if (!select_tuned(s, p, out, &skipped)) {
+        out->selected = SELECTED_BY_PREFERENCE;
         st = select_preferred(s, p, text_get(&skipped), out, err);
+    }
     text_free(&skipped);
     return st;
 }

@@ -5,11 +5,20 @@
 #include "ops/variant.h"
 #include "session/state.h"
 
+/** Why a call runs a variant. */
+typedef enum selected_by {
+    SELECTED_BY_NOTHING, /* none is selected */
+    SELECTED_BY_NAME,    /* the caller's */
+    SELECTED_BY_TUNING,
+    SELECTED_BY_PREFERENCE
+} selected_by;
+
 /** The variant and parameters that a call runs, and why these. */
 typedef struct selection {
     const variant *variant;
     params params;
-    char chosen[160];
+    selected_by selected;
+    char chosen[160]; /* the same for people, with particulars */
 } selection;
 
 /**

@@ -8,7 +8,9 @@
 #include "ops/matmul_panels.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_steps.h"
+#include "ops/matmul_tensor.h"
 #include "ops/matmul_wgmma.h"
+#include "ops/matmul_wgmma_fused.h"
 #include "ops/real.h"
 #include "ops/variant.h"
 
@@ -221,12 +223,12 @@ static void classify(const problem *q, text *out)
     text_append(out, tsr_type_name(p->type));
     if (matmul_type_c(p) != p->type)
         text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
+    if (matmul_batch(p) > 1)
+        text_format(out, " x%zu", magnitude(matmul_batch(p)));
     if (!real_is_plain(p->type, p->precision))
         text_format(out, " %s", tsr_precision_name(p->precision));
     text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
                 magnitude(p->m), magnitude(p->n), magnitude(p->k));
-    if (matmul_batch(p) > 1)
-        text_format(out, " x%zu", magnitude(matmul_batch(p)));
 }
 
 /* ---- variants on a device ---------------------------------------------------------------- */
@@ -570,6 +572,19 @@ static const tunable wgmma_tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
+static const tunable tensor_tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 128},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 256},
+    {"STAGES", "blocks of A and B under way: latency hidden against local memory", {3, 4, 6}, 4},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+};
+
+static const tunable wgmma_fused_tunables[] = {
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {4, 5, 6}, 6},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"COPY", "bytes of B that a copy brings: whole rows of a tile or vectors", {16, 1024}, 1024},
+};
+
 /* ---- variants on the host ---------------------------------------------------------------- */
 
 static const char *host_unsuited(const job *j, text *reason)
@@ -701,6 +716,17 @@ static const variant variants[] = {
      .unsuited = matmul_wgmma_unsuited_tf32,
      .workspace = matmul_wgmma_workspace,
      .step = matmul_wgmma_step},
+    {.name = "wgmma-tensor",
+     .idea = "the chip copies boxes of A and B by itself, with zeros beyond edges, rounded to TF32",
+     .source = "matmul_tensor.cl",
+     .entries = {"matmul_tensor_prepare", "matmul_tensor"},
+     .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = tensor_tunables,
+     .tunable_count = ARRAY_COUNT(tensor_tunables),
+     .defines = matmul_tensor_defines,
+     .unsuited = matmul_tensor_unsuited,
+     .workspace = matmul_tensor_workspace,
+     .step = matmul_tensor_step},
     {.name = "wgmma-3xtf32",
      .idea = "FP32 by three TF32 products, sums promoted to FP32 every 16 along k",
      .source = "matmul_wgmma.cl",
@@ -712,6 +738,16 @@ static const variant variants[] = {
      .unsuited = matmul_wgmma_unsuited_f32,
      .workspace = matmul_wgmma_workspace,
      .step = matmul_wgmma_step},
+    {.name = "wgmma-3xtf32-fused",
+     .idea = "the same without packing: producers split A, consumers B, on their way in",
+     .source = "matmul_wgmma_fused.cl",
+     .entries = {"matmul_wgmma_fused"},
+     .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = wgmma_fused_tunables,
+     .tunable_count = ARRAY_COUNT(wgmma_fused_tunables),
+     .defines = matmul_wgmma_fused_defines,
+     .unsuited = matmul_wgmma_fused_unsuited,
+     .step = matmul_wgmma_fused_step},
 };
 
 static size_t names_copy(const char *const names[], size_t n, const char *out[PREFERENCES_MAX])
@@ -746,12 +782,13 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tf32", "mma",   "pipelined",
-                                        "vector",       "block",      "tiled", "naive"};
-    static const char *const small[] = {"wgmma-tf32", "mma",   "vector", "pipelined",
-                                        "block",      "tiled", "naive"};
-    static const char *const thin[] = {"wgmma-tf32", "naive",     "tiled", "block",
-                                       "vector",     "pipelined", "mma"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",
+                                        "mma",          "pipelined",    "vector",
+                                        "block",        "tiled",        "naive"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma",   "vector",
+                                        "pipelined",    "block",      "tiled", "naive"};
+    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",     "tiled",
+                                       "block",        "vector",     "pipelined", "mma"};
     const size_t m = q->matmul.m, n = q->matmul.n;
 
     if (d->kind == DEVICE_HOST)

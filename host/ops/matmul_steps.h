@@ -90,4 +90,15 @@ static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, tex
     return matmul_unsuited_indices(p, reason);
 }
 
+/* NULL, or that stages of so many bytes exceed the local memory that the device was seen to give.
+ */
+static inline const char *matmul_unsuited_local(const job *j, size_t bytes, text *reason)
+{
+    if (bytes <= j->device->large_local)
+        return NULL;
+    text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", bytes,
+                j->device->large_local);
+    return text_get(reason);
+}
+
 #endif

@@ -76,28 +76,20 @@ void matmul_wgmma_defines(const job *j, text *out)
         text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
 
-/* What both variants want of one product. */
+/* What both variants want of the device. */
 static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t local =
         param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES +
         ALIGNMENT;
-    const char *why = matmul_unsuited_sizes(p, reason);
+    const char *why;
 
-    if (why)
-        return why;
-    if (p->type != TSR_F32) {
-        text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
-        return text_get(reason);
-    }
     if (param(j->params, "TILE_M") + tile_n(j) > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    if (local > j->device->large_local) {
-        text_format(reason, "its stages take %zu bytes of local memory, and there are %zu", local,
-                    j->device->large_local);
-        return text_get(reason);
-    }
+    why = matmul_unsuited_local(j, local, reason);
+    if (why)
+        return why;
     /* In floating point first, where no product wraps. */
     if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
         packing_of(j).bytes > j->device->max_allocation) {
@@ -108,38 +100,50 @@ static const char *unsuited(const job *j, text *reason)
     return NULL;
 }
 
-/* They run the products of a batch one after another: what the first wants, all do. */
-static const char *unsuited_each(const job *j, text *reason)
+/* NULL, or why it is no product of float32, or too large. */
+static const char *unsuited_problem(const tsr_matmul_problem *p, text *reason)
 {
-    problem first = *j->problem;
-
-    first.matmul = matmul_product(&j->problem->matmul, 0);
-    return unsuited(&(job){&first, j->device, j->params}, reason);
+    if (p->type == TSR_F32)
+        return matmul_unsuited_sizes(p, reason);
+    text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
+    return text_get(reason);
 }
 
-const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
+const char *matmul_wgmma_unsuited_split(const tsr_matmul_problem *p, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const char *why = unsuited_problem(p, reason);
 
-    if (p->type == TSR_F32 && !real_is_plain(p->type, p->precision)) {
+    if (why)
+        return why;
+    if (!real_is_plain(p->type, p->precision)) {
         text_format(reason, "it gives f32 by three TF32 products, not %s",
                     tsr_precision_name(p->precision));
         return text_get(reason);
     }
-    if (p->k < K_LEAST && p->type == TSR_F32) {
+    if (p->k < K_LEAST) {
         text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_LEAST);
         return text_get(reason);
     }
-    return unsuited_each(j, reason);
+    return NULL;
+}
+
+const char *matmul_wgmma_unsuited_f32(const job *j, text *reason)
+{
+    /* Products of a batch run one after another: what the first wants, all do. */
+    const tsr_matmul_problem first = matmul_product(&j->problem->matmul, 0);
+    const char *why = matmul_wgmma_unsuited_split(&first, reason);
+
+    return why ? why : unsuited(j, reason);
 }
 
 const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem first = matmul_product(&j->problem->matmul, 0);
+    const char *why = unsuited_problem(&first, reason);
 
-    if (p->precision != TSR_PRECISION_TF32)
-        return "it computes in TF32, which --precision tf32 asks for";
-    return unsuited_each(j, reason);
+    if (!why && first.precision != TSR_PRECISION_TF32)
+        why = "it computes in TF32, which --precision tf32 asks for";
+    return why ? why : unsuited(j, reason);
 }
 
 size_t matmul_wgmma_workspace(const job *j)

@@ -14,4 +14,7 @@ const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason);
 size_t matmul_wgmma_workspace(const job *j);
 bool matmul_wgmma_step(const job *j, size_t i, step *out);
 
+/* NULL, or why a problem does not go by three TF32 products. */
+const char *matmul_wgmma_unsuited_split(const tsr_matmul_problem *p, text *reason);
+
 #endif

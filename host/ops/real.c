@@ -228,17 +228,17 @@ static double factor(const real_sum *s, double x)
     return s->grain > 0 && fabs(x) >= formats[TSR_F16].over ? copysign(INFINITY, x) : x;
 }
 
-/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero, which a
- * denormal may become. */
+/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero and with a
+ * denormal, which may count as zero. */
 static void note_rounded_up(real_sum *s, double a, double b)
 {
     const long double most = (long double)FLT_MAX / (1 + s->rounding);
-    const bool vanishes = a == 0 || b == 0 || is_denormal(s->type, a) || is_denormal(s->type, b);
+    const bool none = a * b == 0 || is_denormal(s->type, a) || is_denormal(s->type, b);
 
     if (!isfinite(a) || !isfinite(b) || fmaxl(fabsl((long double)a), fabsl((long double)b)) < most)
         return;
-    s->may_plus = s->may_plus || signbit(a) == signbit(b) || vanishes;
-    s->may_minus = s->may_minus || signbit(a) != signbit(b) || vanishes;
+    s->may_plus = s->may_plus || signbit(a) == signbit(b) || none;
+    s->may_minus = s->may_minus || signbit(a) != signbit(b) || none;
 }
 
 /* How far a factor may be off once it is rounded. */

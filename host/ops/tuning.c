@@ -175,17 +175,6 @@ size_t tuning_candidates(const problem *p, const device_facts *d, tuning **out)
     return finish(&g, by_rank, false, out);
 }
 
-bool tuning_find(const problem *p, const device_facts *d, tuning *out)
-{
-    tuning *list = NULL;
-    size_t n = tuning_candidates(p, d, &list);
-
-    if (n)
-        *out = list[0];
-    free(list);
-    return n > 0;
-}
-
 size_t tuning_in_force(const operation *op, const device_facts *d, tuning **out)
 {
     gathering g = {0};
@@ -193,6 +182,48 @@ size_t tuning_in_force(const operation *op, const device_facts *d, tuning **out)
     tuning_owner(d, &g.self);
     tuning_read(op, NULL, gather, &g);
     return finish(&g, by_class, true, out);
+}
+
+/* ---- what is passed over ------------------------------------------------------------------- */
+
+typedef struct troubles {
+    const problem *problem;
+    const char *problem_class;
+    tuning self;
+    void (*tell)(const char *file, const char *why, void *context);
+    void *context;
+    text last; /* file that was told of */
+} troubles;
+
+static bool look_for_trouble(const tuning *t, const char *file, const char *ignored, void *context)
+{
+    troubles *x = context;
+    text reason = {0};
+
+    if (t && !t->embedded && level_of(t, &x->self) != LEVEL_COUNT &&
+        (!*t->problem_class || strcmp(t->problem_class, x->problem_class) == 0))
+        ignored = tuning_stale(x->problem->op, t, &reason);
+    if (ignored && strcmp(file, text_get(&x->last)) != 0) {
+        x->tell(file, ignored, x->context);
+        text_clear(&x->last);
+        text_append(&x->last, file);
+    }
+    text_free(&reason);
+    return true;
+}
+
+void tuning_trouble(const problem *p, const device_facts *d,
+                    void (*tell)(const char *file, const char *why, void *context), void *context)
+{
+    text problem_class = {0};
+    troubles x = {.problem = p, .tell = tell, .context = context};
+
+    p->op->classify(p, &problem_class);
+    x.problem_class = text_get(&problem_class);
+    tuning_owner(d, &x.self);
+    tuning_read(p->op, x.problem_class, look_for_trouble, &x);
+    text_free(&problem_class);
+    text_free(&x.last);
 }
 
 /* ---- what an entry says ------------------------------------------------------------------ */

@@ -33,15 +33,17 @@ typedef struct tuning {
                        "default" */
 } tuning;
 
-/** The best entry for a problem on a device.  False where there is none. */
-bool tuning_find(const problem *p, const device_facts *d, tuning *out);
-
 /** Every entry that fits a problem on a device, best first; *out is malloced and the caller's.
  *  Returns their number: 0 where memory runs out, too. */
 size_t tuning_candidates(const problem *p, const device_facts *d, tuning **out);
 
 /** The best entry of each class of an operation that has one for this device; as above. */
 size_t tuning_in_force(const operation *op, const device_facts *d, tuning **out);
+
+/** Tell of each file of the user's in which a look-up for a problem on a device passes something
+ *  over: it cannot be read, or an entry is broken or stale.  Once a file, with the first reason. */
+void tuning_trouble(const problem *p, const device_facts *d,
+                    void (*tell)(const char *file, const char *why, void *context), void *context);
 
 /** Fill in whose entry it is: device, driver, family, vendor and kind. */
 void tuning_owner(const device_facts *d, tuning *out);

@@ -255,6 +255,45 @@ static answer probe_wgmma(tsr_session *s, char *why, size_t size)
     return ran;
 }
 
+/* Word `at` of the box that probe_tensor_copy.cl copies: from row 2 and column 4 of its matrix of 6
+ * by 16, rows of 32 words with their 16-byte chunks swizzled, 0 outside, and rounded to
+ * TF32, ties to even. */
+static cl_uint tensor_word(unsigned at)
+{
+    const unsigned row = at / 32, column = ((at % 32 / 4) ^ (row & 7)) * 4 + at % 4;
+    const float x = 1 + (float)((row + 2) * 16 + column + 4 + 1) * 0x1p-12F;
+    cl_uint bits;
+
+    if (row + 2 >= 6 || column + 4 >= 16)
+        return 0;
+    memcpy(&bits, &x, sizeof(bits));
+    return (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000u;
+}
+
+static answer probe_tensor_copy(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[WARP_GROUP];
+    answer ran;
+
+    if (!s->device.facts.nvidia) {
+        snprintf(why, size, "the vendor is not NVIDIA");
+        return ANSWER_NO;
+    }
+    if (s->device.facts.nv_capability != 90) {
+        snprintf(why, size, "compute capability %u.%u, and it is used on 9.0 alone",
+                 s->device.facts.nv_capability / 10, s->device.facts.nv_capability % 10);
+        return ANSWER_NO;
+    }
+    ran = run_group(s, "probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
+    for (unsigned i = 0; i < WARP_GROUP && ran == ANSWER_YES; i++) {
+        if (got[i] != tensor_word(i) + 3 * tensor_word(128 + i)) {
+            snprintf(why, size, "it copies wrongly: item %u got 0x%08x", i, got[i]);
+            ran = ANSWER_NO;
+        }
+    }
+    return ran;
+}
+
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
 static size_t *detail(device_facts *d, feature f)
 {
@@ -291,7 +330,8 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
                                [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
                                [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
                                [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
-                               [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"}};
+                               [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
+                               [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

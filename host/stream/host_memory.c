@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
+#include "session/events.h"
 #include "session/program.h"
 
 /* One call in progress. */
@@ -135,18 +136,14 @@ static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
     return TSR_OK;
 }
 
-/* Nanoseconds from the start of one command to the end of another; 0 on a queue without times. */
+/* Device time of the commands; 0 on a queue that records none, or does not tell. */
 static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
 {
-    cl_ulong start = 0, end = 0;
+    double ns = 0;
 
-    if (!s->profiling ||
-        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
-            CL_SUCCESS ||
-        clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) !=
-            CL_SUCCESS)
-        return 0;
-    return end - start;
+    if (s->profiling)
+        events_span(first, last, &ns, NULL);
+    return (uint64_t)ns;
 }
 
 static tsr_status compute(call *c, tsr_error *err)

@@ -29,7 +29,7 @@ class Bench(Case):
         return rows_of(self.bench(*args, "--json", "--quiet", **options).out)
 
     def check_row(self, row):
-        self.assertEqual(row["schema"], "tessera-result-1")
+        self.assertEqual(row["schema"], "tessera-result-2")
         self.assertTrue(row["verified"], row)
         self.assertLessEqual(row["worst"], 1)
         self.assertGreaterEqual(row["samples"], 3)
@@ -55,11 +55,12 @@ class Kernels(Bench):
         for row in rows:
             self.assertEqual((row["op"], row["size"], row["unit"]), ("matvec", "300x70", "GB/s"))
             if row["unsuited"]:
-                self.assertEqual(row["samples"], 0)
+                self.assertEqual((row["samples"], row["outcome"]), (0, "unsuited"))
                 self.assertFalse(row["unsuited"].startswith("matvec/"), row)
             else:
                 self.check_row(row)
-                self.assertEqual((row["timer"], row["kind"]), ("events", "kernel"))
+                self.assertEqual([row[k] for k in ("timer", "kind", "outcome", "selected", "place")],
+                                 ["events", "kernel", "timed", "named", "device"])
                 self.assertGreater(row["build_cold_ns"], row["build_cached_ns"])
                 self.assertGreater(row["build_cached_ns"], 0)
                 self.assertGreater(row["enqueue_ns"], 0)
@@ -166,7 +167,8 @@ class Host(Bench):
         for row in rows:
             if not row["unsuited"]:
                 self.check_row(row)
-            self.assertEqual((row["timer"], row["device_id"]), ("wall", "host"))
+            self.assertEqual((row["timer"], row["device_id"], row["place"]),
+                             ("wall", "host", "host"))
             self.assertEqual(row["build_cold_ns"], 0)
 
     def test_sizes(self):
@@ -203,6 +205,27 @@ class Host(Bench):
         self.assertLess(time.monotonic() - start, 30)
         self.assertIn("the budget is over", r.err)
 
+    def test_rows_that_the_budget_does_not_reach(self):
+        """Each is named, in the table and for programs."""
+        r = self.bench("matmul", "--kernel", "all", "--size", "150", "--size", "151", "--budget",
+                       "0.01", "-o", "r.json")
+        listing = json.loads(self.succeed("kernels", "matmul", *self.device, "--json").out)
+        names = [v["name"] for v in listing["operations"][0]["variants"] if not v.get("file")]
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            rows = rows_of(f.read())
+        self.assertEqual([(row["size"], row["name"]) for row in rows],
+                         [(size, name) for size in ("150x150x150", "151x151x151")
+                          for name in names])
+        late = [row for row in rows if row["outcome"] == "late"]
+        self.assertGreaterEqual(len(late), len(names))
+        for row in late:
+            self.assertEqual((row["unsuited"], row["samples"], row["timer"]),
+                             ("the budget is over", 0, "wall"))
+            self.assertRegex(r.out, r"(?m)^  %s +left out: the budget is over$" % row["name"])
+        self.assertIn("%d of %d rows are done" % (len(rows) - len(late), len(rows)), r.err)
+        chosen, = self.rows("sort", "--size", "1000", "--budget", "5")
+        self.assertEqual(chosen["selected"], "preferred")
+
     def test_wrong_command_lines(self):
         for args, says in (
                 ((), "0 of 1"),
@@ -213,6 +236,11 @@ class Host(Bench):
                 (("matmul", "--size", "12q"), "12q"),
                 (("matmul", "--size", "2^99"), "2^99"),
                 (("matmul", "--size", "-1"), "-1"),
+                (("matmul", "--size", "0"), "'0' is an empty matmul"),
+                (("matmul", "--size", "8", "--size", "3x4x0"), "'3x4x0' is an empty"),
+                (("matvec", "--size", "0x5"), "'0x5' is an empty"),
+                (("sort", "--size", "0"), "'0' is an empty sort"),
+                (("sort", "--size", "0^2"), "'0^2' is an empty"),
                 (("matmul", "--size", "99999999999999999999"), "9999"),
                 (("matmul", "--trans"), "trans"),
                 (("sort", "--precision", "f32"), "precision"),

@@ -8,7 +8,8 @@ import numpy as np
 
 from cli_support import Case, has_opencl
 
-FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory", "wgmma"}
+FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory", "wgmma",
+            "tensor copies"}
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -39,10 +40,24 @@ class Measured(Case):
              "-o", cls.file],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
             env=environment(TESSERA_CACHE_DIR=os.path.join(cls.cache, "own")))
-        cls.rows = []
-        if os.path.exists(cls.file):
-            with open(cls.file, encoding="utf-8") as f:
-                cls.rows = rows_of(f.read())
+        cls.rows = cls.read()
+
+    @classmethod
+    def read(cls):
+        if not os.path.exists(cls.file):
+            return []
+        with open(cls.file, encoding="utf-8") as f:
+            return rows_of(f.read())
+
+    def again(self, *args):
+        """The limits of a further run, which finds the first's: {name: row}, and what it said."""
+        own = self.path("own")
+        if not os.path.exists(own):
+            shutil.copytree(os.path.join(self.cache, "own"), own)
+        r = self.succeed("roofline", "matmul", "--size", "8", "--device", "cpu", "-o", "more.json",
+                         *args, env={"TESSERA_CACHE_DIR": own})
+        with open(self.path("more.json"), encoding="utf-8") as f:
+            return {row["name"]: row for row in rows_of(f.read()) if row["kind"] == "limit"}, r
 
     def limits(self):
         return {r["name"]: r for r in self.rows if r["kind"] == "limit"}
@@ -54,7 +69,7 @@ class Measured(Case):
         self.assertEqual([r["name"] for r in self.rows if r["kind"] == "limit"], LIMITS)
         for name, r in self.limits().items():
             self.assertIn(r["unit"], UNITS)
-            self.assertEqual(r["schema"], "tessera-result-1")
+            self.assertEqual(r["schema"], "tessera-result-2")
             if r["unsuited"]:
                 self.assertEqual((r["rate"], r["verified"]), (0, False), r)
             else:
@@ -112,6 +127,30 @@ class Measured(Case):
         self.assertEqual((bench["bound_by"], bench["limit_rate"]),
                          (here["bound_by"], here["limit_rate"]))
 
+    def test_the_best_of_all_runs_is_kept(self):
+        """A later run takes no limit back, says which it kept, and --fresh does take them back."""
+        before, (after, r) = self.limits(), self.again()
+        kept = 0
+        for name, row in after.items():
+            old = before[name]
+            if not old["rate"]:
+                self.assertEqual(row["unsuited"], old["unsuited"])
+                continue
+            if old["unit"] == "us":
+                self.assertLessEqual(row["rate"], old["rate"], name)
+            else:
+                self.assertGreaterEqual(row["rate"], old["rate"], name)
+            is_kept = row["median_ns"] == old["median_ns"] and row["rate"] == old["rate"]
+            kept += is_kept
+            self.assertEqual(row["when"] == old["when"], is_kept, (row, old))
+            line = next(s for s in r.out.splitlines() if s.startswith("    %s " % name))
+            self.assertEqual("; kept from %s, now " % old["when"] in line, is_kept, line)
+        self.assertEqual(len(re.findall("^hint: %d of the limits" % kept, r.err)), kept > 0, r)
+        fresh, r = self.again("--fresh")
+        self.assertNotIn("kept from", r.out + r.err)
+        for name, row in fresh.items():
+            self.assertGreater(row["when"], after[name]["when"])
+
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class Others(Case):
@@ -154,6 +193,7 @@ class Others(Case):
         self.assertIn("wrong result", r.err)
         self.assertEqual(rows["fp32"]["rate"], 0)
         self.assertIn("wrong result", rows["fp32"]["unsuited"])
+        self.assertEqual(rows["fp32"]["outcome"], "wrong")
         self.assertGreater(rows["memory read"]["rate"], 0)
         self.assertNotIn("limits of ", kept)  # a wrong measurement is no limit
 
@@ -167,6 +207,7 @@ class Others(Case):
         start = time.monotonic()
         self.fail_with(2, "roofline", "sort", "--size", "10x10", says="10x10")
         self.fail_with(2, "roofline", "matmul", "sort", "--size", "8x8x8", says="8x8x8")
+        self.fail_with(2, "roofline", "sort", "--size", "0", says="'0' is an empty sort")
         self.assertLess(time.monotonic() - start, 20)
 
     def test_an_output_that_cannot_be_written_costs_no_measuring(self):

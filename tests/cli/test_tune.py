@@ -40,6 +40,9 @@ class Tuned(Case):
         with open(os.path.join(self.tuning, name), "w", encoding="utf-8") as f:
             json.dump({"schema": "tessera-tuning-1", "entries": entries}, f)
 
+    def document(self, *entries):
+        return json.dumps({"schema": "tessera-tuning-1", "entries": entries})
+
     def multiply(self, n, *args):
         """The report of a product of n x n matrices."""
         rng = np.random.default_rng(1)
@@ -76,6 +79,39 @@ class OnHost(Tuned):
         if c["best"]["median_ns"] > fastest:
             self.assertTrue(c["best"]["tied"], c["best"])
 
+    def test_each_rate_is_of_its_time(self):
+        """However soon the budget ends: before the finals, within them, or after."""
+        for budget in ("0.05", "0.3", "1"):
+            for c in self.tune("matvec", "--device", "host", "--size", "700", "--budget",
+                               budget)["classes"]:
+                timed = [t for t in c["tried"] if t["outcome"] in ("timed", "final")]
+                self.assertTrue(timed)
+                for t in timed + [t for t in (c["best"], c["fastest"], c["before"]) if t]:
+                    self.assertAlmostEqual(t["rate"] * t["median_ns"] / (4 * (700 * 700 + 1400)), 1,
+                                           9, t)
+                for t in (c["best"], c["fastest"]):
+                    self.assertTrue(t is None or t["outcome"] == "final", t)
+                    self.assertTrue(t is None or t in c["tried"], t)
+
+    def test_what_a_class_holds(self):
+        """The table, the rows and `kernels` name the problems that take the winner."""
+        holds = "4-byte, 1 to 2^12 - 1 keys"
+        r = self.succeed("tune", "sort", "--device", "host", "--size", "1000", "--budget", "2",
+                         env=self.env())
+        self.assertIn("  kept for %s in %s/" % (holds, self.tuning), r.out)
+        (c,) = self.tune("sort", "--device", "host", "--size", "999", "--budget", "2")["classes"]
+        self.assertEqual((c["class"], c["holds"]), ("4-byte below 2^12", holds))
+        args = ("kernels", "sort", "--device", "host")
+        self.assertIn("  tuned for %s: " % holds, self.succeed(*args, env=self.env()).out)
+        d = json.loads(self.succeed(*args, "--json", env=self.env()).out)
+        self.assertIn(holds, [e["holds"] for e in d["operations"][0]["tuning"]["entries"]])
+
+    def test_nothing_kept_says_why(self):
+        r = self.succeed("tune", "matmul", "--device", "host", "--size", "300", "--budget",
+                         "0.0001", env=self.env())
+        self.assertIn("  nothing kept: the fastest were not compared\n", r.out)
+        self.assertIn("nothing kept: the time was too short", r.err)
+
     def test_several_sizes(self):
         d = self.tune("sort", "--device", "host", "--size", "1000", "--size", "2^20", "--size",
                       "900", "--budget", "30")
@@ -102,6 +138,7 @@ class OnHost(Tuned):
         self.fail_with(2, "tune", "matmul", "--set", "TILE=8,7", says=("TILE", "'7'"))
         self.fail_with(2, "tune", "matmul", "--kernel", "naive", "--set", "TILE=8", says="TILE=8")
         self.fail_with(2, "tune", "sort", "--size", "3x3", says="3x3")
+        self.fail_with(2, "tune", "sort", "--size", "0", says="'0' is an empty sort")
         self.fail_with(2, "tune", "sort", "--budget", "0", says="budget")
         self.fail_with(2, "tune", "sort", "--json", "-o", "-", says="standard output")
 
@@ -184,6 +221,46 @@ class LookUp(Tuned):
         self.assertEqual(t["chosen"]["variant"], "ijk")
         self.assertEqual([e["level"] for e in t["entries"]], ["name"])
         self.assertEqual(len(t["ignored"]), 2)
+
+    def test_what_is_passed_over_is_warned_of(self):
+        """One line a file, that names it and why; the next source serves, and --quiet is quiet."""
+        self.save("a.npy", np.ones((16, 16), np.float32))
+        run = ("matmul", "a.npy", "a.npy", "-o", "c.npy", "--device", "host")
+        bench = ("bench", "matmul", "--size", "16", "--size", "17", "--device", "host", "--budget",
+                 "1")
+        tune = ("tune", "matmul", "--size", "16", "--device", "host", "--budget", "0.3")
+        self.put("matmul-good.json", [self.entry()])
+        for content, why in (
+                ("{ nothing", "no JSON: line 1"),
+                (json.dumps({"schema": "tessera-tuning-9", "entries": []}), "'tessera-tuning-9'"),
+                (self.document(self.entry(variant="gone"), self.entry(variant="fled")), "'gone'"),
+                (self.document(self.entry(parameters="TILE=8")), "TILE"),
+                (self.document(self.entry(variant="tiled", parameters="TILE=7")), "'7'")):
+            self.write("tuning/matmul-bad.json", content)
+            for args in (run, bench, tune):
+                r = self.succeed(*args, env=self.env())
+                warnings = [s for s in r.err.splitlines() if "warning" in s]
+                self.assertEqual(len(warnings), 1, r)
+                self.assertTrue(warnings[0].startswith(
+                    "tessera: warning: %s/matmul-bad.json: ignored: " % self.tuning), r)
+                self.assertIn(why, warnings[0], r)
+                r = self.succeed(*args, "--quiet", env=self.env())
+                self.assertNotIn("warning", r.err)
+            for name in os.listdir(self.tuning):
+                if name.startswith("matmul."):
+                    os.remove(os.path.join(self.tuning, name))  # what tune kept
+            self.assertIn("matmul-good.json", self.multiply(16, "--device", "host")["chosen"])
+            self.assertNotIn("warning", self.succeed(*run, "--kernel", "ijk", env=self.env()).err)
+
+    def test_what_does_not_concern_a_call_is_not_warned_of(self):
+        self.save("a.npy", np.ones((16, 16), np.float32))
+        self.put("matmul-bad.json", [
+            self.entry(variant="gone", device="another", kind="gpu", vendor="another"),
+            self.entry(variant="gone", **{"class": "float64 tt 8x8x8"})])
+        self.write("tuning/sort-bad.json", "{")
+        r = self.succeed("matmul", "a.npy", "a.npy", "-o", "c.npy", "--device", "host",
+                         env=self.env())
+        self.assertNotIn("warning", r.err)
 
     def test_later_calls_of_a_session_see_a_new_entry(self):
         """--repeat and verify run many calls in one session; an entry does not change results."""

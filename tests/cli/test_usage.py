@@ -38,6 +38,30 @@ class Help(Case):
         self.assertRegex(text, r"--precision P .*tf32 where matrix units have it; no kernel has bf16 or f16")
         self.assertRegex(text, r"--repeat N .*warm")
 
+    def test_help_states_defaults(self):
+        device = r"--device +what TESSERA_DEVICE names, else the first GPU, accelerator or CPU"
+        for name, *defaults in (
+                ("devices", r"--device +all"),
+                ("kernels", device, r"--type +f32; sort u32"),
+                ("matmul", device, r"--kernel +the tuned variant, else", r"--alpha +1", r"--beta +0",
+                 r"--repeat +1", r"--set +the tuned values"),
+                ("sort", device, r"--kernel +the tuned variant, else", r"--repeat +1"),
+                ("verify", device, r"--kernel +every variant", r"--seed +1"),
+                ("bench", device, r"--size +1024 for matmul, 4096 for matvec, 10M for sort",
+                 r"--kernel +the tuned variant, else", r"--budget +none", r"--repeat +5 samples",
+                 r"--seed +1", r"--type +f32"),
+                ("roofline", device, r"--size +matmul 4096"),
+                ("tune", device, r"--size +some", r"--kernel +every variant", r"--budget +30 for",
+                 r"--seed +1")):
+            text = self.succeed(name, "--help").out
+            head, defaults_part = text.split("\nDefaults:\n")
+            for line in defaults:
+                self.assertRegex(defaults_part, r"(?m)^  %s" % line)
+            for line in defaults_part.splitlines():
+                option = line.split()[0]
+                if option.startswith("-"):
+                    self.assertRegex(head, r"(?m)^ .*%s\b" % option)
+
     def test_version(self):
         for args in (("--version",), ("matmul", "--version")):
             self.assertRegex(self.succeed(*args).out, r"^tessera \S+\n$")
@@ -68,6 +92,24 @@ class Wrong(Case):
         self.fail_with(2, "matmul", "a", "b", "--zzzzzz", says="unknown option '--zzzzzz'")
         self.fail_with(2, "sort", "-x", says="unknown option '-x'")
         self.fail_with(2, "--versoin", says="did you mean '--version'?")
+
+    def test_one_value_given_twice(self):
+        """Of two values none is silently dropped; what may be repeated says so."""
+        for command, option, first, second in (
+                ("bench", "--device", "cpu", "host"), ("bench", "--device", "host", "host"),
+                ("bench", "--type", "f32", "f64"), ("bench", "--budget", "1", "2"),
+                ("bench", "--kernel", "naive", "tiled"), ("tune", "--seed", "1", "2"),
+                ("matmul", "--alpha", "1", "2"), ("matmul", "-o", "c.npy", "d.npy")):
+            operands = ("matmul",) if command != "matmul" else ("a.npy", "b.npy")
+            name = "--output" if option == "-o" else option
+            self.fail_with(2, command, *operands, option, first, option, second,
+                           says=("option '%s' is given twice" % name, "'%s' or '%s'" %
+                                 (first, second)))
+        self.fail_with(2, "matmul", "a", "b", "-o", "c.npy", "--output=d.npy", says="'--output'")
+        self.succeed("bench", "sort", "--size", "10", "--size", "20", "--budget", "1", "--device",
+                     "host", "--quiet", "--quiet")
+        for name in ("bench", "tune", "roofline"):
+            self.assertRegex(self.succeed(name, "--help").out, r"--size .*may be repeated")
 
     def test_one_dash_for_two(self):
         for argument in ("-trans-a", "-verify", "-alpha=2", "-output"):
@@ -134,11 +176,6 @@ class Wrong(Case):
         self.save("--odd", np.arange(3, dtype=np.float32))
         self.succeed("sort", "--device", "host", "-o", "out.npy", "--", "--odd")
         self.assertEqual(self.load("out.npy").tolist(), [0, 1, 2])
-
-    def test_the_last_value_counts(self):
-        self.save("k.npy", np.arange(3, dtype=np.float32))
-        self.succeed("sort", "k.npy", "-o", "x.npy", "-o", "y.npy", "--device", "host")
-        self.assertEqual(self.names(), ["k.npy", "y.npy"])
 
     def test_no_output(self):
         self.fail_with(2, "matmul", "a", "b", says="-o FILE")

@@ -21,13 +21,17 @@ MARKERS = f"head\n<!-- {figures.MARKER} -->\nold\n<!-- end {figures.MARKER} -->\
 
 def ours(rate, op="matmul", n=1024, where=GPU, **fields):
     fields = dict(dict(name="block", timer="wall", verified=True, limit_rate=1e6,
-                       chosen="first in the order of preference"), **fields)
+                       selected="preferred"), **fields)
     return made_up_rows.timed(made_up_rows.job(where, op, n, **fields), rate)
 
 
 def peer(name, place, rate, *args, **fields):
-    return ours(rate, *args, **dict(dict(kind="peer", name=name, chosen=figures.PLACES[place],
+    return ours(rate, *args, **dict(dict(kind="peer", name=name, place=place, selected="",
                                          peer_version="9.9"), **fields))
+
+
+def refused(why, outcome="unsuited"):
+    return dict(outcome=outcome, unsuited=why)
 
 
 def limit(name, rate, where=GPU, **fields):
@@ -52,31 +56,31 @@ class Table(unittest.TestCase):
         self.assertEqual(cells(*made_up_rows.limit_rows("gpu", GPU)), [])
 
     def test_peers_of_every_place(self):
-        got = cells(ours(20000), peer("OpenBLAS", "processor", 90000),
-                    peer("CLBlast", "OpenCL", 15.5), peer("Slow CL", "OpenCL", 10),
-                    peer("cuBLAS", "CUDA", 40000))
+        got = cells(ours(20000), peer("OpenBLAS", "host", 90000),
+                    peer("CLBlast", "device", 15.5), peer("Slow CL", "device", 10),
+                    peer("cuBLAS", "cuda", 40000))
         self.assertEqual(got, [[GPU["device"], "matmul 1024x1024x1024 float32",
                                 "20.0 TFLOP/s, `block`", "cuBLAS 40.0 TFLOP/s", "0.50",
                                 "CLBlast 15.5 GFLOP/s", "1,290"]])
 
     def test_processor_where_cuda_has_no_rate(self):
         job = ("sort", 1 << 20, CPU)
-        got = cells(ours(600, *job), peer("CUB", "CUDA", 900, *job, unsuited="no such device"),
-                    peer("wrong", "processor", 900, *job, verified=False),
-                    peer("std::sort", "processor", 150, *job))
+        got = cells(ours(600, *job), peer("CUB", "cuda", 900, *job, **refused("no such device")),
+                    peer("wrong", "host", 900, *job, verified=False),
+                    peer("std::sort", "host", 150, *job))
         self.assertEqual(got, [[CPU["device"], "sort 2^20 uint32", "600 Mkeys/s, `block`",
                                 "std::sort 150 Mkeys/s", "4.00", "", ""]])
 
     def test_missing_peers(self):
         """What was not put beside others has no line; what none could do has one without them."""
         self.assertEqual(cells(ours(100)), [])
-        got = cells(ours(100), peer("cuBLAS", "CUDA", 1, unsuited="too small"))
+        got = cells(ours(100), peer("cuBLAS", "cuda", 1, **refused("too small")))
         self.assertEqual([line[3:] for line in got], [["", "", "", ""]])
 
     def test_which_row_is_ours(self):
         """Not a row by the device's clock, of a named variant, or of another job."""
-        rival = peer("cuBLAS", "CUDA", 50)
-        for other in (ours(100, timer="events"), ours(100, chosen="named by the caller"),
+        rival = peer("cuBLAS", "cuda", 50)
+        for other in (ours(100, timer="events"), ours(100, selected="named"),
                       ours(100, n=512), ours(100, where=CPU), ours(100, cold=False),
                       ours(100, verified=False), ours(100, precision="tf32")):
             self.assertEqual(cells(other, rival), [], other)
@@ -85,20 +89,20 @@ class Table(unittest.TestCase):
 
     def test_peer_of_another_precision(self):
         """It is timed in the same comparison, but is of another job."""
-        got = cells(ours(10), peer("cuBLAS TF32", "CUDA", 90, precision="tf32",
-                                   problem="1024x1024x1024 float32 tf32"), peer("b", "CUDA", 20))
+        got = cells(ours(10), peer("cuBLAS TF32", "cuda", 90, precision="tf32",
+                                   problem="1024x1024x1024 float32 tf32"), peer("b", "cuda", 20))
         self.assertEqual([line[1:5] for line in got], [
             ["matmul 1024x1024x1024 float32", "10.0 GFLOP/s, `block`", "b 20.0 GFLOP/s", "0.50"]])
 
     def test_unknown_place(self):
         with self.assertRaisesRegex(figures.Problem, "of x does not say where it ran: 'far away'"):
-            cells(ours(1), peer("x", "CUDA", 1, chosen="far away"))
+            cells(ours(1), peer("x", "far away", 1))
 
     def test_newest(self):
         """Of one job on one device, wherever it stands."""
         def compared(rate, day, **fields):
             when = f"2001-01-{day:02}T00:00:00Z"
-            return ours(rate, when=when, **fields), peer("cuBLAS", "CUDA", 100, when=when, **fields)
+            return ours(rate, when=when, **fields), peer("cuBLAS", "cuda", 100, when=when, **fields)
 
         got = cells(*compared(10, 2, driver="a"), *compared(30, 4, driver="b"),
                     *compared(20, 3, driver="c"))
@@ -107,10 +111,10 @@ class Table(unittest.TestCase):
     def test_order(self):
         """Devices as they come, each named once; operations, types and then sizes in order."""
         wide = dict(type="float64", problem="9x9x9 float64")
-        rows = [ours(10, n=9, **wide), peer("a", "OpenCL", 10, n=9, **wide)]
+        rows = [ours(10, n=9, **wide), peer("a", "device", 10, n=9, **wide)]
         for where, op, n in ((GPU, "sort", 512), (GPU, "matmul", 2048), (CPU, "matvec", 64),
                              (GPU, "matmul", 256), (GPU, "matvec", 32)):
-            rows += [ours(10, op, n, where), peer("a", "OpenCL", 10, op, n, where)]
+            rows += [ours(10, op, n, where), peer("a", "device", 10, op, n, where)]
         self.assertEqual([line[:2] for line in cells(*rows)], [
             [GPU["device"], "matmul 256x256x256 float32"], ["", "matmul 2048x2048x2048 float32"],
             ["", "matmul 9x9x9 float64"], ["", "matvec 32x32 float32"], ["", "sort 512 uint32"],
@@ -136,14 +140,14 @@ class Table(unittest.TestCase):
     def test_hostile_names(self):
         """A name from a file is text in its cell."""
         where = dict(GPU, device="a|b <img> `c`")
-        got = figures.table(named(ours(1, where=where), peer("x|y", "OpenCL", 1, where=where)))
+        got = figures.table(named(ours(1, where=where), peer("x|y", "device", 1, where=where)))
         self.assertIn(r"| a\|b \<img> \`c\` |", got)
         self.assertIn(r"x\|y 1.00 GFLOP/s", got)
 
     def test_what_was_compared(self):
         got = figures.table(named(
-            ours(1), peer("b", "CUDA", 2), peer("slower", "CUDA", 1), peer("a", "OpenCL", 1),
-            ours(1, n=8, when="2001-02-03T00:00:00Z"), peer("b", "CUDA", 2, n=8)))
+            ours(1), peer("b", "cuda", 2), peer("slower", "cuda", 1), peer("a", "device", 1),
+            ours(1, n=8, when="2001-02-03T00:00:00Z"), peer("b", "cuda", 2, n=8)))
         self.assertEqual(got.splitlines()[-1],
                          "- Made-up GPU 9000, Made-up CL, driver 0.0 made up, "
                          "2001-01-01 to 2001-02-03: a (9.9), b (9.9).")
@@ -158,9 +162,9 @@ class Drawn(unittest.TestCase):
 
     def test_only_what_belongs_together(self):
         rows = [limit("fp32", 900), limit("fp64", 450), limit("memory read", 80),
-                limit("memory copy", 70, unsuited="too little memory"),
+                limit("memory copy", 70, **refused("too little memory")),
                 ours(5, bound_by="fp32", name="tiled", timer="events"), ours(9, bound_by="fp32"),
-                peer("cuBLAS", "CUDA", 10), peer("elsewhere", "processor", 1, limit_rate=0.0)]
+                peer("cuBLAS", "cuda", 10), peer("elsewhere", "host", 1, limit_rate=0.0)]
         self.assertEqual(self.drawn(*rows), {
             GPU["device"]: ["fp32", "memory read", "tiled", "block", "cuBLAS"]})
         self.assertEqual(self.drawn(*rows[:2], *rows[4:]), {}, "no limit of memory")
@@ -219,7 +223,7 @@ class Document(unittest.TestCase):
         """The command says in one line that a table is old, and writes nothing."""
         with tempfile.TemporaryDirectory() as folder:
             readme, rows = os.path.join(folder, "README.md"), os.path.join(folder, "bench-a.jsonl")
-            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "OpenCL", 1)])
+            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "device", 1)])
             with open(rows, "a", encoding="utf-8") as f:
                 f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
             fresh = figures.document(MARKERS, [

@@ -52,9 +52,10 @@ SIZES = {"matmul": [256, 512, 1024, 2048, 4096], "matvec": [1024, 4096, 16384],
          "sort": [1 << 16, 1 << 20, 1 << 24]}
 UNITS = {"matmul": "GFLOP/s", "matvec": "GB/s", "sort": "Mkeys/s"}
 
-BLANK = dict(schema="tessera-result-1", kind="kernel", op="", problem="", size="", type="float32",
-             precision="f32", name="", peer_version="", parameters="", options="", chosen="named",
-             unsuited="", version="0.0-test", when="2001-01-01T00:00:00Z", cold=True,
+BLANK = dict(schema="tessera-result-2", kind="kernel", outcome="timed", op="", problem="", size="",
+             type="float32", precision="f32", name="", peer_version="", parameters="", options="",
+             selected="named", chosen="named", place="device", unsuited="", version="0.0-test",
+             when="2001-01-01T00:00:00Z", cold=True,
              timer="events", samples=0, calls=1, min_ns=0.0, low_ns=0.0, median_ns=0.0,
              high_ns=0.0, max_ns=0.0, work=0.0, bytes=0.0, rate=0.0, unit="", bound_by="",
              share=0.0, limit_rate=0.0, verified=False, worst=0.0, sampled=False,
@@ -119,10 +120,10 @@ def limit_rows(kind, where):
         yield row(where, kind="limit", op="limit", problem="how %s is measured" % name, type="",
                   precision="", name=name, unit=unit, rate=value, verified=True,
                   cold=name.startswith("memory"), timer="wall" if wall else "events", samples=5, median_ns=1e6, low_ns=0.99e6, high_ns=1.01e6,
-                  min_ns=0.98e6, max_ns=1.1e6, chosen="")
+                  min_ns=0.98e6, max_ns=1.1e6, selected="", chosen="")
     yield row(where, kind="limit", op="limit", problem="how tensor tf32 is measured", type="",
-              precision="", name="tensor tf32", unit="GFLOP/s", chosen="", cold=False,
-              unsuited="the device has no tensor cores")
+              precision="", name="tensor tf32", unit="GFLOP/s", selected="", chosen="", cold=False,
+              outcome="unsuited", unsuited="the device has no tensor cores")
 
 
 def kernel_rows(kind, where, dice):
@@ -137,7 +138,7 @@ def kernel_rows(kind, where, dice):
                          from_device_ns=copied / 3, to_device_bytes=r["bytes"] * 2 / 3,
                          from_device_bytes=r["bytes"] / 3)
                 yield r
-        yield job(where, op, sizes[-1], name="needs-sub-groups",
+        yield job(where, op, sizes[-1], name="needs-sub-groups", outcome="unsuited",
                   unsuited="the device has no sub-groups")
 
 
@@ -148,7 +149,8 @@ def peer_rows(kind, where):
             for name, part, what in [(best[0], best[1], "kernel")] + [
                     (name, part, "peer") for name, part in PEERS[kind][op].items()]:
                 r = place(kind, job(where, op, n, name=name, kind=what, timer="wall",
-                                    peer_version="9.9" if what == "peer" else ""), part)
+                                    peer_version="9.9" if what == "peer" else "",
+                                    selected="" if what == "peer" else "preferred"), part)
                 yield {**r, "calls": 20}
 
 

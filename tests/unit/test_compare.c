@@ -216,13 +216,33 @@ static void missing_unsuited_and_unverified_have_no_ratio(void **state)
     comparison c;
 
     (void)state;
-    strcpy(b[1].unsuited, "no sub-groups");
+    result_refuse(&b[1], RESULT_UNSUITED, "no sub-groups");
     b[2].verified = false;
     c = built(files, 2);
     assert_int_equal(compare_judge(&c, line_named(&c, "naive"), 1).outcome, COMPARE_RATIO);
     assert_int_equal(compare_judge(&c, line_named(&c, "tiled"), 1).outcome, COMPARE_UNSUITED);
     assert_int_equal(compare_judge(&c, line_named(&c, "vector"), 1).outcome, COMPARE_MISSING);
     assert_int_equal(compare_judge(&c, line_named(&c, "warp"), 1).outcome, COMPARE_UNVERIFIED);
+    compare_close(&c);
+}
+
+/* What a budget left out hides no earlier or later time of the same line. */
+static void what_was_left_out_hides_nothing(void **state)
+{
+    result_row a[] = {row_of("d", "naive", 1, 0), row_of("d", "naive", 0, 0),
+                      row_of("d", "tiled", 0, 0), row_of("d", "tiled", 2, 0),
+                      row_of("d", "warp", 0, 0)};
+    compare_file file = {"a", a, 5};
+    comparison c;
+
+    (void)state;
+    result_refuse(&a[1], RESULT_LATE, "the budget is over");
+    result_refuse(&a[2], RESULT_LATE, "the budget is over");
+    result_refuse(&a[4], RESULT_LATE, "the budget is over");
+    c = built(&file, 1);
+    assert_ptr_equal(compare_cell(&c, line_named(&c, "naive"), 0), &a[0]);
+    assert_ptr_equal(compare_cell(&c, line_named(&c, "tiled"), 0), &a[3]);
+    assert_ptr_equal(compare_cell(&c, line_named(&c, "warp"), 0), &a[4]);
     compare_close(&c);
 }
 
@@ -359,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_file_without_rows_is_refused),
         cmocka_unit_test(a_ladder_keeps_its_order_when_a_later_file_has_more_steps),
         cmocka_unit_test(missing_unsuited_and_unverified_have_no_ratio),
+        cmocka_unit_test(what_was_left_out_hides_nothing),
         cmocka_unit_test(parameters_are_told_apart_where_a_column_has_several),
         cmocka_unit_test(the_last_row_of_a_line_counts),
         cmocka_unit_test(a_device_is_compared_with_itself),

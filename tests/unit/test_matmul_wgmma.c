@@ -216,6 +216,164 @@ static void test_alignment_is_told(void **state)
     text_free(&t);
 }
 
+/* One launch of a group a started tile of 128 x 256, and nothing beside it. */
+static void test_fused_needs_no_workspace(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    const params chosen = params_default(v);
+    problem p = product(257, 513, 65);
+    const job j = {&p, &d, &chosen};
+    step s[2];
+    uint32_t k;
+
+    (void)state;
+    assert_null(v->workspace);
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].global[0], 3 * 3 * 384);
+    assert_int_equal(s[0].local[0], 384);
+    memcpy(&k, s[0].arg[2].scalar, 4);
+    assert_int_equal(k, 65);
+    /* alpha == 0 scales C and sees nothing along k. */
+    p.matmul.alpha = 0;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    memcpy(&k, s[0].arg[2].scalar, 4);
+    assert_int_equal(k, 0);
+    p.matmul.n = 0;
+    assert_int_equal(count_steps(v, &j, s), 0);
+}
+
+static void test_fused_runs_elsewhere(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+    const char *name = "wgmma-3xtf32-fused";
+
+    (void)state;
+    expect_unsuited(name, &d, &p, NULL);
+    /* What the packed operands of the other would not fit. */
+    p = product(1 << 20, 1 << 20, 1 << 13);
+    expect_unsuited(name, &d, &p, NULL);
+    p = product(512, 512, 63);
+    expect_unsuited(name, &d, &p, "k is 63");
+    p = product(512, ((size_t)1 << 31) + 1, 512);
+    expect_unsuited(name, &d, &p, "32 bits");
+    p = product(512, 512, 512);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, "not tf32");
+    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    expect_unsuited(name, &d, &p, "not f32-strict");
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    p.matmul.type = TSR_F64;
+    expect_unsuited(name, &d, &p, "not float64");
+    p.matmul.type = TSR_F32;
+    /* Six stages of A and of B, by rows or along k; three blocks; alignment and barriers. */
+    d.large_local = 6 * (16384 + 16384) + 3 * 8192 + 1024 + 128;
+    expect_unsuited(name, &d, &p, "bytes of local memory");
+    p.matmul.trans_b = true;
+    expect_unsuited(name, &d, &p, NULL);
+    d.feature[FEATURE_WGMMA] = FEATURE_NO;
+    expect_unsuited(name, &d, &p, "wgmma");
+}
+
+/* Vectors of four are copied whole only where they are 16 aligned bytes in every row. */
+static void test_fused_tells_alignment(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    const params chosen = params_default(v);
+    problem p = product(64, 66, 64);
+    const job j = {&p, &d, &chosen};
+    text t = {0};
+
+    (void)state;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=0 -DALIGNED_A=1 -DALIGNED_B=0"));
+    text_clear(&t);
+    p.matmul.trans_b = true;
+    p.matmul.offset_a = 2;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=1 -DALIGNED_A=0 -DALIGNED_B=1"));
+    text_free(&t);
+}
+
+/* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256
+ * aligned bytes, transposed where k does not run along memory. */
+static void test_tensor_stages_what_it_must(void **state)
+{
+    enum { MAPS = 256 };
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-tensor");
+    const params chosen = params_default(v);
+    problem p = product(300, 520, 68);
+    const job j = {&p, &d, &chosen};
+    step s[2];
+    text t = {0};
+
+    (void)state;
+    p.matmul.precision = TSR_PRECISION_TF32;
+    p.matmul.trans_b = true;
+    assert_int_equal(v->workspace(&j), MAPS);
+    assert_int_equal(count_steps(v, &j, s), 2);
+    assert_int_equal(s[0].global[0], 256); /* the maps alone */
+    assert_int_equal(s[1].global[0], 3 * 3 * 384);
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DSTAGED_A=0 -DSTAGED_B=0"));
+    text_clear(&t);
+    /* B transposed: 520 rows of 68, padded to 128; pieces of 64 x 64. */
+    p.matmul.trans_b = false;
+    assert_int_equal(v->workspace(&j), MAPS + 520 * 128 * 4);
+    assert_int_equal(count_steps(v, &j, s), 2);
+    assert_int_equal(s[0].global[0], 2 * 9 * 256);
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DSTAGED_A=0 -DSTAGED_B=1"));
+    text_clear(&t);
+    /* Rows of A that are not aligned: as they are, 300 of 68, padded. */
+    p.matmul.offset_a = 1;
+    assert_int_equal(v->workspace(&j), MAPS + 520 * 128 * 4 + 300 * 128 * 4);
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DSTAGED_A=1 -DSTAGED_B=1"));
+    text_free(&t);
+    /* Nothing to add up: C is scaled alone. */
+    p.matmul.alpha = 0;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].global[0], 3 * 3 * 384);
+    p.matmul.m = 0;
+    assert_int_equal(count_steps(v, &j, s), 0);
+}
+
+static void test_tensor_runs_elsewhere(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+    const char *name = "wgmma-tensor";
+
+    (void)state;
+    expect_unsuited(name, &d, &p, "--precision tf32");
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, NULL);
+    p = product(512, ((size_t)1 << 31) + 1, 512);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, "32 bits");
+    /* What is copied as it is takes no workspace, however large; staged, B does not fit. */
+    p = product(100000, 100000, 100000);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    p.matmul.trans_b = true;
+    expect_unsuited(name, &d, &p, NULL);
+    p.matmul.trans_b = false;
+    expect_unsuited(name, &d, &p, "bytes of an allocation");
+    p = product((size_t)1 << 31, (size_t)1 << 31, (size_t)1 << 31);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, "bytes of an allocation");
+    p = product(512, 512, 512);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    d.large_local = 4 * (128 + 256) * 128;
+    expect_unsuited(name, &d, &p, "bytes of local memory");
+    d = hopper();
+    d.feature[FEATURE_TENSOR_COPY] = FEATURE_NO;
+    expect_unsuited(name, &d, &p, "tensor copies");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +383,11 @@ int main(void)
         cmocka_unit_test(test_what_runs_elsewhere),
         cmocka_unit_test(test_which_products_a_warp_takes),
         cmocka_unit_test(test_alignment_is_told),
+        cmocka_unit_test(test_fused_needs_no_workspace),
+        cmocka_unit_test(test_fused_runs_elsewhere),
+        cmocka_unit_test(test_fused_tells_alignment),
+        cmocka_unit_test(test_tensor_stages_what_it_must),
+        cmocka_unit_test(test_tensor_runs_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

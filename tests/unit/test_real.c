@@ -129,6 +129,14 @@ static void rounded_factors_widen_the_bound(void **state)
     fails(s, 1, 0, 0, INFINITY);
     fails(s, 1, 0, 0, NAN);
     fails(product(FLT_MAX, -0.25), 1, 0, 0, -INFINITY);
+    /* Times a denormal, which may count as zero, that infinity is NaN; times an ordinary number
+     * it is not. */
+    s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum_add(&s, FLT_MAX, 0x1p-140);
+    passes(s, 1, 0, 0, NAN);
+    s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
+    real_sum_add(&s, FLT_MAX, 0x1p-100);
+    fails(s, 1, 0, 0, NAN);
     s = real_sum_start(TSR_F32, TSR_PRECISION_TF32, &keeps);
     real_sum_add(&s, FLT_MAX, 0);
     passes(s, 1, 0, 0, 0);

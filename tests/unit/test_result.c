@@ -27,7 +27,9 @@ static result_row full_row(void)
                         .peer_version = "12.4",
                         .parameters = "TILE=16",
                         .options = "-DTILE=16",
-                        .chosen = "named",
+                        .selected = SELECTED_BY_TUNING,
+                        .chosen = "tuned: device entry",
+                        .place = RESULT_BY_CUDA,
                         .device = "d",
                         .platform = "p",
                         .vendor = "v",
@@ -95,6 +97,8 @@ static void a_row_reads_back(void **state)
     assert_string_equal(text_get(&line), text_get(&again));
     assert_int_equal(got.seed, UINT64_MAX);
     assert_int_equal(got.timer, TIMER_WALL);
+    assert_int_equal(got.selected, SELECTED_BY_TUNING);
+    assert_int_equal(got.place, RESULT_BY_CUDA);
     assert_true(isinf(got.worst));
     assert_true(got.time.high_ns == 3 && got.time.max_ns == 4.125 && got.rate == 0.1);
     assert_string_equal(got.peer_version, "12.4");
@@ -140,7 +144,7 @@ static void every_field_is_needed(void **state)
         refused(without, quoted);
         free(without);
     }
-    assert_int_equal(count, 48);
+    assert_int_equal(count, 51);
     text_free(&line);
     text_free(&header);
 }
@@ -166,14 +170,17 @@ static void what_no_row_says(void **state)
     refused("[]", "not a JSON object");
     refused("{}", "schema");
     refused("{\"schema\":\"tessera-run-1\"}", "tessera-run-1");
-    refused_with("schema", "\"schema\":\"tessera-result-2\"", "tessera-result-2");
-    refused_with("schema", "\"schema\":\"tessera-result-1\",\"colour\":1", "'colour'");
+    refused_with("schema", "\"schema\":\"tessera-result-1\"", "tessera-result-1");
+    refused_with("schema", "\"schema\":\"tessera-result-2\",\"colour\":1", "'colour'");
     refused_with("seed", "\"seed\":\"18446744073709551616\"", "'seed'");
     refused_with("seed", "\"seed\":\"-1\"", "'seed'");
     refused_with("samples", "\"samples\":1.5", "'samples'");
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
     refused_with("kind", "\"kind\":\"guess\"", "'kind'");
+    refused_with("selected", "\"selected\":\"named by the caller\"", "'selected'");
+    refused_with("place", "\"place\":\"\"", "'place'");
+    refused_with("outcome", "\"outcome\":\"wrong\"", "outcome is 'wrong'");
     refused_with("op", "\"op\":\"0123456789abcdef\"", "'op'");
     refused_with("low_ns", "\"low_ns\":2.5", "do not ascend");
     refused_with("max_ns", "\"max_ns\":null", "do not ascend");
@@ -205,7 +212,7 @@ static void csv(void **state)
     result_to_csv(&row, &out);
     assert_non_null(strstr(text_get(&out), ",\"a \"\"b\"\", c\","));
     assert_non_null(strstr(text_get(&out), ",18446744073709551615\r\n"));
-    assert_int_equal(strncmp(text_get(&out), "peer,matmul,4x5x6 float32,", 26), 0);
+    assert_int_equal(strncmp(text_get(&out), "peer,timed,matmul,4x5x6 float32,", 32), 0);
     text_free(&out);
 }
 

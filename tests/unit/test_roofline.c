@@ -177,7 +177,7 @@ static void the_host_has_no_limits(void **state)
     device_read_host(&device);
     assert_int_equal(tsr_session_open(&device, &options, &s, &err), TSR_OK);
     assert_false(roofline_recall(s, &l));
-    assert_int_equal(roofline_measure(s, &l, NULL, NULL, &err), TSR_EUNSUITED);
+    assert_int_equal(roofline_measure(s, false, &l, NULL, NULL, &err), TSR_EUNSUITED);
     assert_non_null(strstr(err.message, "host runs C"));
     tsr_session_close(s);
 }
@@ -217,6 +217,55 @@ static void a_failing_way_leaves_what_another_measured(void **state)
     assert_int_equal(rig_way_ended(TSR_ENOMEM, &some), TSR_ENOMEM);
 }
 
+static limit_result reached(double value)
+{
+    limit_result r = {.value = value, .way = "a way"};
+
+    snprintf(r.when, sizeof(r.when), "day %g", value);
+    return r;
+}
+
+/* The better of two runs, limit by limit: a cost is the better the smaller. */
+static void the_better_run_counts(void **state)
+{
+    const limit_result none = {0}, earlier = reached(7);
+    limit_result r = reached(5);
+
+    (void)state;
+    limit_merge(LIMIT_FP32, &earlier, &r);
+    assert_true(r.value == 7 && r.kept && r.now == 5);
+    assert_string_equal(r.when, "day 7");
+    r = reached(9);
+    limit_merge(LIMIT_FP32, &earlier, &r);
+    assert_true(r.value == 9 && !r.kept);
+    assert_string_equal(r.when, "day 9");
+    r = reached(9);
+    limit_merge(LIMIT_LAUNCH_QUEUED, &earlier, &r);
+    assert_true(r.value == 7 && r.kept && r.now == 9);
+    r = reached(5);
+    limit_merge(LIMIT_LAUNCH_QUEUED, &earlier, &r);
+    assert_true(r.value == 5 && !r.kept);
+    r = reached(5);
+    limit_merge(LIMIT_FP32, &none, &r);
+    assert_true(r.value == 5 && !r.kept);
+    limit_merge(LIMIT_LAUNCH_QUEUED, &none, &r);
+    assert_true(r.value == 5 && !r.kept);
+}
+
+/* A run that could not measure takes nothing away; one that measured wrong says so. */
+static void what_was_not_measured_now_counts_from_before(void **state)
+{
+    const limit_result earlier = reached(7);
+    limit_result r = {.why_not = "no memory"};
+
+    (void)state;
+    limit_merge(LIMIT_FP32, &earlier, &r);
+    assert_true(r.value == 7 && r.kept && r.now == 0 && !*r.why_not);
+    r = (limit_result){.why_not = "1 of 8 work-items gave a wrong result", .wrong = true};
+    limit_merge(LIMIT_FP32, &earlier, &r);
+    assert_true(r.value == 0 && !r.kept && r.wrong);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +280,8 @@ int main(void)
         cmocka_unit_test(the_host_has_no_limits),
         cmocka_unit_test(every_kernel_decides_what_is_kept),
         cmocka_unit_test(a_failing_way_leaves_what_another_measured),
+        cmocka_unit_test(the_better_run_counts),
+        cmocka_unit_test(what_was_not_measured_now_counts_from_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "measure/tune_space.h"
 #include "ops/registry.h"
 #include "ops/tuning.h"
+#include "ops/tuning_class.h"
 #include "ops/tuning_file.h"
 #include "ops/tuning_memo.h"
 #include "session/embedded.h"
@@ -104,6 +105,18 @@ static void store(const tuning *t)
         fail_msg("%s", err.message);
 }
 
+/* The best entry for a problem on a device; false where there is none. */
+static bool find(const problem *p, const device_facts *d, tuning *out)
+{
+    tuning *list = NULL;
+    const size_t n = tuning_candidates(p, d, &list);
+
+    if (n)
+        *out = list[0];
+    free(list);
+    return n > 0;
+}
+
 static void write_file(const char *name, const char *content)
 {
     char path[200];
@@ -125,10 +138,10 @@ static void what_is_stored_is_found(void **state)
     tuning t = entry_of(&d, &p, 5), found;
 
     (void)state;
-    assert_false(tuning_find(&p, &d, &found));
+    assert_false(find(&p, &d, &found));
     strcpy(t.problem, "1000x1000x1000 float32");
     store(&t);
-    assert_true(tuning_find(&p, &d, &found));
+    assert_true(find(&p, &d, &found));
     assert_string_equal(found.variant, "tiled");
     assert_string_equal(found.parameters, "TILE=8");
     assert_string_equal(found.level, "device");
@@ -136,7 +149,7 @@ static void what_is_stored_is_found(void **state)
     assert_true(found.median_ns == 5);
     assert_false(found.embedded);
     assert_int_equal(strncmp(found.where, folder, strlen(folder)), 0);
-    assert_false(tuning_find(&other, &d, &found));
+    assert_false(find(&other, &d, &found));
 }
 
 static void a_second_one_takes_its_place(void **state)
@@ -150,12 +163,12 @@ static void a_second_one_takes_its_place(void **state)
     t.median_ns = 6;
     store(&t);
     assert_int_equal(count_files(false), 1);
-    assert_true(tuning_find(&p, &d, &found));
+    assert_true(find(&p, &d, &found));
     assert_true(found.median_ns == 6);
     t = entry_of(&e, &p, 7); /* another driver */
     store(&t);
     assert_int_equal(count_files(false), 2);
-    assert_true(tuning_find(&p, &d, &found));
+    assert_true(find(&p, &d, &found));
     assert_true(found.median_ns == 6);
 }
 
@@ -174,11 +187,11 @@ static void names_do_not_collide(void **state)
     t = entry_of(&c, &p, 3);
     store(&t);
     assert_int_equal(count_files(false), 3);
-    assert_true(tuning_find(&p, &a, &found));
+    assert_true(find(&p, &a, &found));
     assert_true(found.median_ns == 1);
-    assert_true(tuning_find(&p, &b, &found));
+    assert_true(find(&p, &b, &found));
     assert_true(found.median_ns == 2);
-    assert_true(tuning_find(&p, &c, &found));
+    assert_true(find(&p, &c, &found));
     assert_true(found.median_ns == 3);
 }
 
@@ -197,7 +210,7 @@ static void levels_go_from_near_to_far(void **state)
 
     t.device[0] = t.driver[0] = t.family[0] = t.vendor[0] = t.kind[0] = '\0';
     store(&t);
-    assert_true(tuning_find(&p, &self, &found));
+    assert_true(find(&p, &self, &found));
     assert_string_equal(found.level, "default");
 
     strcpy(t.device, "Slow 7");
@@ -205,24 +218,24 @@ static void levels_go_from_near_to_far(void **state)
     strcpy(t.family, "sm_70");
     strcpy(t.kind, "gpu");
     store(&t);
-    assert_true(tuning_find(&p, &self, &found));
+    assert_true(find(&p, &self, &found));
     assert_string_equal(found.level, "vendor");
 
     strcpy(t.device, "Slow 9");
     strcpy(t.family, "sm_90");
     store(&t);
-    assert_true(tuning_find(&p, &self, &found));
+    assert_true(find(&p, &self, &found));
     assert_string_equal(found.level, "family");
 
     strcpy(t.device, "Fast 1");
     strcpy(t.driver, "1.0");
     store(&t);
-    assert_true(tuning_find(&p, &self, &found));
+    assert_true(find(&p, &self, &found));
     assert_string_equal(found.level, "name");
 
     strcpy(t.driver, "2.0");
     store(&t);
-    assert_true(tuning_find(&p, &self, &found));
+    assert_true(find(&p, &self, &found));
     assert_string_equal(found.level, "device");
 }
 
@@ -236,9 +249,9 @@ static void strangers_are_left_out(void **state)
     (void)state;
     store(&t);
     cpu.kind = DEVICE_CPU; /* of the same vendor */
-    assert_false(tuning_find(&p, &cpu, &found));
+    assert_false(find(&p, &cpu, &found));
     strcpy(other.vendor, "Another");
-    assert_false(tuning_find(&p, &other, &found));
+    assert_false(find(&p, &other, &found));
 }
 
 static void the_own_class_goes_before_every_class(void **state)
@@ -255,7 +268,7 @@ static void the_own_class_goes_before_every_class(void **state)
     assert_int_equal(tuning_candidates(&p, &d, &list), 2);
     assert_true(list[0].median_ns == 5 && list[1].median_ns == 6);
     free(list);
-    assert_true(tuning_find(&other, &d, &found));
+    assert_true(find(&other, &d, &found));
     assert_true(found.median_ns == 6);
 }
 
@@ -271,11 +284,11 @@ static void a_copied_file_serves(void **state)
     (void)state;
     assert_int_equal(tuning_write_text(two, 2, &content, NULL), TSR_OK);
     write_file("sort-mine.json", text_get(&content));
-    assert_false(tuning_find(&p, &d, &found));
+    assert_false(find(&p, &d, &found));
     write_file("matmul-mine.json.bak", text_get(&content));
-    assert_false(tuning_find(&p, &d, &found));
+    assert_false(find(&p, &d, &found));
     write_file("matmul-mine.json", text_get(&content));
-    assert_true(tuning_find(&p, &d, &found));
+    assert_true(find(&p, &d, &found));
     assert_true(found.median_ns == 5);
     text_free(&content);
 }
@@ -395,7 +408,7 @@ static void every_truncation_is_ignored(void **state)
     for (size_t n = content.length - 2; n > 0; n--) { /* the last byte is a line end */
         content.data[n] = '\0';
         write_file("matmul-x.json", text_get(&content));
-        assert_false(tuning_find(&p, &d, &found));
+        assert_false(find(&p, &d, &found));
     }
     text_free(&content);
 }
@@ -410,10 +423,85 @@ static void no_folder_is_no_tuning(void **state)
 
     (void)state;
     setenv("TESSERA_TUNING_DIR", "/dev/null/nowhere", 1);
-    assert_false(tuning_find(&p, &d, &found));
+    assert_false(find(&p, &d, &found));
     assert_int_equal(tuning_store(&t, NULL, &err), TSR_EFILE);
     assert_non_null(strstr(err.message, "/dev/null"));
     setenv("TESSERA_TUNING_DIR", folder, 1);
+}
+
+/* ---- what a class holds ------------------------------------------------------------------- */
+
+static void expect_class(const problem *p, const char *holds)
+{
+    text name = {0}, got = {0};
+
+    p->op->classify(p, &name);
+    tuning_class_text(p->op, text_get(&name), &got);
+    assert_string_equal(text_get(&got), holds);
+    text_free(&name);
+    text_free(&got);
+}
+
+/* The first and the last problem of a range are of it, their neighbours of another. */
+static void classes_name_their_problems(void **state)
+{
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.type = TSR_F32, .m = 1024, .n = 1, .k = 127, .alpha = 1}};
+
+    (void)state;
+    expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
+    p.matmul.m = 2047;
+    p.matmul.k = 64;
+    expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
+    p.matmul.m = 2048;
+    p.matmul.n = 3;
+    p.matmul.precision = TSR_PRECISION_TF32;
+    p.matmul.trans_b = 1;
+    expect_class(&p, "float32 tf32 nt, M 2048-4095, N 2-3, K 64-127");
+
+    p = (problem){.op = &operation_matvec,
+                  .matvec = {.type = TSR_F64, .rows = 4096, .columns = 16, .alpha = 1}};
+    expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
+    p.matvec.rows = 16383;
+    p.matvec.columns = 63;
+    expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
+    p.matvec.rows = 4095;
+    p.matvec.columns = 3;
+    p.matvec.trans = 1;
+    expect_class(&p, "float64 t, rows 1024-4095, columns 1-3");
+
+    p = (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = (size_t)1 << 20}};
+    expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
+    p.sort.n = ((size_t)1 << 24) - 1;
+    expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
+    p.sort.n = ((size_t)1 << 20) - 1;
+    p.sort.argsort = 1;
+    expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
+    p.sort.n = 4095;
+    expect_class(&p, "4-byte argsort, 1 to 2^12 - 1 keys");
+}
+
+/* Of a file written by hand: as they stand. */
+static void names_that_are_no_classes_stand(void **state)
+{
+    static const char *const names[] = {
+        "float32",        "float32 nn 1x2",  "float32 nn 1x2x3x4", "-x",
+        "float32-n-6x6x", "4-byte below 2^", "4-byte below 2^3"};
+    const operation *const ops[] = {&operation_matmul, &operation_matvec, &operation_sort};
+    text got = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+            text_clear(&got);
+            tuning_class_text(ops[i], names[k], &got);
+            assert_string_equal(text_get(&got), names[k]);
+        }
+        text_clear(&got);
+        tuning_class_text(ops[i], "", &got);
+        assert_string_equal(text_get(&got), "every class");
+    }
+    text_free(&got);
 }
 
 /* ---- what an entry says -------------------------------------------------------------------- */
@@ -535,7 +623,7 @@ static void concurrent_stores_do_no_harm(void **state)
             continue;
         for (int i = 0; i < TIMES; i++) {
             t.median_ns = 1 + w;
-            if (tuning_store(&t, NULL, NULL) || !tuning_find(&p, &d, &found))
+            if (tuning_store(&t, NULL, NULL) || !find(&p, &d, &found))
                 _exit(1);
         }
         _exit(0);
@@ -571,7 +659,7 @@ static void a_look_up_is_quick(void **state)
         const uint64_t start = clock_ns();
         uint64_t took;
 
-        assert_false(tuning_find(&p, &d, &found));
+        assert_false(find(&p, &d, &found));
         took = clock_ns() - start;
         best = took < best ? took : best;
     }
@@ -686,6 +774,8 @@ int main(void)
         FRESH(what_is_no_file_is_named),
         FRESH(every_truncation_is_ignored),
         FRESH(no_folder_is_no_tuning),
+        FRESH(classes_name_their_problems),
+        FRESH(names_that_are_no_classes_stand),
         FRESH(stale_entries_say_so),
         FRESH(parameters_go_over_the_defaults),
         FRESH(families),

@@ -1,0 +1,396 @@
+/* C := alpha op(A) op(B) + beta C: Hopper's matrix instructions, fed by tensor copies.
+ *
+ * Idea: the chip itself copies boxes of A and B into local memory, in the swizzled order that
+ *     wgmma takes, with zeros beyond the edges, and rounded to TF32 on the way: one instruction
+ *     an operand and block along k, by one work-item, and no packing.
+ *     What it cannot copy as it is, a kernel before stages in workspace: rows that are not
+ *     aligned to 16 bytes; operands whose neighbours do not run along k, since wgmma takes TF32
+ *     along k alone, transposed; float32 that becomes BF16 or FP16, of which wgmma takes both
+ *     orders.
+ * Work split: a group of 384 computes TILE_M x TILE_N of C: a producer keeps STAGES blocks of A
+ *     and B under way, two warp groups multiply half the rows each.
+ * Parameters: FORMAT of the factors (below); TILE_M and TILE_N, 128 and 256 either way round, or
+ *     both 128; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh); STAGED_A,
+ *     STAGED_B: whether they come from workspace.
+ * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are
+ *     staged and at least one; then groups of 384, one per started tile of C.
+ * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment; the
+ *     preparation 16640 bytes.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
+ */
+#include "matmul_access.clh"
+#include "matmul_bands.clh"
+#include "matmul_product.clh"
+#include "tensor_copy.clh"
+#include "wgmma.clh"
+
+#define FORMAT_TF32 0
+#define FORMAT_BF16 1
+#define FORMAT_F16  2
+
+#if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16
+#error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16"
+#endif
+#if (TILE_M != 128 && TILE_M != 256) || (TILE_N != 128 && TILE_N != 256) || TILE_M + TILE_N > 384
+#error "TILE_M, TILE_N: rows and columns of a work-group's tile, 128 and 256 or both 128"
+#endif
+#ifndef STAGES
+#error "STAGES: blocks of A and B under way"
+#endif
+#if !defined(STAGED_A) || !defined(STAGED_B)
+#error "STAGED_A, STAGED_B: 1 where an operand comes from workspace, else 0"
+#endif
+
+#if FORMAT == FORMAT_TF32
+#define ELEMENT      float
+#define ELEMENT_TYPE TENSOR_TF32
+#else
+#define ELEMENT      ushort
+#define ELEMENT_TYPE TENSOR_16_BIT
+#endif
+
+/* Whether neighbours in what is copied run along k.  TF32 is staged to make them. */
+#define ALONG_A (FORMAT == FORMAT_TF32 || !TRANS_A)
+#define ALONG_B (FORMAT == FORMAT_TF32 || TRANS_B)
+
+#define ROW_BYTES   128 /* of a box */
+#define ROW         (ROW_BYTES / sizeof(ELEMENT))
+#define BLOCK_K     ROW
+#define BYTES_A     (TILE_M * ROW_BYTES)
+#define BYTES_B     (TILE_N * ROW_BYTES)
+#define STAGE_BYTES (BYTES_A + BYTES_B)
+
+/* ---- preparation --------------------------------------------------------------------------- */
+
+/* An operand as it is stored, and where it is staged: transposed where `turned`. */
+typedef struct operand {
+    __global const float *x;
+    uint ld, rows, columns;
+    bool turned;
+    __global ELEMENT *to;
+    uint pitch; /* elements between rows of what is staged */
+} operand;
+
+static inline void store_element(__global ELEMENT *to, float x)
+{
+#if FORMAT == FORMAT_TF32
+    *to = x; /* rounded when it is copied */
+#elif FORMAT == FORMAT_BF16
+    ushort bits;
+
+    __asm__("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    *to = bits;
+#else
+    ushort bits;
+
+    __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    *to = bits;
+#endif
+}
+
+/* Stage the piece of 64 x 64 elements: row by row, and where it is turned through local memory,
+ * so that neighbouring work-items write neighbours too. */
+IN_REGISTERS void stage(operand o, uint piece, __local float *tile)
+{
+    const uint across = (o.columns + 63) / 64;
+    const uint r0 = piece / across * 64, c0 = piece % across * 64;
+    const uint x = get_local_id(0) % 64, y = get_local_id(0) / 64;
+
+#pragma unroll 4
+    for (uint e = y; e < 64; e += 4) {
+        const bool inside = r0 + e < o.rows && c0 + x < o.columns;
+        const float v = inside ? o.x[(ulong)(r0 + e) * o.ld + c0 + x] : 0;
+
+        if (o.turned)
+            tile[e * 65 + x] = v;
+        else if (inside)
+            store_element(o.to + (ulong)(r0 + e) * o.pitch + c0 + x, v);
+    }
+    if (!o.turned)
+        return;
+    /* Filled before read: below, we read what other work-items wrote. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 4
+    for (uint e = y; e < 64; e += 4)
+        if (c0 + e < o.columns && r0 + x < o.rows)
+            store_element(o.to + (ulong)(c0 + e) * o.pitch + r0 + x, tile[x * 65 + e]);
+}
+
+/* Stage what has to be, A by the first pieces_a groups and B by the others, and write the maps,
+ * A's and then B's, at the start of the workspace. */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
+matmul_tensor_prepare(uint m, uint n, uint k, __global const float *a, ulong offset_a, uint lda,
+                      __global const float *b, ulong offset_b, uint ldb, __global uchar *work,
+                      ulong staged_a, ulong staged_b, uint pitch_a, uint pitch_b, uint pieces_a)
+{
+    __local float tile[64 * 65];
+    const operand op_a = {a + offset_a,
+                          lda,
+                          TRANS_A ? k : m,
+                          TRANS_A ? m : k,
+                          TRANS_A && ALONG_A,
+                          (__global ELEMENT *)(work + staged_a),
+                          pitch_a};
+    const operand op_b = {b + offset_b,
+                          ldb,
+                          TRANS_B ? n : k,
+                          TRANS_B ? k : n,
+                          !TRANS_B && ALONG_B,
+                          (__global ELEMENT *)(work + staged_b),
+                          pitch_b};
+    const uint piece = get_group_id(0);
+
+    if (piece == 0 && get_local_id(0) == 0) {
+        const tensor of_a = {STAGED_A ? (__global const void *)op_a.to : op_a.x,
+                             ALONG_A ? k : m,
+                             ALONG_A ? m : k,
+                             (ulong)(STAGED_A ? pitch_a : lda) * sizeof(ELEMENT),
+                             ROW,
+                             ALONG_A ? TILE_M : BLOCK_K};
+        const tensor of_b = {STAGED_B ? (__global const void *)op_b.to : op_b.x,
+                             ALONG_B ? k : n,
+                             ALONG_B ? n : k,
+                             (ulong)(STAGED_B ? pitch_b : ldb) * sizeof(ELEMENT),
+                             ROW,
+                             ALONG_B ? TILE_N : BLOCK_K};
+        __global ulong *maps = (__global ulong *)work;
+
+        TENSOR_DESCRIBE(maps, ELEMENT_TYPE, of_a);
+        TENSOR_DESCRIBE(maps + TENSOR_MAP_WORDS, ELEMENT_TYPE, of_b);
+    }
+    if (STAGED_A && piece < pieces_a)
+        stage(op_a, piece, tile);
+    else if (STAGED_B)
+        stage(op_b, piece - pieces_a, tile);
+}
+
+/* ---- multiplying --------------------------------------------------------------------------- */
+
+/* The sums of 64 rows by TILE_N columns: HELD in each work-item, the first operands of the
+ * assembly.  After them come its tiles of A and B. */
+#define HELD (TILE_N / 2)
+#if TILE_N == 128
+#define COLUMNS          "n128"
+#define SUMS             "{" WGMMA_SUMS_64 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0)
+#define TILE_A           "%64"
+#define TILE_B           "%65"
+#else
+#define COLUMNS          "n256"
+#define SUMS             "{" WGMMA_SUMS_128 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_64(how, c, 64)
+#define TILE_A           "%128"
+#define TILE_B           "%129"
+#endif
+
+/* An instruction takes 32 bytes of k.  Only those for 16 bits say whether their operands run
+ * across k. */
+#if FORMAT == FORMAT_TF32
+#define SHAPE "m64" COLUMNS "k8.f32.tf32.tf32 "
+#define TURNS ", 1, 1;\n\t"
+#else
+#define TEXT(x)          #x
+#define TEXT_EXPANDED(x) TEXT(x)
+#if TRANS_A
+#define TURN_A "1"
+#else
+#define TURN_A "0"
+#endif
+#if TRANS_B
+#define TURN_B "0"
+#else
+#define TURN_B "1"
+#endif
+#define TURNS ", 1, 1, " TURN_A ", " TURN_B ";\n\t"
+#if FORMAT == FORMAT_BF16
+#define SHAPE "m64" COLUMNS "k16.f32.bf16.bf16 "
+#else
+#define SHAPE "m64" COLUMNS "k16.f32.f16.f16 "
+#endif
+#endif
+
+/* From one instruction's part of a tile to the next, in 16 bytes: along k, 32 bytes of each row;
+ * across, 16 rows of 128. */
+#if FORMAT == FORMAT_TF32 || !TRANS_A
+#define STEPS_A "add.s64 a1, a0, 2;\n\tadd.s64 a2, a0, 4;\n\tadd.s64 a3, a0, 6;\n\t"
+#else
+#define STEPS_A "add.s64 a1, a0, 128;\n\tadd.s64 a2, a0, 256;\n\tadd.s64 a3, a0, 384;\n\t"
+#endif
+#if FORMAT == FORMAT_TF32 || TRANS_B
+#define STEPS_B "add.s64 b1, b0, 2;\n\tadd.s64 b2, b0, 4;\n\tadd.s64 b3, b0, 6;\n\t"
+#else
+#define STEPS_B "add.s64 b1, b0, 128;\n\tadd.s64 b2, b0, 256;\n\tadd.s64 b3, b0, 384;\n\t"
+#endif
+
+/* sums += a b, for 64 rows of A and TILE_N columns of B. */
+#define MULTIPLY(a, b) WGMMA "wgmma.mma_async.sync.aligned." SHAPE SUMS ", " a ", " b ", 1" TURNS
+/* sums += A B for one stage of 64 rows, under way on return. */
+#define MULTIPLY_STAGE(sums, a, b)                                                                 \
+    __asm__ volatile("{\n\t"                                                                       \
+                     ".reg .b64 a<4>, b<4>;\n\t"                                                   \
+                     "mov.b64 a0, " TILE_A ";\n\t"                                                 \
+                     "mov.b64 b0, " TILE_B                                                         \
+                     ";\n\t" STEPS_A STEPS_B WGMMA_FENCE MULTIPLY("a0", "b0") MULTIPLY("a1", "b1") \
+                         MULTIPLY("a2", "b2") MULTIPLY("a3", "b3") WGMMA_COMMIT "}"                \
+                     : OPERANDS(SUM_UPDATED, sums)                                                 \
+                     : "l"(a), "l"(b)                                                              \
+                     : "memory")
+
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
+IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
+{
+#pragma unroll
+    for (uint high = 0; high < 2; high++) {
+        if (i + 8 * high >= p->m)
+            continue;
+#pragma unroll
+        for (uint e = 0; e < HELD / 2; e++)
+            if (j + e / 2 * 8 + e % 2 < p->n)
+                product_store(p, i + 8 * high, j + e / 2 * 8 + e % 2,
+                              sums[e / 2 * 4 + 2 * high + e % 2]);
+    }
+}
+
+/* A work-group's tile of C: its first row and column, blocks along k, and addresses in local
+ * memory: of the stages, and of a barrier a stage that it is full, and empty. */
+typedef struct tile {
+    uint i0, j0, blocks, memory, full, empty;
+} tile;
+
+/* An operand's part of a stage: `size` rows of op(A), or columns of op(B), from x0. */
+static inline void bring(uint to, __global const ulong *map, bool along, uint size, uint x0, uint k,
+                         uint full)
+{
+    if (along) {
+        tensor_copy(to, map, k, x0, full);
+        return;
+    }
+    for (uint x = 0; x < size; x += ROW)
+        tensor_copy(to + x * ROW_BYTES, map, x0 + x, k, full);
+}
+
+/* Keep the stages filled: one work-item. */
+static inline void produce(const tile *t, __global const ulong *maps)
+{
+    uint stage = 0, parity = 1;
+
+    tensor_acquire(maps);
+    tensor_acquire(maps + TENSOR_MAP_WORDS);
+#pragma unroll 1
+    for (uint block = 0; block < t->blocks; block++) {
+        const uint to = t->memory + stage * STAGE_BYTES, full = t->full + 8 * stage;
+
+        mbarrier_wait(t->empty + 8 * stage, parity);
+        mbarrier_expect(full, STAGE_BYTES);
+        bring(to, maps, ALONG_A, TILE_M, t->i0, block * BLOCK_K, full);
+        bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, TILE_N, t->j0, block * BLOCK_K, full);
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+}
+
+/* Multiply all stages as they arrive, and store. */
+IN_REGISTERS void consume(const product *p, const tile *t)
+{
+    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+    const uint i = t->i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4;
+    const uint j = t->j0 + lane % 4 * 2;
+    const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (BYTES_A / 2), 0);
+    const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
+    uint stage = 0, parity = 0, blocks = t->blocks;
+    uint before = 0; /* the barrier of the stage before, 0 at first */
+    float upper[HELD];
+#if TILE_M == 256
+    float lower[HELD];
+#endif
+
+#pragma unroll
+    for (uint e = 0; e < HELD; e++)
+        upper[e] = 0;
+#if TILE_M == 256
+#pragma unroll
+    for (uint e = 0; e < HELD; e++)
+        lower[e] = 0;
+#endif
+        /* A loop that might not run would serialize the instructions. */
+#pragma unroll 1
+    do {
+        const ulong from_a = tile_a + stage * (STAGE_BYTES / 16);
+        const ulong from_b = tile_b + stage * (STAGE_BYTES / 16);
+
+        mbarrier_wait(t->full + 8 * stage, parity);
+        MULTIPLY_STAGE(upper, from_a, from_b);
+#if TILE_M == 256
+        MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
+        __asm__ volatile(WGMMA_WAIT("2")::: "memory");
+#else
+        __asm__ volatile(WGMMA_WAIT("1")::: "memory");
+#endif
+        /* All but the last stage's instructions are complete. */
+        if (before && lane == 0)
+            mbarrier_arrive(before);
+        before = t->empty + 8 * stage;
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    } while (--blocks);
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
+    store_sums(p, i, j, upper);
+#if TILE_M == 256
+    __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
+    store_sums(p, i + 64, j, lower);
+#endif
+}
+
+/* C := beta C: k is 0. */
+static inline void scale(const product *p, const tile *t)
+{
+    for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0))
+        if (t->i0 + e / TILE_N < p->m && t->j0 + e % TILE_N < p->n)
+            product_store(p, t->i0 + e / TILE_N, t->j0 + e % TILE_N, 0);
+}
+
+/* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
+__kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
+matmul_tensor(uint m, uint n, uint k, float alpha, __global const float *a, ulong offset_a,
+              uint lda, __global const float *b, ulong offset_b, uint ldb, float beta,
+              __global float *c, ulong offset_c, uint ldc, __global const uchar *work)
+{
+    __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
+    __local ulong barriers[2 * STAGES];
+    const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
+                       ldc};
+    const uint2 at =
+        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
+    const tile t = {.i0 = at.y * TILE_M,
+                    .j0 = at.x * TILE_N,
+                    .blocks = (k + BLOCK_K - 1) / BLOCK_K,
+                    .memory = (wgmma_address(memory) + 1023) / 1024 * 1024,
+                    .full = wgmma_address(barriers),
+                    .empty = wgmma_address(barriers) + 8 * STAGES};
+
+    if (k == 0) {
+        scale(&p, &t);
+        return;
+    }
+    if (get_local_id(0) == 0) {
+        for (uint s = 0; s < STAGES; s++) {
+            mbarrier_init(t.full + 8 * s, 1);
+            mbarrier_init(t.empty + 8 * s, 8);
+        }
+        mbarrier_publish();
+    }
+    /* Initialised before used. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) >= 256) {
+        __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
+        if (get_local_id(0) == 256)
+            produce(&t, (__global const ulong *)work);
+    } else {
+        __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
+        consume(&p, &t);
+    }
+}

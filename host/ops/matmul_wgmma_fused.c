@@ -1,0 +1,59 @@
+#include "ops/matmul_wgmma_fused.h"
+
+#include "base/sizes.h"
+#include "ops/matmul_steps.h"
+#include "ops/matmul_wgmma.h"
+
+/* As cl/matmul_wgmma_fused.cl has them; sizes in bytes. */
+enum {
+    TILE_M = 128,
+    TILE_N = 256,
+    ITEMS = 384,
+    IMAGE = 128 * 128,      /* a stage of A, split */
+    RAW_ROWS = 16 * 1056,   /* a stage of B by rows of columns, */
+    RAW_COLUMNS = 256 * 64, /* or along k */
+    LEADS = 3 * 128 * 64,   /* of A, to be split */
+    SLACK = 1024 + 128      /* alignment, and barriers */
+};
+
+/* Whether 4 elements that start at a multiple of 4 are 16 aligned bytes in every row. */
+static bool aligned(size_t ld, size_t offset)
+{
+    return ld % 4 == 0 && offset % 4 == 0;
+}
+
+void matmul_wgmma_fused_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DALIGNED_A=%d -DALIGNED_B=%d", p->trans_a,
+                p->trans_b, aligned(matmul_ld_a(p), p->offset_a),
+                aligned(matmul_ld_b(p), p->offset_b));
+}
+
+const char *matmul_wgmma_fused_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t stage = IMAGE + (p->trans_b ? RAW_COLUMNS : RAW_ROWS);
+    const size_t local = param(j->params, "STAGES") * stage + LEADS + SLACK;
+    const char *why = matmul_wgmma_unsuited_split(p, reason);
+
+    return why ? why : matmul_unsuited_local(j, local, reason);
+}
+
+bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double alpha = matmul_alpha(p);
+
+    if (i > 0 || p->m == 0 || p->n == 0)
+        return false;
+    step_launch_1d(out, 0, size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N) * ITEMS, ITEMS);
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
+    step_real(out, p->type, alpha);
+    matmul_step_inputs(out, p);
+    matmul_step_output(out, p);
+    return true;
+}

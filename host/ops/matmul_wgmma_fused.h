@@ -1,0 +1,12 @@
+/** The variant of matmul on Hopper's matrix instructions that packs nothing:
+ * cl/matmul_wgmma_fused.cl. */
+#ifndef OPS_MATMUL_WGMMA_FUSED_H
+#define OPS_MATMUL_WGMMA_FUSED_H
+
+#include "ops/variant.h"
+
+void matmul_wgmma_fused_defines(const job *j, text *out);
+const char *matmul_wgmma_fused_unsuited(const job *j, text *reason);
+bool matmul_wgmma_fused_step(const job *j, size_t i, step *out);
+
+#endif
