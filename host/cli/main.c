@@ -52,6 +52,8 @@ typedef struct command {
 #define DEFAULT_SETTING "--set       the tuned values, else the variant's own\n"
 #define DEFAULT_TYPE    "--type      f32, or what --precision is of; sort u32\n"
 
+#define DEFAULT_OUT_TYPE "--out-type  that of the operands\n"
+
 /* Of the operations on files. */
 #define DEFAULTS_RUN                                                                               \
     DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING                                  \
@@ -85,7 +87,7 @@ static const command commands[] = {
      cmd_run, 2, 2,
      TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |
          OPTION(OPTION_OUT_TYPE),
-     DEFAULTS_SCALED, false},
+     DEFAULTS_SCALED DEFAULT_OUT_TYPE, false},
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
@@ -107,6 +109,7 @@ static const command commands[] = {
      "OP          each\n"
      "--kernel    every variant\n"
      "--set       the variant's own values, and each other one in turn\n"
+     "--type      every type\n"
      "--seed      1\n",
      true},
     {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
@@ -119,7 +122,8 @@ static const command commands[] = {
      cmd_bench, 1, 1,
      TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT),
      "--size      1024 for matmul, 4096 for matvec, 10M for sort\n" DEFAULT_DEVICE DEFAULT_SOURCES
-         DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE "--precision  that of the type\n"
+         DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE "--batch     1\n"
+     "--precision  that of the type\n"
      "--budget    none: about a second of samples for each row\n"
      "--repeat    5 samples of a row at least\n"
      "--seed      1\n"

@@ -92,7 +92,7 @@ class Files(Bad):
             "huge": npy(header("(2, 2)", "(99999999999999999999999, 2)"), DATA),
             "overflow": npy(header("(2, 2)", "(9223372036854775807, 4)"), DATA),
             "beyond memory": npy(header("(2, 2)", "(1000000000, 1000000)"), DATA),
-            "rank 3": npy(header("(2, 2)", "(1, 2, 2)"), DATA),
+            "rank 4": npy(header("(2, 2)", "(1, 2, 1, 2)"), DATA),
             "object": npy(header("<f4", "|O"), DATA),
             "complex": npy(header("<f4", "<c8"), DATA),
             "structured": npy(header("'<f4'", "[('a', '<f4')]"), DATA),
@@ -178,7 +178,8 @@ class Operands(Bad):
         self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
         self.save("i.npy", np.eye(2, dtype=np.int64))
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
-                     says=("i.npy is int64, and matmul takes float32 or float64; --as f32",))
+                     says=("i.npy is int64, and matmul takes float16, bfloat16, float32 or "
+                           "float64; --as f32",))
         self.save("b.npy", np.ones(2, np.int8))
         self.refused("sort", "b.npy", "-o", "c.npy", says=("b.npy is int8", "int32", "--as f32"))
         self.save("h.npy", np.ones(2, np.float16))
@@ -193,12 +194,49 @@ class Operands(Bad):
         self.matmul("d.npy", "--precision", "f32", b="d.npy", says=("float64", "--as f32"))
 
     def test_precision_without_a_kernel(self):
+        self.save("v.npy", np.ones(2, np.float32))
         for name in ("tf32", "bf16", "f16"):
-            err = self.matmul("good.npy", "--precision", name, says="not in %s" % name)
-            self.assertRegex(err, r"\nhint: each of the [0-9]+ kernels of matmul here was "
+            err = self.refused("matvec", "good.npy", "v.npy", "-o", "c.npy", "--precision", name,
+                               says="not in %s" % name)
+            self.assertRegex(err, r"\nhint: each of the [0-9]+ kernels of matvec here was "
                                   r"considered, and none takes this problem\n$")
-        err = self.matmul("good.npy", "--precision", "tf32", "--kernel", "ijk", says="tf32")
+        err = self.refused("matvec", "good.npy", "v.npy", "-o", "c.npy", "--precision", "tf32",
+                           "--kernel", "contiguous", says="tf32")
         self.assertNotIn("hint", err)
+
+    def test_two_bytes_without_a_meaning(self):
+        self.save("v2.npy", np.zeros((2, 2), "V2"))
+        self.refused("matmul", "v2.npy", "v2.npy", "-o", "c.npy",
+                     says=("v2.npy holds two bytes", "--as bf16"))
+        self.refused("matmul", "v2.npy", "v2.npy", "--as", "f32", "-o", "c.npy",
+                     says=("v2.npy holds two bytes", "--as bf16"))
+        self.refused("sort", "v2.npy", "-o", "c.npy", "--as", "bf16",
+                     says=("v2.npy is bfloat16", "sort takes"))
+
+    def test_types_and_precisions(self):
+        self.save("h.npy", np.eye(2, dtype=np.float16))
+        self.matmul("h.npy", "--precision", "f32", b="h.npy", says=("float16", "--as f32"))
+        self.matmul("h.npy", "--precision", "bf16", b="h.npy", says=("float16", "--as f32"))
+        self.matmul("h.npy", says=("h.npy is float16 and good.npy is float32",))
+        self.matmul("h.npy", "--add", "h.npy", "--beta", "1", "--out-type", "f32", b="h.npy",
+                    says=("h.npy is float16, and with --out-type f32", "float32"))
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", "--out-type", "f32", b="d.npy", says="C is float64")
+
+    def test_batches(self):
+        self.save("b2.npy", np.zeros((2, 3, 4), np.float32))
+        self.save("b3.npy", np.zeros((3, 4, 5), np.float32))
+        self.save("m.npy", np.zeros((4, 5), np.float32))
+        self.refused("matmul", "b2.npy", "b3.npy", "-o", "c.npy",
+                     says=("b2.npy is 2x3x4", "b3.npy is 3x4x5", "batches of 2 and 3"))
+        self.refused("matmul", "b2.npy", "b2.npy", "-o", "c.npy", says="inner lengths 4 and 3")
+        self.refused("matmul", "b2.npy", "m.npy", "--add", "m.npy", "--beta", "1", "-o", "c.npy",
+                     says=("m.npy is 4x5 and the product of b2.npy and m.npy is 2x3x5",))
+        self.refused("matmul", "b2.npy", "m.npy", "-o", "c.mtx",
+                     says=("c.mtx: a .mtx file holds one matrix", "2x3x5"))
+        self.refused("matvec", "b2.npy", "good.npy", "-o", "c.npy",
+                     says=("b2.npy is 2x3x4", "rank 2"))
+        self.refused("sort", "b2.npy", "-o", "c.npy", says="b2.npy is 2x3x4")
 
     def test_product_beyond_memory(self):
         self.save("tall.npy", np.zeros((10**7, 1), np.float32))

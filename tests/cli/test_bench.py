@@ -104,9 +104,25 @@ class Kernels(Bench):
         self.assertIn("unsuited: ", r.out)
         self.assertIn("nothing ran", r.err)
 
+    def test_batches_and_types(self):
+        row, = self.rows("matmul", "--size", "16x8x4", "--batch", "7", "--type", "bf16",
+                         "--out-type", "f32", "--device", "host")
+        self.assertEqual(row["problem"], "16x8x4 bfloat16 to float32 x 7")
+        self.assertEqual((row["type"], row["precision"], row["size"]),
+                         ("bfloat16", "bf16", "16x8x4"))
+        self.assertEqual(row["work"], 2 * 16 * 8 * 4 * 7)
+        self.assertEqual(row["bytes"], 7 * (2 * (16 * 4 + 4 * 8) + 4 * 16 * 8))
+        self.assertTrue(row["verified"])
+        row, = self.rows("matmul", "--size", "8", "--type", "f16", "--device", "host")
+        self.assertEqual((row["problem"], row["precision"]), ("8x8x8 float16", "f16"))
+        self.fail_with(2, "bench", "sort", "--batch", "3", says="sort has no --batch")
+        self.fail_with(2, "bench", "matmul", "--batch", "0", says="--batch")
+        self.fail_with(1, "bench", "matvec", "--type", "f16",
+                       says="takes float32 or float64, not float16")
+
     def test_a_wrong_kernel_is_not_timed(self):
         source = self.succeed("kernels", "matmul", "naive", "--source").out
-        wrong = source.replace("(alpha) * (sum)", "(alpha) * (sum) * (REAL)1.01")
+        wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
         self.assertNotEqual(source, wrong)
         os.mkdir(self.path("cl"))
         self.write(os.path.join("cl", "matmul_naive.cl"), wrong)

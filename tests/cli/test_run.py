@@ -83,6 +83,95 @@ class OnHost(Case):
         self.matmul("one.npy", "one.npy", "--beta", "0", "--add", "nan.npy", "--verify")
         self.assertTrue(np.array_equal(self.load("c.npy"), 3 * one))
 
+    def product16(self, a, b, kind, *flags):
+        """|got - exact| of 16-bit operands: FP32 sums, and one rounding of the result."""
+        self.save("a.npy", a)
+        self.save("b.npy", b)
+        self.matmul("a.npy", "b.npy", "--as", kind, "--verify", "--quiet", *flags)
+        return self.load("c.npy")
+
+    def test_float16(self):
+        a, b = random((9, 40), np.float16), random((40, 7), np.float16, 2)
+        exact = a.astype(np.float64) @ b.astype(np.float64)
+        sums = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)) * 42 * 2.0**-24
+        c = self.product16(a, b, "f16")
+        self.assertEqual(c.dtype, np.float16)
+        self.assertTrue(np.all(np.abs(c - exact) <= sums + np.abs(exact) * 2.0**-11 + 2.0**-25))
+        c = self.product16(a, b, "f16", "--out-type", "f32")
+        self.assertEqual(c.dtype, np.float32)
+        self.assertTrue(np.all(np.abs(c - exact) <= sums))
+        # Files of float16 need no word, and what is too large is infinite.
+        big = np.full((2, 2), 300, np.float16)
+        self.save("big.npy", big)
+        self.matmul("big.npy", "big.npy", "--verify")
+        self.assertTrue(np.isposinf(self.load("c.npy")).all())
+        self.matmul("big.npy", "big.npy", "--alpha", "0.125", "--verify")
+        self.assertEqual(self.load("c.npy").tolist(), [[float(np.float16(22500))] * 2] * 2)
+
+    def test_bfloat16(self):
+        a, b = random((6, 5), np.float32), random((5, 8), np.float32, 2)
+        wide = lambda x: (x.view("u2").astype("u4") << 16).view(np.float32).reshape(x.shape)
+        c = self.product16(a, b, "bf16")
+        self.assertEqual(c.dtype, np.dtype("V2"))
+        a16, b16 = self.bfloat16(a), self.bfloat16(b)
+        exact = wide(a16).astype(np.float64) @ wide(b16).astype(np.float64)
+        error = np.abs(wide(c) - exact)
+        self.assertTrue(np.all(error <= np.abs(exact) * 2.0**-8 + 1e-5))
+        # What it wrote it reads, and NumPy's bytes too.
+        self.save("a16.npy", a16)
+        self.save("b16.npy", b16)
+        self.matmul("a16.npy", "b16.npy", "--as", "bf16", "--verify")
+        self.assertEqual(self.load("c.npy").tobytes(), c.tobytes())
+        self.matmul("c.npy", "b16.npy", "--trans-b", "--as", "bf16", "--out-type", "f32")
+        self.assertEqual(self.load("c.npy").dtype, np.float32)
+
+    @staticmethod
+    def bfloat16(array):
+        bits = array.astype(np.float32).view("u4")
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2").view("V2")
+
+    def test_precisions_round_factors(self):
+        a = np.array([[1 + 2.0**-9 + 2.0**-20, 100000]], np.float32)
+        one = np.array([[1], [0]], np.float32)
+        self.save("a.npy", a)
+        self.save("b.npy", one)
+        for name, want in (("bf16", 1), ("tf32", 1 + 2.0**-9), ("f32", a[0, 0])):
+            self.matmul("a.npy", "b.npy", "--precision", name, "--verify")
+            self.assertEqual(self.load("c.npy")[0, 0], want, name)
+        self.matmul("a.npy", "b.npy", "--precision", "f16", "--verify")
+        self.assertTrue(np.isnan(self.load("c.npy")[0, 0])) # 100000 is infinite, times 0
+        self.save("b.npy", one[::-1].copy())
+        self.matmul("a.npy", "b.npy", "--precision", "f16", "--verify")
+        self.assertTrue(np.isposinf(self.load("c.npy")[0, 0]))
+
+    def test_batches(self):
+        """Rank 3 as NumPy's matmul has it: a lone matrix serves every product."""
+        rng = np.random.default_rng(5)
+        for shape_a, shape_b in (((3, 4, 5), (3, 5, 6)), ((4, 5), (3, 5, 6)), ((3, 4, 5), (5, 6)),
+                                 ((1, 4, 5), (3, 5, 6)), ((1, 4, 5), (5, 6)), ((2, 1, 9), (2, 9, 1)),
+                                 ((0, 4, 5), (5, 6)), ((1, 4, 5), (0, 5, 6)), ((2, 4, 0), (2, 0, 3))):
+            a = rng.integers(-8, 9, shape_a).astype(np.float32)
+            b = rng.integers(-8, 9, shape_b).astype(np.float32)
+            want = np.matmul(a, b)
+            c0 = rng.integers(-8, 9, want.shape).astype(np.float32)
+            self.save("a.npy", np.asfortranarray(a))
+            self.save("b.npy", b)
+            self.save("c0.npy", c0)
+            self.matmul("a.npy", "b.npy", "--verify")
+            c = self.load("c.npy")
+            self.assertEqual(c.shape, want.shape)
+            self.assertTrue(np.array_equal(c, want), (shape_a, shape_b))
+            self.save("at.npy", np.ascontiguousarray(np.swapaxes(a, -1, -2)))
+            self.save("bt.npy", np.ascontiguousarray(np.swapaxes(b, -1, -2)))
+            self.matmul("at.npy", "bt.npy", "--trans-a", "--trans-b", "--alpha", "2", "--beta",
+                        "-1", "--add", "c0.npy", "--verify")
+            self.assertTrue(np.array_equal(self.load("c.npy"), 2 * want - c0))
+        self.save("a.npy", rng.integers(0, 3, (2, 3, 4)).astype(np.float16))
+        r = self.matmul("a.npy", "a.npy", "--trans-b", "--json")
+        problem = json.loads(r.out)["problem"]
+        self.assertEqual((problem["batch"], problem["out_type"]), (2, "float16"))
+        self.assertEqual(problem["description"], "3x3x4 float16 x 2 B^T")
+
     def test_empty(self):
         for m, k, n in ((0, 3, 4), (4, 3, 0), (4, 0, 3), (0, 0, 0)):
             self.save("a.npy", np.ones((m, k), np.float32))
@@ -323,7 +412,7 @@ class OnDevice(OnHost):
     def test_wrong_result(self):
         """A kernel that is off by 1% is found out: status 3, and nothing is written."""
         source = self.succeed("kernels", "matmul", "naive", "--source").out
-        wrong = source.replace("(alpha) * (sum)", "(alpha) * (sum) * (REAL)1.01")
+        wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
         self.assertNotEqual(source, wrong)
         os.mkdir(self.path("cl"))
         self.write(os.path.join("cl", "matmul_naive.cl"), wrong)

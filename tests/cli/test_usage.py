@@ -35,7 +35,7 @@ class Help(Case):
 
     def test_help_says_what_is_measured_and_refused(self):
         text = self.succeed("matmul", "--help").out
-        self.assertRegex(text, r"--precision P .*tf32 where matrix units have it; no kernel has bf16 or f16")
+        self.assertRegex(text, r"--precision P .*tf32, bf16 or f16 round the factors")
         self.assertRegex(text, r"--repeat N .*warm")
 
     def test_help_states_defaults(self):
@@ -46,10 +46,10 @@ class Help(Case):
                 ("matmul", device, r"--kernel +the tuned variant, else", r"--alpha +1", r"--beta +0",
                  r"--repeat +1", r"--set +the tuned values"),
                 ("sort", device, r"--kernel +the tuned variant, else", r"--repeat +1"),
-                ("verify", device, r"--kernel +every variant", r"--seed +1"),
+                ("verify", device, r"--kernel +every variant", r"--seed +1", r"--type +every type"),
                 ("bench", device, r"--size +1024 for matmul, 4096 for matvec, 10M for sort",
                  r"--kernel +the tuned variant, else", r"--budget +none", r"--repeat +5 samples",
-                 r"--seed +1", r"--type +f32"),
+                 r"--seed +1", r"--type +f32", r"--batch +1", r"--out-type +that of"),
                 ("roofline", device, r"--size +matmul 4096"),
                 ("tune", device, r"--size +some", r"--kernel +every variant", r"--budget +30 for",
                  r"--seed +1")):
@@ -146,7 +146,8 @@ class Wrong(Case):
             (("--repeat", "0"), "--repeat' takes a whole number"),
             (("--repeat", "-1"), "'-1'"),
             (("--repeat", "2.5"), "'2.5'"),
-            (("--as", "f16"), "--as' takes f32 or f64, not 'f16'"),
+            (("--as", "i32"), "--as' takes f32, f64, f16 or bf16, not 'i32'"),
+            (("--out-type", "f16"), "--out-type' takes f32, not 'f16'"),
             (("--precision", "f31"), "--precision' takes"),
             (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
             (("--set", "=1"), "NAME=VALUE"),
