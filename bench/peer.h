@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 3
+#define PEER_ABI 4
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -30,13 +30,17 @@ typedef enum peer_place {
 } peer_place;
 
 /** Element types, as in tessera/types.h: 0 float32, 1 float64, 2 int32, 3 uint32, 4 int64, 5
- * uint64.  Operands stay the caller's, and unchanged, until close(); one that is only written may
- * be NULL, but its bytes count.  An argsort's peer is handed the positions 0, 1, ... untimed. */
+ * uint64, 6 float16, 11 bfloat16.  Operands stay the caller's, and unchanged, until close(); one
+ * that is only written may be NULL, but its bytes count.  An argsort's peer is handed the positions
+ * 0, 1, ... untimed. */
 typedef struct peer_problem {
     peer_op op;
     int type;
-    const char *precision; /* "f32", "tf32", "f64"; "" for sort; the peer's own where it has one */
+    const char *precision; /* "f32", "tf32", "f64", "f16", "bf16"; "" for sort; the peer's own where
+                              it has one */
     size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys */
+    size_t batch;          /* matmul: products, their matrices one behind another; 0 stands for 1 */
+    int c_f32;             /* matmul: C is float32, whatever A and B are */
     int trans_a, trans_b;
     double alpha, beta;
     int argsort, descending;

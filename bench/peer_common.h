@@ -22,11 +22,12 @@ void peer_say(char *why, size_t why_size, const char *format, ...)
 
 /**
  * NULL, or why a BLAS with 32-bit sizes cannot do this: it multiplies float32 or
- * float64, neither dimension of which is 0, in the type itself ("f32", "f64").
+ * float64, neither dimension of which is 0, in the type itself ("f32", "f64"), one
+ * pair of matrices a call.
  */
 const char *peer_blas_unsuited(const peer_problem *p);
 
-/** The same for sizes alone, whatever the types and the precision. */
+/** The same for sizes alone, whatever the types, the precision and the number of products. */
 const char *peer_blas_size_unsuited(const peer_problem *p);
 
 /**

@@ -1,12 +1,14 @@
 /**
- * cuBLAS: GEMM and GEMV in float32 and float64, and GEMM with float32 operands
- * rounded to TF32.
+ * cuBLAS: GEMM and GEMV in float32 and float64, GEMM in float16 and bfloat16 with
+ * float32 sums, and GEMM with float32 operands rounded to TF32.  Batches are one
+ * call of its strided GEMM.
  *
  * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
  * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
  * swap places, and each keeps its transposition.
  */
 #include <cublas_v2.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +27,34 @@ static cublasOperation_t transpose(int trans)
     return trans ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
+/* As peer.h numbers them. */
+enum { TYPE_F32 = 0, TYPE_F64 = 1, TYPE_F16 = 6, TYPE_BF16 = 11 };
+
+static cudaDataType_t cuda_type(int type)
+{
+    return type == TYPE_F64    ? CUDA_R_64F
+           : type == TYPE_F16  ? CUDA_R_16F
+           : type == TYPE_BF16 ? CUDA_R_16BF
+                               : CUDA_R_32F;
+}
+
 static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void *c)
 {
     const peer_problem *p = &s->sets.problem;
-    const cudaDataType_t type = p->type == 0 ? CUDA_R_32F : CUDA_R_64F;
+    const cudaDataType_t type = cuda_type(p->type), type_c = p->c_f32 ? CUDA_R_32F : type;
     const float alpha_32 = (float)p->alpha, beta_32 = (float)p->beta;
-    const void *alpha = p->type == 0 ? (const void *)&alpha_32 : (const void *)&p->alpha;
-    const void *beta = p->type == 0 ? (const void *)&beta_32 : (const void *)&p->beta;
+    const void *alpha = p->type == TYPE_F64 ? (const void *)&p->alpha : (const void *)&alpha_32;
+    const void *beta = p->type == TYPE_F64 ? (const void *)&p->beta : (const void *)&beta_32;
 
+    if (p->batch > 1)
+        return cublasGemmStridedBatchedEx(
+            s->handle, transpose(p->trans_b), transpose(p->trans_a), (int)p->n, (int)p->m,
+            (int)p->k, alpha, b, type, (int)peer_columns_b(p), (long long)(p->k * p->n), a, type,
+            (int)peer_columns_a(p), (long long)(p->m * p->k), beta, c, type_c, (int)p->n,
+            (long long)(p->m * p->n), (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
     return cublasGemmEx(s->handle, transpose(p->trans_b), transpose(p->trans_a), (int)p->n,
                         (int)p->m, (int)p->k, alpha, b, type, (int)peer_columns_b(p), a, type,
-                        (int)peer_columns_a(p), beta, c, type, (int)p->n, s->compute,
+                        (int)peer_columns_a(p), beta, c, type_c, (int)p->n, s->compute,
                         CUBLAS_GEMM_DEFAULT);
 }
 
@@ -130,7 +149,8 @@ static void *open_with(cublasComputeType_t compute, const peer_problem *p, char 
 
 static void *cublas_open(const peer_problem *p, char *why, size_t why_size)
 {
-    return open_with(p->type == 0 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, p, why, why_size);
+    return open_with(p->type == TYPE_F64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, p, why,
+                     why_size);
 }
 
 static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
@@ -155,20 +175,42 @@ static int cublas_result(void *state, void *out, void *out2)
     return (int)peer_cuda_set_read(&s->sets, 0, 2, out);
 }
 
+/* Its strided GEMM counts products in 32 bits. */
+static const char *size_unsuited(const peer_problem *p)
+{
+    return p->batch > INT_MAX ? "it takes up to 2^31 - 1 products" : peer_blas_size_unsuited(p);
+}
+
+/* Operands of 16 bits: in their own precision, which sums in FP32. */
+static const char *narrow_unsuited(const peer_problem *p)
+{
+    if (p->op != PEER_MATMUL)
+        return "it multiplies vectors in float32 and float64 only";
+    return strcmp(p->precision, p->type == TYPE_F16 ? "f16" : "bf16") == 0
+               ? size_unsuited(p)
+               : "it multiplies 16 bits in their own precision only";
+}
+
 static const char *cublas_unsuited(const peer_problem *p)
 {
-    const char *why = peer_blas_unsuited(p);
+    peer_problem one = *p;
+    const char *why;
 
+    one.batch = 1;
+    if (p->type == TYPE_F16 || p->type == TYPE_BF16)
+        why = narrow_unsuited(p);
+    else
+        why = p->batch > INT_MAX ? size_unsuited(p) : peer_blas_unsuited(&one);
     return why ? why : peer_cuda_unsuited(p);
 }
 
 static const char *tf32_unsuited(const peer_problem *p)
 {
-    const char *why = peer_blas_size_unsuited(p);
+    const char *why = size_unsuited(p);
 
     if (why)
         return why;
-    if (p->op != PEER_MATMUL || p->type != 0 || strcmp(p->precision, "tf32") != 0)
+    if (p->op != PEER_MATMUL || p->type != TYPE_F32 || strcmp(p->precision, "tf32") != 0)
         return "it multiplies float32 matrices in TF32 only";
     return peer_cuda_unsuited(p);
 }

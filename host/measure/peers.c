@@ -250,6 +250,8 @@ static void describe_problem(match *m)
         w->m = q->matmul.m;
         w->n = q->matmul.n;
         w->k = q->matmul.k;
+        w->batch = q->matmul.batch;
+        w->c_f32 = q->matmul.c_f32;
         w->trans_a = q->matmul.trans_a;
         w->trans_b = q->matmul.trans_b;
         w->alpha = q->matmul.alpha;

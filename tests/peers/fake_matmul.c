@@ -19,7 +19,7 @@ typedef struct product {
 static const char *unsuited_at(const peer_problem *p, const char *precision)
 {
     if (p->op != PEER_MATMUL || p->type != 0 || p->trans_a || p->trans_b || p->alpha != 1 ||
-        p->beta != 0)
+        p->beta != 0 || p->batch > 1)
         return "it multiplies plain float32 matrices only";
     return strcmp(p->precision, precision) ? "it is asked for another precision" : NULL;
 }

@@ -28,6 +28,22 @@ class Peers(Case):
         return {row["name"]: row for row in rows if row["kind"] == "peer"}
 
 
+class Unsuited(Peers):
+    def test_what_a_peer_cannot_do_is_named(self):
+        """Batches and types of 16 bits reach a peer only if it does them; ours is timed."""
+        for args, why in ((("--batch", "3"), "one pair of matrices"),
+                          (("--type", "f16"), "float32 and float64 only"),
+                          (("--type", "bf16", "--out-type", "f32"), "float32 and float64 only")):
+            rows = self.rows("matmul", "--size", "8", "--budget", "2", *args,
+                             TESSERA_PEER_DIR=REAL)
+            for row in rows.values():
+                self.assertEqual(row["samples"], 0, row)
+                if row["name"] == "OpenBLAS":
+                    self.assertIn(why, row["unsuited"])
+            rows = self.rows("matmul", "--size", "8", "--budget", "2", *args)
+            self.assertIn("plain float32 matrices", rows["fake FP32"]["unsuited"])
+
+
 class Precision(Peers):
     def test_a_precision_of_its_own(self):
         """Both peers are timed, and the row of each says what it computed in."""
