@@ -5,22 +5,21 @@
  *     an operand and block along k, by one work-item, and no packing.
  *     What it cannot copy as it is, a kernel before stages in workspace: rows that are not
  *     aligned to 16 bytes; operands whose neighbours do not run along k, since wgmma takes TF32
- *     along k alone, transposed; float32 that becomes BF16 or FP16, of which wgmma takes both
+ *     along k alone, transposed; float32 that becomes BF16 or FP16.  Of those wgmma takes both
  *     orders.
  * Work split: a group of 384 computes TILE_M x TILE_N of C: a producer keeps STAGES blocks of A
  *     and B under way, two warp groups multiply half the rows each.
- * Parameters: FORMAT of the factors (below); TILE_M and TILE_N, 128 and 256 either way round, or
- *     both 128; STAGES; BAND (matmul_bands.clh); TRANS_A, TRANS_B (matmul_access.clh); STAGED_A,
- *     STAGED_B: whether they come from workspace.
- * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are
- *     staged and at least one; then groups of 384, one per started tile of C.
- * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment; the
- *     preparation 16640 bytes.
- * Limits: m, n, k and the leading dimensions up to 2^31.
+ * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M and
+ * TILE_N, 128 and 256 either way round, or both 128; STAGES; BAND (matmul_bands.clh); TRANS_A,
+ * TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace. Launch: 1-D,
+ * the preparation in work-groups of 256, one for each 64 x 64 elements that are staged and at least
+ * one; then groups of 384, one per started tile of C. Local memory: STAGES * (TILE_M + TILE_N) *
+ * 128 bytes and up to 1 KiB of alignment; the preparation 16640 bytes. Limits: m, n, k and the
+ * leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
-#include "matmul_product.clh"
+#include "matmul_elements.clh"
 #include "tensor_copy.clh"
 #include "wgmma.clh"
 
@@ -64,33 +63,33 @@
 
 /* An operand as it is stored, and where it is staged: transposed where `turned`. */
 typedef struct operand {
-    __global const float *x;
+    __global const factor *x;
     uint ld, rows, columns;
     bool turned;
     __global ELEMENT *to;
     uint pitch; /* elements between rows of what is staged */
 } operand;
 
-static inline void store_element(__global ELEMENT *to, float x)
+/* A factor as it is multiplied; TF32 is rounded when it is copied. */
+static inline ELEMENT element_of(factor x)
 {
-#if FORMAT == FORMAT_TF32
-    *to = x; /* rounded when it is copied */
-#elif FORMAT == FORMAT_BF16
-    ushort bits;
+#if FACTOR == F32 && FORMAT != FORMAT_TF32
+    ELEMENT bits;
 
+#if FORMAT == FORMAT_BF16
     __asm__("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-    *to = bits;
 #else
-    ushort bits;
-
     __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-    *to = bits;
+#endif
+    return bits;
+#else
+    return x;
 #endif
 }
 
 /* Stage the piece of 64 x 64 elements: row by row, and where it is turned through local memory,
  * so that neighbouring work-items write neighbours too. */
-IN_REGISTERS void stage(operand o, uint piece, __local float *tile)
+IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
 {
     const uint across = (o.columns + 63) / 64;
     const uint r0 = piece / across * 64, c0 = piece % across * 64;
@@ -99,12 +98,12 @@ IN_REGISTERS void stage(operand o, uint piece, __local float *tile)
 #pragma unroll 4
     for (uint e = y; e < 64; e += 4) {
         const bool inside = r0 + e < o.rows && c0 + x < o.columns;
-        const float v = inside ? o.x[(ulong)(r0 + e) * o.ld + c0 + x] : 0;
+        const factor v = inside ? o.x[(ulong)(r0 + e) * o.ld + c0 + x] : 0;
 
         if (o.turned)
             tile[e * 65 + x] = v;
         else if (inside)
-            store_element(o.to + (ulong)(r0 + e) * o.pitch + c0 + x, v);
+            o.to[(ulong)(r0 + e) * o.pitch + c0 + x] = element_of(v);
     }
     if (!o.turned)
         return;
@@ -113,17 +112,17 @@ IN_REGISTERS void stage(operand o, uint piece, __local float *tile)
 #pragma unroll 4
     for (uint e = y; e < 64; e += 4)
         if (c0 + e < o.columns && r0 + x < o.rows)
-            store_element(o.to + (ulong)(c0 + e) * o.pitch + r0 + x, tile[x * 65 + e]);
+            o.to[(ulong)(c0 + e) * o.pitch + r0 + x] = element_of(tile[x * 65 + e]);
 }
 
 /* Stage what has to be, A by the first pieces_a groups and B by the others, and write the maps,
  * A's and then B's, at the start of the workspace. */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
-matmul_tensor_prepare(uint m, uint n, uint k, __global const float *a, ulong offset_a, uint lda,
-                      __global const float *b, ulong offset_b, uint ldb, __global uchar *work,
+matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong offset_a, uint lda,
+                      __global const factor *b, ulong offset_b, uint ldb, __global uchar *work,
                       ulong staged_a, ulong staged_b, uint pitch_a, uint pitch_b, uint pieces_a)
 {
-    __local float tile[64 * 65];
+    __local factor tile[64 * 65];
     const operand op_a = {a + offset_a,
                           lda,
                           TRANS_A ? k : m,
@@ -236,18 +235,30 @@ matmul_tensor_prepare(uint m, uint n, uint k, __global const float *a, ulong off
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 
+/* C from its first element, and what becomes of sums. */
+typedef struct output {
+    uint m, n;
+    float alpha, beta;
+    __global result *c;
+    uint ldc;
+} output;
+
+static inline void store(const output *o, uint i, uint j, float sum)
+{
+    update_result(o->c + (ulong)i * o->ldc + j, o->alpha, sum, o->beta);
+}
+
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
-IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
-        if (i + 8 * high >= p->m)
+        if (i + 8 * high >= o->m)
             continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 2; e++)
-            if (j + e / 2 * 8 + e % 2 < p->n)
-                product_store(p, i + 8 * high, j + e / 2 * 8 + e % 2,
-                              sums[e / 2 * 4 + 2 * high + e % 2]);
+            if (j + e / 2 * 8 + e % 2 < o->n)
+                store(o, i + 8 * high, j + e / 2 * 8 + e % 2, sums[e / 2 * 4 + 2 * high + e % 2]);
     }
 }
 
@@ -292,7 +303,7 @@ static inline void produce(const tile *t, __global const ulong *maps)
 }
 
 /* Multiply all stages as they arrive, and store. */
-IN_REGISTERS void consume(const product *p, const tile *t)
+IN_REGISTERS void consume(const output *o, const tile *t)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint i = t->i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4;
@@ -338,31 +349,30 @@ IN_REGISTERS void consume(const product *p, const tile *t)
         }
     } while (--blocks);
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
-    store_sums(p, i, j, upper);
+    store_sums(o, i, j, upper);
 #if TILE_M == 256
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
-    store_sums(p, i + 64, j, lower);
+    store_sums(o, i + 64, j, lower);
 #endif
 }
 
 /* C := beta C: k is 0. */
-static inline void scale(const product *p, const tile *t)
+static inline void scale(const output *o, const tile *t)
 {
     for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0))
-        if (t->i0 + e / TILE_N < p->m && t->j0 + e % TILE_N < p->n)
-            product_store(p, t->i0 + e / TILE_N, t->j0 + e % TILE_N, 0);
+        if (t->i0 + e / TILE_N < o->m && t->j0 + e % TILE_N < o->n)
+            store(o, t->i0 + e / TILE_N, t->j0 + e % TILE_N, 0);
 }
 
 /* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
 __kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
-matmul_tensor(uint m, uint n, uint k, float alpha, __global const float *a, ulong offset_a,
-              uint lda, __global const float *b, ulong offset_b, uint ldb, float beta,
-              __global float *c, ulong offset_c, uint ldc, __global const uchar *work)
+matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulong offset_a,
+              uint lda, __global const factor *b, ulong offset_b, uint ldb, float beta,
+              __global result *c, ulong offset_c, uint ldc, __global const uchar *work)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-    const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
-                       ldc};
+    const output o = {m, n, alpha, beta, c + offset_c, ldc};
     const uint2 at =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const tile t = {.i0 = at.y * TILE_M,
@@ -373,7 +383,7 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const float *a, ulon
                     .empty = wgmma_address(barriers) + 8 * STAGES};
 
     if (k == 0) {
-        scale(&p, &t);
+        scale(&o, &t);
         return;
     }
     if (get_local_id(0) == 0) {
@@ -391,6 +401,6 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const float *a, ulon
             produce(&t, (__global const ulong *)work);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
-        consume(&p, &t);
+        consume(&o, &t);
     }
 }

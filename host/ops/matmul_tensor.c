@@ -15,9 +15,15 @@ enum {
 };
 
 /* FORMAT of the factors. */
+enum { FORMAT_TF32, FORMAT_BF16, FORMAT_F16 };
+
 static unsigned format(const tsr_matmul_problem *p)
 {
-    return p->precision == TSR_PRECISION_TF32 ? 0 : p->precision == TSR_PRECISION_BF16 ? 1 : 2;
+    const tsr_precision used = real_precision(p->type, p->precision);
+
+    return used == TSR_PRECISION_TF32   ? FORMAT_TF32
+           : used == TSR_PRECISION_BF16 ? FORMAT_BF16
+                                        : FORMAT_F16;
 }
 
 /* How an operand is copied to local memory. */
@@ -30,15 +36,16 @@ typedef struct source {
     double size;          /* the same in floating point, where nothing wraps */
 } source;
 
-/* Copies take rows from multiples of 16 bytes.  TF32 has to have k along them. */
+/* Copies take rows from multiples of 16 bytes, in the format.  TF32 has to have k along them. */
 static source source_of(const tsr_matmul_problem *p, bool along, size_t rows, size_t columns,
                         size_t ld, size_t offset)
 {
-    const bool turned = format(p) == 0 && !along;
-    const size_t element = format(p) == 0 ? 4 : 2, unit = STAGED_ALIGN / element;
+    const bool turned = format(p) == FORMAT_TF32 && !along;
+    const size_t element = format(p) == FORMAT_TF32 ? 4 : 2, unit = STAGED_ALIGN / element;
+    const size_t vector = 16 / element;
     source s = {.rows = rows, .columns = columns};
 
-    s.staged = turned || format(p) != 0 || ld % 4 != 0 || offset % 4 != 0;
+    s.staged = turned || element != tsr_type_size(p->type) || ld % vector || offset % vector;
     if (!s.staged)
         return s;
     s.pitch = size_div_up(turned ? rows : columns, unit) * unit;
@@ -64,6 +71,7 @@ void matmul_tensor_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
+    matmul_defines_types(p, out);
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DFORMAT=%u -DSTAGED_A=%d -DSTAGED_B=%d",
                 p->trans_a, p->trans_b, format(p), source_a(p).staged, source_b(p).staged);
 }
@@ -77,8 +85,12 @@ const char *matmul_tensor_unsuited(const job *j, text *reason)
 
     if (why)
         return why;
-    if (p->type != TSR_F32 || p->precision != TSR_PRECISION_TF32)
-        return "it rounds float32 to TF32, which --precision tf32 asks for";
+    if (p->type == TSR_F64 || (p->type == TSR_F32 && real_is_plain(p->type, p->precision))) {
+        text_format(reason, "it rounds factors to TF32 or 16 bits, and %s is %s",
+                    tsr_type_name(p->type),
+                    tsr_precision_name(real_precision(p->type, p->precision)));
+        return text_get(reason);
+    }
     if (tile_m + tile_n > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     why = matmul_unsuited_local(j, local, reason);

@@ -333,6 +333,23 @@ static void test_tensor_stages_what_it_must(void **state)
     assert_int_equal(v->workspace(&j), MAPS + 520 * 128 * 4 + 300 * 128 * 4);
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DSTAGED_A=1 -DSTAGED_B=1"));
+    text_clear(&t);
+    /* Of 16 bits, any order goes as it is; eight are 16 bytes. */
+    p.matmul.type = TSR_F16;
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    p.matmul.offset_a = 0;
+    p.matmul.lda = 72;
+    assert_int_equal(v->workspace(&j), MAPS);
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DFORMAT=2 -DSTAGED_A=0 -DSTAGED_B=0"));
+    text_clear(&t);
+    p.matmul.lda = 0;
+    assert_int_equal(v->workspace(&j), MAPS + 300 * 128 * 2);
+    /* Float32 that is rounded to 16 bits is staged. */
+    p.matmul.type = TSR_F32;
+    p.matmul.precision = TSR_PRECISION_BF16;
+    variant_options(v, &j, &t);
+    assert_non_null(strstr(text_get(&t), "-DFORMAT=1 -DSTAGED_A=1 -DSTAGED_B=1"));
     text_free(&t);
     /* Nothing to add up: C is scaled alone. */
     p.matmul.alpha = 0;
@@ -349,9 +366,12 @@ static void test_tensor_runs_elsewhere(void **state)
     const char *name = "wgmma-tensor";
 
     (void)state;
-    expect_unsuited(name, &d, &p, "--precision tf32");
-    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_unsuited(name, &d, &p, "float32 is f32");
+    p.matmul.precision = TSR_PRECISION_BF16;
     expect_unsuited(name, &d, &p, NULL);
+    p.matmul.type = TSR_F64;
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    expect_unsuited(name, &d, &p, "float64 is f64");
     p = product(512, ((size_t)1 << 31) + 1, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
     expect_unsuited(name, &d, &p, "32 bits");
