@@ -155,6 +155,12 @@ static bool ended(const bench *b)
     return *b->stop || b->unkept;
 }
 
+static void complain_of_row(bench *b, const char *name, const tsr_error *err)
+{
+    clear_progress(b);
+    worsen(b, complain(name ? name : b->o->command, err, b->session));
+}
+
 static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
 {
     const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
@@ -165,12 +171,10 @@ static void bench_one(bench *b, const problem *p, const char *name, const bench_
     show_progress(b, p, name ? name : "");
     st = bench_variant(b->session, p, &run, &b->how, &row, &err);
     b->done += st || row.time.count || row.outcome != RESULT_TIMED;
-    if (st) {
-        clear_progress(b);
-        worsen(b, complain(name ? name : b->o->command, &err, b->session));
-    } else if (row.time.count || row.outcome != RESULT_TIMED) {
+    if (row.time.count || row.outcome != RESULT_TIMED)
         take_row(b, &row);
-    }
+    if (st)
+        complain_of_row(b, name, &err);
 }
 
 /* A row that the budget does not reach: it is not done, but it is named. */
@@ -179,8 +183,10 @@ static void bench_no_more(bench *b, const problem *p, const char *name,
 {
     const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
     result_row row;
+    tsr_error err = {0};
 
-    bench_late(b->session, p, &run, &b->how, &row);
+    if (bench_late(b->session, p, &run, &b->how, &row, &err))
+        complain_of_row(b, name, &err);
     take_row(b, &row);
 }
 
@@ -223,13 +229,14 @@ static void bench_peers(bench *b, const problem *p)
     const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
                          .set = b->jobs.settings[0].set,
                          .set_count = b->jobs.settings[0].count};
+    const peers_match match = {
+        .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &b->how};
     const bool late = spent(b);
     tsr_error err = {0};
 
     b->headed = false;
     show_progress(b, p, "with peers");
-    if ((late ? peers_late : peers_compare)(b->session, p, &run, b->peers, &b->how, on_peer_row, b,
-                                            &err)) {
+    if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
         clear_progress(b);
         worsen(b, complain("peers", &err, b->session));
     }

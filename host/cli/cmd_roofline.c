@@ -64,7 +64,7 @@ static void print_limit(const listing *out, limit l, const limit_result *r)
     if (r->kept && r->now > 0)
         printf("; kept from %s, now %.*f", r->when, r->now < 100 ? 2 : 0, r->now);
     else if (r->kept)
-        printf("; kept from %s, now not measured", r->when);
+        printf("; kept from %s, now not measured: %s", r->when, r->why_now);
     fputs("\n", stdout);
 }
 
@@ -108,22 +108,20 @@ static tsr_status place_variant(tsr_session *s, const limits *l, const problem *
 {
     const bench_options wanted = {.seconds = 0.3, .least_samples = 3, .seed = 1, .stop = out->stop};
     const tsr_run run = {.variant = v->name};
-    result_row row;
+    result_row row = {0};
     tsr_status st;
 
     announce(out, "placing", v->name);
     st = bench_variant(s, p, &run, &wanted, &row, err);
     announce(out, "", "");
-    if (st)
-        return st;
     if (row.outcome == RESULT_TIMED && !row.time.count)
-        return TSR_OK; /* interrupted before its first sample */
+        return st; /* interrupted before its first sample */
     if (row.outcome == RESULT_TIMED)
         roofline_place(l, &row);
     print_step(out, &row);
     fflush(stdout);
     keep_row(out, &row);
-    return TSR_OK;
+    return st;
 }
 
 /* A size that shows the device's speed and that the slowest step finishes soon. */

@@ -213,25 +213,43 @@ static void describe_subject(const subject *b, result_row *row)
 }
 
 /* The reason alone: who and where stand in the row. */
-static void note_unsuited(const problem *p, const char *name, const char *device,
-                          const char *message, result_row *row)
+static void note_refusal(const problem *p, const tsr_error *why, result_row *row)
 {
+    const char *message = why->message;
     char who[512];
-    int length = snprintf(who, sizeof(who), "%s/%s on %s: ", p->op->name, name, device);
+    int length = snprintf(who, sizeof(who), "%s/%s on %s: ", p->op->name, row->name, row->device);
 
     if (length > 0 && strncmp(message, who, (size_t)length) == 0)
         message += length;
-    result_refuse(row, RESULT_UNSUITED, message);
+    result_refuse(row,
+                  why->status == TSR_EBOUND      ? RESULT_WRONG
+                  : why->status == TSR_EUNSUITED ? RESULT_UNSUITED
+                                                 : RESULT_FAILED,
+                  message);
+}
+
+static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                         tsr_error *err)
+{
+    tsr_status st = p->op->check(p, err);
+
+    return st ? st : dispatch_select(s, p, run, out, err);
+}
+
+/* Where none was asked for and none is suited, the last one considered is nobody's choice. */
+static bool is_chosen(const subject *b, const tsr_run *run, tsr_status st)
+{
+    return b->selection.variant && (!st || (run && run->variant));
 }
 
 /* Choose, and make the inputs.  TSR_EUNSUITED also where the problem is too big for the device. */
 static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *run,
                                const bench_options *o, subject *out, tsr_error *err)
 {
-    tsr_status st = p->op->check(p, err);
+    tsr_status st;
 
     *out = (subject){.session = s, .problem = p, .expected = o->expected};
-    st = st ? st : dispatch_select(s, p, run, &out->selection, err);
+    st = choose(s, p, run, &out->selection, err);
     if (st)
         return st;
     st = input_sets_open(s, p, o->seed, o->warm, &out->sets, err);
@@ -247,7 +265,7 @@ static void subject_close(subject *b)
 
 static void note_report(const subject *b, const verdict *v, result_row *row)
 {
-    row->verified = true;
+    row->verified = v->ok;
     row->worst = v->worst;
     row->sampled = v->sampled;
     row->commands = b->report.commands;
@@ -269,15 +287,26 @@ static void start_row(tsr_session *s, const problem *p, const tsr_run *run,
         snprintf(row->name, sizeof(row->name), "%s", run->variant);
 }
 
-void bench_late(tsr_session *s, const problem *p, const tsr_run *run, const bench_options *options,
-                result_row *out)
+tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
+                      const bench_options *options, result_row *out, tsr_error *err)
 {
     subject b = {.session = s, .problem = p};
+    result_row row;
+    tsr_error why = {0};
+    tsr_status st;
 
-    start_row(s, p, run, options, out);
-    if (!dispatch_select(s, p, run, &b.selection, NULL))
-        describe_subject(&b, out);
-    result_refuse(out, RESULT_LATE, "the budget is over");
+    start_row(s, p, run, options, &row);
+    st = choose(s, p, run, &b.selection, &why);
+    if (is_chosen(&b, run, st))
+        describe_subject(&b, &row);
+    if (st)
+        note_refusal(p, &why, &row);
+    else
+        result_refuse(&row, RESULT_LATE, "the budget is over");
+    *out = row;
+    if (st && st != TSR_EUNSUITED && err)
+        *err = why;
+    return st == TSR_EUNSUITED ? TSR_OK : st;
 }
 
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
@@ -290,34 +319,26 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     double first_ns = 0;
     tsr_status st;
 
-    start_row(s, p, run, options, &row);
     if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
+    start_row(s, p, run, options, &row);
     st = subject_open(s, p, run, options, &b, &why);
-    /* Where none was asked for and none is suited, the last one considered is nobody's choice. */
-    if (b.selection.variant && (!st || (run && run->variant)))
+    if (is_chosen(&b, run, st))
         describe_subject(&b, &row);
     st = st ? st : prove(&b, &v, &first_ns, &why);
-    if (st == TSR_EUNSUITED) {
-        note_unsuited(p, row.name, session_facts(s)->name, why.message, &row);
-        st = TSR_OK;
-        goto cleanup;
-    }
-    if (st)
-        goto cleanup;
-    note_report(&b, &v, &row);
-    st = warm_up(&b, options, first_ns, &why);
+    if (!st || st == TSR_EBOUND)
+        note_report(&b, &v, &row);
+    st = st ? st : warm_up(&b, options, first_ns, &why);
     st = st ? st : take_samples(&b, options, &row, &why);
-
-cleanup:
     subject_close(&b);
     if (!st && options->costs && row.time.count && !stopped(options))
         st = bench_costs(s, p, run, &row, &why);
-    if (!st || st == TSR_EBOUND)
-        *out = row;
-    if (st && err)
+    if (st)
+        note_refusal(p, &why, &row);
+    *out = row;
+    if (st && st != TSR_EUNSUITED && err)
         *err = why;
-    return st;
+    return st == TSR_EUNSUITED ? TSR_OK : st;
 }
 
 /* ---- costs -------------------------------------------------------------------------------- */

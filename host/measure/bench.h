@@ -54,14 +54,17 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
  * bound_by, share and limit_rate (roofline_place).
  *
  * @return TSR_OK, also where the variant is unsuited: out->unsuited says why;
- *         TSR_EBOUND where its result is wrong: it is then not timed.
+ *         TSR_EBOUND where its result is wrong: it is then not timed, and *out is
+ *         RESULT_WRONG; TSR_EINVAL, *out untouched, where the session's queue records
+ *         no times; where another call fails its status, and *out is RESULT_FAILED.
  */
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err);
 
-/** The row of a variant that is not benched since the budget is over: RESULT_LATE. */
-void bench_late(tsr_session *s, const problem *p, const tsr_run *run, const bench_options *options,
-                result_row *out);
+/** The row of a variant that is not benched since the budget is over: RESULT_LATE.  Unsuited ones
+ *  and failures of the choice are as bench_variant has them. */
+tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
+                      const bench_options *options, result_row *out, tsr_error *err);
 
 /**
  * What a call costs beside the time of its commands, into a row that

@@ -172,21 +172,19 @@ static const double long_ns = 3e9;
 
 typedef struct rival {
     const peer *peer;
-    problem problem; /* the match's, in the peer's precision */
+    problem problem; /* the one asked for, in the peer's precision */
     void *state;
     double call_ns;          /* of its last call alone */
     bool slow;               /* one call takes longer than a row may */
     double ns[SLOW_SAMPLES]; /* samples of a slow one */
     size_t samples;
+    size_t entry;      /* its place in what is interleaved, from 1; 0: apart */
     tsr_error failure; /* while it was timed */
     result_row row;
 } rival;
 
 typedef struct match {
-    tsr_session *session;
-    const problem *problem;
-    const bench_options *options;
-    const peers *list;
+    peers_match asked;
     input_sets inputs; /* one set: what the peers copy, and what their results are judged by */
     cl_command_queue queue;
     peer_problem wanted;
@@ -233,15 +231,15 @@ static contender contender_of(rival *r, const peer_problem *p)
 
 static void describe_problem(match *m)
 {
-    const problem *q = m->problem;
+    const problem *q = m->asked.problem;
     peer_problem *w = &m->wanted;
 
     *w = (peer_problem){.op = op_of(q->op),
                         .type = m->inputs.operand[0].type,
-                        .cl_context = m->session->context,
-                        .cl_device = m->session->device.id,
+                        .cl_context = m->asked.session->context,
+                        .cl_device = m->asked.session->device.id,
                         .cl_queue = m->queue};
-    w->sets = input_sets_count(m->session, q, m->options->warm, &m->cold);
+    w->sets = input_sets_count(m->asked.session, q, m->asked.options->warm, &m->cold);
     for (size_t i = 0; i < m->inputs.operand_count; i++) {
         w->operand[i] = m->inputs.before[i];
         w->bytes[i] = m->inputs.operand[i].bytes;
@@ -281,7 +279,7 @@ static const char *place_unsuited(const peer *p, const device_facts *d)
 /* The problem as a peer does it: in its own precision where it has one that goes with the type. */
 static problem problem_of(const match *m, const peer *p)
 {
-    problem own = *m->problem;
+    problem own = *m->asked.problem;
 
     for (int i = 0; p->precision && i < TSR_PRECISION_COUNT; i++) {
         if (strcmp(p->precision, tsr_precision_name((tsr_precision)i)) != 0)
@@ -291,15 +289,17 @@ static problem problem_of(const match *m, const peer *p)
         else if (own.op == &operation_matvec)
             own.matvec.precision = (tsr_precision)i;
     }
-    return own.op->check(&own, NULL) ? *m->problem : own;
+    return own.op->check(&own, NULL) ? *m->asked.problem : own;
 }
+
+static const char budget_over[] = "the budget is over";
 
 /* NULL, or why something that takes ns does not start any more. */
 static const char *too_late(const match *m, double ns)
 {
-    const uint64_t end = m->options->deadline;
+    const uint64_t end = m->asked.options->deadline;
 
-    return end && (double)clock_ns() + ns >= (double)end ? "the budget is over" : NULL;
+    return end && (double)clock_ns() + ns >= (double)end ? budget_over : NULL;
 }
 
 /* What is not timed says why, and is closed. */
@@ -314,7 +314,7 @@ static void leave_out(rival *r, result_outcome outcome, const char *why)
 /* One call on the first set, judged as ours are. */
 static tsr_status prove_rival(const match *m, rival *r, tsr_error *err)
 {
-    device_facts facts = *session_facts(m->session);
+    device_facts facts = *session_facts(m->asked.session);
     void *after[OPERANDS_MAX] = {0};
     const bool sort = m->wanted.op == PEER_SORT;
     verdict v = {0};
@@ -331,7 +331,7 @@ static tsr_status prove_rival(const match *m, rival *r, tsr_error *err)
     }
     st = st ? st
             : verify_result(&r->problem, &facts, (const void *const *)m->inputs.before,
-                            (const void *const *)after, m->options->expected, &v, err);
+                            (const void *const *)after, m->asked.options->expected, &v, err);
     r->row.verified = !st;
     r->row.worst = v.worst;
     r->row.sampled = v.sampled;
@@ -350,7 +350,7 @@ static tsr_status sample_rival(rival *r, tsr_error *err)
 /* Whether a row can afford few samples of it alone. */
 static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 {
-    const double slow_ns = m->options->seconds * 1e9;
+    const double slow_ns = m->asked.options->seconds * 1e9;
     tsr_status st;
 
     /* The first call on a device may have compiled its kernels; the second is a sample. */
@@ -367,7 +367,7 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 /* Open and prove one peer; what keeps it out goes into its row. */
 static void open_rival(const match *m, rival *r)
 {
-    const char *why = place_unsuited(r->peer, session_facts(m->session)), *late = NULL;
+    const char *why = place_unsuited(r->peer, session_facts(m->asked.session)), *late = NULL;
     peer_problem wanted = m->wanted;
     char reason[256] = "";
     tsr_error err = {0};
@@ -404,12 +404,12 @@ static tsr_status list_rivals(match *m, tsr_error *err)
     size_t most = 0;
 
     for (size_t i = 0; i < PEER_CATALOG_COUNT; i++)
-        most += m->list->file[i].list ? m->list->file[i].list->count : 0;
+        most += m->asked.list->file[i].list ? m->asked.list->file[i].list->count : 0;
     m->rivals = calloc(most + 1, sizeof(*m->rivals));
     if (!m->rivals)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", most);
     for (size_t i = 0; i < PEER_CATALOG_COUNT; i++) {
-        const peer_list *l = m->list->file[i].list;
+        const peer_list *l = m->asked.list->file[i].list;
 
         if (!(peer_catalog[i].ops & 1u << m->wanted.op))
             continue;
@@ -418,10 +418,10 @@ static tsr_status list_rivals(match *m, tsr_error *err)
 
             r->peer = &l->peers[k];
             r->problem = problem_of(m, r->peer);
-            result_start(&r->row, &m->session->device);
+            result_start(&r->row, &m->asked.session->device);
             result_problem(&r->row, &r->problem);
             r->row.kind = RESULT_PEER;
-            r->row.seed = m->options->seed;
+            r->row.seed = m->asked.options->seed;
             r->row.timer = TIMER_WALL;
             r->row.cold = m->cold;
             snprintf(r->row.name, sizeof(r->row.name), "%s", r->peer->name);
@@ -436,26 +436,27 @@ static tsr_status list_rivals(match *m, tsr_error *err)
     return TSR_OK;
 }
 
-static tsr_status open_match(match *m, const tsr_run *run, tsr_error *err)
+static tsr_status open_match(match *m, tsr_error *err)
 {
+    const peers_match *a = &m->asked;
     tsr_status st;
     cl_int rc;
 
     /* Ours first: what cannot be compared needs no peers. */
-    st = bench_contender_open(m->session, m->problem, run, m->options, &m->ours, err);
-    st = st ? st : input_sets_open(m->session, m->problem, m->options->seed, true, &m->inputs, err);
-    if (!st && m->session->context) {
-        m->queue = clCreateCommandQueue(m->session->context, m->session->device.id, 0, &rc);
+    st = bench_contender_open(a->session, a->problem, a->run, a->options, &m->ours, err);
+    st = st ? st : input_sets_open(a->session, a->problem, a->options->seed, true, &m->inputs, err);
+    if (!st && a->session->context) {
+        m->queue = clCreateCommandQueue(a->session->context, a->session->device.id, 0, &rc);
         if (!m->queue)
             st = tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s",
-                          session_facts(m->session)->name);
+                          session_facts(a->session)->name);
     }
     if (st)
         return st;
     describe_problem(m);
     st = list_rivals(m, err);
     for (size_t i = 0; i < m->count && !st; i++)
-        if (!m->options->stop || !*m->options->stop)
+        if (!a->options->stop || !*a->options->stop)
             open_rival(m, &m->rivals[i]);
     return st;
 }
@@ -476,7 +477,7 @@ static void close_match(match *m)
 static void time_slow(const match *m, rival *r)
 {
     const size_t wanted = r->call_ns > long_ns ? 1 : SLOW_SAMPLES;
-    const bench_options *o = m->options;
+    const bench_options *o = m->asked.options;
     const char *late = NULL;
 
     while (r->samples < wanted && !(o->stop && *o->stop) && !late) {
@@ -495,23 +496,16 @@ static void time_slow(const match *m, rival *r)
         leave_out(r, RESULT_LATE, late);
 }
 
-/* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
-static tsr_status time_all(match *m, timing *ours, tsr_error *err)
+/* Enter ours and the peers that can keep up; returns how many. */
+static size_t enter_all(match *m, contender c[])
 {
-    contender *c = calloc(m->count + 1, sizeof(*c));
-    timing *times = calloc(m->count + 1, sizeof(*times));
-    size_t *who = calloc(m->count + 1, sizeof(*who)), n = 1;
     double round_ns = 0;
-    const char *late;
-    tsr_status st = TSR_OK;
+    size_t n = 1;
 
-    if (!c || !times || !who) {
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", m->count);
-        goto cleanup;
-    }
     c[0] = m->ours;
     for (size_t i = 0; i < m->count; i++) {
         rival *r = &m->rivals[i];
+        const char *late;
 
         if (!r->state || r->slow)
             continue;
@@ -522,83 +516,106 @@ static tsr_status time_all(match *m, timing *ours, tsr_error *err)
             continue;
         }
         round_ns += r->call_ns;
-        who[n] = i;
+        r->entry = n;
         c[n++] = contender_of(r, &m->wanted);
     }
-    st = bench_interleave(c, n, m->options, times, err);
-    *ours = times[0];
-    for (size_t i = 1; i < n && !st; i++) {
-        rival *r = &m->rivals[who[i]];
+    return n;
+}
 
-        r->row.time = times[i];
+static void take_times(match *m, const timing times[])
+{
+    for (size_t i = 0; i < m->count; i++) {
+        rival *r = &m->rivals[i];
+
+        if (!r->entry)
+            continue;
+        r->row.time = times[r->entry];
         if (r->failure.status)
             leave_out(r, RESULT_FAILED, r->failure.message);
     }
-    for (size_t i = 0; i < m->count && !st; i++)
+}
+
+/* Ours and the peers that can keep up, interleaved; the slow ones each apart. */
+static tsr_status time_all(match *m, timing *ours, tsr_error *err)
+{
+    contender *c = calloc(m->count + 1, sizeof(*c));
+    timing *times = calloc(m->count + 1, sizeof(*times));
+    tsr_status st = TSR_OK;
+
+    if (!c || !times)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu peers", m->count);
+    st = st ? st : bench_interleave(c, enter_all(m, c), m->asked.options, times, err);
+    if (st)
+        goto cleanup;
+    *ours = times[0];
+    take_times(m, times);
+    for (size_t i = 0; i < m->count; i++)
         if (m->rivals[i].state && m->rivals[i].slow)
             time_slow(m, &m->rivals[i]);
 
 cleanup:
     free(c);
     free(times);
-    free(who);
     return st;
 }
 
-tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
-                         const bench_options *options, peers_row *row, void *context,
-                         tsr_error *err)
+/* Ours, then the peers'; what was interrupted before it had a time has no row. */
+static void tell(match *m, result_row *ours, peers_row *row, void *context)
 {
-    bench_options how = *options;
-    match m = {.session = s, .problem = p, .options = &how, .list = list};
+    result_rate(ours);
+    if (ours->time.count || ours->outcome != RESULT_TIMED)
+        row(ours, ours->time.count ? 1 : 0, context);
+    for (size_t i = 0; i < m->count; i++) {
+        result_row *theirs = &m->rivals[i].row;
+        const bool timed = theirs->time.count && ours->time.count;
+
+        result_rate(theirs);
+        if (timed || theirs->outcome != RESULT_TIMED)
+            row(theirs, timed ? theirs->time.median_ns / ours->time.median_ns : 0, context);
+    }
+}
+
+tsr_status peers_compare(const peers_match *asked, peers_row *row, void *context, tsr_error *err)
+{
+    bench_options how = *asked->options;
+    match m = {.asked = *asked};
     void *expected = NULL;
     result_row ours;
     tsr_status st;
 
-    result_start(&ours, &s->device);
-    result_problem(&ours, p);
-    ours.seed = options->seed;
+    m.asked.options = &how;
     if (!how.expected)
         how.expected = &expected;
-    st = open_match(&m, run, err);
+    result_start(&ours, &asked->session->device);
+    result_problem(&ours, asked->problem);
+    ours.seed = how.seed;
+    st = open_match(&m, err);
     if (!st)
         bench_contender_describe(&m.ours, &ours);
     st = st ? st : time_all(&m, &ours.time, err);
-    if (!st && ours.time.count) {
-        result_rate(&ours);
-        row(&ours, 1, context);
-    }
-    for (size_t i = 0; i < m.count && !st; i++) {
-        result_row *theirs = &m.rivals[i].row;
-        const bool timed = theirs->time.count && ours.time.count;
-
-        result_rate(theirs);
-        if (timed || theirs->outcome != RESULT_TIMED)
-            row(theirs, timed ? theirs->time.median_ns / ours.time.median_ns : 0, context);
-    }
+    if (!st)
+        tell(&m, &ours, row, context);
     close_match(&m);
     free(expected);
     return st;
 }
 
-tsr_status peers_late(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
-                      const bench_options *options, peers_row *row, void *context, tsr_error *err)
+tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, tsr_error *err)
 {
-    match m = {.session = s, .problem = p, .options = options, .list = list};
+    match m = {.asked = *asked, .wanted = {.op = op_of(asked->problem->op)}};
     result_row ours;
     tsr_status st;
 
-    bench_late(s, p, run, options, &ours);
+    st = bench_late(asked->session, asked->problem, asked->run, asked->options, &ours, err);
+    if (st)
+        return st;
     ours.timer = TIMER_WALL;
     m.cold = ours.cold;
-    m.wanted.op = op_of(p->op);
     st = list_rivals(&m, err);
+    for (size_t i = 0; i < m.count && !st; i++)
+        leave_out(&m.rivals[i], RESULT_LATE, budget_over);
     if (!st)
-        row(&ours, 0, context);
-    for (size_t i = 0; i < m.count && !st; i++) {
-        leave_out(&m.rivals[i], RESULT_LATE, ours.unsuited);
-        row(&m.rivals[i].row, 0, context);
-    }
-    free(m.rivals);
+        tell(&m, &ours, row, context);
+    close_match(&m);
     return st;
 }

@@ -33,6 +33,15 @@ size_t peers_count(const peers *p, const operation *op);
  */
 typedef void peers_row(const result_row *row, double ratio, void *context);
 
+/** What is compared; all of it is borrowed. */
+typedef struct peers_match {
+    tsr_session *session;
+    const problem *problem;
+    const tsr_run *run; /* of our variant */
+    const peers *list;
+    const bench_options *options;
+} peers_match;
+
 /**
  * Our variant and every loaded peer of the operation, on one problem, each
  * verified and then timed by wall clock, interleaved.  row() gets our variant's
@@ -45,13 +54,10 @@ typedef void peers_row(const result_row *row, double ratio, void *context);
  *
  * @return TSR_OK; as bench_contender_open where our variant cannot run.
  */
-tsr_status peers_compare(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
-                         const bench_options *options, peers_row *row, void *context,
-                         tsr_error *err);
+tsr_status peers_compare(const peers_match *asked, peers_row *row, void *context, tsr_error *err);
 
-/** The rows of a comparison that does not start since the budget is over: ours and every loaded
- *  peer's, as peers_compare has them, RESULT_LATE. */
-tsr_status peers_late(tsr_session *s, const problem *p, const tsr_run *run, const peers *list,
-                      const bench_options *options, peers_row *row, void *context, tsr_error *err);
+/** The rows of a comparison that does not start since the budget is over: ours as bench_late has
+ *  it, and every loaded peer's, RESULT_LATE. */
+tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, tsr_error *err);
 
 #endif

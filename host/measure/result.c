@@ -74,6 +74,8 @@ void result_problem(result_row *row, const problem *p)
 void result_refuse(result_row *row, result_outcome outcome, const char *why)
 {
     row->outcome = outcome;
+    row->time = (timing){0};
+    row->rate = 0;
     snprintf(row->unsuited, sizeof(row->unsuited), "%.*s", (int)sizeof(row->unsuited) - 1, why);
 }
 
@@ -107,17 +109,15 @@ typedef struct field {
     field_kind kind;
     size_t offset, size;
     const char *const *names; /* of FIELD_NAME, NULL behind the last */
-    const char *expects;      /* of FIELD_NAME */
 } field;
 
 #define FIELD(name, kind, member)                                                                  \
     {                                                                                              \
-        name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member), NULL, NULL    \
+        name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member), NULL          \
     }
-#define NAMED(name, member, names, expects)                                                        \
+#define NAMED(name, member, names)                                                                 \
     {                                                                                              \
-        name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names,  \
-            expects                                                                                \
+        name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names   \
     }
 
 static const char *const kind_names[] = {"kernel", "peer", "limit", NULL};
@@ -127,9 +127,8 @@ static const char *const selected_names[] = {"", "named", "tuned", "preferred", 
 static const char *const timer_names[] = {"events", "wall", NULL};
 
 static const field fields[] = {
-    NAMED("kind", kind, kind_names, "\"kernel\", \"peer\" or \"limit\""),
-    NAMED("outcome", outcome, outcome_names,
-          "\"timed\", \"unsuited\", \"wrong\", \"failed\" or \"late\""),
+    NAMED("kind", kind, kind_names),
+    NAMED("outcome", outcome, outcome_names),
     FIELD("op", FIELD_TEXT, op),
     FIELD("problem", FIELD_TEXT, problem),
     FIELD("size", FIELD_TEXT, size),
@@ -139,9 +138,9 @@ static const field fields[] = {
     FIELD("peer_version", FIELD_TEXT, peer_version),
     FIELD("parameters", FIELD_TEXT, parameters),
     FIELD("options", FIELD_TEXT, options),
-    NAMED("selected", selected, selected_names, "\"named\", \"tuned\", \"preferred\" or \"\""),
+    NAMED("selected", selected, selected_names),
     FIELD("chosen", FIELD_TEXT, chosen),
-    NAMED("place", place, place_names, "\"device\", \"cuda\" or \"host\""),
+    NAMED("place", place, place_names),
     FIELD("unsuited", FIELD_TEXT, unsuited),
     FIELD("device", FIELD_TEXT, device),
     FIELD("platform", FIELD_TEXT, platform),
@@ -151,7 +150,7 @@ static const field fields[] = {
     FIELD("version", FIELD_TEXT, version),
     FIELD("when", FIELD_TEXT, when),
     FIELD("cold", FIELD_FLAG, cold),
-    NAMED("timer", timer, timer_names, "\"events\" or \"wall\""),
+    NAMED("timer", timer, timer_names),
     FIELD("samples", FIELD_COUNT, time.count),
     FIELD("calls", FIELD_COUNT, time.calls),
     FIELD("min_ns", FIELD_NUMBER, time.min_ns),
@@ -292,6 +291,14 @@ static bool name_from_json(const char *name, const field *f, result_row *row)
     return false;
 }
 
+/* "\"events\" or \"wall\"". */
+static const char *list_names(const char *const *names, text *out)
+{
+    for (size_t i = 0; names[i]; i++)
+        text_format(out, "%s\"%s\"", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
+    return text_get(out);
+}
+
 static bool seed_from_text(const char *s, uint64_t *out)
 {
     uint64_t n = 0;
@@ -307,8 +314,9 @@ static bool seed_from_text(const char *s, uint64_t *out)
     return true;
 }
 
-/* NULL, or what the field should have been. */
-static const char *field_from_json(const field *f, const json_t *value, result_row *row)
+/* NULL, or what the field should have been; *names holds what has to be composed. */
+static const char *field_from_json(const field *f, const json_t *value, result_row *row,
+                                   text *names)
 {
     const char *s = json_string_value(value);
 
@@ -336,7 +344,7 @@ static const char *field_from_json(const field *f, const json_t *value, result_r
         *(bool *)at(row, f) = json_is_true(value);
         return NULL;
     case FIELD_NAME:
-        return name_from_json(s, f, row) ? NULL : f->expects;
+        return name_from_json(s, f, row) ? NULL : list_names(f->names, names);
     }
     return NULL;
 }
@@ -397,6 +405,7 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     json_error_t why;
     json_t *o = json_loads(line, JSON_REJECT_DUPLICATES, &why);
     result_row row = {0};
+    text names = {0};
     tsr_status st;
 
     if (!json_is_object(o)) {
@@ -408,7 +417,7 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     st = check_schema(o, err);
     for (size_t i = 0; i < FIELDS && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
-        const char *wanted = value ? field_from_json(&fields[i], value, &row) : NULL;
+        const char *wanted = value ? field_from_json(&fields[i], value, &row, &names) : NULL;
 
         if (!value)
             st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is missing", fields[i].name);
@@ -417,6 +426,7 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     }
     st = st ? st : check_members(o, err);
     st = st ? st : check_row(&row, err);
+    text_free(&names);
     json_decref(o);
     if (!st)
         *out = row;

@@ -28,7 +28,7 @@ typedef enum result_outcome {
     RESULT_TIMED,
     RESULT_UNSUITED, /* it cannot do this here */
     RESULT_WRONG,    /* its result is out of its bound: not timed */
-    RESULT_FAILED,   /* while it was timed */
+    RESULT_FAILED,   /* a call failed, also in the proof */
     RESULT_LATE      /* the budget was over */
 } result_outcome;
 
@@ -108,7 +108,7 @@ void result_start(result_row *row, const tsr_device *device);
 /** Fill in what: operation, problem, size, type, precision, work, bytes, unit. */
 void result_problem(result_row *row, const problem *p);
 
-/** Fill in that there are no times, and why: not RESULT_TIMED. */
+/** Fill in that there are no times, also where some were taken, and why: not RESULT_TIMED. */
 void result_refuse(result_row *row, result_outcome outcome, const char *why);
 
 /** Fill in the rate that the median gives, in the row's unit. */

@@ -11,7 +11,7 @@
 #include "session/source.h"
 
 /* Part of the cache's key: raise it when the C side of a measurement changes. */
-enum { LIMITS_FORMAT = 3 };
+enum { LIMITS_FORMAT = 4 };
 
 typedef struct limit_spec {
     const char *name, *unit, *idea;
@@ -93,25 +93,28 @@ static void compose_key(const tsr_session *s, text *key)
 
 static json_t *result_pack(const limit_result *r)
 {
-    return json_pack("{s:f, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:s}", "value",
+    return json_pack("{s:f, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:i, s:s}", "value",
                      r->value, "amount", r->amount, "count", (json_int_t)r->time.count, "calls",
                      (json_int_t)r->time.calls, "min", r->time.min_ns, "median", r->time.median_ns,
                      "max", r->time.max_ns, "low", r->time.low_ns, "high", r->time.high_ns, "way",
-                     r->way, "why_not", r->why_not, "when", r->when);
+                     r->way, "why_not", r->why_not, "outcome", (int)r->outcome, "when", r->when);
 }
 
 static bool result_unpack(json_t *from, limit_result *out)
 {
     const char *way_taken, *why_not, *when;
     json_int_t count, calls;
+    int outcome;
 
     *out = (limit_result){0};
-    if (json_unpack(from, "{s:F, s:F, s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:s, s:s, s:s}", "value",
-                    &out->value, "amount", &out->amount, "count", &count, "calls", &calls, "min",
-                    &out->time.min_ns, "median", &out->time.median_ns, "max", &out->time.max_ns,
-                    "low", &out->time.low_ns, "high", &out->time.high_ns, "way", &way_taken,
-                    "why_not", &why_not, "when", &when) != 0)
+    if (json_unpack(from, "{s:F, s:F, s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:s, s:s, s:i, s:s}",
+                    "value", &out->value, "amount", &out->amount, "count", &count, "calls", &calls,
+                    "min", &out->time.min_ns, "median", &out->time.median_ns, "max",
+                    &out->time.max_ns, "low", &out->time.low_ns, "high", &out->time.high_ns, "way",
+                    &way_taken, "why_not", &why_not, "outcome", &outcome, "when", &when) != 0 ||
+        outcome < RESULT_TIMED || outcome > RESULT_LATE)
         return false;
+    out->outcome = (result_outcome)outcome;
     out->time.count = (size_t)count;
     out->time.calls = (size_t)calls;
     snprintf(out->way, sizeof(out->way), "%s", way_taken);
@@ -166,14 +169,30 @@ bool roofline_recall(tsr_session *s, limits *out)
 
 void limit_merge(limit l, const limit_result *earlier, limit_result *r)
 {
+    const limit_result this_run = *r;
     const double now = r->value;
 
-    if (r->wrong || !(earlier->value > 0) ||
+    if (r->outcome == RESULT_WRONG || !(earlier->value > 0) ||
         (now > 0 && (limit_is_cost(l) ? now <= earlier->value : now >= earlier->value)))
         return;
     *r = *earlier;
     r->kept = true;
     r->now = now;
+    snprintf(r->why_now, sizeof(r->why_now), "%s", this_run.why_not);
+}
+
+static result_outcome outcome_of(tsr_status st, const limit_result *r)
+{
+    switch (st) {
+    case TSR_OK:
+        return *r->why_not ? RESULT_UNSUITED : RESULT_TIMED;
+    case TSR_EUNSUITED:
+        return RESULT_UNSUITED;
+    case TSR_EBOUND:
+        return RESULT_WRONG;
+    default:
+        return RESULT_FAILED;
+    }
 }
 
 /* Measure one limit; what keeps it from being measured becomes its reason, but for memory running
@@ -188,8 +207,8 @@ static tsr_status measure_one(const rig *r, limit l, limit_result *out, tsr_erro
         *out = (limit_result){0};
         snprintf(out->why_not, sizeof(out->why_not), "%.*s", (int)sizeof(out->why_not) - 1,
                  why.message);
-        out->wrong = st == TSR_EBOUND;
     }
+    out->outcome = outcome_of(st, out);
     result_now(out->when);
     if (st == TSR_EBOUND)
         return tsr_fail(err, st, 0, "%s: %s", limit_name(l), why.message);
@@ -240,8 +259,8 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
     snprintf(out->name, sizeof(out->name), "%s", limit_name(l));
     snprintf(out->unit, sizeof(out->unit), "%s", limit_unit(l));
     snprintf(out->parameters, sizeof(out->parameters), "%s", r->way);
-    if (*r->why_not)
-        result_refuse(out, r->wrong ? RESULT_WRONG : RESULT_UNSUITED, r->why_not);
+    if (r->outcome != RESULT_TIMED)
+        result_refuse(out, r->outcome, r->why_not);
     if (*r->when)
         snprintf(out->when, sizeof(out->when), "%s", r->when);
     out->timer = events ? TIMER_EVENTS : TIMER_WALL;

@@ -33,15 +33,16 @@ typedef enum limit {
 
 /** One limit, from the fastest sample of the fastest way of reaching it. */
 typedef struct limit_result {
-    double value;      /* in its unit; 0 where it was not measured */
-    double amount;     /* operations or bytes that `time` took; 1 for a cost */
-    timing time;       /* of the samples of the fastest way */
-    char way[64];      /* that way: "8 chains of float8"; "" where there is one */
-    char why_not[160]; /* why it was not measured, "" otherwise */
-    bool wrong;        /* why_not: a kernel gave a wrong result */
+    double value;           /* in its unit; 0 where it was not measured */
+    double amount;          /* operations or bytes that `time` took; 1 for a cost */
+    timing time;            /* of the samples of the fastest way */
+    char way[64];           /* that way: "8 chains of float8"; "" where there is one */
+    char why_not[160];      /* why it was not measured, "" otherwise */
+    result_outcome outcome; /* RESULT_TIMED where why_not is "" */
     char when[RESULT_WHEN_SIZE];
-    bool kept;  /* of an earlier run, which reached more; `now` is what this one reached */
-    double now; /* in its unit; 0 where it was not measured */
+    bool kept;         /* of an earlier run, which reached more; `now` is what this one reached */
+    double now;        /* in its unit; 0 where it was not measured */
+    char why_now[160]; /* why this one did not measure what is kept, "" otherwise */
 } limit_result;
 
 typedef struct limits {

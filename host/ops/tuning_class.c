@@ -13,16 +13,50 @@ static void append_dimension(const char *name, size_t least, size_t most, text *
         text_format(out, "-%zu", most);
 }
 
+/* Whether it is a problem, and of the class: the names that classify() gives are the classes. */
+static bool is_of(const problem *p, const char *name)
+{
+    text own = {0};
+    bool same;
+
+    if (p->op->check(p, NULL))
+        return false;
+    p->op->classify(p, &own);
+    same = !own.failed && !strcmp(text_get(&own), name);
+    text_free(&own);
+    return same;
+}
+
+/* Whether a product of m x n x k is of the class, in any type, precision and transposition. */
+static bool is_matmul_class(const char *name, const size_t least[3])
+{
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = least[0], .n = least[1], .k = least[2], .alpha = 1}};
+
+    for (int type = 0; type < TSR_TYPE_COUNT; type++) {
+        for (int precision = 0; precision < TSR_PRECISION_COUNT; precision++) {
+            for (int trans = 0; trans < 4; trans++) {
+                p.matmul.type = (tsr_type)type;
+                p.matmul.precision = (tsr_precision)precision;
+                p.matmul.trans_a = trans / 2;
+                p.matmul.trans_b = trans % 2;
+                if (is_of(&p, name))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* "float32 tf32 nn 1024x64x1024": each dimension below twice what is named. */
 static bool matmul_text(const char *name, text *out)
 {
     static const char *const dimensions[] = {"M", "N", "K"};
     const char *sizes = strrchr(name, ' ');
     size_t least[3];
-    int end = 0;
 
-    if (!sizes || sscanf(sizes, " %zux%zux%zu%n", &least[0], &least[1], &least[2], &end) != 3 ||
-        sizes[end])
+    if (!sizes || sscanf(sizes, " %zux%zux%zu", &least[0], &least[1], &least[2]) != 3 ||
+        !is_matmul_class(name, least))
         return false;
     text_append_bytes(out, name, (size_t)(sizes - name));
     for (size_t i = 0; i < 3; i++)
@@ -33,30 +67,45 @@ static bool matmul_text(const char *name, text *out)
 /* "float32-n-6x2": rows and columns of op(A) from 4^6 and 4^2 to below 4^7 and 4^3. */
 static bool matvec_text(const char *name, text *out)
 {
-    static const char *const dimensions[] = {"rows", "columns"};
-    char type[16], trans;
-    unsigned exponent[2];
-    int end = 0;
+    problem p = {.op = &operation_matvec, .matvec = {.alpha = 1}};
+    const char *sizes = strrchr(name, '-');
+    unsigned rows, columns;
+    bool found = false;
 
-    if (sscanf(name, "%15[^-]-%c-%ux%u%n", type, &trans, &exponent[0], &exponent[1], &end) != 4 ||
-        name[end] || exponent[0] > 30 || exponent[1] > 30)
+    if (!sizes || sscanf(sizes, "-%ux%u", &rows, &columns) != 2 || rows > 30 || columns > 30)
         return false;
-    text_format(out, "%s %c", type, trans);
-    for (size_t i = 0; i < 2; i++)
-        append_dimension(dimensions[i], (size_t)1 << 2 * exponent[i],
-                         ((size_t)4 << 2 * exponent[i]) - 1, out);
+    p.matvec.rows = (size_t)1 << 2 * rows;
+    p.matvec.columns = (size_t)1 << 2 * columns;
+    for (int i = 0; i < 2 * TSR_TYPE_COUNT && !found; i++) {
+        p.matvec.type = (tsr_type)(i / 2);
+        p.matvec.trans = i % 2;
+        found = is_of(&p, name);
+    }
+    if (!found)
+        return false;
+    text_format(out, "%s %c", tsr_type_name(p.matvec.type), p.matvec.trans ? 't' : 'n');
+    append_dimension("rows", p.matvec.rows, 4 * p.matvec.rows - 1, out);
+    append_dimension("columns", p.matvec.columns, 4 * p.matvec.columns - 1, out);
     return true;
 }
 
 /* "4-byte argsort below 2^24": from 2^20 on, and the first class from 1 on. */
 static bool sort_text(const char *name, text *out)
 {
+    problem p = {.op = &operation_sort};
     const char *below = strstr(name, " below 2^");
     unsigned exponent;
-    int end = 0;
+    bool found = false;
 
-    if (!below || sscanf(below, " below 2^%u%n", &exponent, &end) != 1 || below[end] ||
-        exponent < 12)
+    if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent < 12 || exponent > 64)
+        return false;
+    p.sort.n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
+    for (int i = 0; i < 2 * TSR_TYPE_COUNT && !found; i++) {
+        p.sort.type = (tsr_type)(i / 2);
+        p.sort.argsort = i % 2;
+        found = is_of(&p, name);
+    }
+    if (!found)
         return false;
     text_append_bytes(out, name, (size_t)(below - name));
     if (exponent == 12)

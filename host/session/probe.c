@@ -95,10 +95,50 @@ static answer run(tsr_session *s, const char *source, const char *options, cl_ui
     return run_group(s, source, options, PROBE_ITEMS, out, why, why_size);
 }
 
+static bool is_nvidia(const device_facts *d, char *why, size_t size)
+{
+    if (!d->nvidia)
+        snprintf(why, size, "the vendor is not NVIDIA");
+    return d->nvidia;
+}
+
+/* What has instructions of compute capability 9.0, which later chips have not. */
+static bool is_hopper(const device_facts *d, char *why, size_t size)
+{
+    if (!is_nvidia(d, why, size))
+        return false;
+    if (d->nv_capability != 90)
+        snprintf(why, size, "compute capability %u.%u, and it is used on 9.0 alone",
+                 d->nv_capability / 10, d->nv_capability % 10);
+    return d->nv_capability == 90;
+}
+
+/* Whether each item of a group gave what it should have. */
+static answer compare(const cl_uint *got, size_t items, cl_uint (*expected)(unsigned item),
+                      char *why, size_t size)
+{
+    for (unsigned i = 0; i < items; i++) {
+        if (got[i] != expected(i)) {
+            snprintf(why, size, "it computes wrongly: item %u gave 0x%08x", i, got[i]);
+            return ANSWER_NO;
+        }
+    }
+    return ANSWER_YES;
+}
+
 /* "-cl-std=CL3.0" for the device's highest OpenCL C. */
 static void standard(const device_facts *d, char *out, size_t size)
 {
     snprintf(out, size, "-cl-std=CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
+}
+
+/* 1 + i / 1024 in half, squared and rounded to nearest even: the bits of the exact
+ * (1 + i / 1024)^2 rounded to 11 bits.  All products lie in [1, 2). */
+static cl_uint fp16_expected(unsigned item)
+{
+    const unsigned exact = (1024 + item) * (1024 + item); /* in units of 2^-20 */
+
+    return 0x3C00 + ((exact + 511 + (exact >> 10 & 1)) >> 10) - 1024;
 }
 
 static answer probe_fp16(tsr_session *s, char *why, size_t size)
@@ -113,20 +153,7 @@ static answer probe_fp16(tsr_session *s, char *why, size_t size)
         return ANSWER_NO;
     }
     ran = run(s, "probe_fp16.cl", "-cl-std=CL1.2", got, why, size);
-    if (ran != ANSWER_YES)
-        return ran;
-    /* 1 + i / 1024 in half, squared and rounded to nearest even: the bits of the exact
-     * (1 + i / 1024)^2 rounded to 11 bits.  All products lie in [1, 2). */
-    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
-        unsigned exact = (1024 + i) * (1024 + i); /* in units of 2^-20 */
-        unsigned rounded = (exact + 511 + (exact >> 10 & 1)) >> 10;
-
-        if (got[i] != 0x3C00 + rounded - 1024) {
-            snprintf(why, size, "it computes wrongly: item %u gave 0x%04x", i, got[i]);
-            return ANSWER_NO;
-        }
-    }
-    return ANSWER_YES;
+    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, fp16_expected, why, size) : ran;
 }
 
 static answer probe_subgroups(tsr_session *s, char *why, size_t size)
@@ -162,27 +189,26 @@ static answer probe_subgroups(tsr_session *s, char *why, size_t size)
     return ANSWER_YES;
 }
 
+/* Of the lane that a shuffle reads from. */
+static cl_uint ptx_expected(unsigned item)
+{
+    return 3 * (item ^ 5u) + 7;
+}
+
 static answer probe_ptx(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
     answer ran;
 
-    if (!s->device.facts.nvidia) {
-        snprintf(why, size, "the vendor is not NVIDIA");
+    if (!is_nvidia(&s->device.facts, why, size))
         return ANSWER_NO;
-    }
     ran = run(s, "probe_ptx.cl", "-cl-std=CL1.2", got, why, size);
-    if (ran != ANSWER_YES)
-        return ran;
-    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
-        unsigned partner = i ^ 5u;
+    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, ptx_expected, why, size) : ran;
+}
 
-        if (got[i] != 3 * partner + 7) {
-            snprintf(why, size, "it computes wrongly: lane %u got %u", i, got[i]);
-            return ANSWER_NO;
-        }
-    }
-    return ANSWER_YES;
+static cl_uint large_local_expected(unsigned item)
+{
+    return 5 * (PROBE_ITEMS - 1 - item) + 11;
 }
 
 static answer probe_large_local(tsr_session *s, char *why, size_t size)
@@ -190,14 +216,11 @@ static answer probe_large_local(tsr_session *s, char *why, size_t size)
     cl_uint got[PROBE_ITEMS];
     char options[64];
 
-    if (!s->device.facts.nvidia) {
-        snprintf(why, size, "the vendor is not NVIDIA");
+    if (!is_nvidia(&s->device.facts, why, size))
         return ANSWER_NO;
-    }
     for (size_t k = 0; k < sizeof(large_local_sizes) / sizeof(large_local_sizes[0]); k++) {
         const size_t bytes = large_local_sizes[k];
         answer ran;
-        bool right;
 
         if (bytes <= s->device.facts.local_memory)
             break;
@@ -206,10 +229,9 @@ static answer probe_large_local(tsr_session *s, char *why, size_t size)
         ran = run(s, "probe_large_local.cl", options, got, why, size);
         if (ran == ANSWER_NONE)
             return ran;
-        right = ran == ANSWER_YES;
-        for (unsigned i = 0; i < PROBE_ITEMS && right; i++)
-            right = got[i] == 5 * (PROBE_ITEMS - 1 - i) + 11;
-        if (right) {
+        if (ran == ANSWER_YES)
+            ran = compare(got, PROBE_ITEMS, large_local_expected, why, size);
+        if (ran == ANSWER_YES) {
             s->device.facts.large_local = bytes;
             return ANSWER_YES;
         }
@@ -236,23 +258,10 @@ static answer probe_wgmma(tsr_session *s, char *why, size_t size)
     cl_uint got[WARP_GROUP];
     answer ran;
 
-    if (!s->device.facts.nvidia) {
-        snprintf(why, size, "the vendor is not NVIDIA");
+    if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    }
-    if (s->device.facts.nv_capability != 90) {
-        snprintf(why, size, "compute capability %u.%u, and only 9.0 has it",
-                 s->device.facts.nv_capability / 10, s->device.facts.nv_capability % 10);
-        return ANSWER_NO;
-    }
     ran = run_group(s, "probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
-    for (unsigned i = 0; i < WARP_GROUP && ran == ANSWER_YES; i++) {
-        if (got[i] != wgmma_expected(i)) {
-            snprintf(why, size, "it computes wrongly: item %u got %u", i, got[i]);
-            ran = ANSWER_NO;
-        }
-    }
-    return ran;
+    return ran == ANSWER_YES ? compare(got, WARP_GROUP, wgmma_expected, why, size) : ran;
 }
 
 /* Word `at` of the box that probe_tensor_copy.cl copies: from row 2 and column 4 of its matrix of 6
@@ -270,28 +279,20 @@ static cl_uint tensor_word(unsigned at)
     return (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000u;
 }
 
+static cl_uint tensor_copy_expected(unsigned item)
+{
+    return tensor_word(item) + 3 * tensor_word(128 + item);
+}
+
 static answer probe_tensor_copy(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[WARP_GROUP];
     answer ran;
 
-    if (!s->device.facts.nvidia) {
-        snprintf(why, size, "the vendor is not NVIDIA");
+    if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    }
-    if (s->device.facts.nv_capability != 90) {
-        snprintf(why, size, "compute capability %u.%u, and it is used on 9.0 alone",
-                 s->device.facts.nv_capability / 10, s->device.facts.nv_capability % 10);
-        return ANSWER_NO;
-    }
     ran = run_group(s, "probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
-    for (unsigned i = 0; i < WARP_GROUP && ran == ANSWER_YES; i++) {
-        if (got[i] != tensor_word(i) + 3 * tensor_word(128 + i)) {
-            snprintf(why, size, "it copies wrongly: item %u got 0x%08x", i, got[i]);
-            ran = ANSWER_NO;
-        }
-    }
-    return ran;
+    return ran == ANSWER_YES ? compare(got, WARP_GROUP, tensor_copy_expected, why, size) : ran;
 }
 
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */

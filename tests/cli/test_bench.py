@@ -120,17 +120,62 @@ class Kernels(Bench):
         self.fail_with(1, "bench", "matvec", "--type", "f16",
                        says="takes float32 or float64, not float16")
 
-    def test_a_wrong_kernel_is_not_timed(self):
+    def bench_broken(self, old, new):
+        """The naive kernel with a change, on two sizes: the run, and the rows that it wrote."""
         source = self.succeed("kernels", "matmul", "naive", "--source").out
-        wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
-        self.assertNotEqual(source, wrong)
+        self.assertIn(old, source)
         os.mkdir(self.path("cl"))
-        self.write(os.path.join("cl", "matmul_naive.cl"), wrong)
-        r = self.tessera("bench", "matmul", "--size", "32", "--kernel", "naive", "--kernel-dir",
-                         "cl", "-o", "r.json")
+        self.write(os.path.join("cl", "matmul_naive.cl"), source.replace(old, new))
+        r = self.tessera("bench", "matmul", "--size", "32", "--size", "40", "--kernel", "naive",
+                         "--kernel-dir", "cl", "-o", "r.json", *QUICK)
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            return r, rows_of(f.read())
+
+    def test_a_wrong_kernel_is_not_timed(self):
+        r, rows = self.bench_broken("update_result(c, alpha,", "update_result(c, alpha * (REAL)1.01,")
         self.assertEqual(r.status, 3, r)
-        self.assertEqual(r.out, "")
-        self.assertEqual(self.names(), ["cl"])
+        self.assertEqual([row["size"] for row in rows], ["32x32x32", "40x40x40"])
+        for row in rows:
+            self.assertEqual([row[k] for k in ("name", "outcome", "samples", "rate", "verified")],
+                             ["naive", "wrong", 0, 0, False])
+            self.assertGreater(row["worst"], 1)
+            self.assertIn(row["unsuited"], r.err)
+            self.assertIn("WRONG: " + row["unsuited"], r.out)
+
+    def test_a_kernel_that_fails_has_a_row(self):
+        r, rows = self.bench_broken("update_result(c, alpha, sum,", "update_result(c, alpha, some,")
+        self.assertEqual(r.status, 1, r)
+        for row in rows:
+            self.assertEqual([row[k] for k in ("name", "outcome", "samples", "verified")],
+                             ["naive", "failed", 0, False])
+            self.assertIn("some", row["unsuited"])
+            self.assertIn("  naive                    failed: ", r.out)
+        self.assertEqual(len(rows), 2)
+
+    def test_what_is_unsuited_is_not_late(self):
+        """The choice costs nothing: rows behind the budget say what it says."""
+        args = ("matvec", "--kernel", "all", "--size", "300x70", "--device", "cpu", "--json")
+        rows, late = (rows_of(self.succeed("bench", *args, "--budget", budget).out)
+                      for budget in ("40", "0.001"))
+        unsuited = {r["name"]: r["unsuited"] for r in rows if r["outcome"] == "unsuited"}
+        self.assertTrue(unsuited)
+        self.assertEqual({r["name"]: r["unsuited"] for r in late if r["outcome"] == "unsuited"},
+                         unsuited)
+        self.assertIn("late", [r["outcome"] for r in late])
+
+    def test_what_selected_a_variant(self):
+        args = ("matmul", "--size", "32", "--budget", "2")
+        row, = self.rows(*args)
+        self.assertEqual(row["selected"], "preferred")
+        row, = self.rows(*args, "--kernel", "naive")
+        self.assertEqual((row["selected"], row["name"]), ("named", "naive"))
+        own = {"TESSERA_TUNING_DIR": self.path("tuning")}
+        self.succeed("tune", "matmul", "--size", "32", "--kernel", "naive", "--budget", "2",
+                     env=own)
+        row, = self.rows(*args, env=own)
+        self.assertEqual((row["selected"], row["name"]), ("tuned", "naive"))
+        row, = self.rows(*args, "--kernel", "tiled", env=own)
+        self.assertEqual((row["selected"], row["name"]), ("named", "tiled"))
 
     def test_interrupt(self):
         """Ctrl-C: status 130, and the file holds whole rows."""
@@ -239,8 +284,6 @@ class Host(Bench):
                              ("the budget is over", 0, "wall"))
             self.assertRegex(r.out, r"(?m)^  %s +left out: the budget is over$" % row["name"])
         self.assertIn("%d of %d rows are done" % (len(rows) - len(late), len(rows)), r.err)
-        chosen, = self.rows("sort", "--size", "1000", "--budget", "5")
-        self.assertEqual(chosen["selected"], "preferred")
 
     def test_wrong_command_lines(self):
         for args, says in (

@@ -153,7 +153,7 @@ class Keys(Peers):
     def test_floats_are_sorted_by_peers_too(self):
         """Random keys hold no NaN, for which std::sort promises nothing."""
         for kind in ("f32", "f64"):
-            rows = self.rows("sort", "--size", "100k", "--type", kind, "--budget", "10",
+            rows = self.rows("sort", "--size", "100k", "--type", kind, "--budget", "60",
                              TESSERA_PEER_DIR=REAL)
             self.assertEqual(rows["std::sort"]["unsuited"], "")
             self.assertTrue(rows["std::sort"]["samples"])

@@ -177,8 +177,10 @@ static void what_no_row_says(void **state)
     refused_with("samples", "\"samples\":1.5", "'samples'");
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
-    refused_with("kind", "\"kind\":\"guess\"", "'kind'");
-    refused_with("selected", "\"selected\":\"named by the caller\"", "'selected'");
+    refused_with("kind", "\"kind\":\"guess\"", "'kind' is not \"kernel\", \"peer\" or \"limit\"");
+    refused_with("selected", "\"selected\":\"named by the caller\"",
+                 "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
+    refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\" or \"wall\"");
     refused_with("place", "\"place\":\"\"", "'place'");
     refused_with("outcome", "\"outcome\":\"wrong\"", "outcome is 'wrong'");
     refused_with("op", "\"op\":\"0123456789abcdef\"", "'op'");

@@ -143,7 +143,8 @@ static void a_limit_becomes_a_row(void **state)
         .amount = 8e9,
         .time = {.count = 9, .calls = 1, .min_ns = 1e8, .median_ns = 1.2e8},
         .way = "side by side"};
-    const limit_result none = {.why_not = "the device has no fp64"};
+    const limit_result none = {.why_not = "the device has no fp64", .outcome = RESULT_UNSUITED};
+    const limit_result failed = {.why_not = "clCreateBuffer", .outcome = RESULT_FAILED};
     tsr_device device;
     result_row row;
 
@@ -161,6 +162,10 @@ static void a_limit_becomes_a_row(void **state)
     roofline_row(&device, LIMIT_FP64, &none, &row);
     assert_true(row.rate == 0 && !row.verified);
     assert_string_equal(row.unsuited, "the device has no fp64");
+    assert_int_equal(row.outcome, RESULT_UNSUITED);
+    roofline_row(&device, LIMIT_FP64, &failed, &row);
+    assert_int_equal(row.outcome, RESULT_FAILED);
+    assert_string_equal(row.unsuited, "clCreateBuffer");
     roofline_row(&device, LIMIT_LAUNCH_WAITED, &copied, &row);
     assert_int_equal(row.timer, TIMER_WALL);
 }
@@ -233,7 +238,7 @@ static void the_better_run_counts(void **state)
 
     (void)state;
     limit_merge(LIMIT_FP32, &earlier, &r);
-    assert_true(r.value == 7 && r.kept && r.now == 5);
+    assert_true(r.value == 7 && r.kept && r.now == 5 && !*r.why_now);
     assert_string_equal(r.when, "day 7");
     r = reached(9);
     limit_merge(LIMIT_FP32, &earlier, &r);
@@ -256,14 +261,16 @@ static void the_better_run_counts(void **state)
 static void what_was_not_measured_now_counts_from_before(void **state)
 {
     const limit_result earlier = reached(7);
-    limit_result r = {.why_not = "no memory"};
+    limit_result r = {.why_not = "no memory", .outcome = RESULT_FAILED};
 
     (void)state;
     limit_merge(LIMIT_FP32, &earlier, &r);
     assert_true(r.value == 7 && r.kept && r.now == 0 && !*r.why_not);
-    r = (limit_result){.why_not = "1 of 8 work-items gave a wrong result", .wrong = true};
+    assert_int_equal(r.outcome, RESULT_TIMED);
+    assert_string_equal(r.why_now, "no memory");
+    r = (limit_result){.why_not = "1 of 8 work-items gave a wrong result", .outcome = RESULT_WRONG};
     limit_merge(LIMIT_FP32, &earlier, &r);
-    assert_true(r.value == 0 && !r.kept && r.wrong);
+    assert_true(r.value == 0 && !r.kept && r.outcome == RESULT_WRONG && !*r.why_now);
 }
 
 int main(void)

@@ -485,8 +485,16 @@ static void classes_name_their_problems(void **state)
 static void names_that_are_no_classes_stand(void **state)
 {
     static const char *const names[] = {
-        "float32",        "float32 nn 1x2",  "float32 nn 1x2x3x4", "-x",
-        "float32-n-6x6x", "4-byte below 2^", "4-byte below 2^3"};
+        "float32", "float32 nn 1x2", "float32 nn 1x2x3x4", "-x", "float32-n-6x6x",
+        "4-byte below 2^", "4-byte below 2^3",
+        /* No powers of two, no sizes, no types, no letters, no exponents that classify() gives. */
+        "float32 nn 3x5x7", "float32 nn 0x1x1", "0x1x1", "float32 nn -1x1x1", "float32 nn 01x1x1",
+        "float32 nn 1x1x99999999999999999999", "float128 nn 1x1x1", "int32 nn 1x1x1",
+        "float64 tf32 nn 1x1x1", "float32 f32 nn 1x1x1", "float32 nz 1x1x1", "float32 n 1x1x1",
+        "float32  nn 1x1x1", "float32 nn 1x1x1 ", "foo-n-1x1", "foo-z-1x1", "float32-z-1x1",
+        "float32-n-01x1", "float32-n-1x-1", "float32-n-31x1", "float32-n-30x30",
+        "3-byte below 2^12", "4-byte below 2^13", "4-byte below 2^68", "4-byte below 2^-1",
+        "4-byte below 2^012", "4-byte Argsort below 2^12", "-1"};
     const operation *const ops[] = {&operation_matmul, &operation_matvec, &operation_sort};
     text got = {0};
 
