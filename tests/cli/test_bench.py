@@ -132,7 +132,7 @@ class Kernels(Bench):
             return r, rows_of(f.read())
 
     def test_a_wrong_kernel_is_not_timed(self):
-        r, rows = self.bench_broken("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
+        r, rows = self.bench_broken("update_result(c, alpha,", "update_result(c, alpha * (REAL)1.01,")
         self.assertEqual(r.status, 3, r)
         self.assertEqual([row["size"] for row in rows], ["32x32x32", "40x40x40"])
         for row in rows:
@@ -143,7 +143,7 @@ class Kernels(Bench):
             self.assertIn("WRONG: " + row["unsuited"], r.out)
 
     def test_a_kernel_that_fails_has_a_row(self):
-        r, rows = self.bench_broken("update_result(c, alpha, sum", "update_result(c, alpha, some")
+        r, rows = self.bench_broken("update_result(c, alpha, sum,", "update_result(c, alpha, some,")
         self.assertEqual(r.status, 1, r)
         for row in rows:
             self.assertEqual([row[k] for k in ("name", "outcome", "samples", "verified")],

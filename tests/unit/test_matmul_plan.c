@@ -603,6 +603,43 @@ static void products_follow_one_another(void **state)
     assert_false(v->step(&j, 6, &s));
 }
 
+/* On the matrix units the variants that pack go from product to product too; those that know no
+ * batch say so. */
+static void matrix_units_take_batches_or_say_why(void **state)
+{
+    device_facts d = gpu();
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 512,
+                            .n = 512,
+                            .k = 512,
+                            .alpha = 1,
+                            .batch = 3,
+                            .stride_a = 1 << 18,
+                            .stride_b = 1 << 18,
+                            .stride_c = 1 << 18}};
+    const variant *v = find("wgmma-3xtf32");
+    const params chosen = params_default(v);
+    const job j = {&p, &d, &chosen};
+    step s;
+
+    (void)state;
+    for (unsigned f = 0; f < FEATURE_COUNT; f++)
+        d.feature[f] = FEATURE_YES;
+    d.nv_capability = 90;
+    d.large_local = 227 << 10;
+    assert_true(suits("wgmma-3xtf32", &p, &d));
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(v->step(&j, i, &s));
+        assert_int_equal(s.entry, i % 2);
+    }
+    assert_false(v->step(&j, 6, &s));
+    p.matmul.precision = TSR_PRECISION_TF32;
+    assert_true(suits("wgmma-tf32", &p, &d));
+    says("wgmma-tensor", &p, &d, "one pair of matrices", "there are 3");
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    says("wgmma-3xtf32-fused", &p, &d, "one pair of matrices", "there are 3");
+}
+
 /* Shared operands count once, in bytes and in traffic; work counts every product. */
 static void a_batch_is_counted_as_it_is(void **state)
 {
@@ -837,6 +874,7 @@ int main(void)
         cmocka_unit_test(c_may_be_wider_than_its_factors),
         cmocka_unit_test(every_precision_has_a_kernel),
         cmocka_unit_test(products_follow_one_another),
+        cmocka_unit_test(matrix_units_take_batches_or_say_why),
         cmocka_unit_test(a_batch_is_counted_as_it_is),
         cmocka_unit_test(alignment_is_of_every_product),
         cmocka_unit_test(column_major_is_the_transpose),

@@ -174,6 +174,51 @@ static void a_nan_leaves_the_rest_checked(void **state)
     drop(&x);
 }
 
+/* The same of a batch: one of its products that was left out shows in its rows. */
+static void a_missing_product_is_found(void **state)
+{
+    enum { EACH = 32, BATCH = (1 << 13) + 1 };
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.type = TSR_BF16,
+                                  .m = EACH,
+                                  .n = EACH,
+                                  .k = EACH,
+                                  .alpha = 1,
+                                  .batch = BATCH,
+                                  .stride_a = EACH * EACH,
+                                  .stride_c = EACH * EACH}};
+    const size_t elements = (size_t)BATCH * EACH * EACH;
+    uint16_t *a = malloc(elements * 2), *before = malloc(elements * 2), *c = malloc(elements * 2);
+    uint16_t b[EACH * EACH];
+    double wide[EACH * EACH];
+    void *const operands[] = {a, b, before};
+    const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, c};
+    verdict v;
+
+    (void)state;
+    matmul_fill(&p, 1, FAMILY_UNIFORM, operands);
+    for (size_t i = 0; i < EACH * EACH; i++)
+        wide[i] = real_get(TSR_BF16, b, i);
+    for (size_t row = 0; row < elements / EACH; row++) {
+        double sum[EACH] = {0};
+
+        for (size_t q = 0; q < EACH; q++)
+            for (size_t j = 0; j < EACH; j++)
+                sum[j] += real_get(TSR_BF16, a, row * EACH + q) * wide[q * EACH + j];
+        for (size_t j = 0; j < EACH; j++)
+            real_set(TSR_BF16, c, row * EACH + j, sum[j]);
+    }
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_true(v.ok && v.sampled);
+    memset(c + 7777 * EACH * EACH, 0, sizeof(b));
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_false(v.ok);
+    assert_non_null(strstr(v.detail, "of product 7777"));
+    free(a);
+    free(before);
+    free(c);
+}
+
 /* What may overflow is left to the samples, which know the class. */
 static void overflow_is_no_error(void **state)
 {
@@ -194,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_missing_tile_is_found),
         cmocka_unit_test(one_wild_element_is_found),
         cmocka_unit_test(a_nan_leaves_the_rest_checked),
+        cmocka_unit_test(a_missing_product_is_found),
         cmocka_unit_test(overflow_is_no_error),
     };
 

@@ -249,6 +249,62 @@ static void matvec_waits_and_tells(void **state)
     tsr_session_close(s);
 }
 
+/* Two column-major products of one A and two B, side by side in C, in buffers and in host memory:
+ * element (i, j) of a matrix is at i + j ld, and between the columns of C stands what was there. */
+static void column_major_batches_are_where_they_should_be(void **state)
+{
+    enum { M = 3, N = 4, K = 5, LDC = 2 * M + 1, C_SIZE = (N - 1) * LDC + 2 * M };
+    fixture *f = *state;
+    tsr_session *s = adopt(f, 0), *host = NULL;
+    const tsr_matmul_problem p = {.m = M,
+                                  .n = N,
+                                  .k = K,
+                                  .trans_a = true,
+                                  .alpha = 1,
+                                  .layout = TSR_COLUMN_MAJOR,
+                                  .ldc = LDC,
+                                  .batch = 2,
+                                  .stride_b = K * N,
+                                  .stride_c = M};
+    float a[ELEMENTS], b[ELEMENTS], want[C_SIZE], got[C_SIZE];
+    tsr_error err = {0};
+    cl_mem x, y, z;
+
+    fill(a, 1);
+    fill(b, 2);
+    for (size_t i = 0; i < C_SIZE; i++)
+        want[i] = -99;
+    for (size_t e = 0; e < 2; e++)
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < N; j++) {
+                float sum = 0;
+
+                for (size_t q = 0; q < K; q++)
+                    sum += a[q + i * K] * b[e * K * N + q + j * K];
+                want[e * M + i + j * LDC] = sum;
+            }
+    for (size_t i = 0; i < C_SIZE; i++)
+        got[i] = -99;
+    x = buffer_of(f, a, BYTES);
+    y = buffer_of(f, b, BYTES);
+    z = buffer_of(f, got, sizeof(got));
+    if (tsr_matmul_enqueue(s, &p, x, y, z, NULL, 0, NULL, NULL, NULL, &err))
+        fail_msg("%s", err.message);
+    clEnqueueReadBuffer(f->queue, z, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+    assert_memory_equal(got, want, sizeof(got));
+    for (size_t i = 0; i < C_SIZE; i++)
+        got[i] = -99;
+    assert_int_equal(tsr_session_open(f->host, NULL, &host, &err), TSR_OK);
+    if (tsr_matmul(host, &p, a, b, got, NULL, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_memory_equal(got, want, sizeof(got));
+    clReleaseMemObject(x);
+    clReleaseMemObject(y);
+    clReleaseMemObject(z);
+    tsr_session_close(host);
+    tsr_session_close(s);
+}
+
 /* Nothing to compute is still an event to wait for. */
 static void an_empty_product_gives_an_event(void **state)
 {
@@ -292,6 +348,7 @@ static void failing_calls_leave_things_as_they_were(void **state)
     float a[ELEMENTS], got[ELEMENTS];
     const tsr_run unknown = {.variant = "tile"};
     const tsr_run value = {.variant = "tiled", .set = (const char *[]){"TILE=31"}, .set_count = 1};
+    const tsr_run block = {.variant = "block"};
     const tsr_run lost = {.set = (const char *[]){"TILE=16"}, .set_count = 1};
     tsr_matmul_problem p = square;
     cl_mem x, small, c;
@@ -309,7 +366,18 @@ static void failing_calls_leave_things_as_they_were(void **state)
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &value, TSR_ENAME, "TILE cannot be '31'");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs a named kernel");
     p.precision = TSR_PRECISION_F16;
-    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EUNSUITED, "f16");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &block, TSR_EUNSUITED, "f16");
+    p = square;
+    p.batch = 2; /* of one A and one B */
+    p.stride_c = SIDE * SIDE;
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EINVAL,
+                  "buffer C has 6400 bytes and should have 12800");
+    p.stride_c = 1;
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EINVAL, "matrices of C overlap");
+    p = square;
+    p.layout = TSR_COLUMN_MAJOR; /* messages name what the caller named */
+    enqueue_fails(s, &p, (cl_mem[]){x, small, c}, NULL, TSR_EINVAL,
+                  "buffer B has 6399 bytes and should have 6400");
     p = square;
     p.ldc = 3;
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, NULL, TSR_EINVAL, "leading dimension of C");
@@ -479,6 +547,7 @@ int main(void)
         TEST(calls_chain_on_an_out_of_order_queue),
         TEST(many_commands_keep_their_order),
         TEST(matvec_waits_and_tells),
+        TEST(column_major_batches_are_where_they_should_be),
         TEST(an_empty_product_gives_an_event),
         TEST(failing_calls_leave_things_as_they_were),
         TEST(the_host_has_no_queue),
