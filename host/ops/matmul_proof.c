@@ -118,7 +118,8 @@ static void repeat(tsr_matmul_problem *p, size_t way)
 }
 
 /* Types of 16 bits, and precisions that round float32 factors.  Each of these builds takes a CPU's
- * compiler a second, so a kind comes with two transposes, and float32 results with one. */
+ * compiler a second, so a kind comes with two transposes, and float32 results with one of one kind.
+ */
 enum { NARROW = 64, NARROW_TINY = 12 };
 
 static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
@@ -144,7 +145,7 @@ static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
                             .trans_b = trans == alike,
                             .alpha = scale[0],
                             .beta = scale[1],
-                            .c_f32 = kind < 2 && (round & 2) && trans != alike,
+                            .c_f32 = kind == 0 && (round & 2) && !trans,
                             .layout = i / 3 % 2 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
 
     if (round & 4)
