@@ -2,6 +2,7 @@
 
     ninja -C build tessera bare_loop
     TESSERA=build/tessera check_overhead.py build/tests/device/bare_loop [--device D]
+                                                                              [--kernel VARIANT]
     check_overhead.py --self-test
 
 A matmul is made large enough to last 10 ms.  Each row of bench stands against a bare loop of the
@@ -64,12 +65,13 @@ def self_test():
 def main():
     parser = bench_runs.arguments(__doc__)
     parser.add_argument("bare_loop", nargs="?")
+    parser.add_argument("--kernel", help="a slow one needs a smaller problem and a shorter proof")
     given = parser.parse_args()
     self_test()
     if given.self_test:
         return
-    size = bench_runs.size_lasting(given.device, "matmul", None, LEAST_NS)
-    variant, best = None, {}
+    variant, best = given.kernel, {}
+    size = bench_runs.size_lasting(given.device, "matmul", variant, LEAST_NS)
     for rounds in range(1, ROUNDS + 1):
         rows = reported(given.device, size, variant)
         variant = rows[0]["name"]
