@@ -17,6 +17,14 @@ static inline uint64_t random_u64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/** The state before the first number of stream i of many, which may be drawn side by side. */
+static inline uint64_t random_stream(uint64_t seed, uint64_t i)
+{
+    uint64_t state = seed ^ i * 0xD1342543DE82EF95u; /* odd: no two i of a seed have one state */
+
+    return random_u64(&state);
+}
+
 /** Uniform in [0, 1). */
 static inline double random_unit(uint64_t *state)
 {

@@ -9,9 +9,12 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
+#include "ops/findings.h"
 #include "ops/matmul_shape.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { PARALLEL_LEAST = 100000 }; /* elements that are worth several threads */
 
 /* Where line `line` of matrix `e` starts, in elements. */
 static size_t line_at(const matmul_matrix *x, size_t e, size_t line)
@@ -19,29 +22,40 @@ static size_t line_at(const matmul_matrix *x, size_t e, size_t line)
     return x->offset + e * x->stride + line * x->ld;
 }
 
-/* An array that holds matrices: gaps that nobody may read hold NaN. */
-static void fill_matrices(const operand *o, const matmul_matrix *x, family f, uint64_t *state,
+/* An array that holds matrices: gaps that nobody may read hold NaN.  Each line has a stream of
+ * random numbers of its own. */
+static void fill_matrices(const operand *o, const matmul_matrix *x, family f, uint64_t seed,
                           void *array)
 {
-    for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++)
-        real_set(o->type, array, i, NAN);
-    for (size_t e = 0; e < x->count && o->bytes; e++)
-        for (size_t line = 0; line < x->lines; line++)
-            for (size_t i = 0; i < x->length; i++)
-                real_set(o->type, array, line_at(x, e, line) + i, real_random(o->type, f, state));
+    const long long elements = (long long)(o->bytes / tsr_type_size(o->type));
+    const long long lines = (long long)(o->bytes ? x->count * x->lines : 0);
+
+#ifdef _OPENMP
+#pragma omp parallel for if (elements > PARALLEL_LEAST)
+#endif
+    for (long long i = 0; i < elements; i++)
+        real_set(o->type, array, (size_t)i, NAN);
+#ifdef _OPENMP
+#pragma omp parallel for if (elements > PARALLEL_LEAST)
+#endif
+    for (long long l = 0; l < lines; l++) {
+        const size_t first = line_at(x, (size_t)l / x->lines, (size_t)l % x->lines);
+        uint64_t state = random_stream(seed, (uint64_t)l);
+
+        for (size_t i = 0; i < x->length; i++)
+            real_set(o->type, array, first + i, real_random(o->type, f, &state));
+    }
 }
 
 void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[])
 {
     const tsr_matmul_problem *p = &q->matmul;
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    uint64_t state = seed;
+    const matmul_matrix matrix[] = {matmul_matrix_a(p), matmul_matrix_b(p), matmul_matrix_c(p)};
     operand o[OPERANDS_MAX];
 
     q->op->operands(q, o);
-    fill_matrices(&o[MATMUL_A], &a, f, &state, arrays[MATMUL_A]);
-    fill_matrices(&o[MATMUL_B], &b, f, &state, arrays[MATMUL_B]);
-    fill_matrices(&o[MATMUL_C], &c, f, &state, arrays[MATMUL_C]);
+    for (size_t i = MATMUL_A; i <= MATMUL_C; i++)
+        fill_matrices(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
     /* What beta == 0 must not read. */
     if (matmul_beta(p) == 0)
         for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
@@ -233,28 +247,6 @@ static const char *name_product(const judged *j, char out[40])
     return out;
 }
 
-/* Of several verdicts by threads: the first failure is told, whoever comes first. */
-typedef struct findings {
-    verdict *out;
-    size_t failed_at;
-} findings;
-
-static void join(findings *f, const verdict *part, size_t at)
-{
-#ifdef _OPENMP
-#pragma omp critical(matmul_findings)
-#endif
-    {
-        if (part->worst > f->out->worst)
-            f->out->worst = part->worst;
-        if (!part->ok && (f->out->ok || at < f->failed_at)) {
-            f->out->ok = false;
-            f->failed_at = at;
-            memcpy(f->out->detail, part->detail, sizeof(f->out->detail));
-        }
-    }
-}
-
 static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
 {
     const tsr_matmul_problem *p = j->p;
@@ -323,7 +315,7 @@ static void judge_all(const judged *j, findings *f)
 
         for (size_t c = 0; c < p->n; c++)
             judge_element(&x, (size_t)i % p->m, c, &part);
-        join(f, &part, (size_t)i);
+        findings_join(f, &part, (size_t)i);
     }
 }
 
@@ -357,7 +349,7 @@ static void judge_samples(const judged *j, findings *f)
         const judged x = product_of(j, batch <= EDGED ? e : e * (batch - 1) / (EDGED - 1), &one);
 
         judge_edges(&x, &part);
-        join(f, &part, e);
+        findings_join(f, &part, e);
     }
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16)
@@ -374,7 +366,7 @@ static void judge_samples(const judged *j, findings *f)
         verdict found = {.ok = true};
 
         judge_element(&x, i + (size_t)(r % rows), c + (size_t)(s % columns), &found);
-        join(f, &found, (size_t)n + EDGED);
+        findings_join(f, &found, (size_t)n + EDGED);
     }
 }
 
@@ -506,7 +498,7 @@ static void judge_product_sums(const judged *j, size_t e, projection *x, finding
 
         judge_row(&product, (size_t)i, x, &part);
         /* After the samples, which tell more. */
-        join(f, &part, SIZE_MAX / 2 + e * j->p->m + (size_t)i);
+        findings_join(f, &part, SIZE_MAX / 2 + e * j->p->m + (size_t)i);
     }
 }
 

@@ -6,19 +6,31 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
+#include "ops/findings.h"
 #include "ops/matvec_host.h"
 #include "ops/real.h"
 
-/* Elements of A from the start of its array: gaps that nobody may read hold NaN. */
-static void fill_matrix(const tsr_matvec_problem *m, size_t elements, family f, uint64_t *state,
+enum { PARALLEL_LEAST = 100000 }; /* elements that are worth several threads */
+
+/* Lines of A from the start of its array: gaps that nobody may read hold NaN.  Each line has a
+ * stream of random numbers of its own. */
+static void fill_matrix(const tsr_matvec_problem *m, size_t elements, family f, uint64_t seed,
                         void *a)
 {
-    const size_t lda = m->lda ? m->lda : m->columns;
+    const size_t lda = m->lda ? m->lda : m->columns, first = size_min(m->offset_a, elements);
+    const long long lines = (long long)(lda ? size_div_up(elements - first, lda) : 0);
 
-    for (size_t i = 0; i < elements; i++) {
-        const bool gap = i < m->offset_a || (i - m->offset_a) % lda >= m->columns;
+    for (size_t i = 0; i < first; i++)
+        real_set(m->type, a, i, NAN);
+#ifdef _OPENMP
+#pragma omp parallel for if (elements > PARALLEL_LEAST)
+#endif
+    for (long long l = 0; l < lines; l++) {
+        const size_t start = first + (size_t)l * lda, end = size_min(start + lda, elements);
+        uint64_t state = random_stream(seed, (uint64_t)l);
 
-        real_set(m->type, a, i, gap ? NAN : real_random(m->type, f, state));
+        for (size_t i = start; i < end; i++)
+            real_set(m->type, a, i, i - start < m->columns ? real_random(m->type, f, &state) : NAN);
     }
 }
 
@@ -27,11 +39,11 @@ void matvec_fill(const problem *p, uint64_t seed, family f, void *const operand_
     const tsr_matvec_problem *m = &p->matvec;
     const size_t size = tsr_type_size(m->type);
     const bool overwrites = real_round(m->type, m->beta) == 0;
-    uint64_t state = seed;
+    uint64_t state = random_stream(seed, 1);
     operand o[OPERANDS_MAX];
 
     p->op->operands(p, o);
-    fill_matrix(m, o[MATVEC_A].bytes / size, f, &state, operand_at[MATVEC_A]);
+    fill_matrix(m, o[MATVEC_A].bytes / size, f, random_stream(seed, 0), operand_at[MATVEC_A]);
     for (size_t i = 0; i < o[MATVEC_X].bytes / size; i++)
         real_set(m->type, operand_at[MATVEC_X], i,
                  i < m->offset_x ? NAN : real_random(m->type, f, &state));
@@ -116,6 +128,34 @@ static void add_up(const matvec_view *v, const tsr_matvec_problem *m, size_t fir
                          real_get(m->type, before[MATVEC_X], m->offset_x + c));
 }
 
+/* Rows from `first`, at most BLOCK. */
+static void judge_block(const tsr_matvec_problem *m, const device_facts *d, size_t first,
+                        const void *const before[], const void *const after[], verdict *out)
+{
+    const matvec_view v = matvec_view_of(m);
+    const size_t count = size_min(BLOCK, v.rows - first);
+    real_sum sum[BLOCK];
+
+    for (size_t i = 0; i < count; i++)
+        sum[i] = real_sum_start(m->type, m->precision, d);
+    add_up(&v, m, first, count, before, sum);
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = first + i;
+        const double c = v.beta == 0 ? 0 : real_get(m->type, before[MATVEC_Y], m->offset_y + row);
+        const double got = real_get(m->type, after[MATVEC_Y], m->offset_y + row);
+        const double ratio = real_judge(&sum[i], v.alpha, v.beta, c, got);
+
+        if (isfinite(ratio) || out->ok)
+            out->worst = fmax(out->worst, ratio);
+        if (ratio <= 1 || !out->ok)
+            continue;
+        out->ok = false;
+        snprintf(out->detail, sizeof(out->detail),
+                 "y[%zu] is %.9g, %.3g times its error bound away from %.9Lg", row, got, ratio,
+                 v.alpha * real_sum_value(&sum[i]) + (long double)v.beta * c);
+    }
+}
+
 tsr_status matvec_verify(const problem *p, const device_facts *d, const void *const before[],
                          const void *const after[], const void *expected, verdict *out,
                          tsr_error *err)
@@ -123,6 +163,8 @@ tsr_status matvec_verify(const problem *p, const device_facts *d, const void *co
     const tsr_matvec_problem *m = &p->matvec;
     const matvec_view v = matvec_view_of(m);
     const size_t size = tsr_type_size(m->type);
+    const long long blocks = (long long)size_div_up(v.rows, BLOCK);
+    findings f = {.out = out};
 
     (void)expected;
     (void)err;
@@ -135,29 +177,14 @@ tsr_status matvec_verify(const problem *p, const device_facts *d, const void *co
                  m->offset_y);
         return TSR_OK;
     }
-    for (size_t first = 0; first < v.rows; first += BLOCK) {
-        const size_t count = size_min(BLOCK, v.rows - first);
-        real_sum sum[BLOCK];
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if (v.rows * v.columns > PARALLEL_LEAST)
+#endif
+    for (long long block = 0; block < blocks; block++) {
+        verdict part = {.ok = true};
 
-        for (size_t i = 0; i < count; i++)
-            sum[i] = real_sum_start(m->type, m->precision, d);
-        add_up(&v, m, first, count, before, sum);
-        for (size_t i = 0; i < count; i++) {
-            const size_t row = first + i;
-            const double c =
-                v.beta == 0 ? 0 : real_get(m->type, before[MATVEC_Y], m->offset_y + row);
-            const double got = real_get(m->type, after[MATVEC_Y], m->offset_y + row);
-            const double ratio = real_judge(&sum[i], v.alpha, v.beta, c, got);
-
-            if (isfinite(ratio) || out->ok)
-                out->worst = fmax(out->worst, ratio);
-            if (ratio <= 1 || !out->ok)
-                continue;
-            out->ok = false;
-            snprintf(out->detail, sizeof(out->detail),
-                     "y[%zu] is %.9g, %.3g times its error bound away from %.9Lg", row, got, ratio,
-                     v.alpha * real_sum_value(&sum[i]) + (long double)v.beta * c);
-        }
+        judge_block(m, d, (size_t)block * BLOCK, before, after, &part);
+        findings_join(&f, &part, (size_t)block);
     }
     return TSR_OK;
 }

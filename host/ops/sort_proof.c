@@ -8,9 +8,12 @@
 
 #include "base/fail.h"
 #include "base/random.h"
+#include "base/sizes.h"
+#include "ops/findings.h"
 #include "ops/sort_order.h"
 
-enum { REFERENCE_MAX = 1 << 24 };
+/* Longer ones are checked for order, and for the same keys by hashes. */
+enum { REFERENCE_MAX = 1 << 20 };
 
 /* Bits of element i, zero-extended. */
 static uint64_t bits_get(tsr_type type, const void *array, size_t i)
@@ -99,26 +102,46 @@ static uint64_t plain_bits(tsr_type type, uint64_t *state)
     return bits;
 }
 
+/* Keys begin to end - 1 of an array. */
+static void fill_keys(const tsr_sort_problem *s, family f, size_t begin, size_t end,
+                      uint64_t *state, void *keys)
+{
+    const bool is_unsigned = s->type == TSR_U32 || s->type == TSR_U64;
+    const int64_t middle = is_unsigned ? 0 : (int64_t)(s->offset_keys + s->n) / 2;
+
+    for (size_t i = begin; i < end; i++) {
+        if (f == FAMILY_SPECIAL)
+            bits_set(s->type, keys, i, special_bits(s->type, state));
+        else if (f == FAMILY_FEW)
+            number_set(s->type, keys, i, (int64_t)(random_u64(state) % 17) - (is_unsigned ? 0 : 8));
+        else if (f == FAMILY_ORDERED)
+            number_set(s->type, keys, i, (int64_t)i - middle);
+        else if (f == FAMILY_PLAIN)
+            bits_set(s->type, keys, i, plain_bits(s->type, state));
+        else
+            bits_set(s->type, keys, i, random_u64(state));
+    }
+}
+
+/* Threads take chunks; each chunk has a stream of random numbers of its own. */
+enum { CHUNK = 1 << 16 };
+
 void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[])
 {
     const tsr_sort_problem *s = &p->sort;
-    const bool is_unsigned = s->type == TSR_U32 || s->type == TSR_U64;
     const size_t keys = s->n ? s->offset_keys + s->n : 0;
     const size_t indices = s->argsort && s->n ? s->offset_index + s->n : 0;
-    uint64_t state = seed;
+    const long long chunks = (long long)size_div_up(keys, CHUNK);
+    uint64_t state = random_stream(seed, 0);
 
-    for (size_t i = 0; i < keys; i++) {
-        if (f == FAMILY_SPECIAL)
-            bits_set(s->type, operands[0], i, special_bits(s->type, &state));
-        else if (f == FAMILY_FEW)
-            number_set(s->type, operands[0], i,
-                       (int64_t)(random_u64(&state) % 17) - (is_unsigned ? 0 : 8));
-        else if (f == FAMILY_ORDERED)
-            number_set(s->type, operands[0], i, (int64_t)i - (is_unsigned ? 0 : (int64_t)keys / 2));
-        else if (f == FAMILY_PLAIN)
-            bits_set(s->type, operands[0], i, plain_bits(s->type, &state));
-        else
-            bits_set(s->type, operands[0], i, random_u64(&state));
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if (chunks > 1)
+#endif
+    for (long long c = 0; c < chunks; c++) {
+        const size_t begin = (size_t)c * CHUNK;
+        uint64_t own = random_stream(seed, 1 + (uint64_t)c);
+
+        fill_keys(s, f, begin, size_min(begin + CHUNK, keys), &own, operands[0]);
     }
     for (size_t i = 0; i < indices; i++)
         ((uint64_t *)operands[1])[i] = random_u64(&state);
@@ -200,14 +223,20 @@ typedef struct expectation {
 /* Sum and exclusive or of a hash of each key. */
 static void hash_keys(tsr_type type, const void *keys, size_t n, expectation *out)
 {
-    out->sum = out->mix = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = bits_get(type, keys, i);
+    uint64_t sum = 0, mix = 0;
+
+#ifdef _OPENMP
+#pragma omp parallel for reduction(+ : sum) reduction(^ : mix) if (n > CHUNK)
+#endif
+    for (long long i = 0; i < (long long)n; i++) {
+        uint64_t bits = bits_get(type, keys, (size_t)i);
 
         bits = random_u64(&bits);
-        out->sum += bits;
-        out->mix ^= bits;
+        sum += bits;
+        mix ^= bits;
     }
+    out->sum = sum;
+    out->mix = mix;
 }
 
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
@@ -256,14 +285,14 @@ static void check_reference(const sorted *s, const expectation *e, verdict *out)
     }
 }
 
-/* Keys in order; equal keys with a rising index. */
-static void check_order(const sorted *s, verdict *out)
+/* Keys begin to end - 1, each after the one before it; equal keys with a rising index. */
+static void check_chunk(const sorted *s, size_t begin, size_t end, verdict *out)
 {
     const key_comparator compare = sort_comparator(s->problem->type);
     const size_t bytes = tsr_type_size(s->problem->type);
     const unsigned char *key = s->after;
 
-    for (size_t i = 1; i < s->problem->n; i++) {
+    for (size_t i = size_max(begin, 1); i < end; i++) {
         int c = compare(key + (i - 1) * bytes, key + i * bytes);
 
         if (s->problem->descending ? c < 0 : c > 0) {
@@ -275,6 +304,23 @@ static void check_order(const sorted *s, verdict *out)
                    s->index[i - 1], s->index[i]);
             return;
         }
+    }
+}
+
+static void check_order(const sorted *s, verdict *out)
+{
+    const long long chunks = (long long)size_div_up(s->problem->n, CHUNK);
+    findings f = {.out = out};
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if (chunks > 1)
+#endif
+    for (long long c = 0; c < chunks; c++) {
+        const size_t begin = (size_t)c * CHUNK;
+        verdict part = {.ok = true};
+
+        check_chunk(s, begin, size_min(begin + CHUNK, s->problem->n), &part);
+        findings_join(&f, &part, begin);
     }
 }
 

@@ -646,7 +646,7 @@ static void test_proof_finds_what_is_wrong(void **state)
 /* Beyond what a reference sort proves in reasonable time. */
 static void test_proof_of_many_keys(void **state)
 {
-    const size_t n = ((size_t)1 << 24) + 1;
+    const size_t n = ((size_t)1 << 20) + 1;
     const device_facts d = gpu();
     problem q = uint32_problem(n, true);
     uint32_t *keys = malloc(n * sizeof(*keys));
