@@ -14,7 +14,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { PARALLEL_LEAST = 100000 }; /* elements that are worth several threads */
+enum {
+    PARALLEL_LEAST = 100000, /* elements that are worth several threads */
+    COLUMNS = 64             /* that a thread takes at a time */
+};
 
 /* Where line `line` of matrix `e` starts, in elements. */
 static size_t line_at(const matmul_matrix *x, size_t e, size_t line)
@@ -385,30 +388,57 @@ static bool takes_part(const tsr_matmul_problem *p, double x)
     return isfinite(x) && isfinite(real_rounded(p->precision, x));
 }
 
-static void project(const judged *j, projection *x)
+/* Signs and norms of columns from `first`, at most COLUMNS.  Down the rows, along memory. */
+static void project_columns(const judged *j, size_t first, projection *x)
 {
     const tsr_matmul_problem *p = j->p;
-    uint64_t state = 2;
+    const size_t end = size_min(first + COLUMNS, p->n);
+    uint64_t state = random_stream(2, first);
 
-    for (size_t c = 0; c < p->n; c++) {
+    for (size_t c = first; c < end; c++) {
         x->signs[c] = random_u64(&state) & 1 ? 1 : -1;
         x->column[c] = 0;
     }
     for (size_t q = 0; q < p->k; q++)
-        for (size_t c = 0; c < p->n; c++)
-            if (!takes_part(p, real_get(p->type, j->b, matmul_index_b(p, q, c))))
-                x->signs[c] = 0;
-    for (size_t q = 0; q < p->k; q++) {
-        x->image[q] = 0;
-        for (size_t c = 0; c < p->n; c++) {
-            const long double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
+        for (size_t c = first; c < end; c++) {
+            const double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
 
-            if (x->signs[c] == 0)
-                continue;
-            x->image[q] += b * x->signs[c];
-            x->column[c] += b * b;
+            if (takes_part(p, b))
+                x->column[c] += (long double)b * b;
+            else
+                x->signs[c] = 0;
         }
-    }
+    for (size_t c = first; c < end; c++)
+        if (x->signs[c] == 0)
+            x->column[c] = 0;
+}
+
+/* Row q of op(B) times the signs. */
+static void project_row(const judged *j, size_t q, projection *x)
+{
+    const tsr_matmul_problem *p = j->p;
+
+    x->image[q] = 0;
+    for (size_t c = 0; c < p->n; c++)
+        if (x->signs[c] != 0)
+            x->image[q] += real_get(p->type, j->b, matmul_index_b(p, q, c)) * x->signs[c];
+}
+
+static void project(const judged *j, projection *x)
+{
+    const tsr_matmul_problem *p = j->p;
+    const long long blocks = (long long)size_div_up(p->n, COLUMNS), rows = (long long)p->k;
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)p->n * (double)p->k > PARALLEL_LEAST)
+#endif
+    for (long long block = 0; block < blocks; block++)
+        project_columns(j, (size_t)block * COLUMNS, x);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16) if ((double)p->n * (double)p->k > PARALLEL_LEAST)
+#endif
+    for (long long q = 0; q < rows; q++)
+        project_row(j, (size_t)q, x);
     x->norm = x->widest = 0;
     for (size_t c = 0; c < p->n; c++) {
         x->norm += x->column[c];
