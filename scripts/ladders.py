@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/ladders.md: what each step of each ladder reaches on each device.
+"""Write the tables of docs/ladders.md: what each step of each ladder reaches on each device, and of
+docs/matmul.md: what each step gains on one.
 
     scripts/ladders.py --tessera build/tessera    # data/results/bench-*.jsonl, all of it
 
-A column is a file bench-NAME.jsonl, a cell the newest row of the variant there, from
+In ladders.md a column is a file bench-NAME.jsonl, a cell the newest row of the variant there, from
 
     tessera bench OP --kernel all --size SIZE --device DEVICE -o data/results/bench-NAME.jsonl
 """
@@ -18,6 +19,12 @@ import results_rows
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+LADDERS = os.path.join(ROOT, "docs", "ladders.md")
+STORY = os.path.join(ROOT, "docs", "matmul.md")
+# Its tables: column, problem, and how the names of steps for other devices begin.
+STORIES = [("h200", "4096x4096x4096 float32", "item-"),
+           ("pocl3-epyc2", "1024x1024x1024 float32", "wgmma-")]
+
 # The size that each operation's ladder is measured at, and how rows spell the problem.
 PROBLEMS = {
     "matmul": ("1024", "1024x1024x1024 float32"),
@@ -26,13 +33,14 @@ PROBLEMS = {
 }
 
 
-def steps(named_rows):
-    """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name."""
+def steps(named_rows, problems):
+    """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name, of
+    the problem that `problems` has for each operation."""
     found = {}
     for name, row in named_rows:
         if (row["kind"] != "kernel" or row["outcome"] != "timed" or not row["verified"]
                 or row["selected"] != "named"
-                or row["problem"] != PROBLEMS.get(row["op"], ("", ""))[1]
+                or row["problem"] != problems.get(row["op"])
                 or (row["timer"] == "wall") != (row["platform"] == "host")):
             continue
         columns = found.setdefault(row["op"], {}).setdefault(row["name"], {})
@@ -63,8 +71,35 @@ def ladder(operation, by_variant, names):
                    + " | ".join(cell(found.get(n)) for n in columns) + " |")
 
 
+def story(operation, by_variant, column, foreign):
+    """The Markdown table of one device: rates, and gains over the best step before."""
+    rows = [(v["name"], by_variant[v["name"]][column]) for v in operation["variants"]
+            if column in by_variant.get(v["name"], {}) and not v["name"].startswith(foreign)]
+    first = best = rows[0][1]["rate"]
+    yield f"{rows[0][1]['problem']} on {rows[0][1]['device']}:"
+    yield ""
+    yield f"| step | {rows[0][1]['unit']} | over the best before | over the first |"
+    yield "| --- | ---: | ---: | ---: |"
+    for name, row in rows:
+        yield (f"| {name} | {cell(row)} | {row['rate'] / best:.2f} x | {row['rate'] / first:.1f} x |")
+        best = max(best, row["rate"])
+
+
+def make_story(operation, named_rows):
+    with open(STORY, encoding="utf-8") as f:
+        text = f.read()
+    for column, problem, foreign in STORIES:
+        by_variant = steps(named_rows, {"matmul": problem}).get("matmul", {})
+        if not any(column in rows for rows in by_variant.values()):
+            raise ValueError(f"no rows of matmul {problem} on {column}")
+        text = results_rows.put(text, f"steps {column} {problem}",
+                                "\n".join(story(operation, by_variant, column, foreign)))
+    with open(STORY, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 def make(args, named_rows):
-    found = steps(named_rows)
+    found = steps(named_rows, {op: problem for op, (_, problem) in PROBLEMS.items()})
     names = sorted({name for name, _ in named_rows})
     out = subprocess.run([args.tessera, "kernels", "--device", "host", "--json"], check=True,
                          stdout=subprocess.PIPE)
@@ -72,6 +107,8 @@ def make(args, named_rows):
         text = f.read()
     for operation in json.loads(out.stdout)["operations"]:
         op = operation["op"]
+        if op == "matmul" and args.file == LADDERS:
+            make_story(operation, named_rows)
         if op not in found:
             raise ValueError(f"no rows of {op} {PROBLEMS[op][1]}")
         text = results_rows.put(text, op, "\n".join(ladder(operation, found[op], names)))
@@ -84,7 +121,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tessera", default="build/tessera",
                         help="the command that knows the ideas")
-    parser.add_argument("--file", default=os.path.join(ROOT, "docs", "ladders.md"),
+    parser.add_argument("--file", default=LADDERS,
                         help="the document")
     parser.add_argument("results", nargs="*", help="files of rows (data/results/bench-*.jsonl)")
     args = parser.parse_args()

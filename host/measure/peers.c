@@ -353,6 +353,9 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
     const double slow_ns = m->asked.options->seconds * 1e9;
     tsr_status st;
 
+    /* What lasts so long needs no warming up: its proof was a sample. */
+    if (r->call_ns > long_ns && r->peer->place == PEER_CPU)
+        r->ns[r->samples++] = r->call_ns;
     /* The first call on a device may have compiled its kernels; the second is a sample. */
     if (r->call_ns > slow_ns && r->peer->place == PEER_OPENCL && !too_late(m, 0)) {
         st = sample_rival(r, err);
