@@ -122,9 +122,9 @@ class Time(Peers):
         self.assertEqual((row["unsuited"], row["samples"]),
                          ("restoring the keys of fake unrestorable failed with code 78", 0))
 
-    def test_a_long_call_is_timed_once(self):
+    def test_the_proof_of_a_long_call_is_its_sample(self):
         row = self.sort("five seconds")["fake five seconds"]
-        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 2))
+        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 1))
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_a_first_call_on_a_device_may_have_compiled(self):
