@@ -7,15 +7,17 @@
  *     aligned to 16 bytes; operands whose neighbours do not run along k, since wgmma takes TF32
  *     along k alone, transposed; float32 that becomes BF16 or FP16.  Of those wgmma takes both
  *     orders.
- * Work split: a group of 384 computes TILE_M x TILE_N of C: a producer keeps STAGES blocks of A
- *     and B under way, two warp groups multiply half the rows each.
- * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M and
- * TILE_N, 128 and 256 either way round, or both 128; STAGES; BAND (matmul_bands.clh); TRANS_A,
- * TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace. Launch: 1-D,
- * the preparation in work-groups of 256, one for each 64 x 64 elements that are staged and at least
- * one; then groups of 384, one per started tile of C. Local memory: STAGES * (TILE_M + TILE_N) *
- * 128 bytes and up to 1 KiB of alignment; the preparation 16640 bytes. Limits: m, n, k and the
- * leading dimensions up to 2^31.
+ * Work split: a group of 384 computes tiles of C, TILE_M x TILE_N each: a producer keeps STAGES
+ *     blocks of A and B under way, two warp groups multiply half the rows each.  While they store
+ *     a tile, the producer fills the stages for the group's next one.
+ * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 128
+ * or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
+ *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace.
+ * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are staged
+ *     and at least one; then groups of 384, as many as there are started tiles of C or fewer.
+ * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment; the
+ *     preparation 16640 bytes.
+ * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
@@ -30,8 +32,9 @@
 #if FORMAT != FORMAT_TF32 && FORMAT != FORMAT_BF16 && FORMAT != FORMAT_F16
 #error "FORMAT: of the factors, 0 for TF32, 1 for BF16, 2 for FP16"
 #endif
-#if (TILE_M != 128 && TILE_M != 256) || (TILE_N != 128 && TILE_N != 256) || TILE_M + TILE_N > 384
-#error "TILE_M, TILE_N: rows and columns of a work-group's tile, 128 and 256 or both 128"
+#if (TILE_M != 128 && TILE_M != 256) || (TILE_N != 128 && TILE_N != 192 && TILE_N != 256) ||       \
+    TILE_M + TILE_N > 448
+#error "TILE_M, TILE_N: rows and columns of a work-group's tile"
 #endif
 #ifndef STAGES
 #error "STAGES: blocks of A and B under way"
@@ -174,6 +177,12 @@ matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong of
 #define OPERANDS(how, c) OPERANDS_64(how, c, 0)
 #define TILE_A           "%64"
 #define TILE_B           "%65"
+#elif TILE_N == 192
+#define COLUMNS          "n192"
+#define SUMS             "{" WGMMA_SUMS_96 "}"
+#define OPERANDS(how, c) OPERANDS_64(how, c, 0), OPERANDS_32(how, c, 64)
+#define TILE_A           "%96"
+#define TILE_B           "%97"
 #else
 #define COLUMNS          "n256"
 #define SUMS             "{" WGMMA_SUMS_128 "}"
@@ -241,11 +250,31 @@ typedef struct output {
     float alpha, beta;
     __global result *c;
     uint ldc;
+    bool pairs; /* neighbours from an even column on are an aligned vector */
 } output;
 
 static inline void store(const output *o, uint i, uint j, float sum)
 {
     update_result(o->c + (ulong)i * o->ldc + j, o->alpha, sum, o->beta);
+}
+
+/* Columns j, which is even, and j + 1 of row i. */
+static inline void store_pair(const output *o, uint i, uint j, float2 sums)
+{
+    __global result *to = o->c + (ulong)i * o->ldc + j;
+
+    if (o->pairs && j + 1 < o->n) {
+        float2 out = o->alpha * sums;
+
+        if (o->beta != 0)
+            out += o->beta * VLOADA_RESULTS(2, to);
+        VSTOREA_RESULTS(out, 2, to);
+        return;
+    }
+    if (j < o->n)
+        store(o, i, j, sums.s0);
+    if (j + 1 < o->n)
+        store(o, i, j + 1, sums.s1);
 }
 
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
@@ -256,17 +285,36 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
         if (i + 8 * high >= o->m)
             continue;
 #pragma unroll
-        for (uint e = 0; e < HELD / 2; e++)
-            if (j + e / 2 * 8 + e % 2 < o->n)
-                store(o, i + 8 * high, j + e / 2 * 8 + e % 2, sums[e / 2 * 4 + 2 * high + e % 2]);
+        for (uint e = 0; e < HELD / 4; e++)
+            store_pair(o, i + 8 * high, j + 8 * e,
+                       (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]));
     }
 }
 
-/* A work-group's tile of C: its first row and column, blocks along k, and addresses in local
- * memory: of the stages, and of a barrier a stage that it is full, and empty. */
-typedef struct tile {
-    uint i0, j0, blocks, memory, full, empty;
-} tile;
+/* What the work-items of a group share: blocks along k, tiles of C down and across, and addresses
+ * in local memory: of the stages, and of a barrier a stage that it is full, and empty. */
+typedef struct team {
+    uint blocks, down, across, memory, full, empty;
+} team;
+
+/* Row and column of the first element of the g-th tile. */
+static inline uint2 tile_start(const team *t, uint g)
+{
+    return tile_of_group(g, t->across, t->down) * (uint2)(TILE_N, TILE_M);
+}
+
+/* A place in the ring of stages, and how often it has come round. */
+typedef struct place {
+    uint stage, parity;
+} place;
+
+static inline void step_on(place *p)
+{
+    if (++p->stage == STAGES) {
+        p->stage = 0;
+        p->parity ^= 1;
+    }
+}
 
 /* An operand's part of a stage: `size` rows of op(A), or columns of op(B), from x0. */
 static inline void bring(uint to, __global const ulong *map, bool along, uint size, uint x0, uint k,
@@ -280,37 +328,40 @@ static inline void bring(uint to, __global const ulong *map, bool along, uint si
         tensor_copy(to + x * ROW_BYTES, map, x0 + x, k, full);
 }
 
-/* Keep the stages filled: one work-item. */
-static inline void produce(const tile *t, __global const ulong *maps)
+/* Keep the stages filled, tile after tile: one work-item. */
+static inline void produce(const team *t, __global const ulong *maps)
 {
-    uint stage = 0, parity = 1;
+    place p = {0, 1};
 
     tensor_acquire(maps);
     tensor_acquire(maps + TENSOR_MAP_WORDS);
 #pragma unroll 1
-    for (uint block = 0; block < t->blocks; block++) {
-        const uint to = t->memory + stage * STAGE_BYTES, full = t->full + 8 * stage;
+    for (uint g = get_group_id(0); g < t->down * t->across; g += get_num_groups(0)) {
+        const uint2 start = tile_start(t, g);
 
-        mbarrier_wait(t->empty + 8 * stage, parity);
-        mbarrier_expect(full, STAGE_BYTES);
-        bring(to, maps, ALONG_A, TILE_M, t->i0, block * BLOCK_K, full);
-        bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, TILE_N, t->j0, block * BLOCK_K, full);
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
+#pragma unroll 1
+        for (uint block = 0; block < t->blocks; block++) {
+            const uint to = t->memory + p.stage * STAGE_BYTES, full = t->full + 8 * p.stage;
+
+            mbarrier_wait(t->empty + 8 * p.stage, p.parity);
+            mbarrier_expect(full, STAGE_BYTES);
+            bring(to, maps, ALONG_A, TILE_M, start.y, block * BLOCK_K, full);
+            bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, TILE_N, start.x, block * BLOCK_K,
+                  full);
+            step_on(&p);
         }
     }
 }
 
-/* Multiply all stages as they arrive, and store. */
-IN_REGISTERS void consume(const output *o, const tile *t)
+/* Multiply the stages of one tile as they arrive, and store. */
+IN_REGISTERS void consume(const output *o, const team *t, uint2 start, place *p)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    const uint i = t->i0 + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4;
-    const uint j = t->j0 + lane % 4 * 2;
+    const uint i = start.y + warp / 4 * (TILE_M / 2) + warp % 4 * 16 + lane / 4;
+    const uint j = start.x + lane % 4 * 2;
     const ulong tile_a = wgmma_tile_turned(t->memory + warp / 4 * (BYTES_A / 2), 0);
     const ulong tile_b = wgmma_tile_turned(t->memory + BYTES_A, ALONG_B ? 0 : ROW * ROW_BYTES);
-    uint stage = 0, parity = 0, blocks = t->blocks;
+    uint blocks = t->blocks;
     uint before = 0; /* the barrier of the stage before, 0 at first */
     float upper[HELD];
 #if TILE_M == 256
@@ -328,10 +379,10 @@ IN_REGISTERS void consume(const output *o, const tile *t)
         /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
-        const ulong from_a = tile_a + stage * (STAGE_BYTES / 16);
-        const ulong from_b = tile_b + stage * (STAGE_BYTES / 16);
+        const ulong from_a = tile_a + p->stage * (STAGE_BYTES / 16);
+        const ulong from_b = tile_b + p->stage * (STAGE_BYTES / 16);
 
-        mbarrier_wait(t->full + 8 * stage, parity);
+        mbarrier_wait(t->full + 8 * p->stage, p->parity);
         MULTIPLY_STAGE(upper, from_a, from_b);
 #if TILE_M == 256
         MULTIPLY_STAGE(lower, from_a + 64 * ROW_BYTES / 16, from_b);
@@ -342,26 +393,31 @@ IN_REGISTERS void consume(const output *o, const tile *t)
         /* All but the last stage's instructions are complete. */
         if (before && lane == 0)
             mbarrier_arrive(before);
-        before = t->empty + 8 * stage;
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
+        before = t->empty + 8 * p->stage;
+        step_on(p);
     } while (--blocks);
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, upper)::"memory");
-    store_sums(o, i, j, upper);
 #if TILE_M == 256
     __asm__ volatile(WGMMA_WAIT("0") : OPERANDS(SUM_UPDATED, lower)::"memory");
+#endif
+    if (lane == 0)
+        mbarrier_arrive(before);
+    store_sums(o, i, j, upper);
+#if TILE_M == 256
     store_sums(o, i + 64, j, lower);
 #endif
 }
 
-/* C := beta C: k is 0. */
-static inline void scale(const output *o, const tile *t)
+/* C := beta C on the group's tiles: k is 0. */
+static inline void scale(const output *o, const team *t)
 {
-    for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0))
-        if (t->i0 + e / TILE_N < o->m && t->j0 + e % TILE_N < o->n)
-            store(o, t->i0 + e / TILE_N, t->j0 + e % TILE_N, 0);
+    for (uint g = get_group_id(0); g < t->down * t->across; g += get_num_groups(0)) {
+        const uint2 start = tile_start(t, g);
+
+        for (uint e = get_local_id(0); e < TILE_M * TILE_N; e += get_local_size(0))
+            if (start.y + e / TILE_N < o->m && start.x + e % TILE_N < o->n)
+                store(o, start.y + e / TILE_N, start.x + e % TILE_N, 0);
+    }
 }
 
 /* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
@@ -372,12 +428,11 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulo
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-    const output o = {m, n, alpha, beta, c + offset_c, ldc};
-    const uint2 at =
-        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
-    const tile t = {.i0 = at.y * TILE_M,
-                    .j0 = at.x * TILE_N,
-                    .blocks = (k + BLOCK_K - 1) / BLOCK_K,
+    const bool pairs = ldc % 2 == 0 && (ulong)(c + offset_c) % (2 * sizeof(result)) == 0;
+    const output o = {m, n, alpha, beta, c + offset_c, ldc, pairs};
+    const team t = {.blocks = (k + BLOCK_K - 1) / BLOCK_K,
+                    .down = (m + TILE_M - 1) / TILE_M,
+                    .across = (n + TILE_N - 1) / TILE_N,
                     .memory = (wgmma_address(memory) + 1023) / 1024 * 1024,
                     .full = wgmma_address(barriers),
                     .empty = wgmma_address(barriers) + 8 * STAGES};
@@ -400,7 +455,11 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulo
         if (get_local_id(0) == 256)
             produce(&t, (__global const ulong *)work);
     } else {
+        place p = {0, 0};
+
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
-        consume(&o, &t);
+#pragma unroll 1
+        for (uint g = get_group_id(0); g < t.down * t.across; g += get_num_groups(0))
+            consume(&o, &t, tile_start(&t, g), &p);
     }
 }

@@ -91,7 +91,7 @@ const char *matmul_tensor_unsuited(const job *j, text *reason)
                     tsr_precision_name(real_precision(p->type, p->precision)));
         return text_get(reason);
     }
-    if (tile_m + tile_n > 384)
+    if (tile_m + tile_n > 448)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     why = matmul_unsuited_local(j, local, reason);
     if (why)
@@ -132,8 +132,10 @@ static void prepare(const tsr_matmul_problem *p, step *out)
 static void multiply(const job *j, size_t k, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t groups = size_div_up(p->m, param(j->params, "TILE_M")) *
-                          size_div_up(p->n, param(j->params, "TILE_N"));
+    const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
+                         size_div_up(p->n, param(j->params, "TILE_N"));
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t groups = param(j->params, "PERSISTENT") ? size_min(tiles, units) : tiles;
 
     step_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
     step_u32(out, (uint32_t)p->m);

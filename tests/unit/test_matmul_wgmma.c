@@ -302,7 +302,7 @@ static void test_fused_tells_alignment(void **state)
 static void test_tensor_stages_what_it_must(void **state)
 {
     enum { MAPS = 256 };
-    const device_facts d = hopper();
+    device_facts d = hopper();
     const variant *v = find("wgmma-tensor");
     const params chosen = params_default(v);
     problem p = product(300, 520, 68);
@@ -311,12 +311,16 @@ static void test_tensor_stages_what_it_must(void **state)
     text t = {0};
 
     (void)state;
+    d.compute_units = 132;
     p.matmul.precision = TSR_PRECISION_TF32;
     p.matmul.trans_b = true;
     assert_int_equal(v->workspace(&j), MAPS);
     assert_int_equal(count_steps(v, &j, s), 2);
     assert_int_equal(s[0].global[0], 256); /* the maps alone */
     assert_int_equal(s[1].global[0], 3 * 3 * 384);
+    d.compute_units = 4; /* a work-group each takes what there is */
+    count_steps(v, &j, s);
+    assert_int_equal(s[1].global[0], 4 * 384);
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DSTAGED_A=0 -DSTAGED_B=0"));
     text_clear(&t);
@@ -354,7 +358,7 @@ static void test_tensor_stages_what_it_must(void **state)
     /* Nothing to add up: C is scaled alone. */
     p.matmul.alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
-    assert_int_equal(s[0].global[0], 3 * 3 * 384);
+    assert_int_equal(s[0].global[0], 4 * 384);
     p.matmul.m = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
