@@ -216,8 +216,8 @@ static tsr_status restore_rival(void *state, tsr_error *err)
                 : TSR_OK;
 }
 
-/* OpenBLAS's threads spin for 2^26 cycles before they sleep. */
-enum { SETTLE_NS = 40000000 };
+/* OpenBLAS's threads spin for up to 2^28 cycles before they sleep. */
+enum { SETTLE_NS = 150000000 };
 
 static contender contender_of(rival *r, const peer_problem *p)
 {

@@ -577,7 +577,7 @@ static const tunable tensor_tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 192, 256}, 256},
     {"STAGES", "blocks of A and B under way: latency hidden against local memory", {3, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
-    {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 0: one each", {0, 1}, 1},
+    {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
 };
 
 static const tunable wgmma_fused_tunables[] = {

@@ -135,7 +135,7 @@ static void multiply(const job *j, size_t k, step *out)
     const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
                          size_div_up(p->n, param(j->params, "TILE_N"));
     const size_t units = size_max(j->device->compute_units, 1);
-    const size_t groups = param(j->params, "PERSISTENT") ? size_min(tiles, units) : tiles;
+    const size_t groups = param(j->params, "PERSISTENT") == 1 ? size_min(tiles, units) : tiles;
 
     step_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
     step_u32(out, (uint32_t)p->m);
