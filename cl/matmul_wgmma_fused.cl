@@ -17,8 +17,23 @@
  * Launch: 1-D, groups of 384, one per started tile of C.
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
- * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that sees magnitudes outside
- *     2^-50 and 2^50 other than zero (tf32.clh) is computed again, by fused multiply-adds.
+ * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that may not be split is looked
+ *     at again, and computed again where it cannot be.
+ *
+ * Which tiles can be split: those of magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  To see
+ * it of each element costs time that the multiplications do not hide, so what is seen of all is
+ * cheaper, and sure enough:
+ * - Some rounded sum of magnitudes holds each element, and is up to 2^30.  Such a sum is no less
+ *   than any of its addends, infinity and NaN pass through it, so none is greater.
+ * - Each sum of C is at least 2^-56.  What is lost of small elements counts for nothing then: a
+ *   part below 2^-126 may vanish, so an element lacks up to 2^-125 beside what splitting always
+ *   leaves; a product or a sum of them may, too.  So one of the k terms is wrong by
+ *   2 * 2^30 * 2^-125 and a few 2^-126, below 2^-93, and their sum by k 2^-37 of itself.  The bound
+ *   of a chain of FP32 multiply-adds is 2^13 times that: k 2^-24 of the sum of the terms'
+ *   magnitudes, which is no less than their sum's.
+ * Else the consumers read the tile's rows and columns again and look at each element: sums of
+ * integers that cancel, or rows of zeros, are found to be as they should be.  If one is outside,
+ * they compute by fused multiply-adds.
  *
  * Registers of a consumer, g = lane / 4, t = lane % 4 (PTX ISA, "Register Fragments for
  * wgmma.mma_async.m64nNk8"): element i of the first operand is row g + 8 (i % 2), k t + 4 (i / 2);
@@ -68,11 +83,22 @@
 #define LEAD_AT (RAW_AT + STAGES * RAW_BYTES)
 #define BYTES   (LEAD_AT + LEAD * LEAD_BYTES)
 
+/* Sums of a few magnitudes up to SURE_MOST, and magnitudes in C from SURE_LEAST on: see above. */
+#define SURE_MOST      0x1p30f
+#define SURE_MOST_TEXT "0f4E800000"
+#define SURE_LEAST     0x1p-56f
+
 /* A work-group's tile of C: its first row and column, blocks along k to add up, and addresses in
  * local memory: of the blocks above, and of a barrier a stage that it is full, and empty. */
 typedef struct tile {
     uint i0, j0, blocks, memory, full, empty;
 } tile;
+
+/* What work-items found about the tile, each 1 where somebody did. */
+typedef struct findings {
+    uint unsure; /* whether all can be split */
+    uint beyond; /* what cannot be split */
+} findings;
 
 /* To the next stage.  A barrier's phases alternate: the parity to wait for changes each round. */
 static inline void advance(uint *stage, uint *parity)
@@ -99,49 +125,71 @@ static inline uint chunk_of(uint producer)
     return producer % 4;
 }
 
-static inline uint row_of(uint producer, uint vector)
+static inline uint row_of(uint producer)
 {
-    return TRANS_A ? producer / 4 * 4
-                   : producer / 32 * 8 + producer / 8 % 4 + producer / 4 % 2 * 4 + vector * 32;
+    return TRANS_A ? producer / 4 * 4 : producer / 32 * 8 + producer / 8 % 4 + producer / 4 % 2 * 4;
 }
 
-/* Begin to copy them, of the block at p0. */
+/* The first vector of the block at p0. */
+static inline __global const float *vector_of(const product *p, const tile *t, uint producer,
+                                              uint p0)
+{
+    return p->a + at_a(t->i0 + row_of(producer), p0 + chunk_of(producer) * 4, p->lda);
+}
+
+/* Begin to copy the vectors of the block at p0, the first to `lead`. */
 static inline void bring_a(const product *p, const tile *t, uint producer, uint p0, uint lead)
 {
+    __global const float *from = vector_of(p, t, producer, p0);
+
 #pragma unroll
     for (uint v = 0; v < 4; v++) {
-        const uint i = t->i0 + row_of(producer, v);
+        const uint i = t->i0 + row_of(producer) + (TRANS_A ? 0 : 32 * v);
         const uint q = p0 + chunk_of(producer) * 4 + (TRANS_A ? v : 0);
         const uint count =
             TRANS_A ? (q < p->k ? inside(i, p->m) : 0) : (i < p->m ? inside(q, p->k) : 0);
 
-        copy_4(lead + (v * PRODUCERS + producer) * 16, p->a + at_a(i, q, p->lda), count, ALIGNED_A);
+        copy_4(lead + v * PRODUCERS * 16, from + v * (TRANS_A ? 1 : 32) * (ulong)p->lda, count,
+               ALIGNED_A);
     }
 }
 
-/* The same for a block that is in A as a whole, from the first vector's address on: with no edges
- * to look for. */
-static inline void bring_whole_a(const product *p, __global const float *from, uint producer,
-                                 uint lead)
+/* The same for a block that is in A as a whole, from its first vector on: with no edges to look
+ * for. */
+static inline void bring_whole_a(const product *p, __global const float *from, uint lead)
 {
-    const ulong next = TRANS_A ? p->lda : 32 * (ulong)p->lda;
-
 #pragma unroll
     for (uint v = 0; v < 4; v++)
-        copy_16(lead + (v * PRODUCERS + producer) * 16, from + v * next);
+        copy_16(lead + v * PRODUCERS * 16, from + v * (TRANS_A ? 1 : 32) * (ulong)p->lda);
 }
 
-/* Split what has come, into an image, and measure it. */
-static inline void split_a(uint producer, uint lead, uint image, tf32_sizes *sizes)
+/* Where in an image the big part of the first vector goes. */
+static inline uint place_of(uint producer)
 {
+    const uint row = row_of(producer);
+
+    return row * ROW_BYTES + (chunk_of(producer) ^ (row & 7)) * 16;
+}
+
+/* Where the one of vector v goes: of rows that are 32 apart, chunks are swizzled alike; of four
+ * from a multiple of 4 on, by one more each. */
+static inline uint place_beside(uint first, uint v)
+{
+    return TRANS_A ? (first ^ v * 16) + v * ROW_BYTES : first + v * 32 * ROW_BYTES;
+}
+
+/* Split what has come to `lead`, the first big part to `first`, and add up its magnitudes. */
+static inline void split_a(uint lead, uint first, float *sizes)
+{
+    /* Four chunks on, before they are swizzled. */
+    const uint first_small = first ^ 64;
     float4 x[4];
 
 #pragma unroll
     for (uint v = 0; v < 4; v++)
-        x[v] = as_float4(local_load(lead + (v * PRODUCERS + producer) * 16));
+        x[v] = as_float4(local_load(lead + v * PRODUCERS * 16));
 #pragma unroll
     for (uint v = 0; v < 4; v++) {
-        const uint row = row_of(producer, v) + (TRANS_A ? v : 0), chunk = chunk_of(producer);
         float4 along = x[v];
         uint4 big, small;
 
@@ -153,31 +201,39 @@ static inline void split_a(uint producer, uint lead, uint image, tf32_sizes *siz
             along = (float4)(x[0].s2, x[1].s2, x[2].s2, x[3].s2);
         if (TRANS_A && v == 3)
             along = (float4)(x[0].s3, x[1].s3, x[2].s3, x[3].s3);
-        tf32_measure(sizes, along);
+        *sizes += fabs(along.s0) + fabs(along.s1) + (fabs(along.s2) + fabs(along.s3));
         tf32_split(&big, &small, along);
-        local_store(image + row * ROW_BYTES + (chunk ^ (row & 7)) * 16, big);
-        local_store(image + row * ROW_BYTES + ((chunk + 4) ^ (row & 7)) * 16, small);
+        local_store(place_beside(first, v), big);
+        local_store(place_beside(first_small, v), small);
     }
 }
 
 /* ---- producers: B ---------------------------------------------------------------------------- */
+
+/* Where whole rows are copied, four lanes of each warp copy a row each: this one of a block. */
+static inline uint whole_row_of(uint producer)
+{
+    return producer / 32 * 4 + producer % 4;
+}
+
+/* Begin to copy it, from its address on, to the block at `raw`. */
+static inline void bring_whole_row(__global const float *from, uint producer, uint raw, uint full)
+{
+    if (producer % 32 == 0)
+        mbarrier_announce(full, 4 * TILE_N * 4);
+    /* Announced before copied. */
+    warp_barrier();
+    if (producer % 32 < 4)
+        bulk_copy(raw + whole_row_of(producer) * ROW_PITCH, from, TILE_N * 4, full);
+}
 
 /* Begin to copy the block of B at p0.  `full` will not complete before it has arrived. */
 static inline void bring_b(const product *p, const tile *t, uint producer, uint p0, uint raw,
                            uint full)
 {
     if (WHOLE_ROWS && t->j0 + TILE_N <= p->n && p0 + BLOCK_K <= p->k) {
-        /* Four lanes of each warp copy a row each. */
-        if (producer % 32 == 0)
-            mbarrier_announce(full, 4 * TILE_N * 4);
-        /* Announced before copied. */
-        warp_barrier();
-        if (producer % 32 < 4) {
-            const uint row = producer / 32 * 4 + producer % 32;
-
-            bulk_copy(raw + row * ROW_PITCH, p->b + at_b(p0 + row, t->j0, p->ldb), TILE_N * 4,
-                      full);
-        }
+        bring_whole_row(p->b + at_b(p0 + whole_row_of(producer), t->j0, p->ldb), producer, raw,
+                        full);
         return;
     }
 #pragma unroll
@@ -201,50 +257,62 @@ static inline void bring_b(const product *p, const tile *t, uint producer, uint 
 #define FORGET(x) __asm__ volatile("" : "+r"(x))
 
 /* Keep the stages filled.  A stage is full when all four warps have split their part of A and all
- * copies of B have arrived.  *found := 1 where something in A cannot be split. */
-static inline void produce(const product *p, const tile *t, __local uint *found)
+ * copies of B have arrived.  `whole`, known to the compiler: the tile has no edges, and addresses
+ * go on from block to block. */
+IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local findings *found)
 {
-    const bool whole = ALIGNED_A && t->i0 + TILE_M <= p->m;
+    const bool inner = ALIGNED_A && t->i0 + TILE_M <= p->m;
     uint producer = get_local_id(0) - CONSUMERS;
     uint stage = 0, parity = 1, block = 0, slot = 0;
-    tf32_sizes sizes = TF32_NONE;
-    /* The first vector of the block that is to be brought next. */
-    __global const float *from =
-        p->a + at_a(t->i0 + row_of(producer, 0), chunk_of(producer) * 4, p->lda);
+    float sizes = 0;
+    /* What is to be brought next. */
+    __global const float *a = vector_of(p, t, producer, 0);
+    __global const float *b = p->b + at_b(whole_row_of(producer), t->j0, p->ldb);
 
 #pragma unroll
     for (uint ahead = 0; ahead < LEAD; ahead++) {
-        if (ahead < t->blocks)
-            bring_a(p, t, producer, ahead * BLOCK_K, t->memory + LEAD_AT + ahead * LEAD_BYTES);
+        const uint lead = t->memory + LEAD_AT + ahead * LEAD_BYTES + producer * 16;
+
+        if (ahead < t->blocks && whole)
+            bring_whole_a(p, a, lead);
+        else if (ahead < t->blocks)
+            bring_a(p, t, producer, ahead * BLOCK_K, lead);
         copies_commit();
-        from += at_a(0, BLOCK_K, p->lda);
+        a += at_a(0, BLOCK_K, p->lda);
     }
 #pragma unroll 1
     do {
-        const uint full = t->full + 8 * stage, lead = t->memory + LEAD_AT + slot * LEAD_BYTES;
+        const uint full = t->full + 8 * stage, raw = t->memory + RAW_AT + stage * RAW_BYTES;
+        uint lead;
 
         /* What follows from it is computed anew each time: for more there are no registers. */
-        FORGET(producer);
+        if (!whole)
+            FORGET(producer);
+        lead = t->memory + LEAD_AT + slot + producer * 16;
         mbarrier_wait(t->empty + 8 * stage, parity);
-        bring_b(p, t, producer, block * BLOCK_K, t->memory + RAW_AT + stage * RAW_BYTES, full);
+        if (whole)
+            bring_whole_row(b, producer, raw, full);
+        else
+            bring_b(p, t, producer, block * BLOCK_K, raw, full);
+        b += at_b(BLOCK_K, 0, p->ldb);
         /* All but the last batches have arrived, which are of the next blocks of A. */
         COPIES_WAIT(LEAD - 1);
-        split_a(producer, lead, t->memory + stage * IMAGE_BYTES, &sizes);
+        split_a(lead, t->memory + stage * IMAGE_BYTES + place_of(producer), &sizes);
         /* Before the last arrival, which consumers wait for. */
-        if (block + 1 == t->blocks && tf32_any_beyond(sizes))
-            *found = 1;
+        if (block + 1 == t->blocks && !(sizes <= SURE_MOST))
+            found->unsure = 1;
         wgmma_publish();
         /* The warp's stores come before its arrival. */
         warp_barrier();
         if (producer % 32 == 0)
             mbarrier_arrive(full);
-        if (whole && (block + LEAD + 1) * BLOCK_K <= p->k)
-            bring_whole_a(p, from, producer, lead);
-        else if (block + LEAD < t->blocks)
+        if (whole ? block + LEAD < t->blocks : inner && (block + LEAD + 1) * BLOCK_K <= p->k)
+            bring_whole_a(p, a, lead);
+        else if (!whole && block + LEAD < t->blocks)
             bring_a(p, t, producer, (block + LEAD) * BLOCK_K, lead);
         copies_commit();
-        from += at_a(0, BLOCK_K, p->lda);
-        slot = slot + 1 == LEAD ? 0 : slot + 1;
+        a += at_a(0, BLOCK_K, p->lda);
+        slot = slot + LEAD_BYTES == LEAD * LEAD_BYTES ? 0 : slot + LEAD_BYTES;
         advance(&stage, &parity);
     } while (++block < t->blocks);
     COPIES_WAIT(0);
@@ -289,23 +357,20 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
     "and.b32 big" #i ", big" #i ", 0xFFFFE000;\n\t"                                                \
     "sub.f32 small" #i ", x" #i ", big" #i ";\n\t"                                                 \
     "add.u32 small" #i ", small" #i ", 0x1000;\n\t"
-/* As tf32_measure and tf32_any_beyond have it.  What they find is stored at `found` at once: ptxas
- * moves all but memory accesses from under running products to where the units would idle. */
+/* Add up magnitudes and see whether they are sure.  That they are not is stored at `unsure` at
+ * once: ptxas moves all but memory accesses from under running products to where the units would
+ * idle. */
 #define MEASURE(i, operand)                                                                        \
-    "add.u32 size, x" #i ", x" #i ";\n\t"                                                          \
-    "max.u32 most, most, size;\n\t"                                                                \
-    "sub.u32 size, size, 1;\n\t"                                                                   \
-    "min.u32 least, least, size;\n\t"
-#define MEASURE_ALL(found)                                                                         \
-    "mov.u32 most, 0;\n\t"                                                                         \
-    "mov.u32 least, 0xFFFFFFFF;\n\t"                                                               \
+    "abs.f32 size, x" #i ";\n\t"                                                                   \
+    "add.f32 total, total, size;\n\t"
+#define MEASURE_ALL(unsure)                                                                        \
+    "mov.b32 total, 0;\n\t"                                                                        \
     EACH(MEASURE)                                                                                  \
-    "setp.gt.u32 beyond, most, " TEXT_EXPANDED(TF32_MOST) ";\n\t"                                  \
-    "setp.lt.or.u32 beyond, least, " TEXT_EXPANDED(TF32_LEAST) "-1, beyond;\n\t"                   \
-    "@beyond st.shared.u32 [" found "], 1;\n\t"
+    "setp.gtu.f32 beyond, total, " SURE_MOST_TEXT ";\n\t"                                          \
+    "@beyond st.shared.u32 [" unsure "], 1;\n\t"
 #define REGISTERS                                                                                  \
     ".reg .b64 a<4>;\n\t"                                                                          \
-    ".reg .b32 x<8>, big<8>, small<8>, at, size, most, least;\n\t"                                 \
+    ".reg .b32 x<8>, big<8>, small<8>, at, size, total;\n\t"                                        \
     ".reg .pred beyond;\n\t"
 
 #define BIG_0   "{big0, big1, big2, big3}"
@@ -337,26 +402,26 @@ static inline void produce(const product *p, const tile *t, __local uint *found)
 #define UPDATED(x) "+r"(x)
 #define WRITTEN(x) "=r"(x)
 /* sums := a piece of B^T times A^T over two stages, of which x is the first of B.  Then x is what
- * lies at `next`.  1 is stored at `found` where what came into x cannot be split.  All in one
+ * lies at `next`.  1 is stored at `unsure` where what came into x may not be split.  All in one
  * statement: sums that pass from one to another would be held twice. */
-#define MULTIPLY_PAIR(sums, x, found, image0, image1, from1, next)                                 \
+#define MULTIPLY_PAIR(sums, x, unsure, image0, image1, from1, next)                                \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
                      EACH(TAKE)                                                                    \
                      MULTIPLY_STAGE("%73", "0", "%75")                                             \
                      MULTIPLY_STAGE("%74", "1", "%76")                                             \
                      EACH(GIVE) "}"                                                                \
                      : OPERANDS_64(SUM_WRITTEN, sums, 0), OPERANDS_8(UPDATED, x, 0)                \
-                     : "r"(found), "l"(image0), "l"(image1), "r"(from1), "r"(next)                 \
+                     : "r"(unsure), "l"(image0), "l"(image1), "r"(from1), "r"(next)                 \
                      : "memory")
 
 /* The first x.  The sums are there for their numbers, and not touched. */
-#define LOAD_FIRST(sums, x, found, from)                                                           \
+#define LOAD_FIRST(sums, x, unsure, from)                                                          \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
                      LOAD_ALL("%73")                                                               \
                      MEASURE_ALL("%72")                                                            \
                      EACH(GIVE) "}"                                                                \
                      : OPERANDS_64(SUM_UPDATED, sums, 0), OPERANDS_8(WRITTEN, x, 0)                \
-                     : "r"(found), "r"(from)                                                       \
+                     : "r"(unsure), "r"(from)                                                       \
                      : "memory")
 /* clang-format on */
 
@@ -367,27 +432,95 @@ IN_REGISTERS void add(float *sums, const float *part)
         sums[e] += part[e];
 }
 
-/* The work-item's sums of 64 columns of C, from column j0, and 128 rows. */
-IN_REGISTERS void store(const product *p, uint i0, uint j0, const float *sums)
+/* Of a work-item's 64 sums: the row and column of sum e, from those of the first. */
+static inline uint down(uint e)
+{
+    return e / 4 * 8 + e % 2;
+}
+
+static inline uint across(uint e)
+{
+    return e / 2 % 2 * 8;
+}
+
+/* Row and column in C of the first sum, of the 64 columns from j0 on. */
+static inline uint2 first_of(const tile *t, uint j0)
 {
     const uint warp = get_local_id(0) / 32 % 4, lane = get_local_id(0) % 32;
-    const uint i = i0 + lane % 4 * 2, j = j0 + warp * 16 + lane / 4;
+
+    return (uint2)(t->i0 + lane % 4 * 2, j0 + warp * 16 + lane / 4);
+}
+
+/* Whether one of the work-item's sums is so small that what was lost may count. */
+IN_REGISTERS bool any_small(const product *p, const tile *t, uint j0, bool whole, const float *sums)
+{
+    const uint2 at = first_of(t, j0);
+    bool small = false;
 
 #pragma unroll
-    for (uint high = 0; high < 2; high++) {
-        if (j + 8 * high >= p->n)
-            continue;
+    for (uint e = 0; e < 64; e++)
+        if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
+            small |= fabs(sums[e]) < SURE_LEAST;
+    return small;
+}
+
+/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0. */
+IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole, float beta,
+                           const float *sums)
+{
+    const uint2 at = first_of(t, j0);
+    __global float *c = p->c + (ulong)at.x * p->ldc + at.y;
+
 #pragma unroll
-        for (uint e = 0; e < 32; e++)
-            if (i + e / 2 * 8 + e % 2 < p->m)
-                product_store(p, i + e / 2 * 8 + e % 2, j + 8 * high,
-                              sums[e / 2 * 4 + 2 * high + e % 2]);
-    }
+    for (uint e = 0; e < 64; e++)
+        if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
+            product_put(p->alpha, beta, c + down(e) * (ulong)p->ldc + across(e), sums[e]);
+}
+
+IN_REGISTERS void store(const product *p, const tile *t, uint j0, bool whole, const float *sums)
+{
+    if (whole && p->beta == 0)
+        store_as(p, t, j0, true, 0, sums);
+    else if (whole)
+        store_as(p, t, j0, true, p->beta, sums);
+    else
+        store_as(p, t, j0, false, p->beta, sums);
+}
+
+/* Whether some of `width` rows or columns of `depth` elements along k cannot be split.  Two of them
+ * are `beside` elements apart, and two along k are `along`; `most` is as many as there can be. */
+IN_REGISTERS bool any_beyond(__global const float *x, ulong beside, ulong along, uint width,
+                             uint depth, uint most)
+{
+    bool beyond = false;
+
+#pragma unroll 1
+    for (uint p0 = 0; p0 < depth; p0 += 32)
+#pragma unroll 8
+        for (uint v = 0; v < most * 32 / CONSUMERS; v++) {
+            /* Neighbouring work-items read neighbours. */
+            const uint e = v * CONSUMERS + get_local_id(0);
+            const uint w = along == 1 ? e / 32 : e % most;
+            const uint q = p0 + (along == 1 ? e % 32 : e / most);
+
+            if (w < width && q < depth)
+                beyond |= tf32_beyond(x[w * beside + q * along]);
+        }
+    return beyond;
+}
+
+/* Whether something in the tile's rows of A or columns of B cannot be split. */
+IN_REGISTERS bool tile_beyond(const product *p, const tile *t)
+{
+    return any_beyond(p->a + at_a(t->i0, 0, p->lda), TRANS_A ? 1 : p->lda, TRANS_A ? p->lda : 1,
+                      p->m - t->i0, p->k, TILE_M) ||
+           any_beyond(p->b + at_b(0, t->j0, p->ldb), TRANS_B ? p->ldb : 1, TRANS_B ? 1 : p->ldb,
+                      p->n - t->j0, p->k, TILE_N);
 }
 
 /* Multiply all stages as they arrive, two at once, and store.  Returns whether it has: not where
- * producers or consumers met what cannot be split. */
-IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
+ * there is something that cannot be split. */
+IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local findings *found)
 {
     const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
     const uint column = warp / 4 * (TILE_N / 2) + warp % 4 * 16 + lane / 4, k = lane % 4;
@@ -396,7 +529,8 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         t->memory + RAW_AT +
         (TRANS_B ? column * ROW_PITCH + (column / 2 % 4) * 16 + k * 4 : k * ROW_PITCH + column * 4);
     const ulong images = wgmma_tile(t->memory);
-    const uint found_at = wgmma_address(found);
+    const uint unsure = wgmma_address(&found->unsure);
+    const uint j0 = t->j0 + warp / 4 * (TILE_N / 2);
     uint stage = 0, parity = 0, blocks = t->blocks;
     float part[64], left[64], right[64]; /* sums of the first 64 columns and of the others */
     uint x[HELD];
@@ -407,7 +541,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         right[e] = 0;
     }
     mbarrier_wait(t->full, 0);
-    LOAD_FIRST(left, x, found_at, first);
+    LOAD_FIRST(left, x, unsure, first);
     /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
@@ -418,7 +552,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         stage1 = stage;
         from1 = first + stage * RAW_BYTES;
         mbarrier_wait(t->full + 8 * stage, parity);
-        MULTIPLY_PAIR(part, x, found_at, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, unsure, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1, from0 + PIECE_BYTES);
         add(left, part);
         advance(&stage, &parity);
@@ -426,18 +560,26 @@ IN_REGISTERS bool consume(const product *p, const tile *t, __local uint *found)
         mbarrier_wait_if(blocks, t->full + 8 * stage, parity);
         /* After the last, there is nothing to read ahead but this once more. */
         next = blocks ? first + stage * RAW_BYTES : from0;
-        MULTIPLY_PAIR(part, x, found_at, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, unsure, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1 + PIECE_BYTES, next);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage0);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage1);
         add(right, part);
     } while (blocks);
+    if (any_small(p, t, j0, whole, left) || any_small(p, t, j0 + 64, whole, right))
+        found->unsure = 1;
     /* Found before looked for. */
     strict_barrier();
-    if (*found)
-        return false;
-    store(p, t->i0, t->j0 + warp / 4 * (TILE_N / 2), left);
-    store(p, t->i0, t->j0 + warp / 4 * (TILE_N / 2) + 64, right);
+    if (found->unsure) {
+        if (tile_beyond(p, t))
+            found->beyond = 1;
+        /* The same. */
+        strict_barrier();
+        if (found->beyond)
+            return false;
+    }
+    store(p, t, j0, whole, left);
+    store(p, t, j0 + 64, whole, right);
     return true;
 }
 
@@ -451,7 +593,7 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
 {
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-    __local uint found; /* something that cannot be split */
+    __local findings found;
     const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
                        ldc};
     const uint2 at =
@@ -462,9 +604,10 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
                     .memory = (wgmma_address(memory) + 1023) / 1024 * 1024,
                     .full = wgmma_address(barriers),
                     .empty = wgmma_address(barriers) + 8 * STAGES};
+    const bool whole = t.i0 + TILE_M <= m && t.j0 + TILE_N <= n;
 
     if (get_local_id(0) == 0) {
-        found = 0;
+        found.unsure = found.beyond = 0;
         for (uint s = 0; s < STAGES; s++) {
             mbarrier_init(t.full + 8 * s, PRODUCERS / 32);
             mbarrier_init(t.empty + 8 * s, CONSUMERS / 32);
@@ -475,11 +618,13 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) >= CONSUMERS) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
-        if (k)
-            produce(&p, &t, &found);
+        if (WHOLE_ROWS && ALIGNED_A && whole && k && k % (2 * BLOCK_K) == 0)
+            produce(&p, &t, true, &found);
+        else if (k)
+            produce(&p, &t, false, &found);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
-        if (k == 0 || !consume(&p, &t, &found))
+        if (k == 0 || !consume(&p, &t, whole, &found))
             multiply_strictly(&p, t.i0, t.j0, TILE_M, TILE_N, (__local float *)memory);
     }
 }
