@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "cli/commands.h"
@@ -23,6 +24,27 @@ static void inputs_free(inputs *in)
     free(in->file);
 }
 
+/* The rows of errors, which are not compared, moved behind the others, whose number is told; both
+ * keep their order. */
+static tsr_status part_errors(result_row *rows, size_t count, size_t *out, tsr_error *err)
+{
+    result_row *errors = malloc((count + 1) * sizeof *errors);
+    size_t kept = 0, moved = 0;
+
+    if (!errors)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", count);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind == RESULT_ERROR)
+            errors[moved++] = rows[i];
+        else
+            rows[kept++] = rows[i];
+    }
+    memcpy(rows + kept, errors, moved * sizeof *errors);
+    free(errors);
+    *out = kept;
+    return TSR_OK;
+}
+
 static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
 {
     in->file = calloc(o->operand_count, sizeof *in->file);
@@ -31,8 +53,10 @@ static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu files", o->operand_count);
     in->count = o->operand_count;
     for (size_t i = 0; i < in->count; i++) {
-        tsr_status st = result_read_file(o->operand[i], &in->rows[i], &in->file[i].count, err);
+        size_t count;
+        tsr_status st = result_read_file(o->operand[i], &in->rows[i], &count, err);
 
+        st = st ? st : part_errors(in->rows[i], count, &in->file[i].count, err);
         if (st)
             return st;
         in->file[i].path = o->operand[i];

@@ -23,7 +23,7 @@
 
 #include "measure/result.h"
 
-/** The rows of one file. */
+/** The rows of one file, none of them of RESULT_ERROR: those are not compared. */
 typedef struct compare_file {
     const char *path;
     const result_row *rows;
