@@ -253,11 +253,11 @@ class Errors(Bench):
 
     def test_variants_in_c(self):
         for args, length, unit in (
-                (("matmul", "--size", "30x20x512"), 512, 2**-24),
+                (("matmul", "--size", "30x20x512", "--kernel", "all"), 512, 2**-24),
                 (("matmul", "--size", "30x20x600", "--type", "f64", "--trans-a"), 600, 2**-53),
                 (("matmul", "--size", "16x16x40", "--type", "f16", "--batch", "3"), 40, 2**-11),
                 (("matvec", "--size", "40x700"), 700, 2**-24)):
-            found, timed = self.errors(*args, "--kernel", "all", "--repeat", "3", "--budget", "20")
+            found, timed = self.errors(*args)
             self.check_errors(found, timed, [n for n, r in timed.items() if r["samples"]], length)
             self.assertIn("openmp", found)
             for families in found.values():
@@ -266,7 +266,7 @@ class Errors(Bench):
 
     def test_table(self):
         r = self.bench("matmul", "--size", "30x20x512", "--size", "8x9x512", "--kernel", "openmp",
-                       "--errors", "-o", "r.json", *QUICK)
+                       "--errors", "-o", "r.json")
         self.assertEqual(len(re.findall(
             r"(?m)^  errors: .*u = 2\^-24, all elements$\n"
             r"^ +uniform +wide +cancelling +special$\n"
@@ -274,6 +274,17 @@ class Errors(Bench):
             r"^  openmp +[\d.]+( +[\d.]+){8} +right$", r.out)), 2)
         r = self.succeed("compare", "r.json", "--json", "--html", "r.html")
         self.assertEqual([line["name"] for line in json.loads(r.out)["lines"]], ["openmp"] * 2)
+        with open(self.path("r.html"), encoding="utf-8") as f:
+            page = f.read()
+        self.assertIn('<a href="#errors">', page)
+        part = page[page.index('<section id="errors">'):]
+        part = part[:part.index("</section>")]
+        self.assertEqual(re.findall(r"<caption>matmul (\S+) float32 on ", part),
+                         ["30x20x512", "8x9x512"])
+        self.assertEqual(len(re.findall(r'<th scope="row">openmp</th><td>f32</td>'
+                                        r'<td class="n">\S+ GFLOP/s</td>'
+                                        r'(?:<td class="n">[\d.]+</td>){8}<td class="n">0</td>',
+                                        part)), 2)
 
     def test_what_does_not_run_has_no_errors(self):
         rows = self.rows("matmul", "--size", "64", "--kernel", "openmp", "--errors", "--budget",
@@ -284,8 +295,8 @@ class Errors(Bench):
     def test_kernels(self):
         """Of every variant of a device: float32 sums of 512 terms are off by less than 512 u."""
         self.device = ()
-        found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "all", "--repeat",
-                                   "3", "--budget", "400", timeout=600)
+        found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "all",
+                                   timeout=600)
         ran = [n for n, r in timed.items() if r["samples"]]
         self.assertIn("naive", ran)
         self.check_errors(found, timed, ran, 512)
@@ -295,7 +306,7 @@ class Errors(Bench):
         """What TF32 loses shows in units of float32's roundoff."""
         self.device = ()
         found, _ = self.errors("matmul", "--size", "40x36x512", "--kernel", "tiled",
-                               "--precision", "tf32", *QUICK)
+                               "--precision", "tf32")
         row = found["tiled"]["uniform"]
         self.assertEqual(row["roundoff"], 2**-24)
         self.assertGreater(row["error_max"] / 2**-24, 256)
@@ -309,7 +320,7 @@ class Errors(Bench):
         os.makedirs(self.path("cl"), exist_ok=True)
         self.write(os.path.join("cl", "matmul_naive.cl"), source.replace(old, new))
         found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "naive",
-                                   "--kernel-dir", "cl", "--repeat", "3", "--budget", "30")
+                                   "--kernel-dir", "cl")
         self.assertEqual((timed["naive"]["outcome"], timed["naive"]["verified"]), ("timed", True))
         return found["naive"]
 
