@@ -131,6 +131,17 @@ static void error_text(const result_row *row, char out[CELL])
         snprintf(out, CELL, "%.2g%s", row->worst, row->sampled ? " sampled" : "");
 }
 
+enum { NAME = 160 };
+
+/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's. */
+static void name_text(const result_row *row, const char *precision, char out[NAME])
+{
+    const bool other = strcmp(row->precision, precision) != 0;
+
+    snprintf(out, NAME, "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
+             row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
+}
+
 /* Peers carry their versions. */
 static int name_width(bool peers)
 {
@@ -154,12 +165,10 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
                                         [RESULT_WRONG] = "WRONG: ",
                                         [RESULT_FAILED] = "failed: ",
                                         [RESULT_LATE] = "left out: "};
-    const bool other = strcmp(row->precision, precision) != 0;
     char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
-    char name[sizeof(row->name) + sizeof(row->peer_version) + sizeof(row->precision) + 8];
+    char name[NAME];
 
-    snprintf(name, sizeof(name), "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
-             row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
+    name_text(row, precision, name);
     if (!row->time.count) {
         printf("  %-*s %s%s\n", name_width(peers), name, heads[row->outcome],
                row->unsuited[0] ? row->unsuited : "not timed");
@@ -175,6 +184,55 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
     printf("  %-*s %9s %9s %6.1f%% %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
            100 * timing_spread(&row->time), rate, share, last, error,
            row->parameters[0] ? "  " : "", row->parameters);
+    fflush(stdout);
+}
+
+/* An error in units of u; "inf" where what should be finite is not. */
+static void units_text(double error, double roundoff, char out[CELL])
+{
+    snprintf(out, CELL, "%.3g", error / roundoff);
+}
+
+void row_errors_head(const result_row rows[], size_t families, bool peers)
+{
+    printf("  errors: |C - exact| / (|A| |B|) in units of u = 2^%.0f, ", log2(rows->roundoff));
+    if (rows->sampled)
+        printf("%zu elements sampled\n", rows->elements);
+    else
+        printf("all elements\n");
+    printf("  %-*s %9s", name_width(peers), "", "");
+    for (size_t f = 0; f < families; f++)
+        printf(" %17s", rows[f].family);
+    printf("\n  %-*s %9s", name_width(peers), peers ? "library" : "kernel", rows->unit);
+    for (size_t f = 0; f < families; f++)
+        printf(" %9s %7s", "max", "rms");
+    printf(" %9s\n", "classes");
+}
+
+void row_errors_line(const result_row rows[], size_t families, bool peers, const char *precision)
+{
+    char name[NAME], rate[CELL] = "-", most[CELL], mean[CELL];
+    size_t wrong = 0;
+
+    name_text(rows, precision, name);
+    if (rows->time.count)
+        rate_text(rows->rate, rate);
+    printf("  %-*s %9s", name_width(peers), name, rate);
+    for (size_t f = 0; f < families; f++) {
+        if (rows[f].outcome == RESULT_FAILED) {
+            printf("  failed: %s\n", rows[f].unsuited);
+            return;
+        }
+        units_text(rows[f].error_max, rows[f].roundoff, most);
+        units_text(rows[f].error_rms, rows[f].roundoff, mean);
+        printf(" %9s %7s", most, mean);
+        wrong += rows[f].class_errors;
+    }
+    if (wrong)
+        printf(" %3zu wrong", wrong);
+    else
+        printf(" %9s", "right");
+    printf("%s%s\n", rows->parameters[0] ? "  " : "", rows->parameters);
     fflush(stdout);
 }
 

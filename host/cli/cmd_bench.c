@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "cli/bench_errors.h"
 #include "cli/bench_jobs.h"
 #include "cli/bench_rows.h"
 #include "cli/commands.h"
@@ -53,6 +54,7 @@ typedef struct bench {
     char precision[16];           /* of the variant that peers are compared with */
     result_row costs[GROUP_MOST]; /* rows with costs to list */
     size_t cost_count;
+    bench_errors errors; /* with --errors */
 } bench;
 
 static void worsen(bench *b, int status)
@@ -122,6 +124,15 @@ static void check_instrument(bench *b, const result_row *row)
     worsen(b, EXIT_BOUND);
 }
 
+/* What ran is also measured for its errors, where they are asked for. */
+static void note_errors(bench *b, const result_row *row)
+{
+    tsr_error err = {0};
+
+    if (b->o->given[OPTION_ERRORS] && bench_errors_note(&b->errors, row, &err))
+        worsen(b, complain(b->o->command, &err, NULL));
+}
+
 static void take_row(bench *b, result_row *row)
 {
     place_row(b, row, true);
@@ -135,6 +146,7 @@ static void take_row(bench *b, result_row *row)
         row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0, row->precision);
     b->timed += row->time.count > 0;
     keep_row(b, row);
+    note_errors(b, row);
     check_instrument(b, row);
     if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MOST)
         b->costs[b->cost_count++] = *row;
@@ -222,6 +234,7 @@ static void on_peer_row(const result_row *given, double ratio, void *context)
     if (row.outcome == RESULT_WRONG)
         worsen(b, EXIT_BOUND);
     keep_row(b, &row);
+    note_errors(b, &row);
 }
 
 static void bench_peers(bench *b, const problem *p)
@@ -241,6 +254,41 @@ static void bench_peers(bench *b, const problem *p)
         worsen(b, complain("peers", &err, b->session));
     }
     b->done += !late;
+}
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+static void tell_errors(bench *b, const bench_errors_entry *e)
+{
+    if (b->table)
+        row_errors_line(e->row, ERRORS_FAMILIES, b->peers != NULL,
+                        b->errors.entries->row->precision);
+    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+        keep_row(b, &e->row[f]);
+        if (e->row[f].outcome == RESULT_FAILED)
+            worsen(b, EXIT_FAILED);
+    }
+}
+
+/* After the times, and beside the budget. */
+static void bench_errors_of(bench *b, const problem *p)
+{
+    const peers_match match = {
+        .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
+    tsr_error err = {0};
+
+    show_progress(b, p, "errors");
+    if (bench_errors_measure(&b->errors, &match, &err)) {
+        clear_progress(b);
+        worsen(b, complain("errors", &err, b->session));
+    } else if (!ended(b) && b->errors.count) {
+        clear_progress(b);
+        if (b->table)
+            row_errors_head(b->errors.entries->row, ERRORS_FAMILIES, b->peers != NULL);
+        for (size_t i = 0; i < b->errors.count; i++)
+            tell_errors(b, &b->errors.entries[i]);
+    }
+    bench_errors_free(&b->errors);
 }
 
 static void name_missing_peers(const bench *b)
@@ -267,6 +315,8 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
     list_costs(b);
     if (b->peers && !ended(b))
         bench_peers(b, p);
+    if (b->o->given[OPTION_ERRORS] && !ended(b))
+        bench_errors_of(b, p);
     free(b->expected);
     b->expected = NULL;
 }
@@ -355,10 +405,23 @@ static int finish(bench *b)
     return b->status;
 }
 
+static tsr_status check_errors(const bench *b, tsr_error *err)
+{
+    if (!b->o->given[OPTION_ERRORS])
+        return TSR_OK;
+    if (b->jobs.op == &operation_sort)
+        return tsr_fail(err, TSR_ENAME, 0, "a sort is exact: it has no --errors to measure");
+    if (b->o->given[OPTION_CSV])
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--csv has no columns for --errors, which JSON lines have");
+    return TSR_OK;
+}
+
 static tsr_status prepare(bench *b, tsr_error *err)
 {
     tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
 
+    st = st ? st : check_errors(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
     if (!st && b->o->given[OPTION_PEERS])
         st = peers_load(NULL, &b->peers, err);
@@ -388,6 +451,7 @@ int cmd_bench(const options *o)
     peers_close(b->peers);
     choice_close(&b->devices);
     bench_jobs_free(&b->jobs);
+    bench_errors_free(&b->errors);
     text_free(&b->warned);
     free(b);
     return status;

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "cli/commands.h"
@@ -10,7 +11,8 @@
 
 /* The files of the command line, and what owns their rows. */
 typedef struct inputs {
-    compare_file *file;
+    compare_file *file;   /* what is compared */
+    compare_file *errors; /* the rows of errors */
     result_row **rows;
     size_t count;
 } inputs;
@@ -21,22 +23,50 @@ static void inputs_free(inputs *in)
         free(in->rows[i]);
     free(in->rows);
     free(in->file);
+    free(in->errors);
+}
+
+/* The rows of a file in two parts, each in its order: those of errors are moved behind the others.
+ */
+static tsr_status part_errors(result_row *rows, size_t count, compare_file *others,
+                              compare_file *of_errors, tsr_error *err)
+{
+    result_row *errors = malloc((count + 1) * sizeof *errors);
+    size_t kept = 0, moved = 0;
+
+    if (!errors)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", count);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind == RESULT_ERROR)
+            errors[moved++] = rows[i];
+        else
+            rows[kept++] = rows[i];
+    }
+    memcpy(rows + kept, errors, moved * sizeof *errors);
+    free(errors);
+    others->rows = rows;
+    others->count = kept;
+    of_errors->rows = rows + kept;
+    of_errors->count = moved;
+    return TSR_OK;
 }
 
 static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
 {
     in->file = calloc(o->operand_count, sizeof *in->file);
+    in->errors = calloc(o->operand_count, sizeof *in->errors);
     in->rows = calloc(o->operand_count, sizeof *in->rows);
-    if (!in->file || !in->rows)
+    if (!in->file || !in->errors || !in->rows)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu files", o->operand_count);
     in->count = o->operand_count;
     for (size_t i = 0; i < in->count; i++) {
-        tsr_status st = result_read_file(o->operand[i], &in->rows[i], &in->file[i].count, err);
+        size_t count;
+        tsr_status st = result_read_file(o->operand[i], &in->rows[i], &count, err);
 
+        st = st ? st : part_errors(in->rows[i], count, &in->file[i], &in->errors[i], err);
         if (st)
             return st;
-        in->file[i].path = o->operand[i];
-        in->file[i].rows = in->rows[i];
+        in->file[i].path = in->errors[i].path = o->operand[i];
     }
     return TSR_OK;
 }
@@ -66,7 +96,8 @@ static tsr_status write_text(output **to, const text *t, tsr_error *err)
 }
 
 /* The table, then the page: both are made before either is put in place. */
-static tsr_status write_outputs(const options *o, const comparison *c, tsr_error *err)
+static tsr_status write_outputs(const options *o, const comparison *c, const compare_file *errors,
+                                tsr_error *err)
 {
     const char *table_path = o->given[OPTION_OUTPUT] ? o->value[OPTION_OUTPUT] : "-";
     output *table = NULL, *page = NULL;
@@ -83,7 +114,7 @@ static tsr_status write_outputs(const options *o, const comparison *c, tsr_error
     if (!st)
         format(o, c, &table_text);
     if (!st && page)
-        st = report_html(c, &page_text, err);
+        st = report_html(c, errors, &page_text, err);
     if (!st && page)
         st = write_text(&page, &page_text, err);
     if (!st)
@@ -178,7 +209,7 @@ int cmd_compare(const options *o)
     if (!st)
         st = compare_build(in.file, in.count, &c, &err);
     if (!st)
-        st = write_outputs(o, &c, &err);
+        st = write_outputs(o, &c, in.errors, &err);
     if (st) {
         status = complain(o->command, &err, NULL);
     } else {

@@ -112,15 +112,18 @@ static const command commands[] = {
      "--type      every type\n"
      "--seed      1\n",
      true},
-    {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [-o FILE]",
+    {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [--errors] [-o FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec.  --set takes lists: NAME=V1,V2.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run after about that long: a quarter of it goes into samples, in equal\n"
-     "parts; verifying and building take the rest, and a row that is not reached says so.\n",
+     "parts; verifying and building take the rest, and a row that is not reached says so.\n"
+     "--errors adds, for matmul and matvec, a table of |C - exact| / (|A| |B|) in units of the\n"
+     "roundoff u of C's type: largest and root mean square on each family of inputs.\n",
      cmd_bench, 1, 1,
-     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT),
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_CSV) |
+         OPTION(OPTION_REPEAT),
      "--size      1024 for matmul, 4096 for matvec, 10M for sort\n" DEFAULT_DEVICE DEFAULT_SOURCES
          DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE "--batch     1\n"
      "--precision  that of the type\n"

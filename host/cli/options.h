@@ -39,6 +39,7 @@ typedef enum option_id {
     OPTION_FRESH,
     OPTION_SIZE,
     OPTION_PEERS,
+    OPTION_ERRORS,
     OPTION_WARM,
     OPTION_CSV,
     OPTION_BUDGET,

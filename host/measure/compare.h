@@ -23,7 +23,7 @@
 
 #include "measure/result.h"
 
-/** The rows of one file. */
+/** Rows of one file.  None of those that are compared is of RESULT_ERROR. */
 typedef struct compare_file {
     const char *path;
     const result_row *rows;

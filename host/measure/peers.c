@@ -311,24 +311,31 @@ static void leave_out(rival *r, result_outcome outcome, const char *why)
     r->state = NULL;
 }
 
+/* One call on the first set, and what it wrote. */
+static tsr_status call_rival(const match *m, rival *r, void *const after[], tsr_error *err)
+{
+    const bool sort = m->wanted.op == PEER_SORT;
+    tsr_status st = run_rival(r, 1, &r->call_ns, err);
+    int code;
+
+    if (st)
+        return st;
+    code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[1] : NULL);
+    return code ? tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code)
+                : TSR_OK;
+}
+
 /* One call on the first set, judged as ours are. */
 static tsr_status prove_rival(const match *m, rival *r, tsr_error *err)
 {
     device_facts facts = *session_facts(m->asked.session);
     void *after[OPERANDS_MAX] = {0};
-    const bool sort = m->wanted.op == PEER_SORT;
     verdict v = {0};
     tsr_status st = input_sets_copy(&m->inputs, after, err);
-    int code;
 
     if (r->peer->place != PEER_OPENCL)
         facts.denormals_f32 = facts.denormals_f64 = true;
-    st = st ? st : run_rival(r, 1, &r->call_ns, err);
-    if (!st) {
-        code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[1] : NULL);
-        if (code)
-            st = tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code);
-    }
+    st = st ? st : call_rival(m, r, after, err);
     st = st ? st
             : verify_result(&r->problem, &facts, (const void *const *)m->inputs.before,
                             (const void *const *)after, m->asked.options->expected, &v, err);
@@ -367,23 +374,37 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
     return TSR_OK;
 }
 
+/* NULL, or why a peer cannot do the problem; *wanted is the problem as it gets it. */
+static const char *rival_unsuited(const match *m, const rival *r, peer_problem *wanted)
+{
+    const char *why = place_unsuited(r->peer, session_facts(m->asked.session));
+
+    *wanted = m->wanted;
+    wanted->precision = r->row.precision;
+    return why ? why : r->peer->unsuited(wanted);
+}
+
+/* NULL once it has copied the inputs, or why it has not; `reason` holds what it composed. */
+static const char *enter_rival(rival *r, const peer_problem *wanted, char reason[256])
+{
+    reason[0] = '\0';
+    r->state = r->peer->open(wanted, reason, 256);
+    return r->state ? NULL : reason[0] ? reason : "it did not open";
+}
+
 /* Open and prove one peer; what keeps it out goes into its row. */
 static void open_rival(const match *m, rival *r)
 {
-    const char *why = place_unsuited(r->peer, session_facts(m->asked.session)), *late = NULL;
-    peer_problem wanted = m->wanted;
-    char reason[256] = "";
+    const char *why, *late = NULL;
+    peer_problem wanted;
+    char reason[256];
     tsr_error err = {0};
 
-    wanted.precision = r->row.precision;
-    if (!why)
-        why = r->peer->unsuited(&wanted);
+    why = rival_unsuited(m, r, &wanted);
     if (!why)
         why = late = too_late(m, 0);
-    if (!why) {
-        r->state = r->peer->open(&wanted, reason, sizeof(reason));
-        why = r->state ? NULL : reason[0] ? reason : "it did not open";
-    }
+    if (!why)
+        why = enter_rival(r, &wanted, reason);
     if (!why && (prove_rival(m, r, &err) || find_pace(m, r, &err)))
         why = err.message;
     if (why)
@@ -439,21 +460,29 @@ static tsr_status list_rivals(match *m, tsr_error *err)
     return TSR_OK;
 }
 
+/* For peers on the device: one that records no times. */
+static tsr_status open_queue(match *m, tsr_error *err)
+{
+    const tsr_session *s = m->asked.session;
+    cl_int rc;
+
+    if (!s->context)
+        return TSR_OK;
+    m->queue = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+    return m->queue
+               ? TSR_OK
+               : tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", session_facts(s)->name);
+}
+
 static tsr_status open_match(match *m, tsr_error *err)
 {
     const peers_match *a = &m->asked;
     tsr_status st;
-    cl_int rc;
 
     /* Ours first: what cannot be compared needs no peers. */
     st = bench_contender_open(a->session, a->problem, a->run, a->options, &m->ours, err);
     st = st ? st : input_sets_open(a->session, a->problem, a->options->seed, true, &m->inputs, err);
-    if (!st && a->session->context) {
-        m->queue = clCreateCommandQueue(a->session->context, a->session->device.id, 0, &rc);
-        if (!m->queue)
-            st = tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s",
-                          session_facts(a->session)->name);
-    }
+    st = st ? st : open_queue(m, err);
     if (st)
         return st;
     describe_problem(m);
@@ -619,6 +648,54 @@ tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, t
         leave_out(&m.rivals[i], RESULT_LATE, budget_over);
     if (!st)
         tell(&m, &ours, row, context);
+    close_match(&m);
+    return st;
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+static void tell_product(const match *m, rival *r, void *const after[], peers_result *told,
+                         void *context)
+{
+    peer_problem wanted;
+    char reason[256];
+    tsr_error why = {0};
+    const char *unsuited = rival_unsuited(m, r, &wanted);
+
+    /* What another peer wrote is nobody's result. */
+    memcpy(after[2], m->inputs.before[2], m->inputs.operand[2].bytes);
+    if (!unsuited)
+        unsuited = enter_rival(r, &wanted, reason);
+    if (unsuited)
+        tsr_fail(&why, TSR_EUNSUITED, 0, "%s", unsuited);
+    else
+        call_rival(m, r, after, &why);
+    told(&r->row, why.status ? NULL : after[2], &why, context);
+    if (r->state)
+        r->peer->close(r->state);
+    r->state = NULL;
+}
+
+tsr_status peers_products(const peers_match *asked, void *const operands[], peers_result *told,
+                          void *context, tsr_error *err)
+{
+    match m = {.asked = *asked, .inputs = {.problem = asked->problem}};
+    void *after[OPERANDS_MAX] = {0};
+    tsr_status st;
+
+    m.inputs.operand_count = asked->problem->op->operands(asked->problem, m.inputs.operand);
+    memcpy(m.inputs.before, operands, m.inputs.operand_count * sizeof(*operands));
+    st = open_queue(&m, err);
+    describe_problem(&m);
+    m.wanted.sets = 1;
+    st = st ? st : list_rivals(&m, err);
+    st = st ? st : input_sets_copy(&m.inputs, after, err);
+    for (size_t i = 0; i < m.count && !st; i++)
+        if (!asked->options->stop || !*asked->options->stop)
+            tell_product(&m, &m.rivals[i], after, told, context);
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        free(after[i]);
+    m.inputs = (input_sets){0}; /* the operands stay the caller's */
     close_match(&m);
     return st;
 }

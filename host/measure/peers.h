@@ -60,4 +60,22 @@ tsr_status peers_compare(const peers_match *asked, peers_row *row, void *context
  *  it, and every loaded peer's, RESULT_LATE. */
 tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, tsr_error *err);
 
+/**
+ * Told of what a peer made of given operands.
+ *
+ * @param row     What it is: name, version, precision, place.
+ * @param result  Its C or y; NULL where it cannot do the problem or failed: err says why.
+ */
+typedef void peers_result(const result_row *row, const void *result, const tsr_error *err,
+                          void *context);
+
+/**
+ * One call of every loaded peer of a product, untimed and not judged, on these operands, which are
+ * as operation.operands has them.
+ *
+ * @return TSR_OK, whatever becomes of the peers; TSR_ENOMEM; TSR_ECL.
+ */
+tsr_status peers_products(const peers_match *asked, void *const operands[], peers_result *told,
+                          void *context, tsr_error *err);
+
 #endif

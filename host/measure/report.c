@@ -1,6 +1,7 @@
 #include "measure/report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -466,6 +467,136 @@ static void part_everything(const comparison *c, text *out)
     text_append(out, "</tbody>\n");
 }
 
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Rows of one table: a job on a device, whatever the precision. */
+static bool same_errors(const result_row *a, const result_row *b)
+{
+    return !strcmp(a->op, b->op) && !strcmp(a->size, b->size) && !strcmp(a->type, b->type) &&
+           !strcmp(a->device, b->device) && !strcmp(a->device_id, b->device_id) &&
+           a->roundoff == b->roundoff;
+}
+
+/* Rows of one variant or peer, which are one line. */
+static bool same_subject(const result_row *a, const result_row *b)
+{
+    return same_errors(a, b) && a->subject == b->subject && !strcmp(a->name, b->name) &&
+           !strcmp(a->parameters, b->parameters) && !strcmp(a->problem, b->problem) &&
+           strcmp(a->family, b->family) != 0;
+}
+
+/* How many rows, from the first of them, are of one line: one of each family. */
+static size_t errors_line(const result_row *rows, size_t count)
+{
+    size_t n = 1;
+
+    while (n < count && same_subject(&rows[0], &rows[n]))
+        n++;
+    return n;
+}
+
+static void errors_head(const result_row *rows, size_t families, text *out)
+{
+    text_append(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
+    column_problem(out, rows);
+    text_append(out, " on ");
+    html_text(out, rows->device);
+    text_format(out, "; errors in units of %.3g</caption><thead><tr><th scope=\"col\"></th>",
+                rows->roundoff);
+    text_append(out, "<th scope=\"col\">Precision</th><th scope=\"col\" class=\"n\">Rate</th>");
+    for (size_t f = 0; f < families; f++) {
+        text_append(out, "<th scope=\"col\" class=\"n\">");
+        html_text(out, rows[f].family);
+        text_append(out, ": max</th><th scope=\"col\" class=\"n\">rms</th>");
+    }
+    text_append(out, "<th scope=\"col\" class=\"n\">Wrong classes</th></tr></thead><tbody>\n");
+}
+
+/* In units of the roundoff; what is not finite, and should be, is no number of them. */
+static void errors_value(double error, double roundoff, text *out)
+{
+    text_append(out, "<td class=\"n\">");
+    if (isfinite(error) && roundoff > 0)
+        text_format(out, "%.3g", error / roundoff);
+    else
+        text_append(out, "&#8734;");
+    text_append(out, "</td>");
+}
+
+static void errors_cells(const result_row *rows, size_t families, text *out)
+{
+    size_t wrong = 0;
+
+    text_format(out, "<tr class=\"%s\"><th scope=\"row\">",
+                rows->subject == SUBJECT_PEER ? "peer" : "");
+    column_name(out, rows);
+    if (*rows->parameters) {
+        text_append(out, " <small>");
+        html_text(out, rows->parameters);
+        text_append(out, "</small>");
+    }
+    text_append(out, "</th><td>");
+    html_text(out, rows->precision);
+    text_append(out, "</td><td class=\"n\">");
+    column_rate(out, rows);
+    text_append(out, "</td>");
+    for (size_t f = 0; f < families; f++) {
+        if (rows[f].outcome == RESULT_FAILED) {
+            text_append(out, "<td class=\"why\">failed</td><td></td>");
+            continue;
+        }
+        errors_value(rows[f].error_max, rows[f].roundoff, out);
+        errors_value(rows[f].error_rms, rows[f].roundoff, out);
+        wrong += rows[f].class_errors;
+    }
+    text_format(out, "<td class=\"n\">%zu</td></tr>\n", wrong);
+}
+
+static void errors_of_file(const compare_file *file, text *out)
+{
+    const result_row *rows = file->rows;
+
+    for (size_t i = 0, n; i < file->count; i += n) {
+        n = errors_line(&rows[i], file->count - i);
+        if (i == 0 || !same_errors(&rows[i - 1], &rows[i]))
+            errors_head(&rows[i], n, out);
+        errors_cells(&rows[i], n, out);
+        if (i + n == file->count || !same_errors(&rows[i], &rows[i + n]))
+            text_append(out, "</tbody></table></div>\n");
+    }
+}
+
+static bool has_errors(const comparison *c, const compare_file *errors)
+{
+    bool found = false;
+
+    for (size_t f = 0; errors && f < c->file_count; f++)
+        found = found || errors[f].count;
+    return found;
+}
+
+/* A part of the page where any file has such rows, and the link to it. */
+static void part_errors(const comparison *c, const compare_file *errors, text *out)
+{
+    if (!has_errors(c, errors))
+        return;
+    text_append(out,
+                "<section id=\"errors\"><h2>Errors against speed</h2>\n"
+                "<p class=\"note\">Largest value and root mean square of |C - exact| / (|A| |B|), "
+                "element by element, in units of the roundoff of C's type, on four families of "
+                "inputs; wrong classes count elements that are NaN, an infinity or finite and "
+                "should be another of these.</p>\n");
+    for (size_t f = 0; f < c->file_count; f++)
+        errors_of_file(&errors[f], out);
+    text_append(out, "</section>\n");
+}
+
+static void part_errors_link(const comparison *c, const compare_file *errors, text *out)
+{
+    if (has_errors(c, errors))
+        text_append(out, "<a href=\"#errors\">Errors</a>");
+}
+
 /* ---- the script's data ----------------------------------------------------------------------- */
 
 static void data_columns(const comparison *c, text *json)
@@ -552,10 +683,28 @@ static const struct {
              {"data", part_data},
              {"chart-library", part_chart_library}};
 
-static void write_part(const comparison *c, const char *name, size_t length, text *out)
+/* Those of the errors, which are no part of the comparison. */
+static const struct {
+    const char *name;
+    void (*write)(const comparison *c, const compare_file *errors, text *out);
+} error_parts[] = {{"errors", part_errors}, {"errors-link", part_errors_link}};
+
+static bool is_part(const char *part, const char *name, size_t length)
 {
+    return strlen(part) == length && !strncmp(part, name, length);
+}
+
+static void write_part(const comparison *c, const compare_file *errors, const char *name,
+                       size_t length, text *out)
+{
+    for (size_t i = 0; i < sizeof error_parts / sizeof *error_parts; i++) {
+        if (is_part(error_parts[i].name, name, length)) {
+            error_parts[i].write(c, errors, out);
+            return;
+        }
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strlen(parts[i].name) == length && !strncmp(parts[i].name, name, length)) {
+        if (is_part(parts[i].name, name, length)) {
             parts[i].write(c, out);
             return;
         }
@@ -563,7 +712,7 @@ static void write_part(const comparison *c, const char *name, size_t length, tex
     assert(!"the template names a part that is none");
 }
 
-tsr_status report_html(const comparison *c, text *out, tsr_error *err)
+tsr_status report_html(const comparison *c, const compare_file *errors, text *out, tsr_error *err)
 {
     const char *at = (const char *)report_template, *open;
 
@@ -573,7 +722,7 @@ tsr_status report_html(const comparison *c, text *out, tsr_error *err)
 
         assert(close);
         text_append_bytes(out, at, (size_t)(open - at));
-        write_part(c, open + 2, (size_t)(close - open - 2), out);
+        write_part(c, errors, open + 2, (size_t)(close - open - 2), out);
         at = close + 2;
     }
     text_append(out, at);

@@ -15,9 +15,11 @@
 /**
  * Append the page to *out.
  *
- * @param c  Of one file or several.
+ * @param c       Of one file or several.
+ * @param errors  c->file_count files, of each its rows of RESULT_ERROR, a table of the page: what
+ * one variant or peer has of each family of inputs follows one another.  NULL for none.
  * @return TSR_OK, or TSR_ENOMEM.
  */
-tsr_status report_html(const comparison *c, text *out, tsr_error *err);
+tsr_status report_html(const comparison *c, const compare_file *errors, text *out, tsr_error *err);
 
 #endif

@@ -120,7 +120,8 @@ typedef struct field {
         name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names   \
     }
 
-static const char *const kind_names[] = {"kernel", "peer", "limit", NULL};
+static const char *const kind_names[] = {"kernel", "peer", "limit", "error", NULL};
+static const char *const subject_names[] = {"kernel", "peer", NULL};
 static const char *const outcome_names[] = {"timed", "unsuited", "wrong", "failed", "late", NULL};
 static const char *const place_names[] = {"device", "cuda", "host", NULL};
 static const char *const selected_names[] = {"", "named", "tuned", "preferred", NULL};
@@ -178,9 +179,23 @@ static const field fields[] = {
     FIELD("commands", FIELD_COUNT, commands),
     FIELD("workspace_bytes", FIELD_COUNT, workspace_bytes),
     FIELD("seed", FIELD_SEED, seed),
+    /* Of rows of errors alone: */
+    NAMED("subject", subject, subject_names),
+    FIELD("family", FIELD_TEXT, family),
+    FIELD("error_max", FIELD_NUMBER, error_max),
+    FIELD("error_rms", FIELD_NUMBER, error_rms),
+    FIELD("roundoff", FIELD_NUMBER, roundoff),
+    FIELD("elements", FIELD_COUNT, elements),
+    FIELD("class_errors", FIELD_COUNT, class_errors),
 };
 
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+enum { FIELDS_OF_ERRORS = 7, FIELDS = sizeof(fields) / sizeof(fields[0]) - FIELDS_OF_ERRORS };
+
+/* How many of the fields a row has: those of errors come last. */
+static size_t fields_of(const result_row *row)
+{
+    return row->kind == RESULT_ERROR ? FIELDS + FIELDS_OF_ERRORS : FIELDS;
+}
 
 static void *at(result_row *row, const field *f)
 {
@@ -266,7 +281,7 @@ void result_to_json(const result_row *row, text *out)
     char *line;
 
     json_object_set_new(o, "schema", json_string(RESULT_SCHEMA));
-    for (size_t i = 0; i < FIELDS; i++)
+    for (size_t i = 0; i < fields_of(row); i++)
         if (json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
             out->failed = true;
     line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -362,18 +377,19 @@ static tsr_status check_schema(const json_t *o, tsr_error *err)
 }
 
 /* Every member is one of the fields: with all fields read, the numbers decide. */
-static tsr_status check_members(json_t *o, tsr_error *err)
+static tsr_status check_members(json_t *o, const result_row *row, tsr_error *err)
 {
+    const size_t count = fields_of(row);
     const char *name;
     json_t *value;
 
-    if (json_object_size(o) == FIELDS + 1)
+    if (json_object_size(o) == count + 1)
         return TSR_OK;
     json_object_foreach(o, name, value)
     {
         bool known = !strcmp(name, "schema");
 
-        for (size_t i = 0; i < FIELDS && !known; i++)
+        for (size_t i = 0; i < count && !known; i++)
             known = !strcmp(name, fields[i].name);
         if (!known)
             return tsr_fail(err, TSR_EFILE, 0, "'%.60s' is no field of " RESULT_SCHEMA, name);
@@ -415,7 +431,8 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         return st;
     }
     st = check_schema(o, err);
-    for (size_t i = 0; i < FIELDS && !st; i++) {
+    /* The kind, which says how many there are, is the first. */
+    for (size_t i = 0; i < fields_of(&row) && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
         const char *wanted = value ? field_from_json(&fields[i], value, &row, &names) : NULL;
 
@@ -424,7 +441,7 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         else if (wanted)
             st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is not %s", fields[i].name, wanted);
     }
-    st = st ? st : check_members(o, err);
+    st = st ? st : check_members(o, &row, err);
     st = st ? st : check_row(&row, err);
     text_free(&names);
     json_decref(o);

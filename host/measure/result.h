@@ -20,8 +20,12 @@
 typedef enum result_kind {
     RESULT_KERNEL, /* a variant of ours */
     RESULT_PEER,   /* the same job through another library */
-    RESULT_LIMIT   /* a limit of the device that `roofline` measured */
+    RESULT_LIMIT,  /* a limit of the device that `roofline` measured */
+    RESULT_ERROR   /* how exact a variant or peer is on one family of inputs, with its times */
 } result_kind;
+
+/** Whose errors a row of RESULT_ERROR tells. */
+typedef enum result_subject { SUBJECT_KERNEL, SUBJECT_PEER } result_subject;
 
 /** What became of it. */
 typedef enum result_outcome {
@@ -97,6 +101,14 @@ typedef struct result_row {
     size_t commands;
     size_t workspace_bytes;
     uint64_t seed;
+    /* Of RESULT_ERROR alone: */
+    result_subject subject;
+    char family[16];     /* of inputs: errors_family_name */
+    double error_max;    /* largest |C - exact| / (|A| |B|); INFINITY where C is not finite */
+    double error_rms;    /* its root mean square */
+    double roundoff;     /* u of the result's element type */
+    size_t elements;     /* that were compared; `sampled` where they are fewer than all */
+    size_t class_errors; /* of them: NaN, an infinity or finite where it should be another */
 } result_row;
 
 /** The time of day as rows have it: UTC, ISO 8601. */
@@ -129,7 +141,8 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err);
  * line. */
 tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err);
 
-/** The column names of the CSV form, and one row of it, with line ends (RFC 4180). */
+/** The column names of the CSV form, and one row of it, with line ends (RFC 4180).  What rows of
+ *  RESULT_ERROR alone have has no column. */
 void result_csv_header(text *out);
 void result_to_csv(const result_row *row, text *out);
 

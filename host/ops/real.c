@@ -310,6 +310,11 @@ double real_most(tsr_type type)
     return formats[type].most;
 }
 
+double real_unit(tsr_type type)
+{
+    return formats[type].unit;
+}
+
 long double real_product_bound(tsr_type type, long double v, size_t n)
 {
     const long double r = v * (2 + v);

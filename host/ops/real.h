@@ -104,6 +104,9 @@ long double real_grain(tsr_type type, tsr_precision precision);
 /** The largest finite number of a type. */
 double real_most(tsr_type type);
 
+/** The unit roundoff of a type: 2^-24 of float32, the largest relative error of rounding to it. */
+double real_unit(tsr_type type);
+
 /**
  * Error of a sum of n - 2 products over the sum of their magnitudes, where each
  * factor is off by a relative v, and products and sums are the type's.

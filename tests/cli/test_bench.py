@@ -221,6 +221,124 @@ class Kernels(Bench):
         self.fail("%g and %g ns differ by more than %g" % (a["median_ns"], b["median_ns"], spread))
 
 
+FAMILIES = ["uniform", "wide", "cancelling", "special"]
+
+
+class Errors(Bench):
+    """--errors: how exact each variant is, beside its speed."""
+
+    def errors(self, *args, **options):
+        """The rows of errors by name and family, the others by name."""
+        rows = self.rows(*args, "--errors", **options)
+        timed = {r["name"]: r for r in rows if r["kind"] != "error"}
+        found = {}
+        for r in rows[len(timed):]:
+            self.assertEqual(r["kind"], "error")
+            found.setdefault(r["name"], {})[r["family"]] = r
+        return found, timed
+
+    def check_errors(self, found, timed, names, length):
+        self.assertEqual(list(found), names)
+        for name, families in found.items():
+            self.assertEqual(list(families), FAMILIES)
+            for row in families.values():
+                self.assertEqual([row[k] for k in ("median_ns", "rate", "parameters", "subject")],
+                                 [timed[name][k] for k in ("median_ns", "rate", "parameters")]
+                                 + [timed[name]["kind"]])
+                self.assertEqual(row["class_errors"], 0, row)
+                self.assertGreater(row["elements"], 0)
+                self.assertGreater(row["error_rms"], 0)
+                self.assertLess(row["error_rms"], row["error_max"])
+                self.assertLess(row["error_max"], length * row["roundoff"], row)
+
+    def test_variants_in_c(self):
+        for args, length, unit in (
+                (("matmul", "--size", "30x20x512", "--kernel", "all"), 512, 2**-24),
+                (("matmul", "--size", "30x20x600", "--type", "f64", "--trans-a"), 600, 2**-53),
+                (("matmul", "--size", "16x16x40", "--type", "f16", "--batch", "3"), 40, 2**-11),
+                (("matvec", "--size", "40x700"), 700, 2**-24)):
+            found, timed = self.errors(*args)
+            self.check_errors(found, timed, [n for n, r in timed.items() if r["samples"]], length)
+            self.assertIn("openmp", found)
+            for families in found.values():
+                self.assertEqual({row["roundoff"] for row in families.values()}, {unit})
+                self.assertFalse(any(row["sampled"] for row in families.values()))
+
+    def test_table(self):
+        r = self.bench("matmul", "--size", "30x20x512", "--size", "8x9x512", "--kernel", "openmp",
+                       "--errors", "-o", "r.json")
+        self.assertEqual(len(re.findall(
+            r"(?m)^  errors: .*u = 2\^-24, all elements$\n"
+            r"^ +uniform +wide +cancelling +special$\n"
+            r"^  kernel +GFLOP/s( +max +rms){4} +classes$\n"
+            r"^  openmp +[\d.]+( +[\d.]+){8} +right$", r.out)), 2)
+        r = self.succeed("compare", "r.json", "--json", "--html", "r.html")
+        self.assertEqual([line["name"] for line in json.loads(r.out)["lines"]], ["openmp"] * 2)
+        with open(self.path("r.html"), encoding="utf-8") as f:
+            page = f.read()
+        self.assertIn('<a href="#errors">', page)
+        part = page[page.index('<section id="errors">'):]
+        part = part[:part.index("</section>")]
+        self.assertEqual(re.findall(r"<caption>matmul (\S+) float32 on ", part),
+                         ["30x20x512", "8x9x512"])
+        self.assertEqual(len(re.findall(r'<th scope="row">openmp</th><td>f32</td>'
+                                        r'<td class="n">\S+ GFLOP/s</td>'
+                                        r'(?:<td class="n">[\d.]+</td>){8}<td class="n">0</td>',
+                                        part)), 2)
+
+    def test_what_does_not_run_has_no_errors(self):
+        rows = self.rows("matmul", "--size", "64", "--kernel", "openmp", "--errors", "--budget",
+                         "1e-9", "--size", "65")
+        self.assertEqual([r["kind"] for r in rows if r["outcome"] == "late"], ["kernel"])
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_kernels(self):
+        """Of every variant of a device: float32 sums of 512 terms are off by less than 512 u."""
+        self.device = ()
+        found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "all",
+                                   timeout=600)
+        ran = [n for n, r in timed.items() if r["samples"]]
+        self.assertIn("naive", ran)
+        self.check_errors(found, timed, ran, 512)
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_a_precision_that_rounds(self):
+        """What TF32 loses shows in units of float32's roundoff."""
+        self.device = ()
+        found, _ = self.errors("matmul", "--size", "40x36x512", "--kernel", "tiled",
+                               "--precision", "tf32")
+        row = found["tiled"]["uniform"]
+        self.assertEqual(row["roundoff"], 2**-24)
+        self.assertGreater(row["error_max"] / 2**-24, 256)
+        self.assertLess(row["error_max"] / 2**-24, 2**14)
+
+    def doctored(self, new):
+        """The naive kernel with another last line, which its verification takes."""
+        old = "update_result(c, alpha, sum,"
+        source = self.succeed("kernels", "matmul", "naive", "--source").out
+        self.assertIn(old, source)
+        os.makedirs(self.path("cl"), exist_ok=True)
+        self.write(os.path.join("cl", "matmul_naive.cl"), source.replace(old, new))
+        found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "naive",
+                                   "--kernel-dir", "cl")
+        self.assertEqual((timed["naive"]["outcome"], timed["naive"]["verified"]), ("timed", True))
+        return found["naive"]
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_doctored_kernels(self):
+        """They pass the bound that any order of 512 additions allows, and stand out here."""
+        self.device = ()
+        right = self.doctored("update_result(c, alpha, sum,")
+        self.assertLess(right["uniform"]["error_rms"], 2 * 2**-24)
+        biased = self.doctored("update_result(c, alpha, sum * (REAL)1.0000152587890625,")
+        for key in ("error_max", "error_rms"):
+            self.assertGreater(biased["uniform"][key], 4 * right["uniform"][key])
+        self.assertEqual(biased["special"]["class_errors"], 0)
+        hidden = self.doctored("update_result(c, alpha, isnan(sum) ? (REAL)0 : sum,")
+        self.assertEqual(hidden["uniform"]["error_max"], right["uniform"]["error_max"])
+        self.assertGreater(hidden["special"]["class_errors"], 40 * 36 // 20)
+
+
 class Host(Bench):
     def test_variants_in_c(self):
         rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *QUICK)
@@ -309,6 +427,8 @@ class Host(Bench):
                 (("matmul", "--kernel", "tiled", "--set", "TILE=8,9"), "'9'"),
                 (("matmul", "--kernel", "tiled", "--set", "TILE=8,"), "TILE"),
                 (("matmul", "--budget", "0"), "budget"),
+                (("sort", "--errors"), "a sort is exact"),
+                (("matmul", "--errors", "--csv"), "--csv"),
                 (("sort", "--argsort=file"), "argsort"),
                 (("sort", "--html", "x"), "html")):
             self.fail_with(2, "bench", *args, says=says)

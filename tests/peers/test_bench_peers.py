@@ -91,6 +91,48 @@ class Precision(Peers):
         self.assertRegex(r.out, r"float32 tf32, tf32, \w+, wall time; .*\n.*\n  fake TF32 ")
 
 
+class Errors(Peers):
+    def errors(self, *args, **env):
+        r = self.bench("matmul", "--size", "50x40x512", "--errors", "--json", "--quiet", *args,
+                       **env)
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        return {(row["name"], row["family"]): row for row in rows if row["kind"] == "error"}
+
+    def test_peers_beside_ours(self):
+        """The unit is the same, so that what a precision of its own loses is seen."""
+        rows = self.errors()
+        ours, = {row["name"] for row in rows.values() if row["subject"] == "kernel"}
+        self.assertEqual([name for name, family in rows if family == "wide"],
+                         [ours, "fake FP32", "fake TF32"])
+        for family in ("uniform", "wide", "cancelling", "special"):
+            one, other = rows["fake FP32", family], rows["fake TF32", family]
+            self.assertEqual((one["class_errors"], other["class_errors"]), (0, 0))
+            self.assertLess(one["error_max"], 512 * 2**-24)
+            self.assertGreater(other["error_max"], 10 * one["error_max"])
+            self.assertEqual((other["precision"], other["roundoff"]), ("tf32", 2**-24))
+            self.assertGreater(other["rate"], 0)
+
+    def test_one_that_is_wrong_has_errors(self):
+        """Its result is out of its bound: it has no time, and what it lacks is told."""
+        r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--json", "--quiet",
+                         "--peers", *DEVICE, env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})
+        self.assertEqual(r.status, 3, r)
+        rows = {(row["name"], row.get("family")): row
+                for row in map(json.loads, r.out.splitlines())}
+        row = rows["fake TF32 as FP32", "uniform"]
+        self.assertEqual((row["kind"], row["outcome"], row["samples"]), ("error", "wrong", 0))
+        self.assertGreater(row["error_max"], 100 * 2**-24)
+
+    def test_one_that_fails_later(self):
+        """It is timed before its fourth call, and has no errors: its row of times says why."""
+        rows = self.errors(FAKE_FAILS="1")
+        self.assertNotIn("fake failing", {name for name, _ in rows})
+
+    def test_table(self):
+        r = self.bench("matmul", "--size", "50x40x512", "--errors")
+        self.assertRegex(r.out, r"(?m)^  fake TF32 1 \(tf32\) +[\d.]+( +[\d.e+]+){8} +right$")
+
+
 class Failure(Peers):
     def test_one_that_fails_while_it_is_timed(self):
         """It says so in its row; the others and ours are timed."""

@@ -360,7 +360,7 @@ static void a_page_keeps_names_as_text(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(report_html(&c, &page, &err), TSR_OK);
+    assert_int_equal(report_html(&c, NULL, &page, &err), TSR_OK);
     assert_non_null(strstr(text_get(&page), "&lt;/script&gt;&lt;b&gt;{{data}}"));
     assert_non_null(strstr(text_get(&page), "\\u003c/script\\u003e"));
     assert_null(strstr(text_get(&page), "</script><b>"));

@@ -121,6 +121,50 @@ static char *edited(const char *line, const char *name, const char *to)
     return out;
 }
 
+/* Rows of errors have fields of their own, which no other row has. */
+static void a_row_of_errors(void **state)
+{
+    static const char *const own[] = {"subject",  "family",   "error_max",   "error_rms",
+                                      "roundoff", "elements", "class_errors"};
+    result_row row = full_row(), got;
+    text line = {0}, plain = {0};
+
+    (void)state;
+    written(&row, &plain);
+    row.kind = RESULT_ERROR;
+    row.subject = SUBJECT_PEER;
+    strcpy(row.family, "wide");
+    row.error_max = INFINITY;
+    row.error_rms = 2e-7;
+    row.roundoff = 0x1p-24;
+    row.elements = 12;
+    row.class_errors = 3;
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_int_equal(got.kind, RESULT_ERROR);
+    assert_int_equal(got.subject, SUBJECT_PEER);
+    assert_string_equal(got.family, "wide");
+    assert_true(isinf(got.error_max) && got.error_rms == 2e-7 && got.roundoff == 0x1p-24);
+    assert_int_equal(got.elements * 10 + got.class_errors, 123);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        char *without = edited(text_get(&line), own[i], "\"another\":1"), quoted[64];
+
+        assert_null(strstr(text_get(&plain), own[i]));
+        snprintf(quoted, sizeof(quoted), "'%s' is missing", own[i]);
+        refused(without, quoted);
+        free(without);
+    }
+    /* The same fields in a row of another kind. */
+    {
+        char *other = edited(text_get(&line), "kind", "\"kind\":\"peer\"");
+
+        refused(other, "'subject' is no field of");
+        free(other);
+    }
+    text_free(&line);
+    text_free(&plain);
+}
+
 /* A member more than the schema has stands for the one that went, so that counts agree. */
 static void every_field_is_needed(void **state)
 {
@@ -177,7 +221,8 @@ static void what_no_row_says(void **state)
     refused_with("samples", "\"samples\":1.5", "'samples'");
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
-    refused_with("kind", "\"kind\":\"guess\"", "'kind' is not \"kernel\", \"peer\" or \"limit\"");
+    refused_with("kind", "\"kind\":\"guess\"",
+                 "'kind' is not \"kernel\", \"peer\", \"limit\" or \"error\"");
     refused_with("selected", "\"selected\":\"named by the caller\"",
                  "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
     refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\" or \"wall\"");
@@ -284,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_reads_back),
         cmocka_unit_test(every_field_is_needed),
+        cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(what_no_row_says),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(csv),

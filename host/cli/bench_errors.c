@@ -1,0 +1,160 @@
+#include "cli/bench_errors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static bool same(const result_row *a, const result_row *b)
+{
+    return a->subject == b->subject && !strcmp(a->name, b->name) &&
+           !strcmp(a->parameters, b->parameters);
+}
+
+static bench_errors_entry *find(bench_errors *e, const result_row *row)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (same(e->entries[i].row, row))
+            return &e->entries[i];
+    return NULL;
+}
+
+static tsr_status grow(bench_errors *e, tsr_error *err)
+{
+    const size_t room = 2 * e->room + 8;
+    bench_errors_entry *more;
+
+    if (e->count < e->room)
+        return TSR_OK;
+    more = realloc(e->entries, room * sizeof(*more));
+    if (!more)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the errors of %zu kernels", room);
+    e->entries = more;
+    e->room = room;
+    return TSR_OK;
+}
+
+tsr_status bench_errors_note(bench_errors *e, const result_row *given, tsr_error *err)
+{
+    result_row row = *given;
+    bench_errors_entry *entry;
+    tsr_status st;
+
+    if (given->outcome != RESULT_TIMED && given->outcome != RESULT_WRONG)
+        return TSR_OK;
+    row.kind = RESULT_ERROR;
+    row.subject = given->kind == RESULT_PEER ? SUBJECT_PEER : SUBJECT_KERNEL;
+    entry = find(e, &row);
+    if (!entry) {
+        st = grow(e, err);
+        if (st)
+            return st;
+        entry = &e->entries[e->count++];
+    }
+    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+        entry->row[f] = row;
+        snprintf(entry->row[f].family, sizeof(row.family), "%s",
+                 errors_family_name((error_family)f));
+    }
+    return TSR_OK;
+}
+
+static void put(result_row *row, const error_found *found)
+{
+    row->error_max = found->max;
+    row->error_rms = found->rms;
+    row->elements = found->elements;
+    row->class_errors = found->differ;
+}
+
+/* Why there is no error, in place of the time too: such a row would claim both. */
+static void refuse(result_row *row, const tsr_error *why)
+{
+    result_refuse(row, RESULT_FAILED, why->message);
+}
+
+/* A variant with the parameters that it was timed with: "SIDE=16 BLOCK=4". */
+static void measure_kernel(result_row *row, tsr_session *s, const error_case *c)
+{
+    const char *set[TUNABLES_MAX];
+    tsr_run run = {.variant = row->name, .set = set};
+    char parameters[sizeof(row->parameters)], *rest = NULL;
+    error_found found = {0};
+    tsr_error err = {0};
+
+    memcpy(parameters, row->parameters, sizeof(parameters));
+    for (char *one = strtok_r(parameters, " ", &rest); one && run.set_count < TUNABLES_MAX;
+         one = strtok_r(NULL, " ", &rest))
+        set[run.set_count++] = one;
+    if (errors_of_run(s, &run, c, &found, &err))
+        refuse(row, &err);
+    else
+        put(row, &found);
+}
+
+typedef struct round_of_peers {
+    bench_errors *errors;
+    const error_case *inputs;
+} round_of_peers;
+
+static void take_peer(const result_row *row, const void *result, const tsr_error *why,
+                      void *context)
+{
+    const round_of_peers *r = context;
+    result_row wanted = *row;
+    bench_errors_entry *entry;
+    error_found found;
+
+    wanted.subject = SUBJECT_PEER;
+    entry = find(r->errors, &wanted);
+    if (!entry)
+        return; /* it was not timed either, and its row says why */
+    if (!result) {
+        refuse(&entry->row[r->inputs->family], why);
+        return;
+    }
+    errors_measure(r->inputs, result, &found);
+    put(&entry->row[r->inputs->family], &found);
+}
+
+static bool stopped(const peers_match *match)
+{
+    return match->options->stop && *match->options->stop;
+}
+
+static tsr_status measure_family(bench_errors *e, const peers_match *match, error_family f,
+                                 tsr_error *err)
+{
+    error_case inputs = {0};
+    round_of_peers round = {e, &inputs};
+    tsr_status st = errors_open(match->problem, match->options->seed, f, &inputs, err);
+
+    for (size_t i = 0; i < e->count && !st && !stopped(match); i++) {
+        result_row *row = &e->entries[i].row[f];
+
+        row->roundoff = errors_unit(match->problem);
+        row->sampled = inputs.sampled;
+        if (row->subject == SUBJECT_KERNEL)
+            measure_kernel(row, match->session, &inputs);
+    }
+    if (!st && match->list && !stopped(match))
+        st = peers_products(match, inputs.before, take_peer, &round, err);
+    errors_close(&inputs);
+    return st;
+}
+
+tsr_status bench_errors_measure(bench_errors *e, const peers_match *match, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int f = 0; f < ERRORS_FAMILIES && e->count && !st && !stopped(match); f++)
+        st = measure_family(e, match, (error_family)f, err);
+    return st;
+}
+
+void bench_errors_free(bench_errors *e)
+{
+    free(e->entries);
+    *e = (bench_errors){0};
+}
