@@ -527,16 +527,11 @@ static size_t mma_local(const job *j, bool along)
     return 2 * size * (along ? 128 * (depth + 4) : depth * (128 + 32 / size));
 }
 
-/* Float32 goes in as TF32, float64 as it is; each from one chip on. */
-static const char *mma_unsuited(const job *j, text *reason)
+/* Whether this device has the instructions of a compute capability, and local memory. */
+static const char *mma_unsuited_here(const job *j, unsigned least, size_t local, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const unsigned least = p->type == TSR_F64 ? 90 : 80;
-    const size_t local = mma_local(j, !p->trans_a) + mma_local(j, p->trans_b);
     const problem plain = in_own_precision(j);
 
-    if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
-        return "it rounds float32 to TF32, which --precision tf32 asks for";
     if (j->device->nv_capability < least) {
         text_format(reason, "its instructions come with compute capability %u.%u, this is %u.%u",
                     least / 10, least % 10, j->device->nv_capability / 10,
@@ -551,6 +546,17 @@ static const char *mma_unsuited(const job *j, text *reason)
     return unsuited_portable(&(job){&plain, j->device, j->params}, reason);
 }
 
+/* Float32 goes in as TF32, float64 as it is; each from one chip on. */
+static const char *mma_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
+        return "it rounds float32 to TF32, which --precision tf32 asks for";
+    return mma_unsuited_here(j, p->type == TSR_F64 ? 90 : 80,
+                             mma_local(j, !p->trans_a) + mma_local(j, p->trans_b), reason);
+}
+
 /* One group of 256 a tile of 128 x 128. */
 static bool mma_step(const job *j, size_t i, step *out)
 {
@@ -561,6 +567,57 @@ static bool mma_step(const job *j, size_t i, step *out)
     out->global[0] = size_div_up(p->n, 128) * 256;
     out->global[1] = size_div_up(p->m, 128);
     out->local[0] = 256;
+    return true;
+}
+
+static const tunable mma_f64_tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {64, 128}, 128},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {64, 128}, 128},
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {3, 4, 5}, 4},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+};
+
+/* Copies of 16 bytes take two elements. */
+static void mma_f64_defines(const job *j, text *out)
+{
+    const matmul_matrix a = matmul_matrix_a(&j->problem->matmul);
+    const matmul_matrix b = matmul_matrix_b(&j->problem->matmul);
+
+    defines(j, out);
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", matmul_starts_at(&a, 2),
+                matmul_starts_at(&b, 2));
+}
+
+/* Bytes of a block of an operand, `side` across and 16 along k, and its padding. */
+static size_t mma_f64_block(size_t side, bool along)
+{
+    return sizeof(double) * (along ? side * (16 + 4) : 16 * (side + 4));
+}
+
+static const char *mma_f64_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t local =
+        param(j->params, "STAGES") * (mma_f64_block(param(j->params, "TILE_M"), !p->trans_a) +
+                                      mma_f64_block(param(j->params, "TILE_N"), p->trans_b));
+
+    if (p->type != TSR_F64) {
+        text_format(reason, "it multiplies float64, not %s", tsr_type_name(p->type));
+        return text_get(reason);
+    }
+    return mma_unsuited_here(j, 90, local, reason);
+}
+
+static bool mma_f64_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
+
+    if (!launch(j, i, 1, 1, out))
+        return false;
+    out->local[0] = rows * columns / 64;
+    out->global[0] = size_div_up(p->m, rows) * size_div_up(p->n, columns) * out->local[0];
+    out->global[1] = 1;
     return true;
 }
 
@@ -706,6 +763,16 @@ static const variant variants[] = {
      .defines = mma_defines,
      .unsuited = mma_unsuited,
      .step = mma_step},
+    {.name = "mma-f64",
+     .idea = "copies and fragments on their way while others are multiplied: no unit waits",
+     .source = "matmul_mma_f64.cl",
+     .entries = {"matmul_mma_f64"},
+     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = mma_f64_tunables,
+     .tunable_count = ARRAY_COUNT(mma_f64_tunables),
+     .defines = mma_f64_defines,
+     .unsuited = mma_f64_unsuited,
+     .step = mma_f64_step},
     {.name = "wgmma-tf32",
      .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
      .source = "matmul_wgmma.cl",
@@ -783,13 +850,13 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",
-                                        "mma",          "pipelined",    "vector",
-                                        "block",        "tiled",        "naive"};
-    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma",   "vector",
-                                        "pipelined",    "block",      "tiled", "naive"};
-    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",     "tiled",
-                                       "block",        "vector",     "pipelined", "mma"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",
+                                        "mma",          "pipelined",    "vector",     "block",
+                                        "tiled",        "naive"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64", "mma",  "vector",
+                                        "pipelined",    "block",      "tiled",   "naive"};
+    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",   "tiled", "block",
+                                       "vector",       "pipelined",  "mma-f64", "mma"};
     const size_t m = q->matmul.m, n = q->matmul.n;
 
     if (d->kind == DEVICE_HOST)

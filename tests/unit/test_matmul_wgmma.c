@@ -195,6 +195,84 @@ static void test_which_products_a_warp_takes(void **state)
     expect_unsuited("mma", &d, &p, "32 bits");
 }
 
+/* Tiles of C in one dimension, of 64 outputs a work-item; layers of them for a batch. */
+static void test_float64_tiles_cover_c(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("mma-f64");
+    params chosen = params_default(v);
+    problem p = product(257, 129, 40);
+    const job j = {&p, &d, &chosen};
+    step s[2];
+
+    (void)state;
+    p.matmul.type = TSR_F64;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].local[0], 256);
+    assert_int_equal(s[0].global[0], 3 * 2 * 256);
+    assert_int_equal(s[0].global[1], 1);
+    assert_int_equal(s[0].global[2], 1);
+    chosen.value[0] = 64; /* TILE_M */
+    p.matmul.batch = 7;
+    p.matmul.stride_c = 257 * 129;
+    assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].local[0], 128);
+    assert_int_equal(s[0].global[0], 5 * 2 * 128);
+    assert_int_equal(s[0].global[2], 7);
+    p.matmul.m = 0;
+    assert_int_equal(count_steps(v, &j, s), 0);
+}
+
+/* Four blocks of 16 along k: of A 128 rows of 16 + 4, of B 16 rows of 128 + 4. */
+static void test_float64_runs_elsewhere(void **state)
+{
+    device_facts d = hopper();
+    problem p = product(512, 512, 512);
+
+    (void)state;
+    expect_unsuited("mma-f64", &d, &p, "it multiplies float64, not float32");
+    p.matmul.type = TSR_BF16;
+    expect_unsuited("mma-f64", &d, &p, "it multiplies float64, not bfloat16");
+    p.matmul.type = TSR_F64;
+    expect_unsuited("mma-f64", &d, &p, NULL);
+    p.matmul.batch = 3;
+    expect_unsuited("mma-f64", &d, &p, NULL);
+    d.large_local = 4 * 8 * (128 * 20 + 16 * 132);
+    expect_unsuited("mma-f64", &d, &p, NULL);
+    d.large_local--;
+    expect_unsuited("mma-f64", &d, &p, "it needs 149504 bytes of local memory");
+    d = hopper();
+    d.nv_capability = 86;
+    expect_unsuited("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
+    d = hopper();
+    p.matmul.m = ((size_t)1 << 31) + 1;
+    expect_unsuited("mma-f64", &d, &p, "32 bits");
+}
+
+/* Two elements are a vector where lines, matrices and products start at a multiple of two. */
+static void test_float64_tells_alignment(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("mma-f64");
+    const params chosen = params_default(v);
+    problem p = product(64, 64, 64);
+    const job j = {&p, &d, &chosen};
+    text options = {0};
+
+    (void)state;
+    p.matmul.type = TSR_F64;
+    p.matmul.offset_a = 2;
+    p.matmul.ldb = 66;
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DALIGNED_A=1 -DALIGNED_B=1"));
+    text_clear(&options);
+    p.matmul.offset_a = 1;
+    p.matmul.ldb = 65;
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DALIGNED_A=0 -DALIGNED_B=0"));
+    text_free(&options);
+}
+
 /* Vectors are taken for aligned only where every row starts at a multiple of four. */
 static void test_alignment_is_told(void **state)
 {
@@ -406,6 +484,9 @@ int main(void)
         cmocka_unit_test(test_nothing_to_multiply),
         cmocka_unit_test(test_what_runs_elsewhere),
         cmocka_unit_test(test_which_products_a_warp_takes),
+        cmocka_unit_test(test_float64_tiles_cover_c),
+        cmocka_unit_test(test_float64_runs_elsewhere),
+        cmocka_unit_test(test_float64_tells_alignment),
         cmocka_unit_test(test_alignment_is_told),
         cmocka_unit_test(test_fused_needs_no_workspace),
         cmocka_unit_test(test_fused_runs_elsewhere),
