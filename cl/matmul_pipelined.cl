@@ -33,15 +33,13 @@
 #ifndef UNROLL
 #error "UNROLL: steps along k that are written out"
 #endif
-#ifndef ALIGNED_C
-#error "ALIGNED_C: 1 where vectors of 4 are aligned, else 0"
-#endif
 
 #define ITEMS (TILE_M * TILE_N / 64)
 /* Four elements between rows, so that a tile stored across them uses more banks. */
 #define ROW_A (TILE_M + 4)
 #define ROW_B (TILE_N + 4)
 #include "matmul_fetch.clh"
+#include "matmul_update.clh"
 
 /* Where load_vector's vector belongs: element (p, i) of the tile at p row + i. */
 static inline void store_vector(__local REAL *tile, uint row, bool along, uint size, uint e,
@@ -77,30 +75,6 @@ IN_REGISTERS void multiply(real4 *sum, real4 column, real4 row)
     sum[2] += column.s1 * row;
     sum[4] += column.s2 * row;
     sum[6] += column.s3 * row;
-}
-
-/* Four outputs of row i. */
-static inline void update4(__global result *c, uint ldc, uint i, uint j, uint m, uint n, REAL alpha,
-                           real4 sum, REAL beta)
-{
-    __global result *to = c + (ulong)i * ldc + j;
-
-    if (i >= m)
-        return;
-    if (ALIGNED_C && j + 4 <= n) {
-        const real4 out = beta == 0 ? alpha * sum : alpha * sum + beta * VLOADA_RESULTS(4, to);
-
-        VSTOREA_RESULTS(out, 4, to);
-        return;
-    }
-    if (j < n)
-        update_result(to, alpha, sum.s0, beta);
-    if (j + 1 < n)
-        update_result(to + 1, alpha, sum.s1, beta);
-    if (j + 2 < n)
-        update_result(to + 2, alpha, sum.s2, beta);
-    if (j + 3 < n)
-        update_result(to + 3, alpha, sum.s3, beta);
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void

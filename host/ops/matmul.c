@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/matmul_batched.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_proof.h"
@@ -410,13 +411,6 @@ static const tunable pipelined_tunables[] = {
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16}, 8},
 };
 
-/* Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer
- * may lie in need not be. */
-static bool aligned(const job *j, matmul_matrix x)
-{
-    return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
-}
-
 static void pipelined_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -424,8 +418,8 @@ static void pipelined_defines(const job *j, text *out)
     defines(j, out);
     /* A CPU's compiler takes its time over what it gains nothing by. */
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DUNROLL=%u",
-                aligned(j, matmul_matrix_a(p)), aligned(j, matmul_matrix_b(p)),
-                aligned(j, matmul_matrix_c(p)),
+                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
+                matmul_aligned(j, matmul_matrix_c(p)),
                 j->device->kind == DEVICE_CPU ? 1 : param(j->params, "DEPTH"));
 }
 
@@ -463,6 +457,20 @@ static bool pipelined_step(const job *j, size_t i, step *out)
     out->local[0] = items;
     return true;
 }
+
+static const tunable batched_tunables[] = {
+    {"GROUP",
+     "work-items of a group, that several products share: fewer groups against shorter waits",
+     {32, 64, 128, 256},
+     128},
+    {"ROWS_MOST", "rows of sums of a work-item, where C has 4 times as many", {4, 8}, 8},
+    {"COLUMNS_MOST", "columns of sums of a work-item, where C has 4 times as many", {4, 8}, 4},
+    {"DEPTH_MOST",
+     "largest extent of the tiles along k: more bytes under way against local memory",
+     {16, 32, 64},
+     64},
+    {"STAGES", "2: tiles arrive while others are multiplied, in more registers", {1, 2}, 1},
+};
 
 static const tunable item_block_tunables[] = {
     {"ROWS", "rows of C in registers: each load of B serves them all", {1, 2, 4, 6, 8}, 6},
@@ -514,8 +522,8 @@ static void mma_defines(const job *j, text *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     defines(j, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", aligned(j, matmul_matrix_a(p)),
-                aligned(j, matmul_matrix_b(p)));
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", matmul_aligned(j, matmul_matrix_a(p)),
+                matmul_aligned(j, matmul_matrix_b(p)));
 }
 
 /* Bytes of two tiles of an operand: 128 lines along k, or DEPTH across it, and their padding. */
@@ -725,6 +733,15 @@ static const variant variants[] = {
      .defines = pipelined_defines,
      .unsuited = pipelined_unsuited,
      .step = pipelined_step},
+    {.name = "batched",
+     .idea = "small matrices, many products: whole ones in a group, read all at once",
+     .source = "matmul_batched.cl",
+     .entries = {"matmul_batched"},
+     .tunables = batched_tunables,
+     .tunable_count = ARRAY_COUNT(batched_tunables),
+     .defines = matmul_batched_defines,
+     .unsuited = matmul_batched_unsuited,
+     .step = matmul_batched_step},
     {.name = "item-block",
      .idea = "CPUs: a block of explicit vectors per work-item, no local memory and no barrier",
      .source = "matmul_item_block.cl",
@@ -857,12 +874,18 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
                                         "pipelined",    "block",      "tiled",   "naive"};
     static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",   "tiled", "block",
                                        "vector",       "pipelined",  "mma-f64", "mma"};
+    static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32", "mma-f64",
+                                        "mma",     "vector",       "pipelined",  "block",
+                                        "tiled",   "naive"};
     const size_t m = q->matmul.m, n = q->matmul.n;
 
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (d->kind == DEVICE_CPU)
         return prefer_cpu(&q->matmul, d->compute_units, out);
+    /* Whole products in a group, where there is one or more for each compute unit. */
+    if (size_max(m, n) <= 64 && matmul_batch(&q->matmul) >= size_max(d->compute_units, 2))
+        return names_copy(batch, ARRAY_COUNT(batch), out);
     /* Tiles do not pay where one side is shorter than a quarter of one. */
     if (size_min(m, n) < 8)
         return names_copy(thin, ARRAY_COUNT(thin), out);

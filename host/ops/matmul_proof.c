@@ -193,11 +193,47 @@ static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
     return p;
 }
 
+/* Many small products, in groups that hold several: sizes about those of tiles, counts that leave
+ * a group in part without work, gaps, a matrix that all share, and each transpose. */
+static const struct {
+    size_t m, n, k, batch, gap;
+    unsigned trans; /* 1: A; 2: B */
+    bool shared;    /* one B for all */
+    double beta;
+} sweep_batches[] = {
+    {1, 3, 16, 7, 2, 0, false, 0},      {16, 16, 16, 7, 0, 3, false, 1},
+    {15, 3, 17, 2, 1, 1, true, -0.5},   {3, 15, 1, 100, 0, 2, false, 0},
+    {16, 16, 16, 100, 0, 0, false, 0},  {17, 16, 15, 100, 3, 3, false, 1},
+    {31, 33, 16, 7, 4, 1, false, 0},    {33, 31, 65, 2, 0, 2, true, 1},
+    {32, 32, 32, 7, 8, 1, false, -0.5}, {64, 64, 64, 7, 16, 2, false, 0},
+    {65, 64, 33, 2, 0, 0, false, 0.5},  {63, 17, 64, 100, 1, 0, false, 0},
+    {128, 128, 128, 2, 4, 3, false, 0},
+};
+enum { TINY_BATCHES = 3 };
+
+static tsr_matmul_problem sweep_batch(size_t i)
+{
+    tsr_matmul_problem p = {.m = sweep_batches[i].m,
+                            .n = sweep_batches[i].n,
+                            .k = sweep_batches[i].k,
+                            .trans_a = sweep_batches[i].trans & 1,
+                            .trans_b = (sweep_batches[i].trans & 2) != 0,
+                            .alpha = 1.5,
+                            .beta = sweep_batches[i].beta,
+                            .batch = sweep_batches[i].batch};
+
+    p.stride_a = p.m * p.k + sweep_batches[i].gap;
+    p.stride_b = sweep_batches[i].shared ? 0 : p.k * p.n + sweep_batches[i].gap;
+    p.stride_c = p.m * p.n + sweep_batches[i].gap;
+    return p;
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : COUNT(sweep_shapes);
     const size_t combinations = tiny ? 4 : COMBINATIONS;
     const size_t narrow = tiny ? NARROW_TINY : NARROW;
+    const size_t batches = tiny ? TINY_BATCHES : COUNT(sweep_batches);
     const size_t large = tiny ? 0 : COUNT(sweep_large);
 
     *out = (problem){.op = &operation_matmul};
@@ -211,6 +247,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= narrow;
+    if (i < batches) {
+        out->matmul = sweep_batch(i);
+        return true;
+    }
+    i -= batches;
     if (i >= large)
         return false;
     out->matmul = sweep_large[i];

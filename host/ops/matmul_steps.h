@@ -63,6 +63,13 @@ static inline bool matmul_step_each(const job *j, size_t i, step *out,
     return one(&product, i % count, out);
 }
 
+/* Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer
+ * may lie in need not be. */
+static inline bool matmul_aligned(const job *j, matmul_matrix x)
+{
+    return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
+}
+
 /* NULL, or that a size exceeds what kernels index in 32 bits. */
 static inline const char *matmul_unsuited_indices(const tsr_matmul_problem *p, text *reason)
 {

@@ -32,6 +32,8 @@ BUGS = {
     "oclgrind-two-phase-exchange-barrier":
         ("sort", "two-phase", "sort_two_phase.cl", BARRIER, 0, "",
          ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "oclgrind-batched-refill-barrier":
+        ("matmul", "batched", "matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
     # Wrong strides.
     "sweep-naive-c-stride":
         ("matmul", "naive", "matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
@@ -60,6 +62,9 @@ BUGS = {
     "oclgrind-naive-store-guard":
         ("matmul", "naive", "matmul_naive.cl", "if (i >= m || j >= n)", 0,
          "if (i > m || j >= n)", []),
+    "oclgrind-batched-last-products":
+        ("matmul", "batched", "matmul_batched.cl", "min(own, batch - 1)", 0, "own",
+         ["GROUP=32", "DEPTH_MOST=16"]),
     "sweep-item-panels-block-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
          ["DEPTH=16"]),

@@ -11,6 +11,7 @@ from simulator import Run
 SMALLER = {
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
+    ("matmul", "batched"): ["GROUP=32", "DEPTH_MOST=16"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
     ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],

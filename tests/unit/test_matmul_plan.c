@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "ops/matmul_batched.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_shape.h"
 #include "ops/registry.h"
@@ -122,12 +123,13 @@ static void check_launch(const job *j, const variant *v, const step *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const cover c = cover_of(v, j, s);
+    const bool flat = strcmp(v->name, "batched") == 0; /* products are not a dimension of it */
 
     assert_int_equal(s->kind, STEP_LAUNCH);
     assert_int_equal(s->entry, 0);
-    assert_int_equal(s->dims, 3);
-    assert_true(s->local[0] * s->local[1] <= j->device->max_work_group);
-    assert_int_equal(s->local[2], 1);
+    assert_int_equal(s->dims, flat ? 1 : 3);
+    assert_true(s->local[0] * (flat ? 1 : s->local[1]) <= j->device->max_work_group);
+    assert_true(flat || s->local[2] == 1);
     for (unsigned d = 0; d < s->dims; d++) {
         assert_true(s->local[d] > 0 && s->local[d] <= j->device->max_work_item[d]);
         assert_int_equal(s->global[d] % s->local[d], 0);
@@ -369,6 +371,124 @@ static void split_workspace_is_bounded(void **state)
     assert_int_equal(find("item-split")->workspace(&j), sizeof(float) * 2000 * 2000);
 }
 
+/* ---- whole products in a group ----------------------------------------------------------- */
+
+static void tile_holds(size_t tile, size_t size)
+{
+    assert_true(tile >= 8 && (tile & (tile - 1)) == 0);
+    assert_true(tile >= size && (tile == 8 || tile < 2 * size));
+}
+
+static void check_batched(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const batched_plan x = matmul_batched_plan(j);
+    const size_t batch = p->batch ? p->batch : 1;
+    const size_t line_a = x.depth + (p->trans_a ? 0 : 4), line_b = x.depth + (p->trans_b ? 4 : 0);
+    const size_t gap = x.tile_n < 32 ? x.tile_n : 0;
+    step s;
+
+    tile_holds(x.tile_m, p->m);
+    tile_holds(x.tile_n, p->n);
+    assert_int_equal(x.items * x.rows * x.columns, x.tile_m * x.tile_n);
+    assert_int_equal(x.rows % 4 + x.columns % 4 + x.depth % 4, 0);
+    /* What cl/matmul_fetch.clh asks of tiles: whole vectors for each item. */
+    assert_int_equal(x.tile_m * x.depth % (4 * x.items), 0);
+    assert_int_equal(x.tile_n * x.depth % (4 * x.items), 0);
+    assert_int_equal(x.local,
+                     x.products * (x.tile_m * line_a + x.tile_n * line_b + gap) * real_size(p));
+    assert_true(x.local <= j->device->local_memory);
+    assert_int_equal(x.once, p->k <= x.depth);
+    if (x.whole) {
+        assert_true(p->m == x.tile_m && p->n == x.tile_n && p->k % x.depth == 0);
+        assert_true(p->k > 0 && p->alpha != 0); /* else it would read what it must not */
+    }
+    assert_true(matmul_batched_step(j, 0, &s));
+    assert_int_equal(s.local[0], x.products * x.items);
+    covers(s.global[0] / s.local[0], x.products, batch);
+    assert_int_equal(s.n_args, ARGS + 1);
+    assert_int_equal(scalar_u32(&s, ARGS), batch);
+    assert_int_equal(scalar_u32(&s, ARG_K), p->alpha == 0 ? 0 : p->k);
+    assert_int_equal(scalar_u64(&s, ARG_STRIDES + 1), p->batch > 1 ? p->stride_b : 0);
+    assert_false(matmul_batched_step(j, 1, &s));
+}
+
+static void batched_groups_hold_the_batch(void **state)
+{
+    const variant *v = find("batched");
+    device_facts devices[4];
+    params chosen;
+    problem p;
+    size_t suited = 0, whole = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(devices); i++)
+        devices[i] = gpu();
+    devices[1].local_memory = 16384;
+    devices[2].max_work_group = 64;
+    devices[3].kind = DEVICE_CPU;
+    for (size_t i = 0; i < COUNT(devices); i++)
+        for (size_t c = 0; combination(v, c, &chosen); c++)
+            for (size_t n = c % 7; sweep_problem(n, &p); n += 7) {
+                const job j = {&p, &devices[i], &chosen};
+                text reason = {0};
+
+                if (!variant_unsuited(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                    check_batched(&j);
+                    whole += matmul_batched_plan(&j).whole;
+                    suited++;
+                }
+                text_free(&reason);
+            }
+    assert_true(suited > whole && whole > 0);
+}
+
+/* A group of 128 holds 8 products of 16 x 16, one of 64 x 64, and what local memory allows. */
+static void batched_plan_follows_the_size(void **state)
+{
+    device_facts d = gpu();
+    const params chosen = params_default(find("batched"));
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 65536}};
+    const job j = {&p, &d, &chosen};
+    batched_plan x = matmul_batched_plan(&j);
+
+    (void)state;
+    assert_true(x.once && x.whole);
+    assert_int_equal(x.products, 8);
+    assert_int_equal(x.items, 16);
+    p.matmul.m = p.matmul.n = p.matmul.k = 64;
+    x = matmul_batched_plan(&j);
+    assert_true(x.once && x.whole);
+    assert_int_equal(x.products, 1);
+    assert_int_equal(x.depth, 64);
+    p.matmul.type = TSR_F64; /* 2 x 64 x 64 of them exceed 48 KiB */
+    x = matmul_batched_plan(&j);
+    assert_int_equal(x.depth, 32);
+    assert_false(x.once);
+    p.matmul.k = 65;
+    assert_false(matmul_batched_plan(&j).whole);
+}
+
+static void preference_of_a_gpu_counts_products(void **state)
+{
+    const device_facts d = gpu(); /* of 16 compute units */
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 16}};
+    const char *names[PREFERENCES_MAX];
+
+    (void)state;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_equal(names[0], "batched");
+    p.matmul.batch = 15;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_not_equal(names[0], "batched");
+    p.matmul.batch = 1000;
+    p.matmul.n = 65;
+    operation_matmul.prefer(&p, &d, names);
+    assert_string_not_equal(names[0], "batched");
+}
+
 static void prefers(const char *name, size_t m, size_t n, size_t k)
 {
     const device_facts d = cpu(2);
@@ -432,6 +552,13 @@ static void reasons_hold_values(void **state)
     d = gpu();
     d.max_work_group = 100;
     says("tiled", &p, &d, "256 work-items", "100");
+    says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 128, .n = 128, .alpha = 1}},
+         &d, "512 work-items", "100");
+    says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 129, .n = 4, .alpha = 1}},
+         &d, "128 x 128", "129 x 4");
+    d = gpu();
+    d.local_memory = 512;
+    says("batched", &p, &d, "672 bytes of local memory", "512"); /* 8 x 12 + 8 x 8 + 8 floats */
     d = gpu();
     d.fp64 = false;
     p.matmul.type = TSR_F64;
@@ -880,7 +1007,10 @@ int main(void)
         cmocka_unit_test(column_major_is_the_transpose),
         cmocka_unit_test(broken_problems_are_refused),
         cmocka_unit_test(preference_of_a_cpu_follows_the_shape),
+        cmocka_unit_test(preference_of_a_gpu_counts_products),
         cmocka_unit_test(panels_cover_the_product),
+        cmocka_unit_test(batched_groups_hold_the_batch),
+        cmocka_unit_test(batched_plan_follows_the_size),
         cmocka_unit_test(split_workspace_is_bounded),
     };
 
