@@ -11,6 +11,7 @@ from simulator import Run
 SMALLER = {
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
+    ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
     ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
