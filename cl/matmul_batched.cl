@@ -64,6 +64,7 @@
 #define ACROSS (TILE_N / COLUMNS)
 #define ITEMS  (DOWN * ACROSS)
 #include "matmul_fetch.clh"
+#define PARTIAL 0
 #include "matmul_update.clh"
 
 /* All of an item's loads, but on CPUs, where each takes the compiler its time. */

@@ -1,143 +1,348 @@
 /* C := alpha op(A) op(B) + beta C: tiles that arrive while others are multiplied.
  *
- * Idea: three changes to matmul_vector.cl.  Each work-item keeps 8 x 8 sums, so
- *     four vectors from local memory serve 64 multiply-adds.  The work-items of
- *     a warp form a rectangle of 4 x 8, half of it 2 x 8, so that their loads
- *     from local memory meet in few addresses.  And there are two pairs of
- *     tiles: elements for the next one are on their way from global memory, in
- *     registers, while this one is multiplied, and one barrier a tile is enough.
+ * Idea: five changes to matmul_vector.cl.  Each work-item keeps 8 x 8 sums (or
+ *     8 x 4, or 16 x 8), so that four vectors from local memory serve 64
+ *     multiply-adds.  The work-items of a warp form a rectangle of 4 x 8, half of
+ *     it 2 x 8, so that their loads from local memory meet in few addresses.
+ *     There are two pairs of tiles: elements for the next one are on their way
+ *     from global memory, in registers, while this one is multiplied, and one
+ *     barrier a tile is enough.  Where tiles are small, SLICES sets of work-items
+ *     share the steps along k of each, so that a group has warps enough to hide
+ *     latency.  And where there are few tiles, groups share k: each writes sums
+ *     of its span, and matmul_pipelined_sum adds them in one order.
  * Work split: a group computes TILE_M x TILE_N of C; 32 neighbouring work-items
- *     compute 32 x 64 of that, each of them 4 x 4 in each quarter.
- * Parameters: TILE_M, a multiple of 32, TILE_N, of 64; DEPTH; UNROLL, steps of
- *     the inner loop that are written out; ALIGNED_C, ALIGNED_A, ALIGNED_B:
- *     whether four neighbours that start at a multiple of 4 are an aligned
- *     vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
- *     TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, one per started tile of C, a
- *     layer of them for each product of the batch.
- * Local memory: 2 * DEPTH * (TILE_M + TILE_N + 8) elements.
+ *     compute 4 ROWS x 8 COLUMNS of that, each of them ROWS x COLUMNS: vectors of
+ *     four columns, 32 apart, of four rows each, 16 apart.
+ * Parameters: TILE_M, TILE_N, powers of two; SUMS = ROWS * COLUMNS: 32, 64 or 128;
+ *     DEPTH, a multiple of 8; SLICES; UNROLL, steps of the inner loop that are
+ *     written out, and ARRAYS of loops over arrays; SPLITS, 1 where groups share
+ *     k; SIZED, 1 where the compiler is told the size of the groups; ALIGNED_C,
+ *     ALIGNED_A, ALIGNED_B: whether four neighbours that start at a multiple of 4
+ *     are an aligned vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT
+ *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS * SLICES x 1 x 1, one per
+ *     started tile of C, a layer of them for each product of the batch, or for
+ *     each span of k.
+ * Local memory: 2 * DEPTH * (TILE_M + TILE_N + 8) elements, or SLICES / 2 *
+ *     TILE_M * TILE_N where that is more.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul_access.clh"
 #include "matmul_elements.clh"
 
 #ifndef TILE_M
-#error "TILE_M: rows of a work-group's tile, a multiple of 32"
+#error "TILE_M: rows of a work-group's tile"
 #endif
 #ifndef TILE_N
-#error "TILE_N: columns of a work-group's tile, a multiple of 64"
+#error "TILE_N: columns of a work-group's tile"
+#endif
+#ifndef SUMS
+#error "SUMS: outputs of a work-item: 32, 64 or 128"
 #endif
 #ifndef DEPTH
-#error "DEPTH: extent of the tiles along k, a multiple of 4"
+#error "DEPTH: extent of the tiles along k, a multiple of 8"
+#endif
+#ifndef SLICES
+#error "SLICES: sets of work-items that share the steps of a tile along k, a power of two"
 #endif
 #ifndef UNROLL
 #error "UNROLL: steps along k that are written out"
 #endif
+#ifndef ARRAYS
+#error "ARRAYS: 64 to write loops over arrays out, which stay in registers then; 1 not to"
+#endif
+#ifndef SPLITS
+#error "SPLITS: 1 where each group takes a span of k, else 0"
+#endif
+#ifndef SIZED
+#error "SIZED: 1 to require groups of ITEMS; 0 where a limit of registers is given instead"
+#endif
 
-#define ITEMS (TILE_M * TILE_N / 64)
+/* Outputs of a work-item along each side, in vectors of 4 too. */
+#define ROWS      (SUMS == 128 ? 16 : 8)
+#define COLUMNS   (SUMS == 32 ? 4 : 8)
+#define VECTORS_M (ROWS / 4)
+#define VECTORS_N (COLUMNS / 4)
+
+/* Work-items that cover the tile, and of the group. */
+#define SLICE_ITEMS (TILE_M * TILE_N / SUMS)
+#define ITEMS       (SLICE_ITEMS * SLICES)
+/* Steps along k that a slice takes of each tile. */
+#define STEPS (DEPTH / SLICES)
 /* Four elements between rows, so that a tile stored across them uses more banks. */
 #define ROW_A (TILE_M + 4)
 #define ROW_B (TILE_N + 4)
 #include "matmul_fetch.clh"
+#define PARTIAL SPLITS
 #include "matmul_update.clh"
 
-/* Where load_vector's vector belongs: element (p, i) of the tile at p row + i. */
-static inline void store_vector(__local REAL *tile, uint row, bool along, uint size, uint e,
-                                real4 v)
-{
-    if (along) {
-        __local REAL *to = tile + e % (DEPTH / 4) * 4 * row + e / (DEPTH / 4);
+#if SLICE_ITEMS % 32 || TILE_M % (SUMS == 128 ? 64 : 32) || TILE_N % (SUMS == 32 ? 32 : 64)
+#error "a tile is cut into the rectangles of whole warps"
+#endif
+#if DEPTH % 8 || DEPTH % SLICES
+#error "DEPTH: a multiple of 8 and of SLICES"
+#endif
 
+/* Vectors of local memory: both pairs of tiles, later the sums of half the slices. */
+#define TILES_VECTORS (2 * DEPTH * (ROW_A + ROW_B) / 4)
+#define SUMS_VECTORS  (SLICES / 2 * TILE_M * TILE_N / 4)
+
+/* Where vector e of a tile of `size` lines begins: line x, and y along k.  `along`: the matrix has
+ * neighbours along k as neighbours in memory; a warp then takes 32 bytes of each of 16 lines, which
+ * it stores across rows of the tile without meeting itself in a bank. */
+static inline uint2 place(bool along, uint size, uint e)
+{
+    return along ? (uint2)(e / 2 % size, (e / (2 * size) * 2 + e % 2) * 4)
+                 : (uint2)(e % (size / 4) * 4, e / (size / 4));
+}
+
+/* Where a vector of the first tile is in memory; in place of one beyond the last line the last one
+ * inside, whose products nobody stores. */
+static inline __global const factor *vector_start(__global const factor *from, uint ld, bool along,
+                                                  uint2 at, uint i0, uint most)
+{
+    return along ? from + (ulong)min(i0 + at.x, most - 1) * ld + at.y
+                 : from + (ulong)at.y * ld + min(i0 + at.x, most - min(most, 4u));
+}
+
+/* Whether vectors of a tile at i0 do not cross the last line. */
+static inline bool inside(bool along, uint size, uint i0, uint most)
+{
+    return along || most - i0 >= size || most % 4 == 0;
+}
+
+/* A vector of a tile at (i0, p0), 0 beyond the matrix. */
+static inline real4 load_checked(__global const factor *from, uint ld, bool along, bool aligned,
+                                 uint2 at, uint i0, uint most, uint p0, uint k)
+{
+    const uint i = i0 + at.x, p = p0 + at.y;
+
+    if (along)
+        return i < most ? load4(from + (ulong)i * ld, p, k, aligned) : (real4)(0);
+    return p < k ? load4(from + (ulong)p * ld, i, most, aligned) : (real4)(0);
+}
+
+static inline real4 load_plain(__global const factor *from, bool aligned)
+{
+    return aligned ? VLOADA_FACTORS(4, from) : VLOAD_FACTORS(4, 0, from);
+}
+
+/* This work-item's vectors of whole tiles; *from_a, *from_b move on to the next ones. */
+IN_REGISTERS void fetch_plain(real4 *next_a, real4 *next_b, __global const factor **from_a,
+                              __global const factor **from_b, ulong step_a, ulong step_b)
+{
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_A; e++) {
+        next_a[e] = load_plain(from_a[e], ALIGNED_A);
+        from_a[e] += step_a;
+    }
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_B; e++) {
+        next_b[e] = load_plain(from_b[e], ALIGNED_B);
+        from_b[e] += step_b;
+    }
+}
+
+/* The same at edges. */
+IN_REGISTERS void fetch_checked(real4 *next_a, real4 *next_b, uint item, __global const factor *a,
+                                uint lda, uint i0, uint m, __global const factor *b, uint ldb,
+                                uint j0, uint n, uint p0, uint k)
+{
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_A; e++)
+        next_a[e] = load_checked(a, lda, !TRANS_A, ALIGNED_A,
+                                 place(!TRANS_A, TILE_M, item + e * ITEMS), i0, m, p0, k);
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_B; e++)
+        next_b[e] = load_checked(b, ldb, TRANS_B, ALIGNED_B,
+                                 place(TRANS_B, TILE_N, item + e * ITEMS), j0, n, p0, k);
+}
+
+/* Element (i, p) of the tile belongs at p row + i. */
+static inline void store_vector(__local REAL *tile, uint row, bool along, uint2 at, real4 v)
+{
+    __local REAL *to = tile + at.y * row + at.x;
+
+    if (along) {
         to[0] = v.s0;
         to[row] = v.s1;
         to[2 * row] = v.s2;
         to[3 * row] = v.s3;
     } else {
-        *(__local real4 *)(tile + e / (size / 4) * row + e % (size / 4) * 4) = v;
+        *(__local real4 *)to = v;
     }
 }
 
 IN_REGISTERS void keep(const real4 *next_a, const real4 *next_b, uint item, __local REAL *tile_a,
                        __local REAL *tile_b)
 {
-#pragma unroll
+#pragma unroll ARRAYS
     for (uint e = 0; e < LOADS_A; e++)
-        store_vector(tile_a, ROW_A, !TRANS_A, TILE_M, item + e * ITEMS, next_a[e]);
-#pragma unroll
+        store_vector(tile_a, ROW_A, !TRANS_A, place(!TRANS_A, TILE_M, item + e * ITEMS), next_a[e]);
+#pragma unroll ARRAYS
     for (uint e = 0; e < LOADS_B; e++)
-        store_vector(tile_b, ROW_B, TRANS_B, TILE_N, item + e * ITEMS, next_b[e]);
+        store_vector(tile_b, ROW_B, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS), next_b[e]);
 }
 
-/* sum[r][h] += element r of `column` times `row`, for four r. */
+/* sum[r][..] += element r of `column` times `row`, for four r. */
 IN_REGISTERS void multiply(real4 *sum, real4 column, real4 row)
 {
     sum[0] += column.s0 * row;
-    sum[2] += column.s1 * row;
-    sum[4] += column.s2 * row;
-    sum[6] += column.s3 * row;
+    sum[VECTORS_N] += column.s1 * row;
+    sum[2 * VECTORS_N] += column.s2 * row;
+    sum[3 * VECTORS_N] += column.s3 * row;
 }
 
-__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_pipelined(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                 uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                 ulong stride_a, ulong stride_b, ulong stride_c)
+/* The sums of all slices end up in those of the first, halved from round to round. */
+IN_REGISTERS void add_slices(real4 *sum, __local real4 *shared, uint slice, uint item)
 {
-    __local REAL tile_a[2][DEPTH * ROW_A] __attribute__((aligned(32)));
-    __local REAL tile_b[2][DEPTH * ROW_B] __attribute__((aligned(32)));
-    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+#pragma unroll ARRAYS
+    for (uint half_of = SLICES / 2; half_of > 0; half_of /= 2) {
+        if (slice >= half_of && slice < 2 * half_of) {
+#pragma unroll ARRAYS
+            for (uint v = 0; v < SUMS / 4; v++)
+                shared[((slice - half_of) * (SUMS / 4) + v) * SLICE_ITEMS + item] = sum[v];
+        }
+        /* Written before read: below, a slice reads the sums of another one. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice < half_of) {
+#pragma unroll ARRAYS
+            for (uint v = 0; v < SUMS / 4; v++)
+                sum[v] += shared[(slice * (SUMS / 4) + v) * SLICE_ITEMS + item];
+        }
+        /* Read before overwritten by the next round. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* NVIDIA's compiler takes a limit of registers only for kernels without a required size. */
+#if SIZED
+#define GROUP __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+#else
+#define GROUP
+#endif
+
+/* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
+__kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
+                                     __global const factor *restrict a, ulong offset_a, uint lda,
+                                     __global const factor *restrict b, ulong offset_b, uint ldb,
+                                     REAL beta, __global output *restrict c, ulong offset_c,
+                                     uint ldc, ulong stride_a, ulong stride_b, ulong stride_c,
+                                     uint span)
+{
+    __local real4 shared[TILES_VECTORS > SUMS_VECTORS ? TILES_VECTORS : SUMS_VECTORS]
+        __attribute__((aligned(32)));
+    __local REAL *tiles_a = (__local REAL *)shared, *tiles_b = tiles_a + 2 * DEPTH * ROW_A;
+    const uint item = get_local_id(0), slice = item / SLICE_ITEMS;
+    const uint warp = item % SLICE_ITEMS / 32, lane = item % 32;
     const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
+    const uint front = SPLITS ? get_group_id(2) * span : 0;
     /* This work-item's first row and column in the tile; the others are 16 and 32 further on.  Of
      * each 16 work-items two rows and eight columns: what they load together is 32 and 128 bytes,
      * so that local memory serves them at once. */
-    const uint row = warp / (TILE_N / 64) * 32 + (lane / 16 * 2 + lane % 2) * 4;
-    const uint column = warp % (TILE_N / 64) * 64 + lane % 16 / 2 * 4;
+    const uint row = warp / (TILE_N / (8 * COLUMNS)) * (4 * ROWS) + (lane / 16 * 2 + lane % 2) * 4;
+    const uint column = warp % (TILE_N / (8 * COLUMNS)) * (8 * COLUMNS) + lane % 16 / 2 * 4;
+    const bool plain = inside(!TRANS_A, TILE_M, i0, m) && inside(TRANS_B, TILE_N, j0, n);
+    const ulong step_a = TRANS_A ? (ulong)DEPTH * lda : DEPTH;
+    const ulong step_b = TRANS_B ? DEPTH : (ulong)DEPTH * ldb;
+    __global const factor *from_a[LOADS_A], *from_b[LOADS_B];
     real4 next_a[LOADS_A], next_b[LOADS_B];
-    real4 sum[8][2]; /* of rows 0 to 3 and 16 to 19, columns 0 to 3 and 32 to 35 */
+    real4 sum[ROWS * VECTORS_N]; /* row by row */
     uint now = 0;
 
-#pragma unroll
-    for (uint r = 0; r < 8; r++) {
-        sum[r][0] = 0;
-        sum[r][1] = 0;
-    }
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
-    fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
-    keep(next_a, next_b, item, tile_a[0], tile_b[0]);
+#pragma unroll ARRAYS
+    for (uint v = 0; v < ROWS * VECTORS_N; v++)
+        sum[v] = 0;
+    /* From here on k is this group's span, and the matrices begin with it. */
+    a += in_batch(offset_a, stride_a) + at_a(0, front, lda);
+    b += in_batch(offset_b, stride_b) + at_b(front, 0, ldb);
+    if (SPLITS)
+        k = min(span, k - front);
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_A; e++)
+        from_a[e] =
+            vector_start(a, lda, !TRANS_A, place(!TRANS_A, TILE_M, item + e * ITEMS), i0, m);
+#pragma unroll ARRAYS
+    for (uint e = 0; e < LOADS_B; e++)
+        from_b[e] = vector_start(b, ldb, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS), j0, n);
+    if (plain && k >= DEPTH)
+        fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
+    else
+        fetch_checked(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
+    keep(next_a, next_b, item, tiles_a, tiles_b);
     /* Filled before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint p0 = 0; p0 < k; p0 += DEPTH, now ^= 1) {
-        const bool more = k - p0 > DEPTH;
+        const uint left = k - p0;
+        __local const REAL *column_a = tiles_a + (now * DEPTH + slice * STEPS) * ROW_A + row;
+        __local const REAL *row_b = tiles_b + (now * DEPTH + slice * STEPS) * ROW_B + column;
 
-        if (more)
-            fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, p0 + DEPTH, k);
+        if (plain && left >= 2 * DEPTH)
+            fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
+        else if (left > DEPTH)
+            fetch_checked(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, p0 + DEPTH, k);
 #pragma unroll UNROLL
-        for (uint p = 0; p < DEPTH; p++) {
-            __local const REAL *from_a = tile_a[now] + p * ROW_A + row;
-            __local const REAL *from_b = tile_b[now] + p * ROW_B + column;
-            const real4 upper = *(__local const real4 *)from_a;
-            const real4 lower = *(__local const real4 *)(from_a + 16);
-            const real4 left = *(__local const real4 *)from_b;
-            const real4 right = *(__local const real4 *)(from_b + 32);
+        for (uint p = 0; p < STEPS; p++) {
+            real4 from_column[VECTORS_M], from_row[VECTORS_N];
 
-            multiply(&sum[0][0], upper, left);
-            multiply(&sum[0][1], upper, right);
-            multiply(&sum[4][0], lower, left);
-            multiply(&sum[4][1], lower, right);
+#pragma unroll ARRAYS
+            for (uint u = 0; u < VECTORS_M; u++)
+                from_column[u] = *(__local const real4 *)(column_a + p * ROW_A + 16 * u);
+#pragma unroll ARRAYS
+            for (uint v = 0; v < VECTORS_N; v++)
+                from_row[v] = *(__local const real4 *)(row_b + p * ROW_B + 32 * v);
+#pragma unroll ARRAYS
+            for (uint u = 0; u < VECTORS_M; u++)
+#pragma unroll ARRAYS
+                for (uint v = 0; v < VECTORS_N; v++)
+                    multiply(sum + 4 * u * VECTORS_N + v, from_column[u], from_row[v]);
         }
-        if (more)
-            keep(next_a, next_b, item, tile_a[now ^ 1], tile_b[now ^ 1]);
+        if (left > DEPTH)
+            keep(next_a, next_b, item, tiles_a + (now ^ 1) * DEPTH * ROW_A,
+                 tiles_b + (now ^ 1) * DEPTH * ROW_B);
         /* The other tiles are filled before they are read, and these read before they are
          * refilled in the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+    add_slices(sum, shared, slice, item % SLICE_ITEMS);
+    if (slice > 0)
+        return;
     c += in_batch(offset_c, stride_c);
-#pragma unroll
-    for (uint r = 0; r < 8; r++) {
-        const uint i = i0 + row + r / 4 * 16 + r % 4;
+#pragma unroll ARRAYS
+    for (uint r = 0; r < ROWS; r++)
+#pragma unroll ARRAYS
+        for (uint v = 0; v < VECTORS_N; v++)
+            update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
+                    sum[r * VECTORS_N + v], beta);
+}
 
-        update4(c, ldc, i, j0 + column, m, n, alpha, sum[r][0], beta);
-        update4(c, ldc, i, j0 + column + 32, m, n, alpha, sum[r][1], beta);
+/* C := alpha (the sum of `parts` matrices of m x n) + beta C, m n below 2^32.  LANES neighbours in
+ * a group of at most 256 each add every LANES-th part of an output, and one of them adds those up:
+ * always in the same order.
+ *
+ * Launch: 1-D, a work-item for each output and lane.
+ */
+__kernel void matmul_pipelined_sum(uint m, uint n, uint parts, uint lanes, REAL alpha,
+                                   __global const REAL *restrict part, REAL beta,
+                                   __global result *restrict c, ulong offset_c, uint ldc)
+{
+    __local REAL sums[256];
+    const uint item = get_local_id(0), outputs = get_local_size(0) / lanes;
+    const uint o = get_group_id(0) * outputs + item % outputs;
+    REAL sum = 0;
+
+    if (o < m * n) {
+        part += o;
+#pragma unroll 8
+        for (uint s = item / outputs; s < parts; s += lanes)
+            sum += part[(ulong)s * (m * n)];
     }
+    sums[item] = sum;
+    /* Written before read: below, we read what other work-items wrote. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item >= outputs || o >= m * n)
+        return;
+    for (uint y = 1; y < lanes; y++)
+        sum += sums[y * outputs + item];
+    update_result(c + offset_c + (ulong)(o / n) * ldc + o % n, alpha, sum, beta);
 }

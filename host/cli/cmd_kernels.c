@@ -119,7 +119,7 @@ static void print_tunable(const tunable *t)
     const char *comma = "";
 
     printf("      %s = ", t->name);
-    for (size_t i = 0; i < TUNABLE_VALUES_MAX && t->values[i]; i++) {
+    for (size_t i = 0; i < tunable_values(t); i++) {
         printf("%s%u", comma, (unsigned)t->values[i]);
         comma = ", ";
     }
@@ -134,7 +134,7 @@ static json_t *tunables_json(const variant *v)
         const tunable *t = &v->tunables[i];
         json_t *values = json_array();
 
-        for (size_t k = 0; k < TUNABLE_VALUES_MAX && t->values[k]; k++)
+        for (size_t k = 0; k < tunable_values(t); k++)
             json_array_append_new(values, json_count(t->values[k]));
         json_array_append_new(list,
                               json_pack("{s:s, s:o, s:o, s:s}", "name", t->name, "values", values,

@@ -10,7 +10,7 @@
 
 static void allow_all(const tunable *t, size_t i, tune_space *out)
 {
-    while (out->count[i] < TUNABLE_VALUES_MAX && t->values[out->count[i]]) {
+    while (out->count[i] < tunable_values(t)) {
         out->value[i][out->count[i]] = t->values[out->count[i]];
         out->count[i]++;
     }

@@ -115,7 +115,7 @@ static void note_build_log(sweep *s, verify_row *row)
 static void note_values(sweep *s, const params *chosen)
 {
     for (size_t t = 0; t < chosen->count; t++)
-        for (size_t n = 0; n < TUNABLE_VALUES_MAX && chosen->tunables[t].values[n]; n++)
+        for (size_t n = 0; n < tunable_values(&chosen->tunables[t]); n++)
             s->ran[t][n] |= chosen->tunables[t].values[n] == chosen->value[t];
 }
 
@@ -247,7 +247,7 @@ static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t 
     const size_t half = size_max(s->count / 2, 1), visits = few ? 1 : 3;
     tsr_status st = TSR_OK;
 
-    for (size_t n = 0; n < TUNABLE_VALUES_MAX && varied->values[n]; n++) {
+    for (size_t n = 0; n < tunable_values(varied); n++) {
         params chosen = *normal;
 
         if (varied->values[n] == normal->value[t])
@@ -275,7 +275,7 @@ static void count_never_ran(sweep *s)
     for (size_t t = 0; t < s->variant->tunable_count; t++) {
         const tunable *of = &s->variant->tunables[t];
 
-        for (size_t n = 0; n < TUNABLE_VALUES_MAX && of->values[n]; n++) {
+        for (size_t n = 0; n < tunable_values(of); n++) {
             if (s->ran[t][n] || is_fixed(s->options, of))
                 continue;
             text_format(&s->never_ran, "%s%s=%u", row->never_ran ? " " : "", of->name,

@@ -7,6 +7,7 @@
 #include "ops/matmul_batched.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
+#include "ops/matmul_pipelined.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_steps.h"
 #include "ops/matmul_tensor.h"
@@ -405,59 +406,6 @@ static const char *vector_unsuited(const job *j, text *reason)
     return unsuited_group(j, side, elements * real_size(j), reason);
 }
 
-static const tunable pipelined_tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {64, 128}, 128},
-    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {64, 128}, 128},
-    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16}, 8},
-};
-
-static void pipelined_defines(const job *j, text *out)
-{
-    const tsr_matmul_problem *p = &j->problem->matmul;
-
-    defines(j, out);
-    /* A CPU's compiler takes its time over what it gains nothing by. */
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DUNROLL=%u",
-                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                matmul_aligned(j, matmul_matrix_c(p)),
-                j->device->kind == DEVICE_CPU ? 1 : param(j->params, "DEPTH"));
-}
-
-static size_t pipelined_items(const job *j)
-{
-    return param(j->params, "TILE_M") * param(j->params, "TILE_N") / 64;
-}
-
-static const char *pipelined_unsuited(const job *j, text *reason)
-{
-    const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
-    const size_t depth = param(j->params, "DEPTH");
-    const size_t local = 2 * depth * (rows + columns + 8) * real_size(j);
-    const char *why = unsuited_group(j, 1, local, reason);
-
-    if (why)
-        return why;
-    if (pipelined_items(j) > group_limit(j->device, 0)) {
-        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu",
-                    pipelined_items(j), group_limit(j->device, 0));
-        return text_get(reason);
-    }
-    return NULL;
-}
-
-static bool pipelined_step(const job *j, size_t i, step *out)
-{
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t items = pipelined_items(j);
-
-    if (!launch(j, i, 1, 1, out))
-        return false;
-    out->global[0] = size_div_up(p->n, param(j->params, "TILE_N")) * items;
-    out->global[1] = size_div_up(p->m, param(j->params, "TILE_M"));
-    out->local[0] = items;
-    return true;
-}
-
 static const tunable batched_tunables[] = {
     {"GROUP",
      "work-items of a group, that several products share: fewer groups against shorter waits",
@@ -727,12 +675,13 @@ static const variant variants[] = {
     {.name = "pipelined",
      .idea = "8 x 8 outputs a work-item, and the next tiles arrive while these are multiplied",
      .source = "matmul_pipelined.cl",
-     .entries = {"matmul_pipelined"},
-     .tunables = pipelined_tunables,
-     .tunable_count = ARRAY_COUNT(pipelined_tunables),
-     .defines = pipelined_defines,
-     .unsuited = pipelined_unsuited,
-     .step = pipelined_step},
+     .entries = {"matmul_pipelined", "matmul_pipelined_sum"},
+     .tunables = matmul_pipelined_tunables,
+     .tunable_count = PIPELINED_TUNABLES,
+     .defines = matmul_pipelined_defines,
+     .unsuited = matmul_pipelined_unsuited,
+     .workspace = matmul_pipelined_workspace,
+     .step = matmul_pipelined_step},
     {.name = "batched",
      .idea = "small matrices, many products: whole ones in a group, read all at once",
      .source = "matmul_batched.cl",
@@ -870,8 +819,9 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",          "pipelined",    "vector",     "block",
                                         "tiled",        "naive"};
-    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64", "mma",  "vector",
-                                        "pipelined",    "block",      "tiled",   "naive"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64",
+                                        "mma",          "pipelined",  "vector",
+                                        "block",        "tiled",      "naive"};
     static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",   "tiled", "block",
                                        "vector",       "pipelined",  "mma-f64", "mma"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32", "mma-f64",

@@ -86,7 +86,7 @@ static tsr_status unknown_value(const tunable *t, const char *value, tsr_error *
 {
     text list = {0};
 
-    for (size_t i = 0; i < TUNABLE_VALUES_MAX && t->values[i]; i++)
+    for (size_t i = 0; i < tunable_values(t); i++)
         text_format(&list, "%s%u", i ? ", " : "", t->values[i]);
     tsr_fail(err, TSR_ENAME, 0, "%s cannot be '%s' (it takes %s)", t->name, value, text_get(&list));
     text_free(&list);
@@ -113,7 +113,7 @@ tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_e
         if (strcmp(t->name, name) != 0)
             continue;
         value = strtoul(equals + 1, &end, 10);
-        for (size_t j = 0; j < TUNABLE_VALUES_MAX && t->values[j]; j++) {
+        for (size_t j = 0; j < tunable_values(t); j++) {
             if (end != equals + 1 && *end == '\0' && t->values[j] == value) {
                 p->value[i] = (uint32_t)value;
                 return TSR_OK;
@@ -172,5 +172,6 @@ void variant_options(const variant *v, const job *j, text *out)
     if (v->defines)
         v->defines(j, out);
     for (size_t i = 0; i < j->params->count; i++)
-        text_format(out, " -D%s=%u", j->params->tunables[i].name, j->params->value[i]);
+        if (j->params->value[i])
+            text_format(out, " -D%s=%u", j->params->tunables[i].name, j->params->value[i]);
 }

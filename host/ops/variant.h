@@ -45,9 +45,20 @@ typedef struct problem {
 typedef struct tunable {
     const char *name;                    /* the -D name, UPPER_CASE */
     const char *meaning;                 /* what it is and what it trades, one line */
-    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated */
+    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: the
+                                            variant settles it by the job */
     uint32_t normal;                     /* the default, one of them */
 } tunable;
+
+/** Number of legal values. */
+static inline size_t tunable_values(const tunable *t)
+{
+    size_t n = t->values[0] == 0;
+
+    while (n < TUNABLE_VALUES_MAX && t->values[n])
+        n++;
+    return n;
+}
 
 /** A value for each tunable of a variant, in its order. */
 typedef struct params {
@@ -124,7 +135,7 @@ struct variant {
     size_t tunable_count;
 
     /** Further -Ds that the problem decides, as " -DNAME=VALUE"...; the tunables are added by the
-     *  caller.  NULL: none. */
+     *  caller, but for those that are 0, which are settled here.  NULL: none. */
     void (*defines)(const job *j, text *out);
 
     /** NULL, or the reason why this variant cannot run the job; may be composed in *reason.

@@ -27,6 +27,9 @@ BUGS = {
         ("matmul", "tiled", "matmul_tiled.cl", BARRIER, 0, "", ["TILE=8"]),
     "oclgrind-tiled-refill-barrier":
         ("matmul", "tiled", "matmul_tiled.cl", BARRIER, 1, "", ["TILE=8"]),
+    "oclgrind-pipelined-slices-barrier":
+        ("matmul", "pipelined", "matmul_pipelined.cl", BARRIER, 0, "",
+         ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=1"]),
     "oclgrind-group-row-fill-barrier":
         ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 0, "", []),
     "oclgrind-two-phase-exchange-barrier":
@@ -65,6 +68,9 @@ BUGS = {
     "oclgrind-batched-last-products":
         ("matmul", "batched", "matmul_batched.cl", "min(own, batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MOST=16"]),
+    "sweep-pipelined-span-guard":
+        ("matmul", "pipelined", "matmul_pipelined.cl", "min(span, k - front)", 0, "k - front",
+         ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
     "sweep-item-panels-block-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
          ["DEPTH=16"]),

@@ -12,6 +12,7 @@ SMALLER = {
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
     ("matmul", "batched"): ["GROUP=32", "DEPTH_MOST=16"],
+    ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
     ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],

@@ -13,6 +13,7 @@
 #include "base/sizes.h"
 #include "ops/matmul_batched.h"
 #include "ops/matmul_panels.h"
+#include "ops/matmul_pipelined.h"
 #include "ops/matmul_shape.h"
 #include "ops/registry.h"
 
@@ -53,10 +54,8 @@ static bool combination(const variant *v, size_t which, params *out)
 {
     *out = params_default(v);
     for (size_t i = 0; i < v->tunable_count; i++) {
-        size_t n = 0;
+        const size_t n = tunable_values(&v->tunables[i]);
 
-        while (n < TUNABLE_VALUES_MAX && v->tunables[i].values[n])
-            n++;
         out->value[i] = v->tunables[i].values[which % n];
         which /= n;
     }
@@ -234,8 +233,9 @@ static size_t check_device(const device_facts *d)
         params chosen;
         bool more = v->source != NULL;
 
-        /* Of many combinations each meets every 11th problem, beginning with another one. */
-        for (size_t c = 0; more && combination(v, c, &chosen); c++)
+        /* Of many combinations each meets every 11th problem, beginning with another one; of very
+         * many, some do: 17 has no factor that a number of values has. */
+        for (size_t c = 0; more && combination(v, c, &chosen); c += v->tunable_count > 6 ? 17 : 1)
             for (size_t n = v->tunable_count > 3 ? c % 11 : 0; sweep_problem(n, &p);
                  n += v->tunable_count > 3 ? 11 : 1)
                 suited += check_plan(&(job){&p, d, &chosen}, v);
@@ -512,6 +512,207 @@ static void preference_of_a_cpu_follows_the_shape(void **state)
     prefers("item-block", 4, 4096, 4096);
 }
 
+/* ---- pipelined tiles ------------------------------------------------------------------------ */
+
+/* A GPU of many units, as one that the targets are about. */
+static device_facts large_gpu(void)
+{
+    device_facts d = gpu();
+
+    d.compute_units = 132;
+    d.max_allocation = (uint64_t)32 << 30;
+    d.nvidia = true;
+    return d;
+}
+
+static params pipelined_params(const char *const *set, size_t count)
+{
+    params chosen = params_default(find("pipelined"));
+
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(params_set(find("pipelined"), &chosen, set[i], NULL), TSR_OK);
+    return chosen;
+}
+
+static pipelined_plan plan_of(const device_facts *d, const params *chosen, tsr_matmul_problem m)
+{
+    const problem p = {.op = &operation_matmul, .matmul = m};
+
+    return matmul_pipelined_plan(&(job){&p, d, chosen});
+}
+
+/* A plan of few groups has small tiles or parts of k; one of many has neither. */
+static void tiles_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        size_t least, most; /* groups for each unit, in percent */
+    } cases[] = {
+        {256, 256, 256, 48, 200},   {512, 512, 512, 90, 400},     {1000, 1000, 1000, 90, 400},
+        {4096, 64, 4096, 90, 400},  {64, 4096, 64, 48, 200},      {64, 64, 16384, 90, 400},
+        {128, 128, 16384, 90, 400}, {4096, 4096, 4096, 700, 800}, {8192, 8192, 1024, 3000, 3200}};
+    const device_facts d = large_gpu();
+    const params chosen = pipelined_params(NULL, 0);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tsr_matmul_problem p = {
+            .m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1};
+        const pipelined_plan s = plan_of(&d, &chosen, p);
+        const size_t groups = size_div_up(p.m, s.tile_m) * size_div_up(p.n, s.tile_n) * s.parts;
+
+        assert_in_range(100 * groups / d.compute_units, cases[i].least, cases[i].most);
+        assert_int_equal(s.items, 256);
+        covers(s.parts, s.span, p.k);
+    }
+    /* A batch gives the groups that parts would. */
+    assert_int_equal(
+        plan_of(&d, &chosen,
+                (tsr_matmul_problem){
+                    .m = 64, .n = 64, .k = 16384, .alpha = 1, .batch = 1000, .stride_c = 4096})
+            .parts,
+        1);
+}
+
+/* What is told is kept, and what is not follows from it. */
+static void told_tiles_are_kept(void **state)
+{
+    static const char *const set[] = {"TILE_M=64", "TILE_N=32", "SPLIT=4"};
+    const device_facts d = large_gpu();
+    const params chosen = pipelined_params(set, COUNT(set));
+    const pipelined_plan s =
+        plan_of(&d, &chosen, (tsr_matmul_problem){.m = 100, .n = 100, .k = 1000, .alpha = 1});
+
+    (void)state;
+    assert_int_equal(s.tile_m, 64);
+    assert_int_equal(s.tile_n, 32);
+    assert_int_equal(s.sums, 32); /* a warp is 32 columns wide */
+    assert_int_equal(s.slices, 4);
+    assert_int_equal(s.items, 64 * 32 / 32 * 4);
+    assert_int_equal(s.depth, 32);
+    assert_int_equal(s.local, 4 * size_max(2 * 32 * (64 + 32 + 8), 2 * 64 * 32));
+    assert_int_equal(s.span, 256);
+    assert_int_equal(s.parts, 4);
+}
+
+/* Each product is multiplied in parts into the workspace, then added up: as large as the parts of
+ * one, and never more than 256 MiB. */
+static void parts_take_workspace(void **state)
+{
+    static const char *const set[] = {"TILE_M=64", "TILE_N=64", "DEPTH=16", "SPLIT=8"};
+    static const char *const whole[] = {"SPLIT=1"};
+    const device_facts d = large_gpu();
+    const variant *v = find("pipelined");
+    const params chosen = pipelined_params(set, COUNT(set));
+    const params one = pipelined_params(whole, COUNT(whole));
+    problem p = {.op = &operation_matmul,
+                 .matmul = {.m = 64,
+                            .n = 60,
+                            .k = 1000,
+                            .alpha = 2,
+                            .beta = 3,
+                            .offset_a = 7,
+                            .batch = 3,
+                            .stride_a = 100,
+                            .stride_c = 4096}};
+    const job j = {&p, &d, &chosen};
+    text options = {0};
+    step s;
+
+    (void)state;
+    assert_int_equal(v->workspace(&j), 8 * 64 * 60 * sizeof(float)); /* spans of 128 */
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(v->step(&j, i, &s));
+        assert_int_equal(s.entry, i % 2 ? PIPELINED_SUM : PIPELINED_MULTIPLY);
+        if (s.entry == PIPELINED_MULTIPLY) {
+            assert_int_equal(s.global[2], 8);
+            assert_int_equal(scalar_u64(&s, ARG_A + 1), 7 + i / 2 * 100);
+            assert_int_equal(s.arg[ARG_C].kind, ARG_WORKSPACE);
+            assert_int_equal(scalar_u32(&s, ARG_C + 2), 60);
+            assert_int_equal(scalar_u64(&s, ARG_STRIDES), 0);
+            assert_int_equal(scalar_u64(&s, ARG_STRIDES + 2), 64 * 60);
+            assert_int_equal(scalar_u32(&s, ARGS), 128);
+        } else { /* m, n, parts, lanes, alpha, workspace, beta, C, its offset */
+            assert_int_equal(scalar_u32(&s, 2), 8);
+            assert_true(s.global[0] >= 64 * 60 * scalar_u32(&s, 3));
+            assert_int_equal(scalar_u64(&s, 8), i / 2 * 4096);
+        }
+    }
+    assert_false(v->step(&j, 6, &s));
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
+    text_free(&options);
+
+    p.matmul.k = 120; /* eight parts of 16, the last of 8 */
+    assert_int_equal(v->workspace(&j), 8 * 64 * 60 * sizeof(float));
+    p.matmul.k = 40; /* three parts at most */
+    assert_int_equal(v->workspace(&j), 3 * 64 * 60 * sizeof(float));
+    p.matmul.k = 16;
+    assert_int_equal(v->workspace(&j), 0);
+    p.matmul.alpha = 0; /* reads neither A nor B */
+    p.matmul.k = 1000;
+    assert_int_equal(v->workspace(&j), 0);
+    p.matmul = (tsr_matmul_problem){.m = 4096, .n = 4096, .k = 4096, .alpha = 1};
+    assert_int_equal(v->workspace(&j), (size_t)4 << 26); /* not 8 */
+    p.matmul.m = p.matmul.n = (size_t)1 << 31;
+    assert_int_equal(v->workspace(&j), 0);
+    p.matmul = (tsr_matmul_problem){.m = 64, .n = 64, .k = 1 << 20, .alpha = 1};
+    assert_int_equal(v->workspace(&(job){&p, &d, &one}), 0);
+    assert_true(v->step(&(job){&p, &d, &one}, 0, &s));
+    assert_int_equal(scalar_u32(&s, ARGS), 1 << 20);
+    assert_false(v->step(&(job){&p, &d, &one}, 1, &s));
+}
+
+/* A limit of registers goes to NVIDIA's compiler, which ignores it beside a required size. */
+static void registers_are_limited_where_they_can_be(void **state)
+{
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.m = 4096, .n = 4096, .k = 4096, .alpha = 1}};
+    const params chosen = pipelined_params(NULL, 0);
+    device_facts d = large_gpu();
+    text options = {0};
+
+    (void)state;
+    variant_options(find("pipelined"), &(job){&p, &d, &chosen}, &options);
+    assert_non_null(strstr(text_get(&options), "-DSIZED=0"));
+    assert_non_null(strstr(text_get(&options), "-cl-nv-maxrregcount=128"));
+    assert_non_null(strstr(text_get(&options), "-DTILE_M=128"));
+    assert_null(strstr(text_get(&options), "=0 -DTILE_M")); /* once, and settled */
+    assert_null(strstr(text_get(&options), "-DTILE_M=0"));
+    text_clear(&options);
+    d.nvidia = false;
+    variant_options(find("pipelined"), &(job){&p, &d, &chosen}, &options);
+    assert_non_null(strstr(text_get(&options), "-DSIZED=1"));
+    assert_null(strstr(text_get(&options), "maxrregcount"));
+    text_free(&options);
+}
+
+static void broken_tiles_are_refused(void **state)
+{
+    static const struct {
+        const char *set[3];
+        const char *part;
+    } cases[] = {
+        {{"TILE_M=32", "SUMS=128", "TILE_N=64"}, "tiles of 32 x 64 x 8 are not cut into whole"},
+        {{"TILE_M=128", "TILE_N=128", "SLICES=8"}, "needs work-groups of 2048 work-items"},
+        {{"TILE_M=128", "TILE_N=128", "DEPTH=32"}, "bytes of local memory"},
+        {{"TILE_M=32", "SLICES=8", "DEPTH=8"}, "are not cut into whole warps and vectors"},
+    };
+    const problem p = {.op = &operation_matmul, .matmul = {.m = 9, .n = 9, .k = 9, .alpha = 1}};
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const params chosen = pipelined_params(cases[i].set, 3);
+        text reason = {0};
+        const char *why = variant_unsuited(find("pipelined"), &(job){&p, &d, &chosen}, &reason);
+
+        if (!why || !strstr(why, cases[i].part))
+            fail_msg("'%s' does not say '%s'", why ? why : "suited", cases[i].part);
+        text_free(&reason);
+    }
+}
+
 /* ---- reasons, with their values ---------------------------------------------------------- */
 
 static void says(const char *name, const problem *p, const device_facts *d, const char *part1,
@@ -536,6 +737,29 @@ static bool suits(const char *name, const problem *p, const device_facts *d)
 
     text_free(&reason);
     return suited;
+}
+
+/* The first that suits, of products of float32 that no matrix unit takes. */
+static void small_products_are_pipelined(void **state)
+{
+    static const size_t sizes[][3] = {
+        {256, 256, 256}, {4096, 64, 4096}, {64, 64, 16384}, {8, 8, 8}};
+    const device_facts d = large_gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const problem p = {
+            .op = &operation_matmul,
+            .matmul = {.m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2], .alpha = 1}};
+        const char *names[PREFERENCES_MAX];
+        const size_t n = operation_matmul.prefer(&p, &d, names);
+        size_t at = 0;
+
+        while (at < n && !suits(names[at], &p, &d))
+            at++;
+        assert_true(at < n);
+        assert_string_equal(names[at], "pipelined");
+    }
 }
 
 static void reasons_hold_values(void **state)
@@ -1012,6 +1236,12 @@ int main(void)
         cmocka_unit_test(batched_groups_hold_the_batch),
         cmocka_unit_test(batched_plan_follows_the_size),
         cmocka_unit_test(split_workspace_is_bounded),
+        cmocka_unit_test(tiles_follow_the_shape),
+        cmocka_unit_test(told_tiles_are_kept),
+        cmocka_unit_test(parts_take_workspace),
+        cmocka_unit_test(registers_are_limited_where_they_can_be),
+        cmocka_unit_test(broken_tiles_are_refused),
+        cmocka_unit_test(small_products_are_pipelined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void tunable_is_sound(const tunable *t)
     for (const char *c = t->name; *c; c++)
         assert_true(isupper((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '_');
     assert_true(t->meaning && *t->meaning && !strchr(t->meaning, '\n'));
-    for (; n < TUNABLE_VALUES_MAX && t->values[n]; n++) {
+    for (; n < tunable_values(t); n++) {
         assert_true(n == 0 || t->values[n - 1] < t->values[n]);
         normal = normal || t->values[n] == t->normal;
     }

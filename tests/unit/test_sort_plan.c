@@ -106,10 +106,8 @@ static bool combination(const variant *v, size_t which, params *out)
 {
     *out = params_default(v);
     for (size_t i = 0; i < v->tunable_count; i++) {
-        size_t n = 0;
+        const size_t n = tunable_values(&v->tunables[i]);
 
-        while (n < TUNABLE_VALUES_MAX && v->tunables[i].values[n])
-            n++;
         out->value[i] = v->tunables[i].values[which % n];
         which /= n;
     }

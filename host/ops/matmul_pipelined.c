@@ -1,0 +1,370 @@
+#include "ops/matmul_pipelined.h"
+
+#include <float.h>
+
+#include "base/sizes.h"
+#include "ops/groups.h"
+#include "ops/matmul_steps.h"
+#include "ops/real.h"
+
+const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
+    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 32, 64, 128, 256}, 0},
+    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 32, 64, 128}, 0},
+    {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against memory", {0, 8, 16, 32}, 0},
+    {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0},
+    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 32, 128}, 0},
+    {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
+};
+
+/* Bytes that the sums of parts may take. */
+enum { WORKSPACE_MOST = 256 << 20 };
+
+/* Work-items that a group has where they are not told: enough warps to hide latency in two groups
+ * a unit, whose registers suffice for 64 sums each. */
+enum { GROUP_ITEMS = 256, SLICES_MOST = 8, DEPTH_MOST = 32, SUM_ITEMS = 256, LANES_MOST = 8 };
+
+static bool on_cpu(const job *j)
+{
+    return j->device->kind == DEVICE_CPU;
+}
+
+/* Bytes of a number in local memory and registers. */
+static size_t real_size(const job *j)
+{
+    return tsr_type_size(real_sums(j->problem->matmul.type));
+}
+
+/* k as the kernels see it: alpha == 0 reads neither A nor B. */
+static size_t k_read(const tsr_matmul_problem *p)
+{
+    return matmul_alpha(p) == 0 ? 0 : p->k;
+}
+
+static size_t local_bytes(const pipelined_plan *s, size_t real)
+{
+    const size_t tiles = 2 * (size_t)s->depth * (s->tile_m + s->tile_n + 8);
+    const size_t sums = (size_t)s->slices / 2 * s->tile_m * s->tile_n;
+
+    return size_max(tiles, sums) * real;
+}
+
+/* Whether a tile is cut into whole warps, and brought in whole vectors. */
+static bool is_whole(const pipelined_plan *s)
+{
+    const uint32_t warp_m = s->sums == 128 ? 64 : 32, warp_n = s->sums == 32 ? 32 : 64;
+
+    return s->tile_m % warp_m == 0 && s->tile_n % warp_n == 0 && s->slices <= s->depth &&
+           (size_t)s->tile_m * s->depth % (4 * s->items) == 0 &&
+           (size_t)s->tile_n * s->depth % (4 * s->items) == 0;
+}
+
+static bool fits(const job *j, const pipelined_plan *s)
+{
+    return is_whole(s) && s->items <= group_limit(j->device, 0) &&
+           s->local <= j->device->local_memory;
+}
+
+/* What a plan is with these slices. */
+static void slice(const job *j, uint32_t slices, pipelined_plan *s)
+{
+    const size_t least = size_min(s->tile_m, s->tile_n);
+
+    s->slices = slices;
+    s->items = (size_t)s->tile_m * s->tile_n / s->sums * slices;
+    s->depth = param(j->params, "DEPTH");
+    if (!s->depth) /* a vector of each tile for each work-item, or more */
+        s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MOST);
+    s->local = local_bytes(s, real_size(j));
+}
+
+/* A plan for tiles of a size: what is not told follows from it. */
+static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
+{
+    pipelined_plan s = {.tile_m = tile_m,
+                        .tile_n = tile_n,
+                        .sums = param(j->params, "SUMS"),
+                        .registers = param(j->params, "REGISTERS"),
+                        .parts = 1,
+                        .span = k_read(&j->problem->matmul)};
+    const uint32_t told = param(j->params, "SLICES");
+    uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MOST;
+
+    if (!s.sums)
+        s.sums = tile_n == 32 ? 32 : tile_m * tile_n > 128 * 128 ? 128 : 64;
+    slice(j, slices, &s);
+    while (!told && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
+        slice(j, slices /= 2, &s);
+    if (!s.registers)
+        s.registers = s.sums == 128 || j->problem->matmul.type == TSR_F64 ? 255 : 128;
+    return s;
+}
+
+/* ---- the cost of a plan ------------------------------------------------------------------ */
+
+/* Cycles of a GPU's unit that multiplies and adds in 128 lanes.  A group begins and ends in START;
+ * adding up parts takes a launch, and moves bytes through the device's cache. */
+static const double lanes = 128, start = 1500, launch = 6000, bytes_a_cycle = 2000;
+
+/* Which share of those lanes tiles keep busy: the smaller, the more is moved for each sum.  One
+ * group alone on a unit waits at its own barriers. */
+static double busy(const pipelined_plan *s, double waves)
+{
+    const uint32_t area = s->tile_m * s->tile_n;
+    const double share = area >= 128 * 128  ? 1
+                         : area >= 128 * 64 ? 0.95
+                         : area >= 64 * 64  ? 0.85
+                         : area >= 32 * 64  ? 0.7
+                                            : 0.5;
+
+    return waves < 2 ? 0.85 * share : share;
+}
+
+static double units(const job *j)
+{
+    return (double)size_max(j->device->compute_units, 1);
+}
+
+/* Groups of one part of k. */
+static double tiles(const job *j, const pipelined_plan *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
+}
+
+static double cycles(const job *j, const pipelined_plan *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double groups = tiles(j, s) * (double)(s->parts > 1 ? s->parts : matmul_batch(p));
+    double waves = groups / units(j);
+    double cost;
+
+    waves = waves <= 4 ? (double)(size_t)waves + (waves > (double)(size_t)waves) : waves;
+    cost = start + waves * (double)s->tile_m * s->tile_n * (double)s->span / lanes / busy(s, waves);
+    if (s->parts == 1)
+        return cost;
+    cost += launch + 2.0 * (double)s->parts * (double)p->m * (double)p->n * (double)real_size(j) /
+                         bytes_a_cycle;
+    return cost * (double)matmul_batch(p); /* one after another */
+}
+
+/* ---- the choice -------------------------------------------------------------------------- */
+
+/* Cut k into up to so many parts, multiples of DEPTH, as the workspace allows. */
+static void cut(const job *j, size_t parts, pipelined_plan *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t k = k_read(p);
+    size_t one, most;
+
+    s->parts = 1;
+    s->span = k;
+    if (parts < 2 || k <= s->depth || !size_mul(p->m, p->n, &one) ||
+        !size_mul(one, real_size(j), &one) || one == 0)
+        return;
+    most = size_min(WORKSPACE_MOST, (size_t)j->device->max_allocation) / one;
+    parts = size_min(parts, most);
+    if (parts < 2)
+        return;
+    s->span = size_round_up(size_div_up(k, parts), s->depth);
+    s->parts = size_div_up(k, s->span);
+}
+
+/* The best number of parts, where it is not told: as many groups as fill the units once, twice, or
+ * four times, or one. */
+static pipelined_plan split(const job *j, pipelined_plan s)
+{
+    const uint32_t told = param(j->params, "SPLIT");
+    pipelined_plan best = s;
+
+    if (told || on_cpu(j)) {
+        cut(j, told, &best);
+        return best;
+    }
+    for (unsigned waves = 1; waves <= 4; waves *= 2) {
+        const double parts = waves * units(j) / tiles(j, &s);
+
+        if (parts < 2)
+            continue;
+        cut(j, (size_t)parts, &s);
+        if (cycles(j, &s) < cycles(j, &best))
+            best = s;
+    }
+    return best;
+}
+
+pipelined_plan matmul_pipelined_plan(const job *j)
+{
+    /* The last is a CPU's, which finds everything in its cache, and compiles it fastest. */
+    static const uint32_t sizes[][2] = {{128, 128}, {128, 64}, {64, 64}, {32, 64}, {32, 32}};
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
+    pipelined_plan best = {0};
+    double least = DBL_MAX;
+    bool found = false;
+
+    for (size_t i = on_cpu(j) ? ARRAY_COUNT(sizes) - 1 : 0; i < ARRAY_COUNT(sizes); i++) {
+        pipelined_plan s =
+            plan_tile(j, told_m ? told_m : sizes[i][0], told_n ? told_n : sizes[i][1]);
+        const bool fit = fits(j, &s);
+        double cost;
+
+        if (p->m && p->n)
+            s = split(j, s);
+        cost = cycles(j, &s);
+        /* Where none fits, the last one says why. */
+        if (found && (!fit || cost >= least))
+            continue;
+        found = fit;
+        best = s;
+        least = cost;
+    }
+    return best;
+}
+
+/* A limit of registers is an option of NVIDIA's compiler, which then takes groups of up to 256. */
+static bool is_limited(const job *j, const pipelined_plan *s)
+{
+    return j->device->nvidia && s->registers < 255 && s->items <= 256;
+}
+
+/* ---- the variant ------------------------------------------------------------------------- */
+
+void matmul_pipelined_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const pipelined_plan s = matmul_pipelined_plan(j);
+    const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
+    const bool splits = s.parts > 1;
+
+    matmul_defines_types(p, out);
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
+                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
+                splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
+    text_format(out, " -DSPLITS=%d -DSIZED=%d", splits, !is_limited(j, &s));
+    /* A CPU's compiler takes its time over what it gains nothing by. */
+    text_format(out, " -DUNROLL=%u -DARRAYS=%d", on_cpu(j) ? 1 : s.depth / s.slices,
+                on_cpu(j) ? 1 : 64);
+    for (size_t i = 0; i < ARRAY_COUNT(settled); i++)
+        if (param(j->params, matmul_pipelined_tunables[i].name) == 0)
+            text_format(out, " -D%s=%u", matmul_pipelined_tunables[i].name, settled[i]);
+    if (is_limited(j, &s))
+        text_format(out, " -cl-nv-maxrregcount=%u", s.registers);
+}
+
+const char *matmul_pipelined_unsuited(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const pipelined_plan s = matmul_pipelined_plan(j);
+    const char *why = matmul_unsuited_indices(p, reason);
+
+    if (!why)
+        why = real_unsuited(p->type, p->precision, j->device, reason);
+    if (why)
+        return why;
+    if (s.items > group_limit(j->device, 0))
+        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu", s.items,
+                    group_limit(j->device, 0));
+    else if (!is_whole(&s))
+        text_format(reason,
+                    "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
+                    "work-item and %u slices",
+                    s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
+    else if (s.local > j->device->local_memory)
+        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", s.local,
+                    j->device->local_memory);
+    else
+        return NULL;
+    return text_get(reason);
+}
+
+size_t matmul_pipelined_workspace(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const pipelined_plan s = matmul_pipelined_plan(j);
+
+    return s.parts > 1 && p->m && p->n ? s.parts * p->m * p->n * real_size(j) : 0;
+}
+
+/* Into C, a layer for each product; or the sums of parts of one product into the workspace. */
+static void multiply(const job *j, const pipelined_plan *s, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const bool splits = s->parts > 1;
+
+    step_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
+                   size_div_up(p->m, s->tile_m), s->items, 1);
+    out->dims = 3;
+    out->global[2] = splits ? s->parts : matmul_batch(p);
+    out->local[2] = 1;
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)k_read(p));
+    step_real(out, p->type, matmul_alpha(p));
+    matmul_step_inputs(out, p);
+    if (splits) {
+        step_real(out, p->type, 0);
+        step_workspace(out);
+        step_u64(out, 0);
+        step_u32(out, (uint32_t)p->n);
+        step_u64(out, 0);
+        step_u64(out, 0);
+        step_u64(out, (uint64_t)p->m * p->n);
+    } else {
+        matmul_step_output(out, p);
+        matmul_step_strides(out, p);
+    }
+    step_u32(out, (uint32_t)s->span);
+}
+
+/* So many work-items add up an output that each has a few parts. */
+static void sum(const job *j, const pipelined_plan *s, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t items = group_fit(j->device, 0, SUM_ITEMS);
+    size_t lanes_each = 1;
+
+    while (lanes_each < size_min(LANES_MOST, items) && s->parts >= 8 * lanes_each)
+        lanes_each *= 2;
+    step_launch_1d(out, PIPELINED_SUM, size_div_up(p->m * p->n, items / lanes_each) * items, items);
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)s->parts);
+    step_u32(out, (uint32_t)lanes_each);
+    step_real(out, p->type, matmul_alpha(p));
+    step_workspace(out);
+    matmul_step_output(out, p);
+}
+
+/* Command i of products in parts, one after another: each multiplies, and adds up. */
+static bool step_split(const job *j, const pipelined_plan *s, size_t i, step *out)
+{
+    problem q = *j->problem;
+    const job product = {&q, j->device, j->params};
+
+    if (i / 2 >= matmul_batch(&j->problem->matmul))
+        return false;
+    q.matmul = matmul_product(&j->problem->matmul, i / 2);
+    if (i % 2 == 0)
+        multiply(&product, s, out);
+    else
+        sum(&product, s, out);
+    return true;
+}
+
+bool matmul_pipelined_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    pipelined_plan s;
+
+    if (p->m == 0 || p->n == 0)
+        return false;
+    s = matmul_pipelined_plan(j);
+    if (s.parts > 1)
+        return step_split(j, &s, i, out);
+    if (i == 0)
+        multiply(j, &s, out);
+    return i == 0;
+}
