@@ -12,8 +12,7 @@
  *     FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the first dimension one per
  *     started tile of C, a layer of them for each product of the batch.
- * Local memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each and their
- *     padding.
+ * Local memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each, and padding.
  * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync.m16n8k16"):
