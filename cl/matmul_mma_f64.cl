@@ -89,8 +89,8 @@ static inline vector first_vector(__global const factor *from, uint ld, bool alo
 /* Begin to copy vectors of a tile that has room at `tile`, part `part` of `parts`, with zeros
  * beyond `lines` lines of `length`.  Addresses follow from the one before: there are no registers
  * to keep them in. */
-static inline void bring(vector *v, uint tile, uint part, uint parts, bool along, uint side,
-                         bool aligned, uint ld, uint lines, uint length)
+IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, uint side,
+                        bool aligned, uint ld, uint lines, uint length)
 {
     const uint item = get_local_id(0), vectors = VECTORS(along, side);
     const uint first = tile + item / vectors * LINE(along, side) + item % vectors * 16;
@@ -110,8 +110,8 @@ static inline void bring(vector *v, uint tile, uint part, uint parts, bool along
 }
 
 /* A part of the next blocks of A and B. */
-static inline void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
-                              vector *b, uint ldb, uint n, uint k)
+IN_REGISTERS void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
+                             vector *b, uint ldb, uint n, uint k)
 {
     bring(a, stage, part, parts, !TRANS_A, TILE_M, ALIGNED_A, lda, TRANS_A ? k : m,
           TRANS_A ? m : k);
