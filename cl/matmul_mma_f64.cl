@@ -12,8 +12,7 @@
  *     FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the first dimension one per
  *     started tile of C, a layer of them for each product of the batch.
- * Local memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each and their
- *     padding.
+ * Local memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each, and padding.
  * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync.m16n8k16"):
@@ -90,8 +89,8 @@ static inline vector first_vector(__global const factor *from, uint ld, bool alo
 /* Begin to copy vectors of a tile that has room at `tile`, part `part` of `parts`, with zeros
  * beyond `lines` lines of `length`.  Addresses follow from the one before: there are no registers
  * to keep them in. */
-static inline void bring(vector *v, uint tile, uint part, uint parts, bool along, uint side,
-                         bool aligned, uint ld, uint lines, uint length)
+IN_REGISTERS void bring(vector *v, uint tile, uint part, uint parts, bool along, uint side,
+                        bool aligned, uint ld, uint lines, uint length)
 {
     const uint item = get_local_id(0), vectors = VECTORS(along, side);
     const uint first = tile + item / vectors * LINE(along, side) + item % vectors * 16;
@@ -111,8 +110,8 @@ static inline void bring(vector *v, uint tile, uint part, uint parts, bool along
 }
 
 /* A part of the next blocks of A and B. */
-static inline void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
-                              vector *b, uint ldb, uint n, uint k)
+IN_REGISTERS void bring_part(uint stage, uint part, uint parts, vector *a, uint lda, uint m,
+                             vector *b, uint ldb, uint n, uint k)
 {
     bring(a, stage, part, parts, !TRANS_A, TILE_M, ALIGNED_A, lda, TRANS_A ? k : m,
           TRANS_A ? m : k);
