@@ -13,14 +13,14 @@
  *     DEPTH, the next tiles are asked for after these are multiplied, or with
  *     STAGES = 2 before, to be on their way in registers meanwhile.
  * Parameters: TILE_M, TILE_N, powers of two from m and n on; DEPTH; ROWS and
- *     COLUMNS, multiples of 4; PRODUCTS; STAGES, 1 or 2; ONCE: whether k is at most DEPTH;
- *     WHOLE: whether m is TILE_M, n is TILE_N and k a multiple of DEPTH, not 0;
- *     UNROLL, steps of four along k that are written out; ALIGNED_A, ALIGNED_B
- *     (matmul_fetch.clh), ALIGNED_C (matmul_update.clh); REAL, REAL_BITS
- *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh).
- *     The host decides DEPTH, ROWS, COLUMNS and PRODUCTS, at most DEPTH_MOST,
- *     ROWS_MOST, COLUMNS_MOST and about GROUP work-items.
+ *     COLUMNS, multiples of 4; PRODUCTS; STAGES, 1 or 2; ONCE: whether k is at
+ *     most DEPTH; WHOLE: whether m is TILE_M, n is TILE_N and k a multiple of
+ *     DEPTH, not 0; UNROLL, steps of four along k that are written out;
+ *     ALIGNED_A, ALIGNED_B (matmul_fetch.clh), ALIGNED_C (matmul_update.clh);
+ *     REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A,
+ *     TRANS_B (matmul_access.clh).  The host decides DEPTH, ROWS, COLUMNS and
+ *     PRODUCTS: at most DEPTH_MOST, ROWS_MOST, COLUMNS_MOST and about GROUP
+ *     work-items.
  * Launch: 1-D, work-groups of PRODUCTS * ACROSS * DOWN, one per started
  *     PRODUCTS of the batch.
  * Local memory: PRODUCTS * (TILE_M * LINE_A + TILE_N * LINE_B + GAP) elements,
@@ -74,8 +74,8 @@
 #define UNROLL_LOADS 64
 #endif
 
-/* Lines along k are four elements apart beyond their length: eight of them, a vector each, then
- * fill all banks. */
+/* Lines along k have four elements between them: a vector from each of eight lines then fills
+ * all banks. */
 #define LINE_A (DEPTH + (TRANS_A ? 0 : 4))
 #define LINE_B (DEPTH + (TRANS_B ? 4 : 0))
 /* Products that share a warp begin in other banks. */
