@@ -575,6 +575,28 @@ static bool has_errors(const comparison *c, const compare_file *errors)
     return found;
 }
 
+/* The same rows for the script. */
+static void errors_data(const comparison *c, const compare_file *errors, text *out)
+{
+    text json = {0};
+    bool first = true;
+
+    text_append(&json, "[");
+    for (size_t f = 0; f < c->file_count; f++) {
+        for (size_t i = 0; i < errors[f].count; i++) {
+            text_append(&json, first ? "" : ",");
+            result_to_json(&errors[f].rows[i], &json);
+            first = false;
+        }
+    }
+    text_append(&json, "]");
+    text_append(out, "<script type=\"application/json\" id=\"error-rows\">");
+    script_json(out, &json);
+    text_append(out, "</script>\n");
+    out->failed |= json.failed;
+    text_free(&json);
+}
+
 /* A part of the page where any file has such rows, and the link to it. */
 static void part_errors(const comparison *c, const compare_file *errors, text *out)
 {
@@ -585,7 +607,8 @@ static void part_errors(const comparison *c, const compare_file *errors, text *o
                 "<p class=\"note\">Largest value and root mean square of |C - exact| / (|A| |B|), "
                 "element by element, in units of the roundoff of C's type, on four families of "
                 "inputs; wrong classes count elements that are NaN, an infinity or finite and "
-                "should be another of these.</p>\n");
+                "should be another of these.</p>\n<div class=\"figures\"></div>\n");
+    errors_data(c, errors, out);
     for (size_t f = 0; f < c->file_count; f++)
         errors_of_file(&errors[f], out);
     text_append(out, "</section>\n");

@@ -70,6 +70,25 @@ def row(where, **fields):
     return {**BLANK, **where, **fields}
 
 
+def error_rows():
+    """What bench --errors adds of a product: two precisions, and one error that is infinite."""
+    rows = []
+    for kind, name, precision, rate, error in (
+            ("kernel", "tiled", "f32", 7000.0, 3.0), ("kernel", "wgmma", "tf32", 90000.0, 900.0),
+            ("kernel", "wgmma", "f16", 99000.0, None), ("peer", "cuXXXX", "f32", 50000.0, 2.5)):
+        for family in ("uniform", "wide", "cancelling", "special"):
+            r = timed(row(GPU, op="matmul", problem="64x64x512 float32 " + precision,
+                          size="64x64x512", precision=precision, name=name, unit="GFLOP/s",
+                          work=2.0 * 64 * 64 * 512, verified=True), rate)
+            infinite = error is None and family == "uniform"
+            r.update(kind="error", subject=kind, family=family,
+                     error_max=None if infinite else (error or 900.0) * 2**-24,
+                     error_rms=None if infinite else 2**-24, roundoff=2**-24, elements=4096,
+                     class_errors=4096 if infinite else 0)
+            rows.append(r)
+    return rows
+
+
 def timed(r, rate, spread=0.01):
     """Fill in the times that give this rate, in the row's unit."""
     per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]

@@ -181,6 +181,18 @@ class Charts(Page):
         self.assertTrue(content.startswith(b"%PDF-"))
         self.assertGreater(len(content), 100000)
 
+    def test_errors_against_speed(self):
+        """A chart of each job, a series of each precision; infinite errors are in the table."""
+        self.assertFalse('id="errors"' in self.dump(self.page), "there is nothing to show")
+        rows = made_up_rows.gpu() + made_up_rows.error_rows()
+        dom = self.dump(self.report(rows))
+        self.assertEqual(self.figures(dom, "errors"), [["f32", "tf32"]])
+        part = dom[dom.index('<section id="errors"'):]
+        part = part[:part.index("</section>")]
+        lines = re.findall(r'<tr class="(?:peer)?"><th scope="row">(.*?)</th>', part)
+        self.assertEqual(lines, ["tiled", "wgmma", "wgmma", "cuXXXX"])
+        self.assertEqual(part.count("\u221e"), 2)
+
     def test_one_file(self):
         dom = self.dump(self.report(made_up_rows.gpu()))
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
