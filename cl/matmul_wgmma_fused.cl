@@ -20,20 +20,19 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that may not be split is looked
  *     at again, and computed again where it cannot be.
  *
- * Which tiles can be split: those of magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  To see
- * it of each element costs time that the multiplications do not hide, so what is seen of all is
- * cheaper, and sure enough:
- * - Some rounded sum of magnitudes holds each element, and is up to 2^30.  Such a sum is no less
- *   than any of its addends, infinity and NaN pass through it, so none is greater.
- * - Each sum of C is at least 2^-56.  What is lost of small elements counts for nothing then: a
- *   part below 2^-126 may vanish, so an element lacks up to 2^-125 beside what splitting always
- *   leaves; a product or a sum of them may, too.  So one of the k terms is wrong by
- *   2 * 2^30 * 2^-125 and a few 2^-126, below 2^-93, and their sum by k 2^-37 of itself.  The bound
- *   of a chain of FP32 multiply-adds is 2^13 times that: k 2^-24 of the sum of the terms'
- *   magnitudes, which is no less than their sum's.
- * Else the consumers read the tile's rows and columns again and look at each element: sums of
- * integers that cancel, or rows of zeros, are found to be as they should be.  If one is outside,
- * they compute by fused multiply-adds.
+ * Which tiles can be split: those of magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  The
+ * producers look whether A's are.  At B's nobody looks: time for it the multiplications would not
+ * hide.  What becomes of those outside shows in C:
+ * - The small part of infinity and NaN is NaN, and of what rounds to infinity, infinity, so that
+ * all of a column of C is NaN.  Products that overflow leave it infinite or NaN, too.
+ * - A part below 2^-126 may vanish.  So a small element lacks up to 2^-125 beside what splitting
+ *   always leaves, and one of the k terms 2^50 * 2^-125 and a few 2^-126, below 2^-74.  A sum of at
+ *   least 2^-37 is wrong by up to k 2^-37 of itself then.  The bound of a chain of FP32
+ *   multiply-adds is 2^13 times that: k 2^-24 of the sum of the terms' magnitudes, which is no less
+ *   than their sum's.
+ * So where all sums are finite and at least 2^-37, B is good enough.  Else the consumers read its
+ * columns again and look at each element: sums of integers that cancel, or columns of zeros, are
+ * found to be as they should be.  If one is outside, they compute by fused multiply-adds.
  *
  * Registers of a consumer, g = lane / 4, t = lane % 4 (PTX ISA, "Register Fragments for
  * wgmma.mma_async.m64nNk8"): element i of the first operand is row g + 8 (i % 2), k t + 4 (i / 2);
@@ -83,10 +82,8 @@
 #define LEAD_AT (RAW_AT + STAGES * RAW_BYTES)
 #define BYTES   (LEAD_AT + LEAD * LEAD_BYTES)
 
-/* Sums of a few magnitudes up to SURE_MOST, and magnitudes in C from SURE_LEAST on: see above. */
-#define SURE_MOST      0x1p30f
-#define SURE_MOST_TEXT "0f4E800000"
-#define SURE_LEAST     0x1p-56f
+/* Magnitudes in C from there on are sure: see above. */
+#define SURE_LEAST 0x1p-37f
 
 /* A work-group's tile of C: its first row and column, blocks along k to add up, and addresses in
  * local memory: of the blocks above, and of a barrier a stage that it is full, and empty. */
@@ -96,7 +93,7 @@ typedef struct tile {
 
 /* What work-items found about the tile, each 1 where somebody did. */
 typedef struct findings {
-    uint unsure; /* whether all can be split */
+    uint unsure; /* whether B can be split */
     uint beyond; /* what cannot be split */
 } findings;
 
@@ -178,8 +175,8 @@ static inline uint place_beside(uint first, uint v)
     return TRANS_A ? (first ^ v * 16) + v * ROW_BYTES : first + v * 32 * ROW_BYTES;
 }
 
-/* Split what has come to `lead`, the first big part to `first`, and add up its magnitudes. */
-static inline void split_a(uint lead, uint first, float *sizes)
+/* Split what has come to `lead`, the first big part to `first`, and measure it. */
+static inline void split_a(uint lead, uint first, tf32_sizes *sizes)
 {
     /* Four chunks on, before they are swizzled. */
     const uint first_small = first ^ 64;
@@ -187,7 +184,7 @@ static inline void split_a(uint lead, uint first, float *sizes)
 
 #pragma unroll
     for (uint v = 0; v < 4; v++)
-        x[v] = as_float4(local_load(lead + v * PRODUCERS * 16));
+        x[v] = local_load_floats(lead + v * PRODUCERS * 16);
 #pragma unroll
     for (uint v = 0; v < 4; v++) {
         float4 along = x[v];
@@ -201,7 +198,7 @@ static inline void split_a(uint lead, uint first, float *sizes)
             along = (float4)(x[0].s2, x[1].s2, x[2].s2, x[3].s2);
         if (TRANS_A && v == 3)
             along = (float4)(x[0].s3, x[1].s3, x[2].s3, x[3].s3);
-        *sizes += fabs(along.s0) + fabs(along.s1) + (fabs(along.s2) + fabs(along.s3));
+        tf32_measure(sizes, along);
         tf32_split(&big, &small, along);
         local_store(place_beside(first, v), big);
         local_store(place_beside(first_small, v), small);
@@ -264,7 +261,7 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
     const bool inner = ALIGNED_A && t->i0 + TILE_M <= p->m;
     uint producer = get_local_id(0) - CONSUMERS;
     uint stage = 0, parity = 1, block = 0, slot = 0;
-    float sizes = 0;
+    tf32_sizes sizes = TF32_NONE;
     /* What is to be brought next. */
     __global const float *a = vector_of(p, t, producer, 0);
     __global const float *b = p->b + at_b(whole_row_of(producer), t->j0, p->ldb);
@@ -299,8 +296,8 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
         COPIES_WAIT(LEAD - 1);
         split_a(lead, t->memory + stage * IMAGE_BYTES + place_of(producer), &sizes);
         /* Before the last arrival, which consumers wait for. */
-        if (block + 1 == t->blocks && !(sizes <= SURE_MOST))
-            found->unsure = 1;
+        if (block + 1 == t->blocks && tf32_any_beyond(sizes))
+            found->beyond = 1;
         wgmma_publish();
         /* The warp's stores come before its arrival. */
         warp_barrier();
@@ -355,23 +352,10 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
 #define SPLIT(i, operand)                                                                          \
     "add.u32 big" #i ", x" #i ", 0x1000;\n\t"                                                      \
     "and.b32 big" #i ", big" #i ", 0xFFFFE000;\n\t"                                                \
-    "sub.f32 small" #i ", x" #i ", big" #i ";\n\t"                                                 \
-    "add.u32 small" #i ", small" #i ", 0x1000;\n\t"
-/* Add up magnitudes and see whether they are sure.  That they are not is stored at `unsure` at
- * once: ptxas moves all but memory accesses from under running products to where the units would
- * idle. */
-#define MEASURE(i, operand)                                                                        \
-    "abs.f32 size, x" #i ";\n\t"                                                                   \
-    "add.f32 total, total, size;\n\t"
-#define MEASURE_ALL(unsure)                                                                        \
-    "mov.b32 total, 0;\n\t"                                                                        \
-    EACH(MEASURE)                                                                                  \
-    "setp.gtu.f32 beyond, total, " SURE_MOST_TEXT ";\n\t"                                          \
-    "@beyond st.shared.u32 [" unsure "], 1;\n\t"
+    "sub.f32 small" #i ", x" #i ", big" #i ";\n\t"
 #define REGISTERS                                                                                  \
     ".reg .b64 a<4>;\n\t"                                                                          \
-    ".reg .b32 x<8>, big<8>, small<8>, at, size, total;\n\t"                                        \
-    ".reg .pred beyond;\n\t"
+    ".reg .b32 x<8>, big<8>, small<8>, at;\n\t"
 
 #define BIG_0   "{big0, big1, big2, big3}"
 #define BIG_1   "{big4, big5, big6, big7}"
@@ -396,32 +380,29 @@ IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local f
     MULTIPLY(BIG_1, "a1", "1")                                                                     \
     WGMMA_COMMIT                                                                                   \
     LOAD_ALL(next)                                                                                 \
-    MEASURE_ALL("%72")                                                                             \
     WGMMA_WAIT("0")
 
 #define UPDATED(x) "+r"(x)
 #define WRITTEN(x) "=r"(x)
 /* sums := a piece of B^T times A^T over two stages, of which x is the first of B.  Then x is what
- * lies at `next`.  1 is stored at `unsure` where what came into x may not be split.  All in one
- * statement: sums that pass from one to another would be held twice. */
-#define MULTIPLY_PAIR(sums, x, unsure, image0, image1, from1, next)                                \
+ * lies at `next`.  All in one statement: sums that pass from one to another would be held twice. */
+#define MULTIPLY_PAIR(sums, x, image0, image1, from1, next)                                        \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
                      EACH(TAKE)                                                                    \
-                     MULTIPLY_STAGE("%73", "0", "%75")                                             \
-                     MULTIPLY_STAGE("%74", "1", "%76")                                             \
+                     MULTIPLY_STAGE("%72", "0", "%74")                                             \
+                     MULTIPLY_STAGE("%73", "1", "%75")                                             \
                      EACH(GIVE) "}"                                                                \
                      : OPERANDS_64(SUM_WRITTEN, sums, 0), OPERANDS_8(UPDATED, x, 0)                \
-                     : "r"(unsure), "l"(image0), "l"(image1), "r"(from1), "r"(next)                 \
+                     : "l"(image0), "l"(image1), "r"(from1), "r"(next)                             \
                      : "memory")
 
 /* The first x.  The sums are there for their numbers, and not touched. */
-#define LOAD_FIRST(sums, x, unsure, from)                                                          \
+#define LOAD_FIRST(sums, x, from)                                                                  \
     __asm__ volatile("{\n\t" REGISTERS                                                             \
-                     LOAD_ALL("%73")                                                               \
-                     MEASURE_ALL("%72")                                                            \
+                     LOAD_ALL("%72")                                                               \
                      EACH(GIVE) "}"                                                                \
                      : OPERANDS_64(SUM_UPDATED, sums, 0), OPERANDS_8(WRITTEN, x, 0)                \
-                     : "r"(unsure), "r"(from)                                                       \
+                     : "r"(from)                                                                   \
                      : "memory")
 /* clang-format on */
 
@@ -451,17 +432,19 @@ static inline uint2 first_of(const tile *t, uint j0)
     return (uint2)(t->i0 + lane % 4 * 2, j0 + warp * 16 + lane / 4);
 }
 
-/* Whether one of the work-item's sums is so small that what was lost may count. */
-IN_REGISTERS bool any_small(const product *p, const tile *t, uint j0, bool whole, const float *sums)
+/* Whether one of the work-item's sums does not show that what was lost is too
+ * little to count. */
+IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whole,
+                             const float *sums)
 {
     const uint2 at = first_of(t, j0);
-    bool small = false;
+    bool unsure = false;
 
 #pragma unroll
     for (uint e = 0; e < 64; e++)
         if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
-            small |= fabs(sums[e]) < SURE_LEAST;
-    return small;
+            unsure |= !(fabs(sums[e]) >= SURE_LEAST && fabs(sums[e]) <= FLT_MAX);
+    return unsure;
 }
 
 /* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0. */
@@ -509,12 +492,10 @@ IN_REGISTERS bool any_beyond(__global const float *x, ulong beside, ulong along,
     return beyond;
 }
 
-/* Whether something in the tile's rows of A or columns of B cannot be split. */
-IN_REGISTERS bool tile_beyond(const product *p, const tile *t)
+/* Whether something in the tile's columns of B cannot be split. */
+IN_REGISTERS bool columns_beyond(const product *p, const tile *t)
 {
-    return any_beyond(p->a + at_a(t->i0, 0, p->lda), TRANS_A ? 1 : p->lda, TRANS_A ? p->lda : 1,
-                      p->m - t->i0, p->k, TILE_M) ||
-           any_beyond(p->b + at_b(0, t->j0, p->ldb), TRANS_B ? p->ldb : 1, TRANS_B ? 1 : p->ldb,
+    return any_beyond(p->b + at_b(0, t->j0, p->ldb), TRANS_B ? p->ldb : 1, TRANS_B ? 1 : p->ldb,
                       p->n - t->j0, p->k, TILE_N);
 }
 
@@ -529,7 +510,6 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
         t->memory + RAW_AT +
         (TRANS_B ? column * ROW_PITCH + (column / 2 % 4) * 16 + k * 4 : k * ROW_PITCH + column * 4);
     const ulong images = wgmma_tile(t->memory);
-    const uint unsure = wgmma_address(&found->unsure);
     const uint j0 = t->j0 + warp / 4 * (TILE_N / 2);
     uint stage = 0, parity = 0, blocks = t->blocks;
     float part[64], left[64], right[64]; /* sums of the first 64 columns and of the others */
@@ -541,7 +521,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
         right[e] = 0;
     }
     mbarrier_wait(t->full, 0);
-    LOAD_FIRST(left, x, unsure, first);
+    LOAD_FIRST(left, x, first);
     /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
@@ -552,7 +532,7 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
         stage1 = stage;
         from1 = first + stage * RAW_BYTES;
         mbarrier_wait(t->full + 8 * stage, parity);
-        MULTIPLY_PAIR(part, x, unsure, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1, from0 + PIECE_BYTES);
         add(left, part);
         advance(&stage, &parity);
@@ -560,20 +540,24 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
         mbarrier_wait_if(blocks, t->full + 8 * stage, parity);
         /* After the last, there is nothing to read ahead but this once more. */
         next = blocks ? first + stage * RAW_BYTES : from0;
-        MULTIPLY_PAIR(part, x, unsure, images + stage0 * (IMAGE_BYTES / 16),
+        MULTIPLY_PAIR(part, x, images + stage0 * (IMAGE_BYTES / 16),
                       images + stage1 * (IMAGE_BYTES / 16), from1 + PIECE_BYTES, next);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage0);
         mbarrier_arrive_if(lane == 0, t->empty + 8 * stage1);
         add(right, part);
     } while (blocks);
-    if (any_small(p, t, j0, whole, left) || any_small(p, t, j0 + 64, whole, right))
+    if (any_unsure(p, t, j0, whole, left) || any_unsure(p, t, j0 + 64, whole, right))
         found->unsure = 1;
     /* Found before looked for. */
     strict_barrier();
+    if (found->beyond)
+        return false;
     if (found->unsure) {
-        if (tile_beyond(p, t))
+        /* Looked for, above, before found. */
+        strict_barrier();
+        if (columns_beyond(p, t))
             found->beyond = 1;
-        /* The same. */
+        /* Found before looked for. */
         strict_barrier();
         if (found->beyond)
             return false;
