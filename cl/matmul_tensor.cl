@@ -14,7 +14,8 @@
  * or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
  *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace.
  * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are staged
- *     and at least one; then groups of 384, as many as there are started tiles of C or fewer.
+ *     and at least one; then groups of 384, PERSISTENT = 1 as many as compute units or started
+ *     tiles of C, 2 one per tile.
  * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment; the
  *     preparation 16640 bytes.
  * Limits: m, n, k and the leading dimensions up to 2^31.

@@ -42,22 +42,28 @@ build() {
         ninja -C "$build" --quiet tessera
 }
 
-# verify DEVICE OP VARIANT: what it printed in $results/part-verify-DEVICE-OP-VARIANT.txt.
-# A variant that is unsuited for every type has "nothing ran", which is no failure here.  The
+# verify DEVICE OP VARIANT TYPE: what it printed in $results/part-verify-DEVICE-OP-VARIANT-TYPE.txt.
+# A variant that is unsuited for the type has "nothing ran", which is no failure here.  The
 # processes use all cores: one thread each.
 verify() {
-    local out=$results/part-verify-$1-$2-$3.txt
-    OMP_NUM_THREADS=1 "$tessera" verify "$2" "$3" --device "$1" > "$out" 2>&1 ||
+    local out=$results/part-verify-$1-$2-$3-$4.txt type=()
+    [ "$4" = all ] || type=(--type "$4")
+    OMP_NUM_THREADS=1 "$tessera" verify "$2" "$3" --device "$1" "${type[@]}" > "$out" 2>&1 ||
         grep -q 'nothing ran$' "$out"
 }
 
-# Lines "DEVICE OP VARIANT" of all variants on all devices.
+# Lines "DEVICE OP VARIANT TYPE" of all variants on all devices.  A matmul variant has most to
+# compile, so its types are apart.
 variants() {
-    local device op
-    for device in "${devices[@]}"; do
-        for op in matmul matvec sort; do
+    local device op types type
+    for op in matmul matvec sort; do
+        types=all
+        [ "$op" != matmul ] || types="f32 f64 f16 bf16"
+        for device in "${devices[@]}"; do
             "$tessera" kernels "$op" --device "$device" > "$results/part-kernels.txt" || return 1
-            sed -n "s/^  \([a-z0-9-]*\): .*/$device $op \1/p" "$results/part-kernels.txt"
+            for type in $types; do
+                sed -n "s/^  \([a-z0-9-]*\): .*/$device $op \1 $type/p" "$results/part-kernels.txt"
+            done
         done
     done
 }
@@ -103,8 +109,8 @@ export -f verify
 export results tessera
 step "verify" verify_and_build_peers
 
-# Seconds of the benchmarks: 315 in all.
-ladder=25
+# Seconds of the benchmarks: 290 in all.
+ladder=15
 for device in "${devices[@]}"; do
     step "roofline of $device" "$tessera" roofline --device "$device" --quiet \
         -o "$results/part-$device-limits.jsonl"
@@ -113,15 +119,18 @@ for device in "${devices[@]}"; do
     bench "$device" sort sort --kernel all --size 2^22 --budget "$ladder"
 done
 if has gpu; then
-    bench gpu matmul-sizes matmul --size 256 --size 512 --size 1000 --size 2048 --size 4096 \
-        --size 8192 --size 4096x64x4096 --size 64x64x16384 --budget 50
+    bench gpu matmul-sizes matmul --size 256 --size 512 --size 1000 --size 2048 --size 4095 \
+        --size 4096 --size 8192 --size 4096x64x4096 --size 64x64x16384 --budget 45
+    bench gpu matmul-strict matmul --precision f32-strict --size 1024 --size 4096 --budget 10
     bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 4096 --size 8192 --budget 15
+    bench gpu matmul-bf16 matmul --type bf16 --size 4096 --size 8192 --budget 12
+    bench gpu matmul-batch matmul --size 64 --batch 4096 --budget 6
     bench gpu matmul-f64 matmul --type f64 --size 4096 --budget 10
     bench gpu matvec-sizes matvec --size 1000 --size 10000 --size 10x1000000 --size 1000000x10 \
         --budget 15
-    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 15
+    bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 17
     # One thread of the host takes ten seconds and more to sort each of these.
-    bench gpu sort-large sort --size 100M --size 2^27 --budget 60
+    bench gpu sort-large sort --size 100M --size 2^27 --budget 55
 fi
 for device in "${devices[@]}"; do
     cat "$results/part-$device"-*.jsonl > "$results/bench-$device.jsonl"

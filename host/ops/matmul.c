@@ -816,6 +816,9 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
+    static const char *const largest[] = {
+        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64", "mma",
+        "pipelined",          "vector",       "block",        "tiled",      "naive"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",          "pipelined",    "vector",     "block",
                                         "tiled",        "naive"};
@@ -839,6 +842,10 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     /* Tiles do not pay where one side is shorter than a quarter of one. */
     if (size_min(m, n) < 8)
         return names_copy(thin, ARRAY_COUNT(thin), out);
+    /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
+    if (matmul_batch(&q->matmul) == 1 && size_min(m, n) >= 256 &&
+        3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
+        return names_copy(largest, ARRAY_COUNT(largest), out);
     /* Packing pays, and its large tiles fill the device, from here on. */
     if (size_min(m, n) >= 256 && (double)m * (double)n >= 0x1p20)
         return names_copy(large, ARRAY_COUNT(large), out);
