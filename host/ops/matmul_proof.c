@@ -89,6 +89,7 @@ static const tsr_matmul_problem sweep_large[] = {
     {.m = 65, .n = 70, .k = 1100, .alpha = 1, .beta = 1, .trans_a = true, .type = TSR_BF16},
     {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
     {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
+    {.m = 65, .n = 70, .k = 66, .alpha = 1, .precision = TSR_PRECISION_F32_STRICT},
     {.m = 257,
      .n = 129,
      .k = 99,

@@ -81,14 +81,14 @@ const char *matmul_tensor_unsuited(const job *j, text *reason)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t tile_m = param(j->params, "TILE_M"), tile_n = param(j->params, "TILE_N");
     const size_t local = param(j->params, "STAGES") * (tile_m + tile_n) * ROW_BYTES + ALIGNMENT;
+    const tsr_precision used = real_precision(p->type, p->precision);
     const char *why = matmul_unsuited_sizes(p, reason);
 
     if (why)
         return why;
-    if (p->type == TSR_F64 || (p->type == TSR_F32 && real_is_plain(p->type, p->precision))) {
+    if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16) {
         text_format(reason, "it rounds factors to TF32 or 16 bits, and %s is %s",
-                    tsr_type_name(p->type),
-                    tsr_precision_name(real_precision(p->type, p->precision)));
+                    tsr_type_name(p->type), tsr_precision_name(used));
         return text_get(reason);
     }
     if (tile_m + tile_n > 448)

@@ -375,6 +375,42 @@ static void test_fused_tells_alignment(void **state)
     text_free(&t);
 }
 
+/* A precision never gives less than its name says: what each variant on matrix units takes of
+ * float32, and nothing else. */
+static void test_precisions_are_kept(void **state)
+{
+    static const struct {
+        const char *variant;
+        unsigned takes;
+    } expected[] = {{"mma", 1u << TSR_PRECISION_TF32},
+                    {"mma-f64", 0},
+                    {"wgmma-tf32", 1u << TSR_PRECISION_TF32},
+                    {"wgmma-tensor",
+                     1u << TSR_PRECISION_TF32 | 1u << TSR_PRECISION_BF16 | 1u << TSR_PRECISION_F16},
+                    {"wgmma-3xtf32", 1u << TSR_PRECISION_DEFAULT | 1u << TSR_PRECISION_F32},
+                    {"wgmma-3xtf32-fused", 1u << TSR_PRECISION_DEFAULT | 1u << TSR_PRECISION_F32}};
+    const device_facts d = hopper();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        const variant *v = find(expected[i].variant);
+        const params chosen = params_default(v);
+
+        for (int precision = 0; precision < TSR_PRECISION_COUNT; precision++) {
+            problem p = product(512, 512, 512);
+            const job j = {&p, &d, &chosen};
+            text reason = {0};
+
+            p.matmul.precision = (tsr_precision)precision;
+            if (precision == TSR_PRECISION_F64)
+                continue; /* float32 has no such precision */
+            print_message("%s %s\n", v->name, tsr_precision_name(p.matmul.precision));
+            assert_int_equal(!v->unsuited(&j, &reason), expected[i].takes >> precision & 1);
+            text_free(&reason);
+        }
+    }
+}
+
 /* The operands of wgmma-tensor: what the chip can copy is not staged, the rest is, in rows of 256
  * aligned bytes, transposed where k does not run along memory. */
 static void test_tensor_stages_what_it_must(void **state)
@@ -491,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_fused_needs_no_workspace),
         cmocka_unit_test(test_fused_runs_elsewhere),
         cmocka_unit_test(test_fused_tells_alignment),
+        cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_runs_elsewhere),
     };
