@@ -124,16 +124,17 @@ class Balance(Layered):
             self.assert_balance(r, report)
 
     def test_verify(self):
-        for op, variant in (("matmul", "tiled"), ("matvec", "split-row"), ("sort", "naive")):
+        for op, variant, element in (("matmul", "tiled", "f32"), ("matvec", "split-row", "f32"),
+                                     ("sort", "naive", "u32")):
             with self.subTest(op):
                 r, report = self.run_layered("verify", op, "--tiny", "--device", "cpu",
-                                             "--kernel", variant)
+                                             "--kernel", variant, "--type", element)
                 self.assertEqual(r.status, 0, r)
                 self.assert_balance(r, report)
 
     def test_refusals(self):
         for args in (("--kernel", "tiled", "--set", "TILE=31"), ("--kernel", "tield"),
-                     ("--precision", "f16"), ("--device", "nothing")):
+                     ("--precision", "f64"), ("--device", "nothing")):
             r, report = self.run_layered(*OPERATIONS["matmul"], *args)
             self.assertIn(r.status, (1, 2), r)
             # What is wrong by its name is refused before OpenCL is asked for anything.
