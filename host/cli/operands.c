@@ -274,6 +274,7 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
 
 static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
 {
+    array result = {0};
     const char *const files[] = {o->operand[0], o->operand[1], o->value[OPTION_ADD]};
     const bool trans = o->given[OPTION_TRANS];
     array *a = &x->array[0], *v = &x->array[1], *y = &x->array[2];
@@ -306,7 +307,10 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
                         "shapes do not match: %s has %zu elements and the product of %s and %s %zu",
                         input_name(files[2]), y->shape[0], input_name(files[0]),
                         input_name(files[1]), rows);
-    return start_result(o, &(array){.type = p->type, .rank = 1, .shape = {rows}}, y, err);
+    result.type = p->type;
+    result.rank = 1;
+    result.shape[0] = rows;
+    return start_result(o, &result, y, err);
 }
 
 static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
