@@ -129,6 +129,7 @@ tsr_status rig_launch(const rig *r, cl_kernel kernel, size_t global, size_t loca
 tsr_status rig_kernel(const rig *r, const char *source, const char *options, const char *entry,
                       cl_kernel *out, tsr_error *err)
 {
+    const program_entry *found;
     program *p;
     tsr_status st;
     text runs = {0};
@@ -136,7 +137,10 @@ tsr_status rig_kernel(const rig *r, const char *source, const char *options, con
     text_format(&runs, " %s", entry);
     st = program_get(r->session, source, options, text_get(&runs), &p, err);
     text_free(&runs);
-    return st ? st : program_kernel(p, entry, out, err);
+    st = st ? st : program_kernel(p, entry, &found, err);
+    if (!st)
+        *out = found->kernel;
+    return st;
 }
 
 tsr_status rig_buffer(const rig *r, cl_mem_flags flags, size_t bytes, cl_mem *out, tsr_error *err)

@@ -227,55 +227,49 @@ static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const bind
 /* What the compiler made of the kernel may be smaller than what the device allows.  PoCL aborts on
  * too much local memory, so it is checked before the launch; NVIDIA's driver counts a few bytes of
  * its own beyond the limit, takes static arrays over it, and returns an error where it cannot. */
-static tsr_status check_launch(cl_kernel kernel, const step *st, const binding *b, tsr_error *err)
+static tsr_status check_launch(const program_entry *e, const step *st, const binding *b,
+                               tsr_error *err)
 {
     const device_facts *d = session_facts(b->session);
-    size_t items = 1, limit = 0, local_limit = size_max(d->local_memory, d->large_local);
-    size_t required[3] = {0};
-    cl_ulong local = 0;
+    const size_t local_limit = size_max(d->local_memory, d->large_local);
+    size_t items = 1;
 
     for (unsigned i = 0; i < st->dims; i++)
         items *= st->local[i];
-    clGetKernelWorkGroupInfo(kernel, b->session->device.id, CL_KERNEL_WORK_GROUP_SIZE,
-                             sizeof(limit), &limit, NULL);
-    clGetKernelWorkGroupInfo(kernel, b->session->device.id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-                             sizeof(required), required, NULL);
-    clGetKernelWorkGroupInfo(kernel, b->session->device.id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(local),
-                             &local, NULL);
     /* NVIDIA's driver reports 256 for kernels that were compiled for more. */
-    if (limit && items > limit && required[0] == 0)
+    if (e->group_limit && items > e->group_limit && e->group_required == 0)
         return tsr_fail(err, TSR_EUNSUITED, 0,
                         "%s: a work-group of %zu items is over the kernel's limit of %zu",
-                        b->selection->variant->name, items, limit);
-    if (local > local_limit && !d->nvidia)
-        return tsr_fail(err, TSR_EUNSUITED, 0,
-                        "%s: %llu bytes of local memory are over the device's %zu",
-                        b->selection->variant->name, (unsigned long long)local, local_limit);
+                        b->selection->variant->name, items, e->group_limit);
+    if (e->local_bytes > local_limit && !d->nvidia)
+        return tsr_fail(
+            err, TSR_EUNSUITED, 0, "%s: %llu bytes of local memory are over the device's %zu",
+            b->selection->variant->name, (unsigned long long)e->local_bytes, local_limit);
     return TSR_OK;
 }
 
 static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wait,
                                  const cl_event *wait, cl_event *done, tsr_error *err)
 {
-    const char *entry = b->selection->variant->entries[st->entry];
-    cl_kernel kernel;
-    tsr_status status = program_kernel(b->program, entry, &kernel, err);
+    const char *name = b->selection->variant->entries[st->entry];
+    const program_entry *entry = NULL;
+    tsr_status status = program_kernel(b->program, name, &entry, err);
     cl_int rc;
 
     for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
-        rc = set_arg(kernel, i, &st->arg[i], b);
+        rc = set_arg(entry->kernel, i, &st->arg[i], b);
         if (rc != CL_SUCCESS)
-            status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", entry, i);
+            status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
     }
     if (status == TSR_OK)
-        status = check_launch(kernel, st, b, err);
+        status = check_launch(entry, st, b, err);
     if (status != TSR_OK)
         return status;
-    rc = clEnqueueNDRangeKernel(b->session->queue, kernel, st->dims, NULL, st->global, st->local,
-                                n_wait, n_wait ? wait : NULL, done);
+    rc = clEnqueueNDRangeKernel(b->session->queue, entry->kernel, st->dims, NULL, st->global,
+                                st->local, n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc,
-                        "clEnqueueNDRangeKernel(%s, global %zux%zu, local %zux%zu)", entry,
+                        "clEnqueueNDRangeKernel(%s, global %zux%zu, local %zux%zu)", name,
                         st->global[0], st->dims > 1 ? st->global[1] : 1, st->local[0],
                         st->dims > 1 ? st->local[1] : 1);
     return TSR_OK;
@@ -323,9 +317,11 @@ static void chain_release(chain *c)
 }
 
 /* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
- * event: the first, the last, and on an out-of-order queue every one. */
+ * event, which costs time: the first and the last where they are wanted, and on an out-of-order
+ * queue every one. */
 static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
-                                const cl_event *wait, chain *events, size_t *count, tsr_error *err)
+                                const cl_event *wait, bool wanted, chain *events, size_t *count,
+                                tsr_error *err)
 {
     const variant *v = b->selection->variant;
     const bool out_of_order = b->session->out_of_order;
@@ -353,7 +349,7 @@ static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
                           : out_of_order ? 1
                                          : 0,
                           is_first ? wait : &events->last,
-                          is_first || is_last || out_of_order ? &e : NULL, err);
+                          ((is_first || is_last) && wanted) || out_of_order ? &e : NULL, err);
         if (e)
             chain_push(events, e);
         now = next;
@@ -418,7 +414,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (st == TSR_OK)
         st = take_workspace(s, v->name, bytes, &b.workspace, err);
     if (st == TSR_OK)
-        st = enqueue_steps(&j, &b, n_wait, wait, &events, &commands, err);
+        st = enqueue_steps(&j, &b, n_wait, wait, first || last, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
     else if (commands)

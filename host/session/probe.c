@@ -64,12 +64,12 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
 {
     tsr_error err = {0};
     program *p = NULL;
-    cl_kernel kernel;
+    const program_entry *entry;
     cl_mem buffer;
     cl_int rc;
 
     if (program_get(s, source, options, " probe", &p, &err) != TSR_OK ||
-        program_kernel(p, "probe", &kernel, &err) != TSR_OK) {
+        program_kernel(p, "probe", &entry, &err) != TSR_OK) {
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
                  err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
@@ -81,7 +81,7 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
         snprintf(why, why_size, "a buffer for the probe: %s (%d)", cl_code_name(rc), rc);
         return ANSWER_NONE;
     }
-    rc = launch(s, kernel, items, buffer, out);
+    rc = launch(s, entry->kernel, items, buffer, out);
     clReleaseMemObject(buffer);
     if (rc == CL_SUCCESS)
         return ANSWER_YES;

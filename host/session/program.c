@@ -16,11 +16,10 @@ static void program_free(program *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->kernel_count; i++) {
-        clReleaseKernel(p->kernels[i]);
-        free(p->entries[i]);
+    for (size_t i = 0; i < p->entry_count; i++) {
+        clReleaseKernel(p->entries[i].kernel);
+        free(p->entries[i].name);
     }
-    free(p->kernels);
     free(p->entries);
     if (p->handle)
         clReleaseProgram(p->handle);
@@ -228,39 +227,52 @@ cleanup:
     return st;
 }
 
-tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_error *err)
+/* What the compiler says of a kernel, asked once: each question costs a call of the driver. */
+static program_entry entry_of(const program *p, cl_kernel kernel)
 {
-    cl_kernel kernel = NULL, *kernels;
-    char **entries, *name;
+    program_entry e = {.kernel = kernel};
+    size_t required[3] = {0};
+
+    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(e.group_limit),
+                             &e.group_limit, NULL);
+    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
+                             required, NULL);
+    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(e.local_bytes),
+                             &e.local_bytes, NULL);
+    e.group_required = required[0] * required[1] * required[2];
+    return e;
+}
+
+tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err)
+{
+    program_entry *entries;
+    cl_kernel kernel;
+    char *copy;
     cl_int rc;
 
-    for (size_t i = 0; i < p->kernel_count; i++) {
-        if (strcmp(p->entries[i], entry) == 0) {
-            *out = p->kernels[i];
+    for (size_t i = 0; i < p->entry_count; i++) {
+        if (strcmp(p->entries[i].name, name) == 0) {
+            *out = &p->entries[i];
             return TSR_OK;
         }
     }
-    kernels = realloc(p->kernels, (p->kernel_count + 1) * sizeof(cl_kernel));
-    if (kernels)
-        p->kernels = kernels;
-    entries = realloc(p->entries, (p->kernel_count + 1) * sizeof(char *));
+    entries = realloc(p->entries, (p->entry_count + 1) * sizeof(*entries));
     if (entries)
         p->entries = entries;
-    name = strdup(entry);
-    if (!kernels || !entries || !name) {
-        free(name);
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel %s", entry);
+    copy = strdup(name);
+    if (!entries || !copy) {
+        free(copy);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel %s", name);
     }
-    kernel = clCreateKernel(p->handle, entry, &rc);
+    kernel = clCreateKernel(p->handle, name, &rc);
     if (!kernel) {
-        free(name);
-        return tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", entry,
+        free(copy);
+        return tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", name,
                         text_get(&p->source_file));
     }
-    p->kernels[p->kernel_count] = kernel;
-    p->entries[p->kernel_count] = name;
-    p->kernel_count++;
-    *out = kernel;
+    entries[p->entry_count] = entry_of(p, kernel);
+    entries[p->entry_count].name = copy;
+    *out = &entries[p->entry_count++];
     return TSR_OK;
 }
 

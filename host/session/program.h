@@ -4,16 +4,24 @@
 
 #include "session/state.h"
 
+/** A kernel of a program, and what its compiler says of it: work-items that a group may have, and
+ * those that it must have (0: any), and bytes of local memory.  0 where the device does not say. */
+typedef struct program_entry {
+    char *name;
+    cl_kernel kernel;
+    size_t group_limit, group_required;
+    cl_ulong local_bytes;
+} program_entry;
+
 struct program {
     text source_file;
     text options;
     text runs; /* the kernels that are to run, each after a space; "" for whichever */
     text key;  /* of the cache entry */
     cl_program handle;
-    cl_device_id device; /* the session's, of those of its context */
-    cl_kernel *kernels;  /* made on first use, in the order of `entries` */
-    char **entries;
-    size_t kernel_count;
+    cl_device_id device;    /* the session's, of those of its context */
+    program_entry *entries; /* made on first use */
+    size_t entry_count;
     text log;   /* what the compiler said */
     bool saved; /* the binary cache has it */
     tsr_build built;
@@ -37,8 +45,8 @@ struct program {
 tsr_status program_get(tsr_session *s, const char *source_file, const char *options,
                        const char *runs, program **out, tsr_error *err);
 
-/** A kernel of a program, borrowed from it. */
-tsr_status program_kernel(program *p, const char *entry, cl_kernel *out, tsr_error *err);
+/** A kernel of a program, borrowed from it until another one is asked for. */
+tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err);
 
 /** The device's binary of a built program (PTX text on NVIDIA); *out is malloced, NUL-terminated.
  */

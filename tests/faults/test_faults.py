@@ -134,7 +134,7 @@ class Balance(Layered):
 
     def test_refusals(self):
         for args in (("--kernel", "tiled", "--set", "TILE=31"), ("--kernel", "tield"),
-                     ("--precision", "f64"), ("--device", "nothing")):
+                     ("--precision", "f61"), ("--kernel", "mma"), ("--device", "nothing")):
             r, report = self.run_layered(*OPERATIONS["matmul"], *args)
             self.assertIn(r.status, (1, 2), r)
             # What is wrong by its name is refused before OpenCL is asked for anything.
