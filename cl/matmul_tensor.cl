@@ -1,8 +1,8 @@
 /* C := alpha op(A) op(B) + beta C: Hopper's matrix instructions, fed by tensor copies.
  *
  * Idea: the chip itself copies boxes of A and B into local memory, in the swizzled order that
- *     wgmma takes, with zeros beyond the edges, and rounded to TF32 on the way: one instruction
- *     an operand and block along k, by one work-item, and no packing.
+ *     wgmma takes, with zeros beyond the edges, and float32 rounded to TF32 on the way: one
+ *     instruction an operand and block along k, by one work-item, and no packing.
  *     What it cannot copy as it is, a kernel before stages in workspace: rows that are not
  *     aligned to 16 bytes; operands whose neighbours do not run along k, since wgmma takes TF32
  *     along k alone, transposed; float32 that becomes BF16 or FP16.  Of those wgmma takes both
@@ -11,7 +11,7 @@
  *     blocks of A and B under way, two warp groups multiply half the rows each.  While they store
  *     a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 128
- * or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
+ *     or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
  *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace.
  * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are staged
  *     and at least one; then groups of 384, PERSISTENT = 1 as many as compute units or started

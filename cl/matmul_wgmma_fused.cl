@@ -24,7 +24,7 @@
  * producers look whether A's are.  At B's nobody looks: time for it the multiplications would not
  * hide.  What becomes of those outside shows in C:
  * - The small part of infinity and NaN is NaN, and of what rounds to infinity, infinity, so that
- * all of a column of C is NaN.  Products that overflow leave it infinite or NaN, too.
+ *   all of a column of C is NaN.  Products that overflow leave it infinite or NaN, too.
  * - A part below 2^-126 may vanish.  So a small element lacks up to 2^-125 beside what splitting
  *   always leaves, and one of the k terms 2^50 * 2^-125 and a few 2^-126, below 2^-74.  A sum of at
  *   least 2^-37 is wrong by up to k 2^-37 of itself then.  The bound of a chain of FP32
@@ -432,8 +432,7 @@ static inline uint2 first_of(const tile *t, uint j0)
     return (uint2)(t->i0 + lane % 4 * 2, j0 + warp * 16 + lane / 4);
 }
 
-/* Whether one of the work-item's sums does not show that what was lost is too
- * little to count. */
+/* Whether one of the work-item's sums is too small, or not finite, to vouch for B. */
 IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whole,
                              const float *sums)
 {

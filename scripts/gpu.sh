@@ -110,7 +110,7 @@ export -f verify
 export results tessera
 step "verify" verify_and_build_peers
 
-# Seconds of the benchmarks: 290 in all.
+# Seconds of the benchmarks: 275 in all.
 ladder=15
 for device in "${devices[@]}"; do
     step "roofline of $device" "$tessera" roofline --device "$device" --quiet \

@@ -167,7 +167,7 @@ size_t peers_count(const peers *p, const operation *op)
 
 enum { SLOW_SAMPLES = 3 };
 
-/* A call of a few seconds: one sample beside the proof has to do. */
+/* A call of a few seconds: one sample has to do, on the host's processor that of the proof. */
 static const double long_ns = 3e9;
 
 typedef struct rival {

@@ -268,10 +268,10 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wai
     rc = clEnqueueNDRangeKernel(b->session->queue, entry->kernel, st->dims, NULL, st->global,
                                 st->local, n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc,
-                        "clEnqueueNDRangeKernel(%s, global %zux%zu, local %zux%zu)", name,
-                        st->global[0], st->dims > 1 ? st->global[1] : 1, st->local[0],
-                        st->dims > 1 ? st->local[1] : 1);
+        return tsr_fail(
+            err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",
+            name, st->global[0], st->dims > 1 ? st->global[1] : 1, st->dims > 2 ? st->global[2] : 1,
+            st->local[0], st->dims > 1 ? st->local[1] : 1, st->dims > 2 ? st->local[2] : 1);
     return TSR_OK;
 }
 

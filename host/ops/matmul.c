@@ -751,7 +751,8 @@ static const variant variants[] = {
      .workspace = matmul_wgmma_workspace,
      .step = matmul_wgmma_step},
     {.name = "wgmma-tensor",
-     .idea = "the chip copies boxes of A and B by itself, with zeros beyond edges, rounded to TF32",
+     .idea =
+         "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, BF16, FP16",
      .source = "matmul_tensor.cl",
      .entries = {"matmul_tensor_prepare", "matmul_tensor"},
      .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,

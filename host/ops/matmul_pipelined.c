@@ -20,9 +20,13 @@ const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
 /* Bytes that the sums of parts may take. */
 enum { WORKSPACE_MOST = 256 << 20 };
 
-/* Work-items that a group has where they are not told: enough warps to hide latency in two groups
- * a unit, whose registers suffice for 64 sums each. */
-enum { GROUP_ITEMS = 256, SLICES_MOST = 8, DEPTH_MOST = 32, SUM_ITEMS = 256, LANES_MOST = 8 };
+enum {
+    GROUP_ITEMS = 256, /* of a group where it is not told: two groups a unit, 64 sums each */
+    SLICES_MOST = 8,
+    DEPTH_MOST = 32,
+    SUM_ITEMS = 256, /* of a group that adds up parts */
+    LANES_MOST = 8   /* work-items that share an output's parts */
+};
 
 static bool on_cpu(const job *j)
 {

@@ -12,8 +12,6 @@
 #include "ops/findings.h"
 #include "ops/matmul_shape.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 enum {
     PARALLEL_LEAST = 100000, /* elements that are worth several threads */
     COLUMNS = 64             /* that a thread takes at a time */
@@ -150,9 +148,9 @@ static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
                  {TSR_BF16, TSR_PRECISION_DEFAULT, false},
                  {TSR_F32, TSR_PRECISION_BF16, true},
                  {TSR_F32, TSR_PRECISION_F16, false}};
-    const size_t kind = i % COUNT(kinds), round = i / COUNT(kinds);
+    const size_t kind = i % ARRAY_COUNT(kinds), round = i / ARRAY_COUNT(kinds);
     const size_t *shape = sweep_shapes[(3 * round + 5 * kind + 4) % shapes];
-    const double *scale = sweep_scales[(round + 3 * kind) % COUNT(sweep_scales)];
+    const double *scale = sweep_scales[(round + 3 * kind) % ARRAY_COUNT(sweep_scales)];
     const bool trans = round & 1, alike = kinds[kind].alike;
     tsr_matmul_problem p = {.type = kinds[kind].type,
                             .precision = kinds[kind].precision,
@@ -176,7 +174,7 @@ static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
  * them column-major, and a third in batches. */
 static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
 {
-    const double *scale = sweep_scales[(shape + 3 * c) % COUNT(sweep_scales)];
+    const double *scale = sweep_scales[(shape + 3 * c) % ARRAY_COUNT(sweep_scales)];
     tsr_matmul_problem p = {.m = sweep_shapes[shape][0],
                             .n = sweep_shapes[shape][1],
                             .k = sweep_shapes[shape][2],
@@ -231,11 +229,11 @@ static tsr_matmul_problem sweep_batch(size_t i)
 
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
-    const size_t shapes = tiny ? TINY_SHAPES : COUNT(sweep_shapes);
+    const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
     const size_t combinations = tiny ? 4 : COMBINATIONS;
     const size_t narrow = tiny ? NARROW_TINY : NARROW;
-    const size_t batches = tiny ? TINY_BATCHES : COUNT(sweep_batches);
-    const size_t large = tiny ? 0 : COUNT(sweep_large);
+    const size_t batches = tiny ? TINY_BATCHES : ARRAY_COUNT(sweep_batches);
+    const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
@@ -370,8 +368,8 @@ static void judge_edges(const judged *j, verdict *out)
     static const size_t edges[] = {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
     const tsr_matmul_problem *p = j->p;
 
-    for (size_t r = 0; r < COUNT(edges); r++)
-        for (size_t s = 0; s < COUNT(edges); s++)
+    for (size_t r = 0; r < ARRAY_COUNT(edges); r++)
+        for (size_t s = 0; s < ARRAY_COUNT(edges); s++)
             if (edges[r] < p->m && edges[s] < p->n) {
                 judge_element(j, edges[r], edges[s], out);
                 judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s], out);

@@ -36,8 +36,9 @@ typedef enum tsr_layout {
  * alpha == 0 reads neither A nor B; beta == 0 does not read C, so a NaN there
  * does not survive.  m == 0 or n == 0 does nothing; k == 0 scales C by beta.
  * Results satisfy |got - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|)
- * elementwise in the type's precision (Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd ed., section 3.5), plus an underflow term.
+ * elementwise, with gamma of the sums' type: float64 for float64, else float32
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5),
+ * plus an underflow term.
  *
  * Of float32 operands, tf32, bf16 and f16 round the factors: each is off by v, 2^-11,
  * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  f16 has fewer exponents: a
