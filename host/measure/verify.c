@@ -237,20 +237,52 @@ static bool is_fixed(const verify_options *o, const tunable *t)
     return false;
 }
 
+/* Each set of values builds a program of its own, which takes a CPU's compiler a second and more.
+ */
+static bool builds_slowly(const sweep *s)
+{
+    return s->options->tiny || session_facts(s->session)->kind == DEVICE_CPU;
+}
+
+/* A problem for the first value of all tunables, one for the second of all, and so on: where they
+ * go together, few programs try every value. */
+static tsr_status visit_together(sweep *s, const params *normal, size_t *drawn, tsr_error *err)
+{
+    const size_t half = size_max(s->count / 2, 1);
+    tsr_status st = TSR_OK;
+
+    for (size_t n = 0; n < TUNABLE_VALUES_MAX && st == TSR_OK; n++) {
+        params chosen = *normal;
+        bool fresh = false;
+
+        for (size_t t = 0; t < s->variant->tunable_count; t++) {
+            const tunable *of = &s->variant->tunables[t];
+
+            if (is_fixed(s->options, of) || n >= tunable_values(of))
+                continue;
+            chosen.value[t] = of->values[n];
+            fresh = fresh || !s->ran[t][n];
+        }
+        if (fresh)
+            st = visit_next(s, half + *drawn * 13 % half, &chosen, err);
+        *drawn += fresh;
+    }
+    return st;
+}
+
 /* Some problems of the sweep's larger half with every other value of a tunable. */
 static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t *drawn,
                                tsr_error *err)
 {
     const tunable *varied = &s->variant->tunables[t];
-    /* Each builds a program of its own, which takes a CPU's compiler a second and more. */
-    const bool few = s->options->tiny || session_facts(s->session)->kind == DEVICE_CPU;
+    const bool few = builds_slowly(s);
     const size_t half = size_max(s->count / 2, 1), visits = few ? 1 : 3;
     tsr_status st = TSR_OK;
 
     for (size_t n = 0; n < tunable_values(varied); n++) {
         params chosen = *normal;
 
-        if (varied->values[n] == normal->value[t])
+        if (varied->values[n] == normal->value[t] || (few && s->ran[t][n]))
             continue;
         chosen.value[t] = varied->values[n];
         for (size_t j = 0; j < visits && st == TSR_OK; j++, ++*drawn) {
@@ -300,6 +332,8 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
         st = params_set(s->variant, &normal, s->options->set[i], err);
     if (st == TSR_OK)
         st = visit_all(s, &normal, err);
+    if (st == TSR_OK && builds_slowly(s))
+        st = visit_together(s, &normal, &drawn, err);
     for (size_t t = 0; t < s->variant->tunable_count && st == TSR_OK; t++)
         if (!is_fixed(s->options, &s->variant->tunables[t]))
             st = visit_values(s, t, &normal, &drawn, err);
