@@ -173,8 +173,7 @@ static int judge(const options *o, const comparison *c)
         for (size_t j = 0; j < c->column_count; j++) {
             compare_verdict v = compare_judge(c, i, j);
 
-            if (c->columns[j].file == c->columns[c->columns[j].base].file ||
-                v.outcome != COMPARE_RATIO)
+            if (c->columns[j].file == c->columns[c->columns[j].base].file || !compare_judged(&v))
                 continue;
             judged++;
             if (compare_lost(&v, o->fail_below)) {
@@ -185,7 +184,9 @@ static int judge(const options *o, const comparison *c)
     }
     if (!judged)
         tsr_fail(&err, TSR_EINVAL, 0,
-                 "no rate stands in two files: --fail-below has nothing to judge");
+                 "no rate of ours, of %d samples or more, stands in two files: --fail-below has "
+                 "nothing to judge",
+                 COMPARE_SAMPLES_LEAST);
     else if (lost)
         tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g of the one before: %s", lost,
                  judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));

@@ -170,6 +170,11 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     else
         tune_report_print(&report);
     fflush(stdout);
+    if (found.surpassed)
+        fprintf(stderr,
+                "tessera: %s: what ran until now is faster than what --kernel and --set allow, "
+                "which takes its place\n",
+                r->o->command);
     if (found.undecided)
         fprintf(stderr, "tessera: %s: nothing kept: the time was too short\n", r->o->command);
     tune_result_free(&found);

@@ -425,6 +425,14 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column)
     return v;
 }
 
+bool compare_judged(const compare_verdict *v)
+{
+    if (v->outcome != COMPARE_RATIO || v->row->kind == RESULT_PEER)
+        return false;
+    return v->row->kind == RESULT_LIMIT || (v->row->time.count >= COMPARE_SAMPLES_LEAST &&
+                                            v->base->time.count >= COMPARE_SAMPLES_LEAST);
+}
+
 bool compare_lost(const compare_verdict *v, double least)
 {
     return v->outcome == COMPARE_RATIO && v->favourable < least;

@@ -110,6 +110,14 @@ typedef struct compare_verdict {
 compare_verdict compare_judge(const comparison *c, size_t line, size_t column);
 
 /**
+ * Whether --fail-below judges a verdict: both have a rate, of a variant or a limit and not of a
+ * peer, and of a variant enough samples, COMPARE_SAMPLES_LEAST, for their quartiles to tell noise.
+ */
+bool compare_judged(const compare_verdict *v);
+
+enum { COMPARE_SAMPLES_LEAST = 3 };
+
+/**
  * Whether a verdict is a loss at --fail-below `least`: both have a rate and even
  * the favourable ratio is below `least`.  A row that records no quartiles has
  * its median in their place.

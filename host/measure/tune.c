@@ -530,7 +530,11 @@ static void judge(search *x, const size_t *finalists, size_t n)
         tune_candidate *c = &r->tried[finalists[i]];
         const double spread = fmax(timing_spread(&c->time), timing_spread(&fastest->time));
 
-        c->tied = c->time.median_ns <= fastest->time.median_ns * (1 + spread);
+        /* What is outside may be faster than the fastest. */
+        c->tied = c->time.median_ns <= fastest->time.median_ns * (1 + spread) &&
+                  c->time.median_ns * (1 + spread) >= fastest->time.median_ns;
+        if (c->outside && !c->tied && c->time.median_ns < fastest->time.median_ns)
+            r->surpassed = true;
         if (c->tied && !c->outside && simpler(c, r->best))
             r->best = c;
         if (c->tied)

@@ -67,6 +67,19 @@ class Compare(Case):
         self.succeed("compare", "a.json", "b.json", "--fail-below", "0.98")
         self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.995")
 
+    def test_peers_and_single_samples_are_not_judged(self):
+        """One sample has no spread, and another library's loss is not ours."""
+        few = [dict(r, samples=1) if r["samples"] else r for r in self.base]
+        self.rows("b.json", slowed(few, 0.5, "tiled"))
+        self.succeed("compare", "a.json", "b.json", "--fail-below", "0.95")
+
+        def as_peers(rows):
+            return [dict(r, kind="peer") if r["name"] == "tiled" else r for r in rows]
+
+        self.rows("a.json", as_peers(self.base))
+        self.rows("b.json", as_peers(slowed(self.base, 0.5, "tiled")))
+        self.succeed("compare", "a.json", "b.json", "--fail-below", "0.95")
+
     def test_faster_is_no_loss(self):
         kernels = [r for r in self.base if r["kind"] == "kernel"]
         self.rows("b.json", slowed(kernels, 1.5))

@@ -55,6 +55,15 @@ class Tuned(Case):
 class OnHost(Tuned):
     """The search itself needs no OpenCL: the host has variants too."""
 
+    def test_what_is_slower_than_before_is_told(self):
+        """--kernel restricts the search: what ran until now may be faster than all of that."""
+        r = self.tessera("tune", "matmul", "--device", "host", "--kernel", "jik", "--size", "256",
+                         "--budget", "3", env=self.env())
+        self.assertEqual(r.status, 0, r)
+        self.assertIn("what ran until now is faster", r.err)
+        self.assertRegex(r.out, r"\n  (openmp|blocked) .*  before\n")
+        self.assertRegex(r.out, r"\n  jik .*  chosen\n")
+
     def test_the_winner_is_kept_and_used(self):
         d = self.tune("matmul", "--device", "host", "--size", "48", "--budget", "2")
         (c,) = d["classes"]
