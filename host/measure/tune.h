@@ -69,8 +69,8 @@ typedef struct tune_result {
     const tune_candidate *fastest; /* of the finalists: it may be tied with a simpler best */
     const tune_candidate *before;  /* what a call runs until now, NULL where it was not timed */
     bool surpassed; /* `before` is outside and faster than the best, which takes its place */
-    double spread;                 /* of the finalists' times, what a tie is within */
-    bool complete;                 /* every suited combination of every variant was tried */
+    double spread;  /* of the finalists' times, what a tie is within */
+    bool complete;  /* every suited combination of every variant was tried */
     bool undecided; /* something ran, and there was no time to compare it in finals */
     bool stopped;
 } tune_result;
