@@ -38,7 +38,7 @@ typedef struct verify_options {
  * The whole sweep runs with the defaults of a variant, and then some problems
  * with each other value of each tunable that options->set leaves free: one at
  * least, where any is suited that has something to do; with several new values
- * at once where builds are slow.
+ * at once on a CPU, unless tiny.
  *
  * @param row  Borrows the row and its texts during the call.  Returns false to stop.
  * @return TSR_OK, also where rows failed; otherwise what kept it from running.
