@@ -434,9 +434,9 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulo
     const team t = {.blocks = (k + BLOCK_K - 1) / BLOCK_K,
                     .down = (m + TILE_M - 1) / TILE_M,
                     .across = (n + TILE_N - 1) / TILE_N,
-                    .memory = (wgmma_address(memory) + 1023) / 1024 * 1024,
-                    .full = wgmma_address(barriers),
-                    .empty = wgmma_address(barriers) + 8 * STAGES};
+                    .memory = (local_address(memory) + 1023) / 1024 * 1024,
+                    .full = local_address(barriers),
+                    .empty = local_address(barriers) + 8 * STAGES};
 
     if (k == 0) {
         scale(&o, &t);

@@ -392,8 +392,8 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local uint found;
-    const uint tiles = (wgmma_address(memory) + 1023) / 1024 * 1024;
-    const uint full = wgmma_address(barriers), empty = full + 8 * STAGES;
+    const uint tiles = (local_address(memory) + 1023) / 1024 * 1024;
+    const uint full = local_address(barriers), empty = full + 8 * STAGES;
     const product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
     const uint item = get_local_id(0);
     const uint2 at = tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N,

@@ -584,9 +584,9 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
     const tile t = {.i0 = at.y * TILE_M,
                     .j0 = at.x * TILE_N,
                     .blocks = (k + 2 * BLOCK_K - 1) / (2 * BLOCK_K) * 2,
-                    .memory = (wgmma_address(memory) + 1023) / 1024 * 1024,
-                    .full = wgmma_address(barriers),
-                    .empty = wgmma_address(barriers) + 8 * STAGES};
+                    .memory = (local_address(memory) + 1023) / 1024 * 1024,
+                    .full = local_address(barriers),
+                    .empty = local_address(barriers) + 8 * STAGES};
     const bool whole = t.i0 + TILE_M <= m && t.j0 + TILE_N <= n;
 
     if (get_local_id(0) == 0) {

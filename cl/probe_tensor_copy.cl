@@ -16,8 +16,8 @@ __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void probe(__global ui
 {
     __local uint memory[256 + 256];
     __local ulong arrived[1];
-    const uint start = wgmma_address(memory), aligned = (start + 1023) / 1024 * 1024;
-    const uint barrier_at = wgmma_address(arrived), i = get_local_id(0);
+    const uint start = local_address(memory), aligned = (start + 1023) / 1024 * 1024;
+    const uint barrier_at = local_address(arrived), i = get_local_id(0);
     __local uint *box = memory + (aligned - start) / 4;
     __global ulong *map = (__global ulong *)(out + ROWS * COLUMNS);
     const tensor t = {out, COLUMNS, ROWS, COLUMNS * 4, 32, 8};

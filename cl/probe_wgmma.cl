@@ -12,7 +12,7 @@
 __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void probe(__global uint *out)
 {
     __local float memory[64 * 32 + 8 * 32 + 256];
-    const uint start = wgmma_address(memory), aligned = (start + 1023) / 1024 * 1024;
+    const uint start = local_address(memory), aligned = (start + 1023) / 1024 * 1024;
     __local float *a = memory + (aligned - start) / 4, *b = a + 64 * 32;
     const uint i = get_local_id(0);
     float c[4] = {0, 0, 0, 0};

@@ -42,7 +42,7 @@ __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void roofline_wgmma(__
                                                                               uint steps)
 {
     __local uint memory[(64 + 128) * 32 + 256];
-    const uint start = wgmma_address(memory), aligned = (start + 1023) / 1024 * 1024;
+    const uint start = local_address(memory), aligned = (start + 1023) / 1024 * 1024;
     __local uint *tiles = memory + (aligned - start) / 4;
     const ulong a = wgmma_tile(aligned), b = wgmma_tile(aligned + 64 * 128);
     const uint i = get_local_id(0);

@@ -264,46 +264,22 @@ static problem in_own_precision(const job *j)
     return p;
 }
 
-/* Bytes that a number takes in local memory and registers. */
-static size_t real_size(const job *j)
-{
-    return tsr_type_size(real_sums(j->problem->matmul.type));
-}
-
-/* Reasons that every kernel of the ladder shares. */
-static const char *unsuited_portable(const job *j, text *reason)
-{
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const char *why = matmul_unsuited_indices(p, reason);
-
-    if (why)
-        return why;
-    return real_unsuited(p->type, p->precision, j->device, reason);
-}
-
 /* Work-groups of side x side with `local` bytes of local memory, or why not. */
 static const char *unsuited_group(const job *j, size_t side, size_t local, text *reason)
 {
-    const char *why = unsuited_portable(j, reason);
+    const char *why = matmul_unsuited_portable(j, reason);
 
     if (why)
         return why;
-    if (side * side > j->device->max_work_group) {
-        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu",
-                    side * side, j->device->max_work_group);
-        return text_get(reason);
-    }
+    why = matmul_unsuited_items(side * side, j->device->max_work_group, reason);
+    if (why)
+        return why;
     if (side > group_fit_square(j->device, side)) {
         text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", side,
                     side, group_limit(j->device, 0), group_limit(j->device, 1));
         return text_get(reason);
     }
-    if (local > j->device->local_memory) {
-        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", local,
-                    j->device->local_memory);
-        return text_get(reason);
-    }
-    return NULL;
+    return matmul_unsuited_bytes(local, j->device->local_memory, reason);
 }
 
 /* The one launch that every kernel of the ladder is: a grid of groups of side x side that each
@@ -311,7 +287,6 @@ static const char *unsuited_group(const job *j, size_t side, size_t local, text 
 static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const double alpha = matmul_alpha(p);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
@@ -320,12 +295,7 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
     out->dims = 3;
     out->global[2] = matmul_batch(p);
     out->local[2] = 1;
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
-    step_real(out, p->type, alpha);
-    matmul_step_inputs(out, p);
-    matmul_step_output(out, p);
+    matmul_step_product(out, p);
     matmul_step_strides(out, p);
     return true;
 }
@@ -342,7 +312,7 @@ static const char *naive_unsuited(const job *j, text *reason)
 {
     const problem plain = in_own_precision(j);
 
-    return unsuited_portable(&(job){&plain, j->device, j->params}, reason);
+    return matmul_unsuited_portable(&(job){&plain, j->device, j->params}, reason);
 }
 
 static const tunable tiled_tunables[] = {
@@ -358,7 +328,7 @@ static const char *tiled_unsuited(const job *j, text *reason)
     const problem plain = in_own_precision(j);
 
     return unsuited_group(&(job){&plain, j->device, j->params}, tile,
-                          2 * tile * tile * real_size(j), reason);
+                          2 * tile * tile * matmul_real_size(&j->problem->matmul), reason);
 }
 
 static bool tiled_step(const job *j, size_t i, step *out)
@@ -380,7 +350,7 @@ static const char *block_unsuited(const job *j, text *reason)
     const size_t tile = side * param(j->params, "BLOCK");
     const size_t elements = 2 * param(j->params, "DEPTH") * tile;
 
-    return unsuited_group(j, side, elements * real_size(j), reason);
+    return unsuited_group(j, side, elements * matmul_real_size(&j->problem->matmul), reason);
 }
 
 static bool block_step(const job *j, size_t i, step *out)
@@ -403,7 +373,7 @@ static const char *vector_unsuited(const job *j, text *reason)
     const size_t row = side * param(j->params, "BLOCK") + 4 * param(j->params, "PAD");
     const size_t elements = 2 * param(j->params, "DEPTH") * row;
 
-    return unsuited_group(j, side, elements * real_size(j), reason);
+    return unsuited_group(j, side, elements * matmul_real_size(&j->problem->matmul), reason);
 }
 
 static const tunable batched_tunables[] = {
@@ -428,7 +398,8 @@ static const tunable item_block_tunables[] = {
 
 static size_t item_block_columns(const job *j)
 {
-    return param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(j);
+    return param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
+           matmul_real_size(&j->problem->matmul);
 }
 
 static const char *item_block_unsuited(const job *j, text *reason)
@@ -437,7 +408,7 @@ static const char *item_block_unsuited(const job *j, text *reason)
 
     if (p->trans_b)
         return "B is transposed, and it reads rows of op(B) as vectors";
-    return unsuited_portable(j, reason);
+    return matmul_unsuited_portable(j, reason);
 }
 
 static bool item_block_step(const job *j, size_t i, step *out)
@@ -487,6 +458,7 @@ static size_t mma_local(const job *j, bool along)
 static const char *mma_unsuited_here(const job *j, unsigned least, size_t local, text *reason)
 {
     const problem plain = in_own_precision(j);
+    const char *why;
 
     if (j->device->nv_capability < least) {
         text_format(reason, "its instructions come with compute capability %u.%u, this is %u.%u",
@@ -494,12 +466,8 @@ static const char *mma_unsuited_here(const job *j, unsigned least, size_t local,
                     j->device->nv_capability % 10);
         return text_get(reason);
     }
-    if (local > j->device->large_local) {
-        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", local,
-                    j->device->large_local);
-        return text_get(reason);
-    }
-    return unsuited_portable(&(job){&plain, j->device, j->params}, reason);
+    why = matmul_unsuited_bytes(local, j->device->large_local, reason);
+    return why ? why : matmul_unsuited_portable(&(job){&plain, j->device, j->params}, reason);
 }
 
 /* Float32 goes in as TF32, float64 as it is; each from one chip on. */

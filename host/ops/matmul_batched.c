@@ -36,8 +36,7 @@ static size_t local_bytes(const job *j, const batched_plan *x, size_t depth, siz
     const size_t line_a = depth + (p->trans_a ? 0 : 4), line_b = depth + (p->trans_b ? 4 : 0);
     const size_t gap = x->tile_n < 32 ? x->tile_n : 0;
 
-    return products * (x->tile_m * line_a + x->tile_n * line_b + gap) *
-           tsr_type_size(real_sums(p->type));
+    return products * (x->tile_m * line_a + x->tile_n * line_b + gap) * matmul_real_size(p);
 }
 
 /* What a device allows of depth and products, down to the least: unsuited() tells if that is too
@@ -87,11 +86,9 @@ const char *matmul_batched_unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t most = (size_t)1 << 31;
-    const char *why = matmul_unsuited_indices(p, reason);
+    const char *why = matmul_unsuited_portable(j, reason);
     batched_plan x;
 
-    if (!why)
-        why = real_unsuited(p->type, p->precision, j->device, reason);
     if (why)
         return why;
     if (size_max(p->m, p->n) > BATCHED_TILE_MOST) {
@@ -105,17 +102,8 @@ const char *matmul_batched_unsuited(const job *j, text *reason)
         return text_get(reason);
     }
     x = matmul_batched_plan(j);
-    if (x.items > group_limit(j->device, 0)) {
-        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu", x.items,
-                    group_limit(j->device, 0));
-        return text_get(reason);
-    }
-    if (x.local > j->device->local_memory) {
-        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", x.local,
-                    j->device->local_memory);
-        return text_get(reason);
-    }
-    return NULL;
+    why = matmul_unsuited_items(x.items, group_limit(j->device, 0), reason);
+    return why ? why : matmul_unsuited_bytes(x.local, j->device->local_memory, reason);
 }
 
 bool matmul_batched_step(const job *j, size_t i, step *out)
@@ -123,17 +111,11 @@ bool matmul_batched_step(const job *j, size_t i, step *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const batched_plan x = matmul_batched_plan(j);
     const size_t group = x.products * x.items;
-    const double alpha = matmul_alpha(p);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
     step_launch_1d(out, 0, size_div_up(matmul_batch(p), x.products) * group, group);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
-    step_real(out, p->type, alpha);
-    matmul_step_inputs(out, p);
-    matmul_step_output(out, p);
+    matmul_step_product(out, p);
     matmul_step_strides(out, p);
     step_u32(out, (uint32_t)matmul_batch(p));
     return true;

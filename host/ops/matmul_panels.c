@@ -12,15 +12,10 @@ enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
  * set aside for each of thousands of work-items. */
 enum { PRIVATE_CPU = 2 << 20, PRIVATE_OTHER = 32 << 10 };
 
-/* Bytes of a number in panels, bands and the sums of parts. */
-static size_t real_size(const job *j)
-{
-    return tsr_type_size(real_sums(j->problem->matmul.type));
-}
-
 static size_t panel_columns(const job *j)
 {
-    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(j);
+    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
+           matmul_real_size(&j->problem->matmul);
 }
 
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
@@ -30,7 +25,7 @@ static size_t private_bytes(const job *j)
     const size_t band = p->trans_a ? (size_t)8 * param(j->params, "ROWS") : 0;
 
     return (param(j->params, "PANELS") * panel_columns(j) + band) * param(j->params, "DEPTH") *
-           real_size(j);
+           matmul_real_size(&j->problem->matmul);
 }
 
 static size_t items_wanted(const job *j)
@@ -65,12 +60,6 @@ static void cut(const job *j, size_t k, size_t parts, panels_share *s)
     s->depth = k ? size_div_up(s->span, size_div_up(s->span, param(j->params, "DEPTH"))) : 0;
 }
 
-/* k as the kernels see it: alpha == 0 reads neither A nor B. */
-static size_t k_read(const tsr_matmul_problem *p)
-{
-    return matmul_alpha(p) == 0 ? 0 : p->k;
-}
-
 panels_share matmul_panels_share(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -79,7 +68,7 @@ panels_share matmul_panels_share(const job *j)
         size_min(size_div_up(items_wanted(j), across * matmul_batch(p)), p->m / ROWS_LEAST);
     panels_share s = share(j, across, size_max(down, 1));
 
-    cut(j, k_read(p), 1, &s);
+    cut(j, matmul_k_read(p), 1, &s);
     return s;
 }
 
@@ -89,7 +78,8 @@ panels_share matmul_panels_share_split(const job *j)
     panels_share s = share(j, items_across(j), size_div_up(p->m, ROWS_ENOUGH));
     const size_t parts = size_div_up(items_wanted(j), s.across * s.down);
 
-    cut(j, k_read(p), size_max(size_min(parts, k_read(p) / param(j->params, "SPAN")), 1), &s);
+    cut(j, matmul_k_read(p),
+        size_max(size_min(parts, matmul_k_read(p) / param(j->params, "SPAN")), 1), &s);
     return s;
 }
 
@@ -133,8 +123,8 @@ const char *matmul_panels_unsuited(const job *j, text *reason)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const char *why = matmul_panels_unsuited_split(j, reason);
 
-    if (!why && tsr_type_size(matmul_type_c(p)) < real_size(j) &&
-        k_read(p) > param(j->params, "DEPTH")) {
+    if (!why && tsr_type_size(matmul_type_c(p)) < matmul_real_size(&j->problem->matmul) &&
+        matmul_k_read(p) > param(j->params, "DEPTH")) {
         text_format(reason, "its %u terms a block are added up in C, which is %s, and k is %zu",
                     param(j->params, "DEPTH"), tsr_type_name(matmul_type_c(p)), p->k);
         return text_get(reason);
@@ -148,7 +138,7 @@ size_t matmul_panels_workspace_split(const job *j)
 
     if (p->m == 0 || p->n == 0)
         return 0;
-    return matmul_panels_share_split(j).parts * p->m * p->n * real_size(j);
+    return matmul_panels_share_split(j).parts * p->m * p->n * matmul_real_size(&j->problem->matmul);
 }
 
 /* Multiply into C, or with `split` the plain sums into workspace. */
@@ -162,7 +152,7 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
     out->local[2] = 1;
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)k_read(p));
+    step_u32(out, (uint32_t)matmul_k_read(p));
     step_real(out, p->type, split ? 1 : matmul_alpha(p));
     matmul_step_inputs(out, p);
     step_real(out, p->type, split ? 0 : p->beta);

@@ -33,18 +33,6 @@ static bool on_cpu(const job *j)
     return j->device->kind == DEVICE_CPU;
 }
 
-/* Bytes of a number in local memory and registers. */
-static size_t real_size(const job *j)
-{
-    return tsr_type_size(real_sums(j->problem->matmul.type));
-}
-
-/* k as the kernels see it: alpha == 0 reads neither A nor B. */
-static size_t k_read(const tsr_matmul_problem *p)
-{
-    return matmul_alpha(p) == 0 ? 0 : p->k;
-}
-
 static size_t local_bytes(const pipelined_plan *s, size_t real)
 {
     const size_t tiles = 2 * (size_t)s->depth * (s->tile_m + s->tile_n + 8);
@@ -79,7 +67,7 @@ static void slice(const job *j, uint32_t slices, pipelined_plan *s)
     s->depth = param(j->params, "DEPTH");
     if (!s->depth) /* a vector of each tile for each work-item, or more */
         s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MOST);
-    s->local = local_bytes(s, real_size(j));
+    s->local = local_bytes(s, matmul_real_size(&j->problem->matmul));
 }
 
 /* A plan for tiles of a size: what is not told follows from it. */
@@ -90,7 +78,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
                         .sums = param(j->params, "SUMS"),
                         .registers = param(j->params, "REGISTERS"),
                         .parts = 1,
-                        .span = k_read(&j->problem->matmul)};
+                        .span = matmul_k_read(&j->problem->matmul)};
     const uint32_t told = param(j->params, "SLICES");
     uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MOST;
 
@@ -148,8 +136,8 @@ static double cycles(const job *j, const pipelined_plan *s)
     cost = start + waves * (double)s->tile_m * s->tile_n * (double)s->span / lanes / busy(s, waves);
     if (s->parts == 1)
         return cost;
-    cost += launch + 2.0 * (double)s->parts * (double)p->m * (double)p->n * (double)real_size(j) /
-                         bytes_a_cycle;
+    cost += launch + 2.0 * (double)s->parts * (double)p->m * (double)p->n *
+                         (double)matmul_real_size(&j->problem->matmul) / bytes_a_cycle;
     return cost * (double)matmul_batch(p); /* one after another */
 }
 
@@ -159,13 +147,13 @@ static double cycles(const job *j, const pipelined_plan *s)
 static void cut(const job *j, size_t parts, pipelined_plan *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t k = k_read(p);
+    const size_t k = matmul_k_read(p);
     size_t one, most;
 
     s->parts = 1;
     s->span = k;
     if (parts < 2 || k <= s->depth || !size_mul(p->m, p->n, &one) ||
-        !size_mul(one, real_size(j), &one) || one == 0)
+        !size_mul(one, matmul_real_size(&j->problem->matmul), &one) || one == 0)
         return;
     most = size_min(WORKSPACE_MOST, (size_t)j->device->max_allocation) / one;
     parts = size_min(parts, most);
@@ -260,28 +248,21 @@ void matmul_pipelined_defines(const job *j, text *out)
 
 const char *matmul_pipelined_unsuited(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
     const pipelined_plan s = matmul_pipelined_plan(j);
-    const char *why = matmul_unsuited_indices(p, reason);
+    const char *why = matmul_unsuited_portable(j, reason);
 
     if (!why)
-        why = real_unsuited(p->type, p->precision, j->device, reason);
+        why = matmul_unsuited_items(s.items, group_limit(j->device, 0), reason);
     if (why)
         return why;
-    if (s.items > group_limit(j->device, 0))
-        text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu", s.items,
-                    group_limit(j->device, 0));
-    else if (!is_whole(&s))
+    if (!is_whole(&s)) {
         text_format(reason,
                     "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
                     "work-item and %u slices",
                     s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
-    else if (s.local > j->device->local_memory)
-        text_format(reason, "it needs %zu bytes of local memory, and there are %zu", s.local,
-                    j->device->local_memory);
-    else
-        return NULL;
-    return text_get(reason);
+        return text_get(reason);
+    }
+    return matmul_unsuited_bytes(s.local, j->device->local_memory, reason);
 }
 
 size_t matmul_pipelined_workspace(const job *j)
@@ -289,7 +270,9 @@ size_t matmul_pipelined_workspace(const job *j)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const pipelined_plan s = matmul_pipelined_plan(j);
 
-    return s.parts > 1 && p->m && p->n ? s.parts * p->m * p->n * real_size(j) : 0;
+    return s.parts > 1 && p->m && p->n
+               ? s.parts * p->m * p->n * matmul_real_size(&j->problem->matmul)
+               : 0;
 }
 
 /* Into C, a layer for each product; or the sums of parts of one product into the workspace. */
@@ -305,7 +288,7 @@ static void multiply(const job *j, const pipelined_plan *s, step *out)
     out->local[2] = 1;
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)k_read(p));
+    step_u32(out, (uint32_t)matmul_k_read(p));
     step_real(out, p->type, matmul_alpha(p));
     matmul_step_inputs(out, p);
     if (splits) {

@@ -156,4 +156,16 @@ static inline double matmul_beta(const tsr_matmul_problem *p)
     return real_round(real_sums(p->type), p->beta);
 }
 
+/* k as the kernels see it: alpha == 0 reads neither A nor B. */
+static inline size_t matmul_k_read(const tsr_matmul_problem *p)
+{
+    return matmul_alpha(p) == 0 ? 0 : p->k;
+}
+
+/* Bytes of a number in local memory, registers and sums of parts. */
+static inline size_t matmul_real_size(const tsr_matmul_problem *p)
+{
+    return tsr_type_size(real_sums(p->type));
+}
+
 #endif

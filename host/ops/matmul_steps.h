@@ -38,6 +38,17 @@ static inline void matmul_step_output(step *s, const tsr_matmul_problem *p)
     step_u32(s, (uint32_t)matmul_ld_c(p));
 }
 
+/* What most kernels begin with: sizes, alpha, A and B, beta, C. */
+static inline void matmul_step_product(step *s, const tsr_matmul_problem *p)
+{
+    step_u32(s, (uint32_t)p->m);
+    step_u32(s, (uint32_t)p->n);
+    step_u32(s, (uint32_t)matmul_k_read(p));
+    step_real(s, p->type, matmul_alpha(p));
+    matmul_step_inputs(s, p);
+    matmul_step_output(s, p);
+}
+
 /* The last arguments of kernels that take batches: from product to product of A, B and C. */
 static inline void matmul_step_strides(step *s, const tsr_matmul_problem *p)
 {
@@ -86,7 +97,16 @@ static inline const char *matmul_unsuited_indices(const tsr_matmul_problem *p, t
     return NULL;
 }
 
-/* The same for variants that know no batch. */
+/* The same, or why chains of multiply-adds on this device cannot serve. */
+static inline const char *matmul_unsuited_portable(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const char *why = matmul_unsuited_indices(p, reason);
+
+    return why ? why : real_unsuited(p->type, p->precision, j->device, reason);
+}
+
+/* The same as matmul_unsuited_indices for variants that know no batch. */
 static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, text *reason)
 {
     if (matmul_batch(p) > 1) {
@@ -95,6 +115,25 @@ static inline const char *matmul_unsuited_sizes(const tsr_matmul_problem *p, tex
         return text_get(reason);
     }
     return matmul_unsuited_indices(p, reason);
+}
+
+/* NULL, or that groups of so many work-items exceed the limit. */
+static inline const char *matmul_unsuited_items(size_t items, size_t limit, text *reason)
+{
+    if (items <= limit)
+        return NULL;
+    text_format(reason, "it needs work-groups of %zu work-items, and the limit is %zu", items,
+                limit);
+    return text_get(reason);
+}
+
+/* NULL, or that so much local memory exceeds what there is. */
+static inline const char *matmul_unsuited_bytes(size_t bytes, size_t limit, text *reason)
+{
+    if (bytes <= limit)
+        return NULL;
+    text_format(reason, "it needs %zu bytes of local memory, and there are %zu", bytes, limit);
+    return text_get(reason);
 }
 
 /* NULL, or that stages of so many bytes exceed the local memory that the device was seen to give.

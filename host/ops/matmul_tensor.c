@@ -129,7 +129,7 @@ static void prepare(const tsr_matmul_problem *p, step *out)
     step_u32(out, (uint32_t)a.pieces);
 }
 
-static void multiply(const job *j, size_t k, step *out)
+static void multiply(const job *j, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
@@ -138,25 +138,20 @@ static void multiply(const job *j, size_t k, step *out)
     const size_t groups = param(j->params, "PERSISTENT") == 1 ? size_min(tiles, units) : tiles;
 
     step_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)k);
-    step_real(out, p->type, matmul_alpha(p));
-    matmul_step_inputs(out, p);
-    matmul_step_output(out, p);
+    matmul_step_product(out, p);
     step_workspace(out);
 }
 
 bool matmul_tensor_step(const job *j, size_t i, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t k = matmul_alpha(p) == 0 ? 0 : p->k; /* alpha == 0 reads neither A nor B */
+    const size_t k = matmul_k_read(p);
 
     if (p->m == 0 || p->n == 0 || i > (k ? 1 : 0))
         return false;
     if (k && i == 0)
         prepare(p, out);
     else
-        multiply(j, k, out);
+        multiply(j, out);
     return true;
 }

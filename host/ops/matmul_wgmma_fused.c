@@ -16,19 +16,13 @@ enum {
     SLACK = 1024 + 128      /* alignment, and barriers */
 };
 
-/* Whether 4 elements that start at a multiple of 4 are 16 aligned bytes in every row. */
-static bool aligned(size_t ld, size_t offset)
-{
-    return ld % 4 == 0 && offset % 4 == 0;
-}
-
 void matmul_wgmma_fused_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
 
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DALIGNED_A=%d -DALIGNED_B=%d", p->trans_a,
-                p->trans_b, aligned(matmul_ld_a(p), p->offset_a),
-                aligned(matmul_ld_b(p), p->offset_b));
+                p->trans_b, matmul_starts_at(&a, 4), matmul_starts_at(&b, 4));
 }
 
 const char *matmul_wgmma_fused_unsuited(const job *j, text *reason)
@@ -44,16 +38,10 @@ const char *matmul_wgmma_fused_unsuited(const job *j, text *reason)
 bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const double alpha = matmul_alpha(p);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
     step_launch_1d(out, 0, size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N) * ITEMS, ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, alpha == 0 ? 0 : (uint32_t)p->k); /* alpha == 0 reads neither A nor B */
-    step_real(out, p->type, alpha);
-    matmul_step_inputs(out, p);
-    matmul_step_output(out, p);
+    matmul_step_product(out, p);
     return true;
 }
