@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/prepared.h"
 #include "ops/registry.h"
 #include "ops/tuning_memo.h"
 #include "session/program.h"
@@ -145,6 +146,7 @@ static tsr_status select_preferred(tsr_session *s, const problem *p, const char 
 tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
                            tsr_error *err)
 {
+    const selection *before;
     text skipped = {0};
     tsr_status st = TSR_OK;
 
@@ -154,11 +156,18 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     if (run && run->set_count)
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
+    before = prepared_choice(s, p);
+    if (before) {
+        *out = *before;
+        return TSR_OK;
+    }
     out->selected = SELECTED_BY_TUNING;
     if (!select_tuned(s, p, out, &skipped)) {
         out->selected = SELECTED_BY_PREFERENCE;
         st = select_preferred(s, p, text_get(&skipped), out, err);
     }
+    if (st == TSR_OK)
+        prepared_choose(s, p, out);
     text_free(&skipped);
     return st;
 }
@@ -207,7 +216,19 @@ typedef struct binding {
     const cl_mem *operands;
     cl_mem workspace; /* NULL where none is needed */
     program *program;
+    const job *job;
+    const prepared *kept; /* NULL: the steps are worked out one by one */
 } binding;
+
+/* Fill *out with command i, as variant.step. */
+static bool step_of(const binding *b, size_t i, step *out)
+{
+    if (!b->kept)
+        return b->selection->variant->step(b->job, i, out);
+    if (i < b->kept->count)
+        *out = b->kept->steps[i];
+    return i < b->kept->count;
+}
 
 static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const binding *b)
 {
@@ -319,14 +340,12 @@ static void chain_release(chain *c)
 /* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
  * event, which costs time: the first and the last where they are wanted, and on an out-of-order
  * queue every one. */
-static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
-                                const cl_event *wait, bool wanted, chain *events, size_t *count,
-                                tsr_error *err)
+static tsr_status enqueue_steps(const binding *b, cl_uint n_wait, const cl_event *wait, bool wanted,
+                                chain *events, size_t *count, tsr_error *err)
 {
-    const variant *v = b->selection->variant;
     const bool out_of_order = b->session->out_of_order;
     step now, next;
-    bool more = v->step(j, 0, &now);
+    bool more = step_of(b, 0, &now);
     tsr_status st = TSR_OK;
     cl_int rc;
 
@@ -341,7 +360,7 @@ static tsr_status enqueue_steps(const job *j, const binding *b, cl_uint n_wait,
     }
     while (more && st == TSR_OK) {
         bool is_first = *count == 0;
-        bool is_last = !v->step(j, *count + 1, &next);
+        bool is_last = !step_of(b, *count + 1, &next);
         cl_event e = NULL;
 
         st = enqueue_step(&now, b,
@@ -396,25 +415,48 @@ static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes,
     return TSR_OK;
 }
 
+/* The program, the steps and the bytes of workspace: those of the same call before, or new ones. */
+static tsr_status bind_program(const problem *p, binding *b, tsr_report *report, size_t *bytes,
+                               tsr_error *err)
+{
+    const variant *v = b->selection->variant;
+    tsr_status st;
+
+    b->kept = prepared_recall(b->session, p, b->selection);
+    if (!b->kept) {
+        st = dispatch_build(b->session, p, b->selection, &b->program, report, err);
+        if (st != TSR_OK)
+            return st;
+        b->kept = prepared_keep(b->session, p, b->selection, b->program);
+    }
+    if (!b->kept) {
+        *bytes = v->workspace ? v->workspace(b->job) : 0;
+        return TSR_OK;
+    }
+    b->program = b->kept->program;
+    *bytes = b->kept->workspace_bytes;
+    return TSR_OK;
+}
+
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], cl_uint n_wait, const cl_event *wait,
                             cl_event *first, cl_event *last, tsr_report *report, tsr_error *err)
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
     const variant *v = sel->variant;
-    binding b = {.session = s, .selection = sel, .operands = operands};
-    size_t bytes = v->workspace ? v->workspace(&j) : 0, commands = 0;
+    binding b = {.session = s, .selection = sel, .operands = operands, .job = &j};
+    size_t bytes = 0, commands = 0;
     chain events = {0};
     tsr_status st;
 
     if (!v->source)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: C code has no queue to run on", p->op->name,
                         v->name);
-    st = dispatch_build(s, p, sel, &b.program, report, err);
+    st = bind_program(p, &b, report, &bytes, err);
     if (st == TSR_OK)
         st = take_workspace(s, v->name, bytes, &b.workspace, err);
     if (st == TSR_OK)
-        st = enqueue_steps(&j, &b, n_wait, wait, first || last, &events, &commands, err);
+        st = enqueue_steps(&b, n_wait, wait, first || last, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
     else if (commands)

@@ -26,6 +26,7 @@ typedef struct stamp {
 typedef struct memo {
     stamp folder;
     bool settled; /* the stamp would differ after a change: file systems count in ticks */
+    uint64_t age; /* times that it was read anew */
     memo_class *classes;
 } memo;
 
@@ -75,6 +76,7 @@ static void refresh(memo *m)
     if (m->settled && same_stamp(&now, &m->folder))
         return;
     forget(m);
+    m->age++;
     clock_gettime(CLOCK_REALTIME, &t);
     m->folder = now;
     /* Two seconds are more than any file system's tick. */
@@ -126,4 +128,14 @@ size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out)
         return 0;
     *out = c->list;
     return c->count;
+}
+
+uint64_t tuning_age(tsr_session *s)
+{
+    memo *m = memo_of(s);
+
+    if (!m)
+        return 0;
+    refresh(m);
+    return m->settled ? m->age : 0;
 }

@@ -1,0 +1,170 @@
+/* What a session keeps of its calls: the same problem finds its own steps and choice again, another
+ * one never does, and a tuning entry that is stored meanwhile is seen at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "device/device.h"
+#include "ops/prepared.h"
+#include "ops/registry.h"
+#include "ops/tuning.h"
+#include "ops/tuning_file.h"
+
+static problem square(size_t side)
+{
+    problem p;
+
+    memset(&p, 0, sizeof(p));
+    p.op = &operation_matmul;
+    p.matmul.m = p.matmul.n = p.matmul.k = side;
+    p.matmul.lda = p.matmul.ldb = p.matmul.ldc = side;
+    p.matmul.alpha = 1;
+    return p;
+}
+
+static selection named(const char *name)
+{
+    selection sel = {0};
+
+    assert_int_equal(variant_find(&operation_matmul, name, &sel.variant, NULL), TSR_OK);
+    sel.params = params_default(sel.variant);
+    return sel;
+}
+
+static tsr_session *open_host(tsr_device *host)
+{
+    tsr_session *s = NULL;
+
+    device_read_host(host);
+    assert_int_equal(tsr_session_open(host, NULL, &s, NULL), TSR_OK);
+    return s;
+}
+
+static void a_call_finds_its_own_steps(void **state)
+{
+    const selection naive = named("naive"), tiled = named("tiled");
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    const problem p = square(64);
+    problem scaled = p;
+    selection wider = tiled;
+    const prepared *kept;
+    step first;
+
+    (void)state;
+    scaled.matmul.alpha = 2;
+    wider.params.value[0] *= 2;
+    assert_null(prepared_recall(s, &p, &naive));
+    kept = prepared_keep(s, &p, &naive, NULL);
+    assert_non_null(kept);
+    assert_int_equal(kept->count, 1);
+    naive.variant->step(&(job){&p, session_facts(s), &naive.params}, 0, &first);
+    assert_memory_equal(kept->steps[0].global, first.global, sizeof(first.global));
+    assert_int_equal(kept->steps[0].n_args, first.n_args);
+
+    assert_ptr_equal(prepared_recall(s, &p, &naive), kept);
+    assert_null(prepared_recall(s, &scaled, &naive));
+    assert_null(prepared_recall(s, &p, &tiled));
+    assert_non_null(prepared_keep(s, &p, &tiled, NULL));
+    assert_null(prepared_recall(s, &p, &wider));
+    tsr_session_close(s);
+}
+
+/* Eight calls in turn are kept; a ninth takes the place of the one used least recently. */
+static void the_oldest_call_goes(void **state)
+{
+    const selection naive = named("naive");
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    problem p[9];
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++)
+        p[i] = square(16 + i);
+    for (size_t i = 0; i < 8; i++)
+        assert_non_null(prepared_keep(s, &p[i], &naive, NULL));
+    assert_non_null(prepared_recall(s, &p[0], &naive));
+    assert_non_null(prepared_keep(s, &p[8], &naive, NULL));
+    assert_null(prepared_recall(s, &p[1], &naive));
+    for (size_t i = 0; i < 9; i++)
+        if (i != 1)
+            assert_non_null(prepared_recall(s, &p[i], &naive));
+    tsr_session_close(s);
+}
+
+/* Sorting with one launch a step takes more launches than are kept. */
+static void long_calls_are_not_kept(void **state)
+{
+    selection sel = {0};
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    problem p;
+
+    (void)state;
+    memset(&p, 0, sizeof(p));
+    p.op = &operation_sort;
+    p.sort.n = (size_t)1 << 20;
+    p.sort.type = TSR_U32;
+    assert_int_equal(variant_find(&operation_sort, "naive", &sel.variant, NULL), TSR_OK);
+    sel.params = params_default(sel.variant);
+    assert_null(prepared_keep(s, &p, &sel, NULL));
+    assert_null(prepared_recall(s, &p, &sel));
+    tsr_session_close(s);
+}
+
+static void a_choice_follows_the_tuning(void **state)
+{
+    char folder[] = "/tmp/tessera-prepared-XXXXXX", command[64];
+    const problem p = square(32);
+    tsr_device host;
+    tsr_session *s;
+    selection sel;
+    tuning t = {0};
+    text name = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    setenv("TESSERA_TUNING_DIR", folder, 1);
+    s = open_host(&host);
+    sleep(3); /* a folder that changed just now is asked each time */
+    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(sel.selected, SELECTED_BY_PREFERENCE);
+    assert_non_null(prepared_choice(s, &p));
+    assert_ptr_equal(prepared_choice(s, &p)->variant, sel.variant);
+
+    tuning_owner(session_facts(s), &t);
+    strcpy(t.op, p.op->name);
+    p.op->classify(&p, &name);
+    strcpy(t.problem_class, text_get(&name));
+    text_free(&name);
+    snprintf(t.variant, sizeof(t.variant), "%s", sel.variant->name);
+    t.median_ns = 5;
+    assert_int_equal(tuning_store(&t, NULL, NULL), TSR_OK);
+    assert_null(prepared_choice(s, &p));
+    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(sel.selected, SELECTED_BY_TUNING);
+    sleep(3);
+    assert_null(prepared_choice(s, &p));
+    tsr_session_close(s);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_finds_its_own_steps),
+        cmocka_unit_test(the_oldest_call_goes),
+        cmocka_unit_test(long_calls_are_not_kept),
+        cmocka_unit_test(a_choice_follows_the_tuning),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
