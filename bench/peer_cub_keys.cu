@@ -47,24 +47,38 @@ extern "C" cudaError_t JOIN(cub_merge_, PEER_SUFFIX)(const cub_job *job, void *t
                            : merge<less_key>(job, temporary, bytes);
 }
 
-extern "C" cudaError_t JOIN(cub_radix_, PEER_SUFFIX)(const cub_job *job, void *temporary,
-                                                     size_t *bytes)
+namespace
 {
+
+/* CUB chooses its tiles by the type of n: on an H200 those of 64 bits are 7 to 15 % faster from 10M
+ * keys on, and those of 32 bits 4 % up to 4M. */
+template <class Count> cudaError_t radix(const cub_job *job, void *temporary, size_t *bytes)
+{
+    const Count n = job->n;
     const PEER_KEY *in = static_cast<const PEER_KEY *>(job->keys_in);
     PEER_KEY *out = static_cast<PEER_KEY *>(job->keys_out);
     const int bits = 8 * static_cast<int>(sizeof(PEER_KEY));
 
     if (job->argsort && job->descending)
         return cub::DeviceRadixSort::SortPairsDescending(temporary, *bytes, in, out, job->index_in,
-                                                         job->index_out, job->n, 0, bits,
-                                                         job->stream);
+                                                         job->index_out, n, 0, bits, job->stream);
     if (job->argsort)
         return cub::DeviceRadixSort::SortPairs(temporary, *bytes, in, out, job->index_in,
-                                               job->index_out, job->n, 0, bits, job->stream);
+                                               job->index_out, n, 0, bits, job->stream);
     if (job->descending)
-        return cub::DeviceRadixSort::SortKeysDescending(temporary, *bytes, in, out, job->n, 0, bits,
+        return cub::DeviceRadixSort::SortKeysDescending(temporary, *bytes, in, out, n, 0, bits,
                                                         job->stream);
-    return cub::DeviceRadixSort::SortKeys(temporary, *bytes, in, out, job->n, 0, bits, job->stream);
+    return cub::DeviceRadixSort::SortKeys(temporary, *bytes, in, out, n, 0, bits, job->stream);
+}
+
+} // namespace
+
+extern "C" cudaError_t JOIN(cub_radix_, PEER_SUFFIX)(const cub_job *job, void *temporary,
+                                                     size_t *bytes)
+{
+    if (job->n < (1 << 23))
+        return radix<int>(job, temporary, bytes);
+    return radix<int64_t>(job, temporary, bytes);
 }
 
 extern "C" int JOIN(cub_version_, PEER_SUFFIX)(void)

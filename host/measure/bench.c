@@ -564,25 +564,40 @@ void bench_contender_describe(const contender *c, result_row *row)
 
 enum { CALLS_MOST = 1000, SAMPLES_AIM = 20, ROUNDS_MOST = 2000 };
 
+/* The first call after another contender's finds caches and threads as that one left them: of calls
+ * below this, one more goes before each sample, untimed. */
+static const double brief_ns = 1e7;
+
 static bool is_out(const contender *c)
 {
     return c->failure && c->failure->status;
 }
 
+/* Calls, restored before where they use their inputs up. */
+static tsr_status run_calls(contender *c, size_t calls, double *ns, tsr_error *err)
+{
+    tsr_status st = c->restore ? c->restore(c->state, err) : TSR_OK;
+
+    return st ? st : c->run(c->state, calls, ns, err);
+}
+
 /* A sample; TSR_OK also where one that may fail does: it is out then, and *ns untouched. */
-static tsr_status run_one(contender *c, size_t calls, double *ns, tsr_error *err)
+static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, tsr_error *err)
 {
     tsr_error *why = c->failure ? c->failure : err;
-    tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
+    double untimed;
+    tsr_status st = brief ? run_calls(c, 1, &untimed, why) : TSR_OK;
 
-    st = st ? st : c->run(c->state, calls, ns, why);
+    st = st ? st : run_calls(c, calls, ns, why);
     if (c->settle_ns)
         nanosleep(&(struct timespec){.tv_nsec = (long)c->settle_ns}, NULL);
     return c->failure ? TSR_OK : st;
 }
 
-/* Warm up, and find how many calls a sample takes to last a SAMPLES_AIM-th of the time. */
-static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls, tsr_error *err)
+/* Warm up, and find how many calls a sample takes to last a SAMPLES_AIM-th of the time, and whether
+ * one is brief. */
+static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls, bool *brief,
+                            tsr_error *err)
 {
     const double aim = seconds_of(o) * 1e9 / SAMPLES_AIM;
     double ns = 0;
@@ -592,10 +607,11 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
     for (int i = 0; i < 3 && !st && !stopped(o) && !(i && late(o)); i++) {
         double each;
 
-        st = run_one(c, *calls, &ns, err);
+        st = run_one(c, *calls, false, &ns, err);
         if (st || is_out(c))
             break;
         each = ns / (double)*calls;
+        *brief = each < brief_ns;
         *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
         if (c->most_calls)
             *calls = size_min(*calls, c->most_calls);
@@ -610,17 +626,18 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
                             timing *times, tsr_error *err)
 {
     size_t *calls = calloc(count + 1, sizeof(*calls)), rounds = 0;
+    bool *brief = calloc(count + 1, sizeof(*brief));
     double *ns = calloc(count * ROUNDS_MOST + 1, sizeof(*ns));
     const double seconds = seconds_of(options) * (double)count;
     tsr_status st = TSR_OK;
     uint64_t start;
 
-    if (!calls || !ns) {
+    if (!calls || !brief || !ns) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the times of %zu contenders", count);
         goto cleanup;
     }
     for (size_t i = 0; i < count && !st; i++)
-        st = calibrate(&contenders[i], options, &calls[i], err);
+        st = calibrate(&contenders[i], options, &calls[i], &brief[i], err);
     start = clock_ns();
     while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds) &&
            !(rounds && late(options))) {
@@ -630,7 +647,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
 
             if (is_out(&contenders[which]))
                 continue;
-            st = run_one(&contenders[which], calls[which], sample, err);
+            st = run_one(&contenders[which], calls[which], brief[which], sample, err);
             *sample /= (double)size_max(calls[which], 1);
         }
         rounds += !st;
@@ -640,6 +657,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
 
 cleanup:
     free(calls);
+    free(brief);
     free(ns);
     return st;
 }

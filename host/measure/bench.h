@@ -43,7 +43,7 @@ typedef struct contender {
 
 /**
  * Time contenders, interleaved sample by sample in rotating order, after a
- * warm-up each.  times[i] receives contender i's, of which one that failed has
+ * warm-up each, and before each sample of short calls one that is not timed.  times[i] receives contender i's, of which one that failed has
  * none.  Stops early, with what there is, once *options->stop is nonzero.
  */
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,

@@ -70,6 +70,19 @@ static void slice(const job *j, uint32_t slices, pipelined_plan *s)
     s->local = local_bytes(s, matmul_real_size(&j->problem->matmul));
 }
 
+/* Big tiles have groups enough that two a unit hide little: the most sums from what is brought in,
+ * unless it comes one by one.  Small ones want more warps. */
+static uint32_t usual_sums(const job *j, uint32_t area)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const bool vectors =
+        matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
+
+    if (area < 128 * 128)
+        return 32;
+    return area > 128 * 128 || (vectors && p->type != TSR_F64) ? 128 : 64;
+}
+
 /* A plan for tiles of a size: what is not told follows from it. */
 static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
 {
@@ -83,7 +96,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
     uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MOST;
 
     if (!s.sums)
-        s.sums = tile_n == 32 ? 32 : tile_m * tile_n > 128 * 128 ? 128 : 64;
+        s.sums = usual_sums(j, tile_m * tile_n);
     slice(j, slices, &s);
     while (!told && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
         slice(j, slices /= 2, &s);
@@ -104,10 +117,10 @@ static double busy(const pipelined_plan *s, double waves)
 {
     const uint32_t area = s->tile_m * s->tile_n;
     const double share = area >= 128 * 128  ? 1
-                         : area >= 128 * 64 ? 0.95
-                         : area >= 64 * 64  ? 0.85
+                         : area >= 64 * 128 ? 0.95
+                         : area >= 64 * 64  ? 0.78
                          : area >= 32 * 64  ? 0.7
-                                            : 0.5;
+                                            : 0.62;
 
     return waves < 2 ? 0.85 * share : share;
 }
@@ -189,7 +202,7 @@ static pipelined_plan split(const job *j, pipelined_plan s)
 pipelined_plan matmul_pipelined_plan(const job *j)
 {
     /* The last is a CPU's, which finds everything in its cache, and compiles it fastest. */
-    static const uint32_t sizes[][2] = {{128, 128}, {128, 64}, {64, 64}, {32, 64}, {32, 32}};
+    static const uint32_t sizes[][2] = {{128, 128}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
     const tsr_matmul_problem *p = &j->problem->matmul;
     const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
     pipelined_plan best = {0};

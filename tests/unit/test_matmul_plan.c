@@ -562,7 +562,7 @@ static void tiles_follow_the_shape(void **state)
         const size_t groups = size_div_up(p.m, s.tile_m) * size_div_up(p.n, s.tile_n) * s.parts;
 
         assert_in_range(100 * groups / d.compute_units, cases[i].least, cases[i].most);
-        assert_int_equal(s.items, 256);
+        assert_int_equal(s.items, s.sums == 128 ? 128 : 256);
         covers(s.parts, s.span, p.k);
     }
     /* A batch gives the groups that parts would. */
@@ -572,6 +572,23 @@ static void tiles_follow_the_shape(void **state)
                     .m = 64, .n = 64, .k = 16384, .alpha = 1, .batch = 1000, .stride_c = 4096})
             .parts,
         1);
+}
+
+/* Large tiles give each work-item the most sums where vectors bring them in; else, and small ones,
+ * have more warps. */
+static void sums_follow_the_tile(void **state)
+{
+    const device_facts d = large_gpu();
+    const params chosen = pipelined_params(NULL, 0);
+    tsr_matmul_problem p = {.m = 4096, .n = 4096, .k = 4096, .alpha = 1};
+
+    (void)state;
+    p.lda = p.ldb = p.ldc = 4096;
+    assert_int_equal(plan_of(&d, &chosen, p).sums, 128);
+    p.lda = 4097;
+    assert_int_equal(plan_of(&d, &chosen, p).sums, 64);
+    p.m = p.n = p.k = 512;
+    assert_int_equal(plan_of(&d, &chosen, p).sums, 32);
 }
 
 /* What is told is kept, and what is not follows from it. */
@@ -667,7 +684,7 @@ static void parts_take_workspace(void **state)
 static void registers_are_limited_where_they_can_be(void **state)
 {
     const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = 4096, .n = 4096, .k = 4096, .alpha = 1}};
+                       .matmul = {.m = 1024, .n = 1024, .k = 1024, .alpha = 1}};
     const params chosen = pipelined_params(NULL, 0);
     device_facts d = large_gpu();
     text options = {0};
@@ -676,7 +693,7 @@ static void registers_are_limited_where_they_can_be(void **state)
     variant_options(find("pipelined"), &(job){&p, &d, &chosen}, &options);
     assert_non_null(strstr(text_get(&options), "-DSIZED=0"));
     assert_non_null(strstr(text_get(&options), "-cl-nv-maxrregcount=128"));
-    assert_non_null(strstr(text_get(&options), "-DTILE_M=128"));
+    assert_non_null(strstr(text_get(&options), "-DTILE_M=64"));
     assert_null(strstr(text_get(&options), "=0 -DTILE_M")); /* once, and settled */
     assert_null(strstr(text_get(&options), "-DTILE_M=0"));
     text_clear(&options);
@@ -1237,6 +1254,7 @@ int main(void)
         cmocka_unit_test(batched_plan_follows_the_size),
         cmocka_unit_test(split_workspace_is_bounded),
         cmocka_unit_test(tiles_follow_the_shape),
+        cmocka_unit_test(sums_follow_the_tile),
         cmocka_unit_test(told_tiles_are_kept),
         cmocka_unit_test(parts_take_workspace),
         cmocka_unit_test(registers_are_limited_where_they_can_be),
