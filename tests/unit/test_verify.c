@@ -256,8 +256,8 @@ static void values_that_never_ran_are_named(void **state)
     assert_string_equal(k.never_ran, "STEP=4 SIDE=2");
 }
 
-/* The whole sweep, and nothing else: SIDE=2 with its problem of 7 and more numbers does not run, and
- * no value is missed. */
+/* The whole sweep, and nothing else: SIDE=2 with its problem of 7 and more numbers does not run,
+ * and no value is missed. */
 static void defaults_are_all_that_runs(void **state)
 {
     const kept all = rows_of("tunable", false, NULL, 0),
