@@ -2,13 +2,13 @@
 # Every test of Tessera, without a GPU, on Debian 12 or Ubuntu 24.04: installs what is missing,
 # builds with gcc and with clang, plain and with sanitizers, and runs what each build is for.
 #
-#     scripts/test.sh         everything, some 20 minutes on two cores
+#     scripts/test.sh         everything, some 25 minutes on two cores
 #     scripts/test.sh quick   the release build and the tests that need no device
 #
 # Tests with the label `timing` compare speeds and want a machine with nothing else to do: run them
-# by `ctest -L timing`.  TESSERA_BUILD_DIR is where the build folders go (default: build/).  A step
-# that fails does not keep the others from running; the summary at the end names it, and the exit
-# status is then 1.
+# by `ctest -L timing`.  TESSERA_BUILD_DIR is where the build folders go (default: build/).  What PoCL
+# compiled, which takes most of the time, builds share there in pocl-cache/.  A step that fails does
+# not keep the others from running; the summary at the end names it, and the exit status is then 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -52,7 +52,8 @@ build() {
     local folder=$builds/$1
     shift
 
-    cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_WERROR=ON -DTESSERA_REQUIRE_ALL_TESTS=ON "$@"
+    cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_WERROR=ON -DTESSERA_REQUIRE_ALL_TESTS=ON \
+        -DTESSERA_TEST_POCL_CACHE="$builds/pocl-cache" "$@"
     cmake --build "$folder" --parallel "$jobs"
 }
 
@@ -60,7 +61,18 @@ run_ctest() {
     local folder=$builds/$1
     shift
 
-    ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" -LE timing "$@"
+    # One more than there are cores: some tests wait, for a browser or an interrupt.
+    ctest --test-dir "$folder" --output-on-failure --output-log "$folder/ctest.txt" \
+        --no-tests=error -j $((jobs + 1)) -LE timing "$@"
+}
+
+# What ctest said at the end of a build's tests.
+closing_lines() {
+    local said=$builds/$1/ctest.txt
+
+    if [ -f "$said" ]; then
+        sed -n '/tests passed,/,$p' "$said"
+    fi
 }
 
 check_format() {
@@ -86,11 +98,12 @@ test_release() {
 
 # gcc warns of more, and wrongly, in sanitized code: that is no error here.  LeakSanitizer crashes
 # now and then ("Tracer caught signal 11") where a driver's thread ends while it looks: what fails
-# runs again, up to four times in all.
+# runs again, up to four times in all.  After the release build's tests, whose programs PoCL then has:
+# compiled under the sanitizer they would take several times as long.
 test_sanitized() {
     step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=gcc \
-        -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF || return 0
+        -DTESSERA_SANITIZE=address,undefined -DTESSERA_WERROR=OFF -DTESSERA_PEERS=OFF || return 0
     step "gcc, sanitizers: tests" run_ctest test-asan -L 'quick|device|cli|faults|examples' \
         --repeat until-pass:4 || true
 }
@@ -108,10 +121,14 @@ if [ "$what" = all ]; then
     step "clang-format" check_format || true
     step "cppcheck" check_with_cppcheck || true
     test_clang
-    test_sanitized
 fi
-# Last, so that ctest's closing lines on all tests stand at the end.
+rm -f "$builds/test-release/ctest.txt"
 test_release
+if [ "$what" = all ]; then
+    test_sanitized
+    # Again, so that ctest's closing lines on all tests stand at the end.
+    closing_lines test-release
+fi
 
 printf '\n== Summary\n\n'
 printf '%s\n' "${summary[@]}"

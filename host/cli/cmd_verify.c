@@ -94,6 +94,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .set_count = o->set_count,
                                    .seed = o->seed,
                                    .tiny = o->given[OPTION_TINY],
+                                   .defaults = o->given[OPTION_DEFAULTS],
                                    .typed = o->given[OPTION_TYPE],
                                    .type = o->type};
     tsr_session *session = NULL;

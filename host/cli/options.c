@@ -215,6 +215,8 @@ static const option_spec specs[OPTION_COUNT] = {
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
+    [OPTION_DEFAULTS] = {"defaults", 0, NULL, "only the default of each tunable, no other value",
+                         NULL, NULL},
     [OPTION_SEED] = {"seed", 0, "N", "seed of the random inputs", parse_seed,
                      "a whole number below 2^64"},
     [OPTION_SOURCE] = {"source", 0, NULL, "print the variant's kernel text and build options", NULL,

@@ -32,6 +32,7 @@ typedef enum option_id {
     OPTION_VERIFY,
     OPTION_REPEAT,
     OPTION_TINY,
+    OPTION_DEFAULTS,
     OPTION_SEED,
     OPTION_SOURCE,
     OPTION_PTX,

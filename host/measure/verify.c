@@ -332,7 +332,9 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
         st = params_set(s->variant, &normal, s->options->set[i], err);
     if (st == TSR_OK)
         st = visit_all(s, &normal, err);
-    if (st == TSR_OK && builds_slowly(s) && !s->options->tiny)
+    if (st != TSR_OK || s->options->defaults)
+        return st;
+    if (builds_slowly(s) && !s->options->tiny)
         st = visit_together(s, &normal, &drawn, err);
     for (size_t t = 0; t < s->variant->tunable_count && st == TSR_OK; t++)
         if (!is_fixed(s->options, &s->variant->tunables[t]))

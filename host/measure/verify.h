@@ -26,8 +26,9 @@ typedef struct verify_options {
     const char *const *set; /* "NAME=VALUE" */
     size_t set_count;
     uint64_t seed;
-    bool tiny;  /* only problems that a simulator finishes in seconds */
-    bool typed; /* only problems of `type` */
+    bool tiny;     /* only problems that a simulator finishes in seconds */
+    bool defaults; /* no value of a tunable but its default, or what `set` says */
+    bool typed;    /* only problems of `type` */
     tsr_type type;
 } verify_options;
 
@@ -38,7 +39,7 @@ typedef struct verify_options {
  * The whole sweep runs with the defaults of a variant, and then some problems
  * with each other value of each tunable that options->set leaves free: one at
  * least, where any is suited that has something to do; with several new values
- * at once on a CPU, unless tiny.
+ * at once on a CPU, unless tiny.  With options->defaults it ends before those.
  *
  * @param row  Borrows the row and its texts during the call.  Returns false to stop.
  * @return TSR_OK, also where rows failed; otherwise what kept it from running.

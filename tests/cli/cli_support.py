@@ -20,7 +20,8 @@ SOURCE = os.environ.get(
 DATA = os.environ.get(
     "TESSERA_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
 
-# Programs are built once for all tests of a run, and the user's caches stay untouched.
+# Programs are built once for all tests of a run, and the user's caches stay untouched.  PoCL's own
+# cache, below Tessera's, is the environment's where it names one: ctest names that of the build.
 CACHE = tempfile.mkdtemp(prefix="tessera-test-cache-")
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
@@ -31,7 +32,7 @@ CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VEND
 def environment(**changes):
     env = {k: v for k, v in os.environ.items() if k not in CLEAN}
     env["TESSERA_CACHE_DIR"] = os.path.join(CACHE, "tessera")
-    env["POCL_CACHE_DIR"] = os.path.join(CACHE, "pocl")
+    env.setdefault("POCL_CACHE_DIR", os.path.join(CACHE, "pocl"))
     env["TESSERA_TUNING_DIR"] = os.path.join(CACHE, "tuning")
     for name, value in changes.items():
         if value is None:

@@ -93,8 +93,8 @@ class Precision(Peers):
 
 class Errors(Peers):
     def errors(self, *args, **env):
-        r = self.bench("matmul", "--size", "50x40x512", "--errors", "--json", "--quiet", *args,
-                       **env)
+        r = self.bench("matmul", "--size", "50x40x512", "--errors", "--budget", "2", "--json",
+                       "--quiet", *args, **env)
         rows = [json.loads(line) for line in r.out.splitlines()]
         return {(row["name"], row["family"]): row for row in rows if row["kind"] == "error"}
 
@@ -114,8 +114,8 @@ class Errors(Peers):
 
     def test_one_that_is_wrong_has_errors(self):
         """Its result is out of its bound: it has no time, and what it lacks is told."""
-        r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--json", "--quiet",
-                         "--peers", *DEVICE, env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})
+        r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--budget", "2", "--json",
+                         "--quiet", "--peers", *DEVICE, env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})
         self.assertEqual(r.status, 3, r)
         rows = {(row["name"], row.get("family")): row
                 for row in map(json.loads, r.out.splitlines())}
@@ -129,7 +129,7 @@ class Errors(Peers):
         self.assertNotIn("fake failing", {name for name, _ in rows})
 
     def test_table(self):
-        r = self.bench("matmul", "--size", "50x40x512", "--errors")
+        r = self.bench("matmul", "--size", "50x40x512", "--errors", "--budget", "2")
         self.assertRegex(r.out, r"(?m)^  fake TF32 1 \(tf32\) +[\d.]+( +[\d.e+]+){8} +right$")
 
 

@@ -159,11 +159,9 @@ static bool keep(const verify_row *row, void *context)
     return k->count < k->most;
 }
 
-static kept rows_of(const char *name, bool tiny, const char *const *set, size_t set_count)
+static kept rows_with(const verify_options *options)
 {
     const tsr_session_options closed = {.no_cache = 1};
-    const verify_options options = {
-        .variant = name, .tiny = tiny, .set = set, .set_count = set_count, .seed = 1};
     kept k = {.most = 4};
     tsr_session *s = NULL;
     tsr_error err = {0};
@@ -172,9 +170,17 @@ static kept rows_of(const char *name, bool tiny, const char *const *set, size_t 
     device_read_host(&host);
     assert_int_equal(tsr_session_open(&host, &closed, &s, &err), TSR_OK);
     text_append(&s->build_log, "line 1: what the compiler said");
-    assert_int_equal(verify_operation(s, &increment, &options, keep, &k, &err), TSR_OK);
+    assert_int_equal(verify_operation(s, &increment, options, keep, &k, &err), TSR_OK);
     tsr_session_close(s);
     return k;
+}
+
+static kept rows_of(const char *name, bool tiny, const char *const *set, size_t set_count)
+{
+    const verify_options options = {
+        .variant = name, .tiny = tiny, .set = set, .set_count = set_count, .seed = 1};
+
+    return rows_with(&options);
 }
 
 static void a_row_is_a_variant_and_a_type(void **state)
@@ -250,6 +256,22 @@ static void values_that_never_ran_are_named(void **state)
     assert_string_equal(k.never_ran, "STEP=4 SIDE=2");
 }
 
+/* The whole sweep, and nothing else: SIDE=2 with its problem of 7 and more numbers does not run,
+ * and no value is missed. */
+static void defaults_are_all_that_runs(void **state)
+{
+    const kept all = rows_of("tunable", false, NULL, 0),
+               k = rows_with(&(verify_options){.variant = "tunable", .defaults = true, .seed = 1});
+
+    (void)state;
+    assert_int_equal(k.count, 2);
+    assert_int_equal(k.row[0].problems, 2);
+    assert_int_equal(k.row[1].problems, 5);
+    assert_true(all.row[0].problems + all.row[1].problems > 7);
+    assert_int_equal(k.row[0].never_ran + k.row[1].never_ran, 0);
+    assert_null(k.row[0].never_ran_values);
+}
+
 /* A variant that no problem suits has its reason, and no values to miss. */
 static void what_is_never_suited_has_its_reason(void **state)
 {
@@ -271,6 +293,7 @@ int main(void)
         cmocka_unit_test(the_first_failure_is_told),
         cmocka_unit_test(a_build_that_fails_lends_its_log),
         cmocka_unit_test(values_that_never_ran_are_named),
+        cmocka_unit_test(defaults_are_all_that_runs),
         cmocka_unit_test(what_is_never_suited_has_its_reason),
     };
 
