@@ -139,6 +139,14 @@ static tsr_status lay_out_batch(tsr_matmul_problem *p, tsr_error *err)
                     SIZE_MAX);
 }
 
+/* The problem is made of the command line alone, so what is wrong with it is too. */
+static tsr_status blame_command_line(tsr_error *err)
+{
+    if (err)
+        err->status = TSR_ENAME;
+    return TSR_ENAME;
+}
+
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err)
 {
@@ -181,5 +189,6 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                        .argsort = o->given[OPTION_WITH_INDEX]};
     }
     st = st ? st : check_full(op, size, count, n, err);
-    return st ? st : op->check(out, err);
+    st = st ? st : op->check(out, err);
+    return st ? blame_command_line(err) : TSR_OK;
 }

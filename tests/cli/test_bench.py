@@ -117,7 +117,7 @@ class Kernels(Bench):
         self.assertEqual((row["problem"], row["precision"]), ("8x8x8 float16", "f16"))
         self.fail_with(2, "bench", "sort", "--batch", "3", says="sort has no --batch")
         self.fail_with(2, "bench", "matmul", "--batch", "0", says="--batch")
-        self.fail_with(1, "bench", "matvec", "--type", "f16",
+        self.fail_with(2, "bench", "matvec", "--type", "f16",
                        says="takes float32 or float64, not float16")
 
     def bench_broken(self, old, new):
