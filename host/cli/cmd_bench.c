@@ -348,7 +348,7 @@ static tsr_status open_files(bench *b, tsr_error *err)
     b->table =
         !(path && b->files[0].stream == stdout) && !b->o->given[OPTION_JSON] && (path || !csv);
     if (!st && !b->table && !(path && b->files[0].stream == stdout))
-        st = row_file_open("-", csv && !b->o->given[OPTION_JSON], &b->files[b->file_count++], err);
+        st = row_file_open("-", csv, &b->files[b->file_count++], err);
     return st;
 }
 

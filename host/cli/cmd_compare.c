@@ -204,8 +204,6 @@ int cmd_compare(const options *o)
 
     if (o->given[OPTION_FAIL_BELOW] && o->operand_count < 2)
         return wrong_usage("compare: --fail-below needs two files or more, and one is given");
-    if (o->given[OPTION_JSON] && o->given[OPTION_CSV])
-        return wrong_usage("compare: --json and --csv exclude each other");
     st = inputs_read(o, &in, &err);
     if (!st)
         st = compare_build(in.file, in.count, &c, &err);

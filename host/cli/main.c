@@ -271,6 +271,14 @@ static int take_kernel(const command *c, options *o)
     return EXIT_DONE;
 }
 
+/* Rows are of one format, wherever they go. */
+static int check_formats(const command *c, const options *o)
+{
+    if (o->given[OPTION_CSV] && o->given[OPTION_JSON])
+        return wrong_usage("%s: --json and --csv exclude each other", c->name);
+    return EXIT_DONE;
+}
+
 static int run_command(const command *c, int argc, char **argv)
 {
     options o;
@@ -289,7 +297,8 @@ static int run_command(const command *c, int argc, char **argv)
         status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
                              o.operand_count, c->operands_min, c->name, c->usage);
     } else {
-        status = take_kernel(c, &o);
+        status = check_formats(c, &o);
+        status = status ? status : take_kernel(c, &o);
         status = status ? status : c->run(&o);
     }
     options_free(&o);

@@ -213,6 +213,14 @@ class Wrong(Case):
         self.fail_with(2, "verify", "matmul", "nave", says=("'nave'", "'naive'"))
         self.fail_with(2, "verify", "matmul", "naive", "tiled", says="unexpected 'tiled'")
 
+    def test_two_formats(self):
+        self.write("a.json", "")
+        for args in (("bench", "sort"), ("roofline",), ("compare", "a.json"),
+                     ("bench", "sort", "-o", "rows")):
+            self.fail_with(2, *args, "--csv", "--json",
+                           says="%s: --json and --csv exclude each other" % args[0])
+        self.assertEqual(self.names(), ["a.json"])
+
     def test_a_type_that_the_operation_does_not_take(self):
         """One status in every command: what is wrong stands on the command line."""
         for command in ("kernels", "bench", "tune", "verify"):
