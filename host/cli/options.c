@@ -188,8 +188,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
     [OPTION_AS] =
         {"as", 0, "TYPE",
-         "convert every input to f32, f64, f16 or bf16 first; bf16 also takes what is two "
-         "bytes without a type",
+         "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
+         "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
     [OPTION_TYPE] =
         {"type", 0, "TYPE",
