@@ -405,6 +405,9 @@ static void open_rival(const match *m, rival *r)
         why = late = too_late(m, 0);
     if (!why)
         why = enter_rival(r, &wanted, reason);
+    /* Opening may have built its kernels, and its first call may build more. */
+    if (!why)
+        why = late = too_late(m, 0);
     if (!why && (prove_rival(m, r, &err) || find_pace(m, r, &err)))
         why = err.message;
     if (why)

@@ -189,6 +189,18 @@ class Time(Peers):
             self.assertEqual((row["unsuited"], row["samples"]), ("the budget is over", 0))
         self.assertLessEqual(self.calls(), 2)
 
+    def test_what_the_budget_leaves_out_is_counted(self):
+        """At the end, peers like variants, also where others of their comparison ran."""
+        for budget in ("1.8", "0.001"):
+            r = self.bench("sort", "--size", "1000", "--size", "1001", "--json", "--budget", budget,
+                           FAKE_SORT="sleeper", FAKE_LOG=self.path("log"))
+            outcomes = [json.loads(line)["outcome"] for line in r.out.splitlines()]
+            late = outcomes.count("late")
+            self.assertGreaterEqual(late, 3)
+            self.assertRegex(r.err, r"(?m)^tessera: bench: the budget is over after [\d.e-]+ s: "
+                             r"%d of %d rows are done, and a --budget above %s takes more of them$"
+                             % (len(outcomes) - late, len(outcomes), budget))
+
 
 @unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")
 class Keys(Peers):
