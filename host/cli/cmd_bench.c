@@ -278,6 +278,7 @@ static void bench_errors_of(bench *b, const problem *p)
 {
     const peers_match match = {
         .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
+    size_t elements[ERRORS_FAMILIES];
     tsr_error err = {0};
 
     show_progress(b, p, "errors");
@@ -286,8 +287,9 @@ static void bench_errors_of(bench *b, const problem *p)
         worsen(b, complain("errors", &err, b->session));
     } else if (!ended(b) && b->errors.count) {
         clear_progress(b);
+        bench_errors_elements(&b->errors, elements);
         if (b->table)
-            row_errors_head(b->errors.entries->row, ERRORS_FAMILIES, b->peers != NULL);
+            row_errors_head(b->errors.entries->row, elements, ERRORS_FAMILIES, b->peers != NULL);
         for (size_t i = 0; i < b->errors.count; i++)
             tell_errors(b, &b->errors.entries[i]);
     }

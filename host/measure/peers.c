@@ -679,8 +679,8 @@ static void tell_product(const match *m, rival *r, void *const after[], peers_re
     r->state = NULL;
 }
 
-tsr_status peers_products(const peers_match *asked, void *const operands[], peers_result *told,
-                          void *context, tsr_error *err)
+tsr_status peers_products(const peers_match *asked, void *const operands[], peers_wanted *wanted,
+                          peers_result *told, void *context, tsr_error *err)
 {
     match m = {.asked = *asked, .inputs = {.problem = asked->problem}};
     void *after[OPERANDS_MAX] = {0};
@@ -694,7 +694,8 @@ tsr_status peers_products(const peers_match *asked, void *const operands[], peer
     st = st ? st : list_rivals(&m, err);
     st = st ? st : input_sets_copy(&m.inputs, after, err);
     for (size_t i = 0; i < m.count && !st; i++)
-        if (!asked->options->stop || !*asked->options->stop)
+        if ((!asked->options->stop || !*asked->options->stop) &&
+            wanted(&m.rivals[i].row, context))
             tell_product(&m, &m.rivals[i], after, told, context);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(after[i]);

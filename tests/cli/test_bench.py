@@ -268,7 +268,7 @@ class Errors(Bench):
         r = self.bench("matmul", "--size", "30x20x512", "--size", "8x9x512", "--kernel", "openmp",
                        "--errors", "-o", "r.json")
         self.assertEqual(len(re.findall(
-            r"(?m)^  errors: .*u = 2\^-24, all elements$\n"
+            r"(?m)^  errors: .*u = 2\^-24, \d+ elements \(special \d+\)$\n"
             r"^ +uniform +wide +cancelling +special$\n"
             r"^  kernel +GFLOP/s( +max +rms){4} +classes$\n"
             r"^  openmp +[\d.]+( +[\d.]+){8} +right$", r.out)), 2)
@@ -285,6 +285,19 @@ class Errors(Bench):
                                         r'<td class="n">\S+ GFLOP/s</td>'
                                         r'(?:<td class="n">[\d.]+</td>){8}<td class="n">0</td>',
                                         part)), 2)
+
+    def test_elements_of_each_family(self):
+        """The head of the table says what the rows say: special inputs leave some out."""
+        for type_ in ("f32", "f16"):
+            r = self.bench("matmul", "--size", "40x40x100", "--kernel", "ikj", "--type", type_,
+                           "--errors", "-o", "r.json", "--budget", "1")
+            with open(self.path("r.json"), encoding="utf-8") as f:
+                n = {row["family"]: row["elements"] for row in rows_of(f.read())
+                     if row["kind"] == "error"}
+            self.assertEqual(n["uniform"], 1600)
+            self.assertLess(n["special"], 1600)
+            less = ", ".join("%s %d" % x for x in n.items() if x[1] < 1600)
+            self.assertRegex(r.out, r"(?m)^  errors: .*, 1600 elements \(%s\)$" % less)
 
     def test_what_does_not_run_has_no_errors(self):
         rows = self.rows("matmul", "--size", "64", "--kernel", "openmp", "--errors", "--budget",
