@@ -154,11 +154,31 @@ class Compare(Case):
                          len(self.base))
 
     def test_outputs(self):
-        self.fail_with(1, "compare", "a.json", "--html", "-", says="both be written")
+        self.fail_with(2, "compare", "a.json", "--html", "-", says="both be written")
         r = self.succeed("compare", "a.json", "--html", "-", "-o", "t.txt")
         self.assertTrue(r.out.startswith("<!DOCTYPE html>"))
         self.fail_with(1, "compare", "a.json", "--html", "no/such/r.html", says="no/such/r.html")
         self.assertEqual(self.names(), ["a.json", "t.txt"])
+
+    def test_an_input_is_no_output(self):
+        """By whatever name: nothing is written, and no part of it left behind."""
+        os.link(self.path("a.json"), self.path("hard.json"))
+        os.symlink("a.json", self.path("soft.json"))
+        with open(self.path("a.json"), encoding="utf-8") as f:
+            before = f.read()
+        names = self.names()
+        for option in ("-o", "--html"):
+            for path in ("a.json", "./a.json", self.path("a.json"), "hard.json", "soft.json"):
+                self.fail_with(2, "compare", "a.json", option, path,
+                               says="%s %s would overwrite the input a.json" % (option, path))
+            self.fail_with(2, "compare", "hard.json", "soft.json", option, "a.json",
+                           says="overwrite the input hard.json")
+        with open(self.path("a.json"), "ab") as f:
+            self.fail_with(2, "compare", "soft.json", stdout=f, says="-o - would overwrite")
+        with open(self.path("a.json"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), before)
+        self.assertEqual(self.names(), names)
+        self.succeed("compare", "a.json", "-o", "/dev/null", "--html", "r.html")
 
     def test_wrong_usage(self):
         self.fail_with(2, "compare", says="0 of 1 inputs")
