@@ -134,12 +134,13 @@ static void error_text(const result_row *row, char out[CELL])
 
 enum { NAME = 160 };
 
-/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's. */
+/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's.  Where the choice found
+ * nothing there is no name. */
 static void name_text(const result_row *row, const char *precision, char out[NAME])
 {
     const bool other = strcmp(row->precision, precision) != 0;
 
-    snprintf(out, NAME, "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
+    snprintf(out, NAME, "%s%s%s%s%s%s", *row->name ? row->name : "(none)", row->peer_version[0] ? " " : "",
              row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
 }
 

@@ -187,7 +187,8 @@ static void append_loss(const comparison *c, size_t line, size_t column, text *o
     compare_group_name(c->lines[line].what, out);
     text_append(out, ": ");
     compare_name(&c->lines[line], out);
-    text_format(out, " (%.3f, within the noise %.3f at most, in %s)", v.ratio, v.favourable,
+    text_format(out, " (%.3f of that in %s, within the noise %.3f at most, in %s)", v.ratio,
+                c->files[c->columns[c->columns[column].base].file].path, v.favourable,
                 c->files[c->columns[column].file].path);
 }
 
@@ -217,8 +218,8 @@ static int judge(const options *o, const comparison *c)
                  "nothing to judge",
                  COMPARE_SAMPLES_LEAST);
     else if (lost)
-        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g of the one before: %s", lost,
-                 judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
+        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s", lost, judged,
+                 lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
     text_free(&losses);
     return err.status == TSR_OK ? EXIT_DONE : complain(o->command, &err, NULL);
 }

@@ -235,7 +235,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
                        "a number of seconds above 0"},
     [OPTION_FAIL_BELOW] = {"fail-below", 0, "R",
-                           "status 3 where a rate is below R times the first's, beyond the noise "
+                           "status 3 where a rate is below R times the earlier file's, beyond the noise "
                            "that both rows record",
                            parse_fail_below, "a ratio above 0"},
     [OPTION_HTML] = {"html", 0, "FILE", "write the report, one page, here", NULL, NULL},

@@ -370,6 +370,12 @@ class Host(Bench):
         rows = self.rows("matvec", "--size", "12", "--size", "3x4", "--trans", "--budget", "0.2")
         self.assertEqual([r["size"] for r in rows], ["12x12", "3x4"])
 
+    def test_a_problem_that_nothing_takes(self):
+        """The library chooses nothing, so there is no name to tell."""
+        r = self.tessera("bench", "sort", "--size", "2^60", *self.device)
+        self.assertEqual(r.status, 1, r)
+        self.assertRegex(r.out, r"(?m)^  \(none\) +unsuited: it needs \d+ bytes")
+
     def test_files(self):
         """-o takes the rows while the table goes to standard output; CSV on request."""
         r = self.bench("sort", "--size", "100", "--size", "200", "-o", "r.json", *QUICK)
@@ -424,7 +430,12 @@ class Host(Bench):
                 (("matmul", "--size", "3x4"), "3x4"),
                 (("matmul", "--size", "3x4x5x6"), "3x4x5x6"),
                 (("matmul", "--size", "12q"), "12q"),
-                (("matmul", "--size", "2^99"), "2^99"),
+                (("matmul", "--size", "2^70"),
+                 "--size '2^70' is too large: a number is at most 18446744073709551615"),
+                (("sort", "--size", "20000000000G"), "'20000000000G' is too large: a number is at"),
+                (("matvec", "--size", "3x2^64"), "'3x2^64' is too large"),
+                (("matmul", "--size", "2^40"), "'2^40' is too large: a matrix has at most 1844674"),
+                (("matmul", "--size", "2^"), "'2^' is no size"),
                 (("matmul", "--size", "-1"), "-1"),
                 (("matmul", "--size", "0"), "'0' is an empty matmul"),
                 (("matmul", "--size", "8", "--size", "3x4x0"), "'3x4x0' is an empty"),

@@ -55,7 +55,9 @@ class Compare(Case):
     def test_losses(self):
         self.rows("b.json", slowed(self.base, 0.9, "tiled"))
         r = self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.95",
-                           says=["matmul 256x256x256 float32, f32, cold, device time: tiled (0.900",
+                           says=["below 0.95 times the earlier file's: "
+                                 "matmul 256x256x256 float32, f32, cold, device time: tiled (0.900 "
+                                 "of that in a.json, within the noise 0.9", " at most, in b.json)",
                                  "5 of "])
         self.assertNotIn("naive", r.err)
         self.assertRegex(r.out, r"\n  tiled +7,111 +6,400 +0\.900 <\n")
@@ -108,6 +110,12 @@ class Compare(Case):
             "matmul 256x256x256 float32", "sort 65536 uint32"])
         self.assertEqual(r.out, "")
         self.assertNotIn("r.html", self.names())
+
+    def test_what_no_kernel_takes(self):
+        """Its row has no name, which its column says."""
+        none = dict(next(r for r in self.base if r["unsuited"] and r["kind"] == "kernel"), name="")
+        self.rows("b.json", [*self.base, none])
+        self.assertRegex(self.succeed("compare", "b.json").out, r"(?m)^  \(none\) +unsuited$")
 
     def test_json(self):
         self.rows("b.json", slowed(self.base, 0.5, "tiled"))
