@@ -218,8 +218,8 @@ static int judge(const options *o, const comparison *c)
                  "nothing to judge",
                  COMPARE_SAMPLES_LEAST);
     else if (lost)
-        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s", lost, judged,
-                 lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
+        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s",
+                 lost, judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
     text_free(&losses);
     return err.status == TSR_OK ? EXIT_DONE : complain(o->command, &err, NULL);
 }

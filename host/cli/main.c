@@ -148,7 +148,8 @@ static const command commands[] = {
     {"tune", "OP [--size S]... [--device D] [--budget SECONDS]",
      "search the tunables of an operation's variants, and keep the best",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24.\n"
-     "--set takes lists, NAME=V1,V2, for the variant that --kernel names.  The winner of each class\n"
+     "--set takes lists, NAME=V1,V2, for the variant that --kernel names.  The winner of each "
+     "class\n"
      "of problems is kept in the tuning folder, and used from then on.  --budget is spent on all\n"
      "sizes together; where it ends before the fastest were compared, nothing is kept, nor where\n"
      "what runs anyway was the only one to try.\n",

@@ -234,10 +234,11 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines", NULL, NULL},
     [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
                        "a number of seconds above 0"},
-    [OPTION_FAIL_BELOW] = {"fail-below", 0, "R",
-                           "status 3 where a rate is below R times the earlier file's, beyond the noise "
-                           "that both rows record",
-                           parse_fail_below, "a ratio above 0"},
+    [OPTION_FAIL_BELOW] =
+        {"fail-below", 0, "R",
+         "status 3 where a rate is below R times the earlier file's, beyond the noise "
+         "that both rows record",
+         parse_fail_below, "a ratio above 0"},
     [OPTION_HTML] = {"html", 0, "FILE", "write the report, one page, here", NULL, NULL},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},

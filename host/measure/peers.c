@@ -694,8 +694,7 @@ tsr_status peers_products(const peers_match *asked, void *const operands[], peer
     st = st ? st : list_rivals(&m, err);
     st = st ? st : input_sets_copy(&m.inputs, after, err);
     for (size_t i = 0; i < m.count && !st; i++)
-        if ((!asked->options->stop || !*asked->options->stop) &&
-            wanted(&m.rivals[i].row, context))
+        if ((!asked->options->stop || !*asked->options->stop) && wanted(&m.rivals[i].row, context))
             tell_product(&m, &m.rivals[i], after, told, context);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(after[i]);
