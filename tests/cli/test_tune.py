@@ -315,6 +315,23 @@ class OnDevice(Tuned):
                          ("tiled", c["best"]["parameters"]))
         self.assertIn("tuned: device entry", report["chosen"])
 
+    def test_one_of_several_is_no_choice(self):
+        """Where the time ends behind the first of the candidates, what ran before beside it."""
+        self.multiply(64)
+        alone = 0
+        for budget, tile in (("0.1", "8,16"), ("0.3", "16,32"), ("0.6", "8,32")):
+            (c,) = self.tune("matmul", "--kernel", "tiled", "--set", "TILE=" + tile, "--size", "64",
+                             "--budget", budget)["classes"]
+            ran = [t for t in c["tried"] if t["variant"] == "tiled" and
+                   t["outcome"] in ("slow", "timed", "final")]
+            if len(ran) > 1:
+                continue
+            alone += len(ran)
+            self.assertFalse(c["complete"])
+            self.assertEqual((c["best"], c["kept"]), (None, None))
+        if not alone:
+            self.skipTest("no run ended behind its first candidate")
+
     def broken(self, file, right, wrong):
         """A folder of kernels, one of them broken."""
         source = os.path.join(os.environ.get("TESSERA_SOURCE", ""), "cl")
