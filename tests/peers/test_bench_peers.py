@@ -124,11 +124,13 @@ class Errors(Peers):
         self.assertGreater(row["error_max"], 100 * 2**-24)
 
     def test_one_that_the_budget_left_out(self):
-        """It is not opened for its errors either, and has no rows of them."""
-        rows = self.errors("--budget", "1", FAKE_NAP="2", FAKE_LOG=self.path("log"))
+        """It is not opened for its errors either, and has no rows of them: the first that is opened
+        for its time, if one is, ends the budget."""
+        self.write("log", "")
+        rows = self.errors("--budget", "2", FAKE_NAP="3", FAKE_LOG=self.path("log"))
         self.assertEqual({row["subject"] for row in rows.values()}, {"kernel"})
         with open(self.path("log"), encoding="utf-8") as f:
-            self.assertEqual(len(f.readlines()), 1)
+            self.assertLessEqual(len(f.readlines()), 1)
 
     def test_one_that_fails_later(self):
         """It is timed before its fourth call, and has no errors: its row of times says why."""
