@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 
 static bool same(const result_row *a, const result_row *b)
 {
@@ -98,18 +99,27 @@ typedef struct round_of_peers {
     const error_case *inputs;
 } round_of_peers;
 
+static bench_errors_entry *find_peer(const round_of_peers *r, const result_row *row)
+{
+    result_row peer = *row;
+
+    peer.subject = SUBJECT_PEER;
+    return find(r->errors, &peer);
+}
+
+/* One that was not timed has no errors either, and its row says why. */
+static bool wants_peer(const result_row *row, void *context)
+{
+    return find_peer(context, row) != NULL;
+}
+
 static void take_peer(const result_row *row, const void *result, const tsr_error *why,
                       void *context)
 {
     const round_of_peers *r = context;
-    result_row wanted = *row;
-    bench_errors_entry *entry;
+    bench_errors_entry *entry = find_peer(r, row);
     error_found found;
 
-    wanted.subject = SUBJECT_PEER;
-    entry = find(r->errors, &wanted);
-    if (!entry)
-        return; /* it was not timed either, and its row says why */
     if (!result) {
         refuse(&entry->row[r->inputs->family], why);
         return;
@@ -139,7 +149,7 @@ static tsr_status measure_family(bench_errors *e, const peers_match *match, erro
             measure_kernel(row, match->session, &inputs);
     }
     if (!st && match->list && !stopped(match))
-        st = peers_products(match, inputs.before, take_peer, &round, err);
+        st = peers_products(match, inputs.before, wants_peer, take_peer, &round, err);
     errors_close(&inputs);
     return st;
 }
@@ -151,6 +161,15 @@ tsr_status bench_errors_measure(bench_errors *e, const peers_match *match, tsr_e
     for (int f = 0; f < ERRORS_FAMILIES && e->count && !st && !stopped(match); f++)
         st = measure_family(e, match, (error_family)f, err);
     return st;
+}
+
+void bench_errors_elements(const bench_errors *e, size_t elements[ERRORS_FAMILIES])
+{
+    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+        elements[f] = 0;
+        for (size_t i = 0; i < e->count; i++)
+            elements[f] = size_max(elements[f], e->entries[i].row[f].elements);
+    }
 }
 
 void bench_errors_free(bench_errors *e)

@@ -31,6 +31,9 @@ tsr_status bench_errors_note(bench_errors *e, const result_row *row, tsr_error *
  */
 tsr_status bench_errors_measure(bench_errors *e, const peers_match *match, tsr_error *err);
 
+/** How many elements of each family were compared, which is the same for all that did not fail. */
+void bench_errors_elements(const bench_errors *e, size_t elements[ERRORS_FAMILIES]);
+
 void bench_errors_free(bench_errors *e);
 
 #endif

@@ -9,20 +9,23 @@
 
 enum { DIMENSIONS_MAX = 3 };
 
-static bool read_digits(const char **at, size_t *out)
+/* What comes of reading numbers. */
+typedef enum outcome { READ, MALFORMED, TOO_LARGE } outcome;
+
+static outcome read_digits(const char **at, size_t *out)
 {
     size_t n = 0;
 
     if (!isdigit((unsigned char)**at))
-        return false;
+        return MALFORMED;
     for (; isdigit((unsigned char)**at); ++*at)
         if (!size_mul(n, 10, &n) || !size_add(n, (size_t)(**at - '0'), &n))
-            return false;
+            return TOO_LARGE;
     *out = n;
-    return true;
+    return READ;
 }
 
-static bool read_power(size_t base, size_t exponent, size_t *out)
+static outcome read_power(size_t base, size_t exponent, size_t *out)
 {
     size_t n = 1;
 
@@ -30,21 +33,23 @@ static bool read_power(size_t base, size_t exponent, size_t *out)
         n = base;
     for (size_t i = 0; base >= 2 && i < exponent; i++)
         if (!size_mul(n, base, &n))
-            return false;
+            return TOO_LARGE;
     *out = n;
-    return true;
+    return READ;
 }
 
 /* "1024", "10M" or "2^24"; *at moves behind it. */
-static bool read_number(const char **at, size_t *out)
+static outcome read_number(const char **at, size_t *out)
 {
     size_t exponent, factor = 1;
+    outcome got = read_digits(at, out);
 
-    if (!read_digits(at, out))
-        return false;
+    if (got != READ)
+        return got;
     if (**at == '^') {
         ++*at;
-        return read_digits(at, &exponent) && read_power(*out, exponent, out);
+        got = read_digits(at, &exponent);
+        return got == READ ? read_power(*out, exponent, out) : got;
     }
     if (**at == 'k' || **at == 'K')
         factor = 1000;
@@ -54,29 +59,34 @@ static bool read_number(const char **at, size_t *out)
         factor = 1000000000;
     if (factor > 1)
         ++*at;
-    return size_mul(*out, factor, out);
+    return size_mul(*out, factor, out) ? READ : TOO_LARGE;
 }
 
-/* The dimensions of a size, 1 to 3 of them; 0 where it is none. */
-static size_t read_dimensions(const char *size, size_t out[DIMENSIONS_MAX])
+/* The dimensions of a size, 1 to 3 of them. */
+static outcome read_dimensions(const char *size, size_t out[DIMENSIONS_MAX], size_t *count)
 {
-    size_t count = 0;
+    for (*count = 0; *count < DIMENSIONS_MAX;) {
+        const outcome got = read_number(&size, &out[(*count)++]);
 
-    for (;;) {
-        if (count == DIMENSIONS_MAX || !read_number(&size, &out[count++]))
-            return 0;
-        if (!*size)
-            return count;
+        if (got != READ || !*size)
+            return got;
         if (*size != 'x' && *size != 'X')
-            return 0;
+            return MALFORMED;
         size++;
     }
+    return MALFORMED;
 }
 
-static tsr_status check_size(const operation *op, const char *size, size_t count, size_t wanted,
-                             const char *form, tsr_error *err)
+/* A lone number, or `wanted` of them. */
+static tsr_status read_size(const operation *op, const char *size, size_t wanted, const char *form,
+                            size_t out[DIMENSIONS_MAX], size_t *count, tsr_error *err)
 {
-    if (count == 1 || count == wanted)
+    const outcome got = read_dimensions(size, out, count);
+
+    if (got == TOO_LARGE)
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: a number is at most %zu",
+                        size, SIZE_MAX);
+    if (got == READ && (*count == 1 || *count == wanted))
         return TSR_OK;
     return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of a %s, which is %s", size,
                     op->name, form);
@@ -129,30 +139,36 @@ static tsr_type type_wanted(const operation *op, const options *o)
 }
 
 /* Matrices that follow one another without gaps. */
-static tsr_status lay_out_batch(tsr_matmul_problem *p, tsr_error *err)
+static tsr_status lay_out_batch(const char *size, tsr_matmul_problem *p, tsr_error *err)
 {
     if (size_mul(p->m, p->k, &p->stride_a) && size_mul(p->k, p->n, &p->stride_b) &&
         size_mul(p->m, p->n, &p->stride_c))
         return TSR_OK;
     return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "matmul: matrices of %zu x %zu x %zu exceed %zu elements", p->m, p->n, p->k,
-                    SIZE_MAX);
+                    "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+}
+
+/* The problem is made of the command line alone, so what is wrong with it is too. */
+static tsr_status blame_command_line(tsr_error *err)
+{
+    if (err)
+        err->status = TSR_ENAME;
+    return TSR_ENAME;
 }
 
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err)
 {
-    size_t n[DIMENSIONS_MAX] = {0}, count;
+    size_t n[DIMENSIONS_MAX] = {0}, count = 0;
     tsr_status st = check_options(op, o, err);
 
     if (st)
         return st;
     if (!size)
         size = op == &operation_matmul ? "1024" : op == &operation_matvec ? "4096" : "10M";
-    count = read_dimensions(size, n);
     *out = (problem){.op = op};
     if (op == &operation_matmul) {
-        st = check_size(op, size, count, 3, "n or MxNxK", err);
+        st = read_size(op, size, 3, "n or MxNxK", n, &count, err);
         out->matmul = (tsr_matmul_problem){.type = type_wanted(op, o),
                                            .precision = o->precision,
                                            .m = n[0],
@@ -164,9 +180,9 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                            .c_f32 = o->given[OPTION_OUT_TYPE],
                                            .batch = o->batch};
         if (!st)
-            st = lay_out_batch(&out->matmul, err);
+            st = lay_out_batch(size, &out->matmul, err);
     } else if (op == &operation_matvec) {
-        st = check_size(op, size, count, 2, "n or ROWSxCOLUMNS", err);
+        st = read_size(op, size, 2, "n or ROWSxCOLUMNS", n, &count, err);
         out->matvec = (tsr_matvec_problem){.type = type_wanted(op, o),
                                            .precision = o->precision,
                                            .rows = n[0],
@@ -174,12 +190,13 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                            .trans = o->given[OPTION_TRANS],
                                            .alpha = 1};
     } else {
-        st = check_size(op, size, count, 1, "a number of keys", err);
+        st = read_size(op, size, 1, "a number of keys", n, &count, err);
         out->sort = (tsr_sort_problem){.type = type_wanted(op, o),
                                        .n = n[0],
                                        .descending = o->given[OPTION_DESCENDING],
                                        .argsort = o->given[OPTION_WITH_INDEX]};
     }
     st = st ? st : check_full(op, size, count, n, err);
-    return st ? st : op->check(out, err);
+    st = st ? st : op->check(out, err);
+    return st ? blame_command_line(err) : TSR_OK;
 }

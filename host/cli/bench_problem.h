@@ -16,8 +16,8 @@
  * Each number is digits, digits with k, M or G (10^3, 10^6, 10^9), or BASE^EXPONENT.
  *
  * @param size  NULL: the operation's usual size.
- * @return TSR_OK; TSR_ENAME where size or an option does not go with the operation; or as
- *         operation.check.
+ * @return TSR_OK; TSR_ENAME where size or an option does not go with the operation, or
+ *         operation.check refuses what they make.
  */
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "file/output.h"
 #include "file/target.h"
 
@@ -133,13 +134,15 @@ static void error_text(const result_row *row, char out[CELL])
 
 enum { NAME = 160 };
 
-/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's. */
+/* "cuBLAS 12.4 (tf32)": with the precision where it is not the table's.  Where the choice found
+ * nothing there is no name. */
 static void name_text(const result_row *row, const char *precision, char out[NAME])
 {
     const bool other = strcmp(row->precision, precision) != 0;
 
-    snprintf(out, NAME, "%s%s%s%s%s%s", row->name, row->peer_version[0] ? " " : "",
-             row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
+    snprintf(out, NAME, "%s%s%s%s%s%s", *row->name ? row->name : "(none)",
+             row->peer_version[0] ? " " : "", row->peer_version, other ? " (" : "",
+             other ? row->precision : "", other ? ")" : "");
 }
 
 /* Peers carry their versions. */
@@ -193,13 +196,29 @@ static void units_text(double error, double roundoff, char out[CELL])
     snprintf(out, CELL, "%.3g", error / roundoff);
 }
 
-void row_errors_head(const result_row rows[], size_t families, bool peers)
+/* "4096 elements sampled (special 3950)": the number of families that leave some out, since they
+ * may overflow, stands apart. */
+static void print_elements(const result_row rows[], const size_t elements[], size_t families)
+{
+    const char *before = " (";
+    size_t most = 0;
+
+    for (size_t f = 0; f < families; f++)
+        most = size_max(most, elements[f]);
+    printf("%zu elements%s", most, rows->sampled ? " sampled" : "");
+    for (size_t f = 0; f < families; f++) {
+        if (elements[f] == most)
+            continue;
+        printf("%s%s %zu", before, rows[f].family, elements[f]);
+        before = ", ";
+    }
+    puts(*before == ',' ? ")" : "");
+}
+
+void row_errors_head(const result_row rows[], const size_t elements[], size_t families, bool peers)
 {
     printf("  errors: |C - exact| / (|A| |B|) in units of u = 2^%.0f, ", log2(rows->roundoff));
-    if (rows->sampled)
-        printf("%zu elements sampled\n", rows->elements);
-    else
-        printf("all elements\n");
+    print_elements(rows, elements, families);
     printf("  %-*s %9s", name_width(peers), "", "");
     for (size_t f = 0; f < families; f++)
         printf(" %17s", rows[f].family);

@@ -42,8 +42,12 @@ void row_table_head(const result_row *row, bool peers);
 void row_table_line(const result_row *row, bool peers, double first_ns, double ratio,
                     const char *precision);
 
-/** The head of a table of errors, of a row of RESULT_ERROR of each of `families` families. */
-void row_errors_head(const result_row rows[], size_t families, bool peers);
+/**
+ * The head of a table of errors, of a row of RESULT_ERROR of each of `families` families.
+ *
+ * @param elements  Compared of each family.
+ */
+void row_errors_head(const result_row rows[], const size_t elements[], size_t families, bool peers);
 
 /** One variant or peer: its rows, one for each family. */
 void row_errors_line(const result_row rows[], size_t families, bool peers, const char *precision);

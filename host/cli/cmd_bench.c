@@ -37,6 +37,7 @@ typedef struct bench {
     bench_options how;
     uint64_t start;
     size_t rows, done; /* to measure; measured or refused */
+    size_t told, late; /* rows of variants and peers; of them, left out by the budget */
     size_t timed;
     bool limits_missing;
     bool unkept; /* a row could not be written */
@@ -93,6 +94,8 @@ static void keep_row(bench *b, const result_row *row)
 {
     tsr_error err = {0};
 
+    b->told += row->kind != RESULT_ERROR;
+    b->late += row->outcome == RESULT_LATE;
     for (size_t i = 0; i < b->file_count; i++) {
         if (!row_file_add(&b->files[i], row, &err))
             continue;
@@ -275,6 +278,7 @@ static void bench_errors_of(bench *b, const problem *p)
 {
     const peers_match match = {
         .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
+    size_t elements[ERRORS_FAMILIES];
     tsr_error err = {0};
 
     show_progress(b, p, "errors");
@@ -283,8 +287,9 @@ static void bench_errors_of(bench *b, const problem *p)
         worsen(b, complain("errors", &err, b->session));
     } else if (!ended(b) && b->errors.count) {
         clear_progress(b);
+        bench_errors_elements(&b->errors, elements);
         if (b->table)
-            row_errors_head(b->errors.entries->row, ERRORS_FAMILIES, b->peers != NULL);
+            row_errors_head(b->errors.entries->row, elements, ERRORS_FAMILIES, b->peers != NULL);
         for (size_t i = 0; i < b->errors.count; i++)
             tell_errors(b, &b->errors.entries[i]);
     }
@@ -348,7 +353,7 @@ static tsr_status open_files(bench *b, tsr_error *err)
     b->table =
         !(path && b->files[0].stream == stdout) && !b->o->given[OPTION_JSON] && (path || !csv);
     if (!st && !b->table && !(path && b->files[0].stream == stdout))
-        st = row_file_open("-", csv && !b->o->given[OPTION_JSON], &b->files[b->file_count++], err);
+        st = row_file_open("-", csv, &b->files[b->file_count++], err);
     return st;
 }
 
@@ -388,9 +393,12 @@ static int finish(bench *b)
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
             worsen(b, complain(b->o->command, &err, NULL));
-    if (!ended(b) && b->done < b->rows && spent(b))
-        fprintf(stderr, "tessera: %s: the budget is over: %zu of %zu rows are done\n",
-                b->o->command, b->done, b->rows);
+    if (b->late && !ended(b))
+        fprintf(stderr,
+                "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are done, and a "
+                "--budget above %s takes more of them\n",
+                b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->told - b->late, b->told,
+                b->o->value[OPTION_BUDGET]);
     else if (!ended(b) && !b->status && !b->timed) {
         tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
         worsen(b, complain(b->o->command, &err, NULL));

@@ -95,34 +95,63 @@ static tsr_status write_text(output **to, const text *t, tsr_error *err)
     return st;
 }
 
-/* The table, then the page: both are made before either is put in place. */
-static tsr_status write_outputs(const options *o, const comparison *c, const compare_file *errors,
-                                tsr_error *err)
+/* Where the comparison goes. */
+typedef struct outputs {
+    output *table, *page; /* page: NULL without --html */
+} outputs;
+
+/* -o and --html name files of their own: told before a result is read, and not after it is lost. */
+static tsr_status check_output(const options *o, const output *to, const char *option,
+                               const char *path, tsr_error *err)
+{
+    for (size_t i = 0; i < o->operand_count; i++)
+        if (output_is(to, o->operand[i]))
+            return tsr_fail(err, TSR_ENAME, 0, "%s %s would overwrite the input %s", option, path,
+                            o->operand[i]);
+    return TSR_OK;
+}
+
+static tsr_status outputs_open(const options *o, outputs *out, tsr_error *err)
 {
     const char *table_path = o->given[OPTION_OUTPUT] ? o->value[OPTION_OUTPUT] : "-";
-    output *table = NULL, *page = NULL;
-    text table_text = {0}, page_text = {0};
-    tsr_status st = output_open(table_path, &table, err);
+    const char *page_path = o->value[OPTION_HTML];
+    tsr_status st = output_open(table_path, &out->table, err);
 
-    if (!st && o->given[OPTION_HTML])
-        st = output_open(o->value[OPTION_HTML], &page, err);
-    if (!st && page && output_same(table, page))
-        st = tsr_fail(err, TSR_EINVAL, 0,
+    st = st ? st : check_output(o, out->table, "-o", table_path, err);
+    if (!st && page_path)
+        st = output_open(page_path, &out->page, err);
+    if (!st && page_path)
+        st = check_output(o, out->page, "--html", page_path, err);
+    if (!st && page_path && output_same(out->table, out->page))
+        st = tsr_fail(err, TSR_ENAME, 0,
                       "the table and the page would both be written to '%s': give one of them "
                       "another file (-o, --html)",
-                      o->value[OPTION_HTML]);
+                      page_path);
+    return st;
+}
+
+static void outputs_discard(outputs *out)
+{
+    output_discard(out->table);
+    output_discard(out->page);
+}
+
+/* The page, then the table: both are made before either is put in place. */
+static tsr_status write_outputs(const options *o, const comparison *c, const compare_file *errors,
+                                outputs *out, tsr_error *err)
+{
+    text table = {0}, page = {0};
+    tsr_status st = TSR_OK;
+
+    format(o, c, &table);
+    if (out->page)
+        st = report_html(c, errors, &page, err);
+    if (!st && out->page)
+        st = write_text(&out->page, &page, err);
     if (!st)
-        format(o, c, &table_text);
-    if (!st && page)
-        st = report_html(c, errors, &page_text, err);
-    if (!st && page)
-        st = write_text(&page, &page_text, err);
-    if (!st)
-        st = write_text(&table, &table_text, err);
-    output_discard(table);
-    output_discard(page);
-    text_free(&table_text);
-    text_free(&page_text);
+        st = write_text(&out->table, &table, err);
+    text_free(&table);
+    text_free(&page);
     return st;
 }
 
@@ -158,7 +187,8 @@ static void append_loss(const comparison *c, size_t line, size_t column, text *o
     compare_group_name(c->lines[line].what, out);
     text_append(out, ": ");
     compare_name(&c->lines[line], out);
-    text_format(out, " (%.3f, within the noise %.3f at most, in %s)", v.ratio, v.favourable,
+    text_format(out, " (%.3f of that in %s, within the noise %.3f at most, in %s)", v.ratio,
+                c->files[c->columns[c->columns[column].base].file].path, v.favourable,
                 c->files[c->columns[column].file].path);
 }
 
@@ -188,8 +218,8 @@ static int judge(const options *o, const comparison *c)
                  "nothing to judge",
                  COMPARE_SAMPLES_LEAST);
     else if (lost)
-        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g of the one before: %s", lost,
-                 judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
+        tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s",
+                 lost, judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
     text_free(&losses);
     return err.status == TSR_OK ? EXIT_DONE : complain(o->command, &err, NULL);
 }
@@ -197,6 +227,7 @@ static int judge(const options *o, const comparison *c)
 int cmd_compare(const options *o)
 {
     inputs in = {0};
+    outputs out = {0};
     comparison c = {0};
     tsr_error err = {0};
     tsr_status st;
@@ -204,13 +235,13 @@ int cmd_compare(const options *o)
 
     if (o->given[OPTION_FAIL_BELOW] && o->operand_count < 2)
         return wrong_usage("compare: --fail-below needs two files or more, and one is given");
-    if (o->given[OPTION_JSON] && o->given[OPTION_CSV])
-        return wrong_usage("compare: --json and --csv exclude each other");
-    st = inputs_read(o, &in, &err);
+    st = outputs_open(o, &out, &err);
+    if (!st)
+        st = inputs_read(o, &in, &err);
     if (!st)
         st = compare_build(in.file, in.count, &c, &err);
     if (!st)
-        st = write_outputs(o, &c, in.errors, &err);
+        st = write_outputs(o, &c, in.errors, &out, &err);
     if (st) {
         status = complain(o->command, &err, NULL);
     } else {
@@ -219,6 +250,7 @@ int cmd_compare(const options *o)
         if (o->given[OPTION_FAIL_BELOW])
             status = judge(o, &c);
     }
+    outputs_discard(&out);
     compare_close(&c);
     inputs_free(&in);
     return status;

@@ -39,6 +39,8 @@ typedef struct tuning_run {
     tuning entries[SIZES_MAX];
     size_t entry_count;
     size_t wrong; /* candidates whose result was wrong */
+    bool ran;     /* something that the search may choose */
+    text reason;  /* why the first that did not run did not */
     json_t *classes;
     bool on_terminal;
 } tuning_run;
@@ -149,6 +151,21 @@ static tsr_status keep(tuning_run *r, const problem *problems, size_t count,
     return tuning_store(entry, where, err);
 }
 
+/* What its candidates say of the whole run. */
+static void note_candidates(tuning_run *r, const tune_result *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const tune_candidate *c = &found->tried[i];
+
+        r->wrong += c->outcome == TUNE_WRONG;
+        if (c->outside)
+            continue;
+        r->ran = r->ran || c->outcome >= TUNE_SLOW;
+        if (c->detail[0] && !r->reason.length)
+            text_format(&r->reason, "%s/%s: %s", r->plan.op->name, c->variant->name, c->detail);
+    }
+}
+
 static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
 {
     tune_result found;
@@ -163,8 +180,7 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
     if (found.best)
         st = keep(r, problems, count, &found, &where, err);
     report.where = text_get(&where);
-    for (size_t i = 0; i < found.count; i++)
-        r->wrong += found.tried[i].outcome == TUNE_WRONG;
+    note_candidates(r, &found);
     if (r->classes)
         json_array_append_new(r->classes, tune_report_json(&report));
     else
@@ -177,6 +193,10 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
                 r->o->command);
     if (found.undecided)
         fprintf(stderr, "tessera: %s: nothing kept: the time was too short\n", r->o->command);
+    if (found.alone)
+        fprintf(stderr,
+                "tessera: %s: nothing kept: %s, which runs as before, was compared with nothing\n",
+                r->o->command, found.before->variant->name);
     tune_result_free(&found);
     text_free(&where);
     if (searched != TSR_OK) {
@@ -239,6 +259,10 @@ static tsr_status check_command(tuning_run *r, tsr_error *err)
 
     if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
         return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");
+    /* The variants without such a tunable would be searched as if nothing had been said. */
+    if (!st && o->set_count && !r->options.variant)
+        return tsr_fail(err, TSR_ENAME, 0, "--set %s needs --kernel V, whose tunable it is",
+                        o->set[0]);
     st = st ? st : tune_check(r->plan.op, &r->options, err);
     return st ? st : plan_sizes(o, o->size, o->size_count, &r->plan, err);
 }
@@ -268,6 +292,7 @@ static tsr_status prepare(tuning_run *r, tsr_error *err)
 static int finish(tuning_run *r)
 {
     int status = EXIT_DONE;
+    tsr_error err = {0};
 
     if (r->classes) {
         status =
@@ -275,7 +300,17 @@ static int finish(tuning_run *r)
                                  r->plan.op->name, "device", device_identity(r->choice.device[0]),
                                  "seed", json_count(r->o->seed), "classes", r->classes));
     }
-    return interrupted(r) ? EXIT_INTERRUPTED : r->wrong ? EXIT_BOUND : status;
+    if (interrupted(r))
+        return EXIT_INTERRUPTED;
+    if (r->wrong)
+        return EXIT_BOUND;
+    if (!r->ran && !r->reason.length) {
+        fprintf(stderr, "tessera: %s: nothing ran: the time was too short\n", r->o->command);
+    } else if (!r->ran) {
+        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran: %s", text_get(&r->reason));
+        return complain(r->o->command, &err, NULL);
+    }
+    return status;
 }
 
 int cmd_tune(const options *o)
@@ -309,6 +344,7 @@ int cmd_tune(const options *o)
     if (st != TSR_OK && !status)
         status = complain(o->command, &err, NULL);
     output_discard(r.file);
+    text_free(&r.reason);
     json_decref(r.classes);
     tsr_session_close(r.session);
     choice_close(&r.choice);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/bench_problem.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
 #include "cli/device_choice.h"
@@ -138,10 +139,12 @@ static int finish(const options *o, tally *t, int status)
     return status;
 }
 
-/* --kernel and --set are checked once, before any device is opened. */
+/* --kernel, --set and --type are checked once, before any device is opened. */
 static tsr_status check_names(const options *o, const operation *op, bool *named, tsr_error *err)
 {
     const char *name = o->value[OPTION_KERNEL];
+    problem of_type;
+    tsr_status st = TSR_OK;
 
     if (name && !strcmp(name, "all"))
         name = NULL;
@@ -149,7 +152,9 @@ static tsr_status check_names(const options *o, const operation *op, bool *named
     if (name && !op)
         return tsr_fail(err, TSR_ENAME, 0, "--kernel %s needs the operation, whose variant it is",
                         name);
-    return kernel_choice(op, name, o, NULL, NULL, err);
+    if (op && o->given[OPTION_TYPE])
+        st = bench_problem(op, NULL, o, &of_type, err);
+    return st ? st : kernel_choice(op, name, o, NULL, NULL, err);
 }
 
 int cmd_verify(const options *o)

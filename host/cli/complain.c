@@ -52,16 +52,21 @@ int complain(const char *what, const tsr_error *err, const tsr_session *session)
     return exit_status(err->status);
 }
 
+static void say(const char *head, const char *format, va_list args)
+{
+    fputs(head, stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
 int wrong_usage(const char *format, ...)
 {
     va_list args;
 
     fflush(stdout);
-    fputs("tessera: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say("tessera: ", format, args);
     va_end(args);
-    fputc('\n', stderr);
     return EXIT_USAGE;
 }
 
@@ -74,15 +79,22 @@ void show_build_log(const char *log)
         fputc('\n', stderr);
 }
 
+void warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("tessera: warning: ", format, args);
+    va_end(args);
+}
+
 void hint(const char *format, ...)
 {
     va_list args;
 
-    fputs("hint: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say("hint: ", format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 int out_of_memory(void)
@@ -96,5 +108,5 @@ void warn_failures(const tsr_devices *list)
     const char *line;
 
     for (size_t i = 0; (line = tsr_devices_failure(list, i)); i++)
-        fprintf(stderr, "tessera: warning: %s\n", line);
+        warn("%s", line);
 }

@@ -37,6 +37,9 @@ int wrong_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** A compiler's log as it is, with a line end behind it. */
 void show_build_log(const char *log);
 
+/** A line that begins with "tessera: warning: ". */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** A line that begins with "hint: ". */
 void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -148,10 +148,11 @@ static const command commands[] = {
     {"tune", "OP [--size S]... [--device D] [--budget SECONDS]",
      "search the tunables of an operation's variants, and keep the best",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24.\n"
-     "--set takes lists: NAME=V1,V2.  The winner of each class of problems is kept in the tuning\n"
-     "folder, and used from then on.  --budget is spent on all sizes together; where it ends "
-     "before\n"
-     "the fastest were compared, nothing is kept.\n",
+     "--set takes lists, NAME=V1,V2, for the variant that --kernel names.  The winner of each "
+     "class\n"
+     "of problems is kept in the tuning folder, and used from then on.  --budget is spent on all\n"
+     "sizes together; where it ends before the fastest were compared, nothing is kept, nor where\n"
+     "what runs anyway was the only one to try.\n",
      cmd_tune, 1, 1, TAKES_SEARCH,
      "--size      some that occur, of three to five classes of problems\n" DEFAULT_DEVICE
          DEFAULT_SOURCES "--kernel    every variant\n"
@@ -271,6 +272,14 @@ static int take_kernel(const command *c, options *o)
     return EXIT_DONE;
 }
 
+/* Rows are of one format, wherever they go. */
+static int check_formats(const command *c, const options *o)
+{
+    if (o->given[OPTION_CSV] && o->given[OPTION_JSON])
+        return wrong_usage("%s: --json and --csv exclude each other", c->name);
+    return EXIT_DONE;
+}
+
 static int run_command(const command *c, int argc, char **argv)
 {
     options o;
@@ -289,7 +298,8 @@ static int run_command(const command *c, int argc, char **argv)
         status = wrong_usage("%s: %zu of %zu inputs given: usage is 'tessera %s %s'", c->name,
                              o.operand_count, c->operands_min, c->name, c->usage);
     } else {
-        status = take_kernel(c, &o);
+        status = check_formats(c, &o);
+        status = status ? status : take_kernel(c, &o);
         status = status ? status : c->run(&o);
     }
     options_free(&o);

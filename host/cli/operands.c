@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "cli/complain.h"
 #include "file/block.h"
 #include "ops/real.h"
 
@@ -65,6 +66,7 @@ static tsr_status read_file(const options *o, const char *file, tsr_type as, arr
                             tsr_error *err)
 {
     tsr_status st = array_read(file, out, err);
+    size_t overflowed = 0;
 
     if (st)
         return st;
@@ -74,7 +76,14 @@ static tsr_status read_file(const options *o, const char *file, tsr_type as, arr
             "%s holds two bytes an element and not what they mean; --as bf16 takes them "
             "for bfloat16",
             input_name(file));
-    return o->given[OPTION_AS] ? array_convert(out, as, err) : TSR_OK;
+    if (o->given[OPTION_AS])
+        st = array_convert(out, as, &overflowed, err);
+    /* --quiet is for summaries: a result that is right, of other values, looks like any other. */
+    if (overflowed)
+        warn("%s: %zu of %zu values %s infinite as %s, whose largest is %.6g", input_name(file),
+             overflowed, array_count(out), overflowed == 1 ? "is" : "are", tsr_type_name(as),
+             real_most(as));
+    return st;
 }
 
 /* Read `count` files, NULL for one that is not given, into arrays of one type; what --add names,
@@ -331,6 +340,14 @@ static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
         return TSR_OK;
     return make_zeros(&(array){.type = TSR_I64, .rank = 1, .shape = {keys->shape[0]}}, &x->array[1],
                       err);
+}
+
+tsr_status operands_check_as(const operation *op, const options *o, tsr_error *err)
+{
+    if (!o->given[OPTION_AS] || takes_type(op, o->as))
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0, "%s takes no --as %s: --as f32 or --as f64", op->name,
+                    o->value[OPTION_AS]);
 }
 
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err)

@@ -29,6 +29,9 @@ typedef struct operands {
  */
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err);
 
+/** TSR_ENAME where --as names a type that the operation does not take: no file is read for that. */
+tsr_status operands_check_as(const operation *op, const options *o, tsr_error *err);
+
 void operands_free(operands *x);
 
 /** What messages call an input: its path, or "standard input" for "-".  NULL stays NULL. */

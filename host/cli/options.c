@@ -188,8 +188,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
     [OPTION_AS] =
         {"as", 0, "TYPE",
-         "convert every input to f32, f64, f16 or bf16 first; bf16 also takes what is two "
-         "bytes without a type",
+         "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
+         "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
     [OPTION_TYPE] =
         {"type", 0, "TYPE",
@@ -236,10 +236,11 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines", NULL, NULL},
     [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
                        "a number of seconds above 0"},
-    [OPTION_FAIL_BELOW] = {"fail-below", 0, "R",
-                           "status 3 where a rate is below R times the first's, beyond the noise "
-                           "that both rows record",
-                           parse_fail_below, "a ratio above 0"},
+    [OPTION_FAIL_BELOW] =
+        {"fail-below", 0, "R",
+         "status 3 where a rate is below R times the earlier file's, beyond the noise "
+         "that both rows record",
+         parse_fail_below, "a ratio above 0"},
     [OPTION_HTML] = {"html", 0, "FILE", "write the report, one page, here", NULL, NULL},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},

@@ -77,7 +77,7 @@ static const char *role(const tune_result *found, const tune_candidate *c)
     if (c == found->best)
         return c == found->before ? "chosen, as before" : "chosen";
     if (c == found->before)
-        return c->tied ? "before; a tie" : "before";
+        return c->tied && !found->alone ? "before; a tie" : "before";
     return c->tied ? "a tie" : "";
 }
 
@@ -136,6 +136,8 @@ void tune_report_print(const tune_report *r)
     tuning_class_text(r->problems[0].op, text_get(&holds), &problems);
     if (found->undecided)
         printf("  nothing kept: the fastest were not compared\n");
+    else if (found->alone)
+        printf("  nothing kept: it was compared with nothing, and runs as before\n");
     else if (!found->best)
         printf("  nothing kept: nothing ran\n");
     else if (*r->where)

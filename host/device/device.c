@@ -366,18 +366,36 @@ static bool matches(const tsr_device *d, const char *which)
            contains(d->facts.name, which);
 }
 
+/* "0:0 NAME (PLATFORM), host" */
+static void append_devices(const tsr_devices *list, text *out)
+{
+    for (size_t i = 0; i + 1 < list->count; i++)
+        text_format(out, "%u:%u %s (%s), ", list->device[i].platform_index,
+                    list->device[i].device_index, list->device[i].facts.name,
+                    list->device[i].facts.platform);
+    text_append(out, "host");
+}
+
 static tsr_status no_match(const tsr_devices *list, const char *which, const char *how,
                            tsr_error *err)
 {
     text there = {0};
 
-    for (size_t i = 0; i + 1 < list->count; i++)
-        text_format(&there, "%u:%u %s (%s), ", list->device[i].platform_index,
-                    list->device[i].device_index, list->device[i].facts.name,
-                    list->device[i].facts.platform);
-    tsr_fail(err, TSR_ENAME, 0, "device '%s' %s; there are %shost", which, how, text_get(&there));
+    append_devices(list, &there);
+    tsr_fail(err, TSR_ENAME, 0, "device '%s' %s; there are %s", which, how, text_get(&there));
     text_free(&there);
     return TSR_ENAME;
+}
+
+/* The name is right, and the machine has no such device. */
+static tsr_status none_of_kind(const tsr_devices *list, const char *kind, tsr_error *err)
+{
+    text there = {0};
+
+    append_devices(list, &there);
+    tsr_fail(err, TSR_ENODEVICE, 0, "no %s was found; there are %s", kind, text_get(&there));
+    text_free(&there);
+    return TSR_ENODEVICE;
 }
 
 /* The first device of a kind, or NULL. */
@@ -419,12 +437,12 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
                               size_t max, size_t *count, tsr_error *err)
 {
     static const struct {
-        const char *name;
+        const char *name, *text;
         device_kind kind;
-    } kinds[] = {{"cpu", DEVICE_CPU},
-                 {"gpu", DEVICE_GPU},
-                 {"accelerator", DEVICE_ACCELERATOR},
-                 {"host", DEVICE_HOST}};
+    } kinds[] = {{"cpu", "CPU", DEVICE_CPU},
+                 {"gpu", "GPU", DEVICE_GPU},
+                 {"accelerator", "accelerator", DEVICE_ACCELERATOR},
+                 {"host", "host", DEVICE_HOST}};
     const tsr_device *found[1];
     size_t n;
 
@@ -447,7 +465,7 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
             continue;
         found[0] = first_of(list, kinds[i].kind);
         if (!found[0])
-            return no_match(list, which, "is not there", err);
+            return none_of_kind(list, kinds[i].text, err);
         out[0] = found[0];
         *count = 1;
         return TSR_OK;

@@ -45,8 +45,12 @@ void array_free(array *a);
  */
 tsr_status array_read(const char *path, array *out, tsr_error *err);
 
-/** Convert in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.
- *  TSR_EINVAL for other targets. */
-tsr_status array_convert(array *a, tsr_type to, tsr_error *err);
+/**
+ * Convert in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.
+ *
+ * @param overflowed  Receives how many finite elements became infinite.  May be NULL.
+ * @return TSR_OK; TSR_EINVAL for other targets; TSR_EOVERFLOW; TSR_ENOMEM.
+ */
+tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -87,9 +88,9 @@ static void set(tsr_type to, void *data, size_t i, const array *from)
     }
 }
 
-tsr_status array_convert(array *a, tsr_type to, tsr_error *err)
+tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err)
 {
-    size_t count = array_count(a);
+    size_t count = array_count(a), lost = 0;
     void *data = NULL;
     tsr_status status;
 
@@ -98,6 +99,8 @@ tsr_status array_convert(array *a, tsr_type to, tsr_error *err)
                         "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
                         "can be asked for",
                         tsr_type_name(a->type), tsr_type_name(to));
+    if (overflowed)
+        *overflowed = 0;
     if (a->type == to)
         return TSR_OK;
     if (count > SIZE_MAX / tsr_type_size(to))
@@ -109,8 +112,12 @@ tsr_status array_convert(array *a, tsr_type to, tsr_error *err)
         if (status)
             return status;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         set(to, data, i, a);
+        lost += isinf(get_f64(to, data, i)) && !isinf(get_f64(a->type, a->data, i));
+    }
+    if (overflowed)
+        *overflowed = lost;
     free(a->data);
     a->data = data;
     a->type = to;

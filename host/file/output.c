@@ -101,6 +101,17 @@ int output_same(const output *a, const output *b)
     return target_same(&a->target, &b->target);
 }
 
+int output_is(const output *o, const char *path)
+{
+    const struct stat *there = &o->target.stat;
+    struct stat s;
+
+    /* A terminal or a null device may well be both. */
+    return o->target.exists && S_ISREG(there->st_mode) &&
+           (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &s) : stat(path, &s)) == 0 &&
+           s.st_dev == there->st_dev && s.st_ino == there->st_ino;
+}
+
 static tsr_status write_fully(const output *o, int fd, const char *bytes, size_t size,
                               tsr_error *err)
 {

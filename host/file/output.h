@@ -27,6 +27,10 @@ tsr_status output_open(const char *path, output **out, tsr_error *err);
  * output. */
 int output_same(const output *a, const output *b);
 
+/** Nonzero where the output would write to the regular file at `path`, by whatever names; "-" is
+ * standard input. */
+int output_is(const output *o, const char *path);
+
 /**
  * Write an array: .mtx (array format, %.17g) where the path ends in ".mtx",
  * else .npy version 1.0 with data aligned to 64 bytes.  Nothing is visible

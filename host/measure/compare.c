@@ -41,7 +41,8 @@ static bool same_column(const result_row *a, const result_row *b)
 
 void compare_name(const compare_line *line, text *out)
 {
-    text_append(out, line->what->name);
+    /* Of a problem that no kernel takes. */
+    text_append(out, *line->what->name ? line->what->name : "(none)");
     if (line->by_parameters)
         text_format(out, " [%s]", *line->what->parameters ? line->what->parameters : "default");
 }

@@ -405,6 +405,9 @@ static void open_rival(const match *m, rival *r)
         why = late = too_late(m, 0);
     if (!why)
         why = enter_rival(r, &wanted, reason);
+    /* Opening may have built its kernels, and its first call may build more. */
+    if (!why)
+        why = late = too_late(m, 0);
     if (!why && (prove_rival(m, r, &err) || find_pace(m, r, &err)))
         why = err.message;
     if (why)
@@ -676,8 +679,8 @@ static void tell_product(const match *m, rival *r, void *const after[], peers_re
     r->state = NULL;
 }
 
-tsr_status peers_products(const peers_match *asked, void *const operands[], peers_result *told,
-                          void *context, tsr_error *err)
+tsr_status peers_products(const peers_match *asked, void *const operands[], peers_wanted *wanted,
+                          peers_result *told, void *context, tsr_error *err)
 {
     match m = {.asked = *asked, .inputs = {.problem = asked->problem}};
     void *after[OPERANDS_MAX] = {0};
@@ -691,7 +694,7 @@ tsr_status peers_products(const peers_match *asked, void *const operands[], peer
     st = st ? st : list_rivals(&m, err);
     st = st ? st : input_sets_copy(&m.inputs, after, err);
     for (size_t i = 0; i < m.count && !st; i++)
-        if (!asked->options->stop || !*asked->options->stop)
+        if ((!asked->options->stop || !*asked->options->stop) && wanted(&m.rivals[i].row, context))
             tell_product(&m, &m.rivals[i], after, told, context);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(after[i]);

@@ -69,13 +69,16 @@ tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, t
 typedef void peers_result(const result_row *row, const void *result, const tsr_error *err,
                           void *context);
 
+/** Whether the product of a peer is wanted; of one that is not, nothing is opened or called. */
+typedef bool peers_wanted(const result_row *row, void *context);
+
 /**
- * One call of every loaded peer of a product, untimed and not judged, on these operands, which are
- * as operation.operands has them.
+ * One call of every loaded peer of a product that is wanted, untimed and not judged, on these
+ * operands, which are as operation.operands has them.
  *
  * @return TSR_OK, whatever becomes of the peers; TSR_ENOMEM; TSR_ECL.
  */
-tsr_status peers_products(const peers_match *asked, void *const operands[], peers_result *told,
-                          void *context, tsr_error *err);
+tsr_status peers_products(const peers_match *asked, void *const operands[], peers_wanted *wanted,
+                          peers_result *told, void *context, tsr_error *err);
 
 #endif

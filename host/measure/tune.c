@@ -636,7 +636,8 @@ static size_t try_before(search *x)
 }
 
 /* Only what the finals have compared wins: the search's own times are of a few samples each, and
- * of other moments.  One candidate alone is a choice where no other is left to try. */
+ * of other moments.  One candidate alone is a choice where no other is left to try and it is not
+ * what a call runs until now, which runs anyway. */
 static void decide(search *x)
 {
     tune_result *r = x->result;
@@ -644,9 +645,10 @@ static void decide(search *x)
     bool decided;
 
     for (size_t i = 0; i < r->count; i++)
-        ran += r->tried[i].outcome >= TUNE_SLOW;
-    decided = r->best && r->best->outcome == TUNE_FINAL && (ran > 1 || r->complete);
-    r->undecided = r->best && !decided;
+        ran += r->tried[i].outcome >= TUNE_SLOW && !r->tried[i].outside;
+    r->alone = ran == 1 && r->complete && r->best && r->best == r->before;
+    decided = r->best && r->best->outcome == TUNE_FINAL && (ran > 1 || r->complete) && !r->alone;
+    r->undecided = r->best && !decided && !r->alone;
     if (!decided)
         r->best = r->fastest = NULL;
 }

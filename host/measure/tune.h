@@ -65,13 +65,15 @@ typedef struct tune_options {
 typedef struct tune_result {
     tune_candidate *tried; /* count of them, in the order of trying; tune_result_free */
     size_t count;
-    const tune_candidate *best;    /* one of them, NULL where nothing ran, or `undecided` */
+    const tune_candidate *best;    /* one of them, NULL where nothing ran, `undecided` or `alone` */
     const tune_candidate *fastest; /* of the finalists: it may be tied with a simpler best */
     const tune_candidate *before;  /* what a call runs until now, NULL where it was not timed */
     bool surpassed; /* `before` is outside and faster than the best, which takes its place */
     double spread;  /* of the finalists' times, what a tie is within */
     bool complete;  /* every suited combination of every variant was tried */
     bool undecided; /* something ran, and there was no time to compare it in finals */
+    bool alone;     /* nothing ran but what a call runs until now, and nothing else is left to try:
+                       it was compared with nothing */
     bool stopped;
 } tune_result;
 

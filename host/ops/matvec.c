@@ -667,8 +667,8 @@ static tsr_status too_large(const tsr_matvec_problem *m, const char *what, size_
                             size_t offset, tsr_error *err)
 {
     return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "matvec: %s of %zu x %zu, %zu elements after offset %zu, exceeds size_t bytes",
-                    what, m->rows, m->columns, elements, offset);
+                    "matvec: %s of %zu x %zu, %zu elements after offset %zu, exceeds %zu bytes",
+                    what, m->rows, m->columns, elements, offset, SIZE_MAX);
 }
 
 /* Bytes of an array of `count` elements from `offset`; false on overflow. */
@@ -710,7 +710,8 @@ static tsr_status check(const problem *p, tsr_error *err)
                         lda, m->columns);
     if (!matrix_span(m, &span))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matvec: A of %zu rows at lda %zu exceeds size_t elements", m->rows, lda);
+                        "matvec: A of %zu rows at lda %zu exceeds %zu elements", m->rows, lda,
+                        SIZE_MAX);
     if (!array_bytes(m->type, m->offset_a, span, &bytes))
         return too_large(m, "A", span, m->offset_a, err);
     if (!array_bytes(m->type, m->offset_x, length_x, &bytes))

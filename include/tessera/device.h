@@ -52,10 +52,11 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  * @param out    Receives up to max devices, borrowed from the list.
  * @param count  Receives how many were written, 1 to max.
  * @return TSR_OK; TSR_EINVAL where max is 0;
- *         TSR_ENODEVICE where no OpenCL device is usable at all;
- *         TSR_ENAME where `which` names none, or (unless it is "all") several:
- *         the message lists what there is.  "cpu", "gpu" and "accelerator"
- *         name the first device of that type.
+ *         TSR_ENODEVICE where no OpenCL device is usable at all, or none is of
+ *         the type that "cpu", "gpu" or "accelerator" asks for, each of which
+ *         names the first of its type;
+ *         TSR_ENAME where another name is of none, or (unless it is "all") of
+ *         several.  The message lists what there is.
  */
 tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const tsr_device **out,
                               size_t max, size_t *count, tsr_error *err);

@@ -117,7 +117,7 @@ class Kernels(Bench):
         self.assertEqual((row["problem"], row["precision"]), ("8x8x8 float16", "f16"))
         self.fail_with(2, "bench", "sort", "--batch", "3", says="sort has no --batch")
         self.fail_with(2, "bench", "matmul", "--batch", "0", says="--batch")
-        self.fail_with(1, "bench", "matvec", "--type", "f16",
+        self.fail_with(2, "bench", "matvec", "--type", "f16",
                        says="takes float32 or float64, not float16")
 
     def bench_broken(self, old, new):
@@ -268,7 +268,7 @@ class Errors(Bench):
         r = self.bench("matmul", "--size", "30x20x512", "--size", "8x9x512", "--kernel", "openmp",
                        "--errors", "-o", "r.json")
         self.assertEqual(len(re.findall(
-            r"(?m)^  errors: .*u = 2\^-24, all elements$\n"
+            r"(?m)^  errors: .*u = 2\^-24, \d+ elements \(special \d+\)$\n"
             r"^ +uniform +wide +cancelling +special$\n"
             r"^  kernel +GFLOP/s( +max +rms){4} +classes$\n"
             r"^  openmp +[\d.]+( +[\d.]+){8} +right$", r.out)), 2)
@@ -285,6 +285,19 @@ class Errors(Bench):
                                         r'<td class="n">\S+ GFLOP/s</td>'
                                         r'(?:<td class="n">[\d.]+</td>){8}<td class="n">0</td>',
                                         part)), 2)
+
+    def test_elements_of_each_family(self):
+        """The head of the table says what the rows say: special inputs leave some out."""
+        for type_ in ("f32", "f16"):
+            r = self.bench("matmul", "--size", "40x40x100", "--kernel", "ikj", "--type", type_,
+                           "--errors", "-o", "r.json", "--budget", "1")
+            with open(self.path("r.json"), encoding="utf-8") as f:
+                n = {row["family"]: row["elements"] for row in rows_of(f.read())
+                     if row["kind"] == "error"}
+            self.assertEqual(n["uniform"], 1600)
+            self.assertLess(n["special"], 1600)
+            less = ", ".join("%s %d" % x for x in n.items() if x[1] < 1600)
+            self.assertRegex(r.out, r"(?m)^  errors: .*, 1600 elements \(%s\)$" % less)
 
     def test_what_does_not_run_has_no_errors(self):
         rows = self.rows("matmul", "--size", "64", "--kernel", "openmp", "--errors", "--budget",
@@ -357,6 +370,12 @@ class Host(Bench):
         rows = self.rows("matvec", "--size", "12", "--size", "3x4", "--trans", "--budget", "0.2")
         self.assertEqual([r["size"] for r in rows], ["12x12", "3x4"])
 
+    def test_a_problem_that_nothing_takes(self):
+        """The library chooses nothing, so there is no name to tell."""
+        r = self.tessera("bench", "sort", "--size", "2^60", *self.device)
+        self.assertEqual(r.status, 1, r)
+        self.assertRegex(r.out, r"(?m)^  \(none\) +unsuited: it needs \d+ bytes")
+
     def test_files(self):
         """-o takes the rows while the table goes to standard output; CSV on request."""
         r = self.bench("sort", "--size", "100", "--size", "200", "-o", "r.json", *QUICK)
@@ -411,7 +430,12 @@ class Host(Bench):
                 (("matmul", "--size", "3x4"), "3x4"),
                 (("matmul", "--size", "3x4x5x6"), "3x4x5x6"),
                 (("matmul", "--size", "12q"), "12q"),
-                (("matmul", "--size", "2^99"), "2^99"),
+                (("matmul", "--size", "2^70"),
+                 "--size '2^70' is too large: a number is at most 18446744073709551615"),
+                (("sort", "--size", "20000000000G"), "'20000000000G' is too large: a number is at"),
+                (("matvec", "--size", "3x2^64"), "'3x2^64' is too large"),
+                (("matmul", "--size", "2^40"), "'2^40' is too large: a matrix has at most 1844674"),
+                (("matmul", "--size", "2^"), "'2^' is no size"),
                 (("matmul", "--size", "-1"), "-1"),
                 (("matmul", "--size", "0"), "'0' is an empty matmul"),
                 (("matmul", "--size", "8", "--size", "3x4x0"), "'3x4x0' is an empty"),

@@ -55,7 +55,9 @@ class Compare(Case):
     def test_losses(self):
         self.rows("b.json", slowed(self.base, 0.9, "tiled"))
         r = self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.95",
-                           says=["matmul 256x256x256 float32, f32, cold, device time: tiled (0.900",
+                           says=["below 0.95 times the earlier file's: "
+                                 "matmul 256x256x256 float32, f32, cold, device time: tiled (0.900 "
+                                 "of that in a.json, within the noise 0.9", " at most, in b.json)",
                                  "5 of "])
         self.assertNotIn("naive", r.err)
         self.assertRegex(r.out, r"\n  tiled +7,111 +6,400 +0\.900 <\n")
@@ -109,6 +111,12 @@ class Compare(Case):
         self.assertEqual(r.out, "")
         self.assertNotIn("r.html", self.names())
 
+    def test_what_no_kernel_takes(self):
+        """Its row has no name, which its column says."""
+        none = dict(next(r for r in self.base if r["unsuited"] and r["kind"] == "kernel"), name="")
+        self.rows("b.json", [*self.base, none])
+        self.assertRegex(self.succeed("compare", "b.json").out, r"(?m)^  \(none\) +unsuited$")
+
     def test_json(self):
         self.rows("b.json", slowed(self.base, 0.5, "tiled"))
         r = self.tessera("compare", "a.json", "b.json", "--json", "--fail-below", "0.9")
@@ -154,11 +162,31 @@ class Compare(Case):
                          len(self.base))
 
     def test_outputs(self):
-        self.fail_with(1, "compare", "a.json", "--html", "-", says="both be written")
+        self.fail_with(2, "compare", "a.json", "--html", "-", says="both be written")
         r = self.succeed("compare", "a.json", "--html", "-", "-o", "t.txt")
         self.assertTrue(r.out.startswith("<!DOCTYPE html>"))
         self.fail_with(1, "compare", "a.json", "--html", "no/such/r.html", says="no/such/r.html")
         self.assertEqual(self.names(), ["a.json", "t.txt"])
+
+    def test_an_input_is_no_output(self):
+        """By whatever name: nothing is written, and no part of it left behind."""
+        os.link(self.path("a.json"), self.path("hard.json"))
+        os.symlink("a.json", self.path("soft.json"))
+        with open(self.path("a.json"), encoding="utf-8") as f:
+            before = f.read()
+        names = self.names()
+        for option in ("-o", "--html"):
+            for path in ("a.json", "./a.json", self.path("a.json"), "hard.json", "soft.json"):
+                self.fail_with(2, "compare", "a.json", option, path,
+                               says="%s %s would overwrite the input a.json" % (option, path))
+            self.fail_with(2, "compare", "hard.json", "soft.json", option, "a.json",
+                           says="overwrite the input hard.json")
+        with open(self.path("a.json"), "ab") as f:
+            self.fail_with(2, "compare", "soft.json", stdout=f, says="-o - would overwrite")
+        with open(self.path("a.json"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), before)
+        self.assertEqual(self.names(), names)
+        self.succeed("compare", "a.json", "-o", "/dev/null", "--html", "r.html")
 
     def test_wrong_usage(self):
         self.fail_with(2, "compare", says="0 of 1 inputs")

@@ -14,6 +14,19 @@ FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory", "wgmma",
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class Present(Case):
+    def test_no_device_of_a_kind(self):
+        """One status in every command: the name is right, and no such device is there."""
+        self.save("k.npy", np.arange(5, dtype=np.uint32))
+        for kind, name in (("gpu", "GPU"), ("accelerator", "accelerator")):
+            if self.tessera("devices", "--device", kind).status == 0:
+                continue
+            for args in (("devices",), ("kernels", "sort"), ("verify", "sort"), ("bench", "sort"),
+                         ("tune", "sort"), ("roofline",), ("sort", "k.npy", "-o", "s.npy")):
+                r = self.fail_with(4, *args, "--device", kind,
+                                   says="no %s was found; there are 0:0 " % name)
+                self.assertIn("\nhint: ", r.err)
+            self.fail_with(4, "kernels", env={"TESSERA_DEVICE": kind}, says=name)
+
     def test_json(self):
         d = json.loads(self.succeed("devices", "--json").out)
         self.assertEqual(d["schema"], "tessera-devices-1")

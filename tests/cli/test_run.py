@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import unittest
 
 import numpy as np
@@ -107,6 +108,26 @@ class OnHost(Case):
         self.assertTrue(np.isposinf(self.load("c.npy")).all())
         self.matmul("big.npy", "big.npy", "--alpha", "0.125", "--verify")
         self.assertEqual(self.load("c.npy").tolist(), [[float(np.float16(22500))] * 2] * 2)
+
+    def test_what_overflows_is_warned_of(self):
+        """How many finite values of a file became infinite; infinity and NaN were so before."""
+        self.save("a.npy", np.array([[1, 65519, 7e4], [-1e9, np.inf, np.nan]]))
+        self.save("b.npy", np.full((3, 2), 1e300))
+        self.save("c.npy", np.array([[1, 70000]], np.int32))
+        args = ("--device", "host", "-o", "o.npy")
+        for flags in ((), ("--quiet",), ("--verify",)):
+            r = self.succeed("matmul", "a.npy", "b.npy", "--as", "f16", *args, *flags)
+            self.assertEqual(re.findall("tessera: warning: (.*)", r.err), [
+                "a.npy: 2 of 6 values are infinite as float16, whose largest is 65504",
+                "b.npy: 6 of 6 values are infinite as float16, whose largest is 65504"], r)
+        r = self.succeed("matmul", "a.npy", "b.npy", "--as", "f32", *args)
+        self.assertEqual(re.findall("warning: (.*)", r.err), [
+            "b.npy: 6 of 6 values are infinite as float32, whose largest is 3.40282e+38"], r)
+        r = self.succeed("matmul", "c.npy", "c.npy", "--trans-b", "--as", "f16", *args)
+        self.assertIn("c.npy: 1 of 2 values is infinite as float16", r.err)
+        for kind in ("f32", "bf16"):
+            r = self.succeed("matmul", "c.npy", "c.npy", "--trans-b", "--as", kind, *args)
+            self.assertNotIn("warning", r.err)
 
     def test_bfloat16(self):
         a, b = random((6, 5), np.float32), random((5, 8), np.float32, 2)

@@ -213,6 +213,24 @@ class Wrong(Case):
         self.fail_with(2, "verify", "matmul", "nave", says=("'nave'", "'naive'"))
         self.fail_with(2, "verify", "matmul", "naive", "tiled", says="unexpected 'tiled'")
 
+    def test_two_formats(self):
+        self.write("a.json", "")
+        for args in (("bench", "sort"), ("roofline",), ("compare", "a.json"),
+                     ("bench", "sort", "-o", "rows")):
+            self.fail_with(2, *args, "--csv", "--json",
+                           says="%s: --json and --csv exclude each other" % args[0])
+        self.assertEqual(self.names(), ["a.json"])
+
+    def test_a_type_that_the_operation_does_not_take(self):
+        """One status in every command: what is wrong stands on the command line."""
+        for command in ("kernels", "bench", "tune", "verify"):
+            for op, name in (("matvec", "f16"), ("sort", "bf16"), ("matmul", "i32")):
+                self.fail_with(2, command, op, "--type", name, says=op)
+        self.fail_with(2, "bench", "matmul", "--type", "f64", "--precision", "bf16", says="bf16")
+        self.fail_with(2, "matvec", "a", "x", "-o", "y", "--as", "f16",
+                       says="matvec takes no --as f16: --as f32 or --as f64")
+        self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16", says="sort takes no --as bf16")
+
     def test_unknown_device(self):
         self.save("k.npy", np.arange(3, dtype=np.float32))
         for args in (("devices",), ("sort", "k.npy", "-o", "o"), ("verify",), ("kernels",)):

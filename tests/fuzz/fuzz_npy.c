@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     assert((array_count(&a) == 0) == (a.data == NULL));
     assert((uintptr_t)a.data % 64 == 0);
     assert(array_count(&a) * tsr_type_size(a.type) <= size);
-    if (array_convert(&a, TSR_F32, &err) == TSR_OK)
+    if (array_convert(&a, TSR_F32, NULL, &err) == TSR_OK)
         assert(a.type == TSR_F32);
     array_free(&a);
     return 0;

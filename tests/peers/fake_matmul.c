@@ -2,11 +2,15 @@
  * Peers that are made up, as peer_cublas.so: products in float32 and in TF32
  * that are right, two that claim more than they hold (with FAKE_WRONG set), and
  * one whose fourth call fails (with FAKE_FAILS set).
- * They multiply float32 without transposes, alpha or beta.
+ * They multiply float32 without transposes, alpha or beta.  FAKE_LOG names a
+ * file that gets a line for each that is opened; FAKE_NAP is seconds that each
+ * opening takes.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <bench/peer.h>
 
@@ -73,10 +77,24 @@ static void close_product(void *state)
     free(x);
 }
 
+static void note_opening(int bits)
+{
+    const char *path = getenv("FAKE_LOG"), *seconds = getenv("FAKE_NAP");
+    FILE *log = path ? fopen(path, "a") : NULL;
+    const struct timespec nap = {.tv_sec = seconds ? atoi(seconds) : 0};
+
+    if (log) {
+        fprintf(log, "%d bits\n", bits);
+        fclose(log);
+    }
+    nanosleep(&nap, NULL);
+}
+
 static void *open_at(const peer_problem *p, int bits)
 {
     product *x = calloc(1, sizeof(*x));
 
+    note_opening(bits);
     if (!x)
         return NULL;
     *x = (product){.problem = *p,

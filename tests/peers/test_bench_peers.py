@@ -123,6 +123,15 @@ class Errors(Peers):
         self.assertEqual((row["kind"], row["outcome"], row["samples"]), ("error", "wrong", 0))
         self.assertGreater(row["error_max"], 100 * 2**-24)
 
+    def test_one_that_the_budget_left_out(self):
+        """It is not opened for its errors either, and has no rows of them: the first that is opened
+        for its time, if one is, ends the budget."""
+        self.write("log", "")
+        rows = self.errors("--budget", "2", FAKE_NAP="3", FAKE_LOG=self.path("log"))
+        self.assertEqual({row["subject"] for row in rows.values()}, {"kernel"})
+        with open(self.path("log"), encoding="utf-8") as f:
+            self.assertLessEqual(len(f.readlines()), 1)
+
     def test_one_that_fails_later(self):
         """It is timed before its fourth call, and has no errors: its row of times says why."""
         rows = self.errors(FAKE_FAILS="1")
@@ -188,6 +197,18 @@ class Time(Peers):
             row = rows["fake sleeper %d" % n]
             self.assertEqual((row["unsuited"], row["samples"]), ("the budget is over", 0))
         self.assertLessEqual(self.calls(), 2)
+
+    def test_what_the_budget_leaves_out_is_counted(self):
+        """At the end, peers like variants, also where others of their comparison ran."""
+        for budget in ("1.8", "0.001"):
+            r = self.bench("sort", "--size", "1000", "--size", "1001", "--json", "--budget", budget,
+                           FAKE_SORT="sleeper", FAKE_LOG=self.path("log"))
+            outcomes = [json.loads(line)["outcome"] for line in r.out.splitlines()]
+            late = outcomes.count("late")
+            self.assertGreaterEqual(late, 3)
+            self.assertRegex(r.err, r"(?m)^tessera: bench: the budget is over after [\d.e-]+ s: "
+                             r"%d of %d rows are done, and a --budget above %s takes more of them$"
+                             % (len(outcomes) - late, len(outcomes), budget))
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")

@@ -40,7 +40,7 @@ static tsr_status copy(const char *in, const char *out, const char *as, tsr_erro
     if (status)
         return status;
     if (as)
-        status = array_convert(&a, type_of(as), err);
+        status = array_convert(&a, type_of(as), NULL, err);
     if (status)
         goto cleanup;
     status = output_open(out, &o, err);

@@ -710,13 +710,13 @@ static void conversion_rounds_once_and_to_even(void **state)
     array a = array_of(TSR_I64, 3, i64);
 
     (void)state;
-    assert_int_equal(array_convert(&a, TSR_F32, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
     assert_int_equal(a.type, TSR_F32);
     assert_int_equal((uintptr_t)a.data % 64, 0);
     assert_memory_equal(a.data, expected, sizeof(expected));
     array_free(&a);
     a = array_of(TSR_F64, 3, f64);
-    assert_int_equal(array_convert(&a, TSR_F32, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
     assert_memory_equal(a.data, rounded, sizeof(rounded));
     array_free(&a);
 }
@@ -730,11 +730,11 @@ static void conversion_of_float16_is_exact(void **state)
     array a = array_of(TSR_F16, 10, f16);
 
     (void)state;
-    assert_int_equal(array_convert(&a, TSR_F32, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
     assert_memory_equal(a.data, expected, sizeof(expected));
     array_free(&a);
     a = array_of(TSR_F16, 1, &nan);
-    assert_int_equal(array_convert(&a, TSR_F64, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F64, NULL, NULL), TSR_OK);
     assert_true(isnan(*(double *)a.data));
     array_free(&a);
 }
@@ -750,17 +750,34 @@ static void conversion_to_16_bits_rounds_once(void **state)
     array a = array_of(TSR_I64, 5, i64);
 
     (void)state;
-    assert_int_equal(array_convert(&a, TSR_BF16, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_BF16, NULL, NULL), TSR_OK);
     assert_int_equal(a.type, TSR_BF16);
     assert_memory_equal(a.data, bfloats, sizeof(bfloats));
-    assert_int_equal(array_convert(&a, TSR_F32, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
     assert_true(((float *)a.data)[4] == 3);
     array_free(&a);
     a = array_of(TSR_F64, 5, f64);
-    assert_int_equal(array_convert(&a, TSR_F16, NULL), TSR_OK);
+    assert_int_equal(array_convert(&a, TSR_F16, NULL, NULL), TSR_OK);
     assert_memory_equal(a.data, halves, sizeof(halves));
     assert_int_equal(((uint16_t *)a.data)[4] & 0x7C00, 0x7C00);
     assert_true((((uint16_t *)a.data)[4] & 0x3FF) != 0);
+    array_free(&a);
+}
+
+/* NaN and infinity stay what they are; 65520 is the first that rounds to infinity. */
+static void conversion_counts_what_overflows(void **state)
+{
+    const double f64[] = {65519.99, 65520, -1e6, INFINITY, NAN, 1e300};
+    array a = array_of(TSR_F64, 6, f64);
+    size_t overflowed = 9;
+
+    (void)state;
+    assert_int_equal(array_convert(&a, TSR_F64, &overflowed, NULL), TSR_OK);
+    assert_int_equal(overflowed, 0);
+    assert_int_equal(array_convert(&a, TSR_F32, &overflowed, NULL), TSR_OK);
+    assert_int_equal(overflowed, 1);
+    assert_int_equal(array_convert(&a, TSR_F16, &overflowed, NULL), TSR_OK);
+    assert_int_equal(overflowed, 2);
     array_free(&a);
 }
 
@@ -772,13 +789,13 @@ static void conversion_refuses_other_targets(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(array_convert(&a, TSR_I8, &err), TSR_EINVAL);
+    assert_int_equal(array_convert(&a, TSR_I8, NULL, &err), TSR_EINVAL);
     assert_string_equal(err.message, "conversion from int32 to int8: only float32, float64, "
                                      "float16 and bfloat16 can be asked for");
     assert_int_equal(a.type, TSR_I32);
     array_free(&a);
     array_free(NULL);
-    assert_int_equal(array_convert(&none, TSR_F64, &err), TSR_OK);
+    assert_int_equal(array_convert(&none, TSR_F64, NULL, &err), TSR_OK);
     assert_int_equal(none.type, TSR_F64);
     assert_null(none.data);
 }
@@ -816,6 +833,7 @@ int main(void)
         cmocka_unit_test(conversion_rounds_once_and_to_even),
         cmocka_unit_test(conversion_of_float16_is_exact),
         cmocka_unit_test(conversion_to_16_bits_rounds_once),
+        cmocka_unit_test(conversion_counts_what_overflows),
         cmocka_unit_test(conversion_refuses_other_targets),
     };
 

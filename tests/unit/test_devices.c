@@ -154,7 +154,7 @@ static void kinds_name_the_first(void **state)
         if (i < n)
             assert_ptr_equal(selects(names[k]), tsr_devices_get(list, i));
         else
-            refuses(names[k], TSR_ENAME, "is not there; there are ");
+            refuses(names[k], TSR_ENODEVICE, " was found; there are 0:0 ");
     }
 }
 
