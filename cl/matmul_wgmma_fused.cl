@@ -478,15 +478,15 @@ IN_REGISTERS bool any_beyond(__global const float *x, ulong beside, ulong along,
 
 #pragma unroll 1
     for (uint p0 = 0; p0 < depth; p0 += 32)
-#pragma unroll 8
+#pragma unroll 16
         for (uint v = 0; v < most * 32 / CONSUMERS; v++) {
-            /* Neighbouring work-items read neighbours. */
+            /* Neighbouring work-items read neighbours.  Beyond the edges they look at the last ones
+             * again, so that no branch stands between the loads: they run side by side. */
             const uint e = v * CONSUMERS + get_local_id(0);
-            const uint w = along == 1 ? e / 32 : e % most;
-            const uint q = p0 + (along == 1 ? e % 32 : e / most);
+            const uint w = min(along == 1 ? e / 32 : e % most, width - 1);
+            const uint q = min(p0 + (along == 1 ? e % 32 : e / most), depth - 1);
 
-            if (w < width && q < depth)
-                beyond |= tf32_beyond(x[w * beside + q * along]);
+            beyond |= tf32_beyond(x[w * beside + q * along]);
         }
     return beyond;
 }
