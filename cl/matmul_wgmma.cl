@@ -23,8 +23,9 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.  With PRODUCTS = 3,
  *     magnitudes within 2^-50 and 2^50, or zero: outside, the small parts or
  *     their products would underflow, and infinity minus its big part is NaN.
- *     Tiles that see others are computed by fused multiply-adds.  Without
- *     blocks there is nothing to add up, and C is scaled alone.
+ *     Tiles that see others are computed by fused multiply-adds, and counted in
+ *     strict_tiles, which may be NULL.  Without blocks there is nothing to add up,
+ *     and C is scaled alone.
  */
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
@@ -387,7 +388,7 @@ __kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
 matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
              __global const float *a, ulong offset_a, uint lda, __global const float *b,
              ulong offset_b, uint ldb, float beta, __global float *c, ulong offset_c, uint ldc,
-             __global const uchar *work, ulong images_b, ulong flags)
+             __global const uchar *work, ulong images_b, ulong flags, __global uint *strict_tiles)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
@@ -408,6 +409,8 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
                                    flag + pieces_a + at.x * flags_b, flags_b, &found);
 #endif
     if (strictly) {
+        if (blocks)
+            count_strict_tile(strict_tiles);
         if (item < STRICT_ITEMS)
             multiply_strictly(&p, at.y * TILE_M, at.x * TILE_N, TILE_M, TILE_N,
                               (__local float *)memory);

@@ -18,7 +18,7 @@
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
  * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that may not be split is looked
- *     at again, and computed again where it cannot be.
+ *     at again, and computed again, and counted, where it cannot be.
  *
  * Which tiles can be split: those of magnitudes within 2^-50 and 2^50, and zero (tf32.clh).  The
  * producers look whether A's are.  At B's nobody looks: time for it the multiplications would not
@@ -478,15 +478,15 @@ IN_REGISTERS bool any_beyond(__global const float *x, ulong beside, ulong along,
 
 #pragma unroll 1
     for (uint p0 = 0; p0 < depth; p0 += 32)
-#pragma unroll 8
+#pragma unroll 16
         for (uint v = 0; v < most * 32 / CONSUMERS; v++) {
-            /* Neighbouring work-items read neighbours. */
+            /* Neighbouring work-items read neighbours.  Beyond the edges they look at the last ones
+             * again, so that no branch stands between the loads: they run side by side. */
             const uint e = v * CONSUMERS + get_local_id(0);
-            const uint w = along == 1 ? e / 32 : e % most;
-            const uint q = p0 + (along == 1 ? e % 32 : e / most);
+            const uint w = min(along == 1 ? e / 32 : e % most, width - 1);
+            const uint q = min(p0 + (along == 1 ? e % 32 : e / most), depth - 1);
 
-            if (w < width && q < depth)
-                beyond |= tf32_beyond(x[w * beside + q * along]);
+            beyond |= tf32_beyond(x[w * beside + q * along]);
         }
     return beyond;
 }
@@ -568,11 +568,12 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* k is 0 where there is nothing to add up; then C is scaled alone. */
+/* k is 0 where there is nothing to add up; then C is scaled alone.  Tiles that cannot be split are
+ * counted in strict_tiles, which may be NULL. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
 matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a, ulong offset_a,
                    uint lda, __global const float *b, ulong offset_b, uint ldb, float beta,
-                   __global float *c, ulong offset_c, uint ldc)
+                   __global float *c, ulong offset_c, uint ldc, __global uint *strict_tiles)
 {
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
@@ -607,7 +608,10 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
             produce(&p, &t, false, &found);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
-        if (k == 0 || !consume(&p, &t, whole, &found))
+        if (k == 0 || !consume(&p, &t, whole, &found)) {
+            if (k)
+                count_strict_tile(strict_tiles);
             multiply_strictly(&p, t.i0, t.j0, TILE_M, TILE_N, (__local float *)memory);
+        }
     }
 }

@@ -45,6 +45,7 @@ tsr_status bench_errors_note(bench_errors *e, const result_row *given, tsr_error
     if (given->outcome != RESULT_TIMED && given->outcome != RESULT_WRONG)
         return TSR_OK;
     row.kind = RESULT_ERROR;
+    row.tiles = row.strict_tiles = 0; /* of the inputs that were timed */
     row.subject = given->kind == RESULT_PEER ? SUBJECT_PEER : SUBJECT_KERNEL;
     entry = find(e, &row);
     if (!entry) {
@@ -67,6 +68,8 @@ static void put(result_row *row, const error_found *found)
     row->error_rms = found->rms;
     row->elements = found->elements;
     row->class_errors = found->differ;
+    row->tiles = found->tiles;
+    row->strict_tiles = found->strict_tiles;
 }
 
 /* Why there is no error, in place of the time too: such a row would claim both. */

@@ -39,6 +39,8 @@ static void print_row(const verify_row *row, outcome how, const tsr_device *devi
         printf(", %zu sampled", row->sampled);
     if (how == OUTCOME_OK && row->worst > 0)
         printf(", worst %.2g of bound", row->worst);
+    if (row->tiles)
+        printf(", %zu of %zu tiles in plain FP32", row->strict_tiles, row->tiles);
     if (row->never_ran)
         printf("; %zu value%s never ran: %s", row->never_ran, row->never_ran == 1 ? "" : "s",
                row->never_ran_values);
@@ -61,6 +63,8 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
     json_object_set_new(object, "never_ran",
                         json_text(row->never_ran_values ? row->never_ran_values : ""));
     json_object_set_new(object, "worst", json_number(row->worst));
+    json_object_set_new(object, "tiles", json_count(row->tiles));
+    json_object_set_new(object, "strict_tiles", json_count(row->strict_tiles));
     json_object_set_new(object, "detail", json_text(row->detail));
     return object;
 }

@@ -68,6 +68,9 @@ void run_report_summary(const run_report *r)
         text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
     }
     append_verdict(&line, r);
+    if (r->fastest.strict_tiles)
+        text_format(&line, "\n%zu of %zu tiles outside the range of the split ran in plain FP32",
+                    r->fastest.strict_tiles, r->fastest.tiles);
     fprintf(stderr, "%s\n", text_get(&line));
     text_free(&line);
 }
@@ -137,6 +140,14 @@ static json_t *bytes_json(const run_report *r)
                      json_number(r->problem->op->bytes(r->problem)));
 }
 
+static json_t *tiles_json(const run_report *r)
+{
+    if (!r->fastest.tiles)
+        return json_null();
+    return json_pack("{s:o, s:o}", "all", json_count(r->fastest.tiles), "strict",
+                     json_count(r->fastest.strict_tiles));
+}
+
 static json_t *verdict_json(const run_report *r)
 {
     if (!r->verified)
@@ -166,6 +177,7 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "rate", r->fastest.device_ns ? json_number(rate(r)) : json_null());
     json_object_set_new(object, "rate_unit", json_string(r->problem->op->rate));
     json_object_set_new(object, "bytes", bytes_json(r));
+    json_object_set_new(object, "tiles", tiles_json(r));
     json_object_set_new(object, "verify", verdict_json(r));
     return json_print(object);
 }

@@ -21,7 +21,7 @@ typedef struct run_report {
     verdict verdict; /* where verified */
 } run_report;
 
-/** One line on standard error. */
+/** One line on standard error, and another where tiles ran strictly. */
 void run_report_summary(const run_report *r);
 
 /** A JSON object on standard output; returns an exit status. */

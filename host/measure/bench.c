@@ -14,6 +14,7 @@
 #include "measure/input_sets.h"
 #include "measure/verify.h"
 #include "ops/registry.h"
+#include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
 
@@ -59,7 +60,8 @@ typedef struct subject {
     input_sets sets;
     void **expected; /* see bench_options */
     tsr_report report;
-    double enqueue_ns; /* of the last call, on the host */
+    size_t strict_tiles; /* of the call that was judged */
+    double enqueue_ns;   /* of the last call, on the host */
 } subject;
 
 static tsr_status finish(const subject *b, cl_event last, tsr_error *err)
@@ -132,7 +134,11 @@ static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
     void *after[OPERANDS_MAX] = {0};
     tsr_status st = input_sets_copy(&b->sets, after, err);
 
+    /* Only here: nobody counts in a call that is timed. */
+    st = st ? st : strict_tiles_open(b->session, b->problem, &b->selection, err);
     st = st ? st : call_next(b, ns, err);
+    st = st ? st : strict_tiles_read(b->session, &b->selection, &b->strict_tiles, err);
+    strict_tiles_close(&b->selection);
     st = st ? st : input_sets_read(&b->sets, after, err);
     st = st ? st
             : verify_result(b->problem, session_facts(b->session),
@@ -270,6 +276,8 @@ static void note_report(const subject *b, const verdict *v, result_row *row)
     row->sampled = v->sampled;
     row->commands = b->report.commands;
     row->workspace_bytes = b->report.workspace_bytes;
+    row->tiles = b->report.tiles;
+    row->strict_tiles = b->strict_tiles;
     row->cold = b->sets.cold;
     row->timer = b->sets.buffer ? TIMER_EVENTS : TIMER_WALL;
 }

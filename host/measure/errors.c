@@ -451,15 +451,19 @@ tsr_status errors_of_run(tsr_session *s, const tsr_run *run, const error_case *c
 {
     const size_t bytes = c->operand[RESULT].bytes;
     void *arrays[OPERANDS_MAX] = {c->before[LEFT], c->before[RIGHT], malloc(bytes + 1)};
+    tsr_report report = {0};
     tsr_status st = TSR_OK;
 
     if (!arrays[RESULT])
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes of %s", bytes,
                         c->operand[RESULT].name);
     memcpy(arrays[RESULT], c->before[RESULT], bytes);
-    st = host_memory_run(s, c->problem, arrays, run, NULL, err);
-    if (!st)
+    st = host_memory_run(s, c->problem, arrays, run, &report, err);
+    if (!st) {
         errors_measure(c, arrays[RESULT], out);
+        out->tiles = report.tiles;
+        out->strict_tiles = report.strict_tiles;
+    }
     free(arrays[RESULT]);
     return st;
 }

@@ -70,6 +70,7 @@ typedef struct error_found {
                         came out as none */
     size_t elements; /* looked at: those that are not ERRORS_OPEN */
     size_t differ;   /* of them: NaN, +inf, -inf or finite, and should be another of these */
+    size_t tiles, strict_tiles; /* of errors_of_run: as tsr_report has them */
 } error_found;
 
 /** The u that errors of a problem are told in: that of its result's element type. */

@@ -179,6 +179,9 @@ static const field fields[] = {
     FIELD("commands", FIELD_COUNT, commands),
     FIELD("workspace_bytes", FIELD_COUNT, workspace_bytes),
     FIELD("seed", FIELD_SEED, seed),
+    /* Of rows with tiles alone, which the first of these two decides: */
+    FIELD("tiles", FIELD_COUNT, tiles),
+    FIELD("strict_tiles", FIELD_COUNT, strict_tiles),
     /* Of rows of errors alone: */
     NAMED("subject", subject, subject_names),
     FIELD("family", FIELD_TEXT, family),
@@ -189,12 +192,18 @@ static const field fields[] = {
     FIELD("class_errors", FIELD_COUNT, class_errors),
 };
 
-enum { FIELDS_OF_ERRORS = 7, FIELDS = sizeof(fields) / sizeof(fields[0]) - FIELDS_OF_ERRORS };
+enum {
+    FIELDS_OF_ERRORS = 7,
+    FIELDS_OF_TILES = 2,
+    FIELDS_MOST = sizeof(fields) / sizeof(fields[0]),
+    FIELDS = FIELDS_MOST - FIELDS_OF_TILES - FIELDS_OF_ERRORS /* that every row has */
+};
 
-/* How many of the fields a row has: those of errors come last. */
-static size_t fields_of(const result_row *row)
+static bool has_field(const result_row *row, size_t i)
 {
-    return row->kind == RESULT_ERROR ? FIELDS + FIELDS_OF_ERRORS : FIELDS;
+    if (i < FIELDS)
+        return true;
+    return i < FIELDS + FIELDS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
 static void *at(result_row *row, const field *f)
@@ -281,8 +290,8 @@ void result_to_json(const result_row *row, text *out)
     char *line;
 
     json_object_set_new(o, "schema", json_string(RESULT_SCHEMA));
-    for (size_t i = 0; i < fields_of(row); i++)
-        if (json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
+    for (size_t i = 0; i < FIELDS_MOST; i++)
+        if (has_field(row, i) && json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
             out->failed = true;
     line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (line) {
@@ -379,18 +388,20 @@ static tsr_status check_schema(const json_t *o, tsr_error *err)
 /* Every member is one of the fields: with all fields read, the numbers decide. */
 static tsr_status check_members(json_t *o, const result_row *row, tsr_error *err)
 {
-    const size_t count = fields_of(row);
     const char *name;
+    size_t count = 0;
     json_t *value;
 
+    for (size_t i = 0; i < FIELDS_MOST; i++)
+        count += has_field(row, i);
     if (json_object_size(o) == count + 1)
         return TSR_OK;
     json_object_foreach(o, name, value)
     {
         bool known = !strcmp(name, "schema");
 
-        for (size_t i = 0; i < count && !known; i++)
-            known = !strcmp(name, fields[i].name);
+        for (size_t i = 0; i < FIELDS_MOST && !known; i++)
+            known = has_field(row, i) && !strcmp(name, fields[i].name);
         if (!known)
             return tsr_fail(err, TSR_EFILE, 0, "'%.60s' is no field of " RESULT_SCHEMA, name);
     }
@@ -410,6 +421,9 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of no time or no calls", t->count);
     if (t->count && r->unsuited[0])
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of an unsuited variant", t->count);
+    if (r->strict_tiles > r->tiles)
+        return tsr_fail(err, TSR_EFILE, 0, "strict_tiles is %zu, and tiles is %zu", r->strict_tiles,
+                        r->tiles);
     if ((r->outcome == RESULT_TIMED) != !r->unsuited[0])
         return tsr_fail(err, TSR_EFILE, 0, "outcome is '%s', and unsuited says '%.60s'",
                         result_outcome_name(r->outcome), r->unsuited);
@@ -431,12 +445,14 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         return st;
     }
     st = check_schema(o, err);
-    /* The kind, which says how many there are, is the first. */
-    for (size_t i = 0; i < fields_of(&row) && !st; i++) {
+    /* What says that a row has further fields comes before them; the tiles may be there or not. */
+    for (size_t i = 0; i < FIELDS_MOST && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
-        const char *wanted = value ? field_from_json(&fields[i], value, &row, &names) : NULL;
+        const bool wants = i == FIELDS ? value != NULL : has_field(&row, i);
+        const char *wanted =
+            wants && value ? field_from_json(&fields[i], value, &row, &names) : NULL;
 
-        if (!value)
+        if (wants && !value)
             st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is missing", fields[i].name);
         else if (wanted)
             st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is not %s", fields[i].name, wanted);

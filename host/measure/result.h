@@ -101,6 +101,9 @@ typedef struct result_row {
     size_t commands;
     size_t workspace_bytes;
     uint64_t seed;
+    /* Of what splits factors in two alone: */
+    size_t tiles;        /* of the result; 0: nothing is split */
+    size_t strict_tiles; /* of them, those that held what cannot be split */
     /* Of RESULT_ERROR alone: */
     result_subject subject;
     char family[16];     /* of inputs: errors_family_name */
@@ -141,8 +144,8 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err);
  * line. */
 tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err);
 
-/** The column names of the CSV form, and one row of it, with line ends (RFC 4180).  What rows of
- *  RESULT_ERROR alone have has no column. */
+/** The column names of the CSV form, and one row of it, with line ends (RFC 4180).  What not all
+ *  rows have has no column. */
 void result_csv_header(text *out);
 void result_to_csv(const result_row *row, text *out);
 

@@ -119,6 +119,22 @@ static void note_values(sweep *s, const params *chosen)
             s->ran[t][n] |= chosen->tunables[t].values[n] == chosen->value[t];
 }
 
+enum { SPECIAL_SURE = 4096 }; /* elements, of which some cannot be split */
+
+/* Whether the count of strict tiles can be that of inputs of family f. */
+static tsr_status judge_tiles(const tsr_report *r, family f, size_t elements, tsr_error *err)
+{
+    const bool special = f == FAMILY_SPECIAL;
+    const size_t least = special && r->tiles && elements >= SPECIAL_SURE ? 1 : 0;
+    const size_t most = special ? r->tiles : 0;
+
+    if (r->strict_tiles >= least && r->strict_tiles <= most)
+        return TSR_OK;
+    return tsr_fail(err, TSR_EBOUND, 0,
+                    "%zu of %zu tiles are said to hold what cannot be split, and %s do",
+                    r->strict_tiles, r->tiles, special ? "one or more of them" : "none");
+}
+
 /* Run and judge one problem with these parameters. */
 static tsr_status run_one(sweep *s, const problem *p, const params *chosen, family f,
                           verify_row *row, tsr_error *err)
@@ -127,6 +143,7 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, fami
     const char *set[TUNABLES_MAX];
     const tsr_run run = {.variant = s->variant->name, .set = set, .set_count = chosen->count};
     tsr_error why = {0};
+    tsr_report report = {0};
     verdict result = {0};
     arrays a = {0};
     tsr_status st;
@@ -139,11 +156,15 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, fami
     st = arrays_make(p, s->options->seed, f, &a, err);
     if (st != TSR_OK)
         goto cleanup;
-    st = host_memory_run(s->session, p, a.after, &run, NULL, &why);
+    st = host_memory_run(s->session, p, a.after, &run, &report, &why);
     if (st == TSR_OK)
         st = verify_result(p, session_facts(s->session), (const void *const *)a.before,
                            (const void *const *)a.after, NULL, &result, &why);
+    if (st == TSR_OK)
+        st = judge_tiles(&report, f, a.operand[0].bytes / tsr_type_size(a.operand[0].type), &why);
     row->problems++;
+    row->tiles += report.tiles;
+    row->strict_tiles += report.strict_tiles;
     row->sampled += result.sampled;
     if (result.worst > row->worst)
         row->worst = result.worst;

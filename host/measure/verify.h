@@ -17,6 +17,7 @@ typedef struct verify_row {
                          counted in one row of a variant, the first with problems */
     const char *never_ran_values; /* "GROUP=512 GROUP=1024", or NULL */
     double worst;                 /* largest |error| / bound */
+    size_t tiles, strict_tiles;   /* of all problems, as tsr_report has them */
     char detail[400];      /* the first failure, or (nothing ran) the reason of the first refusal */
     const char *build_log; /* the compiler's, whole, of the first failure to build, or NULL */
 } verify_row;
@@ -40,6 +41,9 @@ typedef struct verify_options {
  * with each other value of each tunable that options->set leaves free: one at
  * least, where any is suited that has something to do; with several new values
  * at once on a CPU, unless tiny.  With options->defaults it ends before those.
+ *
+ * Of a variant that splits factors in two, tiles of special inputs run strictly, and no
+ * others: those of all other families can be split.
  *
  * @param row  Borrows the row and its texts during the call.  Returns false to stop.
  * @return TSR_OK, also where rows failed; otherwise what kept it from running.

@@ -150,7 +150,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     text skipped = {0};
     tsr_status st = TSR_OK;
 
-    *out = (selection){0};
+    *out = (selection){.strict_tiles = run ? run->strict_tiles : NULL};
     if (run && run->variant)
         return select_named(s, p, run, out, err);
     if (run && run->set_count)
@@ -158,7 +158,10 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
                         run->set[0]);
     before = prepared_choice(s, p);
     if (before) {
+        const cl_mem counter = out->strict_tiles;
+
         *out = *before;
+        out->strict_tiles = counter;
         return TSR_OK;
     }
     out->selected = SELECTED_BY_TUNING;
@@ -237,6 +240,8 @@ static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const bind
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->operands[a->index]);
     case ARG_WORKSPACE:
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->workspace);
+    case ARG_COUNTER:
+        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->selection->strict_tiles);
     case ARG_SCALAR:
         return clSetKernelArg(kernel, i, a->bytes, a->scalar);
     case ARG_LOCAL:
@@ -471,6 +476,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (report) {
         report->commands = commands;
         report->workspace_bytes = bytes;
+        report->tiles = v->tiles ? v->tiles(&j) : 0;
     }
     if (first) {
         *first = events.first;

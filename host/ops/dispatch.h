@@ -13,12 +13,13 @@ typedef enum selected_by {
     SELECTED_BY_PREFERENCE
 } selected_by;
 
-/** The variant and parameters that a call runs, and why these. */
+/** The variant and parameters that a call runs, and why these; and where it counts strict tiles. */
 typedef struct selection {
     const variant *variant;
     params params;
     selected_by selected;
-    char chosen[160]; /* the same for people, with particulars */
+    char chosen[160];    /* the same for people, with particulars */
+    cl_mem strict_tiles; /* the run's, borrowed; NULL: nobody counts */
 } selection;
 
 /**

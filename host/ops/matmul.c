@@ -740,6 +740,7 @@ static const variant variants[] = {
      .defines = matmul_wgmma_defines,
      .unsuited = matmul_wgmma_unsuited_f32,
      .workspace = matmul_wgmma_workspace,
+     .tiles = matmul_wgmma_tiles_f32,
      .step = matmul_wgmma_step},
     {.name = "wgmma-3xtf32-fused",
      .idea = "the same without packing: producers split A, consumers B, on their way in",
@@ -750,6 +751,7 @@ static const variant variants[] = {
      .tunable_count = ARRAY_COUNT(wgmma_fused_tunables),
      .defines = matmul_wgmma_fused_defines,
      .unsuited = matmul_wgmma_fused_unsuited,
+     .tiles = matmul_wgmma_fused_tiles,
      .step = matmul_wgmma_fused_step},
 };
 

@@ -151,6 +151,14 @@ size_t matmul_wgmma_workspace(const job *j)
     return packing_of(j).bytes;
 }
 
+size_t matmul_wgmma_tiles_f32(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const packing x = packing_of(j);
+
+    return x.blocks ? x.rows * x.columns * matmul_batch(p) : 0;
+}
+
 static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
 {
     step_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
@@ -179,6 +187,7 @@ static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
     step_workspace(out);
     step_u64(out, x->images_b);
     step_u64(out, x->flags);
+    step_counter(out);
 }
 
 /* Of one product. */

@@ -12,6 +12,7 @@ void matmul_wgmma_defines(const job *j, text *out);
 const char *matmul_wgmma_unsuited_f32(const job *j, text *reason);
 const char *matmul_wgmma_unsuited_tf32(const job *j, text *reason);
 size_t matmul_wgmma_workspace(const job *j);
+size_t matmul_wgmma_tiles_f32(const job *j);
 bool matmul_wgmma_step(const job *j, size_t i, step *out);
 
 /* NULL, or why a problem does not go by three TF32 products. */

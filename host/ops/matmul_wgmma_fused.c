@@ -35,13 +35,26 @@ const char *matmul_wgmma_fused_unsuited(const job *j, text *reason)
     return why ? why : matmul_unsuited_local(j, local, reason);
 }
 
+static size_t all_tiles(const tsr_matmul_problem *p)
+{
+    return size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
+}
+
+size_t matmul_wgmma_fused_tiles(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return matmul_k_read(p) ? all_tiles(p) : 0;
+}
+
 bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
-    step_launch_1d(out, 0, size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N) * ITEMS, ITEMS);
+    step_launch_1d(out, 0, all_tiles(p) * ITEMS, ITEMS);
     matmul_step_product(out, p);
+    step_counter(out);
     return true;
 }

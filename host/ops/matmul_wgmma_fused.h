@@ -7,6 +7,7 @@
 
 void matmul_wgmma_fused_defines(const job *j, text *out);
 const char *matmul_wgmma_fused_unsuited(const job *j, text *reason);
+size_t matmul_wgmma_fused_tiles(const job *j);
 bool matmul_wgmma_fused_step(const job *j, size_t i, step *out);
 
 #endif

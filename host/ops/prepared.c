@@ -103,6 +103,7 @@ void prepared_choose(tsr_session *s, const problem *p, const selection *chosen)
         if (k->choice[i].used < oldest->used)
             oldest = &k->choice[i];
     *oldest = (kept_choice){.age = tuning_age(s), .used = ++k->used, .selection = *chosen};
+    oldest->selection.strict_tiles = NULL; /* of that run alone */
     memcpy(&oldest->problem, p, sizeof(*p));
 }
 

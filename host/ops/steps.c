@@ -45,6 +45,11 @@ void step_workspace(step *s)
     next_arg(s, ARG_WORKSPACE);
 }
 
+void step_counter(step *s)
+{
+    next_arg(s, ARG_COUNTER);
+}
+
 static void scalar(step *s, const void *value, size_t bytes)
 {
     step_arg *a = next_arg(s, ARG_SCALAR);

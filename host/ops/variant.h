@@ -80,6 +80,7 @@ typedef struct job {
 typedef enum arg_kind {
     ARG_OPERAND,   /* operand `index` as cl_mem */
     ARG_WORKSPACE, /* the workspace as cl_mem */
+    ARG_COUNTER,   /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
     ARG_SCALAR,    /* `bytes` bytes of `scalar` */
     ARG_LOCAL      /* `bytes` bytes of local memory */
 } arg_kind;
@@ -115,6 +116,7 @@ void step_launch_2d(step *s, unsigned entry, size_t global_x, size_t global_y, s
                     size_t local_y);
 void step_operand(step *s, unsigned index);
 void step_workspace(step *s);
+void step_counter(step *s);
 void step_u32(step *s, uint32_t value);
 void step_u64(step *s, uint64_t value);
 /** A floating-point scalar: double where the element type is TSR_F64, else float. */
@@ -144,6 +146,11 @@ struct variant {
 
     /** Bytes of device memory needed beside the operands.  NULL: none. */
     size_t (*workspace)(const job *j);
+
+    /** Tiles of the result that are computed from factors split in two, but for those that hold
+     * what cannot be split: they run strictly, and each adds 1 to the counter (step_counter). NULL:
+     *  nothing is split. */
+    size_t (*tiles)(const job *j);
 
     /** Fill *out with command i, in order; false once there are no more.  The commands run one
      *  after another, each seeing what the ones before wrote. */

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
+#include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
 
@@ -19,6 +20,7 @@ typedef struct call {
     operand operand[OPERANDS_MAX]; /* of the problem, as is the rest */
     size_t operand_count;
     cl_mem buffer[OPERANDS_MAX];
+    bool reports; /* somebody wants the report, and what is counted for it alone */
     tsr_report report;
 } call;
 
@@ -169,6 +171,8 @@ static tsr_status compute(call *c, tsr_error *err)
                       c->selection.variant->name, session_facts(c->session)->name);
     else
         c->report.device_ns = span(c->session, first, last);
+    if (st == TSR_OK)
+        st = strict_tiles_read(c->session, &c->selection, &c->report.strict_tiles, err);
     clReleaseEvent(first);
     clReleaseEvent(last);
     return st;
@@ -183,6 +187,8 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
         st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
     if (st == TSR_OK)
         st = copy_in(c, operands, err);
+    if (st == TSR_OK && c->reports)
+        st = strict_tiles_open(c->session, &c->normal, &c->selection, err);
     if (st == TSR_OK)
         st = compute(c, err);
     if (st == TSR_OK)
@@ -190,6 +196,7 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     for (size_t i = 0; i < c->operand_count; i++)
         if (c->buffer[i])
             clReleaseMemObject(c->buffer[i]);
+    strict_tiles_close(&c->selection);
     if (st == TSR_OK)
         programs_save(c->session);
     return st;
@@ -213,7 +220,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
     uint64_t start = clock_ns();
-    call c = {.session = s, .problem = p};
+    call c = {.session = s, .problem = p, .reports = report != NULL};
     tsr_status st;
 
     if (!s)
@@ -222,6 +229,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     if (st == TSR_OK) {
         c.normal = problem_normal(p, c.order);
         st = dispatch_select(s, &c.normal, run, &c.selection, err);
+        c.selection.strict_tiles = NULL; /* the caller's is for enqueued calls */
     }
     if (st != TSR_OK)
         return st;

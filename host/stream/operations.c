@@ -41,6 +41,24 @@ static tsr_status check_buffers(const problem *p, const cl_mem buffers[], tsr_er
     return TSR_OK;
 }
 
+/* Where strict tiles are counted, if anybody asks. */
+static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error *err)
+{
+    size_t size = 0;
+    cl_int rc;
+
+    if (!run || !run->strict_tiles)
+        return TSR_OK;
+    rc = clGetMemObjectInfo(run->strict_tiles, CL_MEM_SIZE, sizeof(size), &size, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(strict_tiles)", p->op->name);
+    if (size < sizeof(uint32_t))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: buffer strict_tiles has %zu bytes and should have %zu", p->op->name,
+                        size, sizeof(uint32_t));
+    return TSR_OK;
+}
+
 static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
                           const tsr_run *run, cl_uint n_wait, const cl_event *wait, cl_event *done,
                           tsr_report *report, tsr_error *err)
@@ -62,6 +80,8 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
     st = p->op->check(p, err);
     if (st == TSR_OK)
         st = check_buffers(p, buffers, err);
+    if (st == TSR_OK)
+        st = check_counter(p, run, err);
     if (st != TSR_OK)
         return st;
     normal = problem_normal(p, order);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tessera/session.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -15,6 +17,12 @@ typedef struct tsr_run {
     const char *variant;    /* NULL: the tuned one, else the first suited in order of preference */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
+    /**
+     * Enqueued calls: NULL, or the caller's buffer of a uint32_t, to which the call adds how many
+     * of its report's `tiles` ran strictly.  Set it to 0 before the first call that counts into it;
+     * it has the count of all that are done.
+     */
+    cl_mem strict_tiles;
 } tsr_run;
 
 /** Where a program came from. */
@@ -45,6 +53,9 @@ typedef struct tsr_report {
     size_t workspace_bytes;  /* device memory beside the operands */
     size_t to_device_bytes;
     size_t from_device_bytes;
+    size_t tiles;        /* of C, where the variant splits float32 factors in two; else 0 */
+    size_t strict_tiles; /* host-memory calls: of them, those that held what cannot be split, and
+                            ran in FP32 multiply-adds; 0 of enqueued calls: see tsr_run */
 } tsr_report;
 
 #ifdef __cplusplus

@@ -321,6 +321,40 @@ static void test_fused_needs_no_workspace(void **state)
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
+/* The last argument of the launch that multiplies is where strict tiles are counted. */
+static void expect_tiles(const char *name, const problem *p, size_t count)
+{
+    const device_facts d = hopper();
+    const variant *v = find(name);
+    const params chosen = params_default(v);
+    const job j = {p, &d, &chosen};
+    step s, last = {0};
+
+    assert_int_equal(v->tiles(&j), count);
+    for (size_t i = 0; v->step(&j, i, &s); i++)
+        last = s;
+    assert_int_equal(last.arg[last.n_args - 1].kind, ARG_COUNTER);
+}
+
+static void test_tiles_are_told(void **state)
+{
+    problem p = product(257, 513, 65);
+
+    (void)state;
+    expect_tiles("wgmma-3xtf32-fused", &p, 3 * 3); /* of 128 x 256 */
+    expect_tiles("wgmma-3xtf32", &p, 2 * 5);       /* of 256 x 128 */
+    p.matmul.batch = 7;
+    p.matmul.stride_c = 257 * 513;
+    expect_tiles("wgmma-3xtf32", &p, 7 * 2 * 5);
+    /* Where C is only scaled, nothing is split. */
+    p = product(257, 513, 65);
+    p.matmul.alpha = 0;
+    expect_tiles("wgmma-3xtf32-fused", &p, 0);
+    expect_tiles("wgmma-3xtf32", &p, 0);
+    /* Nor of TF32, which rounds. */
+    assert_null(find("wgmma-tf32")->tiles);
+}
+
 static void test_fused_runs_elsewhere(void **state)
 {
     device_facts d = hopper();
@@ -525,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_float64_tells_alignment),
         cmocka_unit_test(test_alignment_is_told),
         cmocka_unit_test(test_fused_needs_no_workspace),
+        cmocka_unit_test(test_tiles_are_told),
         cmocka_unit_test(test_fused_runs_elsewhere),
         cmocka_unit_test(test_fused_tells_alignment),
         cmocka_unit_test(test_precisions_are_kept),

@@ -165,6 +165,46 @@ static void a_row_of_errors(void **state)
     text_free(&plain);
 }
 
+/* Rows of what splits factors say how many tiles ran strictly; others have no such field. */
+static void a_row_with_tiles(void **state)
+{
+    result_row row = full_row(), got;
+    text line = {0};
+    char *other;
+
+    (void)state;
+    written(&row, &line);
+    assert_null(strstr(text_get(&line), "tiles"));
+    row.tiles = 256;
+    row.strict_tiles = 12;
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_int_equal(got.tiles, 256);
+    assert_int_equal(got.strict_tiles, 12);
+    other = edited(text_get(&line), "strict_tiles", "\"another\":1");
+    refused(other, "'strict_tiles' is missing");
+    free(other);
+    other = edited(text_get(&line), "tiles", "\"another\":1");
+    refused(other, "'another' is no field of");
+    free(other);
+    other = edited(text_get(&line), "tiles", "\"tiles\":0");
+    refused(other, "'tiles' is no field of");
+    free(other);
+    other = edited(text_get(&line), "tiles", "\"tiles\":-1");
+    refused(other, "'tiles' is not a whole number");
+    free(other);
+    other = edited(text_get(&line), "tiles", "\"tiles\":11");
+    refused(other, "strict_tiles is 12, and tiles is 11");
+    free(other);
+    /* Beside those of errors. */
+    row.kind = RESULT_ERROR;
+    row.elements = 3;
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_int_equal(got.strict_tiles * 10 + got.elements, 123);
+    text_free(&line);
+}
+
 /* A member more than the schema has stands for the one that went, so that counts agree. */
 static void every_field_is_needed(void **state)
 {
@@ -330,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_row_reads_back),
         cmocka_unit_test(every_field_is_needed),
         cmocka_unit_test(a_row_of_errors),
+        cmocka_unit_test(a_row_with_tiles),
         cmocka_unit_test(what_no_row_says),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(csv),

@@ -350,6 +350,7 @@ static void failing_calls_leave_things_as_they_were(void **state)
     const tsr_run value = {.variant = "tiled", .set = (const char *[]){"TILE=31"}, .set_count = 1};
     const tsr_run block = {.variant = "block"};
     const tsr_run lost = {.set = (const char *[]){"TILE=16"}, .set_count = 1};
+    tsr_run narrow = {.variant = "block"};
     tsr_matmul_problem p = square;
     cl_mem x, small, c;
 
@@ -365,6 +366,10 @@ static void failing_calls_leave_things_as_they_were(void **state)
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &unknown, TSR_ENAME, "did you mean 'tiled'?");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &value, TSR_ENAME, "TILE cannot be '31'");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs a named kernel");
+    narrow.strict_tiles = buffer_of(f, NULL, 3);
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &narrow, TSR_EINVAL,
+                  "buffer strict_tiles has 3 bytes and should have 4");
+    clReleaseMemObject(narrow.strict_tiles);
     p.precision = TSR_PRECISION_F16;
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &block, TSR_EUNSUITED, "f16");
     p = square;
