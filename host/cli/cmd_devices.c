@@ -138,7 +138,7 @@ static void show_device(const tsr_device *device, const options *o, json_t *list
             facts = session_facts(session);
     }
     if (st)
-        fprintf(stderr, "tessera: warning: %s: %s\n", tsr_device_name(device), err.message);
+        warn("%s: %s", tsr_device_name(device), err.message);
     if (list)
         json_array_append_new(list, device_json(device, facts));
     else

@@ -304,10 +304,9 @@ static int finish(tuning_run *r)
         return EXIT_INTERRUPTED;
     if (r->wrong)
         return EXIT_BOUND;
-    if (!r->ran && !r->reason.length) {
-        fprintf(stderr, "tessera: %s: nothing ran: the time was too short\n", r->o->command);
-    } else if (!r->ran) {
-        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran: %s", text_get(&r->reason));
+    if (!r->ran) {
+        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran: %s",
+                 r->reason.length ? text_get(&r->reason) : "the time was too short");
         return complain(r->o->command, &err, NULL);
     }
     return status;

@@ -69,7 +69,7 @@ void run_report_summary(const run_report *r)
     }
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
-        text_format(&line, "\n%zu of %zu tiles outside the range of the split ran in plain FP32",
+        text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",
                     r->fastest.strict_tiles, r->fastest.tiles);
     fprintf(stderr, "%s\n", text_get(&line));
     text_free(&line);

@@ -99,10 +99,11 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
                         "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
                         "can be asked for",
                         tsr_type_name(a->type), tsr_type_name(to));
-    if (overflowed)
-        *overflowed = 0;
-    if (a->type == to)
+    if (a->type == to) {
+        if (overflowed)
+            *overflowed = 0;
         return TSR_OK;
+    }
     if (count > SIZE_MAX / tsr_type_size(to))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "conversion of %zu elements to %s is beyond %zu bytes", count,

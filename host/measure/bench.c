@@ -60,7 +60,8 @@ typedef struct subject {
     input_sets sets;
     void **expected; /* see bench_options */
     tsr_report report;
-    size_t strict_tiles; /* of the call that was judged */
+    cl_mem counter;      /* of the call that is judged; NULL before and after it */
+    size_t strict_tiles; /* of that call */
     double enqueue_ns;   /* of the last call, on the host */
 } subject;
 
@@ -83,9 +84,11 @@ static tsr_status call_device(subject *b, double *ns, tsr_error *err)
 {
     const uint64_t start = clock_ns();
     cl_event first = NULL, last = NULL;
-    tsr_status st =
-        dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[b->sets.next], 0,
-                         NULL, &first, &last, &b->report, err);
+    tsr_status st = dispatch_enqueue(
+        b->session, b->problem, &b->selection, b->sets.buffer[b->sets.next],
+        &(call_ends){
+            .first = &first, .last = &last, .strict_tiles = b->counter, .report = &b->report},
+        err);
 
     b->enqueue_ns = (double)(clock_ns() - start);
     if (st)
@@ -135,10 +138,12 @@ static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
     tsr_status st = input_sets_copy(&b->sets, after, err);
 
     /* Only here: nobody counts in a call that is timed. */
-    st = st ? st : strict_tiles_open(b->session, b->problem, &b->selection, err);
+    st = st ? st : strict_tiles_open(b->session, b->problem, &b->selection, &b->counter, err);
     st = st ? st : call_next(b, ns, err);
-    st = st ? st : strict_tiles_read(b->session, &b->selection, &b->strict_tiles, err);
-    strict_tiles_close(&b->selection);
+    st = st ? st : strict_tiles_read(b->session, b->counter, &b->strict_tiles, err);
+    if (b->counter)
+        clReleaseMemObject(b->counter);
+    b->counter = NULL;
     st = st ? st : input_sets_read(&b->sets, after, err);
     st = st ? st
             : verify_result(b->problem, session_facts(b->session),
@@ -479,8 +484,8 @@ static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *
         if (b->sets.memory)
             st = b->selection.variant->host(b->problem, b->sets.memory[set], err);
         else
-            st = dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[set], 0,
-                                  NULL, NULL, NULL, NULL, err);
+            st = dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[set],
+                                  &(call_ends){0}, err);
     }
     if (!st && b->sets.buffer)
         st = finish(b, NULL, err);
@@ -581,22 +586,16 @@ static bool is_out(const contender *c)
     return c->failure && c->failure->status;
 }
 
-/* Calls, restored before where they use their inputs up. */
-static tsr_status run_calls(contender *c, size_t calls, double *ns, tsr_error *err)
-{
-    tsr_status st = c->restore ? c->restore(c->state, err) : TSR_OK;
-
-    return st ? st : c->run(c->state, calls, ns, err);
-}
-
 /* A sample; TSR_OK also where one that may fail does: it is out then, and *ns untouched. */
 static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, tsr_error *err)
 {
     tsr_error *why = c->failure ? c->failure : err;
     double untimed;
-    tsr_status st = brief ? run_calls(c, 1, &untimed, why) : TSR_OK;
+    tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
 
-    st = st ? st : run_calls(c, calls, ns, why);
+    if (!st && brief)
+        st = c->run(c->state, 1, &untimed, why);
+    st = st ? st : c->run(c->state, calls, ns, why);
     if (c->settle_ns)
         nanosleep(&(struct timespec){.tv_nsec = (long)c->settle_ns}, NULL);
     return c->failure ? TSR_OK : st;
@@ -627,6 +626,10 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
         if (ns > (i ? aim : seconds_of(o) * 1e9))
             break;
     }
+    /* The untimed call uses an input up, too. */
+    *brief = *brief && c->most_calls != 1;
+    if (*brief && c->most_calls)
+        *calls = size_min(*calls, c->most_calls - 1);
     return st;
 }
 

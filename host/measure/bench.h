@@ -43,8 +43,9 @@ typedef struct contender {
 
 /**
  * Time contenders, interleaved sample by sample in rotating order, after a
- * warm-up each, and before each sample of short calls one that is not timed.  times[i] receives contender i's, of which one that failed has
- * none.  Stops early, with what there is, once *options->stop is nonzero.
+ * warm-up each, and before each sample of calls below 10 ms one that is not timed.  times[i]
+ * receives contender i's, of which one that failed has none.  Stops early, with what there is, once
+ * *options->stop is nonzero.
  */
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
                             timing *times, tsr_error *err);

@@ -55,8 +55,8 @@ static tsr_status call(trial *t, size_t i, size_t set, const selection *sel, cl_
 
     if (x->memory)
         return sel->variant->host(&t->problems[i], x->memory[set], err);
-    return dispatch_enqueue(t->session, &t->problems[i], sel, x->buffer[set], 0, NULL, first, last,
-                            NULL, err);
+    return dispatch_enqueue(t->session, &t->problems[i], sel, x->buffer[set],
+                            &(call_ends){.first = first, .last = last}, err);
 }
 
 static tsr_status wait(const trial *t, const selection *sel, cl_event last, tsr_error *err)

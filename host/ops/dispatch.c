@@ -149,19 +149,18 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     const selection *before;
     text skipped = {0};
     tsr_status st = TSR_OK;
+    uint64_t age;
 
-    *out = (selection){.strict_tiles = run ? run->strict_tiles : NULL};
+    *out = (selection){0};
     if (run && run->variant)
         return select_named(s, p, run, out, err);
     if (run && run->set_count)
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
-    before = prepared_choice(s, p);
+    age = tuning_age(s);
+    before = prepared_choice(s, p, age);
     if (before) {
-        const cl_mem counter = out->strict_tiles;
-
         *out = *before;
-        out->strict_tiles = counter;
         return TSR_OK;
     }
     out->selected = SELECTED_BY_TUNING;
@@ -170,7 +169,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
         st = select_preferred(s, p, text_get(&skipped), out, err);
     }
     if (st == TSR_OK)
-        prepared_choose(s, p, out);
+        prepared_choose(s, p, age, out);
     text_free(&skipped);
     return st;
 }
@@ -217,6 +216,7 @@ typedef struct binding {
     tsr_session *session;
     const selection *selection;
     const cl_mem *operands;
+    const call_ends *ends;
     cl_mem workspace; /* NULL where none is needed */
     program *program;
     const job *job;
@@ -241,7 +241,7 @@ static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const bind
     case ARG_WORKSPACE:
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->workspace);
     case ARG_COUNTER:
-        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->selection->strict_tiles);
+        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->ends->strict_tiles);
     case ARG_SCALAR:
         return clSetKernelArg(kernel, i, a->bytes, a->scalar);
     case ARG_LOCAL:
@@ -345,10 +345,12 @@ static void chain_release(chain *c)
 /* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
  * event, which costs time: the first and the last where they are wanted, and on an out-of-order
  * queue every one. */
-static tsr_status enqueue_steps(const binding *b, cl_uint n_wait, const cl_event *wait, bool wanted,
-                                chain *events, size_t *count, tsr_error *err)
+static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const bool out_of_order = b->session->out_of_order;
+    const bool wanted = b->ends->first || b->ends->last;
+    const cl_uint n_wait = b->ends->n_wait;
+    const cl_event *wait = b->ends->wait;
     step now, next;
     bool more = step_of(b, 0, &now);
     tsr_status st = TSR_OK;
@@ -420,16 +422,36 @@ static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes,
     return TSR_OK;
 }
 
+/* Move the events to whoever wants them, and tell what the call took. */
+static void hand_over(const binding *b, chain *events, size_t commands, size_t workspace_bytes)
+{
+    const variant *v = b->selection->variant;
+    tsr_report *report = b->ends->report;
+
+    if (report) {
+        report->commands = commands;
+        report->workspace_bytes = workspace_bytes;
+        report->tiles = v->tiles ? v->tiles(b->job) : 0;
+    }
+    if (b->ends->first) {
+        *b->ends->first = events->first;
+        events->first = NULL;
+    }
+    if (b->ends->last) {
+        *b->ends->last = events->last;
+        events->last = NULL;
+    }
+}
+
 /* The program, the steps and the bytes of workspace: those of the same call before, or new ones. */
-static tsr_status bind_program(const problem *p, binding *b, tsr_report *report, size_t *bytes,
-                               tsr_error *err)
+static tsr_status bind_program(const problem *p, binding *b, size_t *bytes, tsr_error *err)
 {
     const variant *v = b->selection->variant;
     tsr_status st;
 
     b->kept = prepared_recall(b->session, p, b->selection);
     if (!b->kept) {
-        st = dispatch_build(b->session, p, b->selection, &b->program, report, err);
+        st = dispatch_build(b->session, p, b->selection, &b->program, b->ends->report, err);
         if (st != TSR_OK)
             return st;
         b->kept = prepared_keep(b->session, p, b->selection, b->program);
@@ -444,12 +466,11 @@ static tsr_status bind_program(const problem *p, binding *b, tsr_report *report,
 }
 
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
-                            const cl_mem operands[], cl_uint n_wait, const cl_event *wait,
-                            cl_event *first, cl_event *last, tsr_report *report, tsr_error *err)
+                            const cl_mem operands[], const call_ends *ends, tsr_error *err)
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
     const variant *v = sel->variant;
-    binding b = {.session = s, .selection = sel, .operands = operands, .job = &j};
+    binding b = {.session = s, .selection = sel, .operands = operands, .ends = ends, .job = &j};
     size_t bytes = 0, commands = 0;
     chain events = {0};
     tsr_status st;
@@ -457,11 +478,11 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (!v->source)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: C code has no queue to run on", p->op->name,
                         v->name);
-    st = bind_program(p, &b, report, &bytes, err);
+    st = bind_program(p, &b, &bytes, err);
     if (st == TSR_OK)
         st = take_workspace(s, v->name, bytes, &b.workspace, err);
     if (st == TSR_OK)
-        st = enqueue_steps(&b, n_wait, wait, first || last, &events, &commands, err);
+        st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
     else if (commands)
@@ -469,23 +490,8 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     if (b.workspace)
         clReleaseMemObject(b.workspace);
-    if (st != TSR_OK) {
-        chain_release(&events);
-        return st;
-    }
-    if (report) {
-        report->commands = commands;
-        report->workspace_bytes = bytes;
-        report->tiles = v->tiles ? v->tiles(&j) : 0;
-    }
-    if (first) {
-        *first = events.first;
-        events.first = NULL; /* moved to the caller */
-    }
-    if (last) {
-        *last = events.last;
-        events.last = NULL; /* moved to the caller */
-    }
+    if (st == TSR_OK)
+        hand_over(&b, &events, commands, bytes);
     chain_release(&events);
-    return TSR_OK;
+    return st;
 }

@@ -18,9 +18,18 @@ typedef struct selection {
     const variant *variant;
     params params;
     selected_by selected;
-    char chosen[160];    /* the same for people, with particulars */
-    cl_mem strict_tiles; /* the run's, borrowed; NULL: nobody counts */
+    char chosen[160]; /* the same for people, with particulars */
 } selection;
+
+/** What one call waits for, and what it tells; all may be 0. */
+typedef struct call_ends {
+    cl_uint n_wait;
+    const cl_event *wait; /* n_wait of them */
+    cl_event *first;      /* receives the event of the first command; the caller releases it */
+    cl_event *last;       /* of the last one; both for timing and waiting */
+    cl_mem strict_tiles;  /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
+    tsr_report *report;   /* receives what the call took, but for times and names */
+} call_ends;
 
 /**
  * Choose for a checked problem: the named variant, else that of the best tuned entry
@@ -44,14 +53,8 @@ const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v
 tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
                           tsr_report *report, tsr_error *err);
 
-/**
- * Enqueue every step.  operands[i] is operand i's buffer.
- *
- * @param first, last  Receive the events of the first and the last command, for timing and
- *                     waiting; the caller releases them.  Either may be NULL.
- */
+/** Enqueue every step.  operands[i] is operand i's buffer. */
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
-                            const cl_mem operands[], cl_uint n_wait, const cl_event *wait,
-                            cl_event *first, cl_event *last, tsr_report *report, tsr_error *err);
+                            const cl_mem operands[], const call_ends *ends, tsr_error *err);
 
 #endif

@@ -3,16 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/tuning_memo.h"
-
 /* Calls that a session keeps, and commands of one call. */
 enum { CALLS_KEPT = 8, STEPS_KEPT = 64 };
 
 typedef struct kept_call {
     problem problem;
-    const variant *variant; /* NULL: this place is free */
+    const variant *variant;
     uint32_t value[TUNABLES_MAX];
-    uint64_t used; /* the higher, the later */
+    uint64_t used; /* the higher, the later; 0: this place is free */
     prepared prepared;
 } kept_call;
 
@@ -75,10 +73,9 @@ const prepared *prepared_recall(tsr_session *s, const problem *p, const selectio
     return NULL;
 }
 
-const selection *prepared_choice(tsr_session *s, const problem *p)
+const selection *prepared_choice(tsr_session *s, const problem *p, uint64_t age)
 {
     kept_calls *k = calls_of(s);
-    const uint64_t age = tuning_age(s);
 
     for (size_t i = 0; k && age && i < CALLS_KEPT; i++) {
         kept_choice *c = &k->choice[i];
@@ -91,37 +88,33 @@ const selection *prepared_choice(tsr_session *s, const problem *p)
     return NULL;
 }
 
-void prepared_choose(tsr_session *s, const problem *p, const selection *chosen)
+void prepared_choose(tsr_session *s, const problem *p, uint64_t age, const selection *chosen)
 {
     kept_calls *k = calls_of(s);
     kept_choice *oldest;
 
-    if (!k)
+    if (!k || !age)
         return;
     oldest = &k->choice[0];
     for (size_t i = 1; i < CALLS_KEPT; i++)
         if (k->choice[i].used < oldest->used)
             oldest = &k->choice[i];
-    *oldest = (kept_choice){.age = tuning_age(s), .used = ++k->used, .selection = *chosen};
-    oldest->selection.strict_tiles = NULL; /* of that run alone */
+    *oldest = (kept_choice){.age = age, .used = ++k->used, .selection = *chosen};
     memcpy(&oldest->problem, p, sizeof(*p));
 }
 
-/* The steps of a job, malloced; NULL where they are too many, or memory is short. */
+/* The steps of a job, malloced; NULL where there are none or too many, or memory is short. */
 static step *steps_of(const variant *v, const job *j, size_t *count)
 {
-    step *steps = NULL, *more;
-    step next;
+    step next, *steps;
 
-    for (*count = 0; v->step(j, *count, &next); ++*count) {
-        more = *count < STEPS_KEPT ? realloc(steps, (*count + 1) * sizeof(*steps)) : NULL;
-        if (!more) {
-            free(steps);
-            return NULL;
-        }
-        steps = more;
-        steps[*count] = next;
-    }
+    for (*count = 0; *count <= STEPS_KEPT && v->step(j, *count, &next);)
+        ++*count;
+    if (*count == 0 || *count > STEPS_KEPT)
+        return NULL;
+    steps = malloc(*count * sizeof(*steps));
+    for (size_t i = 0; steps && i < *count; i++)
+        v->step(j, i, &steps[i]);
     return steps;
 }
 

@@ -4,12 +4,18 @@
 
 #include "ops/dispatch.h"
 
-/** What dispatch_select chose for this very problem when nothing was named; NULL: nothing is kept.
+/**
+ * What dispatch_select chose for this very problem when nothing was named, and
+ * the tuning was of this age; NULL: nothing is kept.
+ *
+ * @param age tuning_age.
+ * @return Borrowed until prepared_choose or programs_release.
  */
-const selection *prepared_choice(tsr_session *s, const problem *p);
+const selection *prepared_choice(tsr_session *s, const problem *p, uint64_t age);
 
-/** Keep what it chose, in place of that used least recently. */
-void prepared_choose(tsr_session *s, const problem *p, const selection *chosen);
+/** Keep what it chose at an age, in place of that used least recently.  At age 0 nothing is kept.
+ */
+void prepared_choose(tsr_session *s, const problem *p, uint64_t age, const selection *chosen);
 
 /** All that enqueueing a selection takes, but for the caller's buffers. */
 typedef struct prepared {
@@ -19,14 +25,15 @@ typedef struct prepared {
     step *steps;
 } prepared;
 
-/** What the session keeps of this very problem, variant and parameters; NULL: nothing. */
+/** What the session keeps of this very problem, variant and parameters; NULL: nothing.  Borrowed
+ * until prepared_keep or programs_release. */
 const prepared *prepared_recall(tsr_session *s, const problem *p, const selection *sel);
 
 /**
  * Keep the steps of a selection whose program is built, in place of those used least recently.
  *
- * @return What prepared_recall gives from now on, until another one is kept; NULL where they are
- *         too many to keep, or memory is short.
+ * @return As prepared_recall; NULL where there are no steps or too many to keep, or memory is
+ *         short.
  */
 const prepared *prepared_keep(tsr_session *s, const problem *p, const selection *sel,
                               program *built);

@@ -5,15 +5,15 @@
 #include "ops/dispatch.h"
 
 /**
- * Have a selection count into a buffer of its own, where there are tiles to count.  Ends with
- * strict_tiles_close, before which every call that counts there is finished.
+ * A buffer with a count of 0 for call_ends.strict_tiles, NULL where there are no tiles to count.
+ *
+ * @param out Receives it; the caller releases it after the call is finished.
+ * @return TSR_OK; TSR_ECL, *out untouched.
  */
-tsr_status strict_tiles_open(tsr_session *s, const problem *p, selection *sel, tsr_error *err);
+tsr_status strict_tiles_open(tsr_session *s, const problem *p, const selection *sel, cl_mem *out,
+                             tsr_error *err);
 
-/** The count so far, 0 where there are no tiles.  Blocks. */
-tsr_status strict_tiles_read(tsr_session *s, const selection *sel, size_t *out, tsr_error *err);
-
-/** Count no more. */
-void strict_tiles_close(selection *sel);
+/** The count so far, 0 where the buffer is NULL.  Blocks.  TSR_OK; TSR_ECL, *out untouched. */
+tsr_status strict_tiles_read(tsr_session *s, cl_mem counter, size_t *out, tsr_error *err);
 
 #endif

@@ -147,9 +147,9 @@ struct variant {
     /** Bytes of device memory needed beside the operands.  NULL: none. */
     size_t (*workspace)(const job *j);
 
-    /** Tiles of the result that are computed from factors split in two, but for those that hold
-     * what cannot be split: they run strictly, and each adds 1 to the counter (step_counter). NULL:
-     *  nothing is split. */
+    /** Tiles of the result, for a variant that splits factors in two; 0 where nothing is added up.
+     *  One that holds what cannot be split runs strictly, and adds 1 to the counter (step_counter).
+     *  NULL: it splits nothing. */
     size_t (*tiles)(const job *j);
 
     /** Fill *out with command i, in order; false once there are no more.  The commands run one

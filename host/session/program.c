@@ -364,6 +364,9 @@ void programs_save(tsr_session *s)
 
 void programs_release(tsr_session *s)
 {
+    if (s->prepared.data)
+        s->prepared.release(s->prepared.data);
+    s->prepared.data = NULL;
     while (s->programs) {
         program *next = s->programs->next;
 

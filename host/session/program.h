@@ -55,7 +55,7 @@ tsr_status program_binary(const program *p, unsigned char **out, size_t *size, t
 /** Save what was built and has run: PoCL specialises when kernels first run. */
 void programs_save(tsr_session *s);
 
-/** Release every program of a session. */
+/** Release every program of a session, and the prepared calls that borrow them. */
 void programs_release(tsr_session *s);
 
 #endif

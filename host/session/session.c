@@ -134,8 +134,6 @@ void tsr_session_close(tsr_session *s)
         clReleaseContext(s->context);
     if (s->tuning.data)
         s->tuning.release(s->tuning.data);
-    if (s->prepared.data)
-        s->prepared.release(s->prepared.data);
     cache_close(&s->cache);
     text_free(&s->kernel_dir);
     text_free(&s->build_log);

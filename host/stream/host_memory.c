@@ -20,7 +20,8 @@ typedef struct call {
     operand operand[OPERANDS_MAX]; /* of the problem, as is the rest */
     size_t operand_count;
     cl_mem buffer[OPERANDS_MAX];
-    bool reports; /* somebody wants the report, and what is counted for it alone */
+    cl_mem strict_tiles; /* their count, or NULL */
+    bool reports;        /* somebody wants the report, and what is counted for it alone */
     tsr_report report;
 } call;
 
@@ -157,8 +158,11 @@ static tsr_status compute(call *c, tsr_error *err)
 
     for (size_t i = 0; i < c->operand_count; i++)
         buffers[i] = c->buffer[c->order[i]];
-    st = dispatch_enqueue(c->session, &c->normal, &c->selection, buffers, 0, NULL, &first, &last,
-                          &c->report, err);
+    st = dispatch_enqueue(
+        c->session, &c->normal, &c->selection, buffers,
+        &(call_ends){
+            .first = &first, .last = &last, .strict_tiles = c->strict_tiles, .report = &c->report},
+        err);
     if (st != TSR_OK)
         return st;
     rc = clFinish(c->session->queue);
@@ -172,7 +176,7 @@ static tsr_status compute(call *c, tsr_error *err)
     else
         c->report.device_ns = span(c->session, first, last);
     if (st == TSR_OK)
-        st = strict_tiles_read(c->session, &c->selection, &c->report.strict_tiles, err);
+        st = strict_tiles_read(c->session, c->strict_tiles, &c->report.strict_tiles, err);
     clReleaseEvent(first);
     clReleaseEvent(last);
     return st;
@@ -188,7 +192,7 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     if (st == TSR_OK)
         st = copy_in(c, operands, err);
     if (st == TSR_OK && c->reports)
-        st = strict_tiles_open(c->session, &c->normal, &c->selection, err);
+        st = strict_tiles_open(c->session, &c->normal, &c->selection, &c->strict_tiles, err);
     if (st == TSR_OK)
         st = compute(c, err);
     if (st == TSR_OK)
@@ -196,7 +200,8 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     for (size_t i = 0; i < c->operand_count; i++)
         if (c->buffer[i])
             clReleaseMemObject(c->buffer[i]);
-    strict_tiles_close(&c->selection);
+    if (c->strict_tiles)
+        clReleaseMemObject(c->strict_tiles);
     if (st == TSR_OK)
         programs_save(c->session);
     return st;
@@ -229,7 +234,6 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     if (st == TSR_OK) {
         c.normal = problem_normal(p, c.order);
         st = dispatch_select(s, &c.normal, run, &c.selection, err);
-        c.selection.strict_tiles = NULL; /* the caller's is for enqueued calls */
     }
     if (st != TSR_OK)
         return st;

@@ -89,7 +89,13 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
         arranged[i] = buffers[order[i]];
     st = dispatch_select(s, &normal, run, &sel, err);
     if (st == TSR_OK)
-        st = dispatch_enqueue(s, &normal, &sel, arranged, n_wait, wait, NULL, done, &r, err);
+        st = dispatch_enqueue(s, &normal, &sel, arranged,
+                              &(call_ends){.n_wait = n_wait,
+                                           .wait = wait,
+                                           .last = done,
+                                           .strict_tiles = run ? run->strict_tiles : NULL,
+                                           .report = &r},
+                              err);
     if (st != TSR_OK || !report)
         return st;
     dispatch_report(&sel, start, &r);

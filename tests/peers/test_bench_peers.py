@@ -114,8 +114,9 @@ class Errors(Peers):
 
     def test_one_that_is_wrong_has_errors(self):
         """Its result is out of its bound: it has no time, and what it lacks is told."""
-        r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--budget", "2", "--json",
-                         "--quiet", "--peers", *DEVICE, env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})
+        r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--budget", "2",
+                         "--json", "--quiet", "--peers", *DEVICE,
+                         env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})
         self.assertEqual(r.status, 3, r)
         rows = {(row["name"], row.get("family")): row
                 for row in map(json.loads, r.out.splitlines())}
@@ -127,7 +128,7 @@ class Errors(Peers):
         """It is not opened for its errors either, and has no rows of them: the first that is opened
         for its time, if one is, ends the budget."""
         self.write("log", "")
-        rows = self.errors("--budget", "2", FAKE_NAP="3", FAKE_LOG=self.path("log"))
+        rows = self.errors(FAKE_NAP="3", FAKE_LOG=self.path("log"))
         self.assertEqual({row["subject"] for row in rows.values()}, {"kernel"})
         with open(self.path("log"), encoding="utf-8") as f:
             self.assertLessEqual(len(f.readlines()), 1)

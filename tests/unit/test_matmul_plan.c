@@ -547,10 +547,12 @@ static void tiles_follow_the_shape(void **state)
     static const struct {
         size_t m, n, k;
         size_t least, most; /* groups for each unit, in percent */
-    } cases[] = {
-        {256, 256, 256, 48, 200},   {512, 512, 512, 90, 400},     {1000, 1000, 1000, 90, 400},
-        {4096, 64, 4096, 90, 400},  {64, 4096, 64, 48, 200},      {64, 64, 16384, 90, 400},
-        {128, 128, 16384, 90, 400}, {4096, 4096, 4096, 700, 800}, {8192, 8192, 1024, 3000, 3200}};
+        size_t items;       /* of a group */
+    } cases[] = {{256, 256, 256, 48, 200, 256},      {512, 512, 512, 90, 400, 256},
+                 {1000, 1000, 1000, 90, 400, 256},   {4096, 64, 4096, 90, 400, 256},
+                 {64, 4096, 64, 48, 200, 256},       {64, 64, 16384, 90, 400, 256},
+                 {128, 128, 16384, 90, 400, 256},    {4096, 4096, 4096, 700, 800, 128},
+                 {8192, 8192, 1024, 3000, 3200, 128}};
     const device_facts d = large_gpu();
     const params chosen = pipelined_params(NULL, 0);
 
@@ -562,7 +564,7 @@ static void tiles_follow_the_shape(void **state)
         const size_t groups = size_div_up(p.m, s.tile_m) * size_div_up(p.n, s.tile_n) * s.parts;
 
         assert_in_range(100 * groups / d.compute_units, cases[i].least, cases[i].most);
-        assert_int_equal(s.items, s.sums == 128 ? 128 : 256);
+        assert_int_equal(s.items, cases[i].items);
         covers(s.parts, s.span, p.k);
     }
     /* A batch gives the groups that parts would. */

@@ -1,5 +1,6 @@
 /* What a session keeps of its calls: the same problem finds its own steps and choice again, another
  * one never does, and a tuning entry that is stored meanwhile is seen at once. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +19,8 @@
 #include "ops/registry.h"
 #include "ops/tuning.h"
 #include "ops/tuning_file.h"
+#include "ops/tuning_memo.h"
+#include "session/program.h"
 
 static problem square(size_t side)
 {
@@ -119,6 +124,15 @@ static void long_calls_are_not_kept(void **state)
     tsr_session_close(s);
 }
 
+/* What changed this long ago is not asked for each time. */
+static void change_long_ago(const char *folder, time_t seconds)
+{
+    const struct timespec then = {.tv_sec = time(NULL) - seconds};
+    const struct timespec both[] = {then, then};
+
+    assert_int_equal(utimensat(AT_FDCWD, folder, both, 0), 0);
+}
+
 static void a_choice_follows_the_tuning(void **state)
 {
     char folder[] = "/tmp/tessera-prepared-XXXXXX", command[64];
@@ -132,12 +146,12 @@ static void a_choice_follows_the_tuning(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     setenv("TESSERA_TUNING_DIR", folder, 1);
+    change_long_ago(folder, 1000);
     s = open_host(&host);
-    sleep(3); /* a folder that changed just now is asked each time */
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_PREFERENCE);
-    assert_non_null(prepared_choice(s, &p));
-    assert_ptr_equal(prepared_choice(s, &p)->variant, sel.variant);
+    assert_non_null(prepared_choice(s, &p, tuning_age(s)));
+    assert_ptr_equal(prepared_choice(s, &p, tuning_age(s))->variant, sel.variant);
 
     tuning_owner(session_facts(s), &t);
     strcpy(t.op, p.op->name);
@@ -147,14 +161,35 @@ static void a_choice_follows_the_tuning(void **state)
     snprintf(t.variant, sizeof(t.variant), "%s", sel.variant->name);
     t.median_ns = 5;
     assert_int_equal(tuning_store(&t, NULL, NULL), TSR_OK);
-    assert_null(prepared_choice(s, &p));
+    /* It changed just now: nothing is kept until that is some time ago. */
+    assert_int_equal(tuning_age(s), 0);
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_TUNING);
-    sleep(3);
-    assert_null(prepared_choice(s, &p));
+    change_long_ago(folder, 500);
+    assert_true(tuning_age(s) > 0);
+    assert_null(prepared_choice(s, &p, tuning_age(s)));
+    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
+    assert_non_null(prepared_choice(s, &p, tuning_age(s)));
+    assert_int_equal(prepared_choice(s, &p, tuning_age(s))->selected, SELECTED_BY_TUNING);
     tsr_session_close(s);
+    unsetenv("TESSERA_TUNING_DIR");
     snprintf(command, sizeof(command), "rm -r %s", folder);
     assert_int_equal(system(command), 0);
+}
+
+/* What borrows a program goes with it. */
+static void released_programs_take_their_calls(void **state)
+{
+    const selection naive = named("naive");
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    const problem p = square(64);
+
+    (void)state;
+    assert_non_null(prepared_keep(s, &p, &naive, NULL));
+    programs_release(s);
+    assert_null(prepared_recall(s, &p, &naive));
+    tsr_session_close(s);
 }
 
 int main(void)
@@ -164,6 +199,7 @@ int main(void)
         cmocka_unit_test(the_oldest_call_goes),
         cmocka_unit_test(long_calls_are_not_kept),
         cmocka_unit_test(a_choice_follows_the_tuning),
+        cmocka_unit_test(released_programs_take_their_calls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

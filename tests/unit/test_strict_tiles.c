@@ -32,6 +32,11 @@ static const char source[] =
     "    }\n"
     "    if (beyond && strict_tiles)\n"
     "        atomic_add(strict_tiles, step);\n"
+    "}\n"
+    "__kernel void tell_null(__global float *x, uint n, uint step, __global uint *strict_tiles)\n"
+    "{\n"
+    "    if (get_group_id(0) == 0)\n"
+    "        x[0] = strict_tiles ? 1 : 2;\n"
     "}\n";
 
 enum { TILE = 4 };
@@ -127,18 +132,39 @@ static bool step_many(const job *j, size_t i, step *out)
     return launch(j, i, 1000000, out);
 }
 
-#define VARIANT(called, steps, count)                                                              \
-    {                                                                                              \
-        .name = called, .idea = "", .source = "negate.cl", .entries = {"negate"}, .tiles = count,  \
-        .step = steps                                                                              \
-    }
-static const variant variants[] = {
-    VARIANT("right", step_right, tiles), VARIANT("counts-none", step_none, tiles),
-    VARIANT("counts-many", step_many, tiles), VARIANT("untold", step_right, NULL)};
+static const variant variants[] = {{.name = "right",
+                                    .idea = "",
+                                    .source = "negate.cl",
+                                    .entries = {"negate"},
+                                    .tiles = tiles,
+                                    .step = step_right},
+                                   {.name = "counts-none",
+                                    .idea = "",
+                                    .source = "negate.cl",
+                                    .entries = {"negate"},
+                                    .tiles = tiles,
+                                    .step = step_none},
+                                   {.name = "counts-many",
+                                    .idea = "",
+                                    .source = "negate.cl",
+                                    .entries = {"negate"},
+                                    .tiles = tiles,
+                                    .step = step_many},
+                                   {.name = "untold",
+                                    .idea = "",
+                                    .source = "negate.cl",
+                                    .entries = {"negate"},
+                                    .step = step_right},
+                                   {.name = "tells-null",
+                                    .idea = "",
+                                    .source = "negate.cl",
+                                    .entries = {"tell_null"},
+                                    .tiles = tiles,
+                                    .step = step_right}};
 
 static const operation negation = {.name = "negation",
                                    .variants = variants,
-                                   .variant_count = 4,
+                                   .variant_count = 5,
                                    .check = check,
                                    .operands = operands,
                                    .work = work,
@@ -257,14 +283,18 @@ static void test_nobody_asks(void **state)
 {
     const fixture *f = *state;
     const problem p = {.op = &negation, .sort = {.n = 2, .type = TSR_F32}};
-    const tsr_run run = {.variant = "right"};
-    float x[2] = {1000, 1};
+    const tsr_run run = {.variant = "tells-null"};
+    float x[2] = {0};
     void *const arrays[] = {x};
+    tsr_report report;
     tsr_error err = {0};
 
     if (host_memory_run(f->in_order, &p, arrays, &run, NULL, &err))
         fail_msg("%s", err.message);
-    assert_true(x[0] == -1000 && x[1] == -1);
+    assert_true(x[0] == 2);
+    if (host_memory_run(f->in_order, &p, arrays, &run, &report, &err))
+        fail_msg("%s", err.message);
+    assert_true(x[0] == 1);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -293,7 +323,9 @@ static void test_calls_add_up(void **state)
         selection sel;
 
         assert_int_equal(dispatch_select(f->in_order, &p, runs[i], &sel, &err), TSR_OK);
-        if (dispatch_enqueue(f->in_order, &p, &sel, &buffer, 0, NULL, NULL, NULL, &report, &err))
+        if (dispatch_enqueue(f->in_order, &p, &sel, &buffer,
+                             &(call_ends){.strict_tiles = runs[i]->strict_tiles, .report = &report},
+                             &err))
             fail_msg("%s", err.message);
         assert_int_equal(report.tiles, 3);
         assert_int_equal(report.strict_tiles, 0);
