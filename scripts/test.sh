@@ -97,9 +97,10 @@ test_release() {
 }
 
 # gcc warns of more, and wrongly, in sanitized code: that is no error here.  LeakSanitizer crashes
-# now and then ("Tracer caught signal 11") where a driver's thread ends while it looks: what fails
-# runs again, up to four times in all.  After the release build's tests, whose programs PoCL then has:
-# compiled under the sanitizer they would take several times as long.
+# now and then ("Tracer caught signal 11") where a driver's thread ends while it looks: a command
+# that ends so runs again (tests/cli/cli_support.py), as does a test, up to four times in all.
+# After the release build's tests, whose programs PoCL then has: compiled under the sanitizer they
+# would take several times as long.
 test_sanitized() {
     step "gcc, address and undefined-behaviour sanitizers: build" build test-asan \
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=gcc \
