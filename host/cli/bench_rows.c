@@ -169,7 +169,7 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
                                         [RESULT_FAILED] = "failed: ",
                                         [RESULT_LATE] = "left out: "};
     char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
-    char name[NAME];
+    char spread[CELL], name[NAME];
 
     name_text(row, precision, name);
     if (!row->time.count) {
@@ -184,9 +184,12 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
     share_text(row, share);
     factor_text(peers ? ratio : first_ns / row->time.median_ns, last);
     error_text(row, error);
-    printf("  %-*s %9s %9s %6.1f%% %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
-           100 * timing_spread(&row->time), rate, share, last, error,
-           row->parameters[0] ? "  " : "", row->parameters);
+    if (row->time.count > 1)
+        snprintf(spread, CELL, "%.1f%%", 100 * timing_spread(&row->time));
+    else
+        snprintf(spread, CELL, "once");
+    printf("  %-*s %9s %9s %7s %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
+           spread, rate, share, last, error, row->parameters[0] ? "  " : "", row->parameters);
     fflush(stdout);
 }
 

@@ -121,7 +121,8 @@ static void check_instrument(bench *b, const result_row *row)
         return;
     fprintf(stderr,
             "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the "
-            "instrument errs\n",
+            "instrument errs, or other work slowed the limit down: 'tessera roofline' measures it "
+            "again\n",
             b->o->command, row->name, row->problem, row->device, row->rate, row->unit,
             row->limit_rate, row->bound_by);
     worsen(b, EXIT_BOUND);

@@ -187,9 +187,13 @@ static void append_loss(const comparison *c, size_t line, size_t column, text *o
     compare_group_name(c->lines[line].what, out);
     text_append(out, ": ");
     compare_name(&c->lines[line], out);
-    text_format(out, " (%.3f of that in %s, within the noise %.3f at most, in %s)", v.ratio,
-                c->files[c->columns[c->columns[column].base].file].path, v.favourable,
-                c->files[c->columns[column].file].path);
+    if (compare_broken(&v))
+        text_format(out, " (%s in %s)", result_outcome_name(v.row->outcome),
+                    c->files[c->columns[column].file].path);
+    else
+        text_format(out, " (%.3f of that in %s, within the noise %.3f at most, in %s)", v.ratio,
+                    c->files[c->columns[c->columns[column].base].file].path, v.favourable,
+                    c->files[c->columns[column].file].path);
 }
 
 /* Status 3 where a rate is lost.  Columns of the first file are compared with, not judged. */
@@ -203,7 +207,8 @@ static int judge(const options *o, const comparison *c)
         for (size_t j = 0; j < c->column_count; j++) {
             compare_verdict v = compare_judge(c, i, j);
 
-            if (c->columns[j].file == c->columns[c->columns[j].base].file || !compare_judged(&v))
+            if (c->columns[j].file == c->columns[c->columns[j].base].file ||
+                !(compare_judged(&v) || compare_broken(&v)))
                 continue;
             judged++;
             if (compare_lost(&v, o->fail_below)) {
@@ -233,6 +238,9 @@ int cmd_compare(const options *o)
     tsr_status st;
     int status = EXIT_DONE;
 
+    for (size_t i = 0; i < o->operand_count; i++)
+        if (!strcmp(o->operand[i], "-"))
+            return wrong_usage("compare: it reads files, and '-' is standard input");
     if (o->given[OPTION_FAIL_BELOW] && o->operand_count < 2)
         return wrong_usage("compare: --fail-below needs two files or more, and one is given");
     st = outputs_open(o, &out, &err);

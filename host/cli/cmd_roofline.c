@@ -308,7 +308,11 @@ int cmd_roofline(const options *o)
         file = NULL; /* committed */
     }
     if (*out.stop) {
-        fprintf(stderr, "tessera: %s: interrupted: what was measured is written\n", o->command);
+        fprintf(stderr,
+                "tessera: %s: interrupted: what was measured is written; limits are kept for later "
+                "once all "
+                "of a device are measured\n",
+                o->command);
         status = EXIT_INTERRUPTED;
     }
 

@@ -73,7 +73,12 @@ void compare_number(double x, text *out)
         return;
     }
     if (x < 1000) {
-        text_format(out, x < 10 ? "%.3f" : x < 100 ? "%.2f" : "%.1f", x);
+        text_format(out,
+                    x > 0 && x < 0.1 ? "%.3g"
+                    : x < 10         ? "%.3f"
+                    : x < 100        ? "%.2f"
+                                     : "%.1f",
+                    x);
         return;
     }
     n = snprintf(digits, sizeof digits, "%.0f", x);
@@ -434,7 +439,13 @@ bool compare_judged(const compare_verdict *v)
                                             v->base->time.count >= COMPARE_SAMPLES_LEAST);
 }
 
+bool compare_broken(const compare_verdict *v)
+{
+    return v->outcome == COMPARE_UNSUITED && v->row->kind == RESULT_KERNEL &&
+           (v->row->outcome == RESULT_WRONG || v->row->outcome == RESULT_FAILED);
+}
+
 bool compare_lost(const compare_verdict *v, double least)
 {
-    return v->outcome == COMPARE_RATIO && v->favourable < least;
+    return compare_broken(v) || (v->outcome == COMPARE_RATIO && v->favourable < least);
 }

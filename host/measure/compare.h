@@ -117,9 +117,12 @@ bool compare_judged(const compare_verdict *v);
 
 enum { COMPARE_SAMPLES_LEAST = 3 };
 
+/** Whether a variant of ours that has a rate in the base is wrong or failed here. */
+bool compare_broken(const compare_verdict *v);
+
 /**
- * Whether a verdict is a loss at --fail-below `least`: both have a rate and even
- * the favourable ratio is below `least`.  A row that records no quartiles has
+ * Whether a verdict is a loss at --fail-below `least`: it is broken, or both have a
+ * rate and even the favourable ratio is below `least`.  A row that records no quartiles has
  * its median in their place.
  */
 bool compare_lost(const compare_verdict *v, double least);

@@ -96,6 +96,19 @@ class Compare(Case):
         self.assertRegex(r.out, r"\n  tiled +7,111 +missing\n")
         self.assertEqual(self.succeed("compare", "a.json", "b.json", "--quiet").err, "")
 
+    def test_what_broke_is_lost(self):
+        """A kernel that has a rate in the first file, and in the second is wrong or fails."""
+        for outcome in "wrong", "failed":
+            broken = [dict(r, outcome=outcome, samples=0, rate=0, verified=False, unsuited="broken")
+                      if r["name"] == "tiled" and r["kind"] == "kernel" else r for r in self.base]
+            self.rows("b.json", broken)
+            self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.5",
+                           says=["tiled (%s in b.json)" % outcome])
+            self.succeed("compare", "b.json", "a.json", "--fail-below", "0.5")
+
+    def test_standard_input_is_no_file(self):
+        self.fail_with(2, "compare", "a.json", "-", says="standard input")
+
     def test_nothing_to_judge(self):
         self.rows("b.json", [dict(r, verified=False) for r in self.base if r["kind"] != "limit"])
         self.fail_with(1, "compare", "a.json", "b.json", "--fail-below", "0.9",
