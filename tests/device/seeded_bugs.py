@@ -35,6 +35,9 @@ BUGS = {
     "oclgrind-two-phase-exchange-barrier":
         ("sort", "two-phase", "sort_two_phase.cl", BARRIER, 0, "",
          ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "oclgrind-block-column-refill-barrier":
+        ("matmul", "block-column", "matmul_block_column.cl", BARRIER, 1, "",
+         ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
         ("matmul", "batched", "matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
     # Wrong strides.
@@ -46,6 +49,12 @@ BUGS = {
     "sweep-block-b-stride":
         ("matmul", "block", "matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
          "tile_b[p][x + r * (SIDE - 1)]", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-block-column-row-stride":
+        ("matmul", "block-column", "matmul_block_column.cl", "tile_a[p][y + r * ROWS]", 0,
+         "tile_a[p][y + r * (ROWS - 1)]", ["TILE=32", "BLOCK=4", "DEPTH=8"]),
+    "sweep-swizzle-read-in-order":
+        ("matmul", "swizzle", "matmul_vector.cl", "tile_b[at(p, x + s * SIDE)]", 0,
+         "tile_b[p * ROW + x + s * SIDE]", ["SIDE=8", "BLOCK=4", "DEPTH=8"]),
     "sweep-item-split-part-stride":
         ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
          "part + z * n + j", ["SPAN=8"]),
@@ -65,6 +74,8 @@ BUGS = {
     "oclgrind-naive-store-guard":
         ("matmul", "naive", "matmul_naive.cl", "if (i >= m || j >= n)", 0,
          "if (i > m || j >= n)", []),
+    "sweep-coalesced-column-guard":
+        ("matmul", "coalesced", "matmul_coalesced.cl", "j >= n", 0, "j + 1 >= n", []),
     "oclgrind-batched-last-products":
         ("matmul", "batched", "matmul_batched.cl", "min(own, batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MOST=16"]),

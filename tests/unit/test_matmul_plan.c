@@ -19,8 +19,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The arguments of every kernel of the ladder, in order: naive, tiled, block, vector and what
- * shares their launch. */
+/* The arguments of every kernel of the ladder, in order: naive to swizzle, and what shares their
+ * launch. */
 enum { ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_A, ARG_B = 7, ARG_C = 11, ARG_STRIDES = 14, ARGS = 17 };
 
 static device_facts gpu(void)
@@ -100,10 +100,13 @@ static cover cover_of(const variant *v, const job *j, const step *s)
     const params *p = j->params;
 
     if (strcmp(v->name, "naive") == 0)
+        return (cover){true, true, {s->local[0], s->local[1]}};
+    if (strcmp(v->name, "coalesced") == 0)
         return (cover){true, false, {s->local[0], s->local[1]}};
-    if (strcmp(v->name, "tiled") == 0)
+    if (strcmp(v->name, "tiled") == 0 || strcmp(v->name, "block-column") == 0)
         return (cover){true, false, {param(p, "TILE"), param(p, "TILE")}};
-    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "vector") == 0) {
+    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "vector") == 0 ||
+        strcmp(v->name, "swizzle") == 0) {
         const size_t tile = (size_t)param(p, "SIDE") * param(p, "BLOCK");
 
         return (cover){true, false, {tile, tile}};
@@ -177,7 +180,9 @@ static size_t local_bytes(const variant *v, const params *p, size_t real)
 {
     if (strcmp(v->name, "tiled") == 0)
         return 2 * (size_t)param(p, "TILE") * param(p, "TILE") * real;
-    if (strcmp(v->name, "block") == 0)
+    if (strcmp(v->name, "block-column") == 0)
+        return 2 * (size_t)param(p, "DEPTH") * param(p, "TILE") * real;
+    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "swizzle") == 0)
         return 2 * (size_t)param(p, "DEPTH") * param(p, "SIDE") * param(p, "BLOCK") * real;
     if (strcmp(v->name, "vector") == 0)
         return 2 * (size_t)param(p, "DEPTH") *
@@ -781,6 +786,69 @@ static void small_products_are_pipelined(void **state)
     }
 }
 
+/* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */
+static void thin_products_are_coalesced(void **state)
+{
+    const device_facts d = large_gpu();
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1}};
+        const char *names[PREFERENCES_MAX];
+        const size_t n = operation_matmul.prefer(&p, &d, names);
+        size_t at = 0;
+
+        while (at < n && !suits(names[at], &p, &d))
+            at++;
+        assert_true(at < n);
+        assert_string_equal(names[at], "coalesced");
+    }
+}
+
+/* A work-item for every column of a tile, and one for every BLOCK rows. */
+static void columns_are_shared_out(void **state)
+{
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.m = 65, .n = 130, .k = 9, .alpha = 1, .batch = 2}};
+    const device_facts d = gpu();
+    const variant *v = find("block-column");
+    params chosen;
+
+    (void)state;
+    for (size_t c = 0; combination(v, c, &chosen); c++) {
+        const size_t tile = param(&chosen, "TILE"), rows = tile / param(&chosen, "BLOCK");
+        step s;
+
+        assert_true(v->step(&(job){&p, &d, &chosen}, 0, &s));
+        assert_int_equal(s.local[0], tile);
+        assert_int_equal(s.local[1], rows);
+        assert_int_equal(s.global[0], size_div_up(130, tile) * tile);
+        assert_int_equal(s.global[1], size_div_up(65, tile) * rows);
+    }
+}
+
+/* Both ways around bank conflicts are one text: what is built tells them apart. */
+static void padding_and_swizzling_differ(void **state)
+{
+    static const char *const names[] = {"vector", "swizzle"};
+    static const char *const has[] = {"-DSWIZZLE=0", "-DSWIZZLE=1"};
+    const problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const variant *v = find(names[i]);
+        const params chosen = params_default(v);
+        text options = {0};
+
+        variant_options(v, &(job){&p, &d, &chosen}, &options);
+        assert_non_null(strstr(text_get(&options), has[i]));
+        assert_int_equal(!strstr(text_get(&options), "-DPAD="), i);
+        text_free(&options);
+    }
+}
+
 static void reasons_hold_values(void **state)
 {
     const problem small = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
@@ -792,9 +860,22 @@ static void reasons_hold_values(void **state)
     says("tiled", &p, &d, "2048 bytes of local memory", "1024");  /* 2 x 16 x 16 floats */
     says("block", &p, &d, "8192 bytes of local memory", "1024");  /* 2 x 16 x 64 floats */
     says("vector", &p, &d, "8704 bytes of local memory", "1024"); /* 2 x 16 x (64 + 4) floats */
+    says("swizzle", &p, &d, "8192 bytes of local memory", "1024");
+    says("block-column", &p, &d, "8192 bytes of local memory", "1024");
     d = gpu();
     d.max_work_group = 100;
     says("tiled", &p, &d, "256 work-items", "100");
+    says("block-column", &p, &d, "512 work-items", "100");
+    d = gpu();
+    d.max_work_item[0] = 32;
+    says("block-column", &p, &d, "64 x 8", "32 x 1024");
+    assert_true(suits("block", &p, &d));
+    d = gpu();
+    d.max_work_item[1] = 4;
+    says("block-column", &p, &d, "64 x 8", "1024 x 4");
+    says("tiled", &p, &d, "16 x 16", "1024 x 4");
+    d = gpu();
+    d.max_work_group = 100;
     says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 128, .n = 128, .alpha = 1}},
          &d, "512 work-items", "100");
     says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 129, .n = 4, .alpha = 1}},
@@ -847,6 +928,7 @@ static void every_precision_has_a_kernel(void **state)
         text options = {0};
 
         assert_true(suits("naive", &p, &d));
+        assert_true(suits("coalesced", &p, &d));
         assert_true(suits("tiled", &p, &d));
         assert_false(suits("vector", &p, &d));
         variant_options(v, &(job){&p, &d, &chosen}, &options);
@@ -1262,6 +1344,9 @@ int main(void)
         cmocka_unit_test(registers_are_limited_where_they_can_be),
         cmocka_unit_test(broken_tiles_are_refused),
         cmocka_unit_test(small_products_are_pipelined),
+        cmocka_unit_test(thin_products_are_coalesced),
+        cmocka_unit_test(columns_are_shared_out),
+        cmocka_unit_test(padding_and_swizzling_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
