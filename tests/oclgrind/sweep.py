@@ -11,7 +11,7 @@ from simulator import Run
 SMALLER = {
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
-    ("matmul", "async"): ["SIDE=8"],
+    ("matmul", "async"): ["SIDE=8", "BLOCK=2", "DEPTH=8"],
     ("matmul", "batched"): ["GROUP=32", "DEPTH_MOST=16"],
     ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
