@@ -4,12 +4,14 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_steps.h"
+#include "ops/matmul_subgroup.h"
 #include "ops/matmul_tensor.h"
 #include "ops/matmul_wgmma.h"
 #include "ops/matmul_wgmma_fused.h"
@@ -733,6 +735,46 @@ static const variant variants[] = {
      .unsuited = matmul_pipelined_unsuited,
      .workspace = matmul_pipelined_workspace,
      .step = matmul_pipelined_step},
+    {.name = "async",
+     .idea = "OpenCL's own asynchronous copies bring tiles, and turn them on their way",
+     .source = "matmul_async.cl",
+     .entries = {"matmul_async"},
+     .tunables = matmul_async_tunables,
+     .tunable_count = ASYNC_TUNABLES,
+     .defines = matmul_async_defines,
+     .unsuited = matmul_async_unsuited,
+     .step = matmul_async_step},
+    {.name = "cp-async",
+     .idea = "copies run tiles ahead without registers, which hold the next step's vectors instead",
+     .source = "matmul_cp_async.cl",
+     .entries = {"matmul_cp_async"},
+     .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = matmul_cp_async_tunables,
+     .tunable_count = CP_ASYNC_TUNABLES,
+     .defines = matmul_cp_async_defines,
+     .unsuited = matmul_cp_async_unsuited,
+     .step = matmul_cp_async_step},
+    {.name = "subgroup",
+     .idea = "lanes of a sub-group hand on what they hold of A: no local memory, no barrier",
+     .source = "matmul_subgroup.cl",
+     .entries = {"matmul_subgroup"},
+     .build = "-cl-std=%CLC%",
+     .needs = 1u << FEATURE_SUBGROUPS,
+     .tunables = matmul_subgroup_tunables,
+     .tunable_count = SUBGROUP_TUNABLES,
+     .defines = matmul_subgroup_defines,
+     .unsuited = matmul_subgroup_unsuited,
+     .step = matmul_subgroup_step},
+    {.name = "shfl",
+     .idea = "the same in a warp: NVIDIA's shuffle by inline PTX",
+     .source = "matmul_subgroup.cl",
+     .entries = {"matmul_subgroup"},
+     .needs = 1u << FEATURE_PTX,
+     .tunables = matmul_subgroup_tunables,
+     .tunable_count = SUBGROUP_TUNABLES,
+     .defines = matmul_shfl_defines,
+     .unsuited = matmul_subgroup_unsuited,
+     .step = matmul_shfl_step},
     {.name = "batched",
      .idea = "small matrices, many products: whole ones in a group, read all at once",
      .source = "matmul_batched.cl",

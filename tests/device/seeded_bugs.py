@@ -40,7 +40,15 @@ BUGS = {
          ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
         ("matmul", "batched", "matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
+    "oclgrind-async-refill-barrier":
+        ("matmul", "async", "matmul_async.cl", BARRIER, 0, "", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "oclgrind-async-wait":
+        ("matmul", "async", "matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     # Wrong strides.
+    "sweep-async-turned-stride":
+        ("matmul", "async", "matmul_async.cl", "from + p, inside, ld, others", 0,
+         "from + p, inside, inside, others", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-naive-c-stride":
         ("matmul", "naive", "matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
     "sweep-matmul-a-stride":
@@ -82,6 +90,9 @@ BUGS = {
     "sweep-pipelined-span-guard":
         ("matmul", "pipelined", "matmul_pipelined.cl", "min(span, k - front)", 0, "k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
+    "oclgrind-async-edge":
+        ("matmul", "async", "matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-item-panels-block-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
          ["DEPTH=16"]),
