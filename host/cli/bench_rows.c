@@ -140,9 +140,8 @@ static void name_text(const result_row *row, const char *precision, char out[NAM
 {
     const bool other = strcmp(row->precision, precision) != 0;
 
-    snprintf(out, NAME, "%s%s%s%s%s%s", *row->name ? row->name : "(none)",
-             row->peer_version[0] ? " " : "", row->peer_version, other ? " (" : "",
-             other ? row->precision : "", other ? ")" : "");
+    snprintf(out, NAME, "%s%s%s%s%s%s", result_shown_name(row), row->peer_version[0] ? " " : "",
+             row->peer_version, other ? " (" : "", other ? row->precision : "", other ? ")" : "");
 }
 
 /* Peers carry their versions. */

@@ -41,8 +41,7 @@ static bool same_column(const result_row *a, const result_row *b)
 
 void compare_name(const compare_line *line, text *out)
 {
-    /* Of a problem that no kernel takes. */
-    text_append(out, *line->what->name ? line->what->name : "(none)");
+    text_append(out, result_shown_name(line->what));
     if (line->by_parameters)
         text_format(out, " [%s]", *line->what->parameters ? line->what->parameters : "default");
 }

@@ -231,6 +231,11 @@ const char *result_kind_name(result_kind kind)
     return kind_names[kind];
 }
 
+const char *result_shown_name(const result_row *row)
+{
+    return *row->name ? row->name : "(none)";
+}
+
 const char *result_outcome_name(result_outcome outcome)
 {
     return outcome_names[outcome];

@@ -132,6 +132,9 @@ void result_rate(result_row *row);
 /** The names that rows have for them. */
 const char *result_kind_name(result_kind kind);
 const char *result_outcome_name(result_outcome outcome);
+
+/** A row's name for people: "(none)" of a problem that no kernel takes. */
+const char *result_shown_name(const result_row *row);
 const char *result_timer_name(result_timer timer);
 
 /** Append the row as one JSON line, with its line end, to *out. */

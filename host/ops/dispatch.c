@@ -192,10 +192,15 @@ tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel
                           tsr_report *report, tsr_error *err)
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    const prepared *kept = prepared_recall(s, p, sel);
     program *before = s->programs;
     text options = {0}, runs = {0};
     tsr_status st;
 
+    if (kept) {
+        *out = kept->program;
+        return TSR_OK;
+    }
     variant_options(sel->variant, &j, &options);
     list_kernels(sel->variant, &j, &runs);
     if (options.failed || runs.failed)

@@ -123,7 +123,7 @@ const char *matmul_panels_unsuited(const job *j, text *reason)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const char *why = matmul_panels_unsuited_split(j, reason);
 
-    if (!why && tsr_type_size(matmul_type_c(p)) < matmul_real_size(&j->problem->matmul) &&
+    if (!why && tsr_type_size(matmul_type_c(p)) < matmul_real_size(p) &&
         matmul_k_read(p) > param(j->params, "DEPTH")) {
         text_format(reason, "its %u terms a block are added up in C, which is %s, and k is %zu",
                     param(j->params, "DEPTH"), tsr_type_name(matmul_type_c(p)), p->k);
@@ -138,7 +138,7 @@ size_t matmul_panels_workspace_split(const job *j)
 
     if (p->m == 0 || p->n == 0)
         return 0;
-    return matmul_panels_share_split(j).parts * p->m * p->n * matmul_real_size(&j->problem->matmul);
+    return matmul_panels_share_split(j).parts * p->m * p->n * matmul_real_size(p);
 }
 
 /* Multiply into C, or with `split` the plain sums into workspace. */

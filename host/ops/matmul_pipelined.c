@@ -150,7 +150,7 @@ static double cycles(const job *j, const pipelined_plan *s)
     if (s->parts == 1)
         return cost;
     cost += launch + 2.0 * (double)s->parts * (double)p->m * (double)p->n *
-                         (double)matmul_real_size(&j->problem->matmul) / bytes_a_cycle;
+                         (double)matmul_real_size(p) / bytes_a_cycle;
     return cost * (double)matmul_batch(p); /* one after another */
 }
 
@@ -166,7 +166,7 @@ static void cut(const job *j, size_t parts, pipelined_plan *s)
     s->parts = 1;
     s->span = k;
     if (parts < 2 || k <= s->depth || !size_mul(p->m, p->n, &one) ||
-        !size_mul(one, matmul_real_size(&j->problem->matmul), &one) || one == 0)
+        !size_mul(one, matmul_real_size(p), &one) || one == 0)
         return;
     most = size_min(WORKSPACE_MOST, (size_t)j->device->max_allocation) / one;
     parts = size_min(parts, most);
@@ -283,9 +283,7 @@ size_t matmul_pipelined_workspace(const job *j)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const pipelined_plan s = matmul_pipelined_plan(j);
 
-    return s.parts > 1 && p->m && p->n
-               ? s.parts * p->m * p->n * matmul_real_size(&j->problem->matmul)
-               : 0;
+    return s.parts > 1 && p->m && p->n ? s.parts * p->m * p->n * matmul_real_size(p) : 0;
 }
 
 /* Into C, a layer for each product; or the sums of parts of one product into the workspace. */

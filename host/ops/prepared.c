@@ -10,21 +10,21 @@ typedef struct kept_call {
     problem problem;
     const variant *variant;
     uint32_t value[TUNABLES_MAX];
-    uint64_t used; /* the higher, the later; 0: this place is free */
     prepared prepared;
 } kept_call;
 
 typedef struct kept_choice {
     problem problem;
     uint64_t age; /* tuning_age then; 0: this place is free */
-    uint64_t used;
     selection selection;
 } kept_choice;
 
+/* When each was used last: the higher, the later; 0: that place is free. */
 typedef struct kept_calls {
     kept_call call[CALLS_KEPT];
     kept_choice choice[CALLS_KEPT];
-    uint64_t used;
+    uint64_t call_used[CALLS_KEPT], choice_used[CALLS_KEPT];
+    uint64_t uses;
 } kept_calls;
 
 static void release(void *data)
@@ -46,6 +46,17 @@ static kept_calls *calls_of(tsr_session *s)
     return s->prepared.data;
 }
 
+/* The place used least recently. */
+static size_t oldest(const uint64_t used[CALLS_KEPT])
+{
+    size_t at = 0;
+
+    for (size_t i = 1; i < CALLS_KEPT; i++)
+        if (used[i] < used[at])
+            at = i;
+    return at;
+}
+
 /* Bytes that differ between equal problems, as padding may, cost a look-up alone. */
 static bool same(const void *a, const void *b, size_t bytes)
 {
@@ -63,12 +74,10 @@ const prepared *prepared_recall(tsr_session *s, const problem *p, const selectio
     kept_calls *k = calls_of(s);
 
     for (size_t i = 0; k && i < CALLS_KEPT; i++) {
-        kept_call *c = &k->call[i];
-
-        if (!is_of(c, p, sel))
+        if (!is_of(&k->call[i], p, sel))
             continue;
-        c->used = ++k->used;
-        return &c->prepared;
+        k->call_used[i] = ++k->uses;
+        return &k->call[i].prepared;
     }
     return NULL;
 }
@@ -78,11 +87,11 @@ const selection *prepared_choice(tsr_session *s, const problem *p, uint64_t age)
     kept_calls *k = calls_of(s);
 
     for (size_t i = 0; k && age && i < CALLS_KEPT; i++) {
-        kept_choice *c = &k->choice[i];
+        const kept_choice *c = &k->choice[i];
 
         if (c->age != age || !same(&c->problem, p, sizeof(*p)))
             continue;
-        c->used = ++k->used;
+        k->choice_used[i] = ++k->uses;
         return &c->selection;
     }
     return NULL;
@@ -91,16 +100,14 @@ const selection *prepared_choice(tsr_session *s, const problem *p, uint64_t age)
 void prepared_choose(tsr_session *s, const problem *p, uint64_t age, const selection *chosen)
 {
     kept_calls *k = calls_of(s);
-    kept_choice *oldest;
+    size_t at;
 
     if (!k || !age)
         return;
-    oldest = &k->choice[0];
-    for (size_t i = 1; i < CALLS_KEPT; i++)
-        if (k->choice[i].used < oldest->used)
-            oldest = &k->choice[i];
-    *oldest = (kept_choice){.age = age, .used = ++k->used, .selection = *chosen};
-    memcpy(&oldest->problem, p, sizeof(*p));
+    at = oldest(k->choice_used);
+    k->choice_used[at] = ++k->uses;
+    k->choice[at] = (kept_choice){.age = age, .selection = *chosen};
+    memcpy(&k->choice[at].problem, p, sizeof(*p));
 }
 
 /* The steps of a job, malloced; NULL where there are none or too many, or memory is short. */
@@ -125,20 +132,20 @@ const prepared *prepared_keep(tsr_session *s, const problem *p, const selection 
     const variant *v = sel->variant;
     kept_calls *k = calls_of(s);
     prepared fresh = {.program = built, .workspace_bytes = v->workspace ? v->workspace(&j) : 0};
-    kept_call *oldest;
+    kept_call *c;
+    size_t at;
 
     if (!k)
         return NULL;
     fresh.steps = steps_of(v, &j, &fresh.count);
     if (!fresh.steps)
         return NULL;
-    oldest = &k->call[0];
-    for (size_t i = 1; i < CALLS_KEPT; i++)
-        if (k->call[i].used < oldest->used)
-            oldest = &k->call[i];
-    free(oldest->prepared.steps);
-    *oldest = (kept_call){.variant = v, .used = ++k->used, .prepared = fresh};
-    memcpy(oldest->value, sel->params.value, sizeof(oldest->value));
-    memcpy(&oldest->problem, p, sizeof(*p));
-    return &oldest->prepared;
+    at = oldest(k->call_used);
+    k->call_used[at] = ++k->uses;
+    c = &k->call[at];
+    free(c->prepared.steps);
+    *c = (kept_call){.variant = v, .prepared = fresh};
+    memcpy(c->value, sel->params.value, sizeof(c->value));
+    memcpy(&c->problem, p, sizeof(*p));
+    return &c->prepared;
 }

@@ -20,6 +20,8 @@
 #include "session/state.h"
 #include "stream/host_memory.h"
 
+#include "made_up_operation.h"
+
 /* Tiles of four numbers are negated; those that hold a number over 100 are counted. */
 static const char source[] =
     "__kernel void negate(__global float *x, uint n, uint step, __global uint *strict_tiles)\n"
@@ -40,33 +42,6 @@ static const char source[] =
     "}\n";
 
 enum { TILE = 4 };
-
-/* The problem is a sort's, for its fields. */
-static tsr_status check(const problem *p, tsr_error *err)
-{
-    (void)p;
-    (void)err;
-    return TSR_OK;
-}
-
-static size_t operands(const problem *p, operand out[OPERANDS_MAX])
-{
-    out[0] = (operand){.name = "x",
-                       .type = TSR_F32,
-                       .access = ACCESS_READ_WRITE,
-                       .bytes = p->sort.n * sizeof(float)};
-    return 1;
-}
-
-static double work(const problem *p)
-{
-    return (double)p->sort.n;
-}
-
-static void describe(const problem *p, text *out)
-{
-    text_format(out, "%zu numbers", p->sort.n);
-}
 
 /* Special ones: every number of the first tile, and one of the last. */
 static void fill(const problem *p, uint64_t seed, family f, void *const arrays[])
@@ -165,10 +140,10 @@ static const variant variants[] = {{.name = "right",
 static const operation negation = {.name = "negation",
                                    .variants = variants,
                                    .variant_count = 5,
-                                   .check = check,
-                                   .operands = operands,
-                                   .work = work,
-                                   .describe = describe,
+                                   .check = made_up_check,
+                                   .operands = made_up_operands,
+                                   .work = made_up_work,
+                                   .describe = made_up_describe,
                                    .fill = fill,
                                    .sweep = sweep,
                                    .verify = judge};

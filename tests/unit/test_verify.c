@@ -13,33 +13,9 @@
 #include "measure/verify.h"
 #include "session/state.h"
 
-/* One operand: n elements, which a variant increments.  The problem is a sort's, for its fields. */
-static tsr_status check(const problem *p, tsr_error *err)
-{
-    (void)p;
-    (void)err;
-    return TSR_OK;
-}
+#include "made_up_operation.h"
 
-static size_t operands(const problem *p, operand out[OPERANDS_MAX])
-{
-    out[0] = (operand){.name = "x",
-                       .type = p->sort.type,
-                       .access = ACCESS_READ_WRITE,
-                       .bytes = p->sort.n * sizeof(uint32_t)};
-    return 1;
-}
-
-static double work(const problem *p)
-{
-    return (double)p->sort.n;
-}
-
-static void describe(const problem *p, text *out)
-{
-    text_format(out, "%zu numbers", p->sort.n);
-}
-
+/* Numbers that a variant increments. */
 static void fill(const problem *p, uint64_t seed, family f, void *const arrays[])
 {
     (void)f;
@@ -129,10 +105,10 @@ static const variant variants[] = {{.name = "right", .idea = "", .host = run_rig
 static const operation increment = {.name = "increment",
                                     .variants = variants,
                                     .variant_count = 4,
-                                    .check = check,
-                                    .operands = operands,
-                                    .work = work,
-                                    .describe = describe,
+                                    .check = made_up_check,
+                                    .operands = made_up_operands,
+                                    .work = made_up_work,
+                                    .describe = made_up_describe,
                                     .fill = fill,
                                     .sweep = sweep,
                                     .verify = judge};

@@ -1,0 +1,34 @@
+/* What operations that tests make up have in common: n numbers, told by a sort's problem. */
+#ifndef TESTS_UNIT_MADE_UP_OPERATION_H
+#define TESTS_UNIT_MADE_UP_OPERATION_H
+
+#include "ops/variant.h"
+
+static inline tsr_status made_up_check(const problem *p, tsr_error *err)
+{
+    (void)p;
+    (void)err;
+    return TSR_OK;
+}
+
+/* One operand of n numbers of 4 bytes, read and written. */
+static inline size_t made_up_operands(const problem *p, operand out[OPERANDS_MAX])
+{
+    out[0] = (operand){.name = "x",
+                       .type = p->sort.type,
+                       .access = ACCESS_READ_WRITE,
+                       .bytes = p->sort.n * sizeof(uint32_t)};
+    return 1;
+}
+
+static inline double made_up_work(const problem *p)
+{
+    return (double)p->sort.n;
+}
+
+static inline void made_up_describe(const problem *p, text *out)
+{
+    text_format(out, "%zu numbers", p->sort.n);
+}
+
+#endif
