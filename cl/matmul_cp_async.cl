@@ -22,6 +22,7 @@
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
 #include "matmul_elements.clh"
+#include "matmul_parts.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile"
@@ -38,12 +39,15 @@
 #if !defined(ALIGNED_A) || !defined(ALIGNED_B)
 #error "ALIGNED_A, ALIGNED_B: 1 where vectors of 4 are aligned, else 0"
 #endif
+#ifndef SPLITS
+#error "SPLITS: 1 where each group takes a span of k, else 0"
+#endif
 #if REAL_BITS != 32
 #error "REAL_BITS: 32: copies are of float"
 #endif
 
 #include "matmul_warp_block.clh"
-#define PARTIAL 0
+#define PARTIAL SPLITS
 #include "matmul_update.clh"
 
 #define ITEMS (TILE_M * TILE_N / SUMS)
@@ -62,8 +66,10 @@
 #define TILE(side) (DEPTH * ROW(side))
 #define STAGE      (TILE(TILE_M) + TILE(TILE_N))
 
-/* The next tiles are brought in so many parts, while this one is multiplied. */
-#define PARTS (DEPTH / 8)
+/* Tiles are brought in so many parts, each before EVERY steps of those that are multiplied: copies
+ * all at once would hold up the loads of the next steps. */
+#define EVERY 4
+#define PARTS (DEPTH / EVERY)
 
 /* How the work-items copy a tile: in passes of so many copies each, from a first place on, in
  * elements across and along k.  `along`: neighbours in memory are neighbours along k. */
@@ -165,10 +171,10 @@ IN_REGISTERS void bring_checked(const operand *x, uint tile, uint part, bool alo
         }
 }
 
-/* A part of the tiles at p0; nothing beyond k.  `whole`: rows and columns are all inside. */
-IN_REGISTERS void bring(operand *a, operand *b, uint stage, uint part, bool whole, uint p0, uint k)
+/* A part of the tiles at p0; nothing beyond k.  `inside`: the matrices fill them. */
+IN_REGISTERS void bring(operand *a, operand *b, uint stage, uint part, bool inside, uint p0, uint k)
 {
-    if (whole && p0 + DEPTH <= k) {
+    if (inside) {
         bring_plain(a, stage, part, !TRANS_A, ALIGNED_A, TILE_M);
         bring_plain(b, stage + TILE(TILE_M), part, TRANS_B, ALIGNED_B, TILE_N);
     } else if (p0 < k) {
@@ -204,11 +210,39 @@ IN_REGISTERS void multiply(real4 *sum, const vectors *x)
             multiply_vectors(sum + 4 * u * VECTORS_N + v, x->column[u], x->row[v]);
 }
 
+/* Stages of the ring: that which is multiplied, the one before it, and the first and the last. */
+typedef struct ring {
+    uint now, before, first, last;
+} ring;
+
+/* Multiply the tiles of a stage, at p0, while those STAGES - 1 tiles on are brought in place of the
+ * ones before.  x[0]: the vectors of the first step, in the end those of the next tiles. */
+IN_REGISTERS void multiply_tiles(real4 *sum, vectors *x, ring *at, uint lane_a, uint lane_b,
+                                 operand *a, operand *b, bool inside, uint p0, uint k)
+{
+#pragma unroll
+    for (uint p = 0; p < DEPTH; p++) {
+        if (p + 1 == DEPTH) {
+            copies_commit();
+            COPIES_WAIT(STAGES - 2);
+            /* The next tiles are filled before they are read, and these, of which the last vectors
+             * are in registers, read before they are refilled. */
+            barrier(CLK_LOCAL_MEM_FENCE);
+            at->before = at->now;
+            at->now = at->now == at->last ? at->first : at->now + STAGE;
+        }
+        load(&x[(p + 1) % 2], at->now + lane_a, at->now + lane_b, (p + 1) % DEPTH);
+        if (p % EVERY == 0)
+            bring(a, b, at->before, p / EVERY, inside, p0 + (STAGES - 1) * DEPTH, k);
+        multiply(sum, &x[p % 2]);
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                ulong stride_a, ulong stride_b, ulong stride_c)
+                uint ldb, REAL beta, __global output *restrict c, ulong offset_c, uint ldc,
+                ulong stride_a, ulong stride_b, ulong stride_c, uint span)
 {
     __local float4 memory[STAGES * STAGE / 16];
     const uint item = get_local_id(0);
@@ -221,14 +255,19 @@ matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restr
     const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
     const uint start = local_address(memory), last = start + (STAGES - 1) * STAGE;
     const uint lane_a = row * 4, lane_b = TILE(TILE_M) + column * 4; /* from a stage's start */
-    operand from_a =
-        operand_of(a + in_batch(offset_a, stride_a), lda, i0, m, !TRANS_A, ALIGNED_A, TILE_M);
-    operand from_b =
-        operand_of(b + in_batch(offset_b, stride_b), ldb, j0, n, TRANS_B, ALIGNED_B, TILE_N);
-    uint now = start, before = last; /* the stage that is multiplied, and the one that was */
-    vectors x[2];                    /* of this step and the next */
-    real4 sum[ROWS * VECTORS_N];     /* row by row */
+    const uint front = SPLITS ? get_group_id(2) * span : 0;
+    operand from_a = operand_of(a + in_batch(offset_a, stride_a) + at_a(0, front, lda), lda, i0, m,
+                                !TRANS_A, ALIGNED_A, TILE_M);
+    operand from_b = operand_of(b + in_batch(offset_b, stride_b) + at_b(front, 0, ldb), ldb, j0, n,
+                                TRANS_B, ALIGNED_B, TILE_N);
+    ring at = {start, last, start, last};
+    vectors x[2];                /* of this step and the next */
+    real4 sum[ROWS * VECTORS_N]; /* row by row */
+    uint p0 = 0;
 
+    /* From here on k is this group's span, with which the matrices begin. */
+    if (SPLITS)
+        k = min(span, k - front);
 #pragma unroll
     for (uint v = 0; v < ROWS * VECTORS_N; v++)
         sum[v] = 0;
@@ -236,33 +275,24 @@ matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restr
     for (uint ahead = 0; ahead + 1 < STAGES; ahead++) {
 #pragma unroll
         for (uint part = 0; part < PARTS; part++)
-            bring(&from_a, &from_b, start + ahead * STAGE, part, whole, ahead * DEPTH, k);
+            bring(&from_a, &from_b, start + ahead * STAGE, part, whole && (ahead + 1) * DEPTH <= k,
+                  ahead * DEPTH, k);
         copies_commit();
     }
     COPIES_WAIT(STAGES - 2);
     /* Filled before read: below, we read what other work-items copied. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    load(&x[0], now + lane_a, now + lane_b, 0);
-    /* Volatile assembly in an unmarked loop is unrolled up to a thousand times. */
+    load(&x[0], start + lane_a, start + lane_b, 0);
+    /* Two loops, so that nothing branches in the first one, where the compiler then mixes copies,
+     * loads and multiply-adds.  Volatile assembly in an unmarked loop is unrolled up to a thousand
+     * times. */
+    if (whole)
 #pragma unroll 1
-    for (uint p0 = 0; p0 < k; p0 += DEPTH) {
-#pragma unroll
-        for (uint p = 0; p < DEPTH; p++) {
-            if (p + 1 == DEPTH) {
-                copies_commit();
-                COPIES_WAIT(STAGES - 2);
-                /* The next tiles are filled before they are read, and these, of which the last
-                 * vectors are in registers, read before they are refilled. */
-                barrier(CLK_LOCAL_MEM_FENCE);
-                before = now;
-                now = now == last ? start : now + STAGE;
-            }
-            load(&x[(p + 1) % 2], now + lane_a, now + lane_b, (p + 1) % DEPTH);
-            if (p % 8 == 0)
-                bring(&from_a, &from_b, before, p / 8, whole, p0 + (STAGES - 1) * DEPTH, k);
-            multiply(sum, &x[p % 2]);
-        }
-    }
+        for (; p0 + STAGES * DEPTH <= k; p0 += DEPTH)
+            multiply_tiles(sum, x, &at, lane_a, lane_b, &from_a, &from_b, true, p0, k);
+#pragma unroll 1
+    for (; p0 < k; p0 += DEPTH)
+        multiply_tiles(sum, x, &at, lane_a, lane_b, &from_a, &from_b, false, p0, k);
     c += in_batch(offset_c, stride_c);
 #pragma unroll
     for (uint r = 0; r < ROWS; r++)

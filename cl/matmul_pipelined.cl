@@ -1,7 +1,7 @@
 /* C := alpha op(A) op(B) + beta C: tiles that arrive while others are multiplied.
  *
- * Idea: five changes to matmul_vector.cl.  Each work-item keeps 8 x 8 sums (or
- *     8 x 4, or 16 x 8), so that four vectors from local memory serve 64
+ * Idea: five changes to matmul_vector.cl.  Each work-item keeps 16 x 8 sums (8 x 8 or
+ *     8 x 4 of small tiles), so that six vectors from local memory serve 128
  *     multiply-adds.  The work-items of a warp form a rectangle of 4 x 8, half of
  *     it 2 x 8, so that their loads from local memory meet in few addresses.
  *     There are two pairs of tiles: elements for the next one are on their way
@@ -9,7 +9,7 @@
  *     barrier a tile is enough.  Where tiles are small, SLICES sets of work-items
  *     share the steps along k of each, so that a group has warps enough to hide
  *     latency.  And where there are few tiles, groups share k: each writes sums
- *     of its span, and matmul_pipelined_sum adds them in one order.
+ *     of its span, and matmul_parts.clh adds them in one order.
  * Work split: a group computes TILE_M x TILE_N of C; 32 neighbouring work-items
  *     compute 4 ROWS x 8 COLUMNS of that, each of them ROWS x COLUMNS: vectors of
  *     four columns, 32 apart, of four rows each, 16 apart.
@@ -29,6 +29,7 @@
  */
 #include "matmul_access.clh"
 #include "matmul_elements.clh"
+#include "matmul_parts.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile"
@@ -60,6 +61,8 @@
 /* Work-items that cover the tile, and of the group. */
 #define SLICE_ITEMS (TILE_M * TILE_N / SUMS)
 #define ITEMS       (SLICE_ITEMS * SLICES)
+/* Whether the inside of the matrices has a loop of its own. */
+#define APART (SUMS == 128)
 /* Steps along k that a slice takes of each tile. */
 #define STEPS (DEPTH / SLICES)
 /* Four elements between rows, so that a tile stored across them uses more banks. */
@@ -174,6 +177,27 @@ IN_REGISTERS void keep(const real4 *next_a, const real4 *next_b, uint item, __lo
         store_vector(tile_b, ROW_B, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS), next_b[e]);
 }
 
+/* The product of what a slice takes of two tiles, from this work-item's first row and column on. */
+IN_REGISTERS void multiply_tiles(real4 *sum, __local const REAL *column_a, __local const REAL *row_b)
+{
+#pragma unroll UNROLL
+    for (uint p = 0; p < STEPS; p++) {
+        real4 from_column[VECTORS_M], from_row[VECTORS_N];
+
+#pragma unroll ARRAYS
+        for (uint u = 0; u < VECTORS_M; u++)
+            from_column[u] = *(__local const real4 *)(column_a + p * ROW_A + 16 * u);
+#pragma unroll ARRAYS
+        for (uint v = 0; v < VECTORS_N; v++)
+            from_row[v] = *(__local const real4 *)(row_b + p * ROW_B + 32 * v);
+#pragma unroll ARRAYS
+        for (uint u = 0; u < VECTORS_M; u++)
+#pragma unroll ARRAYS
+            for (uint v = 0; v < VECTORS_N; v++)
+                multiply_vectors(sum + 4 * u * VECTORS_N + v, from_column[u], from_row[v]);
+    }
+}
+
 /* The sums of all slices end up in those of the first, halved from round to round. */
 IN_REGISTERS void add_slices(real4 *sum, __local real4 *shared, uint slice, uint item)
 {
@@ -225,7 +249,9 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
     __global const factor *from_a[LOADS_A], *from_b[LOADS_B];
     real4 next_a[LOADS_A], next_b[LOADS_B];
     real4 sum[ROWS * VECTORS_N]; /* row by row */
-    uint now = 0;
+    __local const REAL *columns_a = tiles_a + slice * STEPS * ROW_A + row;
+    __local const REAL *rows_b = tiles_b + slice * STEPS * ROW_B + column;
+    uint now = 0, p0 = 0;
 
 #pragma unroll ARRAYS
     for (uint v = 0; v < ROWS * VECTORS_N; v++)
@@ -249,36 +275,29 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
     keep(next_a, next_b, item, tiles_a, tiles_b);
     /* Filled before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint p0 = 0; p0 < k; p0 += DEPTH, now ^= 1) {
+    /* Many sums have a loop of their own for the inside of the matrices: nothing branches in it, so
+     * that the compiler mixes loads and multiply-adds. */
+    for (; APART && plain && k - p0 >= 2 * DEPTH; p0 += DEPTH, now ^= 1) {
+        fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
+        multiply_tiles(sum, columns_a + now * DEPTH * ROW_A, rows_b + now * DEPTH * ROW_B);
+        keep(next_a, next_b, item, tiles_a + (now ^ 1) * DEPTH * ROW_A,
+             tiles_b + (now ^ 1) * DEPTH * ROW_B);
+        /* The other tiles are filled before they are read, and these read before they are
+         * refilled in the next round. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (; p0 < k; p0 += DEPTH, now ^= 1) {
         const uint left = k - p0;
-        __local const REAL *column_a = tiles_a + (now * DEPTH + slice * STEPS) * ROW_A + row;
-        __local const REAL *row_b = tiles_b + (now * DEPTH + slice * STEPS) * ROW_B + column;
 
-        if (plain && left >= 2 * DEPTH)
+        if (!APART && plain && left >= 2 * DEPTH)
             fetch_plain(next_a, next_b, from_a, from_b, step_a, step_b);
         else if (left > DEPTH)
             fetch_checked(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, p0 + DEPTH, k);
-#pragma unroll UNROLL
-        for (uint p = 0; p < STEPS; p++) {
-            real4 from_column[VECTORS_M], from_row[VECTORS_N];
-
-#pragma unroll ARRAYS
-            for (uint u = 0; u < VECTORS_M; u++)
-                from_column[u] = *(__local const real4 *)(column_a + p * ROW_A + 16 * u);
-#pragma unroll ARRAYS
-            for (uint v = 0; v < VECTORS_N; v++)
-                from_row[v] = *(__local const real4 *)(row_b + p * ROW_B + 32 * v);
-#pragma unroll ARRAYS
-            for (uint u = 0; u < VECTORS_M; u++)
-#pragma unroll ARRAYS
-                for (uint v = 0; v < VECTORS_N; v++)
-                    multiply_vectors(sum + 4 * u * VECTORS_N + v, from_column[u], from_row[v]);
-        }
+        multiply_tiles(sum, columns_a + now * DEPTH * ROW_A, rows_b + now * DEPTH * ROW_B);
         if (left > DEPTH)
             keep(next_a, next_b, item, tiles_a + (now ^ 1) * DEPTH * ROW_A,
                  tiles_b + (now ^ 1) * DEPTH * ROW_B);
-        /* The other tiles are filled before they are read, and these read before they are
-         * refilled in the next round. */
+        /* As above. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
@@ -291,35 +310,4 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
         for (uint v = 0; v < VECTORS_N; v++)
             update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
                     sum[r * VECTORS_N + v], beta);
-}
-
-/* C := alpha (the sum of `parts` matrices of m x n) + beta C, m n below 2^32.  LANES neighbours in
- * a group of at most 256 each add every LANES-th part of an output, and one of them adds those up:
- * always in the same order.
- *
- * Launch: 1-D, a work-item for each output and lane.
- */
-__kernel void matmul_pipelined_sum(uint m, uint n, uint parts, uint lanes, REAL alpha,
-                                   __global const REAL *restrict part, REAL beta,
-                                   __global result *restrict c, ulong offset_c, uint ldc)
-{
-    __local REAL sums[256];
-    const uint item = get_local_id(0), outputs = get_local_size(0) / lanes;
-    const uint o = get_group_id(0) * outputs + item % outputs;
-    REAL sum = 0;
-
-    if (o < m * n) {
-        part += o;
-#pragma unroll 8
-        for (uint s = item / outputs; s < parts; s += lanes)
-            sum += part[(ulong)s * (m * n)];
-    }
-    sums[item] = sum;
-    /* Written before read: below, we read what other work-items wrote. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item >= outputs || o >= m * n)
-        return;
-    for (uint y = 1; y < lanes; y++)
-        sum += sums[y * outputs + item];
-    update_result(c + offset_c + (ulong)(o / n) * ldc + o % n, alpha, sum, beta);
 }

@@ -728,7 +728,7 @@ static const variant variants[] = {
     {.name = "pipelined",
      .idea = "8 x 8 outputs a work-item, and the next tiles arrive while these are multiplied",
      .source = "matmul_pipelined.cl",
-     .entries = {"matmul_pipelined", "matmul_pipelined_sum"},
+     .entries = {"matmul_pipelined", "matmul_sum_parts"},
      .tunables = matmul_pipelined_tunables,
      .tunable_count = PIPELINED_TUNABLES,
      .defines = matmul_pipelined_defines,
@@ -747,12 +747,13 @@ static const variant variants[] = {
     {.name = "cp-async",
      .idea = "copies run tiles ahead without registers, which hold the next step's vectors instead",
      .source = "matmul_cp_async.cl",
-     .entries = {"matmul_cp_async"},
+     .entries = {"matmul_cp_async", "matmul_sum_parts"},
      .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
      .tunables = matmul_cp_async_tunables,
      .tunable_count = CP_ASYNC_TUNABLES,
      .defines = matmul_cp_async_defines,
      .unsuited = matmul_cp_async_unsuited,
+     .workspace = matmul_cp_async_workspace,
      .step = matmul_cp_async_step},
     {.name = "subgroup",
      .idea = "lanes of a sub-group hand on what they hold of A: no local memory, no barrier",
@@ -909,6 +910,38 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
 
+/* Among chains of FP32 multiply-adds, whether copies beside the work-items gain.  Where large tiles
+ * fill the device: if rows are not aligned, so that elements come one by one, or k is short.  Of
+ * less: where there are tiles enough to hide latency, by themselves or by sharing a long k. */
+static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+
+    if (matmul_tiles_a_unit(p, d, 128, 128) >= 1.5)
+        return !matmul_starts_at(&a, 4) || !matmul_starts_at(&b, 4) || p->k <= 256;
+    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.9 ||
+           (p->k >= 2048 && p->m >= 64 && p->n >= 64 && p->m * p->n >= 128 * 128);
+}
+
+/* Names of variants, best first; "pipelined" stands for itself and "cp-async". */
+static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul_problem *p,
+                           const device_facts *d, const char *out[PREFERENCES_MAX])
+{
+    const bool copies = gains_by_copies(p, d);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const bool both = strcmp(names[i], "pipelined") == 0;
+
+        if (both && copies)
+            out[count++] = "cp-async";
+        out[count++] = names[i];
+        if (both && !copies)
+            out[count++] = "cp-async";
+    }
+    return count;
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -934,18 +967,18 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
         return prefer_cpu(&q->matmul, d->compute_units, out);
     /* Whole products in a group, where there is one or more for each compute unit. */
     if (size_max(m, n) <= 64 && matmul_batch(&q->matmul) >= size_max(d->compute_units, 2))
-        return names_copy(batch, ARRAY_COUNT(batch), out);
+        return names_of_gpu(batch, ARRAY_COUNT(batch), &q->matmul, d, out);
     /* Tiles do not pay where one side is shorter than a quarter of one. */
     if (size_min(m, n) < 8)
-        return names_copy(thin, ARRAY_COUNT(thin), out);
+        return names_of_gpu(thin, ARRAY_COUNT(thin), &q->matmul, d, out);
     /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
     if (matmul_batch(&q->matmul) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
-        return names_copy(largest, ARRAY_COUNT(largest), out);
+        return names_of_gpu(largest, ARRAY_COUNT(largest), &q->matmul, d, out);
     /* Packing pays, and its large tiles fill the device, from here on. */
     if (size_min(m, n) >= 256 && (double)m * (double)n >= 0x1p20)
-        return names_copy(large, ARRAY_COUNT(large), out);
-    return names_copy(small, ARRAY_COUNT(small), out);
+        return names_of_gpu(large, ARRAY_COUNT(large), &q->matmul, d, out);
+    return names_of_gpu(small, ARRAY_COUNT(small), &q->matmul, d, out);
 }
 
 const operation operation_matmul = {.name = "matmul",

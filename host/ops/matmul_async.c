@@ -88,34 +88,50 @@ const tunable matmul_cp_async_tunables[CP_ASYNC_TUNABLES] = {
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16}, 8},
     {"STAGES", "tiles of A and B under way: latency hidden against local memory", {3, 4, 5}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
 };
 
-/* Large tiles where they fill the device: two groups of them run on a unit together. */
-static bool is_large(const job *j)
+/* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
+enum { GROUPS_A_UNIT = 2, SPAN_LEAST = 256 };
+
+/* Tiles for each unit up to which groups share k. */
+static const double SHARED_MOST = 0.5;
+
+/* Where there are too few tiles to fill the units, groups share k. */
+static size_t usual_parts(const job *j, const cp_async_plan *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const double groups =
-        (double)size_div_up(p->m, 128) * (double)size_div_up(p->n, 128) * (double)matmul_batch(p);
+    const double tiles = matmul_tiles_a_unit(p, j->device, s->tile_m, s->tile_n);
 
-    return groups >= 1.5 * (double)j->device->compute_units;
+    if (tiles == 0 || tiles > SHARED_MOST)
+        return 1;
+    return size_min((size_t)(GROUPS_A_UNIT / tiles), matmul_k_read(p) / SPAN_LEAST);
 }
 
 cp_async_plan matmul_cp_async_plan(const job *j)
 {
-    const uint32_t usual = is_large(j) ? 128 : 64;
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    /* Large tiles where they fill the device: two groups of them run on a unit together. */
+    const bool large = matmul_tiles_a_unit(p, j->device, 128, 128) >= 1.5;
+    const bool wide = large || matmul_tiles_a_unit(p, j->device, 64, 128) >= 0.9;
+    /* Where groups share k, a C of many rows gives enough of them all the same. */
+    const double rows = matmul_tiles_a_unit(p, j->device, 128, 64);
+    const bool tall = rows >= 0.2 && rows <= SHARED_MOST;
+    const uint32_t parts = param(j->params, "SPLIT");
     cp_async_plan s = {.tile_m = param(j->params, "TILE_M"),
                        .tile_n = param(j->params, "TILE_N"),
                        .sums = param(j->params, "SUMS")};
     uint32_t area;
 
-    s.tile_m = s.tile_m ? s.tile_m : usual;
-    s.tile_n = s.tile_n ? s.tile_n : usual;
+    s.tile_m = s.tile_m ? s.tile_m : large || tall ? 128 : 64;
+    s.tile_n = s.tile_n ? s.tile_n : wide ? 128 : 64;
     area = s.tile_m * s.tile_n;
     if (!s.sums) /* in groups of 128 work-items, or 256 */
         s.sums = area >= 128 * 128 ? 128 : area >= 64 * 128 ? 64 : 32;
     s.items = (size_t)area / s.sums;
     s.local = (size_t)param(j->params, "STAGES") * param(j->params, "DEPTH") *
               (s.tile_m + s.tile_n + 8) * sizeof(float);
+    s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &s), param(j->params, "DEPTH"));
     return s;
 }
 
@@ -136,9 +152,10 @@ void matmul_cp_async_defines(const job *j, text *out)
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums};
 
     defines(p, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DSPLITS=%d",
                 matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                matmul_aligned(j, matmul_matrix_c(p)));
+                s.k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)),
+                s.k.parts > 1);
     for (size_t i = 0; i < ARRAY_COUNT(settled); i++)
         if (param(j->params, matmul_cp_async_tunables[i].name) == 0)
             text_format(out, " -D%s=%u", matmul_cp_async_tunables[i].name, settled[i]);
@@ -169,14 +186,26 @@ const char *matmul_cp_async_unsuited(const job *j, text *reason)
     return matmul_unsuited_local(j, s.local, reason);
 }
 
+size_t matmul_cp_async_workspace(const job *j)
+{
+    return matmul_parts_workspace(j, matmul_cp_async_plan(j).k);
+}
+
 /* One group a tile, which bands put in order: along one dimension. */
-bool matmul_cp_async_step(const job *j, size_t i, step *out)
+static void multiply(const job *j, const void *plan, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
+    const cp_async_plan *s = plan;
+
+    step_launch_2d(out, CP_ASYNC_MULTIPLY,
+                   size_div_up(p->m, s->tile_m) * size_div_up(p->n, s->tile_n) * s->items, 1,
+                   s->items, 1);
+    matmul_parts_arguments(j, s->k, out);
+}
+
+bool matmul_cp_async_step(const job *j, size_t i, step *out)
+{
     const cp_async_plan s = matmul_cp_async_plan(j);
 
-    if (i > 0 || p->m == 0 || p->n == 0)
-        return false;
-    launch(j, size_div_up(p->m, s.tile_m) * size_div_up(p->n, s.tile_n), 1, s.items, 1, out);
-    return true;
+    return matmul_parts_step(j, s.k, i, CP_ASYNC_SUM, multiply, &s, out);
 }

@@ -17,15 +17,10 @@ const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
     {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
 };
 
-/* Bytes that the sums of parts may take. */
-enum { WORKSPACE_MOST = 256 << 20 };
-
 enum {
     GROUP_ITEMS = 256, /* of a group where it is not told: two groups a unit, 64 sums each */
     SLICES_MOST = 8,
-    DEPTH_MOST = 32,
-    SUM_ITEMS = 256, /* of a group that adds up parts */
-    LANES_MOST = 8   /* work-items that share an output's parts */
+    DEPTH_MOST = 32
 };
 
 static bool on_cpu(const job *j)
@@ -90,8 +85,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
                         .tile_n = tile_n,
                         .sums = param(j->params, "SUMS"),
                         .registers = param(j->params, "REGISTERS"),
-                        .parts = 1,
-                        .span = matmul_k_read(&j->problem->matmul)};
+                        .k = {1, matmul_k_read(&j->problem->matmul)}};
     const uint32_t told = param(j->params, "SLICES");
     uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MOST;
 
@@ -141,40 +135,21 @@ static double tiles(const job *j, const pipelined_plan *s)
 static double cycles(const job *j, const pipelined_plan *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const double groups = tiles(j, s) * (double)(s->parts > 1 ? s->parts : matmul_batch(p));
+    const double groups = tiles(j, s) * (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
     double waves = groups / units(j);
     double cost;
 
     waves = waves <= 4 ? (double)(size_t)waves + (waves > (double)(size_t)waves) : waves;
-    cost = start + waves * (double)s->tile_m * s->tile_n * (double)s->span / lanes / busy(s, waves);
-    if (s->parts == 1)
+    cost =
+        start + waves * (double)s->tile_m * s->tile_n * (double)s->k.span / lanes / busy(s, waves);
+    if (s->k.parts == 1)
         return cost;
-    cost += launch + 2.0 * (double)s->parts * (double)p->m * (double)p->n *
+    cost += launch + 2.0 * (double)s->k.parts * (double)p->m * (double)p->n *
                          (double)matmul_real_size(p) / bytes_a_cycle;
     return cost * (double)matmul_batch(p); /* one after another */
 }
 
 /* ---- the choice -------------------------------------------------------------------------- */
-
-/* Cut k into up to so many parts, multiples of DEPTH, as the workspace allows. */
-static void cut(const job *j, size_t parts, pipelined_plan *s)
-{
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t k = matmul_k_read(p);
-    size_t one, most;
-
-    s->parts = 1;
-    s->span = k;
-    if (parts < 2 || k <= s->depth || !size_mul(p->m, p->n, &one) ||
-        !size_mul(one, matmul_real_size(p), &one) || one == 0)
-        return;
-    most = size_min(WORKSPACE_MOST, (size_t)j->device->max_allocation) / one;
-    parts = size_min(parts, most);
-    if (parts < 2)
-        return;
-    s->span = size_round_up(size_div_up(k, parts), s->depth);
-    s->parts = size_div_up(k, s->span);
-}
 
 /* The best number of parts, where it is not told: as many groups as fill the units once, twice, or
  * four times, or one. */
@@ -184,7 +159,7 @@ static pipelined_plan split(const job *j, pipelined_plan s)
     pipelined_plan best = s;
 
     if (told || on_cpu(j)) {
-        cut(j, told, &best);
+        best.k = matmul_parts_cut(j, told, s.depth);
         return best;
     }
     for (unsigned waves = 1; waves <= 4; waves *= 2) {
@@ -192,7 +167,7 @@ static pipelined_plan split(const job *j, pipelined_plan s)
 
         if (parts < 2)
             continue;
-        cut(j, (size_t)parts, &s);
+        s.k = matmul_parts_cut(j, (size_t)parts, s.depth);
         if (cycles(j, &s) < cycles(j, &best))
             best = s;
     }
@@ -241,7 +216,7 @@ void matmul_pipelined_defines(const job *j, text *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const pipelined_plan s = matmul_pipelined_plan(j);
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
-    const bool splits = s.parts > 1;
+    const bool splits = s.k.parts > 1;
 
     matmul_defines_types(p, out);
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
@@ -280,89 +255,22 @@ const char *matmul_pipelined_unsuited(const job *j, text *reason)
 
 size_t matmul_pipelined_workspace(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const pipelined_plan s = matmul_pipelined_plan(j);
-
-    return s.parts > 1 && p->m && p->n ? s.parts * p->m * p->n * matmul_real_size(p) : 0;
+    return matmul_parts_workspace(j, matmul_pipelined_plan(j).k);
 }
 
-/* Into C, a layer for each product; or the sums of parts of one product into the workspace. */
-static void multiply(const job *j, const pipelined_plan *s, step *out)
+static void multiply(const job *j, const void *plan, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const bool splits = s->parts > 1;
+    const pipelined_plan *s = plan;
 
     step_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
                    size_div_up(p->m, s->tile_m), s->items, 1);
-    out->dims = 3;
-    out->global[2] = splits ? s->parts : matmul_batch(p);
-    out->local[2] = 1;
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)matmul_k_read(p));
-    step_real(out, p->type, matmul_alpha(p));
-    matmul_step_inputs(out, p);
-    if (splits) {
-        step_real(out, p->type, 0);
-        step_workspace(out);
-        step_u64(out, 0);
-        step_u32(out, (uint32_t)p->n);
-        step_u64(out, 0);
-        step_u64(out, 0);
-        step_u64(out, (uint64_t)p->m * p->n);
-    } else {
-        matmul_step_output(out, p);
-        matmul_step_strides(out, p);
-    }
-    step_u32(out, (uint32_t)s->span);
-}
-
-/* So many work-items add up an output that each has a few parts. */
-static void sum(const job *j, const pipelined_plan *s, step *out)
-{
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t items = group_fit(j->device, 0, SUM_ITEMS);
-    size_t lanes_each = 1;
-
-    while (lanes_each < size_min(LANES_MOST, items) && s->parts >= 8 * lanes_each)
-        lanes_each *= 2;
-    step_launch_1d(out, PIPELINED_SUM, size_div_up(p->m * p->n, items / lanes_each) * items, items);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)s->parts);
-    step_u32(out, (uint32_t)lanes_each);
-    step_real(out, p->type, matmul_alpha(p));
-    step_workspace(out);
-    matmul_step_output(out, p);
-}
-
-/* Command i of products in parts, one after another: each multiplies, and adds up. */
-static bool step_split(const job *j, const pipelined_plan *s, size_t i, step *out)
-{
-    problem q = *j->problem;
-    const job product = {&q, j->device, j->params};
-
-    if (i / 2 >= matmul_batch(&j->problem->matmul))
-        return false;
-    q.matmul = matmul_product(&j->problem->matmul, i / 2);
-    if (i % 2 == 0)
-        multiply(&product, s, out);
-    else
-        sum(&product, s, out);
-    return true;
+    matmul_parts_arguments(j, s->k, out);
 }
 
 bool matmul_pipelined_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    pipelined_plan s;
+    const pipelined_plan s = matmul_pipelined_plan(j);
 
-    if (p->m == 0 || p->n == 0)
-        return false;
-    s = matmul_pipelined_plan(j);
-    if (s.parts > 1)
-        return step_split(j, &s, i, out);
-    if (i == 0)
-        multiply(j, &s, out);
-    return i == 0;
+    return matmul_parts_step(j, s.k, i, PIPELINED_SUM, multiply, &s, out);
 }

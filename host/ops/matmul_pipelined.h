@@ -2,6 +2,7 @@
 #ifndef OPS_MATMUL_PIPELINED_H
 #define OPS_MATMUL_PIPELINED_H
 
+#include "ops/matmul_parts.h"
 #include "ops/variant.h"
 
 /* Entries of cl/matmul_pipelined.cl, in the variant's order. */
@@ -17,8 +18,7 @@ typedef struct pipelined_plan {
     uint32_t registers; /* limit for a work-item, 0 for none */
     size_t items;       /* of a work-group */
     size_t local;       /* bytes of local memory */
-    size_t parts;       /* groups that share k */
-    size_t span;        /* what each takes of it; all of it where parts is 1 */
+    k_parts k;          /* what groups take of it */
 } pipelined_plan;
 
 pipelined_plan matmul_pipelined_plan(const job *j);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/sizes.h"
 #include "ops/matmul_shape.h"
 #include "ops/variant.h"
 
@@ -79,6 +80,14 @@ static inline bool matmul_step_each(const job *j, size_t i, step *out,
 static inline bool matmul_aligned(const job *j, matmul_matrix x)
 {
     return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
+}
+
+/* Tiles of C of tile_m x tile_n for each compute unit. */
+static inline double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d,
+                                         size_t tile_m, size_t tile_n)
+{
+    return (double)size_div_up(p->m, tile_m) * (double)size_div_up(p->n, tile_n) *
+           (double)matmul_batch(p) / (double)size_max(d->compute_units, 1);
 }
 
 /* NULL, or that a size exceeds what kernels index in 32 bits. */

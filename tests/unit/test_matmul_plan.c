@@ -569,18 +569,18 @@ static void tiles_follow_the_shape(void **state)
         const tsr_matmul_problem p = {
             .m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1};
         const pipelined_plan s = plan_of(&d, &chosen, p);
-        const size_t groups = size_div_up(p.m, s.tile_m) * size_div_up(p.n, s.tile_n) * s.parts;
+        const size_t groups = size_div_up(p.m, s.tile_m) * size_div_up(p.n, s.tile_n) * s.k.parts;
 
         assert_in_range(100 * groups / d.compute_units, cases[i].least, cases[i].most);
         assert_int_equal(s.items, cases[i].items);
-        covers(s.parts, s.span, p.k);
+        covers(s.k.parts, s.k.span, p.k);
     }
     /* A batch gives the groups that parts would. */
     assert_int_equal(
         plan_of(&d, &chosen,
                 (tsr_matmul_problem){
                     .m = 64, .n = 64, .k = 16384, .alpha = 1, .batch = 1000, .stride_c = 4096})
-            .parts,
+            .k.parts,
         1);
 }
 
@@ -618,8 +618,8 @@ static void told_tiles_are_kept(void **state)
     assert_int_equal(s.items, 64 * 32 / 32 * 4);
     assert_int_equal(s.depth, 32);
     assert_int_equal(s.local, 4 * size_max(2 * 32 * (64 + 32 + 8), 2 * 64 * 32));
-    assert_int_equal(s.span, 256);
-    assert_int_equal(s.parts, 4);
+    assert_int_equal(s.k.span, 256);
+    assert_int_equal(s.k.parts, 4);
 }
 
 /* Each product is multiplied in parts into the workspace, then added up: as large as the parts of
@@ -780,9 +780,17 @@ static void check_cp_async(const job *j, const variant *v)
     assert_int_equal(s.global[0] / x.items,
                      size_div_up(p->m, x.tile_m) * size_div_up(p->n, x.tile_n));
     assert_int_equal(s.global[1], 1);
-    assert_int_equal(s.global[2], p->batch ? p->batch : 1);
-    check_arguments(j, &s);
-    assert_false(v->step(j, 1, &s));
+    assert_int_equal(s.global[2], x.k.parts > 1 ? x.k.parts : p->batch ? p->batch : 1);
+    assert_int_equal(scalar_u32(&s, ARGS), x.k.span);
+    s.n_args = ARGS;
+    if (x.k.parts == 1)
+        check_arguments(j, &s);
+    if (x.k.parts > 1) {
+        covers(x.k.parts, x.k.span, p->k);
+        assert_int_equal(x.k.span % depth, 0);
+    }
+    assert_int_equal(v->step(j, 1, &s), x.k.parts > 1);
+    assert_false(v->step(j, x.k.parts > 1 ? 2 * (p->batch ? p->batch : 1) : 1, &s));
 }
 
 /* All strips and all columns, as often as sub-groups of the expected size need. */
@@ -845,9 +853,11 @@ static void copied_tiles_follow_the_shape(void **state)
 {
     static const struct {
         size_t size;
-        uint32_t tile, sums;
-    } cases[] = {{1024, 64, 32}, {1792, 64, 32}, {1793, 128, 128}, {4096, 128, 128}};
-    const device_facts d = ampere(); /* of 132 compute units: 198 groups and more */
+        uint32_t tile_m, tile_n, sums;
+    } cases[] = {{512, 128, 64, 64},   {640, 64, 64, 32},   {896, 64, 64, 32},
+                 {960, 64, 128, 64},   {1792, 64, 128, 64}, {1793, 128, 128, 128},
+                 {4096, 128, 128, 128}};
+    const device_facts d = ampere(); /* of 132 compute units */
     const variant *v = find("cp-async");
     params chosen = params_default(v);
 
@@ -858,8 +868,8 @@ static void copied_tiles_follow_the_shape(void **state)
                            .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
         const cp_async_plan x = matmul_cp_async_plan(&(job){&p, &d, &chosen});
 
-        assert_int_equal(x.tile_m, cases[i].tile);
-        assert_int_equal(x.tile_n, cases[i].tile);
+        assert_int_equal(x.tile_m, cases[i].tile_m);
+        assert_int_equal(x.tile_n, cases[i].tile_n);
         assert_int_equal(x.sums, cases[i].sums);
         assert_int_equal(x.items, 128);
     }
@@ -901,26 +911,47 @@ static bool suits(const char *name, const problem *p, const device_facts *d)
     return suited;
 }
 
-/* The first that suits, of products of float32 that no matrix unit takes. */
-static void small_products_are_pipelined(void **state)
+static const char *first_suited(const problem *p, const device_facts *d)
 {
-    static const size_t sizes[][3] = {
-        {256, 256, 256}, {4096, 64, 4096}, {64, 64, 16384}, {8, 8, 8}};
-    const device_facts d = large_gpu();
+    const char *names[PREFERENCES_MAX];
+    const size_t n = operation_matmul.prefer(p, d, names);
+    size_t at = 0;
+
+    while (at < n && !suits(names[at], p, d))
+        at++;
+    assert_true(at < n);
+    return names[at];
+}
+
+/* Of chains of FP32 multiply-adds. */
+static void chains_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t m, n, k, ld;
+        const char *with_copies; /* on a device that copies beside the work-items */
+    } cases[] = {
+        {256, 256, 256, 0, "pipelined"},      {512, 512, 512, 0, "pipelined"},
+        {1000, 1000, 1000, 0, "cp-async"},    {4096, 4096, 4096, 0, "pipelined"},
+        {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
+        {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
+        {128, 128, 16384, 0, "cp-async"},     {8, 8, 8, 0, "pipelined"},
+    };
+    const device_facts none = large_gpu(), copies = ampere();
 
     (void)state;
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        const problem p = {
-            .op = &operation_matmul,
-            .matmul = {.m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2], .alpha = 1}};
-        const char *names[PREFERENCES_MAX];
-        const size_t n = operation_matmul.prefer(&p, &d, names);
-        size_t at = 0;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = cases[i].m,
+                                      .n = cases[i].n,
+                                      .k = cases[i].k,
+                                      .lda = cases[i].ld,
+                                      .ldb = cases[i].ld,
+                                      .ldc = cases[i].ld,
+                                      .alpha = 1,
+                                      .precision = TSR_PRECISION_F32_STRICT}};
 
-        while (at < n && !suits(names[at], &p, &d))
-            at++;
-        assert_true(at < n);
-        assert_string_equal(names[at], "pipelined");
+        assert_string_equal(first_suited(&p, &none), "pipelined");
+        assert_string_equal(first_suited(&p, &copies), cases[i].with_copies);
     }
 }
 
@@ -933,14 +964,8 @@ static void thin_products_are_coalesced(void **state)
     for (size_t i = 0; i < 2; i++) {
         const problem p = {.op = &operation_matmul,
                            .matmul = {.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1}};
-        const char *names[PREFERENCES_MAX];
-        const size_t n = operation_matmul.prefer(&p, &d, names);
-        size_t at = 0;
 
-        while (at < n && !suits(names[at], &p, &d))
-            at++;
-        assert_true(at < n);
-        assert_string_equal(names[at], "coalesced");
+        assert_string_equal(first_suited(&p, &d), "coalesced");
     }
 }
 
@@ -1516,7 +1541,7 @@ int main(void)
         cmocka_unit_test(parts_take_workspace),
         cmocka_unit_test(registers_are_limited_where_they_can_be),
         cmocka_unit_test(broken_tiles_are_refused),
-        cmocka_unit_test(small_products_are_pipelined),
+        cmocka_unit_test(chains_follow_the_shape),
         cmocka_unit_test(thin_products_are_coalesced),
         cmocka_unit_test(columns_are_shared_out),
         cmocka_unit_test(padding_and_swizzling_differ),
