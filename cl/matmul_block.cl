@@ -1,8 +1,8 @@
 /* C := alpha op(A) op(B) + beta C: a register block per work-item.
  *
- * Idea: each work-item computes BLOCK x BLOCK outputs instead of one.  For every
- *     p it reads BLOCK elements of each tile from local memory and uses each of
- *     them BLOCK times from a register.
+ * Idea: matmul_block_column.cl in both dimensions: each work-item computes
+ *     BLOCK x BLOCK outputs.  For every p it reads BLOCK elements of each tile
+ *     from local memory and uses each of them BLOCK times from a register.
  * Work split: a work-group of SIDE x SIDE work-items computes a tile of C of
  *     TILE x TILE, TILE = SIDE * BLOCK.  Work-item (x, y) computes rows y,
  *     y + SIDE, ... and columns x, x + SIDE, ..., so that neighbours read and
@@ -17,9 +17,6 @@
  * Traffic: 2 k / TILE global and 2 k / BLOCK local loads an output.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
-#include "matmul_access.clh"
-#include "matmul_elements.clh"
-
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"
 #endif
@@ -32,6 +29,8 @@
 
 #define TILE  (SIDE * BLOCK)
 #define ITEMS (SIDE * SIDE)
+
+#include "matmul_tiles.clh"
 
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
 matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
@@ -56,22 +55,8 @@ matmul_block(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
     a += in_batch(offset_a, stride_a);
     b += in_batch(offset_b, stride_b);
     for (uint p0 = 0; p0 < k; p0 += DEPTH) {
-        /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
-         * not the work-item, lets everyone reach both barriers. */
-        for (uint e = item; e < DEPTH * TILE; e += ITEMS) {
-            const uint i = TRANS_A ? e % TILE : e / DEPTH;
-            const uint p = TRANS_A ? e / TILE : e % DEPTH;
-
-            tile_a[p][i] =
-                i0 + i < m && p0 + p < k ? load_factor(a + at_a(i0 + i, p0 + p, lda)) : 0;
-        }
-        for (uint e = item; e < DEPTH * TILE; e += ITEMS) {
-            const uint j = TRANS_B ? e / DEPTH : e % TILE;
-            const uint p = TRANS_B ? e % DEPTH : e / TILE;
-
-            tile_b[p][j] =
-                j0 + j < n && p0 + p < k ? load_factor(b + at_b(p0 + p, j0 + j, ldb)) : 0;
-        }
+        load_tile_a(tile_a, a, lda, i0, m, p0, k, item);
+        load_tile_b(tile_b, b, ldb, j0, n, p0, k, item);
         /* Filled before read: below, we read what other work-items wrote. */
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint p = 0; p < DEPTH; p++) {

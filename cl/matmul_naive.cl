@@ -1,13 +1,15 @@
-/* C := alpha op(A) op(B) + beta C: one work-item an output, no reuse.
+/* C := alpha op(A) op(B) + beta C: one work-item an output, rows first.
  *
  * Idea: the definition.  Element (i, j) is the dot product of row i of op(A) and
  *     column j of op(B), read straight from global memory.
- * Work split: work-item (x, y) computes C(y, x); those beyond the edge do
- *     nothing.  Neighbours in x read neighbouring columns of B, so their loads
- *     coalesce, and share every load of A.
+ * Work split: work-item (x, y) computes C(x, y), in the order in which the
+ *     formula has its indices; those beyond the edge do nothing.  Neighbours in
+ *     x run together and are in different rows: what they load of A and store in
+ *     C lies lda and ldc apart, so that each takes a memory transaction of its
+ *     own.  (Only where A is transposed are its loads neighbours.)
  * Parameters: REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
  *     ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, at least n x m work-items by one a product of the batch, any
+ * Launch: 3-D, at least m x n work-items by one a product of the batch, any
  *     work-group size.
  * Local memory: none.
  * Traffic: 2 k loads an output: 2 flops for every 2 elements loaded.
@@ -21,8 +23,8 @@ __kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const fa
                            ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
                            ulong offset_c, uint ldc, ulong stride_a, ulong stride_b, ulong stride_c)
 {
-    const uint j = get_global_id(0);
-    const uint i = get_global_id(1);
+    const uint i = get_global_id(0);
+    const uint j = get_global_id(1);
     REAL sum = 0;
 
     if (i >= m || j >= n)

@@ -36,9 +36,6 @@
 #ifndef TILE_N
 #error "TILE_N: columns of a work-group's tile"
 #endif
-#ifndef SUMS
-#error "SUMS: outputs of a work-item: 32, 64 or 128"
-#endif
 #ifndef DEPTH
 #error "DEPTH: extent of the tiles along k, a multiple of 8"
 #endif
@@ -58,11 +55,7 @@
 #error "SIZED: 1 to require groups of ITEMS; 0 where a limit of registers is given instead"
 #endif
 
-/* Outputs of a work-item along each side, in vectors of 4 too. */
-#define ROWS      (SUMS == 128 ? 16 : 8)
-#define COLUMNS   (SUMS == 32 ? 4 : 8)
-#define VECTORS_M (ROWS / 4)
-#define VECTORS_N (COLUMNS / 4)
+#include "matmul_warp_block.clh"
 
 /* Work-items that cover the tile, and of the group. */
 #define SLICE_ITEMS (TILE_M * TILE_N / SUMS)
@@ -76,9 +69,6 @@
 #define PARTIAL SPLITS
 #include "matmul_update.clh"
 
-#if SLICE_ITEMS % 32 || TILE_M % (SUMS == 128 ? 64 : 32) || TILE_N % (SUMS == 32 ? 32 : 64)
-#error "a tile is cut into the rectangles of whole warps"
-#endif
 #if DEPTH % 8 || DEPTH % SLICES
 #error "DEPTH: a multiple of 8 and of SLICES"
 #endif
@@ -184,15 +174,6 @@ IN_REGISTERS void keep(const real4 *next_a, const real4 *next_b, uint item, __lo
         store_vector(tile_b, ROW_B, TRANS_B, place(TRANS_B, TILE_N, item + e * ITEMS), next_b[e]);
 }
 
-/* sum[r][..] += element r of `column` times `row`, for four r. */
-IN_REGISTERS void multiply(real4 *sum, real4 column, real4 row)
-{
-    sum[0] += column.s0 * row;
-    sum[VECTORS_N] += column.s1 * row;
-    sum[2 * VECTORS_N] += column.s2 * row;
-    sum[3 * VECTORS_N] += column.s3 * row;
-}
-
 /* The sums of all slices end up in those of the first, halved from round to round. */
 IN_REGISTERS void add_slices(real4 *sum, __local real4 *shared, uint slice, uint item)
 {
@@ -237,11 +218,7 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
     const uint warp = item % SLICE_ITEMS / 32, lane = item % 32;
     const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
     const uint front = SPLITS ? get_group_id(2) * span : 0;
-    /* This work-item's first row and column in the tile; the others are 16 and 32 further on.  Of
-     * each 16 work-items two rows and eight columns: what they load together is 32 and 128 bytes,
-     * so that local memory serves them at once. */
-    const uint row = warp / (TILE_N / (8 * COLUMNS)) * (4 * ROWS) + (lane / 16 * 2 + lane % 2) * 4;
-    const uint column = warp % (TILE_N / (8 * COLUMNS)) * (8 * COLUMNS) + lane % 16 / 2 * 4;
+    const uint row = warp_block_row(warp, lane), column = warp_block_column(warp, lane);
     const bool plain = inside(!TRANS_A, TILE_M, i0, m) && inside(TRANS_B, TILE_N, j0, n);
     const ulong step_a = TRANS_A ? (ulong)DEPTH * lda : DEPTH;
     const ulong step_b = TRANS_B ? DEPTH : (ulong)DEPTH * ldb;
@@ -295,7 +272,7 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
             for (uint u = 0; u < VECTORS_M; u++)
 #pragma unroll ARRAYS
                 for (uint v = 0; v < VECTORS_N; v++)
-                    multiply(sum + 4 * u * VECTORS_N + v, from_column[u], from_row[v]);
+                    multiply_vectors(sum + 4 * u * VECTORS_N + v, from_column[u], from_row[v]);
         }
         if (left > DEPTH)
             keep(next_a, next_b, item, tiles_a + (now ^ 1) * DEPTH * ROW_A,

@@ -1,21 +1,30 @@
-/* C := alpha op(A) op(B) + beta C: vector loads and padded local memory.
+/* C := alpha op(A) op(B) + beta C: vector loads, and local memory with fewer bank
+ * conflicts.
  *
  * Idea: two changes to the register block of matmul_block.cl.  Elements move
  *     four at a time: global to local, local to registers, and in the
- *     arithmetic.  And each row of a tile in local memory is PAD vectors longer
- *     than its data: a tile whose source runs along k is stored across its rows,
- *     and without padding the work-items that do so together hit the same bank.
+ *     arithmetic.  And a tile whose source runs along k, which is stored across
+ *     its rows, is laid out so that the work-items that do so together meet in
+ *     fewer banks.  Rows of a multiple of 32 floats begin in the same of 32
+ *     banks, and what is stored together lies in DEPTH / 4 rows, four apart: as
+ *     many items would meet.  There are two ways out:
+ *     - padding (SWIZZLE 0): each row is PAD vectors longer than its data.  With
+ *       PAD 1, and floats, half as many meet; with 2 all do again.
+ *     - swizzling (SWIZZLE 1): the vectors of a row change places, by XOR of
+ *       their number with one that follows the row.  It takes no memory, and no
+ *       two items meet; of doubles, at DEPTH 32, two.
  * Work split: as in matmul_block.cl, but work-item (x, y) computes vectors: rows
  *     4 (y + r SIDE) ... + 3 and columns 4 (x + s SIDE) ... + 3 for
  *     r, s < BLOCK / 4.
- * Parameters: SIDE, BLOCK, DEPTH, PAD; REAL, REAL_BITS (real.clh); FACTOR, RESULT
- *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
+ * Parameters: SIDE, BLOCK, DEPTH; SWIZZLE, and PAD where it is 0; REAL, REAL_BITS
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B
+ *     (matmul_access.clh).
  * Launch: 3-D, work-groups of SIDE x SIDE x 1, one per started tile of C, a
  *     layer of them for each product of the batch.
- * Local memory: 2 * DEPTH * (TILE + 4 * PAD) elements.
+ * Local memory: 2 * DEPTH * (TILE + 4 * PAD) elements, swizzled 2 * DEPTH * TILE.
  * Traffic: the elements of matmul_block.cl, four to a load.
  * Limits: m, n, k and the leading dimensions up to 2^31; BLOCK and DEPTH are
- *     multiples of 4.
+ *     multiples of 4, and TILE, swizzled, of 32.
  */
 #include "matmul_access.clh"
 #include "matmul_elements.clh"
@@ -29,16 +38,39 @@
 #ifndef DEPTH
 #error "DEPTH: extent of the tiles along k, a multiple of 4"
 #endif
-#ifndef PAD
+#ifndef SWIZZLE
+#error "SWIZZLE: 1 where vectors of a row change places, 0 where rows are padded"
+#endif
+#if !SWIZZLE && !defined(PAD)
 #error "PAD: vectors between the rows of a tile"
 #endif
 
 #define TILE    (SIDE * BLOCK)
 #define ITEMS   (SIDE * SIDE)
 #define VECTORS (BLOCK / 4)
-#define ROW     (TILE / 4 + PAD)
+
+#if SWIZZLE
+#define ROW (TILE / 4)
+/* The vectors that fill all banks once, and which of them the first vector of a row becomes: those
+ * of rows that are stored together lie as far apart as they can. */
+#define LINE         (1024 / REAL_BITS / 4)
+#define FIRST_OF(p)  ((p) / 4 * (4 * LINE > DEPTH ? 4 * LINE / DEPTH : 1))
+#define PLACED(p, v) ((v) ^ FIRST_OF(p))
+#if TILE % 32
+#error "SIDE * BLOCK: a multiple of 32, so that what changes places stays in its row"
+#endif
+#else
+#define ROW          (TILE / 4 + PAD)
+#define PLACED(p, v) (v)
+#endif
 
 typedef REAL_N(4) real4;
+
+/* Where vector v of row p of a tile is. */
+static inline uint at(uint p, uint v)
+{
+    return p * ROW + PLACED(p, v);
+}
 
 /* The first `count` of four elements, the others as 0. */
 static inline real4 load4(__global const factor *from, uint count)
@@ -71,7 +103,7 @@ static inline void load_along(__local real4 *tile, __global const factor *from, 
         const uint v = e % (TILE / 4);
         const uint i = i0 + 4 * v;
 
-        tile[p * ROW + v] =
+        tile[at(p, v)] =
             p0 + p < k ? load4(from + (ulong)(p0 + p) * ld + i, left(i, size)) : (real4)(0);
     }
 }
@@ -87,10 +119,10 @@ static inline void load_across(__local REAL *tile, __global const factor *from, 
         const real4 v = i0 + i < size ? load4(from + (ulong)(i0 + i) * ld + p0 + p, left(p0 + p, k))
                                       : (real4)(0);
 
-        tile[(p + 0) * 4 * ROW + i] = v.s0;
-        tile[(p + 1) * 4 * ROW + i] = v.s1;
-        tile[(p + 2) * 4 * ROW + i] = v.s2;
-        tile[(p + 3) * 4 * ROW + i] = v.s3;
+        tile[4 * at(p + 0, i / 4) + i % 4] = v.s0;
+        tile[4 * at(p + 1, i / 4) + i % 4] = v.s1;
+        tile[4 * at(p + 2, i / 4) + i % 4] = v.s2;
+        tile[4 * at(p + 3, i / 4) + i % 4] = v.s3;
     }
 }
 
@@ -145,10 +177,10 @@ matmul_vector(uint m, uint n, uint k, REAL alpha, __global const factor *restric
 
 #pragma unroll
             for (uint s = 0; s < VECTORS; s++)
-                row[s] = tile_b[p * ROW + x + s * SIDE];
+                row[s] = tile_b[at(p, x + s * SIDE)];
 #pragma unroll
             for (uint r = 0; r < VECTORS; r++) {
-                const real4 column = tile_a[p * ROW + y + r * SIDE];
+                const real4 column = tile_a[at(p, y + r * SIDE)];
 
 #pragma unroll
                 for (uint s = 0; s < VECTORS; s++) {

@@ -20,6 +20,7 @@ typedef enum feature {
     FEATURE_FP16,        /* arithmetic on half */
     FEATURE_SUBGROUPS,   /* sub_group_reduce_add and its kin */
     FEATURE_PTX,         /* inline PTX assembly, NVIDIA */
+    FEATURE_ASYNC_COPY,  /* copies to local memory beside the work-items, by inline PTX */
     FEATURE_LARGE_LOCAL, /* static local memory beyond the reported limit, NVIDIA */
     FEATURE_WGMMA,       /* warp-group matrix instructions through a PTX retarget, NVIDIA */
     FEATURE_TENSOR_COPY, /* boxes of matrices copied by the chip (TMA), likewise */
@@ -57,8 +58,8 @@ typedef struct device_facts {
     char feature_why[FEATURE_COUNT][96]; /* why a feature is absent, "" otherwise */
 } device_facts;
 
-/** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "large local
- * memory", "wgmma", "tensor copies". */
+/** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "async
+ * copies", "large local memory", "wgmma", "tensor copies". */
 const char *feature_name(feature f);
 
 #endif

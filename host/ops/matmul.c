@@ -4,12 +4,14 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_steps.h"
+#include "ops/matmul_subgroup.h"
 #include "ops/matmul_tensor.h"
 #include "ops/matmul_wgmma.h"
 #include "ops/matmul_wgmma_fused.h"
@@ -264,22 +266,28 @@ static problem in_own_precision(const job *j)
     return p;
 }
 
-/* Work-groups of side x side with `local` bytes of local memory, or why not. */
-static const char *unsuited_group(const job *j, size_t side, size_t local, text *reason)
+/* Work-groups of x by y with `local` bytes of local memory, or why not. */
+static const char *unsuited_oblong(const job *j, size_t x, size_t y, size_t local, text *reason)
 {
     const char *why = matmul_unsuited_portable(j, reason);
 
     if (why)
         return why;
-    why = matmul_unsuited_items(side * side, j->device->max_work_group, reason);
+    why = matmul_unsuited_items(x * y, j->device->max_work_group, reason);
     if (why)
         return why;
-    if (side > group_fit_square(j->device, side)) {
-        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", side,
-                    side, group_limit(j->device, 0), group_limit(j->device, 1));
+    if (x > group_limit(j->device, 0) || y > group_limit(j->device, 1)) {
+        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", x, y,
+                    group_limit(j->device, 0), group_limit(j->device, 1));
         return text_get(reason);
     }
     return matmul_unsuited_bytes(local, j->device->local_memory, reason);
+}
+
+/* The same of side x side. */
+static const char *unsuited_group(const job *j, size_t side, size_t local, text *reason)
+{
+    return unsuited_oblong(j, side, side, local, reason);
 }
 
 /* The one launch that every kernel of the ladder is: a grid of groups of side x side that each
@@ -301,11 +309,24 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
 }
 
 /* In groups of 16 x 16, or smaller where the device takes no such group. */
-static bool naive_step(const job *j, size_t i, step *out)
+static bool coalesced_step(const job *j, size_t i, step *out)
 {
     const size_t side = group_fit_square(j->device, 16);
 
     return launch(j, i, side, side, out);
+}
+
+/* The same with rows along x. */
+static bool naive_step(const job *j, size_t i, step *out)
+{
+    size_t columns;
+
+    if (!coalesced_step(j, i, out))
+        return false;
+    columns = out->global[0];
+    out->global[0] = out->global[1];
+    out->global[1] = columns;
+    return true;
 }
 
 static const char *naive_unsuited(const job *j, text *reason)
@@ -338,6 +359,32 @@ static bool tiled_step(const job *j, size_t i, step *out)
     return launch(j, i, tile, tile, out);
 }
 
+static const tunable block_column_tunables[] = {
+    {"TILE", "side of the tiles of C: more reuse against more local memory", {32, 64}, 64},
+    {"BLOCK", "outputs of a work-item: reuse against registers and work-items", {4, 8, 16}, 8},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
+};
+
+static const char *block_column_unsuited(const job *j, text *reason)
+{
+    const size_t tile = param(j->params, "TILE");
+    const size_t elements = 2 * param(j->params, "DEPTH") * tile;
+
+    return unsuited_oblong(j, tile, tile / param(j->params, "BLOCK"),
+                           elements * matmul_real_size(&j->problem->matmul), reason);
+}
+
+static bool block_column_step(const job *j, size_t i, step *out)
+{
+    const size_t tile = param(j->params, "TILE");
+
+    if (!launch(j, i, tile, tile, out))
+        return false;
+    out->global[1] /= param(j->params, "BLOCK");
+    out->local[1] /= param(j->params, "BLOCK");
+    return true;
+}
+
 static const tunable block_tunables[] = {
     {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4},
@@ -360,6 +407,7 @@ static bool block_step(const job *j, size_t i, step *out)
     return launch(j, i, side, side * param(j->params, "BLOCK"), out);
 }
 
+/* swizzle has all but the last. */
 static const tunable vector_tunables[] = {
     {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {4, 8}, 4},
@@ -374,6 +422,18 @@ static const char *vector_unsuited(const job *j, text *reason)
     const size_t elements = 2 * param(j->params, "DEPTH") * row;
 
     return unsuited_group(j, side, elements * matmul_real_size(&j->problem->matmul), reason);
+}
+
+static void vector_defines(const job *j, text *out)
+{
+    defines(j, out);
+    text_append(out, " -DSWIZZLE=0");
+}
+
+static void swizzle_defines(const job *j, text *out)
+{
+    defines(j, out);
+    text_append(out, " -DSWIZZLE=1");
 }
 
 static const tunable batched_tunables[] = {
@@ -607,12 +667,19 @@ static const variant variants[] = {
      .unsuited = openmp_unsuited,
      .host = matmul_host_openmp},
     {.name = "naive",
-     .idea = "one work-item an output, straight from global memory: no reuse",
+     .idea = "one work-item an output, straight from global memory, neighbours in a column",
      .source = "matmul_naive.cl",
      .entries = {"matmul_naive"},
      .defines = defines_rounding,
      .unsuited = naive_unsuited,
      .step = naive_step},
+    {.name = "coalesced",
+     .idea = "neighbours in a row: what they load of B and store in C are neighbours too",
+     .source = "matmul_coalesced.cl",
+     .entries = {"matmul_coalesced"},
+     .defines = defines_rounding,
+     .unsuited = naive_unsuited,
+     .step = coalesced_step},
     {.name = "tiled",
      .idea = "square tiles of A and B in local memory: each load serves TILE work-items",
      .source = "matmul_tiled.cl",
@@ -622,6 +689,15 @@ static const variant variants[] = {
      .defines = defines_rounding,
      .unsuited = tiled_unsuited,
      .step = tiled_step},
+    {.name = "block-column",
+     .idea = "BLOCK outputs of a column a work-item: each load of B serves them all",
+     .source = "matmul_block_column.cl",
+     .entries = {"matmul_block_column"},
+     .tunables = block_column_tunables,
+     .tunable_count = ARRAY_COUNT(block_column_tunables),
+     .defines = defines,
+     .unsuited = block_column_unsuited,
+     .step = block_column_step},
     {.name = "block",
      .idea = "BLOCK x BLOCK outputs a work-item: each local load serves BLOCK multiply-adds",
      .source = "matmul_block.cl",
@@ -632,13 +708,22 @@ static const variant variants[] = {
      .unsuited = block_unsuited,
      .step = block_step},
     {.name = "vector",
-     .idea = "four elements a load, and padded tiles so that no two items meet in a bank",
+     .idea = "four elements a load, and padded tiles so that fewer items meet in a bank",
      .source = "matmul_vector.cl",
      .entries = {"matmul_vector"},
      .tunables = vector_tunables,
      .tunable_count = ARRAY_COUNT(vector_tunables),
-     .defines = defines,
+     .defines = vector_defines,
      .unsuited = vector_unsuited,
+     .step = block_step},
+    {.name = "swizzle",
+     .idea = "rows whose vectors change places by XOR, not padded: no two items meet in a bank",
+     .source = "matmul_vector.cl",
+     .entries = {"matmul_vector"},
+     .tunables = vector_tunables,
+     .tunable_count = ARRAY_COUNT(vector_tunables) - 1,
+     .defines = swizzle_defines,
+     .unsuited = block_unsuited,
      .step = block_step},
     {.name = "pipelined",
      .idea = "8 x 8 outputs a work-item, and the next tiles arrive while these are multiplied",
@@ -650,6 +735,46 @@ static const variant variants[] = {
      .unsuited = matmul_pipelined_unsuited,
      .workspace = matmul_pipelined_workspace,
      .step = matmul_pipelined_step},
+    {.name = "async",
+     .idea = "OpenCL's own asynchronous copies bring tiles, and turn them on their way",
+     .source = "matmul_async.cl",
+     .entries = {"matmul_async"},
+     .tunables = matmul_async_tunables,
+     .tunable_count = ASYNC_TUNABLES,
+     .defines = matmul_async_defines,
+     .unsuited = matmul_async_unsuited,
+     .step = matmul_async_step},
+    {.name = "cp-async",
+     .idea = "copies run tiles ahead without registers, which hold the next step's vectors instead",
+     .source = "matmul_cp_async.cl",
+     .entries = {"matmul_cp_async"},
+     .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+     .tunables = matmul_cp_async_tunables,
+     .tunable_count = CP_ASYNC_TUNABLES,
+     .defines = matmul_cp_async_defines,
+     .unsuited = matmul_cp_async_unsuited,
+     .step = matmul_cp_async_step},
+    {.name = "subgroup",
+     .idea = "lanes of a sub-group hand on what they hold of A: no local memory, no barrier",
+     .source = "matmul_subgroup.cl",
+     .entries = {"matmul_subgroup"},
+     .build = "-cl-std=%CLC%",
+     .needs = 1u << FEATURE_SUBGROUPS,
+     .tunables = matmul_subgroup_tunables,
+     .tunable_count = SUBGROUP_TUNABLES,
+     .defines = matmul_subgroup_defines,
+     .unsuited = matmul_subgroup_unsuited,
+     .step = matmul_subgroup_step},
+    {.name = "shfl",
+     .idea = "the same in a warp: NVIDIA's shuffle by inline PTX",
+     .source = "matmul_subgroup.cl",
+     .entries = {"matmul_subgroup"},
+     .needs = 1u << FEATURE_PTX,
+     .tunables = matmul_subgroup_tunables,
+     .tunable_count = SUBGROUP_TUNABLES,
+     .defines = matmul_shfl_defines,
+     .unsuited = matmul_subgroup_unsuited,
+     .step = matmul_shfl_step},
     {.name = "batched",
      .idea = "small matrices, many products: whole ones in a group, read all at once",
      .source = "matmul_batched.cl",
@@ -764,11 +889,11 @@ static size_t names_copy(const char *const names[], size_t n, const char *out[PR
 static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *out[])
 {
     static const char *const packed[] = {"item-panels", "item-block", "item-split", "vector",
-                                         "block",       "tiled",      "naive",      "pipelined"};
+                                         "block",       "tiled",      "coalesced",  "pipelined"};
     static const char *const direct[] = {"item-block", "item-panels", "item-split", "vector",
-                                         "block",      "tiled",       "naive",      "pipelined"};
+                                         "block",      "tiled",       "coalesced",  "pipelined"};
     static const char *const split[] = {"item-split", "item-panels", "item-block", "vector",
-                                        "block",      "tiled",       "naive",      "pipelined"};
+                                        "block",      "tiled",       "coalesced",  "pipelined"};
     const double columns = (double)p->n;
     const double outputs = (double)matmul_batch(p) * (double)p->m * columns;
 
@@ -788,19 +913,19 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
     static const char *const largest[] = {
-        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64", "mma",
-        "pipelined",          "vector",       "block",        "tiled",      "naive"};
+        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",  "mma",
+        "pipelined",          "vector",       "block",        "tiled",      "coalesced"};
     static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",          "pipelined",    "vector",     "block",
-                                        "tiled",        "naive"};
+                                        "tiled",        "coalesced"};
     static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",          "pipelined",  "vector",
-                                        "block",        "tiled",      "naive"};
-    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "naive",   "tiled", "block",
-                                       "vector",       "pipelined",  "mma-f64", "mma"};
+                                        "block",        "tiled",      "coalesced"};
+    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "coalesced", "tiled", "block",
+                                       "vector",       "pipelined",  "mma-f64",   "mma"};
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",     "vector",       "pipelined",  "block",
-                                        "tiled",   "naive"};
+                                        "tiled",   "coalesced"};
     const size_t m = q->matmul.m, n = q->matmul.n;
 
     if (d->kind == DEVICE_HOST)

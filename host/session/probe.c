@@ -206,6 +206,31 @@ static answer probe_ptx(tsr_session *s, char *why, size_t size)
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, ptx_expected, why, size) : ran;
 }
 
+/* Words by copies of 16 bytes, and by copies of 4 from the last to the first, every other one 0. */
+static cl_uint async_copy_expected(unsigned item)
+{
+    const unsigned other = PROBE_ITEMS - 1 - item;
+
+    return 3 * (item ^ 5u) + 7 + (other % 2 ? 1000 * (3 * other + 7) : 0);
+}
+
+static answer probe_async_copy(tsr_session *s, char *why, size_t size)
+{
+    const device_facts *d = &s->device.facts;
+    cl_uint got[PROBE_ITEMS];
+    answer ran;
+
+    if (!is_nvidia(d, why, size))
+        return ANSWER_NO;
+    if (d->nv_capability < 80) {
+        snprintf(why, size, "compute capability %u.%u, and its instructions come with 8.0",
+                 d->nv_capability / 10, d->nv_capability % 10);
+        return ANSWER_NO;
+    }
+    ran = run(s, "probe_async_copy.cl", "-cl-std=CL1.2", got, why, size);
+    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, async_copy_expected, why, size) : ran;
+}
+
 static cl_uint large_local_expected(unsigned item)
 {
     return 5 * (PROBE_ITEMS - 1 - item) + 11;
@@ -330,6 +355,7 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
     } probes[FEATURE_COUNT] = {[FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
                                [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
                                [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
+                               [FEATURE_ASYNC_COPY] = {probe_async_copy, "probe_async_copy.cl"},
                                [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
                                [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
                                [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"}};

@@ -8,7 +8,7 @@ import numpy as np
 
 from cli_support import Case, has_opencl
 
-FEATURES = {"fp16", "sub-groups", "inline PTX", "large local memory", "wgmma",
+FEATURES = {"fp16", "sub-groups", "inline PTX", "async copies", "large local memory", "wgmma",
             "tensor copies"}
 
 

@@ -35,9 +35,20 @@ BUGS = {
     "oclgrind-two-phase-exchange-barrier":
         ("sort", "two-phase", "sort_two_phase.cl", BARRIER, 0, "",
          ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "oclgrind-block-column-refill-barrier":
+        ("matmul", "block-column", "matmul_block_column.cl", BARRIER, 1, "",
+         ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
         ("matmul", "batched", "matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
+    "oclgrind-async-refill-barrier":
+        ("matmul", "async", "matmul_async.cl", BARRIER, 0, "", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "oclgrind-async-wait":
+        ("matmul", "async", "matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     # Wrong strides.
+    "sweep-async-turned-stride":
+        ("matmul", "async", "matmul_async.cl", "from + p, inside, ld, others", 0,
+         "from + p, inside, inside, others", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-naive-c-stride":
         ("matmul", "naive", "matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
     "sweep-matmul-a-stride":
@@ -46,6 +57,12 @@ BUGS = {
     "sweep-block-b-stride":
         ("matmul", "block", "matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
          "tile_b[p][x + r * (SIDE - 1)]", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-block-column-row-stride":
+        ("matmul", "block-column", "matmul_block_column.cl", "tile_a[p][y + r * ROWS]", 0,
+         "tile_a[p][y + r * (ROWS - 1)]", ["TILE=32", "BLOCK=4", "DEPTH=8"]),
+    "sweep-swizzle-read-in-order":
+        ("matmul", "swizzle", "matmul_vector.cl", "tile_b[at(p, x + s * SIDE)]", 0,
+         "tile_b[p * ROW + x + s * SIDE]", ["SIDE=8", "BLOCK=4", "DEPTH=8"]),
     "sweep-item-split-part-stride":
         ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
          "part + z * n + j", ["SPAN=8"]),
@@ -65,12 +82,17 @@ BUGS = {
     "oclgrind-naive-store-guard":
         ("matmul", "naive", "matmul_naive.cl", "if (i >= m || j >= n)", 0,
          "if (i > m || j >= n)", []),
+    "sweep-coalesced-column-guard":
+        ("matmul", "coalesced", "matmul_coalesced.cl", "j >= n", 0, "j + 1 >= n", []),
     "oclgrind-batched-last-products":
         ("matmul", "batched", "matmul_batched.cl", "min(own, batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MOST=16"]),
     "sweep-pipelined-span-guard":
         ("matmul", "pipelined", "matmul_pipelined.cl", "min(span, k - front)", 0, "k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
+    "oclgrind-async-edge":
+        ("matmul", "async", "matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-item-panels-block-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
          ["DEPTH=16"]),

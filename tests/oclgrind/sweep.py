@@ -9,8 +9,11 @@ from simulator import Run
 
 # Defaults are for devices, not for a simulator: smaller groups and tiles reach the same code.
 SMALLER = {
+    ("matmul", "block-column"): ["TILE=32", "BLOCK=16"],
     ("matmul", "block"): ["SIDE=8"],
     ("matmul", "vector"): ["SIDE=8"],
+    ("matmul", "swizzle"): ["SIDE=8"],
+    ("matmul", "async"): ["SIDE=8", "BLOCK=2", "DEPTH=8"],
     ("matmul", "batched"): ["GROUP=32", "DEPTH_MOST=16"],
     ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
@@ -19,8 +20,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The arguments of every kernel of the ladder, in order: naive, tiled, block, vector and what
- * shares their launch. */
+/* The arguments of every kernel of the ladder, in order: naive to swizzle, and what shares their
+ * launch. */
 enum { ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_A, ARG_B = 7, ARG_C = 11, ARG_STRIDES = 14, ARGS = 17 };
 
 static device_facts gpu(void)
@@ -100,10 +101,13 @@ static cover cover_of(const variant *v, const job *j, const step *s)
     const params *p = j->params;
 
     if (strcmp(v->name, "naive") == 0)
+        return (cover){true, true, {s->local[0], s->local[1]}};
+    if (strcmp(v->name, "coalesced") == 0)
         return (cover){true, false, {s->local[0], s->local[1]}};
-    if (strcmp(v->name, "tiled") == 0)
+    if (strcmp(v->name, "tiled") == 0 || strcmp(v->name, "block-column") == 0)
         return (cover){true, false, {param(p, "TILE"), param(p, "TILE")}};
-    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "vector") == 0) {
+    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "vector") == 0 ||
+        strcmp(v->name, "swizzle") == 0 || strcmp(v->name, "async") == 0) {
         const size_t tile = (size_t)param(p, "SIDE") * param(p, "BLOCK");
 
         return (cover){true, false, {tile, tile}};
@@ -177,8 +181,12 @@ static size_t local_bytes(const variant *v, const params *p, size_t real)
 {
     if (strcmp(v->name, "tiled") == 0)
         return 2 * (size_t)param(p, "TILE") * param(p, "TILE") * real;
-    if (strcmp(v->name, "block") == 0)
+    if (strcmp(v->name, "block-column") == 0)
+        return 2 * (size_t)param(p, "DEPTH") * param(p, "TILE") * real;
+    if (strcmp(v->name, "block") == 0 || strcmp(v->name, "swizzle") == 0)
         return 2 * (size_t)param(p, "DEPTH") * param(p, "SIDE") * param(p, "BLOCK") * real;
+    if (strcmp(v->name, "async") == 0)
+        return 4 * (size_t)param(p, "DEPTH") * param(p, "SIDE") * param(p, "BLOCK") * real;
     if (strcmp(v->name, "vector") == 0)
         return 2 * (size_t)param(p, "DEPTH") *
                (param(p, "SIDE") * param(p, "BLOCK") + 4 * param(p, "PAD")) * real;
@@ -732,6 +740,141 @@ static void broken_tiles_are_refused(void **state)
     }
 }
 
+/* ---- copies beside the work-items, and sub-groups ------------------------------------------- */
+
+static device_facts ampere(void)
+{
+    device_facts d = large_gpu();
+
+    for (unsigned f = 0; f < FEATURE_COUNT; f++)
+        d.feature[f] = FEATURE_YES;
+    d.nv_capability = 80;
+    d.large_local = 166912;
+    d.subgroup_size = 16;
+    return d;
+}
+
+/* What cl/matmul_cp_async.cl asks of tiles, a group for each, and no tunable left open. */
+static void check_cp_async(const job *j, const variant *v)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const cp_async_plan x = matmul_cp_async_plan(j);
+    const size_t depth = param(j->params, "DEPTH");
+    text options = {0};
+    step s;
+
+    assert_int_equal(x.items * x.sums, x.tile_m * x.tile_n);
+    assert_int_equal(x.items % 32, 0);
+    assert_int_equal(x.tile_m * depth % (4 * x.items) + x.tile_n * depth % (4 * x.items), 0);
+    assert_int_equal(x.tile_m % (x.sums == 128 ? 64 : 32) + x.tile_n % (x.sums == 32 ? 32 : 64), 0);
+    assert_int_equal(x.local, param(j->params, "STAGES") * depth * (x.tile_m + x.tile_n + 8) *
+                                  sizeof(float));
+    assert_true(x.local <= j->device->large_local);
+    variant_options(v, j, &options);
+    assert_null(strstr(text_get(&options), "TILE_M=0"));
+    assert_null(strstr(text_get(&options), "TILE_N=0"));
+    assert_null(strstr(text_get(&options), "SUMS=0"));
+    text_free(&options);
+    assert_true(v->step(j, 0, &s));
+    assert_int_equal(s.local[0], x.items);
+    assert_int_equal(s.global[0] / x.items,
+                     size_div_up(p->m, x.tile_m) * size_div_up(p->n, x.tile_n));
+    assert_int_equal(s.global[1], 1);
+    assert_int_equal(s.global[2], p->batch ? p->batch : 1);
+    check_arguments(j, &s);
+    assert_false(v->step(j, 1, &s));
+}
+
+/* All strips and all columns, as often as sub-groups of the expected size need. */
+static void check_subgroup(const job *j, const variant *v)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t lanes = strcmp(v->name, "shfl") == 0 ? 32 : j->device->subgroup_size;
+    const size_t group = param(j->params, "GROUP");
+    const size_t rows = group / lanes * param(j->params, "ROWS");
+    const size_t columns = lanes * 4 * param(j->params, "VECTORS");
+    char width[32];
+    text options = {0};
+    step s;
+
+    assert_true(v->step(j, 0, &s));
+    assert_int_equal(s.local[0], group);
+    covers(s.global[0] / group, rows, p->m);
+    covers(s.global[1], columns, p->n);
+    snprintf(width, sizeof(width), "-DWIDTH=%zu ", columns);
+    variant_options(v, j, &options);
+    assert_non_null(strstr(text_get(&options), width));
+    text_free(&options);
+    check_arguments(j, &s);
+    assert_false(v->step(j, 1, &s));
+}
+
+static void copies_and_lanes_cover_the_product(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*check)(const job *j, const variant *v);
+    } cases[] = {
+        {"cp-async", check_cp_async}, {"subgroup", check_subgroup}, {"shfl", check_subgroup}};
+    const device_facts d = ampere();
+    params chosen;
+    problem p;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const variant *v = find(cases[i].name);
+        size_t suited = 0;
+
+        for (size_t c = 0; combination(v, c, &chosen); c++)
+            for (size_t n = c % 7; sweep_problem(n, &p); n += 7) {
+                const job j = {&p, &d, &chosen};
+                text reason = {0};
+
+                if (!variant_unsuited(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                    cases[i].check(&j, v);
+                    suited++;
+                }
+                text_free(&reason);
+            }
+        assert_true(suited > 100);
+    }
+}
+
+/* Large tiles where they are enough for the device, small ones else; what is told is kept. */
+static void copied_tiles_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t size;
+        uint32_t tile, sums;
+    } cases[] = {{1024, 64, 32}, {1792, 64, 32}, {1793, 128, 128}, {4096, 128, 128}};
+    const device_facts d = ampere(); /* of 132 compute units: 198 groups and more */
+    const variant *v = find("cp-async");
+    params chosen = params_default(v);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const size_t size = cases[i].size;
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
+        const cp_async_plan x = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+
+        assert_int_equal(x.tile_m, cases[i].tile);
+        assert_int_equal(x.tile_n, cases[i].tile);
+        assert_int_equal(x.sums, cases[i].sums);
+        assert_int_equal(x.items, 128);
+    }
+    assert_int_equal(params_set(v, &chosen, "TILE_M=256", NULL), TSR_OK);
+    assert_int_equal(params_set(v, &chosen, "SUMS=64", NULL), TSR_OK);
+    {
+        const problem p = {.op = &operation_matmul, .matmul = {.m = 9, .n = 9, .k = 9, .alpha = 1}};
+        const cp_async_plan x = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+
+        assert_int_equal(x.tile_m, 256);
+        assert_int_equal(x.tile_n, 64);
+        assert_int_equal(x.items, 256);
+    }
+}
+
 /* ---- reasons, with their values ---------------------------------------------------------- */
 
 static void says(const char *name, const problem *p, const device_facts *d, const char *part1,
@@ -781,6 +924,69 @@ static void small_products_are_pipelined(void **state)
     }
 }
 
+/* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */
+static void thin_products_are_coalesced(void **state)
+{
+    const device_facts d = large_gpu();
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1}};
+        const char *names[PREFERENCES_MAX];
+        const size_t n = operation_matmul.prefer(&p, &d, names);
+        size_t at = 0;
+
+        while (at < n && !suits(names[at], &p, &d))
+            at++;
+        assert_true(at < n);
+        assert_string_equal(names[at], "coalesced");
+    }
+}
+
+/* A work-item for every column of a tile, and one for every BLOCK rows. */
+static void columns_are_shared_out(void **state)
+{
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.m = 65, .n = 130, .k = 9, .alpha = 1, .batch = 2}};
+    const device_facts d = gpu();
+    const variant *v = find("block-column");
+    params chosen;
+
+    (void)state;
+    for (size_t c = 0; combination(v, c, &chosen); c++) {
+        const size_t tile = param(&chosen, "TILE"), rows = tile / param(&chosen, "BLOCK");
+        step s;
+
+        assert_true(v->step(&(job){&p, &d, &chosen}, 0, &s));
+        assert_int_equal(s.local[0], tile);
+        assert_int_equal(s.local[1], rows);
+        assert_int_equal(s.global[0], size_div_up(130, tile) * tile);
+        assert_int_equal(s.global[1], size_div_up(65, tile) * rows);
+    }
+}
+
+/* Both ways around bank conflicts are one text: what is built tells them apart. */
+static void padding_and_swizzling_differ(void **state)
+{
+    static const char *const names[] = {"vector", "swizzle"};
+    static const char *const has[] = {"-DSWIZZLE=0", "-DSWIZZLE=1"};
+    const problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const variant *v = find(names[i]);
+        const params chosen = params_default(v);
+        text options = {0};
+
+        variant_options(v, &(job){&p, &d, &chosen}, &options);
+        assert_non_null(strstr(text_get(&options), has[i]));
+        assert_int_equal(!strstr(text_get(&options), "-DPAD="), i);
+        text_free(&options);
+    }
+}
+
 static void reasons_hold_values(void **state)
 {
     const problem small = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
@@ -792,9 +998,22 @@ static void reasons_hold_values(void **state)
     says("tiled", &p, &d, "2048 bytes of local memory", "1024");  /* 2 x 16 x 16 floats */
     says("block", &p, &d, "8192 bytes of local memory", "1024");  /* 2 x 16 x 64 floats */
     says("vector", &p, &d, "8704 bytes of local memory", "1024"); /* 2 x 16 x (64 + 4) floats */
+    says("swizzle", &p, &d, "8192 bytes of local memory", "1024");
+    says("block-column", &p, &d, "8192 bytes of local memory", "1024");
     d = gpu();
     d.max_work_group = 100;
     says("tiled", &p, &d, "256 work-items", "100");
+    says("block-column", &p, &d, "512 work-items", "100");
+    d = gpu();
+    d.max_work_item[0] = 32;
+    says("block-column", &p, &d, "64 x 8", "32 x 1024");
+    assert_true(suits("block", &p, &d));
+    d = gpu();
+    d.max_work_item[1] = 4;
+    says("block-column", &p, &d, "64 x 8", "1024 x 4");
+    says("tiled", &p, &d, "16 x 16", "1024 x 4");
+    d = gpu();
+    d.max_work_group = 100;
     says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 128, .n = 128, .alpha = 1}},
          &d, "512 work-items", "100");
     says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 129, .n = 4, .alpha = 1}},
@@ -831,6 +1050,41 @@ static void reasons_hold_values(void **state)
     assert_true(suits("item-panels", &p, &d));
 }
 
+/* What copies as they are cannot serve, and what a device without them says. */
+static void copies_say_what_they_take(void **state)
+{
+    problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    device_facts d = ampere();
+
+    (void)state;
+    assert_true(suits("async", &p, &d));
+    assert_true(suits("cp-async", &p, &d));
+    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    assert_true(suits("cp-async", &p, &d));
+    p.matmul.precision = TSR_PRECISION_TF32;
+    says("cp-async", &p, &d, "tf32", "FP32");
+    says("async", &p, &d, "tf32", "FP32");
+    says("shfl", &p, &d, "tf32", "FP32");
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    p.matmul.type = TSR_F64;
+    assert_true(suits("async", &p, &d));
+    assert_true(suits("subgroup", &p, &d));
+    says("cp-async", &p, &d, "it copies float32", "float64");
+    p.matmul.type = TSR_BF16;
+    assert_true(suits("shfl", &p, &d));
+    says("async", &p, &d, "convert nothing", "bfloat16");
+    p.matmul.type = TSR_F32;
+    d.large_local = 10000; /* 4 x 8 x (64 + 64 + 8) floats */
+    says("cp-async", &p, &d, "17408 bytes of local memory", "10000");
+    d.local_memory = 1024;
+    says("async", &p, &d, "16384 bytes of local memory", "1024"); /* 4 x 16 x 64 floats */
+    d.max_work_group = 100;
+    says("subgroup", &p, &d, "256 work-items", "100");
+    says("cp-async", &p, &d, "128 work-items", "100");
+    d.feature[FEATURE_ASYNC_COPY] = FEATURE_NO;
+    says("cp-async", &p, &d, "async copies", "");
+}
+
 /* Precisions that round float32 factors run where kernels round what they load. */
 static void every_precision_has_a_kernel(void **state)
 {
@@ -847,6 +1101,7 @@ static void every_precision_has_a_kernel(void **state)
         text options = {0};
 
         assert_true(suits("naive", &p, &d));
+        assert_true(suits("coalesced", &p, &d));
         assert_true(suits("tiled", &p, &d));
         assert_false(suits("vector", &p, &d));
         variant_options(v, &(job){&p, &d, &chosen}, &options);
@@ -1262,6 +1517,12 @@ int main(void)
         cmocka_unit_test(registers_are_limited_where_they_can_be),
         cmocka_unit_test(broken_tiles_are_refused),
         cmocka_unit_test(small_products_are_pipelined),
+        cmocka_unit_test(thin_products_are_coalesced),
+        cmocka_unit_test(columns_are_shared_out),
+        cmocka_unit_test(padding_and_swizzling_differ),
+        cmocka_unit_test(copies_and_lanes_cover_the_product),
+        cmocka_unit_test(copied_tiles_follow_the_shape),
+        cmocka_unit_test(copies_say_what_they_take),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
