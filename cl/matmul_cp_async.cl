@@ -1,9 +1,9 @@
 /* C := alpha op(A) op(B) + beta C in float32: tiles that copy themselves.
  *
  * Idea: matmul_pipelined.cl carries the elements of the next tiles through registers.  Here
- * cp.async copies them from global to local memory beside the work-items, STAGES - 1 pairs of tiles
- *     ahead.  The registers that this frees hold what is multiplied next: the vectors of a step
- *     along k come from local memory while the step before is multiplied, across the barrier
+ *     cp.async copies them from global to local memory beside the work-items, STAGES - 1 pairs of
+ *     tiles ahead.  The registers that this frees hold what is multiplied next: the vectors of a
+ *     step along k come from local memory while the step before is multiplied, across the barrier
  *     between two tiles too.  A matrix whose neighbours lie along k is turned on its way: 4 bytes a
  *     copy, each into another row of the tile; else a copy takes 16.
  * Work split: a group computes TILE_M x TILE_N of C, a work-item SUMS of that

@@ -85,12 +85,13 @@ IN_REGISTERS void multiply(real4 *sum, const product *x, uint i0, uint j, uint a
         REAL mine[ROWS]; /* of column p0 + lane of op(A) */
 
 #pragma unroll
-        for (uint r = 0; r < ROWS; r++)
+        for (uint r = 0; r < ROWS; r++) {
             mine[r] = lane < steps && i0 + r < x->m
                           ? load_factor(x->a + at_a(i0 + r, p0 + lane, x->lda))
                           : 0;
-            /* Several rows of B are on their way at once; and volatile assembly in an unmarked loop
-             * is unrolled up to a thousand times. */
+        }
+        /* Several rows of B are on their way at once; and volatile assembly in an unmarked loop is
+         * unrolled up to a thousand times. */
 #pragma unroll 4
         for (uint p = 0; p < steps; p++) {
             real4 row[VECTORS];

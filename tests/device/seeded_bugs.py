@@ -5,7 +5,8 @@
 
 Each class is here: a dropped barrier, a wrong stride, an off-by-one guard.  PoCL runs work-items
 one after another between barriers, and a dropped one does no harm where the compiler keeps to that;
-Oclgrind sees the race.
+Oclgrind sees the race.  Not where async's barrier is dropped: just before, the group waits for
+copies, and that is a barrier in Oclgrind, which the specification does not promise.
 """
 
 import os
@@ -40,8 +41,6 @@ BUGS = {
          ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
         ("matmul", "batched", "matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
-    "oclgrind-async-refill-barrier":
-        ("matmul", "async", "matmul_async.cl", BARRIER, 0, "", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "oclgrind-async-wait":
         ("matmul", "async", "matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
@@ -93,6 +92,9 @@ BUGS = {
     "oclgrind-async-edge":
         ("matmul", "async", "matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "oclgrind-async-zeroed-steps":
+        ("matmul", "async", "matmul_async.cl", "e / TILE >= steps", 0, "e / TILE > steps",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-item-panels-block-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "p0 == front ? beta : 1", 0, "beta",
          ["DEPTH=16"]),
@@ -129,7 +131,8 @@ def run_sweep(args):
 def run_simulator(args):
     run = Run(*args, "--tiny", "--device", "0:0", timeout=280)
     # A refusal to build the seeded kernel would be no find.
-    found = bool(run.complaints()) and run.status in (0, 3)
+    wrong = run.status == 3 and "\nFAIL " in "\n" + run.out
+    found = wrong or (run.status == 0 and bool(run.complaints()))
     return run.status, run.out + run.err + run.complaints()[:2000], found
 
 
