@@ -854,9 +854,8 @@ static void copied_tiles_follow_the_shape(void **state)
     static const struct {
         size_t size;
         uint32_t tile_m, tile_n, sums;
-    } cases[] = {{512, 128, 64, 64},   {640, 64, 64, 32},   {896, 64, 64, 32},
-                 {960, 64, 128, 64},   {1792, 64, 128, 64}, {1793, 128, 128, 128},
-                 {4096, 128, 128, 128}};
+    } cases[] = {{512, 128, 64, 64},  {896, 64, 64, 32},     {960, 64, 128, 64},
+                 {1792, 64, 128, 64}, {1793, 128, 128, 128}, {4096, 128, 128, 128}};
     const device_facts d = ampere(); /* of 132 compute units */
     const variant *v = find("cp-async");
     params chosen = params_default(v);
