@@ -13,8 +13,10 @@
  *     the matrix units busy.
  * Parameters: STAGES; BAND (matmul_bands.clh); COPY, bytes of B that a copy brings: 16, or 1024,
  *     whole rows of tiles where that can be; ALIGNED_A, ALIGNED_B: whether four neighbours that
- *     start at a multiple of 4 are 16 aligned bytes; TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 1-D, groups of 384, one per started tile of C.
+ *     start at a multiple of 4 are 16 aligned bytes; PADDED_A, PADDED_B: whether they are copies by
+ *     matmul_align.clh, and zeros follow, up to whole tiles and pairs of blocks; TRANS_A, TRANS_B
+ *     (matmul_access.clh).
+ * Launch: copies first.  Then 1-D, groups of 384, one per started tile of C.
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
  * Limits: m, n, k and the leading dimensions up to 2^31.  A tile that may not be split is looked
@@ -40,6 +42,7 @@
  * Here rows are columns of C, and columns its rows.
  */
 #include "matmul_access.clh"
+#include "matmul_align.clh"
 #include "matmul_bands.clh"
 #include "matmul_strict.clh"
 #include "tf32.clh"
@@ -53,6 +56,9 @@
 #endif
 #if !defined(ALIGNED_A) || !defined(ALIGNED_B)
 #error "ALIGNED_A, ALIGNED_B: 1 where vectors of 4 are aligned, else 0"
+#endif
+#if !defined(PADDED_A) || !defined(PADDED_B)
+#error "PADDED_A, PADDED_B: 1 where zeros follow, up to whole tiles, else 0"
 #endif
 
 #define TILE_M    128
@@ -104,6 +110,17 @@ static inline void advance(uint *stage, uint *parity)
         *stage = 0;
         *parity ^= 1;
     }
+}
+
+/* Whether rows of A, or columns of B, up to `end` are there to be read up to `end_k` along k. */
+static inline bool reaches_a(const product *p, uint end, uint end_k)
+{
+    return PADDED_A ? true : end <= p->m && end_k <= p->k;
+}
+
+static inline bool reaches_b(const product *p, uint end, uint end_k)
+{
+    return PADDED_B ? true : end <= p->n && end_k <= p->k;
 }
 
 /* ---- producers: A ---------------------------------------------------------------------------- */
@@ -228,7 +245,7 @@ static inline void bring_whole_row(__global const float *from, uint producer, ui
 static inline void bring_b(const product *p, const tile *t, uint producer, uint p0, uint raw,
                            uint full)
 {
-    if (WHOLE_ROWS && t->j0 + TILE_N <= p->n && p0 + BLOCK_K <= p->k) {
+    if (WHOLE_ROWS && reaches_b(p, t->j0 + TILE_N, p0 + BLOCK_K)) {
         bring_whole_row(p->b + at_b(p0 + whole_row_of(producer), t->j0, p->ldb), producer, raw,
                         full);
         return;
@@ -254,11 +271,11 @@ static inline void bring_b(const product *p, const tile *t, uint producer, uint 
 #define FORGET(x) __asm__ volatile("" : "+r"(x))
 
 /* Keep the stages filled.  A stage is full when all four warps have split their part of A and all
- * copies of B have arrived.  `whole`, known to the compiler: the tile has no edges, and addresses
- * go on from block to block. */
+ * copies of B have arrived.  `whole`, known to the compiler: there are no edges to look for, and
+ * addresses go on from block to block. */
 IN_REGISTERS void produce(const product *p, const tile *t, bool whole, __local findings *found)
 {
-    const bool inner = ALIGNED_A && t->i0 + TILE_M <= p->m;
+    const bool inner = ALIGNED_A && reaches_a(p, t->i0 + TILE_M, 0);
     uint producer = get_local_id(0) - CONSUMERS;
     uint stage = 0, parity = 1, block = 0, slot = 0;
     tf32_sizes sizes = TF32_NONE;
@@ -588,6 +605,8 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
                     .memory = (local_address(memory) + 1023) / 1024 * 1024,
                     .full = local_address(barriers),
                     .empty = local_address(barriers) + 8 * STAGES};
+    const uint end_k = t.blocks * BLOCK_K;
+    const bool filled = reaches_a(&p, t.i0 + TILE_M, end_k) && reaches_b(&p, t.j0 + TILE_N, end_k);
     const bool whole = t.i0 + TILE_M <= m && t.j0 + TILE_N <= n;
 
     if (get_local_id(0) == 0) {
@@ -602,7 +621,7 @@ matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a,
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) >= CONSUMERS) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
-        if (WHOLE_ROWS && ALIGNED_A && whole && k && k % (2 * BLOCK_K) == 0)
+        if (WHOLE_ROWS && ALIGNED_A && filled && k)
             produce(&p, &t, true, &found);
         else if (k)
             produce(&p, &t, false, &found);

@@ -625,6 +625,11 @@ static const tunable wgmma_fused_tunables[] = {
     {"STAGES", "blocks along k under way: latency hidden against local memory", {4, 5, 6}, 6},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"COPY", "bytes of B that a copy brings: whole rows of a tile or vectors", {16, 1024}, 1024},
+    {"ALIGN",
+     "lines not aligned, 1: as they are, 2: copied first: workspace and a launch against small "
+     "copies",
+     {0, 1, 2},
+     0},
 };
 
 /* ---- variants on the host ---------------------------------------------------------------- */
@@ -871,12 +876,13 @@ static const variant variants[] = {
     {.name = "wgmma-3xtf32-fused",
      .idea = "the same without packing: producers split A, consumers B, on their way in",
      .source = "matmul_wgmma_fused.cl",
-     .entries = {"matmul_wgmma_fused"},
+     .entries = {"matmul_align", "matmul_wgmma_fused"},
      .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
      .tunables = wgmma_fused_tunables,
      .tunable_count = ARRAY_COUNT(wgmma_fused_tunables),
      .defines = matmul_wgmma_fused_defines,
      .unsuited = matmul_wgmma_fused_unsuited,
+     .workspace = matmul_wgmma_fused_workspace,
      .tiles = matmul_wgmma_fused_tiles,
      .step = matmul_wgmma_fused_step},
 };

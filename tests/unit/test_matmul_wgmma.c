@@ -294,7 +294,8 @@ static void test_alignment_is_told(void **state)
     text_free(&t);
 }
 
-/* One launch of a group a started tile of 128 x 256, and nothing beside it. */
+/* One launch of a group a started tile of 128 x 256, and nothing beside it where a copy of what is
+ * not aligned would not pay. */
 static void test_fused_needs_no_workspace(void **state)
 {
     const device_facts d = hopper();
@@ -306,8 +307,9 @@ static void test_fused_needs_no_workspace(void **state)
     uint32_t k;
 
     (void)state;
-    assert_null(v->workspace);
+    assert_int_equal(v->workspace(&j), 0);
     assert_int_equal(count_steps(v, &j, s), 1);
+    assert_int_equal(s[0].entry, 1);
     assert_int_equal(s[0].global[0], 3 * 3 * 384);
     assert_int_equal(s[0].local[0], 384);
     memcpy(&k, s[0].arg[2].scalar, 4);
@@ -400,13 +402,90 @@ static void test_fused_tells_alignment(void **state)
 
     (void)state;
     variant_options(v, &j, &t);
-    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=0 -DALIGNED_A=1 -DALIGNED_B=0"));
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=0 -DALIGNED_A=1 -DALIGNED_B=0 "
+                                         "-DPADDED_A=0 -DPADDED_B=0"));
     text_clear(&t);
     p.matmul.trans_b = true;
     p.matmul.offset_a = 2;
     variant_options(v, &j, &t);
-    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=1 -DALIGNED_A=0 -DALIGNED_B=1"));
+    assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=1 -DALIGNED_A=0 -DALIGNED_B=1 "
+                                         "-DPADDED_A=0 -DPADDED_B=0"));
     text_free(&t);
+}
+
+/* Which of A and B the fused variant copies. */
+static void expect_copies(const job *j, bool of_a, bool of_b)
+{
+    const variant *v = find("wgmma-3xtf32-fused");
+    char expected[64];
+    text t = {0};
+
+    snprintf(expected, sizeof(expected), "-DPADDED_A=%d -DPADDED_B=%d", of_a, of_b);
+    variant_options(v, j, &t);
+    if (!strstr(text_get(&t), expected))
+        fail_msg("%s: no %s", text_get(&t), expected);
+    text_free(&t);
+    assert_int_equal(v->workspace(j) > 0, of_a || of_b);
+}
+
+/* What is told is done: aligned matrices are never copied, others by ALIGN. */
+static void test_fused_copies_as_told(void **state)
+{
+    const device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    params chosen = params_default(v);
+    problem p = product(300, 301, 71);
+    const job j = {&p, &d, &chosen};
+
+    (void)state;
+    expect_copies(&j, false, false); /* too small to pay */
+    assert_int_equal(params_set(v, &chosen, "ALIGN=2", NULL), TSR_OK);
+    expect_copies(&j, true, true);
+    p.matmul.lda = 72;
+    expect_copies(&j, false, true);
+    p.matmul.offset_a = 2;
+    p.matmul.ldb = 304;
+    expect_copies(&j, true, false);
+    p.matmul.alpha = 0; /* neither is read */
+    expect_copies(&j, false, false);
+    p = product(4095, 4095, 4095);
+    expect_copies(&j, true, true);
+    assert_int_equal(params_set(v, &chosen, "ALIGN=1", NULL), TSR_OK);
+    expect_copies(&j, false, false);
+}
+
+/* Where it is not told, large products are worth a copy, each of A and B for itself. */
+static void test_fused_copies_where_it_pays(void **state)
+{
+    device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32-fused");
+    const params chosen = params_default(v);
+    problem p = product(4095, 4095, 4095);
+    const job j = {&p, &d, &chosen};
+
+    (void)state;
+    expect_copies(&j, true, true);
+    p = product(4095, 4096, 4095);
+    expect_copies(&j, true, false);
+    /* Few columns: of A each element serves 512, of B 16383. */
+    p = product(16383, 511, 4095);
+    expect_copies(&j, false, true);
+    p = product(511, 16383, 4095);
+    expect_copies(&j, true, false);
+    /* A launch takes longer. */
+    p = product(2047, 2047, 127);
+    expect_copies(&j, false, false);
+    /* Both in 2 GiB, or neither; and in what the device gives. */
+    p = product(16383, 16383, 16383);
+    expect_copies(&j, true, true);
+    assert_int_equal(v->workspace(&j), (size_t)2 << 30);
+    p = product(16383, 16383, 16385);
+    expect_copies(&j, false, false);
+    p = product(4095, 4095, 4095);
+    d.max_allocation = ((uint64_t)128 << 20) - 1;
+    expect_copies(&j, false, false);
+    d.max_allocation++;
+    expect_copies(&j, true, true);
 }
 
 /* A precision never gives less than its name says: what each variant on matrix units takes of
@@ -562,6 +641,8 @@ int main(void)
         cmocka_unit_test(test_tiles_are_told),
         cmocka_unit_test(test_fused_runs_elsewhere),
         cmocka_unit_test(test_fused_tells_alignment),
+        cmocka_unit_test(test_fused_copies_as_told),
+        cmocka_unit_test(test_fused_copies_where_it_pays),
         cmocka_unit_test(test_precisions_are_kept),
         cmocka_unit_test(test_tensor_stages_what_it_must),
         cmocka_unit_test(test_tensor_runs_elsewhere),
