@@ -58,6 +58,12 @@ typedef struct device_facts {
     char feature_why[FEATURE_COUNT][96]; /* why a feature is absent, "" otherwise */
 } device_facts;
 
+/** Whether its work runs on the cores of the host. */
+static inline bool is_host_processor(const device_facts *d)
+{
+    return d->kind == DEVICE_HOST || d->kind == DEVICE_CPU;
+}
+
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "async
  * copies", "large local memory", "wgmma", "tensor copies". */
 const char *feature_name(feature f);

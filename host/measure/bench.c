@@ -540,7 +540,8 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
     *out = (contender){.state = e,
                        .run = run_entrant,
                        .most_calls = e->subject.sets.in_place ? e->subject.sets.count : 0,
-                       .restore = e->subject.sets.in_place ? restore_entrant : NULL};
+                       .restore = e->subject.sets.in_place ? restore_entrant : NULL,
+                       .warm_ns = is_host_processor(session_facts(s)) ? BENCH_WARM_NS : 0};
     e = NULL; /* moved to the caller */
 
 cleanup:
@@ -586,15 +587,29 @@ static bool is_out(const contender *c)
     return c->failure && c->failure->status;
 }
 
+/* What goes before a sample, untimed: a call, or such samples for the contender's warm_ns.  Inputs
+ * that are used up allow for a call. */
+static tsr_status get_warm(contender *c, size_t calls, tsr_error *err)
+{
+    const bool lasts = c->warm_ns && !c->most_calls;
+    const uint64_t start = clock_ns();
+    double untimed;
+    tsr_status st;
+
+    do
+        st = c->run(c->state, lasts ? calls : 1, &untimed, err);
+    while (!st && lasts && clock_ns() - start < c->warm_ns);
+    return st;
+}
+
 /* A sample; TSR_OK also where one that may fail does: it is out then, and *ns untouched. */
 static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, tsr_error *err)
 {
     tsr_error *why = c->failure ? c->failure : err;
-    double untimed;
     tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
 
     if (!st && brief)
-        st = c->run(c->state, 1, &untimed, why);
+        st = get_warm(c, calls, why);
     st = st ? st : c->run(c->state, calls, ns, why);
     if (c->settle_ns)
         nanosleep(&(struct timespec){.tv_nsec = (long)c->settle_ns}, NULL);
@@ -618,7 +633,7 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
         if (st || is_out(c))
             break;
         each = ns / (double)*calls;
-        *brief = each < brief_ns;
+        *brief = each < fmax(brief_ns, c->warm_ns);
         *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
         if (c->most_calls)
             *calls = size_min(*calls, c->most_calls);

@@ -39,7 +39,14 @@ typedef struct contender {
     /* How long its threads may go on spinning after a sample, below a second: that long is waited,
      * untimed, so that they take no core from the next one. */
     uint32_t settle_ns;
+    /* How long it runs untimed before a sample, where its calls are shorter; at least one call that
+     * is brief.  Cores that slept are slow for that long. */
+    uint32_t warm_ns;
 } contender;
+
+/** `warm_ns` of contenders on the host's processor: on two of its cores 256 x 256 x 256 took 0.58
+ * ms a call after a sleep and one call, and 0.35 ms after 20 ms of calls. */
+enum { BENCH_WARM_NS = 50000000 };
 
 /**
  * Time contenders, interleaved sample by sample in rotating order, after a

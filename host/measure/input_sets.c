@@ -20,7 +20,7 @@ static size_t cache_bytes(const tsr_session *s)
     long level3 = 0;
 
 #ifdef _SC_LEVEL3_CACHE_SIZE
-    if (d->kind == DEVICE_HOST || d->kind == DEVICE_CPU)
+    if (is_host_processor(d))
         level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
     if (d->kind != DEVICE_HOST)

@@ -219,13 +219,17 @@ static tsr_status restore_rival(void *state, tsr_error *err)
 /* OpenBLAS's threads spin for up to 2^28 cycles before they sleep. */
 enum { SETTLE_NS = 150000000 };
 
-static contender contender_of(rival *r, const peer_problem *p)
+static contender contender_of(const match *m, rival *r)
 {
+    const bool on_host =
+        r->peer->place == PEER_CPU || is_host_processor(session_facts(m->asked.session));
+
     return (contender){.state = r,
                        .run = run_rival,
-                       .most_calls = r->peer->restore ? p->sets : 0,
+                       .most_calls = r->peer->restore ? m->wanted.sets : 0,
                        .restore = r->peer->restore ? restore_rival : NULL,
                        .settle_ns = r->peer->place == PEER_CPU ? SETTLE_NS : 0,
+                       .warm_ns = on_host ? BENCH_WARM_NS : 0,
                        .failure = &r->failure};
 }
 
@@ -552,7 +556,7 @@ static size_t enter_all(match *m, contender c[])
         }
         round_ns += r->call_ns;
         r->entry = n;
-        c[n++] = contender_of(r, &m->wanted);
+        c[n++] = contender_of(m, r);
     }
     return n;
 }

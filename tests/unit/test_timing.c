@@ -95,9 +95,9 @@ static void interleaving(void **state)
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
     fake b = {.each = 1000, .order = order, .orders = &orders, .id = 1, .most = 7};
     fake c = {.each = 1e9, .order = order, .orders = &orders, .id = 2};
-    contender all[] = {{&a, run_fake, 0, NULL, NULL, 0},
-                       {&b, run_fake, 7, restore_fake, NULL, 0},
-                       {&c, run_fake, 0, NULL, NULL, 0}};
+    contender all[] = {{.state = &a, .run = run_fake},
+                       {.state = &b, .run = run_fake, .most_calls = 7, .restore = restore_fake},
+                       {.state = &c, .run = run_fake}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
     tsr_error err = {0};
@@ -128,7 +128,7 @@ static void interleaving(void **state)
 static void the_same_twice(void **state)
 {
     fake a = {.each = 1000, .drift = 3}, b = {.each = 1000, .drift = 3};
-    contender both[] = {{&a, run_fake, 0, NULL, NULL, 0}, {&b, run_fake, 0, NULL, NULL, 0}};
+    contender both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
     const bench_options o = {.seconds = 0.001, .least_samples = 100};
     timing t[2];
 
@@ -143,7 +143,7 @@ static void settling(void **state)
 {
     const bench_options once = {.seconds = 0.001, .least_samples = 3};
     fake a = {.each = 1000};
-    contender one = {&a, run_fake, 0, NULL, NULL, 20000000};
+    contender one = {.state = &a, .run = run_fake, .settle_ns = 20000000};
     const uint64_t start = clock_ns();
     timing t;
 
@@ -153,11 +153,36 @@ static void settling(void **state)
     assert_true(t.max_ns <= 1001);
 }
 
+/* Cores that slept get untimed calls for as long as is said, not only those of brief calls; what
+ * uses inputs up gets one. */
+static void warming(void **state)
+{
+    const bench_options once = {.seconds = 0.001, .least_samples = 3};
+    fake a = {.each = 1.9e7}, b = {.each = 2.1e7}, c = {.each = 1000};
+    contender quick = {.state = &a, .run = run_fake, .warm_ns = 20000000};
+    contender slow = {.state = &b, .run = run_fake, .warm_ns = 20000000};
+    contender used_up = {.state = &c, .run = run_fake, .most_calls = 6, .warm_ns = 20000000};
+    uint64_t start = clock_ns();
+    timing t;
+
+    (void)state;
+    assert_int_equal(bench_interleave(&quick, 1, &once, &t, NULL), TSR_OK);
+    assert_true(clock_ns() - start >= t.count * (uint64_t)quick.warm_ns);
+    assert_int_equal(t.calls, 1);
+    start = clock_ns();
+    assert_int_equal(bench_interleave(&slow, 1, &once, &t, NULL), TSR_OK);
+    assert_true(clock_ns() - start < slow.warm_ns);
+    start = clock_ns();
+    assert_int_equal(bench_interleave(&used_up, 1, &once, &t, NULL), TSR_OK);
+    assert_true(clock_ns() - start < used_up.warm_ns);
+    assert_int_equal(t.calls, 5);
+}
+
 static void stopping(void **state)
 {
     volatile sig_atomic_t stop = 0;
     fake a = {.each = 1e8, .stop = &stop, .stop_after = 12};
-    contender one = {&a, run_fake, 0, NULL, NULL, 0};
+    contender one = {.state = &a, .run = run_fake};
     const bench_options o = {.seconds = 1000, .least_samples = 1000, .stop = &stop};
     timing t;
 
@@ -171,7 +196,7 @@ static void stopping(void **state)
 static void failing(void **state)
 {
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
-    contender both[] = {{&a, run_fake, 0, NULL, NULL, 0}, {&b, run_fake, 0, NULL, NULL, 0}};
+    contender both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
     const bench_options o = {.seconds = 0.001};
     tsr_error err = {0};
     timing t[2];
@@ -187,9 +212,9 @@ static void failing_alone(void **state)
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
     fake c = {.each = 1000, .unrestorable_after = 2};
     tsr_error err = {0}, of_b = {0}, of_c = {0};
-    contender all[] = {{&a, run_fake, 0, NULL, NULL, 0},
-                       {&b, run_fake, 0, NULL, &of_b, 0},
-                       {&c, run_fake, 0, restore_fake, &of_c, 0}};
+    contender all[] = {{.state = &a, .run = run_fake},
+                       {.state = &b, .run = run_fake, .failure = &of_b},
+                       {.state = &c, .run = run_fake, .restore = restore_fake, .failure = &of_c}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
 
@@ -240,8 +265,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics),     cmocka_unit_test(interleaving),
         cmocka_unit_test(the_same_twice), cmocka_unit_test(settling),
-        cmocka_unit_test(stopping),       cmocka_unit_test(failing),
-        cmocka_unit_test(failing_alone),  cmocka_unit_test(sets),
+        cmocka_unit_test(warming),        cmocka_unit_test(stopping),
+        cmocka_unit_test(failing),        cmocka_unit_test(failing_alone),
+        cmocka_unit_test(sets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
