@@ -29,6 +29,7 @@ typedef enum option_id {
     OPTION_KERNEL,
     OPTION_SET,
     OPTION_KERNEL_DIR,
+    OPTION_COPY,
     OPTION_VERIFY,
     OPTION_REPEAT,
     OPTION_TINY,

@@ -67,6 +67,8 @@ void run_report_summary(const run_report *r)
         }
         text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
     }
+    if (r->fastest.shared)
+        text_append(&line, ", nothing copied");
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
         text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",
@@ -134,10 +136,10 @@ static json_t *bytes_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:o, s:o, s:o, s:o}", "to_device", json_count(t->to_device_bytes),
-                     "from_device", json_count(t->from_device_bytes), "workspace",
-                     json_count(t->workspace_bytes), "compulsory",
-                     json_number(r->problem->op->bytes(r->problem)));
+    return json_pack("{s:b, s:o, s:o, s:o, s:o}", "shared", t->shared, "to_device",
+                     json_count(t->to_device_bytes), "from_device",
+                     json_count(t->from_device_bytes), "workspace", json_count(t->workspace_bytes),
+                     "compulsory", json_number(r->problem->op->bytes(r->problem)));
 }
 
 static json_t *tiles_json(const run_report *r)

@@ -18,6 +18,7 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
     if (folder)
         text_append(&s->kernel_dir, folder);
     cache_open(&s->cache);
+    s->copies = options && options->copies;
     if (options && options->no_cache)
         strcpy(s->cache.why_off, "the session asked for none");
     if (s->kernel_dir.failed)

@@ -24,6 +24,7 @@ struct tsr_session {
     cl_command_queue queue;
     bool out_of_order; /* the queue is: commands of one call are chained by events */
     bool profiling;    /* the queue records times */
+    bool copies;       /* calls on host memory copy even where memory is shared */
     text kernel_dir;   /* "" for the embedded sources */
     cache cache;
     program *programs; /* built in this session */

@@ -88,24 +88,39 @@ static tsr_status check_memory(const call *c, tsr_error *err)
     return TSR_OK;
 }
 
+/* Where device and host share memory, buffers are the caller's arrays; else they are memory of the
+ * device. */
+static tsr_status make_buffer(call *c, size_t i, void *array, tsr_error *err)
+{
+    const operand *o = &c->operand[i];
+    cl_mem_flags flags = o->access == ACCESS_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+    cl_int rc;
+
+    if (c->report.shared)
+        flags |= CL_MEM_USE_HOST_PTR;
+    c->buffer[i] = clCreateBuffer(c->session->context, flags, o->bytes,
+                                  c->report.shared ? array : NULL, &rc);
+    if (!c->buffer[i])
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)", c->problem->op->name,
+                        o->name, o->bytes);
+    return TSR_OK;
+}
+
 static tsr_status copy_in(call *c, void *const operands[], tsr_error *err)
 {
     uint64_t start = clock_ns();
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
-        bool needed = o->bytes && !o->whole;
+        tsr_status st;
         cl_int rc;
 
         if (o->bytes == 0)
             continue;
-        c->buffer[i] = clCreateBuffer(
-            c->session->context, o->access == ACCESS_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
-            o->bytes, NULL, &rc);
-        if (!c->buffer[i])
-            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)",
-                            c->problem->op->name, o->name, o->bytes);
-        if (!needed)
+        st = make_buffer(c, i, operands[i], err);
+        if (st)
+            return st;
+        if (o->whole || c->report.shared)
             continue;
         rc = clEnqueueWriteBuffer(c->session->queue, c->buffer[i], CL_TRUE, 0, o->bytes,
                                   operands[i], 0, NULL, NULL);
@@ -118,8 +133,21 @@ static tsr_status copy_in(call *c, void *const operands[], tsr_error *err)
     return TSR_OK;
 }
 
+/* What the device wrote into a buffer that is the caller's array is seen there once it was mapped. */
+static cl_int show(cl_command_queue queue, cl_mem buffer, size_t bytes)
+{
+    cl_int rc;
+    void *at =
+        clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &rc);
+
+    if (rc == CL_SUCCESS)
+        rc = clEnqueueUnmapMemObject(queue, buffer, at, 0, NULL, NULL);
+    return rc;
+}
+
 static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
 {
+    const cl_command_queue queue = c->session->queue;
     uint64_t start = clock_ns();
 
     for (size_t i = 0; i < c->operand_count; i++) {
@@ -128,12 +156,21 @@ static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
 
         if (o->bytes == 0 || o->access == ACCESS_READ)
             continue;
-        rc = clEnqueueReadBuffer(c->session->queue, c->buffer[i], CL_TRUE, 0, o->bytes, operands[i],
-                                 0, NULL, NULL);
+        if (c->report.shared)
+            rc = show(queue, c->buffer[i], o->bytes);
+        else
+            rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, 0, o->bytes, operands[i], 0,
+                                     NULL, NULL);
         if (rc != CL_SUCCESS)
             return tsr_fail(err, TSR_ECL, rc, "%s: copying %s from the device (%zu bytes)",
                             c->problem->op->name, o->name, o->bytes);
-        c->report.from_device_bytes += o->bytes;
+        c->report.from_device_bytes += c->report.shared ? 0 : o->bytes;
+    }
+    if (c->report.shared) {
+        const cl_int rc = clFinish(queue);
+
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: giving the arrays back", c->problem->op->name);
     }
     c->report.from_device_ns = clock_ns() - start;
     return TSR_OK;
@@ -187,6 +224,7 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     program *built;
     tsr_status st = check_memory(c, err);
 
+    c->report.shared = session_facts(c->session)->unified_memory && !c->session->copies;
     if (st == TSR_OK)
         st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
     if (st == TSR_OK)
@@ -197,6 +235,9 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
         st = compute(c, err);
     if (st == TSR_OK)
         st = copy_out(c, operands, err);
+    /* After a failure too, nothing works on the caller's arrays any more. */
+    if (st != TSR_OK && c->report.shared)
+        clFinish(c->session->queue);
     for (size_t i = 0; i < c->operand_count; i++)
         if (c->buffer[i])
             clReleaseMemObject(c->buffer[i]);
@@ -218,6 +259,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     st = c->selection.variant->host(&c->normal, arrays, err);
     c->report.device_ns = clock_ns() - start;
     c->report.commands = 1;
+    c->report.shared = 1;
     return st;
 }
 

@@ -64,6 +64,9 @@ typedef struct tsr_matmul_problem {
 /**
  * Multiply matrices in host memory.  Synchronous.
  *
+ * Where device and host share memory, the device works on these arrays, without a copy: what it
+ * writes may be half-written after a failure.
+ *
  * C must not overlap A or B.  A or B may be NULL where it holds no element.
  *
  * @param run     NULL picks the best variant.

@@ -25,6 +25,8 @@ typedef struct tsr_session_options {
     const char *kernel_dir; /* read kernel sources from this folder; NULL: the environment
                                variable TESSERA_KERNEL_DIR, else the embedded ones */
     int no_cache;           /* nonzero: neither read nor write the binary cache */
+    int copies;             /* nonzero: calls on host memory copy their arrays to buffers even where
+                               device and host share memory */
     int profile;            /* nonzero: the session's queue records device times */
 } tsr_session_options;
 

@@ -362,6 +362,8 @@ class OnHost(Case):
         self.assertGreaterEqual(d["times"]["median_device_ns"], d["times"]["device_ns"])
         self.assertEqual(set(d["device"]), {"id", "name", "platform", "driver"})
         self.assertEqual(d["bytes"]["compulsory"], 4 * (40 + 5 + 8))
+        self.assertTrue(d["bytes"]["shared"])
+        self.assertEqual((d["bytes"]["to_device"], d["bytes"]["from_device"]), (0, 0))
         for key in ("variant", "parameters", "chosen", "rate", "rate_unit"):
             self.assertIn(key, d)
 

@@ -270,10 +270,30 @@ COMMAND(clEnqueueFillBuffer,
         (cl_command_queue q, cl_mem m, const void *p, size_t t, size_t o, size_t s, cl_uint n,
          const cl_event *w, cl_event *e),
         (q, m, p, t, o, s, n, w, e))
+COMMAND(clEnqueueUnmapMemObject,
+        (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e),
+        (q, m, p, n, w, e))
 COMMAND(clEnqueueMarkerWithWaitList,
         (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 COMMAND(clEnqueueBarrierWithWaitList,
         (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+
+static CL_API_ENTRY void *CL_API_CALL at_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b,
+                                                            cl_map_flags f, size_t o, size_t s,
+                                                            cl_uint n, const cl_event *w,
+                                                            cl_event *e, cl_int *rc)
+{
+    cl_int failed = fault("clEnqueueMapBuffer");
+    void *at = NULL;
+
+    if (!failed)
+        at = next->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, &failed);
+    if (at && e)
+        took(KIND_EVENT, *e);
+    if (rc)
+        *rc = failed;
+    return at;
+}
 
 /* ---- the layer --------------------------------------------------------------------------- */
 
@@ -334,6 +354,8 @@ static void take_over(void)
     TAKE(clEnqueueNDRangeKernel);
     TAKE(clEnqueueReadBuffer);
     TAKE(clEnqueueWriteBuffer);
+    TAKE(clEnqueueMapBuffer);
+    TAKE(clEnqueueUnmapMemObject);
     TAKE(clEnqueueCopyBuffer);
     TAKE(clEnqueueFillBuffer);
     TAKE(clEnqueueMarkerWithWaitList);

@@ -22,10 +22,13 @@ TIMES = 3
 
 # Without these there is no result.
 VITAL = ["clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateKernel",
-         "clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueWriteBuffer",
-         "clEnqueueReadBuffer", "clGetEventInfo", "clGetEventInfo.status"]
+         "clSetKernelArg", "clEnqueueNDRangeKernel", "clGetEventInfo", "clGetEventInfo.status"]
+# How operands come and go: as buffers of the device, or where they are.
+COPIES = ["clEnqueueWriteBuffer", "clEnqueueReadBuffer"]
+SHARES = ["clEnqueueMapBuffer", "clEnqueueUnmapMemObject"]
 # What the message says in place of the call's name.
 WORDS = {"clEnqueueWriteBuffer": "to the device", "clEnqueueReadBuffer": "from the device",
+         "clEnqueueMapBuffer": "from the device", "clEnqueueUnmapMemObject": "from the device",
          "clGetEventInfo": "failed while it ran", "clGetEventInfo.status": "failed while it ran",
          "clFinish": "failed while it ran"}
 # These may cost a detail (a name, a time, a cache entry) or the run, but nothing else.
@@ -216,9 +219,13 @@ class Failures(Failing):
     """Calls of a run whose programs are in the cache."""
 
     def vital(self, name):
-        self.calls_of(OPERATIONS[name], "cache")
-        calls = self.each(OPERATIONS[name], VITAL, self.assert_failed, "cache")
-        self.assertEqual([f for f in VITAL if not calls.get(f)], [])
+        for option, used, unused in (([], SHARES, COPIES), (["--copy"], COPIES, SHARES)):
+            args = [*OPERATIONS[name], *option]
+            functions = (VITAL if option else []) + used
+            self.calls_of(args, "cache")
+            calls = self.each(args, functions, self.assert_failed, "cache")
+            self.assertEqual([f for f in functions if not calls.get(f)], [])
+            self.assertEqual([f for f in unused if calls.get(f)], [])
 
     def test_matmul(self):
         self.vital("matmul")

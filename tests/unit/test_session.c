@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,7 +433,7 @@ static void products_of_host_arrays_are_right(void **state)
     fill(b, 5);
     multiply(a, b, expected);
     for (size_t i = 0; i < 2; i++) {
-        const tsr_session_options options = {.profile = 1};
+        const tsr_session_options options = {.profile = 1, .copies = i == 0};
         tsr_session *s = NULL;
         tsr_report report = {0};
         tsr_error err = {0};
@@ -444,9 +445,40 @@ static void products_of_host_arrays_are_right(void **state)
         assert_memory_equal(c, expected, BYTES);
         assert_true(report.variant[0] && report.chosen[0]);
         assert_true(report.device_ns > 0 && report.wall_ns >= report.device_ns);
+        assert_int_equal(report.shared, i);
+        assert_int_equal(report.to_device_bytes, i ? 0 : 2 * BYTES);
         assert_int_equal(report.from_device_bytes, i ? 0 : BYTES);
         tsr_session_close(s);
     }
+}
+
+/* Arrays of the caller's begin where he likes: no kernel takes them for aligned vectors. */
+static void arrays_are_worked_on_where_they_are(void **state)
+{
+    static const char *const names[] = {"naive",      "tiled",       "vector",    "pipelined",
+                                        "item-block", "item-panels", "item-split"};
+    const fixture *f = *state;
+    float a[ELEMENTS + 1], b[ELEMENTS + 1], c[ELEMENTS + 2], expected[ELEMENTS];
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    fill(a + 1, 4);
+    fill(b + 1, 5);
+    multiply(a + 1, b + 1, expected);
+    assert_int_equal(tsr_session_open(f->device, NULL, &s, &err), TSR_OK);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const tsr_run run = {.variant = names[i]};
+        tsr_report report = {0};
+
+        memset(c, 0xff, sizeof(c));
+        if (tsr_matmul(s, &square, a + 1, b + 1, c + 1, &run, &report, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(c + 1, expected, BYTES);
+        assert_true(isnan(c[0]) && isnan(c[ELEMENTS + 1])); /* nothing is written beside them */
+        assert_true(report.shared);
+        assert_int_equal(report.to_device_bytes + report.from_device_bytes, 0);
+    }
+    tsr_session_close(s);
 }
 
 static void null_arrays_are_refused(void **state)
@@ -558,6 +590,7 @@ int main(void)
         TEST(the_host_has_no_queue),
         TEST(a_bad_queue_is_refused),
         TEST(products_of_host_arrays_are_right),
+        TEST(arrays_are_worked_on_where_they_are),
         TEST(null_arrays_are_refused),
         TEST(what_the_device_cannot_hold_is_refused),
         TEST(a_broken_kernel_gives_its_log),
