@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
+#include "device/device.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
@@ -67,7 +68,7 @@ void run_report_summary(const run_report *r)
         }
         text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
     }
-    if (r->fastest.shared)
+    if (r->fastest.shared && r->device->facts.kind != DEVICE_HOST)
         text_append(&line, ", nothing copied");
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)

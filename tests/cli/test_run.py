@@ -342,7 +342,10 @@ class OnHost(Case):
         r = self.matmul("a.npy", "a.npy", "--verify")
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
-                                r"verified.*\n$")
+                                r"%sverified.*\n$" % ("" if bool(self.device) else "nothing copied, "))
+        if not bool(self.device):
+            r = self.matmul("a.npy", "a.npy", "--copy")
+            self.assertNotIn("nothing copied", r.err)
         self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
         self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
 
