@@ -1,4 +1,4 @@
-/* C := alpha op(A) op(B) + beta C in float32: tiles that copy themselves.
+/* C := alpha op(A) op(B) + beta C in float32: tiles copied beside the work-items.
  *
  * Idea: matmul_pipelined.cl carries the elements of the next tiles through registers.  Here
  *     cp.async copies them from global to local memory beside the work-items, STAGES - 1 pairs of
@@ -6,16 +6,20 @@
  *     step along k come from local memory while the step before is multiplied, across the barrier
  *     between two tiles too.  A matrix whose neighbours lie along k is turned on its way: 4 bytes a
  *     copy, each into another row of the tile; else a copy takes 16.
+ *     Where there are few tiles, groups share k: each writes the sums of its span, and
+ *     matmul_parts.clh adds them up in one order.
  * Work split: a group computes TILE_M x TILE_N of C, a work-item SUMS of that
  *     (matmul_warp_block.clh).
- * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES;
- *     BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B, ALIGNED_C: whether four neighbours that start
- *     at a multiple of 4 are an aligned vector; REAL, REAL_BITS, FACTOR, RESULT
- *     (matmul_elements.clh), of float; TRANS_A, TRANS_B (matmul_access.clh).
+ * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES,
+ *     2 or more; SPLITS, 1 where groups share k; BAND (matmul_bands.clh); ALIGNED_A,
+ *     ALIGNED_B, ALIGNED_C: whether four neighbours that start at a multiple of 4 are an
+ *     aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float;
+ *     TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS x 1 x 1, along the first dimension one per
- *     started tile of C, a layer of them for each product of the batch.
+ *     started tile of C, a layer of them for each product of the batch, or for each span of k; then
+ *     matmul_sum_parts.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements.
- * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
+ * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
  */
 #include "async_copy.clh"
 #include "in_registers.clh"
@@ -52,7 +56,7 @@
 
 #define ITEMS (TILE_M * TILE_N / SUMS)
 #if TILE_M * DEPTH % (4 * ITEMS) || TILE_N * DEPTH % (4 * ITEMS)
-#error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 4 vectors an item"
+#error "TILE_M * DEPTH and TILE_N * DEPTH: multiples of 4 * ITEMS, whole vectors for each item"
 #endif
 
 /* ---- tiles in local memory ------------------------------------------------------------------- *
@@ -210,7 +214,8 @@ IN_REGISTERS void multiply(real4 *sum, const vectors *x)
             multiply_vectors(sum + 4 * u * VECTORS_N + v, x->column[u], x->row[v]);
 }
 
-/* Stages of the ring: that which is multiplied, the one before it, and the first and the last. */
+/* Stages of the ring, each where it begins in local memory: that which is multiplied, the one
+ * before it, and the first and the last. */
 typedef struct ring {
     uint now, before, first, last;
 } ring;
@@ -238,6 +243,7 @@ IN_REGISTERS void multiply_tiles(real4 *sum, vectors *x, ring *at, uint lane_a, 
     }
 }
 
+/* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
@@ -251,7 +257,7 @@ matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restr
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
     const uint row = warp_block_row(item / 32, item % 32);
     const uint column = warp_block_column(item / 32, item % 32);
-    /* Of the inside, all copies of a tile; elsewhere each is looked at. */
+    /* Whether C has all rows and columns of this tile: copies need no look across k then. */
     const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
     const uint start = local_address(memory), last = start + (STAGES - 1) * STAGE;
     const uint lane_a = row * 4, lane_b = TILE(TILE_M) + column * 4; /* from a stage's start */

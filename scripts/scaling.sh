@@ -25,7 +25,10 @@ sizes=()
 for size in "${wanted[@]}"; do
     sizes+=(--size "$size")
 done
+rows=$results/scaling-${device//[^A-Za-z0-9.-]/-}.jsonl
+parts=("$results/part-f32.jsonl" "$results/part-f32-strict.jsonl")
 mkdir -p "$results"
+rm -f "${parts[@]}"
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
 ninja -C "$build" --quiet
 status=0
@@ -33,7 +36,9 @@ for precision in f32 f32-strict; do
     "$build/tessera" bench matmul --precision "$precision" "${sizes[@]}" --device "$device" \
         --peers --quiet --budget "$budget" -o "$results/part-$precision.jsonl" || status=$?
 done
-cat "$results"/part-*.jsonl > "$results/scaling-$device.jsonl"
-rm -f "$results"/part-*
-"$build/tessera" compare "$results/scaling-$device.jsonl" --html "$results/scaling.html"
+for part in "${parts[@]}"; do
+    [ ! -f "$part" ] || cat "$part"
+done > "$rows"
+rm -f "${parts[@]}"
+"$build/tessera" compare "$rows" --html "$results/scaling.html"
 exit "$status"

@@ -418,7 +418,8 @@ static double copy_time(const subject *b, size_t i, void *memory, bool back)
     return rc == CL_SUCCESS ? (double)(clock_ns() - start) : -1;
 }
 
-/* What a call on host memory copies, in ordinary (pageable) memory: medians of three. */
+/* What a call on host memory copies where device and host share none, in ordinary (pageable)
+ * memory: medians of three. */
 static tsr_status copy_costs(const subject *b, result_row *row, tsr_error *err)
 {
     enum { TIMES = 3 };
@@ -589,7 +590,7 @@ static bool is_out(const contender *c)
 
 /* What goes before a sample, untimed: a call, or such samples for the contender's warm_ns.  Inputs
  * that are used up allow for a call. */
-static tsr_status get_warm(contender *c, size_t calls, tsr_error *err)
+static tsr_status run_untimed(contender *c, size_t calls, tsr_error *err)
 {
     const bool lasts = c->warm_ns && !c->most_calls;
     const uint64_t start = clock_ns();
@@ -609,7 +610,7 @@ static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, ts
     tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
 
     if (!st && brief)
-        st = get_warm(c, calls, why);
+        st = run_untimed(c, calls, why);
     st = st ? st : c->run(c->state, calls, ns, why);
     if (c->settle_ns)
         nanosleep(&(struct timespec){.tv_nsec = (long)c->settle_ns}, NULL);

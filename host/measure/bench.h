@@ -39,8 +39,8 @@ typedef struct contender {
     /* How long its threads may go on spinning after a sample, below a second: that long is waited,
      * untimed, so that they take no core from the next one. */
     uint32_t settle_ns;
-    /* How long it runs untimed before a sample, where its calls are shorter; at least one call that
-     * is brief.  Cores that slept are slow for that long. */
+    /* How long, in ns, it runs untimed before a sample of calls that are shorter: cores that slept
+     * are slow at first.  0, or inputs that are used up: one call, of those below 10 ms. */
     uint32_t warm_ns;
 } contender;
 
@@ -50,8 +50,9 @@ enum { BENCH_WARM_NS = 50000000 };
 
 /**
  * Time contenders, interleaved sample by sample in rotating order, after a
- * warm-up each, and before each sample of calls below 10 ms one that is not timed.  times[i]
- * receives contender i's, of which one that failed has none.  Stops early, with what there is, once
+ * warm-up each, and before each sample of calls below 10 ms one that is not
+ * timed, or as many as fill its warm_ns.  times[i] receives contender i's, of
+ * which one that failed has none.  Stops early, with what there is, once
  * *options->stop is nonzero.
  */
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,

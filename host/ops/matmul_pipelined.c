@@ -18,7 +18,7 @@ const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
 };
 
 enum {
-    GROUP_ITEMS = 256, /* of a group where it is not told: two groups a unit, 64 sums each */
+    GROUP_ITEMS = 256, /* at most, of a group whose slices are not told */
     SLICES_MOST = 8,
     DEPTH_MOST = 32
 };
@@ -65,8 +65,8 @@ static void slice(const job *j, uint32_t slices, pipelined_plan *s)
     s->local = local_bytes(s, matmul_real_size(&j->problem->matmul));
 }
 
-/* Big tiles have groups enough that two a unit hide little: the most sums from what is brought in,
- * unless it comes one by one.  Small ones want more warps. */
+/* Large tiles take most sums, which need fewest loads, unless elements come one by one; small ones
+ * take few, for more warps. */
 static uint32_t usual_sums(const job *j, uint32_t area)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;

@@ -25,14 +25,13 @@ typedef struct call {
     tsr_report report;
 } call;
 
-/* Whether what is written of one array shares memory with another. */
+/* Whether two arrays share memory. */
 static bool overlap(const operand *x, const void *x_at, const operand *y, const void *y_at)
 {
     const uintptr_t x_begin = (uintptr_t)x_at + x->begin, x_end = (uintptr_t)x_at + x->bytes;
     const uintptr_t y_begin = (uintptr_t)y_at + y->begin, y_end = (uintptr_t)y_at + y->bytes;
 
-    return x->bytes && y->bytes && x_begin < y_end && y_begin < x_end &&
-           ((x->access | y->access) & ACCESS_WRITE);
+    return x->bytes && y->bytes && x_begin < y_end && y_begin < x_end;
 }
 
 static tsr_status check_pointers(const call *c, void *const operands[], tsr_error *err)
@@ -46,7 +45,8 @@ static tsr_status check_pointers(const call *c, void *const operands[], tsr_erro
             return tsr_fail(err, TSR_EINVAL, 0, "%s: %s is NULL and should hold %zu bytes", op,
                             o->name, o->bytes);
         for (size_t k = 0; k < i; k++)
-            if (overlap(o, operands[i], &c->operand[k], operands[k]))
+            if (((o->access | c->operand[k].access) & ACCESS_WRITE) &&
+                overlap(o, operands[i], &c->operand[k], operands[k]))
                 return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in memory", op,
                                 c->operand[k].name, o->name);
     }
@@ -88,8 +88,26 @@ static tsr_status check_memory(const call *c, tsr_error *err)
     return TSR_OK;
 }
 
-/* Where device and host share memory, buffers are the caller's arrays; else they are memory of the
- * device. */
+/* What kernels for other devices than CPUs take for granted of a buffer's address; those of CPUs
+ * take arrays as they lie. */
+enum { BUFFER_ALIGNMENT = 128 };
+
+/* Whether the device can work on the caller's arrays themselves.  OpenCL has no two buffers on the
+ * same memory. */
+static bool can_share(const call *c, void *const operands[])
+{
+    const device_facts *d = session_facts(c->session);
+    bool can = d->unified_memory && !c->session->copies;
+
+    for (size_t i = 0; i < c->operand_count; i++) {
+        can = can && (d->kind == DEVICE_CPU || (uintptr_t)operands[i] % BUFFER_ALIGNMENT == 0);
+        for (size_t k = 0; k < i; k++)
+            can = can && !overlap(&c->operand[i], operands[i], &c->operand[k], operands[k]);
+    }
+    return can;
+}
+
+/* Buffers are the caller's arrays where those are shared; else they are memory of the device. */
 static tsr_status make_buffer(call *c, size_t i, void *array, tsr_error *err)
 {
     const operand *o = &c->operand[i];
@@ -98,15 +116,15 @@ static tsr_status make_buffer(call *c, size_t i, void *array, tsr_error *err)
 
     if (c->report.shared)
         flags |= CL_MEM_USE_HOST_PTR;
-    c->buffer[i] = clCreateBuffer(c->session->context, flags, o->bytes,
-                                  c->report.shared ? array : NULL, &rc);
+    c->buffer[i] =
+        clCreateBuffer(c->session->context, flags, o->bytes, c->report.shared ? array : NULL, &rc);
     if (!c->buffer[i])
         return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)", c->problem->op->name,
                         o->name, o->bytes);
     return TSR_OK;
 }
 
-static tsr_status copy_in(call *c, void *const operands[], tsr_error *err)
+static tsr_status operands_in(call *c, void *const operands[], tsr_error *err)
 {
     uint64_t start = clock_ns();
 
@@ -133,7 +151,7 @@ static tsr_status copy_in(call *c, void *const operands[], tsr_error *err)
     return TSR_OK;
 }
 
-/* What the device wrote into a buffer that is the caller's array is seen there once it was mapped. */
+/* What the device wrote into a buffer that is the caller's array is there once it was mapped. */
 static cl_int show(cl_command_queue queue, cl_mem buffer, size_t bytes)
 {
     cl_int rc;
@@ -145,7 +163,7 @@ static cl_int show(cl_command_queue queue, cl_mem buffer, size_t bytes)
     return rc;
 }
 
-static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
+static tsr_status operands_out(call *c, void *const operands[], tsr_error *err)
 {
     const cl_command_queue queue = c->session->queue;
     uint64_t start = clock_ns();
@@ -162,7 +180,9 @@ static tsr_status copy_out(call *c, void *const operands[], tsr_error *err)
             rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, 0, o->bytes, operands[i], 0,
                                      NULL, NULL);
         if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "%s: copying %s from the device (%zu bytes)",
+            return tsr_fail(err, TSR_ECL, rc,
+                            c->report.shared ? "%s: mapping %s (%zu bytes)"
+                                             : "%s: copying %s from the device (%zu bytes)",
                             c->problem->op->name, o->name, o->bytes);
         c->report.from_device_bytes += c->report.shared ? 0 : o->bytes;
     }
@@ -224,17 +244,17 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     program *built;
     tsr_status st = check_memory(c, err);
 
-    c->report.shared = session_facts(c->session)->unified_memory && !c->session->copies;
+    c->report.shared = can_share(c, operands);
     if (st == TSR_OK)
         st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
     if (st == TSR_OK)
-        st = copy_in(c, operands, err);
+        st = operands_in(c, operands, err);
     if (st == TSR_OK && c->reports)
         st = strict_tiles_open(c->session, &c->normal, &c->selection, &c->strict_tiles, err);
     if (st == TSR_OK)
         st = compute(c, err);
     if (st == TSR_OK)
-        st = copy_out(c, operands, err);
+        st = operands_out(c, operands, err);
     /* After a failure too, nothing works on the caller's arrays any more. */
     if (st != TSR_OK && c->report.shared)
         clFinish(c->session->queue);

@@ -64,14 +64,12 @@ typedef struct tsr_matmul_problem {
 /**
  * Multiply matrices in host memory.  Synchronous.
  *
- * Where device and host share memory, the device works on these arrays, without a copy: what it
- * writes may be half-written after a failure.
- *
  * C must not overlap A or B.  A or B may be NULL where it holds no element.
  *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.
- * @return TSR_OK; otherwise C is untouched, except after TSR_ECL, and
+ * @return TSR_OK; otherwise C is untouched, except after TSR_ECL (where device and host share memory
+ *         the device works on these arrays, and C may be half-written), and
  *         TSR_EINVAL     a rule above is broken
  *         TSR_ENAME      no such variant, tunable or value
  *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds

@@ -53,8 +53,9 @@ typedef struct tsr_report {
     size_t workspace_bytes;  /* device memory beside the operands */
     size_t to_device_bytes;
     size_t from_device_bytes;
-    int shared;          /* host-memory calls: nonzero where device and host share memory, so that
-                            the arrays were worked on where they are, without a copy */
+    int shared;          /* host-memory calls: nonzero where the arrays were worked on where they
+                            are, without a copy: device and host share memory, the session's
+                            `copies` is 0, and no two arrays overlap; always on `host` */
     size_t tiles;        /* of C, where the variant splits float32 factors in two; else 0 */
     size_t strict_tiles; /* host-memory calls: of them, those that held what cannot be split, and
                             ran in FP32 multiply-adds; 0 of enqueued calls: see tsr_run */

@@ -32,7 +32,8 @@ typedef struct tsr_sort_problem {
 } tsr_sort_problem;
 
 /**
- * Sort keys in host memory.  Synchronous.
+ * Sort keys in host memory.  Synchronous.  Where device and host share memory, the device sorts in
+ * these arrays: after TSR_ECL they may be half-sorted, and keys lost.
  *
  * @param keys   n keys, sorted in place.
  * @param index  n positions where problem->argsort, else NULL.

@@ -337,15 +337,25 @@ class OnHost(Case):
         self.assertEqual(self.load("i.npy").tolist(), [1, 2, 0])
         self.assertEqual(self.names(), ["i.npy", "k.npy", "s.npy"])
 
+    def shares(self):
+        """Whether operands stay where they are: on the host, and where devices share its memory."""
+        if self.device:
+            return True
+        self.save("two.npy", random((2, 2), np.float32))
+        ran = json.loads(self.matmul("two.npy", "two.npy", "--json").out)["device"]["id"]
+        devices = json.loads(self.succeed("devices", "--json").out)["devices"]
+        return next(d["unified_memory"] for d in devices if d["id"] == ran)
+
     def test_summary(self):
         self.save("a.npy", random((20, 20), np.float32))
         r = self.matmul("a.npy", "a.npy", "--verify")
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
-                                r"%sverified.*\n$" % ("" if bool(self.device) else "nothing copied, "))
-        if not bool(self.device):
-            r = self.matmul("a.npy", "a.npy", "--copy")
-            self.assertNotIn("nothing copied", r.err)
+                                r"(nothing copied, )?verified.*\n$")
+        self.save("b.npy", random((20, 20), np.float32))
+        told = "nothing copied" in self.matmul("a.npy", "b.npy").err
+        self.assertEqual(told, self.shares() and not self.device)
+        self.assertNotIn("nothing copied", self.matmul("a.npy", "b.npy", "--copy").err)
         self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
         self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
 
@@ -365,8 +375,15 @@ class OnHost(Case):
         self.assertGreaterEqual(d["times"]["median_device_ns"], d["times"]["device_ns"])
         self.assertEqual(set(d["device"]), {"id", "name", "platform", "driver"})
         self.assertEqual(d["bytes"]["compulsory"], 4 * (40 + 5 + 8))
-        self.assertTrue(d["bytes"]["shared"])
-        self.assertEqual((d["bytes"]["to_device"], d["bytes"]["from_device"]), (0, 0))
+        self.assertEqual(d["bytes"]["shared"], self.shares())
+        if self.shares():
+            self.assertEqual((d["bytes"]["to_device"], d["bytes"]["from_device"]), (0, 0))
+        d = json.loads(self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--json", "--copy",
+                                    *self.device).out)
+        if not self.device:
+            self.assertFalse(d["bytes"]["shared"])
+            self.assertEqual((d["bytes"]["to_device"], d["bytes"]["from_device"]),
+                             (4 * (40 + 5), 4 * 8))
         for key in ("variant", "parameters", "chosen", "rate", "rate_unit"):
             self.assertIn(key, d)
 

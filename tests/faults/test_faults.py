@@ -28,7 +28,7 @@ COPIES = ["clEnqueueWriteBuffer", "clEnqueueReadBuffer"]
 SHARES = ["clEnqueueMapBuffer", "clEnqueueUnmapMemObject"]
 # What the message says in place of the call's name.
 WORDS = {"clEnqueueWriteBuffer": "to the device", "clEnqueueReadBuffer": "from the device",
-         "clEnqueueMapBuffer": "from the device", "clEnqueueUnmapMemObject": "from the device",
+         "clEnqueueMapBuffer": ": mapping ", "clEnqueueUnmapMemObject": ": mapping ",
          "clGetEventInfo": "failed while it ran", "clGetEventInfo.status": "failed while it ran",
          "clFinish": "failed while it ran"}
 # These may cost a detail (a name, a time, a cache entry) or the run, but nothing else.

@@ -481,6 +481,26 @@ static void arrays_are_worked_on_where_they_are(void **state)
     tsr_session_close(s);
 }
 
+/* OpenCL has no two buffers on the same memory: where arrays overlap, they are copied. */
+static void one_array_may_be_both_factors(void **state)
+{
+    const fixture *f = *state;
+    float a[ELEMENTS], c[ELEMENTS], expected[ELEMENTS];
+    tsr_session *s = NULL;
+    tsr_report report = {0};
+    tsr_error err = {0};
+
+    fill(a, 4);
+    multiply(a, a, expected);
+    assert_int_equal(tsr_session_open(f->device, NULL, &s, &err), TSR_OK);
+    if (tsr_matmul(s, &square, a, a, c, NULL, &report, &err))
+        fail_msg("%s", err.message);
+    assert_memory_equal(c, expected, BYTES);
+    assert_false(report.shared);
+    assert_int_equal(report.to_device_bytes, 2 * BYTES);
+    tsr_session_close(s);
+}
+
 static void null_arrays_are_refused(void **state)
 {
     const fixture *f = *state;
@@ -591,6 +611,7 @@ int main(void)
         TEST(a_bad_queue_is_refused),
         TEST(products_of_host_arrays_are_right),
         TEST(arrays_are_worked_on_where_they_are),
+        TEST(one_array_may_be_both_factors),
         TEST(null_arrays_are_refused),
         TEST(what_the_device_cannot_hold_is_refused),
         TEST(a_broken_kernel_gives_its_log),
