@@ -926,7 +926,7 @@ static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
     if (matmul_tiles_a_unit(p, d, 128, 128) >= 1.5)
         return !matmul_starts_at(&a, 4) || !matmul_starts_at(&b, 4) || p->k <= 256;
     return matmul_tiles_a_unit(p, d, 64, 128) >= 0.9 ||
-           (p->k >= 2048 && p->m >= 64 && p->n >= 64 && p->m * p->n >= 128 * 128);
+           (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 
 /* Names of variants, best first; "pipelined" stands for itself and "cp-async". */

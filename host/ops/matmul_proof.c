@@ -71,10 +71,11 @@ static const size_t sweep_shapes[][3] = {
     {257, 1, 131}, {128, 128, 1}, {127, 129, 65}, {97, 101, 103}};
 enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
 
-/* After all combinations: more rows than a grid of 65535 groups of 16 covers, and more products;
- * more than one of the largest tiles each way, whatever is transposed. */
+/* After all combinations: more rows, more columns and more products than a grid of 65535 groups of
+ * 16 covers; more than one of the largest tiles each way, whatever is transposed. */
 static const tsr_matmul_problem sweep_large[] = {
     {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
+    {.m = 1, .n = 1048700, .k = 2, .alpha = 1},
     {.m = 513, .n = 257, .k = 80, .alpha = 1},
     {.m = 1,
      .n = 2,

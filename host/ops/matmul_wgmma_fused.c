@@ -65,6 +65,16 @@ static double size_of(const copy *c)
 }
 
 /* The copies to be made: none where they would take too much. */
+/* Whether the device holds copies beside the matrices. */
+static bool fit_beside(const job *j, const copies *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+
+    return (m * k + k * n + m * n) * sizeof(float) + size_of(&s->a) + size_of(&s->b) <=
+           (double)j->device->global_memory;
+}
+
 static copies copies_of(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -79,7 +89,7 @@ static copies copies_of(const job *j)
         return (copies){0};
     s.a.made = wanted(j, &a);
     s.b.made = wanted(j, &b);
-    if (size_of(&s.a) + size_of(&s.b) > (double)most)
+    if (size_of(&s.a) + size_of(&s.b) > (double)most || !fit_beside(j, &s))
         return (copies){0};
     s.b.offset = s.a.made ? s.a.lines * s.a.pitch : 0;
     s.bytes = (s.b.offset + (s.b.made ? s.b.lines * s.b.pitch : 0)) * sizeof(float);

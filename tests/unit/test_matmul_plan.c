@@ -854,8 +854,9 @@ static void copied_tiles_follow_the_shape(void **state)
     static const struct {
         size_t size;
         uint32_t tile_m, tile_n, sums;
-    } cases[] = {{512, 128, 64, 64},  {896, 64, 64, 32},     {960, 64, 128, 64},
-                 {1792, 64, 128, 64}, {1793, 128, 128, 128}, {4096, 128, 128, 128}};
+        size_t parts;
+    } cases[] = {{512, 128, 64, 64, 2},  {896, 64, 64, 32, 1},     {960, 64, 128, 64, 1},
+                 {1792, 64, 128, 64, 1}, {1793, 128, 128, 128, 1}, {4096, 128, 128, 128, 1}};
     const device_facts d = ampere(); /* of 132 compute units */
     const variant *v = find("cp-async");
     params chosen = params_default(v);
@@ -871,6 +872,21 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(x.tile_n, cases[i].tile_n);
         assert_int_equal(x.sums, cases[i].sums);
         assert_int_equal(x.items, 128);
+        assert_int_equal(x.k.parts, cases[i].parts);
+    }
+    {
+        /* Two groups a unit share a long k. */
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = 4096, .n = 64, .k = 4096, .alpha = 1}};
+        const job j = {&p, &d, &chosen};
+        text options = {0};
+
+        assert_int_equal(matmul_cp_async_plan(&j).k.parts, 8);
+        assert_int_equal(matmul_cp_async_plan(&j).k.span, 512);
+        variant_options(v, &j, &options);
+        assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
+        assert_non_null(strstr(text_get(&options), "-DALIGNED_C=1"));
+        text_free(&options);
     }
     assert_int_equal(params_set(v, &chosen, "TILE_M=256", NULL), TSR_OK);
     assert_int_equal(params_set(v, &chosen, "SUMS=64", NULL), TSR_OK);

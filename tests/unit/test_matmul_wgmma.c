@@ -20,6 +20,7 @@ static device_facts hopper(void)
                       .local_memory = 49152,
                       .large_local = 231424,
                       .max_allocation = (uint64_t)37 << 30,
+                      .global_memory = (uint64_t)139 << 30,
                       .fp64 = true,
                       .team = 32};
 
@@ -485,6 +486,11 @@ static void test_fused_copies_where_it_pays(void **state)
     d.max_allocation = ((uint64_t)128 << 20) - 1;
     expect_copies(&j, false, false);
     d.max_allocation++;
+    expect_copies(&j, true, true);
+    /* Only beside the matrices. */
+    d.global_memory = 5 * ((uint64_t)64 << 20) - 1000000;
+    expect_copies(&j, false, false);
+    d.global_memory = 5 * ((uint64_t)64 << 20);
     expect_copies(&j, true, true);
 }
 
