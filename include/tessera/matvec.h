@@ -32,8 +32,8 @@ typedef struct tsr_matvec_problem {
     size_t offset_a, offset_x, offset_y;
 } tsr_matvec_problem;
 
-/** Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y being
- *  what C is there. */
+/** Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y
+ * being what C is there. */
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
                       const void *x, void *y, const tsr_run *run, tsr_report *report,
                       tsr_error *err);
