@@ -68,12 +68,15 @@ typedef struct tsr_matmul_problem {
  *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.
- * @return TSR_OK; otherwise C is untouched, except after TSR_ECL (where device and host share
- * memory the device works on these arrays, and C may be half-written), and TSR_EINVAL     a rule
- * above is broken TSR_ENAME      no such variant, tunable or value TSR_EOVERFLOW  a size exceeds
- * size_t or what the device holds TSR_EUNSUITED  no variant, or not this one, runs the problem
- * here; err says why TSR_EBUILD     tsr_session_build_log has the compiler's words TSR_EFILE the
- * session's kernel_dir lacks the variant's file, or it cannot be read TSR_ENOMEM, TSR_ECL
+ * @return TSR_OK; otherwise C is untouched, except after TSR_ECL: where device and host share
+ *         memory the device works on these arrays, and C may be half-written.
+ *         TSR_EINVAL     a rule above is broken
+ *         TSR_ENAME      no such variant, tunable or value
+ *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds
+ *         TSR_EUNSUITED  no variant, or not this one, runs the problem here; err says why
+ *         TSR_EBUILD     tsr_session_build_log has the compiler's words
+ *         TSR_EFILE      the session's kernel_dir lacks the variant's file, or it cannot be read
+ *         TSR_ENOMEM, TSR_ECL
  */
 tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, const void *a,
                       const void *b, void *c, const tsr_run *run, tsr_report *report,
