@@ -33,7 +33,7 @@ CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VEND
 # what was there before.
 SANITIZER_CRASH = b"LeakSanitizer has encountered a fatal error"
 with open(shutil.which(COMMAND) or os.devnull, "rb") as command_file:
-    SANITIZED = b"__lsan_" in command_file.read()
+    SANITIZED = b"__asan_" in command_file.read()
 
 
 def environment(**changes):
@@ -87,7 +87,8 @@ class Case(unittest.TestCase):
                                   stderr=subprocess.PIPE, env=environment(**(env or {})))
             if stdout is not None or SANITIZER_CRASH not in done.stderr:
                 break
-            self.restore_folder(before)
+            if before:
+                self.restore_folder(before)
         out = done.stdout or b""
         return Result(args, done.returncode, out if binary else out.decode(),
                       done.stderr.decode(errors="replace"))
