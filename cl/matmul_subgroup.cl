@@ -11,11 +11,11 @@
  *     first dimension are numbered; number s computes strips s, s + S, ... for S
  *     sub-groups in all, so that every row is covered whatever size the device
  *     gives its sub-groups.
- * Parameters: ROWS; VECTORS; LOCAL, work-items in a work-group: GROUP; WIDTH, a
+ * Parameters: ROWS; VECTORS; GROUP, work-items in a work-group; WIDTH, a
  *     multiple of 4; ALIGNED_B: whether four neighbours that start at a multiple of
  *     4 are an aligned vector; SHFL (lanes.clh); REAL, REAL_BITS (real.clh); FACTOR,
  *     RESULT (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of LOCAL x 1 x 1, any number of them along the first
+ * Launch: 3-D, work-groups of GROUP x 1 x 1, any number of them along the first
  *     dimension, along the second one for each started WIDTH columns, a layer of
  *     them for each product of the batch.
  * Local memory: none.
@@ -32,8 +32,8 @@
 #ifndef VECTORS
 #error "VECTORS: vectors of four columns of a lane"
 #endif
-#ifndef LOCAL
-#error "LOCAL: work-items in a work-group"
+#ifndef GROUP
+#error "GROUP: work-items in a work-group"
 #endif
 #ifndef WIDTH
 #error "WIDTH: columns of C that a layer of work-groups computes"
@@ -124,7 +124,7 @@ static inline void update4(__global result *to, uint count, REAL alpha, real4 su
         update_result(to + 3, alpha, sum.s3, beta);
 }
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 matmul_subgroup(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
                 uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,

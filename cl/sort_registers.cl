@@ -21,14 +21,17 @@
  * Work split: a work-item holds HELD keys in each round; a work-group owns a
  *     tile of GROUP * HELD keys.
  * Parameters: GROUP work-items in a work-group and STAGES, sub-stages in a
- *     round; KEY, DESCENDING, WITH_INDEX (sort_key.clh).
+ *     round; KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS
+ *     (sort_row.clh), VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of GROUP.  sort_registers_tile with a work-group per
  *     started tile of the n keys.  Then, for size = 2 * TILE, 4 * TILE, ... up
  *     to the first size >= n: sort_registers_pass with stride = size / HELD and
  *     flip = 1, then, until a stride is at most TILE, with that stride / HELD
  *     and flip = 0 (`stride` work-items per started block of stride * HELD
  *     keys); then sort_registers_merge, again with a work-group per tile.
+ *     With VALUE_BYTES then the kernels of sort_values.clh.
  * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
+ *     Of several rows (sort_row.clh) each is n keys, and each launch is all of them.
  * Limits: n <= 2^31.
  */
 #ifndef GROUP
@@ -41,7 +44,9 @@
 #define HELD (1 << STAGES)
 #define TILE (GROUP * HELD)
 
+#include "sort_row.clh"
 #include "sort_tile.clh"
+#include "sort_values.clh"
 
 /* Where key r of a work-item stands: item = block * stride + column. */
 static inline uint held_position(uint item, uint r, uint stride, uint flip)
@@ -135,14 +140,15 @@ static inline void tile_merge(__local word *orders, __local long *indices, uint 
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_registers_tile(__global word *keys, __global long *index, ulong offset_keys,
-                    ulong offset_index, uint n)
+                    ulong offset_index, uint n, uint rows)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    const uint start = (uint)get_group_id(0) * TILE;
+    const uint start = group_in_row(rows) * TILE;
+    const size_t row = row_start(rows, n);
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
     tile_load_first(orders, indices, keys, start, n);
     /* The tile is filled before it is read in another split. */
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -157,13 +163,14 @@ sort_registers_tile(__global word *keys, __global long *index, ulong offset_keys
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_registers_pass(__global word *keys, __global long *index, ulong offset_keys,
-                    ulong offset_index, uint n, uint stride, uint flip)
+                    ulong offset_index, uint n, uint stride, uint flip, uint rows)
 {
-    const uint item = get_global_id(0);
+    const uint item = item_in_row(rows);
+    const size_t row = row_start(rows, n);
     element held[HELD];
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
 #pragma unroll
     for (uint r = 0; r < HELD; r++) {
         const uint i = held_position(item, r, stride, flip);
@@ -182,14 +189,15 @@ sort_registers_pass(__global word *keys, __global long *index, ulong offset_keys
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_registers_merge(__global word *keys, __global long *index, ulong offset_keys,
-                     ulong offset_index, uint n)
+                     ulong offset_index, uint n, uint rows)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    const uint start = (uint)get_group_id(0) * TILE;
+    const uint start = group_in_row(rows) * TILE;
+    const size_t row = row_start(rows, n);
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
     tile_load(orders, indices, keys, index, start, n);
     /* The tile is filled before it is read in another split. */
     barrier(CLK_LOCAL_MEM_FENCE);

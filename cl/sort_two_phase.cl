@@ -10,13 +10,16 @@
  *     sort_two_phase_exchange gives each work-item one pair.
  * Parameters: GROUP work-items in a work-group, KEYS_PER_ITEM (at least 2): a
  *     tile is GROUP * KEYS_PER_ITEM keys, a power of 2; KEY, DESCENDING,
- *     WITH_INDEX (sort_key.clh).
+ *     WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh), VALUE_BYTES
+ *     (sort_values.clh).
  * Launch: 1-D, work-groups of GROUP.  sort_two_phase_tile with a work-group per
  *     started tile of the n keys.  Then, for size = 2 * TILE, 4 * TILE, ... up
  *     to the first size >= n: sort_two_phase_exchange with stride = size / 2
  *     and flip = 1, then with stride = size / 4, ..., TILE and flip = 0, then
  *     sort_two_phase_merge, again with a work-group per started tile.
+ *     With VALUE_BYTES then the kernels of sort_values.clh.
  * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
+ *     Of several rows (sort_row.clh) each is n keys, and each launch is all of them.
  * Limits: n <= 2^31.
  */
 #ifndef GROUP
@@ -28,51 +31,21 @@
 
 #define TILE (GROUP * KEYS_PER_ITEM)
 
-#include "sort_tile.clh"
-
-/* The lower position of a pair.  Of every block of 2 * stride positions, the
- * first `stride` are lower ones: pair = block * stride + column. */
-static inline uint lower_position(uint pair, uint stride)
-{
-    const uint column = pair & (stride - 1);
-
-    return 2 * (pair - column) + column;
-}
-
-static inline uint partner(uint low, uint stride, uint flip)
-{
-    return low ^ (flip ? 2 * stride - 1 : stride);
-}
-
-/* One sub-stage in a tile. */
-static inline void tile_exchange(__local word *orders, __local long *indices, uint stride,
-                                 uint flip)
-{
-    for (uint pair = get_local_id(0); pair < TILE / 2; pair += GROUP) {
-        const uint low = lower_position(pair, stride);
-        const uint high = partner(low, stride, flip);
-        element a = tile_get(orders, indices, low);
-        element b = tile_get(orders, indices, high);
-
-        /* Storing both in any case costs less than a branch that keys decide. */
-        compare_exchange(&a, &b);
-        tile_put(orders, indices, low, a);
-        tile_put(orders, indices, high, b);
-    }
-    /* This sub-stage is written before the next one reads it in other pairs. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
+#include "sort_row.clh"
+#include "sort_tile_pairs.clh"
+#include "sort_values.clh"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_two_phase_tile(__global word *keys, __global long *index, ulong offset_keys,
-                    ulong offset_index, uint n)
+                    ulong offset_index, uint n, uint rows)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    const uint start = (uint)get_group_id(0) * TILE;
+    const uint start = group_in_row(rows) * TILE;
+    const size_t row = row_start(rows, n);
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
     tile_load_first(orders, indices, keys, start, n);
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -87,13 +60,14 @@ sort_two_phase_tile(__global word *keys, __global long *index, ulong offset_keys
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_two_phase_exchange(__global word *keys, __global long *index, ulong offset_keys,
-                        ulong offset_index, uint n, uint stride, uint flip)
+                        ulong offset_index, uint n, uint stride, uint flip, uint rows)
 {
-    const uint low = lower_position(get_global_id(0), stride);
+    const uint low = lower_position(item_in_row(rows), stride);
     const uint high = partner(low, stride, flip);
+    const size_t row = row_start(rows, n);
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
     if (high < n) {
         const element a = element_load(keys, index, low);
         const element b = element_load(keys, index, high);
@@ -107,14 +81,15 @@ sort_two_phase_exchange(__global word *keys, __global long *index, ulong offset_
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_two_phase_merge(__global word *keys, __global long *index, ulong offset_keys,
-                     ulong offset_index, uint n)
+                     ulong offset_index, uint n, uint rows)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    const uint start = (uint)get_group_id(0) * TILE;
+    const uint start = group_in_row(rows) * TILE;
+    const size_t row = row_start(rows, n);
 
-    keys += offset_keys;
-    index += offset_index;
+    keys += offset_keys + row;
+    index += offset_index + row;
     tile_load(orders, indices, keys, index, start, n);
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);

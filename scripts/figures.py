@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Make the README's figures from measured rows: the rooflines, and the table of peers.
+"""Make figures from measured rows: the rooflines, and the tables of peers.
 
     scripts/figures.py --tessera build/tessera    # data/results/bench-*.jsonl, all of it
-    scripts/figures.py --check                    # is the table made of these rows?  Needs no build
+    scripts/figures.py --check                    # are the tables made of these rows?  No build
 
 Pictures are docs/images/roofline-NAME.png, one for each device of a file bench-NAME.jsonl that
 holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chromium.  The table
-goes into README.md, between its markers: for each problem the newest comparison, that is the
-variant that Tessera chose and the peers timed in turn with it.
+goes into docs/comparisons.md, and of the jobs SHOWN into README.md, between markers: for each
+problem the newest comparison, that is the variant that Tessera chose and the peers timed in turn
+with it.
 """
 import argparse
 import collections
@@ -26,6 +27,17 @@ import results_rows
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = "tessera-result-2"
 MARKER = "figures: peers"
+
+# Jobs in the README's table, as it spells them; docs/comparisons.md has all.
+SHOWN = {
+    "matmul 256x256x256 float32", "matmul 1024x1024x1024 float32", "matmul 2048x2048x2048 float32",
+    "matmul 4096x4096x4096 float32", "matmul 4095x4095x4095 float32",
+    "matmul 4096x4096x4096 float32 f32-strict", "matmul 4096x4096x4096 float32 tf32",
+    "matmul 4096x4096x4096 bfloat16 to float32", "matmul 4096x4096x4096 float64",
+    "matmul 64x64x16384 float32", "matmul 64x64x64 float32 x 4096", "matvec 4096x4096 float32",
+    "matvec 10000x10000 float32", "matvec 10x1000000 float32", "sort 2^20 uint32",
+    "sort 2^22 uint32", "sort 2^24 uint32", "sort 100M uint32",
+}
 
 # What is 1000 of a unit.
 LARGER = {"GFLOP/s": "TFLOP/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
@@ -218,11 +230,14 @@ def provenance(jobs, shown):
                  + (": " + ", ".join(libraries) if libraries else "") + ".")
 
 
-def table(named_rows):
-    """The table in Markdown, and below it what was compared."""
+def table(named_rows, wanted=None):
+    """The table in Markdown, of the jobs wanted or of all, and below it what was compared."""
     lines, notes = [], []
     for (_, device), of_device in comparisons(r for _, r in named_rows).items():
-        jobs, shown = list(of_device.values()), []
+        jobs = [c for c in of_device.values() if wanted is None or job_text(c.ours) in wanted]
+        shown = []
+        if not jobs:
+            continue
         jobs.sort(key=lambda c: (*(c.ours[f] for f in ("op", "type", "precision", "work")),
                                  job_text(c.ours)))
         for i, c in enumerate(jobs):
@@ -241,13 +256,13 @@ def table(named_rows):
     return "\n".join([*head, *lines, "", *notes])
 
 
-def document(text, named_rows):
-    """The README with its table, and with links to the pictures that it does not show."""
+def document(text, named_rows, wanted=None):
+    """A document with its table, and with links to the pictures that it does not show."""
     outside = results_rows.put(text, MARKER, "")
     links = [f"[{name}](docs/images/{picture_file(name)})"
              for name in picture_names(named_rows).values() if picture_file(name) not in outside]
     more = [f"- Further rooflines: {', '.join(links)}."] if links else []
-    return results_rows.put(text, MARKER, "\n".join([table(named_rows), *more]))
+    return results_rows.put(text, MARKER, "\n".join([table(named_rows, wanted), *more]))
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -293,17 +308,24 @@ def draw(tessera, chromium, rows, picture):
         shutil.copyfile(drawn, picture)
 
 
-def make(args, named_rows):
-    with open(args.readme, encoding="utf-8") as f:
+def update(path, check, made):
+    """Write what made() makes of the file, or with `check` say where that is something else."""
+    with open(path, encoding="utf-8") as f:
         before = f.read()
-    after = document(before, named_rows)
-    if args.check and after != before:
-        raise Problem(f"the table of {args.readme} is not that of the rows: run scripts/figures.py")
+    after = made(before)
+    if check and after != before:
+        raise Problem(f"the table of {path} is not that of the rows: run scripts/figures.py")
+    if after != before:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(after)
+
+
+def make(args, named_rows):
+    update(args.readme, args.check, lambda text: document(text, named_rows, SHOWN))
+    update(args.comparisons, args.check,
+           lambda text: results_rows.put(text, MARKER, table(named_rows)))
     if args.check:
         return
-    if after != before:
-        with open(args.readme, "w", encoding="utf-8") as f:
-            f.write(after)
     chromium = browser()
     os.makedirs(args.images, exist_ok=True)
     names = picture_names(named_rows)
@@ -320,7 +342,9 @@ def main():
                         help="the command that writes reports")
     parser.add_argument("--check", action="store_true",
                         help="status 1 where the table is not what the rows make; writes nothing")
-    parser.add_argument("--readme", default=os.path.join(ROOT, "README.md"), help="the document")
+    parser.add_argument("--readme", default=os.path.join(ROOT, "README.md"), help="the README")
+    parser.add_argument("--comparisons", default=os.path.join(ROOT, "docs", "comparisons.md"),
+                        help="the document of all jobs")
     parser.add_argument("--images", default=os.path.join(ROOT, "docs", "images"),
                         help="folder for the pictures")
     parser.add_argument("results", nargs="*", help="files of rows (data/results/bench-*.jsonl)")

@@ -40,6 +40,16 @@ static inline size_t size_round_up(size_t a, size_t b)
     return size_div_up(a, b) * b;
 }
 
+/** The exponent of the first power of 2 that is n or more, n <= 2^63; 0 of 0. */
+static inline uint32_t size_log2_up(size_t n)
+{
+    uint32_t exponent = 0;
+
+    while ((size_t)1 << exponent < n)
+        exponent++;
+    return exponent;
+}
+
 static inline size_t size_min(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -120,6 +120,10 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
         {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
         {OPTION_DESCENDING, "descending", &operation_sort, NULL},
+        {OPTION_QUEUES, "queues", NULL, NULL},
+        {OPTION_CHUNKS, "chunks", NULL, NULL},
+        {OPTION_PINNED, "pinned", NULL, NULL},
+        {OPTION_ROUNDS, "rounds", NULL, NULL},
     };
 
     for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
@@ -190,13 +194,31 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                            .trans = o->given[OPTION_TRANS],
                                            .alpha = 1};
     } else {
-        st = read_size(op, size, 1, "a number of keys", n, &count, err);
+        st = read_size(op, size, 2, "a number of keys, or ROWSxKEYS", n, &count, err);
         out->sort = (tsr_sort_problem){.type = type_wanted(op, o),
-                                       .n = n[0],
+                                       .n = count == 1 ? n[0] : n[1],
+                                       .rows = count == 1 ? 0 : n[0],
                                        .descending = o->given[OPTION_DESCENDING],
                                        .argsort = o->given[OPTION_WITH_INDEX]};
     }
     st = st ? st : check_full(op, size, count, n, err);
     st = st ? st : op->check(out, err);
     return st ? blame_command_line(err) : TSR_OK;
+}
+
+tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
+{
+    size_t n[DIMENSIONS_MAX] = {0}, count = 0;
+    const outcome got = read_dimensions(size, n, &count);
+
+    if (got == TOO_LARGE)
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: a number is at most %zu",
+                        size, SIZE_MAX);
+    if (got != READ || count != 1 || n[0] == 0)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--size '%s' is no size of overlap, which is a number "
+                        "of 4-byte words above 0",
+                        size);
+    *out = n[0];
+    return TSR_OK;
 }

@@ -22,4 +22,7 @@
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err);
 
+/** A --size of `overlap`, a lone number above 0: words.  TSR_ENAME where it is none. */
+tsr_status bench_words(const char *size, size_t *out, tsr_error *err);
+
 #endif

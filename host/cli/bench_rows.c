@@ -150,6 +150,13 @@ static int name_width(bool peers)
     return peers ? 42 : 24;
 }
 
+/* What stands before why a row has no times. */
+static const char *const outcome_heads[] = {[RESULT_TIMED] = "",
+                                            [RESULT_UNSUITED] = "unsuited: ",
+                                            [RESULT_WRONG] = "WRONG: ",
+                                            [RESULT_FAILED] = "failed: ",
+                                            [RESULT_LATE] = "left out: "};
+
 void row_table_head(const result_row *row, bool peers)
 {
     printf("\n%s %s on %s (%s), %s%s\n", row->op, row->problem, row->device, row->device_id,
@@ -162,17 +169,12 @@ void row_table_head(const result_row *row, bool peers)
 void row_table_line(const result_row *row, bool peers, double first_ns, double ratio,
                     const char *precision)
 {
-    static const char *const heads[] = {[RESULT_TIMED] = "",
-                                        [RESULT_UNSUITED] = "unsuited: ",
-                                        [RESULT_WRONG] = "WRONG: ",
-                                        [RESULT_FAILED] = "failed: ",
-                                        [RESULT_LATE] = "left out: "};
     char median[CELL], least[CELL], rate[CELL], share[CELL], last[CELL], error[CELL];
     char spread[CELL], name[NAME];
 
     name_text(row, precision, name);
     if (!row->time.count) {
-        printf("  %-*s %s%s\n", name_width(peers), name, heads[row->outcome],
+        printf("  %-*s %s%s\n", name_width(peers), name, outcome_heads[row->outcome],
                row->unsuited[0] ? row->unsuited : "not timed");
         fflush(stdout);
         return;
@@ -189,6 +191,37 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
         snprintf(spread, CELL, "once");
     printf("  %-*s %9s %9s %7s %9s %9s %9s %13s%s%s\n", name_width(peers), name, median, least,
            spread, rate, share, last, error, row->parameters[0] ? "  " : "", row->parameters);
+    fflush(stdout);
+}
+
+void row_overlap_head(const result_row *row)
+{
+    printf("\n%s %s on %s (%s), wall time\n", row->op, row->problem, row->device, row->device_id);
+    printf("  %-20s %6s %6s %9s %9s %7s %7s %9s %15s\n", "memory", "queues", "chunks", "median",
+           "min", "spread", row->unit, "speed-up", "creating queues");
+}
+
+void row_overlap_line(const result_row *row, double one_queue_ns)
+{
+    char median[CELL], least[CELL], rate[CELL], last[CELL], spread[CELL], creating[CELL];
+
+    printf("  %-20s %6zu %6zu ", row->name, row->queues, row->chunks);
+    if (!row->time.count) {
+        printf("%s%s\n", outcome_heads[row->outcome],
+               row->unsuited[0] ? row->unsuited : "not timed");
+        fflush(stdout);
+        return;
+    }
+    time_text(row->time.median_ns, median);
+    time_text(row->time.min_ns, least);
+    rate_text(row->rate, rate);
+    factor_text(one_queue_ns / row->time.median_ns, last);
+    cost_text(row->queue_ns, creating);
+    if (row->time.count > 1)
+        snprintf(spread, CELL, "%.1f%%", 100 * timing_spread(&row->time));
+    else
+        snprintf(spread, CELL, "once");
+    printf("%9s %9s %7s %7s %9s %15s\n", median, least, spread, rate, last, creating);
     fflush(stdout);
 }
 

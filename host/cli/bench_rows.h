@@ -52,6 +52,13 @@ void row_errors_head(const result_row rows[], const size_t elements[], size_t fa
 /** One variant or peer: its rows, one for each family. */
 void row_errors_line(const result_row rows[], size_t families, bool peers, const char *precision);
 
+/** The head of a table of overlap on one device. */
+void row_overlap_head(const result_row *row);
+
+/** One line of it.  one_queue: the median of the same chunks on one queue, 0 where there is none.
+ */
+void row_overlap_line(const result_row *row, double one_queue_ns);
+
 /** What the variants of one problem cost beside their times. */
 void row_costs_head(void);
 void row_costs_line(const result_row *row);

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/bench_errors.h"
+#include "cli/bench_explain.h"
 #include "cli/bench_jobs.h"
+#include "cli/bench_overlap.h"
 #include "cli/bench_rows.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
@@ -177,6 +179,26 @@ static void complain_of_row(bench *b, const char *name, const tsr_error *err)
     worsen(b, complain(name ? name : b->o->command, err, b->session));
 }
 
+/* Where a row's time went; beside the budget. */
+static void explain_row(bench *b, const problem *p, const tsr_run *run, const result_row *row)
+{
+    const limits *l = b->has_limits ? &b->limits : NULL;
+    explanation x;
+    tsr_error err = {0};
+
+    show_progress(b, p, "explained");
+    if (explain_call(b->session, p, run, &b->how, &x, &err)) {
+        complain_of_row(b, row->name, &err);
+    } else {
+        clear_progress(b);
+        if (b->table)
+            explain_print(&x, row, l);
+        else if (explain_print_json(&x, row, l))
+            worsen(b, EXIT_FAILED);
+    }
+    explain_free(&x);
+}
+
 static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
 {
     const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
@@ -191,6 +213,8 @@ static void bench_one(bench *b, const problem *p, const char *name, const bench_
         take_row(b, &row);
     if (st)
         complain_of_row(b, name, &err);
+    if (b->o->given[OPTION_EXPLAIN] && row.time.count && row.timer == TIMER_EVENTS && !ended(b))
+        explain_row(b, p, &run, &row);
 }
 
 /* A row that the budget does not reach: it is not done, but it is named. */
@@ -426,11 +450,31 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
+static tsr_status check_explain(const bench *b, tsr_error *err)
+{
+    if (b->o->given[OPTION_EXPLAIN] && b->o->given[OPTION_CSV])
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--csv has no columns for --explain, which the table and --json have");
+    return TSR_OK;
+}
+
+/* Peers sort one sequence a call. */
+static tsr_status check_peers(const bench *b, tsr_error *err)
+{
+    for (size_t i = 0; i < b->jobs.problem_count && b->o->given[OPTION_PEERS]; i++)
+        if (b->jobs.op == &operation_sort && b->jobs.problems[i].sort.rows > 1)
+            return tsr_fail(err, TSR_ENAME, 0, "--peers sort one row, and '%s' has %zu",
+                            b->o->size[i], b->jobs.problems[i].sort.rows);
+    return TSR_OK;
+}
+
 static tsr_status prepare(bench *b, tsr_error *err)
 {
     tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
 
     st = st ? st : check_errors(b, err);
+    st = st ? st : check_explain(b, err);
+    st = st ? st : check_peers(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
     if (!st && b->o->given[OPTION_PEERS])
         st = peers_load(NULL, &b->peers, err);
@@ -439,10 +483,13 @@ static tsr_status prepare(bench *b, tsr_error *err)
 
 int cmd_bench(const options *o)
 {
-    bench *b = calloc(1, sizeof *b);
+    bench *b;
     tsr_error err = {0};
     int status;
 
+    if (!strcmp(o->operand[0], "overlap"))
+        return bench_overlap(o);
+    b = calloc(1, sizeof *b);
     if (!b)
         return out_of_memory();
     b->o = o;

@@ -310,8 +310,7 @@ int cmd_roofline(const options *o)
     if (*out.stop) {
         fprintf(stderr,
                 "tessera: %s: interrupted: what was measured is written; limits are kept for later "
-                "once all "
-                "of a device are measured\n",
+                "once all of a device are measured\n",
                 o->command);
         status = EXIT_INTERRUPTED;
     }

@@ -20,7 +20,7 @@
 #include "ops/registry.h"
 #include "stream/host_memory.h"
 
-enum { OUTPUTS_MAX = 2 };
+enum { OUTPUTS_MAX = 3 };
 
 /** Everything that one run of an operation holds. */
 typedef struct work {
@@ -35,9 +35,11 @@ typedef struct work {
 } work;
 
 /* The options that name outputs. */
-static const option_id output_options[OUTPUTS_MAX] = {OPTION_OUTPUT, OPTION_ARGSORT};
+static const option_id output_options[OUTPUTS_MAX] = {OPTION_OUTPUT, OPTION_ARGSORT,
+                                                      OPTION_VALUES_OUT};
+static const char *const output_names[OUTPUTS_MAX] = {"-o", "--argsort", "--values-out"};
 
-/* The operand that an output takes: keys and index come first, C and y last. */
+/* The operand that an output takes: of keys, index and values each its own, C and y last. */
 static size_t output_operand(const operation *op, size_t which)
 {
     if (op == &operation_sort)
@@ -52,7 +54,7 @@ static bool is_stream(const char *file)
 
 static tsr_status check_streams(const options *o, tsr_error *err)
 {
-    size_t in = is_stream(o->value[OPTION_ADD]), out = 0;
+    size_t in = is_stream(o->value[OPTION_ADD]) + is_stream(o->value[OPTION_VALUES]), out = 0;
 
     for (size_t i = 0; i < o->operand_count; i++)
         in += is_stream(o->operand[i]);
@@ -62,7 +64,8 @@ static tsr_status check_streams(const options *o, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %zu inputs, and standard input is one",
                         in);
     if (out > 1)
-        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for both outputs");
+        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %s outputs",
+                        out == 2 ? "both" : "all three");
     if (out && o->given[OPTION_JSON])
         return tsr_fail(err, TSR_ENAME, 0, "'-' as output and --json both want standard output");
     return TSR_OK;
@@ -111,9 +114,16 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
 
     if (!o->given[OPTION_OUTPUT] && op != &operation_sort)
         return tsr_fail(err, TSR_ENAME, 0, "no output: '-o FILE' says where the result goes");
-    if (!o->given[OPTION_OUTPUT] && !o->given[OPTION_ARGSORT])
+    if (!o->given[OPTION_OUTPUT] && !o->given[OPTION_ARGSORT] && !o->given[OPTION_VALUES_OUT])
         return tsr_fail(err, TSR_ENAME, 0,
-                        "no output: '-o FILE' takes the keys, '--argsort FILE' their order");
+                        "no output: '-o FILE' takes the keys, '--argsort FILE' their order, "
+                        "'--values-out FILE' the values that --values names");
+    if (o->given[OPTION_VALUES] && !o->given[OPTION_VALUES_OUT])
+        return tsr_fail(err, TSR_ENAME, 0, "--values %s needs --values-out FILE, where they go",
+                        o->value[OPTION_VALUES]);
+    if (o->given[OPTION_VALUES_OUT] && !o->given[OPTION_VALUES])
+        return tsr_fail(err, TSR_ENAME, 0, "--values-out %s needs --values FILE to sort",
+                        o->value[OPTION_VALUES_OUT]);
     if (o->given[OPTION_BETA] && o->beta != 0 && !o->given[OPTION_ADD])
         return tsr_fail(err, TSR_ENAME, 0, "--beta %s needs --add FILE to scale",
                         o->value[OPTION_BETA]);
@@ -155,9 +165,14 @@ static tsr_status open_outputs(work *w, tsr_error *err)
         if (st)
             return st;
     }
-    if (w->output[0] && w->output[1] && output_same(w->output[0], w->output[1]))
-        return tsr_fail(err, TSR_ENAME, 0, "-o %s and --argsort %s are the same file",
-                        w->o->value[OPTION_OUTPUT], w->o->value[OPTION_ARGSORT]);
+    for (size_t i = 1; i < OUTPUTS_MAX; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (w->output[k] && w->output[i] && output_same(w->output[k], w->output[i]))
+                return tsr_fail(err, TSR_ENAME, 0, "%s %s and %s %s are the same file",
+                                output_names[k], w->o->value[output_options[k]], output_names[i],
+                                w->o->value[output_options[i]]);
+        }
+    }
     return TSR_OK;
 }
 
@@ -319,6 +334,8 @@ static const char *subject(const options *o, const tsr_error *err)
     }
     if (begins_with_name(err->message, input_name(o->value[OPTION_ADD])))
         return input_name(o->value[OPTION_ADD]);
+    if (begins_with_name(err->message, input_name(o->value[OPTION_VALUES])))
+        return input_name(o->value[OPTION_VALUES]);
     return o->command;
 }
 
@@ -353,6 +370,8 @@ int cmd_run(const options *o)
     st = st ? st : run_all(&w, &err);
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);
+    if (!st)
+        operands_cut(&w.x, o);
     st = st ? st : write_outputs(&w, &err);
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {

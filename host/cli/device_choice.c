@@ -84,8 +84,10 @@ void choice_close(choice *c)
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,
                        tsr_error *err)
 {
-    tsr_session_options wanted = {
-        .kernel_dir = o->value[OPTION_KERNEL_DIR], .profile = 1, .copies = o->given[OPTION_COPY]};
+    tsr_session_options wanted = {.kernel_dir = o->value[OPTION_KERNEL_DIR],
+                                  .profile = 1,
+                                  .copies = o->given[OPTION_COPY],
+                                  .device_memory = o->device_memory};
 
     return tsr_session_open(device, &wanted, out, err);
 }

@@ -22,7 +22,8 @@
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_COPY) |                        \
      OPTION(OPTION_VERIFY) | OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 #define TAKES_SCALARS                                                                              \
-    (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION))
+    (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION) |  \
+     OPTION(OPTION_DEVICE_MEMORY))
 #define TAKES_PROBLEM                                                                              \
     (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_OUT_TYPE) | OPTION(OPTION_BATCH) |  \
      OPTION(OPTION_PRECISION) | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |                  \
@@ -92,12 +93,20 @@ static const command commands[] = {
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
      cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS), DEFAULTS_SCALED, false},
-    {"sort", "KEYS [-o OUT] [--argsort IDX]", "sort keys, and find the order that sorts them",
+    {"sort", "KEYS [-o OUT] [--argsort IDX] [--values V --values-out W]",
+     "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
-     "+0 < ... < +inf < NaN.\n",
-     cmd_run, 1, 1, TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING), DEFAULTS_RUN,
-     false},
+     "+0 < ... < +inf < NaN.  V has a value for each key, of any type, in KEYS' shape; with one\n"
+     "dimension more, a value is what lies along it.  W has V's type and shape.  With --rows KEYS\n"
+     "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --top K "
+     "all\n"
+     "outputs hold the first K keys, or as many as there are, of KEYS or of each row.\n",
+     cmd_run, 1, 1,
+     TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING) | OPTION(OPTION_VALUES) |
+         OPTION(OPTION_VALUES_OUT) | OPTION(OPTION_STABLE) | OPTION(OPTION_ROWS) |
+         OPTION(OPTION_TOP),
+     DEFAULTS_RUN, false},
     {"verify", "[OP [VARIANT]] [--device all]",
      "prove every variant on edge shapes against the reference",
      "OP is matmul, matvec or sort.  'all' is every OpenCL device and then host.\n", cmd_verify, 0,
@@ -112,20 +121,34 @@ static const command commands[] = {
      "--type      every type\n"
      "--seed      1\n",
      true},
-    {"bench", "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [--errors] [-o FILE]",
+    {"bench",
+     "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [--errors] [--explain] [-o "
+     "FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
-     "a lone n is n x n x n for matmul, n x n for matvec.  --set takes lists: NAME=V1,V2.\n"
+     "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16.  --set\n"
+     "takes lists: NAME=V1,V2.\n"
+     "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
+     "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
+     "virtual memory, beside the copies alone and what creating the queues costs.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run after about that long: a quarter of it goes into samples, in equal\n"
      "parts; verifying and building take the rest, and a row that is not reached says so.\n"
      "--errors adds, for matmul and matvec, a table of |C - exact| / (|A| |B|) in units of the\n"
-     "roundoff u of C's type: largest and root mean square on each family of inputs.\n",
+     "roundoff u of C's type: largest and root mean square on each family of inputs.\n"
+     "--explain lists the commands of one call of each variant that ran, one by one: bytes moved,\n"
+     "share of the measured bandwidth, occupancy, and where the time went, copies included.\n",
      cmd_bench, 1, 1,
-     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_CSV) |
-         OPTION(OPTION_REPEAT),
-     "--size      1024 for matmul, 4096 for matvec, 10M for sort\n" DEFAULT_DEVICE DEFAULT_SOURCES
-         DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE "--batch     1\n"
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
+         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_QUEUES) |
+         OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
+     "--size      1024 for matmul, 4096 for matvec, 10M for sort; overlap 2^26, of CPUs 2^22\n"
+     "--queues    1,2,3,4,8\n"
+     "--chunks    32\n"
+     "--pinned    both, and shared virtual memory where the device has it\n"
+     "--rounds    a power of two, so that the kernel takes about as long as a copy\n" DEFAULT_DEVICE
+         DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE
+     "--batch     1\n"
      "--precision  that of the type\n"
      "--budget    none: about a second of samples for each row\n"
      "--repeat    5 samples of a row at least\n"
@@ -224,7 +247,8 @@ static void help(FILE *stream)
         fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tessera COMMAND --help' tells more; 'tessera --version' shows the version.\n\n"
           "Environment: TESSERA_DEVICE names the device where --device does not,\n"
-          "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder.\n\n"
+          "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
+          "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
           "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
           "bound; 4 no usable OpenCL device; 130 interrupted.\n",
           stream);

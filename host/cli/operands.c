@@ -8,6 +8,7 @@
 #include "cli/complain.h"
 #include "file/block.h"
 #include "ops/real.h"
+#include "ops/sort_order.h"
 
 enum { SHAPE_SIZE = 72 };
 
@@ -33,12 +34,10 @@ const char *input_name(const char *file)
 /* Whether an operation takes operands of a type; matmul and matvec compute, sort compares. */
 static bool takes_type(const operation *op, tsr_type type)
 {
-    if (type == TSR_F32 || type == TSR_F64)
-        return true;
-    if (op == &operation_matmul)
-        return type == TSR_F16 || type == TSR_BF16;
-    return op == &operation_sort &&
-           (type == TSR_I32 || type == TSR_U32 || type == TSR_I64 || type == TSR_U64);
+    if (op == &operation_sort)
+        return sort_takes(type);
+    return type == TSR_F32 || type == TSR_F64 ||
+           (op == &operation_matmul && (type == TSR_F16 || type == TSR_BF16));
 }
 
 /* What the command line does about a type or precision that the operation refuses. */
@@ -50,7 +49,7 @@ static tsr_status check_type(const operation *op, const options *o, const char *
                         "%s is %s, and %s takes %sfloat32 or float64; --as f32 or --as f64 "
                         "converts",
                         input_name(file), tsr_type_name(type), op->name,
-                        op == &operation_sort     ? "int32, uint32, int64, uint64, "
+                        op == &operation_sort     ? "int8 to int64, uint8 to uint64, float16, "
                         : op == &operation_matmul ? "float16, bfloat16, "
                                                   : "");
     if (o->given[OPTION_PRECISION] && real_check(op->name, true, type, o->precision, NULL))
@@ -322,24 +321,87 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
     return start_result(o, &result, y, err);
 }
 
-static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
+/* Values in the shape of the keys; one dimension more makes each of them several numbers. */
+static tsr_status load_values(const options *o, const array *keys, operands *x, tsr_error *err)
 {
-    array *keys = &x->array[0];
-    tsr_status st = read_files(&operation_sort, o, o->operand, 1, keys, err);
+    const char *const file = o->value[OPTION_VALUES];
+    array *v = &x->array[2];
+    char own[SHAPE_SIZE], shape[SHAPE_SIZE];
+    tsr_status st = array_read(file, v, err);
+    size_t each;
 
-    if (!st)
-        st = need_vector(o->operand[0], keys,
-                         keys->rank == 2 ? "; rows of a matrix are not sorted" : "", err);
     if (st)
         return st;
+    if (v->rank < keys->rank || v->rank > keys->rank + 1 ||
+        memcmp(v->shape, keys->shape, keys->rank * sizeof *keys->shape) != 0)
+        return tsr_fail(
+            err, TSR_EINVAL, 0, "shapes do not match: %s is %s, and its keys in %s are %s",
+            input_name(file), shape_of(v, own), input_name(o->operand[0]), shape_of(keys, shape));
+    each = v->rank > keys->rank ? v->shape[keys->rank] : 1;
+    if (each == 0 || each > 16 || (each & (each - 1)) || each * tsr_type_size(v->type) > 16)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s has %zu %s for each key, and a value has 1, 2, 4, 8 or 16 bytes",
+                        input_name(file), each, tsr_type_name(v->type));
+    x->problem.sort.value_bytes = each * tsr_type_size(v->type);
+    return TSR_OK;
+}
+
+static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
+{
+    const bool rows = o->given[OPTION_ROWS];
+    array *keys = &x->array[0], given;
+    tsr_status st = read_files(&operation_sort, o, o->operand, 1, keys, err);
+
+    given = *keys;
+    if (!st && rows)
+        st = need_matrix(o->operand[0], keys, ", whose rows --rows sorts", err);
+    else if (!st)
+        st = need_vector(o->operand[0], keys,
+                         keys->rank == 2 ? "; --rows sorts each row of a matrix" : "", err);
+    if (st)
+        return st;
+    /* Nothing in no rows, as the problem counts them. */
     x->problem.sort = (tsr_sort_problem){.type = keys->type,
-                                         .n = keys->shape[0],
+                                         .n = rows && !keys->shape[0] ? 0 : keys->shape[rows],
+                                         .rows = rows ? keys->shape[0] : 1,
                                          .descending = o->given[OPTION_DESCENDING],
-                                         .argsort = o->given[OPTION_ARGSORT]};
-    if (!o->given[OPTION_ARGSORT])
-        return TSR_OK;
-    return make_zeros(&(array){.type = TSR_I64, .rank = 1, .shape = {keys->shape[0]}}, &x->array[1],
-                      err);
+                                         .argsort = o->given[OPTION_ARGSORT],
+                                         .top = o->top};
+    if (o->given[OPTION_VALUES])
+        st = load_values(o, &given, x, err);
+    if (st || !o->given[OPTION_ARGSORT])
+        return st;
+    given = *keys;
+    given.type = TSR_I64;
+    given.data = NULL;
+    return make_zeros(&given, &x->array[1], err);
+}
+
+/* The dimension of keys, indices or values along which a row's keys lie; a row of a matrix that
+ * stands for a vector is one too. */
+static unsigned dimension_of_keys(const array *a, bool rows)
+{
+    return rows || (a->rank > 1 && a->shape[0] == 1);
+}
+
+void operands_cut(operands *x, const options *o)
+{
+    const tsr_sort_problem *s = &x->problem.sort;
+
+    if (!o->top || (s->n && sort_top(s) == s->n))
+        return;
+    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+        array *a = &x->array[i];
+        const unsigned along = dimension_of_keys(a, o->given[OPTION_ROWS]);
+        const size_t row = a->data ? array_count(a) / sort_rows(s) * tsr_type_size(a->type) : 0;
+        const size_t kept = a->data ? row / s->n * sort_top(s) : 0;
+
+        if (a->rank == 0)
+            continue; /* there is none */
+        for (size_t r = 1; a->data && r < sort_rows(s); r++)
+            memmove((char *)a->data + r * kept, (char *)a->data + r * row, kept);
+        a->shape[along] = size_min(a->shape[along], o->top);
+    }
 }
 
 tsr_status operands_check_as(const operation *op, const options *o, tsr_error *err)

@@ -81,6 +81,25 @@ static bool parse_repeat(const char *value, options *out)
     return true;
 }
 
+/* "100M": bytes, with K, M or G for powers of 1024. */
+static bool parse_device_memory(const char *value, options *out)
+{
+    static const char units[] = "KMG";
+    const size_t length = strlen(value);
+    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    char digits[24];
+    uint64_t n;
+
+    if (length - (unit != NULL) >= sizeof(digits))
+        return false;
+    snprintf(digits, sizeof(digits), "%.*s", (int)(length - (unit != NULL)), value);
+    if (!parse_whole(digits, &n) || n == 0 || n > SIZE_MAX >> shift)
+        return false;
+    out->device_memory = (size_t)n << shift;
+    return true;
+}
+
 static bool parse_precision(const char *value, options *out)
 {
     for (int p = TSR_PRECISION_DEFAULT + 1; p < TSR_PRECISION_COUNT; p++) {
@@ -99,6 +118,7 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
         const char *name;
         tsr_type type;
     } types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"f16", TSR_F16}, {"bf16", TSR_BF16},
+                 {"i8", TSR_I8},   {"u8", TSR_U8},   {"i16", TSR_I16}, {"u16", TSR_U16},
                  {"i32", TSR_I32}, {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
 
     for (size_t i = 0; i < count && i < sizeof types / sizeof *types; i++) {
@@ -117,7 +137,7 @@ static bool parse_as(const char *value, options *out)
 
 static bool parse_type(const char *value, options *out)
 {
-    return parse_type_name(value, 8, &out->type);
+    return parse_type_name(value, 12, &out->type);
 }
 
 /* The one type that results have beside their operands'. */
@@ -127,6 +147,16 @@ static bool parse_out_type(const char *value, options *out)
 
     (void)out;
     return parse_type_name(value, 1, &type);
+}
+
+static bool parse_top(const char *value, options *out)
+{
+    uint64_t n;
+
+    if (!parse_whole(value, &n) || n == 0 || n > SIZE_MAX)
+        return false;
+    out->top = (size_t)n;
+    return true;
 }
 
 static bool parse_batch(const char *value, options *out)
@@ -163,6 +193,32 @@ static bool parse_budget(const char *value, options *out)
     return parse_real(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
 }
 
+static bool parse_queues(const char *value, options *out)
+{
+    return overlap_counts_read(value, OVERLAP_QUEUES_MOST, &out->queues);
+}
+
+static bool parse_chunks(const char *value, options *out)
+{
+    return overlap_counts_read(value, OVERLAP_CHUNKS_MOST, &out->chunks);
+}
+
+static bool parse_pinned(const char *value, options *out)
+{
+    out->pinned = !strcmp(value, "on");
+    return out->pinned || !strcmp(value, "off");
+}
+
+static bool parse_rounds(const char *value, options *out)
+{
+    uint64_t n;
+
+    if (!parse_whole(value, &n) || n == 0 || n > OVERLAP_ROUNDS_MOST)
+        return false;
+    out->rounds = (size_t)n;
+    return true;
+}
+
 static bool parse_fail_below(const char *value, options *out)
 {
     return parse_real(value, &out->fail_below) && isfinite(out->fail_below) && out->fail_below > 0;
@@ -186,16 +242,28 @@ static const option_spec specs[OPTION_COUNT] = {
                         NULL},
     [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort with the order of the keys", NULL, NULL},
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
+    [OPTION_VALUES] = {"values", 0, "FILE",
+                       "bring these along, one value of 1, 2, 4, 8 or 16 bytes for each key", NULL,
+                       NULL},
+    [OPTION_VALUES_OUT] = {"values-out", 0, "FILE", "write the values here, in the keys' order",
+                           NULL, NULL},
+    [OPTION_STABLE] = {"stable", 0, NULL,
+                       "values and indices of equal keys stay in input order, as they do unasked",
+                       NULL, NULL},
+    [OPTION_ROWS] = {"rows", 0, NULL, "sort each row of a matrix by itself", NULL, NULL},
+    [OPTION_TOP] = {"top", 0, "K",
+                    "only the K smallest keys, in order; with --descending the K largest",
+                    parse_top, "a whole number from 1 on"},
     [OPTION_AS] =
         {"as", 0, "TYPE",
          "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
          "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
-    [OPTION_TYPE] =
-        {"type", 0, "TYPE",
-         "element type of the problem: f32 or f64; matmul also takes f16 or bf16, sort i32, u32, "
-         "i64 or u64",
-         parse_type, "f32, f64, f16, bf16, i32, u32, i64 or u64"},
+    [OPTION_TYPE] = {"type", 0, "TYPE",
+                     "element type of the problem: f32 or f64; matmul also takes f16 or bf16, sort "
+                     "f16, i8, u8, "
+                     "i16, u16, i32, u32, i64 or u64",
+                     parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
     [OPTION_OUT_TYPE] = {"out-type", 0, "TYPE",
                          "f32: the result of f16 or bf16 operands is float32, not theirs",
                          parse_out_type, "f32"},
@@ -212,6 +280,11 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_COPY] = {"copy", 0, NULL,
                      "copy operands to buffers even where the device shares the host's memory",
                      NULL, NULL},
+    [OPTION_DEVICE_MEMORY] = {"device-memory", 0, "BYTES",
+                              "stream matrices through so much of the device's memory at most: "
+                              "64M, 2G; with --copy where "
+                              "the device shares the host's memory",
+                              parse_device_memory, "a number of bytes above 0, such as 64M or 2G"},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
     [OPTION_REPEAT] = {"repeat", 0, "N",
                        "compute N times, report the fastest and the median: warm times",
@@ -229,11 +302,23 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_FRESH] = {"fresh", 0, NULL, "forget the limits of earlier runs", NULL, NULL},
     [OPTION_SIZE] = {"size", 0, "S", "1024, 1000x1000x1000, 10M, 2^24; may be repeated", parse_size,
                      "a size such as 1024, 1000x1000x1000, 10M or 2^24"},
+    [OPTION_QUEUES] = {"queues", 0, "N[,N]...", "overlap: over so many queues", parse_queues,
+                       "a list of different whole numbers from 1 to 64, 16 at most"},
+    [OPTION_CHUNKS] = {"chunks", 0, "N[,N]...", "overlap: the array in so many chunks",
+                       parse_chunks,
+                       "a list of different whole numbers from 1 to 4096, 16 at most"},
+    [OPTION_PINNED] = {"pinned", 0, "on|off", "overlap: only pinned host memory, or only pageable",
+                       parse_pinned, "on or off"},
+    [OPTION_ROUNDS] = {"rounds", 0, "N", "overlap: multiply-adds of each word in the kernel",
+                       parse_rounds, "a whole number from 1 to 2^20"},
     [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
                       NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
                        "also how exact each is, on uniform, wide, cancelling and special inputs",
                        NULL, NULL},
+    [OPTION_EXPLAIN] = {"explain", 0, NULL,
+                        "also the launches of a call: traffic, occupancy, where the time goes",
+                        NULL, NULL},
     [OPTION_WARM] = {"warm", 0, NULL, "the same inputs again and again, in cache where they fit",
                      NULL, NULL},
     [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines", NULL, NULL},

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "measure/overlap.h"
 #include "tessera/types.h"
 
 typedef enum option_id {
@@ -21,6 +22,11 @@ typedef enum option_id {
     OPTION_ARGSORT,
     OPTION_WITH_INDEX, /* --argsort where it takes no file */
     OPTION_DESCENDING,
+    OPTION_VALUES,
+    OPTION_VALUES_OUT,
+    OPTION_STABLE,
+    OPTION_ROWS,
+    OPTION_TOP,
     OPTION_AS,
     OPTION_TYPE,
     OPTION_OUT_TYPE,
@@ -30,6 +36,7 @@ typedef enum option_id {
     OPTION_SET,
     OPTION_KERNEL_DIR,
     OPTION_COPY,
+    OPTION_DEVICE_MEMORY,
     OPTION_VERIFY,
     OPTION_REPEAT,
     OPTION_TINY,
@@ -40,8 +47,13 @@ typedef enum option_id {
     OPTION_CLEAR,
     OPTION_FRESH,
     OPTION_SIZE,
+    OPTION_QUEUES,
+    OPTION_CHUNKS,
+    OPTION_PINNED,
+    OPTION_ROUNDS,
     OPTION_PEERS,
     OPTION_ERRORS,
+    OPTION_EXPLAIN,
     OPTION_WARM,
     OPTION_CSV,
     OPTION_BUDGET,
@@ -73,7 +85,12 @@ typedef struct options {
     double alpha, beta;
     uint64_t seed;
     size_t repeat;
-    size_t batch; /* 1 where not given */
+    size_t batch;                  /* 1 where not given */
+    size_t device_memory;          /* bytes; 0: not given */
+    overlap_counts queues, chunks; /* count 0: not given */
+    bool pinned;                   /* what --pinned says, where it is given */
+    size_t rounds;                 /* 0: not given */
+    size_t top;                    /* 0 where not given */
     tsr_precision precision;
     tsr_type as, type;
 } options;

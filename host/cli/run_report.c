@@ -7,6 +7,7 @@
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "device/device.h"
+#include "ops/sort_order.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
@@ -70,6 +71,8 @@ void run_report_summary(const run_report *r)
     }
     if (r->fastest.shared && r->device->facts.kind != DEVICE_HOST)
         text_append(&line, ", nothing copied");
+    if (r->fastest.chunks)
+        text_format(&line, ", streamed in %zu pieces", r->fastest.chunks);
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
         text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",
@@ -106,9 +109,11 @@ static json_t *numbers_json(const problem *p)
                                       json_count(q->columns), "trans", q->trans),
                             q->alpha, q->beta);
     }
-    return json_pack("{s:s, s:o, s:b, s:b}", "type", tsr_type_name(p->sort.type), "n",
-                     json_count(p->sort.n), "descending", p->sort.descending, "argsort",
-                     p->sort.argsort);
+    return json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o}", "type", tsr_type_name(p->sort.type),
+                     "n", json_count(p->sort.n), "descending", p->sort.descending, "argsort",
+                     p->sort.argsort, "value_bytes", json_count(p->sort.value_bytes), "rows",
+                     json_count(p->sort.rows ? p->sort.rows : 1), "top",
+                     p->sort.top ? json_count(sort_top(&p->sort)) : json_null());
 }
 
 static json_t *problem_json(const problem *p)
@@ -137,10 +142,11 @@ static json_t *bytes_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:b, s:o, s:o, s:o, s:o}", "shared", t->shared, "to_device",
-                     json_count(t->to_device_bytes), "from_device",
-                     json_count(t->from_device_bytes), "workspace", json_count(t->workspace_bytes),
-                     "compulsory", json_number(r->problem->op->bytes(r->problem)));
+    return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "shared", t->shared, "chunks",
+                     json_count(t->chunks), "to_device", json_count(t->to_device_bytes),
+                     "from_device", json_count(t->from_device_bytes), "workspace",
+                     json_count(t->workspace_bytes), "compulsory",
+                     json_number(r->problem->op->bytes(r->problem)));
 }
 
 static json_t *tiles_json(const run_report *r)

@@ -440,7 +440,8 @@ bool compare_judged(const compare_verdict *v)
 
 bool compare_broken(const compare_verdict *v)
 {
-    return v->outcome == COMPARE_UNSUITED && v->row->kind == RESULT_KERNEL &&
+    return v->outcome == COMPARE_UNSUITED &&
+           (v->row->kind == RESULT_KERNEL || v->row->kind == RESULT_OVERLAP) &&
            (v->row->outcome == RESULT_WRONG || v->row->outcome == RESULT_FAILED);
 }
 

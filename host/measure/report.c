@@ -620,6 +620,35 @@ static void part_errors_link(const comparison *c, const compare_file *errors, te
         text_append(out, "<a href=\"#errors\">Errors</a>");
 }
 
+/* ---- overlap --------------------------------------------------------------------------------- */
+
+static bool has_overlap(const comparison *c)
+{
+    for (size_t i = 0; i < c->line_count; i++)
+        if (c->lines[i].what->kind == RESULT_OVERLAP)
+            return true;
+    return false;
+}
+
+/* A part of the page where there are such rows; the script draws their timelines. */
+static void part_overlap(const comparison *c, text *out)
+{
+    if (has_overlap(c))
+        text_append(
+            out, "<section id=\"overlap\"><h2>Overlap</h2>\n"
+                 "<p class=\"note\">An array in host memory, in chunks: copied in, computed and "
+                 "copied out over several queues. Rates count both ways, and creating the queues "
+                 "apart. A timeline is of one run on queues that record times, by the device's "
+                 "clock: commands that stand above one another ran at once.</p>\n"
+                 "<div class=\"figures wide\"></div></section>\n");
+}
+
+static void part_overlap_link(const comparison *c, text *out)
+{
+    if (has_overlap(c))
+        text_append(out, "<a href=\"#overlap\">Overlap</a>");
+}
+
 /* ---- the script's data ----------------------------------------------------------------------- */
 
 static void data_columns(const comparison *c, text *json)
@@ -703,6 +732,8 @@ static const struct {
              {"devices", part_devices},
              {"side-by-side", part_side_by_side},
              {"everything", part_everything},
+             {"overlap", part_overlap},
+             {"overlap-link", part_overlap_link},
              {"data", part_data},
              {"chart-library", part_chart_library}};
 

@@ -62,6 +62,8 @@ void result_problem(result_row *row, const problem *p)
     } else if (p->op == &operation_matvec) {
         snprintf(row->size, sizeof(row->size), "%zux%zu", p->matvec.rows, p->matvec.columns);
         precision = tsr_precision_name(real_precision(x[0].type, p->matvec.precision));
+    } else if (p->sort.rows > 1) {
+        snprintf(row->size, sizeof(row->size), "%zux%zu", p->sort.rows, p->sort.n);
     } else {
         snprintf(row->size, sizeof(row->size), "%zu", p->sort.n);
     }
@@ -101,7 +103,8 @@ typedef enum field_kind {
     FIELD_COUNT,  /* a size_t */
     FIELD_SEED,   /* a uint64_t, as text: readers keep numbers exactly below 2^53 only */
     FIELD_FLAG,   /* a bool */
-    FIELD_NAME    /* an enum, by the names of its values */
+    FIELD_NAME,   /* an enum, by the names of its values */
+    FIELD_BARS    /* the timeline: bars of result_row, bar_count of them */
 } field_kind;
 
 typedef struct field {
@@ -120,12 +123,13 @@ typedef struct field {
         name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names   \
     }
 
-static const char *const kind_names[] = {"kernel", "peer", "limit", "error", NULL};
+static const char *const kind_names[] = {"kernel", "peer", "limit", "error", "overlap", NULL};
 static const char *const subject_names[] = {"kernel", "peer", NULL};
 static const char *const outcome_names[] = {"timed", "unsuited", "wrong", "failed", "late", NULL};
 static const char *const place_names[] = {"device", "cuda", "host", NULL};
 static const char *const selected_names[] = {"", "named", "tuned", "preferred", NULL};
 static const char *const timer_names[] = {"events", "wall", NULL};
+static const char *const bar_names[] = {"copy in", "kernel", "copy out", NULL};
 
 static const field fields[] = {
     NAMED("kind", kind, kind_names),
@@ -190,19 +194,29 @@ static const field fields[] = {
     FIELD("roundoff", FIELD_NUMBER, roundoff),
     FIELD("elements", FIELD_COUNT, elements),
     FIELD("class_errors", FIELD_COUNT, class_errors),
+    /* Of rows of overlap alone: */
+    FIELD("memory", FIELD_TEXT, memory),
+    FIELD("queues", FIELD_COUNT, queues),
+    FIELD("chunks", FIELD_COUNT, chunks),
+    FIELD("queue_ns", FIELD_NUMBER, queue_ns),
+    FIELD("timeline", FIELD_BARS, bars),
 };
 
 enum {
+    FIELDS_OF_OVERLAP = 5,
     FIELDS_OF_ERRORS = 7,
     FIELDS_OF_TILES = 2,
     FIELDS_MOST = sizeof(fields) / sizeof(fields[0]),
-    FIELDS = FIELDS_MOST - FIELDS_OF_TILES - FIELDS_OF_ERRORS /* that every row has */
+    FIELDS_ELSE = FIELDS_MOST - FIELDS_OF_OVERLAP,            /* but of overlap */
+    FIELDS = FIELDS_ELSE - FIELDS_OF_TILES - FIELDS_OF_ERRORS /* that every row has */
 };
 
 static bool has_field(const result_row *row, size_t i)
 {
     if (i < FIELDS)
         return true;
+    if (i >= FIELDS_ELSE)
+        return row->kind == RESULT_OVERLAP;
     return i < FIELDS + FIELDS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
@@ -265,6 +279,20 @@ static json_t *json_of_text(const char *s)
     return value;
 }
 
+/* [[queue, what, start, end], ...] */
+static json_t *json_of_bars(const result_row *row)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < row->bar_count; i++) {
+        const result_bar *b = &row->bars[i];
+
+        json_array_append_new(list, json_pack("[I, s, f, f]", (json_int_t)b->queue,
+                                              bar_names[b->what], b->start_ns, b->end_ns));
+    }
+    return list;
+}
+
 static json_t *to_json(const result_row *row, const field *f)
 {
     char digits[24];
@@ -285,6 +313,8 @@ static json_t *to_json(const result_row *row, const field *f)
         return json_boolean(*(const bool *)in(row, f));
     case FIELD_NAME:
         return json_string(name_of(row, f));
+    case FIELD_BARS:
+        return json_of_bars(row);
     }
     return NULL;
 }
@@ -343,6 +373,34 @@ static bool seed_from_text(const char *s, uint64_t *out)
     return true;
 }
 
+static bool bar_from_json(json_t *value, const result_row *row, result_bar *out)
+{
+    json_int_t queue;
+    const char *what;
+
+    if (json_unpack(value, "[I, s, F, F!]", &queue, &what, &out->start_ns, &out->end_ns))
+        return false;
+    out->queue = (size_t)queue;
+    for (unsigned i = 0; bar_names[i]; i++) {
+        out->what = (bar_what)i;
+        if (!strcmp(bar_names[i], what))
+            return queue >= 0 && out->queue < row->queues && out->start_ns >= 0 &&
+                   out->start_ns <= out->end_ns;
+    }
+    return false;
+}
+
+static bool bars_from_json(const json_t *value, result_row *row)
+{
+    if (!json_is_array(value) || json_array_size(value) > RESULT_BARS_MOST)
+        return false;
+    row->bar_count = json_array_size(value);
+    for (size_t i = 0; i < row->bar_count; i++)
+        if (!bar_from_json(json_array_get(value, i), row, &row->bars[i]))
+            return false;
+    return true;
+}
+
 /* NULL, or what the field should have been; *names holds what has to be composed. */
 static const char *field_from_json(const field *f, const json_t *value, result_row *row,
                                    text *names)
@@ -374,6 +432,11 @@ static const char *field_from_json(const field *f, const json_t *value, result_r
         return NULL;
     case FIELD_NAME:
         return name_from_json(s, f, row) ? NULL : list_names(f->names, names);
+    case FIELD_BARS:
+        return bars_from_json(value, row)
+                   ? NULL
+                   : "a list of at most 192 bars: a queue, \"copy in\", \"kernel\" or "
+                     "\"copy out\", start and end";
     }
     return NULL;
 }
@@ -559,6 +622,8 @@ static void csv_field(const result_row *row, const field *f, text *out)
         break;
     case FIELD_NAME:
         text_append(out, name_of(row, f));
+        break;
+    case FIELD_BARS: /* no column */
         break;
     }
 }

@@ -21,7 +21,8 @@ typedef enum result_kind {
     RESULT_KERNEL, /* a variant of ours */
     RESULT_PEER,   /* the same job through another library */
     RESULT_LIMIT,  /* a limit of the device that `roofline` measured */
-    RESULT_ERROR   /* how exact a variant or peer is on one family of inputs, with its times */
+    RESULT_ERROR,  /* how exact a variant or peer is on one family of inputs, with its times */
+    RESULT_OVERLAP /* an array copied in, computed and copied out in chunks over several queues */
 } result_kind;
 
 /** Whose errors a row of RESULT_ERROR tells. */
@@ -60,7 +61,17 @@ typedef struct timing {
     double high_ns; /* upper quartile */
 } timing;
 
-enum { RESULT_WHEN_SIZE = 24 };
+/** What a bar of a timeline stands for. */
+typedef enum bar_what { BAR_COPY_IN, BAR_KERNEL, BAR_COPY_OUT } bar_what;
+
+/** A command of a run: when it ran, in nanoseconds from the first START, by the device's clock. */
+typedef struct result_bar {
+    size_t queue; /* from 0 */
+    bar_what what;
+    double start_ns, end_ns;
+} result_bar;
+
+enum { RESULT_WHEN_SIZE = 24, RESULT_BARS_MOST = 192 };
 
 typedef struct result_row {
     result_kind kind;
@@ -112,6 +123,12 @@ typedef struct result_row {
     double roundoff;     /* u of the result's element type */
     size_t elements;     /* that were compared; `sampled` where they are fewer than all */
     size_t class_errors; /* of them: NaN, an infinity or finite where it should be another */
+    /* Of RESULT_OVERLAP alone: */
+    char memory[16]; /* of the host: "pageable", "pinned", "svm" */
+    size_t queues, chunks;
+    double queue_ns;  /* creating that many queues */
+    size_t bar_count; /* of the timeline, which is of one run; of many chunks the first ones */
+    result_bar bars[RESULT_BARS_MOST];
 } result_row;
 
 /** The time of day as rows have it: UTC, ISO 8601. */

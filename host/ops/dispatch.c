@@ -1,3 +1,6 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
 #include "ops/dispatch.h"
 
 #include <assert.h>
@@ -35,6 +38,15 @@ void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
     snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
     report->wall_ns = clock_ns() - start;
     text_free(&parameters);
+}
+
+void dispatch_add_report(tsr_report *to, const tsr_report *one)
+{
+    to->build = one->build > to->build ? one->build : to->build;
+    to->build_ns += one->build_ns;
+    to->commands += one->commands;
+    to->workspace_bytes = size_max(to->workspace_bytes, one->workspace_bytes);
+    to->tiles += one->tiles;
 }
 
 /* Parameters of v: its defaults with the caller's settings over them. */
@@ -279,8 +291,9 @@ static tsr_status check_launch(const program_entry *e, const step *st, const bin
     return TSR_OK;
 }
 
-static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wait,
-                                 const cl_event *wait, cl_event *done, tsr_error *err)
+static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_queue queue,
+                                 cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                 tsr_error *err)
 {
     const char *name = b->selection->variant->entries[st->entry];
     const program_entry *entry = NULL;
@@ -296,8 +309,8 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wai
         status = check_launch(entry, st, b, err);
     if (status != TSR_OK)
         return status;
-    rc = clEnqueueNDRangeKernel(b->session->queue, entry->kernel, st->dims, NULL, st->global,
-                                st->local, n_wait, n_wait ? wait : NULL, done);
+    rc = clEnqueueNDRangeKernel(queue, entry->kernel, st->dims, NULL, st->global, st->local, n_wait,
+                                n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
         return tsr_fail(
             err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",
@@ -306,17 +319,17 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_uint n_wai
     return TSR_OK;
 }
 
-static tsr_status enqueue_step(const step *st, const binding *b, cl_uint n_wait,
-                               const cl_event *wait, cl_event *done, tsr_error *err)
+static tsr_status enqueue_step(const step *st, const binding *b, cl_command_queue queue,
+                               cl_uint n_wait, const cl_event *wait, cl_event *done, tsr_error *err)
 {
     cl_mem target;
     cl_int rc;
 
     if (st->kind == STEP_LAUNCH)
-        return enqueue_launch(st, b, n_wait, wait, done, err);
+        return enqueue_launch(st, b, queue, n_wait, wait, done, err);
     target =
         st->fill_target.kind == ARG_WORKSPACE ? b->workspace : b->operands[st->fill_target.index];
-    rc = clEnqueueFillBuffer(b->session->queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
+    rc = clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
                              st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
@@ -347,9 +360,68 @@ static void chain_release(chain *c)
     *c = (chain){0};
 }
 
+/* Let `queue` wait for what `before` was told until now, which is thereby sent off. */
+static tsr_status wait_across(cl_command_queue before, cl_command_queue queue, tsr_error *err)
+{
+    cl_event e = NULL;
+    cl_int rc = clEnqueueMarkerWithWaitList(before, 0, NULL, &e);
+
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
+    clFlush(before);
+    rc = clEnqueueBarrierWithWaitList(queue, 1, &e, NULL);
+    clReleaseEvent(e);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueBarrierWithWaitList");
+    return TSR_OK;
+}
+
+/* The second queue of a session, which forks from the first one here, once the caller's events are
+ * complete. */
+static tsr_status open_side(tsr_session *s, const call_ends *ends, tsr_error *err)
+{
+    cl_int rc = CL_SUCCESS;
+
+    if (ends->n_wait)
+        rc = clEnqueueBarrierWithWaitList(s->queue, ends->n_wait, ends->wait, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueBarrierWithWaitList");
+    if (!s->side)
+        s->side = clCreateCommandQueue(s->context, s->device.id,
+                                       s->profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &rc);
+    if (!s->side)
+        return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue for what runs side by side");
+    return wait_across(s->queue, s->side, err);
+}
+
+/* Whether commands may be in the second queue that the first has not waited for. */
+typedef enum sides { TOGETHER, FORKED } sides;
+
+/* The queue of a step.  Lanes above the first share the second queue; on a queue that is out of
+ * order all steps follow one another, by events. */
+static tsr_status queue_of(const binding *b, const step *st, sides *state, cl_command_queue *out,
+                           tsr_error *err)
+{
+    tsr_session *s = b->session;
+    const sides wanted = st->lane && !s->out_of_order ? FORKED : TOGETHER;
+    tsr_status status = TSR_OK;
+
+    *out = s->queue;
+    if (wanted == FORKED && *state == TOGETHER)
+        status = open_side(s, b->ends, err);
+    else if (wanted == TOGETHER && *state == FORKED)
+        status = wait_across(s->side, s->queue, err);
+    if (status == TSR_OK) {
+        *state = wanted;
+        if (wanted == FORKED && st->lane > 1)
+            *out = s->side;
+    }
+    return status;
+}
+
 /* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
- * event, which costs time: the first and the last where they are wanted, and on an out-of-order
- * queue every one. */
+ * event, which costs time: the first and the last where they are wanted, every one where each is,
+ * and on an out-of-order queue. */
 static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const bool out_of_order = b->session->out_of_order;
@@ -358,6 +430,7 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
     const cl_event *wait = b->ends->wait;
     step now, next;
     bool more = step_of(b, 0, &now);
+    sides state = TOGETHER;
     tsr_status st = TSR_OK;
     cl_int rc;
 
@@ -373,20 +446,28 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
     while (more && st == TSR_OK) {
         bool is_first = *count == 0;
         bool is_last = !step_of(b, *count + 1, &next);
+        bool is_wanted = b->ends->each && *count < b->ends->each_room;
+        cl_command_queue queue;
         cl_event e = NULL;
 
-        st = enqueue_step(&now, b,
-                          is_first       ? n_wait
-                          : out_of_order ? 1
-                                         : 0,
-                          is_first ? wait : &events->last,
-                          ((is_first || is_last) && wanted) || out_of_order ? &e : NULL, err);
+        st = queue_of(b, &now, &state, &queue, err);
+        if (st == TSR_OK)
+            st = enqueue_step(
+                &now, b, queue,
+                is_first       ? n_wait
+                : out_of_order ? 1
+                               : 0,
+                is_first ? wait : &events->last,
+                ((is_first || is_last) && wanted) || out_of_order || is_wanted ? &e : NULL, err);
+        if (e && is_wanted && clRetainEvent(e) == CL_SUCCESS)
+            b->ends->each[*count] = e;
         if (e)
             chain_push(events, e);
         now = next;
         more = !is_last;
         *count += st == TSR_OK;
     }
+    assert((st != TSR_OK || state == TOGETHER) && "a variant's last command is of lane 0");
     return st;
 }
 
@@ -490,8 +571,11 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
-    else if (commands)
-        clFinish(s->queue); /* the operands are the caller's again after a failure */
+    else if (commands) { /* the operands are the caller's again after a failure */
+        clFinish(s->queue);
+        if (s->side)
+            clFinish(s->side);
+    }
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     if (b.workspace)
         clReleaseMemObject(b.workspace);

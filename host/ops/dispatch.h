@@ -27,8 +27,11 @@ typedef struct call_ends {
     const cl_event *wait; /* n_wait of them */
     cl_event *first;      /* receives the event of the first command; the caller releases it */
     cl_event *last;       /* of the last one; both for timing and waiting */
-    cl_mem strict_tiles;  /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
-    tsr_report *report;   /* receives what the call took, but for times and names */
+    cl_event *each;       /* receives the events of up to each_room commands, in order; the caller,
+                             who comes with NULLs, releases those that are none, also on failure */
+    size_t each_room;
+    cl_mem strict_tiles; /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
+    tsr_report *report;  /* receives what the call took, but for times and names */
 } call_ends;
 
 /**
@@ -44,6 +47,10 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
 
 /** What was selected, and the time since `start` (clock_ns), into a report. */
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
+
+/** What one of several calls took, to the report of all: builds, commands and tiles add up, one
+ *  workspace serves all. */
+void dispatch_add_report(tsr_report *to, const tsr_report *one);
 
 /** NULL, or why a variant with these parameters cannot run p here; probes what it needs. */
 const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,

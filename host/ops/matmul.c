@@ -239,10 +239,7 @@ static void classify(const problem *q, text *out)
 
 static void defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+    matmul_defines_operands(&j->problem->matmul, out);
 }
 
 /* The same, and what factors are rounded to as they are loaded. */
@@ -266,28 +263,10 @@ static problem in_own_precision(const job *j)
     return p;
 }
 
-/* Work-groups of x by y with `local` bytes of local memory, or why not. */
-static const char *unsuited_oblong(const job *j, size_t x, size_t y, size_t local, text *reason)
-{
-    const char *why = matmul_unsuited_portable(j, reason);
-
-    if (why)
-        return why;
-    why = matmul_unsuited_items(x * y, j->device->max_work_group, reason);
-    if (why)
-        return why;
-    if (x > group_limit(j->device, 0) || y > group_limit(j->device, 1)) {
-        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", x, y,
-                    group_limit(j->device, 0), group_limit(j->device, 1));
-        return text_get(reason);
-    }
-    return matmul_unsuited_bytes(local, j->device->local_memory, reason);
-}
-
-/* The same of side x side. */
+/* NULL, or why not: work-groups of side x side with `local` bytes of local memory. */
 static const char *unsuited_group(const job *j, size_t side, size_t local, text *reason)
 {
-    return unsuited_oblong(j, side, side, local, reason);
+    return matmul_unsuited_group(j, side, side, local, reason);
 }
 
 /* The one launch that every kernel of the ladder is: a grid of groups of side x side that each
@@ -300,9 +279,7 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
         return false;
     step_launch_2d(out, 0, size_div_up(p->n, tile) * side, size_div_up(p->m, tile) * side, side,
                    side);
-    out->dims = 3;
-    out->global[2] = matmul_batch(p);
-    out->local[2] = 1;
+    matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
     return true;
@@ -370,8 +347,8 @@ static const char *block_column_unsuited(const job *j, text *reason)
     const size_t tile = param(j->params, "TILE");
     const size_t elements = 2 * param(j->params, "DEPTH") * tile;
 
-    return unsuited_oblong(j, tile, tile / param(j->params, "BLOCK"),
-                           elements * matmul_real_size(&j->problem->matmul), reason);
+    return matmul_unsuited_group(j, tile, tile / param(j->params, "BLOCK"),
+                                 elements * matmul_real_size(&j->problem->matmul), reason);
 }
 
 static bool block_column_step(const job *j, size_t i, step *out)
@@ -607,7 +584,7 @@ static bool mma_f64_step(const job *j, size_t i, step *out)
 
 /* The last is TF32's alone: three products leave it one value. */
 static const tunable wgmma_tunables[] = {
-    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 256},
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 128, 256}, 0},
     {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
@@ -923,9 +900,9 @@ static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
 
-    if (matmul_tiles_a_unit(p, d, 128, 128) >= 1.5)
+    if (matmul_fills_large(p, d))
         return !matmul_starts_at(&a, 4) || !matmul_starts_at(&b, 4) || p->k <= 256;
-    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.9 ||
+    return matmul_fills_wide(p, d) ||
            (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 

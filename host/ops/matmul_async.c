@@ -12,17 +12,9 @@ static void launch(const job *j, size_t across, size_t down, size_t side_x, size
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     step_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
-    out->dims = 3;
-    out->global[2] = matmul_batch(p);
-    out->local[2] = 1;
+    matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
-}
-
-static void defines(const tsr_matmul_problem *p, text *out)
-{
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
 }
 
 /* ---- async ------------------------------------------------------------------------------- */
@@ -40,32 +32,21 @@ static size_t async_tile(const job *j)
 
 void matmul_async_defines(const job *j, text *out)
 {
-    defines(&j->problem->matmul, out);
+    matmul_defines_operands(&j->problem->matmul, out);
 }
 
 const char *matmul_async_unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t side = param(j->params, "SIDE");
-    const char *why = matmul_unsuited_portable(j, reason);
+    const size_t elements = 4 * param(j->params, "DEPTH") * async_tile(j);
 
-    if (!why && p->type != TSR_F32 && p->type != TSR_F64) {
+    if (p->type != TSR_F32 && p->type != TSR_F64) {
         text_format(reason, "its copies convert nothing, and it does not add up %s",
                     tsr_type_name(p->type));
-        why = text_get(reason);
-    }
-    if (!why)
-        why = matmul_unsuited_items(side * side, j->device->max_work_group, reason);
-    if (why)
-        return why;
-    if (side > group_fit_square(j->device, side)) {
-        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", side,
-                    side, group_limit(j->device, 0), group_limit(j->device, 1));
         return text_get(reason);
     }
-    return matmul_unsuited_bytes(4 * param(j->params, "DEPTH") * async_tile(j) *
-                                     matmul_real_size(p),
-                                 j->device->local_memory, reason);
+    return matmul_unsuited_group(j, side, side, elements * matmul_real_size(p), reason);
 }
 
 bool matmul_async_step(const job *j, size_t i, step *out)
@@ -112,11 +93,11 @@ cp_async_plan matmul_cp_async_plan(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     /* Large tiles where they fill the device: two groups of them run on a unit together. */
-    const bool large = matmul_tiles_a_unit(p, j->device, 128, 128) >= 1.5;
-    const bool wide = large || matmul_tiles_a_unit(p, j->device, 64, 128) >= 0.9;
+    const bool large = matmul_fills_large(p, j->device);
+    const bool wide = large || matmul_fills_wide(p, j->device);
     /* Where groups share k, a C of many rows gives enough of them all the same. */
-    const double rows = matmul_tiles_a_unit(p, j->device, 128, 64);
-    const bool tall = rows >= 0.2 && rows <= SHARED_MOST;
+    const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
+    const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MOST;
     const uint32_t parts = param(j->params, "SPLIT");
     cp_async_plan s = {.tile_m = param(j->params, "TILE_M"),
                        .tile_n = param(j->params, "TILE_N"),
@@ -135,30 +116,18 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     return s;
 }
 
-/* Whether a tile is cut into whole warps, and brought in whole copies. */
-static bool is_whole(const job *j, const cp_async_plan *s)
-{
-    const uint32_t warp_m = s->sums == 128 ? 64 : 32, warp_n = s->sums == 32 ? 32 : 64;
-    const size_t depth = param(j->params, "DEPTH");
-
-    return s->tile_m % warp_m == 0 && s->tile_n % warp_n == 0 &&
-           s->tile_m * depth % (4 * s->items) == 0 && s->tile_n * depth % (4 * s->items) == 0;
-}
-
 void matmul_cp_async_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const cp_async_plan s = matmul_cp_async_plan(j);
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums};
 
-    defines(p, out);
+    matmul_defines_operands(p, out);
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DSPLITS=%d",
                 matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
                 s.k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)),
                 s.k.parts > 1);
-    for (size_t i = 0; i < ARRAY_COUNT(settled); i++)
-        if (param(j->params, matmul_cp_async_tunables[i].name) == 0)
-            text_format(out, " -D%s=%u", matmul_cp_async_tunables[i].name, settled[i]);
+    matmul_defines_settled(j, matmul_cp_async_tunables, settled, ARRAY_COUNT(settled), out);
 }
 
 const char *matmul_cp_async_unsuited(const job *j, text *reason)
@@ -176,7 +145,7 @@ const char *matmul_cp_async_unsuited(const job *j, text *reason)
         why = matmul_unsuited_items(s.items, group_limit(j->device, 0), reason);
     if (why)
         return why;
-    if (!is_whole(j, &s)) {
+    if (!matmul_cuts_whole(s.tile_m, s.tile_n, s.sums, param(j->params, "DEPTH"), s.items)) {
         text_format(reason,
                     "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
                     "work-item",

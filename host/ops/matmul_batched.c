@@ -71,8 +71,7 @@ void matmul_batched_defines(const job *j, text *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const batched_plan x = matmul_batched_plan(j);
 
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+    matmul_defines_operands(p, out);
     text_format(out, " -DTILE_M=%zu -DTILE_N=%zu -DDEPTH=%zu -DROWS=%zu -DCOLUMNS=%zu", x.tile_m,
                 x.tile_n, x.depth, x.rows, x.columns);
     text_format(out, " -DPRODUCTS=%zu -DONCE=%d -DWHOLE=%d", x.products, x.once, x.whole);

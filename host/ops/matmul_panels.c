@@ -85,10 +85,8 @@ panels_share matmul_panels_share_split(const job *j)
 
 static void defines(const job *j, bool split, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
-
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DSPLIT=%d", p->trans_a, p->trans_b, split);
+    matmul_defines_operands(&j->problem->matmul, out);
+    text_format(out, " -DSPLIT=%d", split);
 }
 
 void matmul_panels_defines(const job *j, text *out)
@@ -147,9 +145,7 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
 
     step_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
-    out->dims = 3;
-    out->global[2] = split ? s->parts : matmul_batch(p);
-    out->local[2] = 1;
+    matmul_step_layers(out, split ? s->parts : matmul_batch(p));
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
     step_u32(out, (uint32_t)matmul_k_read(p));

@@ -43,9 +43,7 @@ void matmul_parts_arguments(const job *j, k_parts k, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    out->dims = 3;
-    out->global[2] = k.parts > 1 ? k.parts : matmul_batch(p);
-    out->local[2] = 1;
+    matmul_step_layers(out, k.parts > 1 ? k.parts : matmul_batch(p));
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
     step_u32(out, (uint32_t)matmul_k_read(p));

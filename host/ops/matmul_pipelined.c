@@ -39,11 +39,8 @@ static size_t local_bytes(const pipelined_plan *s, size_t real)
 /* Whether a tile is cut into whole warps, and brought in whole vectors. */
 static bool is_whole(const pipelined_plan *s)
 {
-    const uint32_t warp_m = s->sums == 128 ? 64 : 32, warp_n = s->sums == 32 ? 32 : 64;
-
-    return s->tile_m % warp_m == 0 && s->tile_n % warp_n == 0 && s->slices <= s->depth &&
-           (size_t)s->tile_m * s->depth % (4 * s->items) == 0 &&
-           (size_t)s->tile_n * s->depth % (4 * s->items) == 0;
+    return s->slices <= s->depth &&
+           matmul_cuts_whole(s->tile_m, s->tile_n, s->sums, s->depth, s->items);
 }
 
 static bool fits(const job *j, const pipelined_plan *s)
@@ -218,8 +215,7 @@ void matmul_pipelined_defines(const job *j, text *out)
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
     const bool splits = s.k.parts > 1;
 
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+    matmul_defines_operands(p, out);
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
                 matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
                 splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
@@ -227,9 +223,7 @@ void matmul_pipelined_defines(const job *j, text *out)
     /* A CPU's compiler takes its time over what it gains nothing by. */
     text_format(out, " -DUNROLL=%u -DARRAYS=%d", on_cpu(j) ? 1 : s.depth / s.slices,
                 on_cpu(j) ? 1 : 64);
-    for (size_t i = 0; i < ARRAY_COUNT(settled); i++)
-        if (param(j->params, matmul_pipelined_tunables[i].name) == 0)
-            text_format(out, " -D%s=%u", matmul_pipelined_tunables[i].name, settled[i]);
+    matmul_defines_settled(j, matmul_pipelined_tunables, settled, ARRAY_COUNT(settled), out);
     if (is_limited(j, &s))
         text_format(out, " -cl-nv-maxrregcount=%u", s.registers);
 }

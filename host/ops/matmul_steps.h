@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/sizes.h"
+#include "ops/groups.h"
 #include "ops/matmul_shape.h"
 #include "ops/variant.h"
 
@@ -17,6 +18,30 @@ static inline void matmul_defines_types(const tsr_matmul_problem *p, text *out)
     assert(p->layout == TSR_ROW_MAJOR && "column-major problems are normalized");
     real_defines(p->type, out);
     text_format(out, " -DFACTOR=%s -DRESULT=%s", names[p->type], names[matmul_type_c(p)]);
+}
+
+/* The same, and which operands are transposed. */
+static inline void matmul_defines_operands(const tsr_matmul_problem *p, text *out)
+{
+    matmul_defines_types(p, out);
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
+}
+
+/* The tunables that are 0, which leaves their value to the shape, as what it made of them. */
+static inline void matmul_defines_settled(const job *j, const tunable *tunables,
+                                          const uint32_t *values, size_t n, text *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (param(j->params, tunables[i].name) == 0)
+            text_format(out, " -D%s=%u", tunables[i].name, values[i]);
+}
+
+/* So many layers of a grid: products of a batch, or parts of k. */
+static inline void matmul_step_layers(step *s, size_t layers)
+{
+    s->dims = 3;
+    s->global[2] = layers;
+    s->local[2] = 1;
 }
 
 /* The arguments of A and B: array, offset, leading dimension. */
@@ -90,6 +115,29 @@ static inline double matmul_tiles_a_unit(const tsr_matmul_problem *p, const devi
            (double)matmul_batch(p) / (double)size_max(d->compute_units, 1);
 }
 
+/* Whether tiles of 128 x 128 fill the device, two groups on a unit. */
+static inline bool matmul_fills_large(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 128, 128) >= 1.5;
+}
+
+/* Whether tiles of 64 x 128 do, one group on a unit. */
+static inline bool matmul_fills_wide(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.9;
+}
+
+/* Whether `sums` outputs a work-item cut a tile into whole warps, and `items` work-items bring
+ * tiles `depth` along k in whole vectors. */
+static inline bool matmul_cuts_whole(size_t tile_m, size_t tile_n, size_t sums, size_t depth,
+                                     size_t items)
+{
+    const size_t warp_m = sums == 128 ? 64 : 32, warp_n = sums == 32 ? 32 : 64;
+
+    return tile_m % warp_m == 0 && tile_n % warp_n == 0 && tile_m * depth % (4 * items) == 0 &&
+           tile_n * depth % (4 * items) == 0;
+}
+
 /* NULL, or that a size exceeds what kernels index in 32 bits. */
 static inline const char *matmul_unsuited_indices(const tsr_matmul_problem *p, text *reason)
 {
@@ -143,6 +191,25 @@ static inline const char *matmul_unsuited_bytes(size_t bytes, size_t limit, text
         return NULL;
     text_format(reason, "it needs %zu bytes of local memory, and there are %zu", bytes, limit);
     return text_get(reason);
+}
+
+/* NULL, or why not: chains of multiply-adds in work-groups of x by y with `local` bytes of local
+ * memory. */
+static inline const char *matmul_unsuited_group(const job *j, size_t x, size_t y, size_t local,
+                                                text *reason)
+{
+    const char *why = matmul_unsuited_portable(j, reason);
+
+    if (!why)
+        why = matmul_unsuited_items(x * y, j->device->max_work_group, reason);
+    if (why)
+        return why;
+    if (x > group_limit(j->device, 0) || y > group_limit(j->device, 1)) {
+        text_format(reason, "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", x, y,
+                    group_limit(j->device, 0), group_limit(j->device, 1));
+        return text_get(reason);
+    }
+    return matmul_unsuited_bytes(local, j->device->local_memory, reason);
 }
 
 /* NULL, or that stages of so many bytes exceed the local memory that the device was seen to give.

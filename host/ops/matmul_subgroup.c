@@ -31,11 +31,9 @@ static void defines(const job *j, bool shfl, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DALIGNED_B=%d", p->trans_a, p->trans_b,
-                matmul_aligned(j, matmul_matrix_b(p)));
-    text_format(out, " -DSHFL=%d -DLOCAL=%u -DWIDTH=%zu", shfl, param(j->params, "GROUP"),
-                width_of(j, shfl));
+    matmul_defines_operands(p, out);
+    text_format(out, " -DALIGNED_B=%d -DSHFL=%d -DWIDTH=%zu", matmul_aligned(j, matmul_matrix_b(p)),
+                shfl, width_of(j, shfl));
 }
 
 void matmul_subgroup_defines(const job *j, text *out)
@@ -68,9 +66,7 @@ static bool launch(const job *j, bool shfl, size_t i, step *out)
         return false;
     step_launch_2d(out, 0, size_min(size_div_up(strips, teams), GROUPS_MAX) * items,
                    size_div_up(p->n, width_of(j, shfl)), items, 1);
-    out->dims = 3;
-    out->global[2] = matmul_batch(p);
-    out->local[2] = 1;
+    matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
     return true;

@@ -71,9 +71,9 @@ void matmul_tensor_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    matmul_defines_types(p, out);
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DFORMAT=%u -DSTAGED_A=%d -DSTAGED_B=%d",
-                p->trans_a, p->trans_b, format(p), source_a(p).staged, source_b(p).staged);
+    matmul_defines_operands(p, out);
+    text_format(out, " -DFORMAT=%u -DSTAGED_A=%d -DSTAGED_B=%d", format(p), source_a(p).staged,
+                source_b(p).staged);
 }
 
 const char *matmul_tensor_unsuited(const job *j, text *reason)

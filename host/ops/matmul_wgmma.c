@@ -26,6 +26,26 @@ static size_t tile_n(const job *j)
     return products(&j->problem->matmul) == 3 ? 128 : param(j->params, "TILE_N");
 }
 
+/* Rows of a tile.  Where it is not told: the larger, which takes less traffic, unless more groups
+ * of the smaller end sooner on the units there are. */
+static size_t tile_m(const job *j)
+{
+    /* Of a tile of 256 rows, in times of one of 128: B passes once for both halves. */
+    static const double large_time = 1.9;
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t told = param(j->params, "TILE_M"), n = tile_n(j);
+    const size_t units = size_max(j->device->compute_units, 1);
+    size_t large, small;
+
+    if (told)
+        return told;
+    if (n > 128) /* the registers hold no more sums */
+        return 128;
+    large = size_div_up(size_div_up(p->m, 256) * size_div_up(p->n, n), units);
+    small = size_div_up(size_div_up(p->m, 128) * size_div_up(p->n, n), units);
+    return large_time * (double)large < (double)small ? 256 : 128;
+}
+
 /* The packed operands, and where they lie in the workspace, in bytes. */
 typedef struct packing {
     size_t tile_m, tile_n;
@@ -46,7 +66,7 @@ static packing packing_of(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t block_k = products(p) == 3 ? 16 : 32;
-    packing x = {.tile_m = param(j->params, "TILE_M"), .tile_n = tile_n(j)};
+    packing x = {.tile_m = tile_m(j), .tile_n = tile_n(j)};
 
     x.rows = size_div_up(p->m, x.tile_m);
     x.columns = size_div_up(p->n, x.tile_n);
@@ -72,6 +92,8 @@ void matmul_wgmma_defines(const job *j, text *out)
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d",
                 p->trans_a, p->trans_b, products(p), along(matmul_matrix_a(p)),
                 along(matmul_matrix_b(p)));
+    if (param(j->params, "TILE_M") == 0)
+        text_format(out, " -DTILE_M=%zu", tile_m(j));
     if (products(p) == 3)
         text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
@@ -81,11 +103,10 @@ static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t local =
-        param(j->params, "STAGES") * (param(j->params, "TILE_M") + tile_n(j)) * ROW_BYTES +
-        ALIGNMENT;
+        param(j->params, "STAGES") * (tile_m(j) + tile_n(j)) * ROW_BYTES + ALIGNMENT;
     const char *why;
 
-    if (param(j->params, "TILE_M") + tile_n(j) > 384)
+    if (tile_m(j) + tile_n(j) > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     why = matmul_unsuited_local(j, local, reason);
     if (why)

@@ -64,7 +64,6 @@ static double size_of(const copy *c)
     return c->made ? (double)c->lines * (double)c->pitch * sizeof(float) : 0;
 }
 
-/* The copies to be made: none where they would take too much. */
 /* Whether the device holds copies beside the matrices. */
 static bool fit_beside(const job *j, const copies *s)
 {
@@ -75,6 +74,7 @@ static bool fit_beside(const job *j, const copies *s)
            (double)j->device->global_memory;
 }
 
+/* The copies to be made: none where they would take too much. */
 static copies copies_of(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;

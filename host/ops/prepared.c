@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Calls that a session keeps, and commands of one call. */
-enum { CALLS_KEPT = 8, STEPS_KEPT = 64 };
+enum { CALLS_KEPT = 8, STEPS_KEPT = 512 };
 
 typedef struct kept_call {
     problem problem;

@@ -11,99 +11,56 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/sort_fused.h"
+#include "ops/sort_item_vectors.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
+#include "ops/sort_steps.h"
+#include "ops/sort_top.h"
 #include "ops/variant.h"
-
-/* Positions in kernels with a 32-bit index, up to the end of the last tile or block. */
-#define POSITIONS_32 ((size_t)1 << 31)
-
-/* ---- what the variants on a device share ------------------------------------------------- */
-
-static const char *kernel_type(tsr_type type)
-{
-    switch (type) {
-    case TSR_I32:
-        return "int";
-    case TSR_U32:
-        return "uint";
-    case TSR_I64:
-        return "long";
-    case TSR_U64:
-        return "ulong";
-    case TSR_F32:
-        return "float";
-    default:
-        return "double";
-    }
-}
-
-static void key_defines(const job *j, text *out)
-{
-    const tsr_sort_problem *s = &j->problem->sort;
-
-    text_format(out, " -DKEY=%s -DDESCENDING=%d -DWITH_INDEX=%d", kernel_type(s->type),
-                s->descending, s->argsort);
-}
-
-/* One key is sorted, but its index is still to be written. */
-static bool nothing_to_do(const tsr_sort_problem *s)
-{
-    return s->n == 0 || (s->n == 1 && !s->argsort);
-}
-
-/* The array, its index and where they start.  Kernels without an index get the keys in its
- * place, and leave them alone. */
-static void step_sequence(step *out, const tsr_sort_problem *s)
-{
-    step_operand(out, 0);
-    step_operand(out, s->argsort ? 1 : 0);
-    step_u64(out, s->offset_keys);
-    step_u64(out, s->argsort ? s->offset_index : 0);
-}
-
-/* Work-items needed where a block of `held * stride` positions takes `stride` of them.  The last
- * block has nothing to exchange unless it reaches beyond its first `stride` positions. */
-static size_t exchange_items(size_t n, size_t stride, size_t held)
-{
-    const size_t block = stride * held;
-
-    return n / block * stride + (n % block > stride ? stride : 0);
-}
 
 /* ---- naive ------------------------------------------------------------------------------- */
 
-enum { NAIVE_IOTA, NAIVE_EXCHANGE, NAIVE_GROUP = 256 };
+enum { NAIVE_IOTA, NAIVE_EXCHANGE, NAIVE_KEEP, NAIVE_GROUP = 256 };
 
 static void naive_launch(const job *j, unsigned entry, size_t items, step *out)
 {
     const size_t local = group_fit(j->device, 0, NAIVE_GROUP);
 
-    step_launch_1d(out, entry, size_round_up(items, local), local);
+    sort_launch_rows(&j->problem->sort, entry, items, local, out);
 }
 
-static bool naive_step(const job *j, size_t i, step *out)
+static const char *naive_unsuited(const job *j, text *reason)
+{
+    return sort_groups_unsuited(&j->problem->sort, group_fit(j->device, 0, NAIVE_GROUP), reason);
+}
+
+static bool naive_keys_step(const job *j, size_t i, step *out)
 {
     const tsr_sort_problem *s = &j->problem->sort;
 
-    if (nothing_to_do(s))
+    if (sort_is_done(s))
         return false;
-    if (s->argsort && i-- == 0) {
+    if (sort_with_index(s) && i-- == 0) {
         naive_launch(j, NAIVE_IOTA, s->n, out);
-        step_operand(out, 1);
-        step_u64(out, s->offset_index);
+        sort_step_index(out, s);
+        step_u64(out, s->argsort ? s->offset_index : 0);
         step_u64(out, s->n);
+        step_u32(out, (uint32_t)sort_rows(s));
+        sort_step_moves(out, s, s->n, sizeof(int64_t));
         return true;
     }
     for (size_t stage = 1, half = 1; half < s->n; stage++, half *= 2) {
         if (i < stage) {
-            const size_t stride = half >> i;
+            const size_t stride = half >> i, pairs = sort_exchange_items(s->n, stride, 2);
 
-            naive_launch(j, NAIVE_EXCHANGE, exchange_items(s->n, stride, 2), out);
-            step_sequence(out, s);
+            naive_launch(j, NAIVE_EXCHANGE, pairs, out);
+            sort_step_sequence(out, s);
             step_u64(out, s->n);
             step_u64(out, stride);
             step_u32(out, i == 0);
+            step_u32(out, (uint32_t)sort_rows(s));
+            sort_step_moves(out, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
             return true;
         }
         i -= stage;
@@ -111,9 +68,14 @@ static bool naive_step(const job *j, size_t i, step *out)
     return false;
 }
 
+static bool naive_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, naive_keys_step, NAIVE_KEEP, out);
+}
+
 /* ---- two-phase, two-phase-registers: tiles in local memory ------------------------------- */
 
-enum { TWO_PHASE_TILE, TWO_PHASE_PASS, TWO_PHASE_MERGE };
+enum { TWO_PHASE_TILE, TWO_PHASE_PASS, TWO_PHASE_MERGE, TWO_PHASE_KEEP };
 
 /* How a variant splits the network. */
 typedef struct tiling {
@@ -122,16 +84,16 @@ typedef struct tiling {
     size_t stages; /* sub-stages in a global launch */
 } tiling;
 
-static const char *tiling_unsuited(const job *j, tiling t, text *reason)
+/* Why the device has no room for a tile, or its work-group. */
+static const char *tile_unsuited(const job *j, tiling t, text *reason)
 {
     const tsr_sort_problem *s = &j->problem->sort;
-    const size_t index = s->argsort ? t.tile : 1; /* as TILE_INDICES */
-    const size_t local = t.tile * tsr_type_size(s->type) + index * sizeof(int64_t);
+    const size_t index = sort_with_index(s) ? t.tile : 1; /* as TILE_INDICES */
+    const size_t keys = size_round_up(t.tile * tsr_type_size(s->type), sizeof(int64_t));
+    const size_t local = keys + index * sizeof(int64_t);
     const size_t limit = group_limit(j->device, 0);
 
-    if (s->n > POSITIONS_32)
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", POSITIONS_32, s->n);
-    else if (t.group > limit)
+    if (t.group > limit)
         text_format(reason, "it needs work-groups of %zu, and the device has at most %zu", t.group,
                     limit);
     else if (local > j->device->local_memory)
@@ -142,25 +104,46 @@ static const char *tiling_unsuited(const job *j, tiling t, text *reason)
     return text_get(reason);
 }
 
+static const char *tiling_unsuited(const job *j, tiling t, text *reason)
+{
+    const tsr_sort_problem *s = &j->problem->sort;
+
+    if (s->n > SORT_POSITIONS_32) {
+        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                    s->n);
+        return text_get(reason);
+    }
+    if (tile_unsuited(j, t, reason))
+        return text_get(reason);
+    return sort_groups_unsuited(s, t.group, reason);
+}
+
 /* A work-group per started tile. */
 static void launch_tiles(const tsr_sort_problem *s, unsigned entry, tiling t, step *out)
 {
-    step_launch_1d(out, entry, size_div_up(s->n, t.tile) * t.group, t.group);
-    step_sequence(out, s);
+    sort_launch_rows(s, entry, size_div_up(s->n, t.tile) * t.group, t.group, out);
+    sort_step_sequence(out, s);
     step_u32(out, (uint32_t)s->n);
+    step_u32(out, (uint32_t)sort_rows(s));
+    /* The first launch has no index to read yet. */
+    sort_step_moves(out, s, s->n,
+                    (entry == TWO_PHASE_TILE ? tsr_type_size(s->type) : sort_element_bytes(s)) +
+                        sort_element_bytes(s));
 }
 
 /* Pass `pass` of the stage that merges runs into runs of `size` keys. */
 static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t pass, step *out)
 {
     const size_t stride = size >> t.stages * (pass + 1);
-    const size_t items = exchange_items(s->n, stride, (size_t)1 << t.stages);
+    const size_t items = sort_exchange_items(s->n, stride, (size_t)1 << t.stages);
 
-    step_launch_1d(out, TWO_PHASE_PASS, size_round_up(items, t.group), t.group);
-    step_sequence(out, s);
+    sort_launch_rows(s, TWO_PHASE_PASS, items, t.group, out);
+    sort_step_sequence(out, s);
     step_u32(out, (uint32_t)s->n);
     step_u32(out, (uint32_t)stride);
     step_u32(out, pass == 0);
+    step_u32(out, (uint32_t)sort_rows(s));
+    sort_step_moves(out, s, size_min(items << t.stages, s->n), 2 * sort_element_bytes(s));
 }
 
 /* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
@@ -168,7 +151,7 @@ static bool tiling_step(const job *j, tiling t, size_t i, step *out)
 {
     const tsr_sort_problem *s = &j->problem->sort;
 
-    if (nothing_to_do(s))
+    if (sort_is_done(s))
         return false;
     if (i-- == 0) {
         launch_tiles(s, TWO_PHASE_TILE, t, out);
@@ -213,9 +196,14 @@ static const char *two_phase_unsuited(const job *j, text *reason)
     return tiling_unsuited(j, two_phase_tiling(j), reason);
 }
 
-static bool two_phase_step(const job *j, size_t i, step *out)
+static bool two_phase_keys_step(const job *j, size_t i, step *out)
 {
     return tiling_step(j, two_phase_tiling(j), i, out);
+}
+
+static bool two_phase_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, two_phase_keys_step, TWO_PHASE_KEEP, out);
 }
 
 static const tunable two_phase_registers_tunables[] = {
@@ -241,9 +229,57 @@ static const char *two_phase_registers_unsuited(const job *j, text *reason)
     return tiling_unsuited(j, two_phase_registers_tiling(j), reason);
 }
 
-static bool two_phase_registers_step(const job *j, size_t i, step *out)
+static bool two_phase_registers_keys_step(const job *j, size_t i, step *out)
 {
     return tiling_step(j, two_phase_registers_tiling(j), i, out);
+}
+
+static bool two_phase_registers_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, two_phase_registers_keys_step, TWO_PHASE_KEEP, out);
+}
+
+/* ---- rows: many rows in a tile of local memory ------------------------------------------- */
+
+enum { ROWS_TILE, ROWS_KEEP };
+
+static const char *rows_unsuited(const job *j, text *reason)
+{
+    const tsr_sort_problem *s = &j->problem->sort;
+    const tiling t = two_phase_tiling(j);
+
+    if (s->n > t.tile) {
+        text_format(reason, "a row has to fit in its tile: at most %zu keys, not %zu", t.tile,
+                    s->n);
+        return text_get(reason);
+    }
+    if (tile_unsuited(j, t, reason))
+        return text_get(reason);
+    return s->value_bytes
+               ? sort_groups_unsuited(s, group_fit(j->device, 0, SORT_VALUES_GROUP), reason)
+               : NULL;
+}
+
+static bool rows_keys_step(const job *j, size_t i, step *out)
+{
+    const tsr_sort_problem *s = &j->problem->sort;
+    const tiling t = two_phase_tiling(j);
+    const uint32_t shift = size_log2_up(s->n);
+
+    if (i > 0 || sort_is_done(s))
+        return false;
+    step_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), t.tile >> shift) * t.group, t.group);
+    sort_step_sequence(out, s);
+    step_u32(out, (uint32_t)s->n);
+    step_u32(out, shift);
+    step_u64(out, sort_rows(s));
+    sort_step_moves(out, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
+    return true;
+}
+
+static bool rows_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, rows_keys_step, ROWS_KEEP, out);
 }
 
 /* ---- the host ---------------------------------------------------------------------------- */
@@ -286,21 +322,73 @@ static tsr_status qsort_pairs(const tsr_sort_problem *s, unsigned char *keys, in
     return TSR_OK;
 }
 
+/* Put values into the order of an index. */
+static tsr_status gather_host(const tsr_sort_problem *s, const int64_t *index,
+                              unsigned char *values, tsr_error *err)
+{
+    const size_t bytes = s->value_bytes;
+    unsigned char *copy = malloc(s->n * bytes);
+
+    if (!copy)
+        return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for a copy of %zu values of %zu bytes",
+                        s->n, bytes);
+    memcpy(copy, values, s->n * bytes);
+    for (size_t i = 0; i < s->n; i++)
+        memcpy(values + i * bytes, copy + (size_t)index[i] * bytes, bytes);
+    free(copy);
+    return TSR_OK;
+}
+
+/* values is NULL where there are none, index where nobody asks for it. */
+static tsr_status qsort_indexed(const tsr_sort_problem *s, unsigned char *keys, int64_t *index,
+                                unsigned char *values, tsr_error *err)
+{
+    int64_t *own = index ? NULL : malloc(s->n * sizeof(*own));
+    tsr_status st;
+
+    if (!index && !own)
+        return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for the order of %zu keys", s->n);
+    st = qsort_pairs(s, keys, index ? index : own, err);
+    if (st == TSR_OK && values)
+        st = gather_host(s, index ? index : own, values, err);
+    free(own);
+    return st;
+}
+
+static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
+{
+    const size_t bytes = tsr_type_size(s->type);
+
+    qsort(keys, s->n, bytes, sort_comparator(s->type));
+    if (s->descending)
+        reverse(keys, s->n, bytes);
+}
+
 static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
     const size_t bytes = tsr_type_size(s->type);
-    unsigned char *keys;
+    unsigned char *keys, *values = NULL;
+    int64_t *index = NULL;
+    tsr_status st = TSR_OK;
 
-    if (nothing_to_do(s))
+    if (sort_is_done(s))
         return TSR_OK;
     keys = (unsigned char *)operands[0] + s->offset_keys * bytes;
     if (s->argsort)
-        return qsort_pairs(s, keys, (int64_t *)operands[1] + s->offset_index, err);
-    qsort(keys, s->n, bytes, sort_comparator(s->type));
-    if (s->descending)
-        reverse(keys, s->n, bytes);
-    return TSR_OK;
+        index = (int64_t *)operands[1] + s->offset_index;
+    if (s->value_bytes)
+        values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
+    for (size_t row = 0; row < sort_rows(s) && st == TSR_OK; row++) {
+        if (index || values)
+            st = qsort_indexed(s, keys, index, values, err);
+        else
+            qsort_keys(s, keys);
+        keys += s->n * bytes;
+        index = index ? index + s->n : NULL;
+        values = values ? values + s->n * s->value_bytes : NULL;
+    }
+    return st;
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -315,44 +403,157 @@ static const variant variants[] = {
         .name = "naive",
         .idea = "bitonic network in global memory: one launch per sub-stage",
         .source = "sort_naive.cl",
-        .entries = {"sort_naive_iota", "sort_naive_exchange"},
+        .entries = {"sort_naive_iota", "sort_naive_exchange", "sort_values_keep",
+                    "sort_values_gather"},
         .build = "",
-        .defines = key_defines,
+        .defines = sort_key_defines,
+        .unsuited = naive_unsuited,
+        .workspace = sort_values_workspace,
         .step = naive_step,
     },
     {
         .name = "two-phase",
         .idea = "all short strides of a stage in one launch, in a tile of local memory",
         .source = "sort_two_phase.cl",
-        .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge"},
+        .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge",
+                    "sort_values_keep", "sort_values_gather"},
         .build = "",
         .tunables = two_phase_tunables,
         .tunable_count = ARRAY_COUNT(two_phase_tunables),
-        .defines = key_defines,
+        .defines = sort_key_defines,
         .unsuited = two_phase_unsuited,
+        .workspace = sort_values_workspace,
         .step = two_phase_step,
     },
     {
         .name = "two-phase-registers",
         .idea = "several sub-stages for each read, in registers, of global and of local memory",
         .source = "sort_registers.cl",
-        .entries = {"sort_registers_tile", "sort_registers_pass", "sort_registers_merge"},
+        .entries = {"sort_registers_tile", "sort_registers_pass", "sort_registers_merge",
+                    "sort_values_keep", "sort_values_gather"},
         .build = "",
         .tunables = two_phase_registers_tunables,
         .tunable_count = ARRAY_COUNT(two_phase_registers_tunables),
-        .defines = key_defines,
+        .defines = sort_key_defines,
         .unsuited = two_phase_registers_unsuited,
+        .workspace = sort_values_workspace,
         .step = two_phase_registers_step,
+    },
+    {
+        .name = "fused-passes",
+        .idea = "nine and more sub-stages for each read: keys change hands in local memory",
+        .source = "sort_fused.cl",
+        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
+                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
+                    "sort_values_gather"},
+        .build = "",
+        .tunables = sort_fused_tunables,
+        .tunable_count = FUSED_TUNABLES,
+        .defines = sort_fused_defines,
+        .unsuited = sort_fused_unsuited,
+        .workspace = sort_values_workspace,
+        .step = sort_fused_step,
+    },
+    {
+        .name = "fused-passes-warp",
+        .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
+        .source = "sort_fused.cl",
+        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
+                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
+                    "sort_values_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_fused_tunables,
+        .tunable_count = FUSED_TUNABLES,
+        .defines = sort_fused_defines_warp,
+        .unsuited = sort_fused_unsuited_warp,
+        .workspace = sort_values_workspace,
+        .step = sort_fused_step_warp,
+    },
+    {
+        .name = "fused-passes-shfl",
+        .idea = "within a warp, keys of the first stages change hands without local memory",
+        .source = "sort_fused.cl",
+        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
+                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
+                    "sort_values_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_fused_tunables,
+        .tunable_count = FUSED_TUNABLES_SHUFFLES,
+        .defines = sort_fused_defines_shfl,
+        .unsuited = sort_fused_unsuited_warp,
+        .workspace = sort_values_workspace,
+        .step = sort_fused_step_warp,
+    },
+    {
+        .name = "item-vectors",
+        .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
+        .source = "sort_item_vectors.cl",
+        .entries = {"sort_item_vectors_block", "sort_item_vectors_pass", "sort_item_vectors_merge"},
+        .build = "",
+        .tunables = sort_item_vectors_tunables,
+        .tunable_count = ITEM_VECTORS_TUNABLES,
+        .defines = sort_item_vectors_defines,
+        .unsuited = sort_item_vectors_unsuited,
+        .step = sort_item_vectors_step,
+    },
+    {
+        .name = "rows",
+        .idea = "many short rows at once: each work-group sorts all that a tile holds",
+        .source = "sort_rows.cl",
+        .entries = {"sort_rows_tile", "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .tunables = two_phase_tunables,
+        .tunable_count = ARRAY_COUNT(two_phase_tunables),
+        .defines = sort_key_defines,
+        .unsuited = rows_unsuited,
+        .workspace = sort_values_workspace,
+        .step = rows_step,
+    },
+    {
+        .name = "rows-held",
+        .idea = "short rows in registers, handed on in local memory between strides",
+        .source = "sort_rows_held.cl",
+        .entries = {"sort_rows_held_tile", "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .tunables = sort_held_rows_tunables,
+        .tunable_count = HELD_ROWS_TUNABLES,
+        .defines = sort_held_rows_defines,
+        .unsuited = sort_held_rows_unsuited,
+        .workspace = sort_values_workspace,
+        .step = sort_held_rows_step,
+    },
+    {
+        .name = "rows-warp",
+        .idea = "a row belongs to a warp or less, which waits for nobody else",
+        .source = "sort_rows_held.cl",
+        .entries = {"sort_rows_held_tile", "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX,
+        .tunables = sort_held_rows_tunables,
+        .tunable_count = HELD_ROWS_TUNABLES,
+        .defines = sort_held_rows_defines_warp,
+        .unsuited = sort_held_rows_unsuited_warp,
+        .workspace = sort_values_workspace,
+        .step = sort_held_rows_step,
+    },
+    {
+        .name = "top-tiles",
+        .idea = "the first keys alone: each tile keeps as many, until one tile is left",
+        .source = "sort_top.cl",
+        .entries = {"sort_top_tile", "sort_top_gather", "sort_top_put"},
+        .build = "",
+        .tunables = sort_top_tunables,
+        .tunable_count = TOP_TUNABLES,
+        .defines = sort_top_defines,
+        .unsuited = sort_top_unsuited,
+        .workspace = sort_top_workspace,
+        .step = sort_top_step,
     },
 };
 
 /* ---- the operation ----------------------------------------------------------------------- */
-
-static bool is_key_type(tsr_type type)
-{
-    return type == TSR_I32 || type == TSR_U32 || type == TSR_I64 || type == TSR_U64 ||
-           type == TSR_F32 || type == TSR_F64;
-}
 
 static tsr_status check_extent(const char *what, size_t n, size_t offset, size_t bytes,
                                tsr_error *err)
@@ -366,21 +567,42 @@ static tsr_status check_extent(const char *what, size_t n, size_t offset, size_t
     return TSR_OK;
 }
 
+static tsr_status check_values(const tsr_sort_problem *s, tsr_error *err)
+{
+    const size_t bytes = s->value_bytes;
+
+    if (bytes > 16 || (bytes & (bytes - 1)))
+        return tsr_fail(err, TSR_EINVAL, 0, "sort: takes values of 1, 2, 4, 8 or 16 bytes, not %zu",
+                        bytes);
+    /* The workspace holds a copy of them behind their index. */
+    if (sort_keys(s) > SIZE_MAX / (2 * (sizeof(int64_t) + 16)))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "sort: %zu values of %zu bytes with their index exceed what memory can "
+                        "address",
+                        sort_keys(s), bytes);
+    return check_extent("values", sort_keys(s), s->offset_values, bytes, err);
+}
+
 static tsr_status check(const problem *p, tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
     tsr_status st;
+    size_t keys;
 
     if ((unsigned)s->type >= TSR_TYPE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "sort: there is no type %d", (int)s->type);
-    if (!is_key_type(s->type))
+    if (!sort_takes(s->type))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "sort: takes int32, uint32, int64, uint64, float32 or float64, not %s",
+                        "sort: takes int8 to int64, uint8 to uint64, float16, float32 or float64, "
+                        "not %s",
                         tsr_type_name(s->type));
-    st = check_extent("keys", s->n, s->offset_keys, tsr_type_size(s->type), err);
+    if (!size_mul(s->n, sort_rows(s), &keys))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "sort: %zu rows of %zu keys exceed what memory can address", s->rows, s->n);
+    st = check_extent("keys", keys, s->offset_keys, tsr_type_size(s->type), err);
     if (st == TSR_OK && s->argsort)
-        st = check_extent("indices", s->n, s->offset_index, sizeof(int64_t), err);
-    return st;
+        st = check_extent("indices", keys, s->offset_index, sizeof(int64_t), err);
+    return st == TSR_OK && s->value_bytes ? check_values(s, err) : st;
 }
 
 /* Bytes up to the end of the last element; 0 where there is none. */
@@ -389,6 +611,13 @@ static size_t used_bytes(size_t n, size_t offset, size_t element)
     return n ? (offset + n) * element : 0;
 }
 
+/* Values are bytes: an integer type of that size, or one that they are two of. */
+static tsr_type value_type(size_t bytes)
+{
+    return bytes == 1 ? TSR_U8 : bytes == 2 ? TSR_U16 : bytes == 4 ? TSR_U32 : TSR_U64;
+}
+
+/* The index has no bytes where values alone need it, and the workspace has one. */
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = &p->sort;
@@ -397,39 +626,56 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
                        .type = s->type,
                        .access = ACCESS_READ_WRITE,
                        .begin = s->offset_keys * tsr_type_size(s->type),
-                       .bytes = used_bytes(s->n, s->offset_keys, tsr_type_size(s->type))};
-    if (!s->argsort)
+                       .bytes = used_bytes(sort_keys(s), s->offset_keys, tsr_type_size(s->type))};
+    if (!sort_with_index(s))
         return 1;
-    out[1] = (operand){.name = "index",
-                       .type = TSR_I64,
-                       .access = ACCESS_WRITE,
-                       .begin = s->offset_index * sizeof(int64_t),
-                       .bytes = used_bytes(s->n, s->offset_index, sizeof(int64_t)),
-                       .whole = s->offset_index == 0};
-    return 2;
+    out[1] = (operand){
+        .name = "index",
+        .type = TSR_I64,
+        .access = ACCESS_WRITE,
+        .begin = s->argsort ? s->offset_index * sizeof(int64_t) : 0,
+        .bytes = used_bytes(s->argsort ? sort_keys(s) : 0, s->offset_index, sizeof(int64_t)),
+        .whole = s->offset_index == 0 && sort_top(s) == s->n};
+    if (!s->value_bytes)
+        return 2;
+    out[2] = (operand){.name = "values",
+                       .type = value_type(s->value_bytes),
+                       .access = ACCESS_READ_WRITE,
+                       .begin = s->offset_values * s->value_bytes,
+                       .bytes = used_bytes(sort_keys(s), s->offset_values, s->value_bytes)};
+    return 3;
 }
 
 static double work(const problem *p)
 {
-    return (double)p->sort.n;
+    return (double)sort_keys(&p->sort);
 }
 
 static double bytes(const problem *p)
 {
-    const size_t key = 2 * tsr_type_size(p->sort.type);
+    const tsr_sort_problem *s = &p->sort;
+    const size_t key = tsr_type_size(s->type);
+    const size_t kept = key + 2 * s->value_bytes + (s->argsort ? sizeof(int64_t) : 0);
 
-    return (double)p->sort.n * (double)(key + (p->sort.argsort ? sizeof(int64_t) : 0));
+    return (double)sort_rows(s) * ((double)s->n * (double)key + (double)sort_top(s) * (double)kept);
 }
 
 static void describe(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
 
+    if (s->top)
+        text_format(out, "first %zu of %s", sort_top(s), sort_rows(s) > 1 ? "each of " : "");
+    if (sort_rows(s) > 1)
+        text_format(out, "%zu rows of ", sort_rows(s));
     text_format(out, "%zu %s%s%s", s->n, tsr_type_name(s->type), s->argsort ? " argsort" : "",
                 s->descending ? " descending" : "");
+    if (s->value_bytes)
+        text_format(out, " with %zu-byte values", s->value_bytes);
 }
 
-/* The direction costs nothing; the bytes that move and the number of stages do. */
+/* The direction costs nothing; the bytes that move in the network and the number of stages do. With
+ * values they are those of an argsort.  Of several rows it is the length that counts. */
 static void classify(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
@@ -437,27 +683,51 @@ static void classify(const problem *p, text *out)
 
     while (exponent < 64 && s->n >> exponent)
         exponent += 4;
-    text_format(out, "%zu-byte%s below 2^%u", tsr_type_size(s->type), s->argsort ? " argsort" : "",
-                exponent);
+    text_format(out, "%zu-byte%s%s%s below 2^%u", tsr_type_size(s->type),
+                sort_with_index(s) ? " argsort" : "", sort_rows(s) > 1 ? " rows" : "",
+                s->top ? " top" : "", exponent);
 }
+
+/* Shorter rows leave most lanes of a work-item's vectors idle: several to a tile are faster. */
+enum { VECTORS_ROW = 16 };
+
+/* Up to this many keys, on GPUs, `rows` and `two-phase-registers` take one tile with their default
+ * tunables; above, passes over memory count. */
+enum { SHORT_KEYS = 2048 };
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
+    size_t n = 0;
 
-    (void)p;
     if (d->kind == DEVICE_HOST) {
         out[0] = "qsort";
         return 1;
     }
+    if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
+        out[n++] = "item-vectors";
+    /* Rows that a tile holds several of are better sorted together. */
+    if (p->sort.top && p->sort.n > SHORT_KEYS)
+        out[n++] = "top-tiles";
+    if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
+        if (d->kind == DEVICE_GPU) {
+            out[n++] = "rows-warp";
+            out[n++] = "rows-held";
+        }
+        out[n++] = "rows";
+    }
+    if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS && sort_fused_takes(&p->sort)) {
+        out[n++] = "fused-passes-warp";
+        out[n++] = "fused-passes";
+    }
     for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)
-        out[i] = on_device[i];
-    return ARRAY_COUNT(on_device);
+        out[n++] = on_device[i];
+    return n;
 }
 
 const operation operation_sort = {
     .name = "sort",
-    .idea = "keys in order, and with argsort the positions they came from",
+    .idea = "keys in order, with them their values, and by argsort the positions they came from",
     .rate = "Mkeys/s",
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
+
 static int compare_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
@@ -12,6 +14,26 @@ static int compare_i64(int64_t a, int64_t b)
 static int compare_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
+}
+
+static int key_i8(const void *a, const void *b)
+{
+    return compare_i64(*(const int8_t *)a, *(const int8_t *)b);
+}
+
+static int key_u8(const void *a, const void *b)
+{
+    return compare_u64(*(const uint8_t *)a, *(const uint8_t *)b);
+}
+
+static int key_i16(const void *a, const void *b)
+{
+    return compare_i64(*(const int16_t *)a, *(const int16_t *)b);
+}
+
+static int key_u16(const void *a, const void *b)
+{
+    return compare_u64(*(const uint16_t *)a, *(const uint16_t *)b);
 }
 
 static int key_i32(const void *a, const void *b)
@@ -53,6 +75,17 @@ static int compare_nans(bool a_nan, bool a_sign, uint64_t a_bits, bool b_nan, bo
     return a_sign ? compare_u64(b_bits, a_bits) : compare_u64(a_bits, b_bits);
 }
 
+/* Widening is exact; NaNs keep their sign. */
+static int key_f16(const void *a, const void *b)
+{
+    const uint16_t x_bits = *(const uint16_t *)a, y_bits = *(const uint16_t *)b;
+    const float x = half_to_float(x_bits), y = half_to_float(y_bits);
+
+    if (!isnan(x) && !isnan(y))
+        return compare_numbers((double)x, (double)y);
+    return compare_nans(isnan(x), signbit(x) != 0, x_bits, isnan(y), signbit(y) != 0, y_bits);
+}
+
 static int key_f32(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
@@ -83,6 +116,31 @@ static int then_index(int by_key, const void *a, const void *b)
     if (by_key)
         return by_key;
     return compare_i64(((const sort_pair *)a)->index, ((const sort_pair *)b)->index);
+}
+
+static int pair_i8(const void *a, const void *b)
+{
+    return then_index(key_i8(a, b), a, b);
+}
+
+static int pair_u8(const void *a, const void *b)
+{
+    return then_index(key_u8(a, b), a, b);
+}
+
+static int pair_i16(const void *a, const void *b)
+{
+    return then_index(key_i16(a, b), a, b);
+}
+
+static int pair_u16(const void *a, const void *b)
+{
+    return then_index(key_u16(a, b), a, b);
+}
+
+static int pair_f16(const void *a, const void *b)
+{
+    return then_index(key_f16(a, b), a, b);
 }
 
 static int pair_i32(const void *a, const void *b)
@@ -118,10 +176,18 @@ static int pair_f64(const void *a, const void *b)
 static const struct {
     key_comparator key, pair;
 } comparators[TSR_TYPE_COUNT] = {
-    [TSR_I32] = {key_i32, pair_i32}, [TSR_U32] = {key_u32, pair_u32},
-    [TSR_I64] = {key_i64, pair_i64}, [TSR_U64] = {key_u64, pair_u64},
-    [TSR_F32] = {key_f32, pair_f32}, [TSR_F64] = {key_f64, pair_f64},
+    [TSR_I8] = {key_i8, pair_i8},    [TSR_U8] = {key_u8, pair_u8},
+    [TSR_I16] = {key_i16, pair_i16}, [TSR_U16] = {key_u16, pair_u16},
+    [TSR_F16] = {key_f16, pair_f16}, [TSR_I32] = {key_i32, pair_i32},
+    [TSR_U32] = {key_u32, pair_u32}, [TSR_I64] = {key_i64, pair_i64},
+    [TSR_U64] = {key_u64, pair_u64}, [TSR_F32] = {key_f32, pair_f32},
+    [TSR_F64] = {key_f64, pair_f64},
 };
+
+bool sort_takes(tsr_type type)
+{
+    return (unsigned)type < TSR_TYPE_COUNT && comparators[type].key;
+}
 
 key_comparator sort_comparator(tsr_type type)
 {

@@ -14,12 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tessera/types.h"
+#include "tessera/sort.h"
 
 /** Compares two keys for qsort: negative, 0 or positive; 0 for equal bits alone. */
 typedef int (*key_comparator)(const void *, const void *);
 
-/** The ascending order of a key type. */
+/** Rows of a problem; 0 counts as 1. */
+static inline size_t sort_rows(const tsr_sort_problem *s)
+{
+    return s->rows ? s->rows : 1;
+}
+
+/** Keys of all rows; the problem is checked, so this fits. */
+static inline size_t sort_keys(const tsr_sort_problem *s)
+{
+    return s->n * sort_rows(s);
+}
+
+/** Keys of each row that are wanted: all, or the first ones of the sorted order. */
+static inline size_t sort_top(const tsr_sort_problem *s)
+{
+    return s->top && s->top < s->n ? s->top : s->n;
+}
+
+/** Whether keys of a type are sorted: all types but bfloat16. */
+bool sort_takes(tsr_type type);
+
+/** The ascending order of a key type that sort_takes. */
 key_comparator sort_comparator(tsr_type type);
 
 /** A key with the position it came from; the key, of whichever type, comes first. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/half.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "ops/findings.h"
@@ -18,15 +19,58 @@ enum { REFERENCE_MAX = 1 << 20 };
 /* Bits of element i, zero-extended. */
 static uint64_t bits_get(tsr_type type, const void *array, size_t i)
 {
-    return tsr_type_size(type) == 8 ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
+    switch (tsr_type_size(type)) {
+    case 1:
+        return ((const uint8_t *)array)[i];
+    case 2:
+        return ((const uint16_t *)array)[i];
+    case 4:
+        return ((const uint32_t *)array)[i];
+    default:
+        return ((const uint64_t *)array)[i];
+    }
 }
 
 static void bits_set(tsr_type type, void *array, size_t i, uint64_t bits)
 {
-    if (tsr_type_size(type) == 8)
-        ((uint64_t *)array)[i] = bits;
-    else
+    switch (tsr_type_size(type)) {
+    case 1:
+        ((uint8_t *)array)[i] = (uint8_t)bits;
+        break;
+    case 2:
+        ((uint16_t *)array)[i] = (uint16_t)bits;
+        break;
+    case 4:
         ((uint32_t *)array)[i] = (uint32_t)bits;
+        break;
+    default:
+        ((uint64_t *)array)[i] = bits;
+        break;
+    }
+}
+
+static unsigned bits_of(tsr_type type)
+{
+    return 8 * (unsigned)tsr_type_size(type);
+}
+
+static uint64_t sign_of(tsr_type type)
+{
+    return (uint64_t)1 << (bits_of(type) - 1);
+}
+
+static bool is_unsigned(tsr_type type)
+{
+    return type == TSR_U8 || type == TSR_U16 || type == TSR_U32 || type == TSR_U64;
+}
+
+/* The bits of infinity; 0 for an integer type. */
+static uint64_t infinity_of(tsr_type type)
+{
+    return type == TSR_F16   ? 0x7C00
+           : type == TSR_F32 ? 0x7F800000
+           : type == TSR_F64 ? (uint64_t)0x7FF << 52
+                             : 0;
 }
 
 /* A whole number as a key; one below zero wraps for an unsigned type. */
@@ -36,6 +80,8 @@ static void number_set(tsr_type type, void *array, size_t i, int64_t value)
         ((float *)array)[i] = (float)value;
     else if (type == TSR_F64)
         ((double *)array)[i] = (double)value;
+    else if (type == TSR_F16)
+        ((uint16_t *)array)[i] = half_of((double)value);
     else
         bits_set(type, array, i, (uint64_t)value);
 }
@@ -60,6 +106,8 @@ static uint64_t special_bits(tsr_type type, uint64_t *state)
                                    0x7FF8000000000000,
                                    0x7FF8000000000001,
                                    0x7FFFFFFFFFFFFFFF};
+    static const uint16_t f16[] = {0,      1,      0x03FF, 0x0400, 0x3C00, 0x7BFF,
+                                   0x7C00, 0x7C01, 0x7DFF, 0x7E00, 0x7E01, 0x7FFF};
     /* Around zero, the signed extremes and the unsigned ones. */
     static const uint32_t i32[] = {0,          1,          2,          0x7FFFFFFE,
                                    0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE,
@@ -81,41 +129,55 @@ static uint64_t special_bits(tsr_type type, uint64_t *state)
 
     if (r & 1)
         return random_u64(state);
+    if (type == TSR_F16)
+        return f16[edge] | sign << 15;
     if (type == TSR_F32)
         return f32[edge] | sign << 31;
     if (type == TSR_F64)
         return f64[edge] | sign << 63;
-    return tsr_type_size(type) == 8 ? i64[edge] : i32[edge];
+    if (bits_of(type) == 64)
+        return i64[edge];
+    /* Of narrower types the edges are the upper bits, the surroundings of zero the lower ones. */
+    return sign ? i32[edge] >> (32 - bits_of(type)) : i32[edge];
 }
 
 /* Any bits of a finite float but -0; of an integer any. */
 static uint64_t plain_bits(tsr_type type, uint64_t *state)
 {
-    const uint64_t sign = type == TSR_F64 ? (uint64_t)1 << 63 : (uint64_t)1 << 31;
-    const uint64_t infinity = type == TSR_F64 ? (uint64_t)0x7FF << 52 : (uint64_t)0xFF << 23;
+    const uint64_t sign = sign_of(type), infinity = infinity_of(type);
     uint64_t bits = random_u64(state);
 
-    if (type != TSR_F32 && type != TSR_F64)
+    if (!infinity)
         return bits;
     while ((bits & infinity) == infinity || (bits & (2 * sign - 1)) == sign)
         bits = random_u64(state);
     return bits;
 }
 
+/* Key i of `count` that ascend: whole numbers around zero, which types of 8 and 16 bits have so few
+ * of that keys repeat. */
+static int64_t ascending(const tsr_sort_problem *s, size_t i, size_t count)
+{
+    const int64_t distinct = s->type == TSR_F16 ? 2048 : (int64_t)1 << bits_of(s->type) % 32;
+    const bool narrow = bits_of(s->type) < 32 && count > (size_t)distinct;
+    const int64_t at =
+        narrow ? (int64_t)((double)i / (double)count * (double)distinct) : (int64_t)i;
+
+    return is_unsigned(s->type) ? at : at - (narrow ? distinct : (int64_t)count) / 2;
+}
+
 /* Keys begin to end - 1 of an array. */
 static void fill_keys(const tsr_sort_problem *s, family f, size_t begin, size_t end,
                       uint64_t *state, void *keys)
 {
-    const bool is_unsigned = s->type == TSR_U32 || s->type == TSR_U64;
-    const int64_t middle = is_unsigned ? 0 : (int64_t)(s->offset_keys + s->n) / 2;
-
     for (size_t i = begin; i < end; i++) {
         if (f == FAMILY_SPECIAL)
             bits_set(s->type, keys, i, special_bits(s->type, state));
         else if (f == FAMILY_FEW)
-            number_set(s->type, keys, i, (int64_t)(random_u64(state) % 17) - (is_unsigned ? 0 : 8));
+            number_set(s->type, keys, i,
+                       (int64_t)(random_u64(state) % 17) - (is_unsigned(s->type) ? 0 : 8));
         else if (f == FAMILY_ORDERED)
-            number_set(s->type, keys, i, (int64_t)i - middle);
+            number_set(s->type, keys, i, ascending(s, i, s->offset_keys + sort_keys(s)));
         else if (f == FAMILY_PLAIN)
             bits_set(s->type, keys, i, plain_bits(s->type, state));
         else
@@ -129,8 +191,10 @@ enum { CHUNK = 1 << 16 };
 void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[])
 {
     const tsr_sort_problem *s = &p->sort;
-    const size_t keys = s->n ? s->offset_keys + s->n : 0;
-    const size_t indices = s->argsort && s->n ? s->offset_index + s->n : 0;
+    const size_t n = sort_keys(s);
+    const size_t keys = n ? s->offset_keys + n : 0;
+    const size_t indices = s->argsort && n ? s->offset_index + n : 0;
+    const size_t value_bytes = n ? (s->offset_values + n) * s->value_bytes : 0;
     const long long chunks = (long long)size_div_up(keys, CHUNK);
     uint64_t state = random_stream(seed, 0);
 
@@ -145,6 +209,8 @@ void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]
     }
     for (size_t i = 0; i < indices; i++)
         ((uint64_t *)operands[1])[i] = random_u64(&state);
+    for (size_t i = 0; i < value_bytes; i++)
+        ((unsigned char *)operands[2])[i] = (unsigned char)(random_u64(&state) >> 56);
 }
 
 /* Around the sizes of sub-stages, work-groups, tiles and passes; the small ones first. */
@@ -166,14 +232,65 @@ _Static_assert(LENGTHS % EVERY == 0 && LENGTHS_TINY % EVERY_TINY == 0, "cases ar
 static const struct {
     tsr_type type;
     bool descending, argsort;
-} cases[] = {{TSR_U32, false, false}, {TSR_U32, true, true},   {TSR_U32, true, false},
-             {TSR_U32, false, true},  {TSR_I32, false, false}, {TSR_I32, true, true},
-             {TSR_I64, true, false},  {TSR_I64, false, true},  {TSR_U64, false, false},
-             {TSR_U64, true, true},   {TSR_F32, false, false}, {TSR_F32, true, true},
-             {TSR_F64, true, false},  {TSR_F64, false, true},  {TSR_F64, false, false},
-             {TSR_F64, true, true}};
+    size_t value_bytes, rows, top;
+} cases[] = {{TSR_U32, false, false, 0, 0, 0},
+             {TSR_U32, true, true, 0, 0, 0},
+             {TSR_U32, true, false, 0, 0, 0},
+             {TSR_U32, false, true, 0, 0, 0},
+             {TSR_I32, false, false, 0, 0, 0},
+             {TSR_I32, true, true, 0, 0, 0},
+             {TSR_I64, true, false, 0, 0, 0},
+             {TSR_I64, false, true, 0, 0, 0},
+             {TSR_U64, false, false, 0, 0, 0},
+             {TSR_U64, true, true, 0, 0, 0},
+             {TSR_F32, false, false, 0, 0, 0},
+             {TSR_F32, true, true, 0, 0, 0},
+             {TSR_F64, true, false, 0, 0, 0},
+             {TSR_F64, false, true, 0, 0, 0},
+             {TSR_F64, false, false, 0, 0, 0},
+             {TSR_F64, true, true, 0, 0, 0},
+             {TSR_I8, false, false, 0, 0, 0},
+             {TSR_I8, true, true, 0, 0, 0},
+             {TSR_U8, true, false, 0, 0, 0},
+             {TSR_U8, false, true, 0, 0, 0},
+             {TSR_I16, true, false, 0, 0, 0},
+             {TSR_I16, false, true, 0, 0, 0},
+             {TSR_U16, false, false, 0, 0, 0},
+             {TSR_U16, true, true, 0, 0, 0},
+             {TSR_F16, false, false, 0, 0, 0},
+             {TSR_F16, true, true, 0, 0, 0},
+             /* Values of each size, with the index that the caller wants and one of their own. */
+             {TSR_U32, false, false, 4, 0, 0},
+             {TSR_U64, true, true, 8, 0, 0},
+             {TSR_F32, true, false, 1, 0, 0},
+             {TSR_U8, false, true, 2, 0, 0},
+             {TSR_F64, false, false, 16, 0, 0},
+             {TSR_I16, true, false, 8, 0, 0},
+             /* Several rows: in one tile and in many, with what goes along. */
+             {TSR_U32, false, false, 0, 3, 0},
+             {TSR_U32, true, true, 0, 37, 0},
+             {TSR_F32, false, true, 0, 5, 0},
+             {TSR_U8, true, false, 4, 2, 0},
+             {TSR_I64, false, true, 16, 9, 0},
+             {TSR_U16, false, false, 0, 301, 0},
+             /* The first ones alone: of one row and of several, with what goes along. */
+             {TSR_U32, false, false, 0, 0, 1},
+             {TSR_F32, true, false, 0, 0, 10},
+             {TSR_I32, false, true, 0, 3, 3},
+             {TSR_U32, true, true, 4, 5, 64},
+             {TSR_F16, false, false, 16, 2, 7},
+             {TSR_F64, true, false, 0, 2, 100},
+             {TSR_I64, false, true, 8, 0, 2}};
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+/* Several rows stay several, and together below a size. */
+static size_t rows_within(size_t rows, size_t n, bool tiny)
+{
+    const size_t most = (tiny ? 1000 : 200000) / size_max(n, 1);
+
+    return rows < 2 ? rows : size_max(size_min(rows, most), 2);
+}
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
 {
@@ -187,10 +304,14 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
                      .sort = {.type = cases[c].type,
                               .n = lengths[at * every + c % every],
                               .descending = cases[c].descending,
-                              .argsort = cases[c].argsort}};
+                              .argsort = cases[c].argsort,
+                              .value_bytes = cases[c].value_bytes,
+                              .top = cases[c].top}};
+    out->sort.rows = rows_within(cases[c].rows, out->sort.n, tiny);
     if ((at + c) % 4 == 3) {
         out->sort.offset_keys = 1 + i % 7;
         out->sort.offset_index = i % 5;
+        out->sort.offset_values = i % 3;
     }
     return true;
 }
@@ -210,28 +331,54 @@ static void reject(verdict *out, const char *format, ...)
 /* Operands from their first element to be sorted. */
 typedef struct sorted {
     const tsr_sort_problem *problem;
-    const void *before, *after; /* keys */
-    const int64_t *index;       /* NULL without argsort */
+    const void *before, *after;                        /* keys */
+    const int64_t *index;                              /* NULL without argsort */
+    const unsigned char *values_before, *values_after; /* NULL without values */
 } sorted;
+
+/* Whether value i of the result is value `from` of those given. */
+static bool value_follows(const sorted *s, size_t i, size_t from)
+{
+    const size_t bytes = s->problem->value_bytes;
+
+    return !bytes || !memcmp(s->values_after + i * bytes, s->values_before + from * bytes, bytes);
+}
 
 /* What a right result is, as far as it is computed ahead. */
 typedef struct expectation {
-    uint64_t sum, mix; /* of hashes of the keys; beyond REFERENCE_MAX */
-    size_t order[];    /* up to REFERENCE_MAX: positions of the keys, sorted */
+    uint64_t sum, mix; /* of hashes of the keys with their values; beyond REFERENCE_MAX */
+    size_t order[];    /* up to REFERENCE_MAX, or of the top: positions of the keys in their row,
+                          sorted */
 } expectation;
 
-/* Sum and exclusive or of a hash of each key. */
-static void hash_keys(tsr_type type, const void *keys, size_t n, expectation *out)
+/* The hash of a key goes on with its value. */
+static uint64_t hash_value(uint64_t hash, const unsigned char *value, size_t bytes)
 {
+    for (size_t i = 0; i < bytes; i++) {
+        hash ^= value[i];
+        hash = random_u64(&hash);
+    }
+    return hash;
+}
+
+/* Sum and exclusive or of a hash of each key with its row and value; values is NULL where there are
+ * none.
+ */
+static void hash_keys(const tsr_sort_problem *s, const void *keys, const unsigned char *values,
+                      expectation *out)
+{
+    const size_t n = sort_keys(s), bytes = s->value_bytes;
     uint64_t sum = 0, mix = 0;
 
 #ifdef _OPENMP
 #pragma omp parallel for reduction(+ : sum) reduction(^ : mix) if (n > CHUNK)
 #endif
     for (long long i = 0; i < (long long)n; i++) {
-        uint64_t bits = bits_get(type, keys, (size_t)i);
+        uint64_t bits = bits_get(s->type, keys, (size_t)i);
 
-        bits = random_u64(&bits);
+        bits = random_u64(&bits) ^ (size_t)i / s->n * 0xD1342543DE82EF95u; /* of its row */
+        if (bytes)
+            bits = hash_value(bits, values + (size_t)i * bytes, bytes);
         sum += bits;
         mix ^= bits;
     }
@@ -239,25 +386,96 @@ static void hash_keys(tsr_type type, const void *keys, size_t n, expectation *ou
     out->mix = mix;
 }
 
+/* The first value to be sorted; NULL where there is none. */
+static const unsigned char *values_of(const tsr_sort_problem *s, const void *const operands[])
+{
+    return s->value_bytes ? (const unsigned char *)operands[2] + s->offset_values * s->value_bytes
+                          : NULL;
+}
+
+/* Whether a result is compared with one that is computed ahead, key by key. */
+static bool has_reference(const tsr_sort_problem *s)
+{
+    return sort_keys(s) <= REFERENCE_MAX || sort_top(s) < s->n;
+}
+
+/* Whether key a of a row comes behind key b in the stable order. */
+static bool comes_behind(const tsr_sort_problem *s, const unsigned char *row, size_t a, size_t b)
+{
+    const size_t bytes = tsr_type_size(s->type);
+    const int c = sort_comparator(s->type)(row + a * bytes, row + b * bytes);
+
+    return c == 0 ? a > b : (c > 0) != s->descending;
+}
+
+/* Let position `at` of a heap sink until what is below it comes before it. */
+static void sink(const tsr_sort_problem *s, const unsigned char *row, size_t *heap, size_t count,
+                 size_t at)
+{
+    for (size_t below = 2 * at + 1; below < count; at = below, below = 2 * at + 1) {
+        const size_t own = heap[at];
+
+        if (below + 1 < count && comes_behind(s, row, heap[below + 1], heap[below]))
+            below++;
+        if (comes_behind(s, row, own, heap[below]))
+            return;
+        heap[at] = heap[below];
+        heap[below] = own;
+    }
+}
+
+/* The first positions of a row's stable order: a heap holds those found so far, the last of them on
+ * top, and gives them back in turn. */
+static void select_top(const tsr_sort_problem *s, const unsigned char *row, size_t *order)
+{
+    const size_t count = sort_top(s);
+
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    for (size_t i = count; i-- > 0;)
+        sink(s, row, order, count, i);
+    for (size_t i = count; i < s->n; i++)
+        if (comes_behind(s, row, order[0], i)) {
+            order[0] = i;
+            sink(s, row, order, count, 0);
+        }
+    for (size_t left = count; left-- > 1;) {
+        const size_t last = order[0];
+
+        order[0] = order[left];
+        order[left] = last;
+        sink(s, row, order, left, 0);
+    }
+}
+
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
-    const void *keys = (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
-    const bool whole = s->n <= REFERENCE_MAX;
-    const size_t bytes = whole ? s->n * sizeof(size_t) : 0;
+    const unsigned char *keys =
+        (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
+    const size_t n = sort_keys(s), kept = sort_rows(s) * sort_top(s);
+    const bool whole = has_reference(s);
+    const size_t bytes = whole ? kept * sizeof(size_t) : 0;
     expectation *e = malloc(sizeof(*e) + bytes);
     size_t *scratch = malloc(bytes + 1);
+    size_t *order = e ? e->order : NULL;
     tsr_status st = TSR_OK;
 
     if (!e || !scratch) {
-        st = tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for a reference of %zu keys", s->n);
+        st = tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory for a reference of %zu keys", n);
         goto cleanup;
     }
     *e = (expectation){0};
-    if (whole)
-        sort_reference(s->type, s->descending, keys, s->n, e->order, scratch);
-    else if (!s->argsort)
-        hash_keys(s->type, keys, s->n, e);
+    for (size_t at = 0; whole && at < n; at += s->n, order += sort_top(s)) {
+        const unsigned char *row = keys + at * tsr_type_size(s->type);
+
+        if (sort_top(s) < s->n)
+            select_top(s, row, order);
+        else
+            sort_reference(s->type, s->descending, row, s->n, order, scratch);
+    }
+    if (!whole && !s->argsort)
+        hash_keys(s, keys, values_of(s, before), e);
     *out = e;
     e = NULL; /* moved to the caller */
 
@@ -270,18 +488,22 @@ cleanup:
 static void check_reference(const sorted *s, const expectation *e, verdict *out)
 {
     const tsr_type type = s->problem->type;
-    const size_t n = s->problem->n;
+    const size_t n = sort_keys(s->problem), top = sort_top(s->problem);
 
-    for (size_t i = 0; i < n && out->ok; i++) {
-        const uint64_t expected = bits_get(type, s->before, e->order[i]);
+    for (size_t k = 0; k < sort_rows(s->problem) * top && out->ok; k++) {
+        const size_t row = k / top * s->problem->n, i = row + k % top;
+        const size_t from = row + e->order[k];
+        const uint64_t expected = bits_get(type, s->before, from);
         const uint64_t got = bits_get(type, s->after, i);
 
         if (got != expected)
             reject(out, "key %zu of %zu has bits 0x%" PRIx64 ", expected 0x%" PRIx64, i, n, got,
                    expected);
-        else if (s->index && s->index[i] != (int64_t)e->order[i])
+        else if (s->index && s->index[i] != (int64_t)e->order[k])
             reject(out, "index %zu of %zu is %" PRId64 ", expected %zu", i, n, s->index[i],
-                   e->order[i]);
+                   e->order[k]);
+        else if (!value_follows(s, i, from))
+            reject(out, "value %zu of %zu is not the one of key %zu before", i, n, from);
     }
 }
 
@@ -293,8 +515,11 @@ static void check_chunk(const sorted *s, size_t begin, size_t end, verdict *out)
     const unsigned char *key = s->after;
 
     for (size_t i = size_max(begin, 1); i < end; i++) {
-        int c = compare(key + (i - 1) * bytes, key + i * bytes);
+        int c;
 
+        if (i % s->problem->n == 0)
+            continue; /* the first of its row */
+        c = compare(key + (i - 1) * bytes, key + i * bytes);
         if (s->problem->descending ? c < 0 : c > 0) {
             reject(out, "keys %zu and %zu are out of order", i - 1, i);
             return;
@@ -309,7 +534,7 @@ static void check_chunk(const sorted *s, size_t begin, size_t end, verdict *out)
 
 static void check_order(const sorted *s, verdict *out)
 {
-    const long long chunks = (long long)size_div_up(s->problem->n, CHUNK);
+    const long long chunks = (long long)size_div_up(sort_keys(s->problem), CHUNK);
     findings f = {.out = out};
 
 #ifdef _OPENMP
@@ -319,29 +544,32 @@ static void check_order(const sorted *s, verdict *out)
         const size_t begin = (size_t)c * CHUNK;
         verdict part = {.ok = true};
 
-        check_chunk(s, begin, size_min(begin + CHUNK, s->problem->n), &part);
+        check_chunk(s, begin, size_min(begin + CHUNK, sort_keys(s->problem)), &part);
         findings_join(&f, &part, begin);
     }
 }
 
-/* The index names each position once, and the keys are the ones it names. */
+/* The index names each position of its row once, and the keys are the ones it names. */
 static tsr_status check_permutation(const sorted *s, verdict *out, tsr_error *err)
 {
     const tsr_type type = s->problem->type;
-    const size_t n = s->problem->n;
+    const size_t n = sort_keys(s->problem), length = s->problem->n;
     unsigned char *seen = calloc(n / 8 + 1, 1);
 
     if (!seen)
         return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory to check %zu indices", n);
     for (size_t i = 0; i < n && out->ok; i++) {
-        const int64_t from = s->index[i];
+        const int64_t in_row = s->index[i];
+        const size_t from = i - i % length + (size_t)in_row;
 
-        if (from < 0 || (uint64_t)from >= n)
-            reject(out, "index %zu is %" PRId64 ", outside 0 to %zu", i, from, n - 1);
+        if (in_row < 0 || (uint64_t)in_row >= length)
+            reject(out, "index %zu is %" PRId64 ", outside 0 to %zu", i, in_row, length - 1);
         else if (seen[from / 8] >> from % 8 & 1)
-            reject(out, "index %zu is %" PRId64 " for the second time", i, from);
-        else if (bits_get(type, s->after, i) != bits_get(type, s->before, (size_t)from))
-            reject(out, "key %zu is not the one at its index %" PRId64, i, from);
+            reject(out, "index %zu is %" PRId64 " for the second time", i, in_row);
+        else if (bits_get(type, s->after, i) != bits_get(type, s->before, from))
+            reject(out, "key %zu is not the one at its index %" PRId64, i, in_row);
+        else if (!value_follows(s, i, from))
+            reject(out, "value %zu is not the one at its index %" PRId64, i, in_row);
         else
             seen[from / 8] |= (unsigned char)(1u << from % 8);
     }
@@ -354,9 +582,10 @@ static void check_multiset(const sorted *s, const expectation *e, verdict *out)
 {
     expectation got;
 
-    hash_keys(s->problem->type, s->after, s->problem->n, &got);
+    hash_keys(s->problem, s->after, s->values_after, &got);
     if (got.sum != e->sum || got.mix != e->mix)
-        reject(out, "the %zu keys are not the ones given: their checksums differ", s->problem->n);
+        reject(out, "the %zu keys%s are not the ones given: their checksums differ",
+               sort_keys(s->problem), s->problem->value_bytes ? " with their values" : "");
 }
 
 /* Nothing before an operand's offset is touched. */
@@ -376,8 +605,9 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
     const sorted result = {.problem = s,
                            .before = (const unsigned char *)before[0] + skipped,
                            .after = (const unsigned char *)after[0] + skipped,
-                           .index =
-                               s->argsort ? (const int64_t *)after[1] + s->offset_index : NULL};
+                           .index = s->argsort ? (const int64_t *)after[1] + s->offset_index : NULL,
+                           .values_before = values_of(s, before),
+                           .values_after = values_of(s, after)};
     const expectation *e = expected;
     void *own = NULL;
     tsr_status st = TSR_OK;
@@ -392,7 +622,7 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
             return st;
         e = own;
     }
-    if (s->n <= REFERENCE_MAX) {
+    if (has_reference(s)) {
         check_reference(&result, e, out);
     } else {
         check_order(&result, out);
@@ -405,5 +635,7 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
     check_gap("keys", before[0], after[0], skipped, out);
     if (s->argsort)
         check_gap("indices", before[1], after[1], s->offset_index * sizeof(int64_t), out);
+    if (s->value_bytes)
+        check_gap("values", before[2], after[2], s->offset_values * s->value_bytes, out);
     return st;
 }

@@ -13,11 +13,12 @@ bool sort_sweep(size_t i, bool tiny, problem *out);
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err);
 
 /**
- * Up to 2^24 keys: equality with a stable merge sort.  Beyond that, in time
+ * Up to 2^20 keys (REFERENCE_MAX): equality with a stable merge sort.  Beyond that, in time
  * and memory of order n: the keys are in order and, with argsort, the index
  * is a permutation that gathers them and rises among equal keys (which leaves
  * one answer); without it, keys before and after agree in number and in two
- * sums over a hash of each.
+ * sums over a hash of each with its value, so that the order of the values of
+ * equal keys is proved up to REFERENCE_MAX alone.
  */
 tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
                        const void *const after[], const void *expected, verdict *out,

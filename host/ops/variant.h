@@ -20,7 +20,7 @@
 #include "tessera/sort.h"
 
 enum {
-    TUNABLES_MAX = 8,
+    TUNABLES_MAX = 10,
     TUNABLE_VALUES_MAX = 12,
     ENTRIES_MAX = 8,
     OPERANDS_MAX = 3,
@@ -94,13 +94,20 @@ typedef struct step_arg {
 
 typedef enum step_kind { STEP_LAUNCH, STEP_FILL } step_kind;
 
+/** Commands that may run side by side: see step.lane. */
+enum { LANES = 2 };
+
 /** One command: a launch of kernel entry `entry`, or a fill of `fill_bytes` bytes. */
 typedef struct step {
     step_kind kind;
+    unsigned lane;  /* 0: it sees what all commands before it wrote.  1 to LANES: what those of its
+                       own lane did, and those before the first lane; lanes run side by side where
+                       the device can, until the next command of lane 0 */
     unsigned entry; /* index into variant.entries */
     unsigned dims;
     size_t global[3]; /* work-items, a multiple of local */
     size_t local[3];
+    double bytes; /* of global memory that it reads and writes by its design; 0: it is not told */
     unsigned n_args;
     step_arg arg[STEP_ARGS_MAX];
     /* STEP_FILL: */
@@ -153,7 +160,7 @@ struct variant {
     size_t (*tiles)(const job *j);
 
     /** Fill *out with command i, in order; false once there are no more.  The commands run one
-     *  after another, each seeing what the ones before wrote. */
+     *  after another, each seeing what the ones before wrote, but for lanes (step.lane). */
     bool (*step)(const job *j, size_t i, step *out);
 
     /** On the host, in place of all the above but `unsuited`: operands as in operation.operands,

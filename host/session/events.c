@@ -2,6 +2,15 @@
 
 #include "base/fail.h"
 
+cl_int events_outcome(cl_event e)
+{
+    cl_int state = CL_COMPLETE;
+    const cl_int rc =
+        clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+
+    return rc == CL_SUCCESS && state < 0 ? state : rc;
+}
+
 tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err)
 {
     cl_ulong start = 0, end = 0;

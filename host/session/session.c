@@ -19,6 +19,7 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
         text_append(&s->kernel_dir, folder);
     cache_open(&s->cache);
     s->copies = options && options->copies;
+    s->host_calls_memory = options ? options->device_memory : 0;
     if (options && options->no_cache)
         strcpy(s->cache.why_off, "the session asked for none");
     if (s->kernel_dir.failed)
@@ -129,6 +130,8 @@ void tsr_session_close(tsr_session *s)
     programs_release(s);
     if (s->workspace)
         clReleaseMemObject(s->workspace);
+    if (s->side)
+        clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)
         clReleaseCommandQueue(s->queue);
     if (s->context)

@@ -22,10 +22,13 @@ struct tsr_session {
     tsr_device device; /* with the features probed so far */
     cl_context context;
     cl_command_queue queue;
-    bool out_of_order; /* the queue is: commands of one call are chained by events */
-    bool profiling;    /* the queue records times */
-    bool copies;       /* calls on host memory copy even where memory is shared */
-    text kernel_dir;   /* "" for the embedded sources */
+    cl_command_queue side; /* for what runs beside the commands of `queue`; NULL until it is used */
+    bool out_of_order;     /* the queue is: commands of one call are chained by events */
+    bool profiling;        /* the queue records times */
+    bool copies;           /* calls on host memory copy even where memory is shared */
+    size_t host_calls_memory; /* most bytes of the device that a call on host memory fills with
+                                 what it streams; 0: what there is */
+    text kernel_dir;          /* "" for the embedded sources */
     cache cache;
     program *programs; /* built in this session */
     cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */

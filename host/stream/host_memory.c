@@ -9,6 +9,8 @@
 #include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
+#include "stream/matmul_tiles.h"
+#include "stream/matvec_panels.h"
 
 /* One call in progress. */
 typedef struct call {
@@ -211,7 +213,7 @@ static tsr_status compute(call *c, tsr_error *err)
     cl_event first = NULL, last = NULL;
     cl_mem buffers[OPERANDS_MAX] = {NULL};
     tsr_status st;
-    cl_int rc, state = CL_COMPLETE;
+    cl_int rc;
 
     for (size_t i = 0; i < c->operand_count; i++)
         buffers[i] = c->buffer[c->order[i]];
@@ -224,9 +226,7 @@ static tsr_status compute(call *c, tsr_error *err)
         return st;
     rc = clFinish(c->session->queue);
     if (rc == CL_SUCCESS)
-        rc = clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
-    if (rc == CL_SUCCESS && state < 0)
-        rc = state;
+        rc = events_outcome(last);
     if (rc != CL_SUCCESS)
         st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem->op->name,
                       c->selection.variant->name, session_facts(c->session)->name);
@@ -244,7 +244,6 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     program *built;
     tsr_status st = check_memory(c, err);
 
-    c->report.shared = can_share(c, operands);
     if (st == TSR_OK)
         st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
     if (st == TSR_OK)
@@ -283,6 +282,45 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
+static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *const operands[],
+                         const tsr_run *run, tsr_error *err)
+{
+    void *arrays[OPERANDS_MAX] = {NULL};
+    tsr_status st;
+
+    for (size_t i = 0; i < c->operand_count; i++)
+        arrays[i] = operands[c->order[i]];
+    if (c->problem->op == &operation_matvec)
+        st = matvec_panels_run(c->session, c->problem, rows, operands, run, &c->selection,
+                               &c->report, err);
+    else
+        st = matmul_tiles_run(c->session, &c->normal, tiles, arrays, run, &c->selection, c->reports,
+                              &c->report, err);
+    if (st == TSR_OK)
+        programs_save(c->session);
+    return st;
+}
+
+static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
+{
+    matmul_tiles tiles = {0};
+    size_t rows = 0;
+    tsr_status st = TSR_OK;
+
+    if (!c->selection.variant->source)
+        return run_on_host(c, operands, err);
+    c->report.shared = can_share(c, operands);
+    if (!c->report.shared && c->problem->op == &operation_matvec)
+        st = matvec_panel_rows(c->session, c->problem, &rows, err);
+    if (!c->report.shared && c->problem->op == &operation_matmul)
+        st = matmul_tiles_choose(c->session, &c->normal, &tiles, err);
+    if (st)
+        return st;
+    if (rows || tiles.m)
+        return stream(c, rows, &tiles, operands, run, err);
+    return run_on_device(c, operands, err);
+}
+
 tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
@@ -302,8 +340,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     c.operand_count = p->op->operands(p, c.operand);
     st = check_pointers(&c, operands, err);
     if (st == TSR_OK)
-        st = c.selection.variant->source ? run_on_device(&c, operands, err)
-                                         : run_on_host(&c, operands, err);
+        st = run_where(&c, operands, run, err);
     if (st != TSR_OK || !report)
         return st;
     dispatch_report(&c.selection, start, &c.report);

@@ -66,10 +66,15 @@ typedef struct tsr_matmul_problem {
  *
  * C must not overlap A or B.  A or B may be NULL where it holds no element.
  *
+ * Where the matrices are more than the session's device_memory, or than the device holds, tiles of
+ * C are computed one after another, each from rows of op(A) and columns of op(B) that are copied
+ * meanwhile; a batch is not.
+ *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.
  * @return TSR_OK; otherwise C is untouched, except after TSR_ECL: where device and host share
- *         memory the device works on these arrays, and C may be half-written.
+ *         memory the device works on these arrays, and tiles come back one by one, so that C may be
+ *         half-written.
  *         TSR_EINVAL     a rule above is broken
  *         TSR_ENAME      no such variant, tunable or value
  *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds

@@ -33,7 +33,9 @@ typedef struct tsr_matvec_problem {
 } tsr_matvec_problem;
 
 /** Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y
- * being what C is there. */
+ * being what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory,
+ * is copied in panels of rows, each multiplied while the next is on its way; it need not fit the
+ * device, but x, y and three rows have to. */
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
                       const void *x, void *y, const tsr_run *run, tsr_report *report,
                       tsr_error *err);

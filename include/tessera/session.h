@@ -27,11 +27,15 @@ typedef struct tsr_session_options {
     int no_cache;           /* nonzero: neither read nor write the binary cache */
     int copies;             /* nonzero: calls on host memory copy their arrays to buffers even where
                                device and host share memory */
+    size_t device_memory;   /* most bytes of device memory that matmul and matvec on host memory use
+                               for what they stream through it, vectors included; 0: what the device
+                               has.  Workspaces come on top */
     int profile;            /* nonzero: the session's queue records device times */
 } tsr_session_options;
 
 /**
- * Open a session with a context and an in-order queue of its own.
+ * Open a session with a context and an in-order queue of its own, and a second one once a sort
+ * runs parts side by side.
  *
  * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
  * @param options  NULL for the defaults.

@@ -1,4 +1,5 @@
-/** Sort keys, and the permutation that sorts them, on host memory and on OpenCL buffers. */
+/** Sort keys, values that go with them, and the permutation that sorts them, on host memory and on
+ *  OpenCL buffers. */
 #ifndef TESSERA_SORT_H
 #define TESSERA_SORT_H
 
@@ -15,37 +16,60 @@ extern "C" {
 #endif
 
 /**
- * n keys at offset_keys, counted in elements, sorted in place; any n.
+ * n keys at offset_keys, counted in elements, sorted in place; any n.  With rows,
+ * as many independent rows of n keys each, one behind another; the indices and
+ * values of each row stand alike, and an index counts from the start of its row.
  *
  * Floats sort as -inf < ... < -0 < +0 < ... < +inf < NaN of either sign, and
  * keep their bits.  descending is the exact reverse of the ascending keys.
  * With argsort, element i of the index (int64, at offset_index) becomes the
  * position that key i of the result had before: a stable order, descending too
  * (equal keys stay in input order).
+ *
+ * With value_bytes, a value of that many bytes goes with each key: n of them at
+ * offset_values, counted in values, are put into the order of the keys, in place.
+ * They are moved and never looked at.  The order is stable: values of equal keys
+ * stay in input order.  On a device that takes a workspace of rows * n *
+ * value_bytes bytes, and without argsort of rows * n * 8 more; top may take one
+ * of its own (tsr_report.workspace_bytes).
+ *
+ * With top, the first `top` keys of each sorted row, the least or with descending
+ * the largest ones, stand at its start, their indices and values alike; what
+ * stands behind them in the row is unspecified, of the index and the values too.
+ * The arrays are as large as without.
  */
 typedef struct tsr_sort_problem {
-    tsr_type type; /* TSR_I32, TSR_U32, TSR_I64, TSR_U64, TSR_F32 or TSR_F64 */
+    tsr_type type; /* any but TSR_BF16; TSR_F16 by its 16 bits, on every device */
     size_t n;
     bool descending;
     bool argsort;
     size_t offset_keys, offset_index;
+    size_t value_bytes; /* 0: keys alone; else 1, 2, 4, 8 or 16 */
+    size_t offset_values;
+    size_t rows; /* 0 counts as 1 */
+    size_t top;  /* keys of each row that are wanted; 0, and what is beyond n, counts as n */
 } tsr_sort_problem;
 
 /**
  * Sort keys in host memory.  Synchronous.  Where device and host share memory, the device sorts in
  * these arrays: after TSR_ECL they may be half-sorted, and keys lost.
  *
- * @param keys   n keys, sorted in place.
- * @param index  n positions where problem->argsort, else NULL.
+ * The arrays stay the caller's and must not overlap.
+ *
+ * @param keys    rows * n keys, sorted in place.
+ * @param index   as many positions where problem->argsort, else NULL.
+ * @param values  as many values where problem->value_bytes, sorted in place, else NULL.
  * @return as tsr_matmul.
  */
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem, void *keys,
-                    int64_t *index, const tsr_run *run, tsr_report *report, tsr_error *err);
+                    int64_t *index, void *values, const tsr_run *run, tsr_report *report,
+                    tsr_error *err);
 
 /** Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
 tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem, cl_mem keys,
-                            cl_mem index, const tsr_run *run, cl_uint n_wait, const cl_event *wait,
-                            cl_event *done, tsr_report *report, tsr_error *err);
+                            cl_mem index, cl_mem values, const tsr_run *run, cl_uint n_wait,
+                            const cl_event *wait, cl_event *done, tsr_report *report,
+                            tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -170,7 +170,9 @@ class Operands(Bad):
         self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy",
                      says=("good.npy is 2x2", "vector", "matmul"))
         self.refused("sort", "good.npy", "-o", "c.npy",
-                     says=("good.npy is 2x2", "vector", "rows of a matrix are not sorted"))
+                     says=("good.npy is 2x2", "vector", "--rows sorts each row"))
+        self.refused("sort", "v.npy", "-o", "c.npy", "--rows",
+                     says=("v.npy is a vector of 2", "--rows"))
         self.refused("sort", "s.npy", "-o", "c.npy", says=("s.npy is a scalar", "vector"))
 
     def test_types(self):
@@ -180,13 +182,32 @@ class Operands(Bad):
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
                      says=("i.npy is int64, and matmul takes float16, bfloat16, float32 or "
                            "float64; --as f32",))
-        self.save("b.npy", np.ones(2, np.int8))
-        self.refused("sort", "b.npy", "-o", "c.npy", says=("b.npy is int8", "int32", "--as f32"))
         self.save("h.npy", np.ones(2, np.float16))
-        self.refused("sort", "h.npy", "-o", "c.npy", says=("h.npy is float16", "--as f32"))
         self.save("m.npy", np.eye(2, dtype=np.float16))
         self.refused("matvec", "m.npy", "h.npy", "-o", "c.npy",
                      says=("m.npy is float16, and matvec takes float32 or float64; --as f32",))
+
+    def test_values(self):
+        def refused(*says, status=1, **values):
+            self.save("v.npy", values["v"])
+            self.refused("sort", "k.npy", "--values", "v.npy", "--values-out", "w.npy",
+                         status=status, says=says)
+
+        self.save("k.npy", np.ones(4, np.int32))
+        refused("v.npy is a vector of 5", "k.npy are a vector of 4", v=np.ones(5))
+        refused("v.npy is 2x2", v=np.ones((2, 2)))
+        refused("v.npy has 3 float32 for each key", "16 bytes", v=np.ones((4, 3), np.float32))
+        refused("v.npy has 4 float64 for each key", v=np.ones((4, 4)))
+        refused("v.npy has 0 int8 for each key", v=np.ones((4, 0), np.int8))
+        self.refused("sort", "k.npy", "--values", "k.npy", "-o", "w.npy", status=2,
+                     says="--values k.npy needs --values-out")
+        self.refused("sort", "k.npy", "--values-out", "w.npy", status=2,
+                     says="--values-out w.npy needs --values")
+        self.refused("sort", "k.npy", "--values", "k.npy", "--values-out", "w.npy", "--argsort",
+                     "w.npy", status=2, says=("--argsort w.npy", "--values-out w.npy"))
+        self.refused("sort", "k.npy", "--values", "no.npy", "--values-out", "w.npy", says="no.npy")
+        self.refused("sort", "-", "--values", "-", "--values-out", "w.npy", status=2,
+                     says="2 inputs")
 
     def test_precision(self):
         self.matmul("good.npy", "--precision", "f64", says=("f64", "float32", "--as f64"))

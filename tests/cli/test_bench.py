@@ -78,6 +78,45 @@ class Kernels(Bench):
         self.assertIn("costs apart", r.out)
         self.assertIn("hint: 'tessera roofline'", r.err)
 
+    def test_explain(self):
+        """The commands of a call: their bytes are those of passes over the keys."""
+        n = 5000
+        row, explained = rows_of(self.bench(
+            "sort", "--kernel", "two-phase", "--size", "5000", "--argsort", "--explain", "--json",
+            "--quiet", "--budget", "4").out)
+        self.check_row(row)
+        self.assertEqual(explained["schema"], "tessera-explain-1")
+        same = ("op", "problem", "name", "parameters", "device", "device_id")
+        self.assertEqual([explained[k] for k in same], [row[k] for k in same])
+        commands = explained["commands"]
+        self.assertEqual(len(commands), row["commands"])
+        self.assertEqual(explained["compulsory_bytes"], row["bytes"])
+        # The first launch reads keys alone, the others keys and index.  Of the last block of 2^12,
+        # 904 keys in its lower half have nobody to be compared with.
+        self.assertEqual([(c["kernel"], c["bytes"]) for c in commands],
+                         [("sort_two_phase_tile", n * 16), ("sort_two_phase_exchange", 4096 * 24),
+                          ("sort_two_phase_merge", n * 24), ("sort_two_phase_exchange", n * 24),
+                          ("sort_two_phase_exchange", 4096 * 24), ("sort_two_phase_merge", n * 24)])
+        self.assertEqual(explained["bytes"], sum(c["bytes"] for c in commands))
+        for c in commands:
+            self.assertGreater(c["time"]["median_ns"], 0)
+            self.assertEqual(c["group"], 256)
+            self.assertAlmostEqual(c["passes"] * row["bytes"], c["bytes"], places=3)
+        self.assertLessEqual(sum(c["time"]["min_ns"] for c in commands),
+                             explained["call"]["max_ns"])
+        self.assertGreater(explained["to_device_ns"], 0)
+
+    def test_explain_as_a_table(self):
+        r = self.bench("sort", "--kernel", "naive", "--size", "5", "--explain", "--budget", "4")
+        self.assertRegex(r.out, r"(?m)^ +6 sort_naive_exchange +[\d.]+ us ")
+        self.assertRegex(r.out, r"(?m)^ +6 x sort_naive_exchange ")
+        self.assertRegex(r.out, r"(?m)^ +6 x the whole call ")
+        self.assertRegex(r.out, r"(?m)^ +copying to the device ")
+        # One command moves what the problem takes.
+        r = self.bench("matvec", "--kernel", "row-item", "--size", "30x20", "--explain", "--budget",
+                       "4")
+        self.assertRegex(r.out, r"(?m)^ +1 \S+ +[\d.]+ us +[\d.]+% +1.00 +0.0026 ")
+
     def test_cold_and_warm(self):
         cold, = self.rows("matmul", "--size", "8000x800x10", *QUICK)
         warm, = self.rows("matmul", "--size", "8000x800x10", "--warm", *QUICK)
@@ -97,6 +136,14 @@ class Kernels(Bench):
                          *QUICK)
         self.check_row(row)
         self.assertEqual(row["problem"], "3000 float64 argsort descending")
+
+    def test_rows_of_keys(self):
+        row, = self.rows("sort", "--size", "30x70", *QUICK)
+        self.check_row(row)
+        self.assertEqual((row["problem"], row["size"], row["work"], row["bytes"]),
+                         ("30 rows of 70 uint32", "30x70", 2100, 2 * 4 * 2100))
+        self.fail_with(2, "bench", "sort", "--size", "3x4x5", says="'3x4x5'")
+        self.fail_with(2, "bench", "sort", "--size", "3x4", "--peers", says="one row")
 
     def test_unsuited_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
@@ -426,7 +473,7 @@ class Host(Bench):
         for args, says in (
                 ((), "0 of 1"),
                 (("multiply",), "multiply"),
-                (("sort", "--size", "3x4"), "3x4"),
+                (("sort", "--size", "3x4x5"), "3x4"),
                 (("matmul", "--size", "3x4"), "3x4"),
                 (("matmul", "--size", "3x4x5x6"), "3x4x5x6"),
                 (("matmul", "--size", "12q"), "12q"),
@@ -453,6 +500,7 @@ class Host(Bench):
                 (("matmul", "--budget", "0"), "budget"),
                 (("sort", "--errors"), "a sort is exact"),
                 (("matmul", "--errors", "--csv"), "--csv"),
+                (("sort", "--explain", "--csv"), "--explain"),
                 (("sort", "--argsort=file"), "argsort"),
                 (("sort", "--html", "x"), "html")):
             self.fail_with(2, "bench", *args, says=says)

@@ -11,7 +11,8 @@ import numpy as np
 from cli_support import DATA, Case, has_opencl, within_bound
 
 REALS = (np.float32, np.float64)
-KEYS = (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)
+KEYS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+        np.float16, np.float32, np.float64)
 
 
 def random(shape, kind, seed=1):
@@ -306,7 +307,7 @@ class OnHost(Case):
                 self.sort(few, "--descending")
 
     def test_sort_order_of_special_floats(self):
-        for kind in (np.float32, np.float64):
+        for kind in (np.float16, np.float32, np.float64):
             keys = np.array([np.nan, 1, -0.0, 0.0, -np.nan, np.inf, -np.inf, -1, 1e-40, 0.0, -0.0],
                             kind)
             self.sort(keys)
@@ -336,6 +337,95 @@ class OnHost(Case):
         self.succeed("sort", "k.npy", "--argsort", "i.npy", *self.device)
         self.assertEqual(self.load("i.npy").tolist(), [1, 2, 0])
         self.assertEqual(self.names(), ["i.npy", "k.npy", "s.npy"])
+
+    def sort_values(self, keys, values, *flags):
+        self.save("k.npy", keys)
+        self.save("v.npy", values)
+        r = self.succeed("sort", "k.npy", "-o", "s.npy", "--values", "v.npy", "--values-out",
+                         "w.npy", "--verify", *flags, *self.device)
+        want = sorted_order(keys, "--descending" in flags)
+        got = self.load("w.npy")
+        self.assertEqual((got.dtype, got.shape), (values.dtype, values.shape))
+        self.assertEqual(got.tobytes(), values[want].tobytes())
+        self.assertEqual(self.load("s.npy").tobytes(), keys[want].tobytes())
+        return r
+
+    def test_sort_with_values(self):
+        """Values of every size, of equal keys in input order, with and without an index."""
+        n = 1500
+        keys = np.random.default_rng(3).integers(0, 40, n).astype(np.uint32)
+        for values in (np.arange(n, dtype=np.uint8), np.arange(n, dtype=np.int16),
+                       random(n, np.float32), random(n, np.float64), random((n, 2), np.float64)):
+            self.sort_values(keys, values)
+        r = self.sort_values(keys, random((n, 4), np.float16), "--descending", "--stable",
+                             "--argsort", "i.npy")
+        self.assertIn("1500 uint32 argsort descending with 8-byte values", r.err)
+        self.assertEqual(self.load("i.npy").tolist(), sorted_order(keys, True).tolist())
+
+    def test_sort_rows(self):
+        """Each row by itself: short and long ones, none, and rows of nothing and of one key."""
+        rng = np.random.default_rng(5)
+        for shape in ((40, 25), (3, 5000), (1, 9), (9, 1), (0, 4), (4, 0)):
+            keys = rng.integers(0, 30, shape).astype(np.int16)
+            values = rng.integers(0, 1 << 60, shape)
+            self.save("k.npy", keys)
+            self.save("v.npy", values)
+            r = self.succeed("sort", "k.npy", "--rows", "-o", "s.npy", "--argsort", "i.npy",
+                             "--values", "v.npy", "--values-out", "w.npy", "--verify", "--json",
+                             *self.device)
+            want = np.argsort(keys, axis=1, kind="stable")
+            self.assertEqual(self.load("i.npy").shape, shape)
+            self.assertEqual(self.load("i.npy").tolist(), want.tolist())
+            for name, given in (("s.npy", keys), ("w.npy", values)):
+                self.assertEqual(self.load(name).dtype, given.dtype)
+                self.assertEqual(self.load(name).tolist(),
+                                 np.take_along_axis(given, want, 1).tolist())
+            self.assertEqual(json.loads(r.out)["problem"]["rows"], max(shape[0], 1))
+
+    def test_sort_top(self):
+        """The first keys, indices and values of the sorted order, of a vector and of rows."""
+        rng = np.random.default_rng(11)
+        for i, (shape, top) in enumerate((((9000,), 7), ((4, 2500), 10), ((9000,), 3000),
+                                          ((1, 9000), 2), ((9000, 1), 2), ((5,), 9), ((30, 20), 3),
+                                          ((3, 1), 1), ((1,), 1), ((0, 4), 2), ((0,), 2))):
+            rows = ["--rows"] if len(shape) == 2 and 9000 not in shape else []
+            axis = int(bool(rows) or shape[0] == 1 and len(shape) == 2)
+            keys = random(shape, np.float64) if i % 3 == 2 else rng.integers(0, 300, shape, np.int32)
+            values = rng.integers(0, 1 << 60, shape + (2,))
+            self.save("k.npy", keys)
+            self.save("v.npy", values)
+            flags = ["--descending"] if i % 2 else []
+            r = self.succeed("sort", "k.npy", "-o", "s.npy", "--argsort", "i.npy", "--values",
+                             "v.npy", "--values-out", "w.npy", "--top", str(top), "--verify",
+                             "--json", "--repeat", "2", *rows, *flags, *self.device)
+            order = np.argsort(-keys if flags else keys, axis=axis, kind="stable")
+            want = order.take(range(min(top, shape[axis])), axis)
+            kept = want.shape if rows else (want.size,)
+            found, index = self.load("s.npy"), self.load("i.npy")
+            self.assertEqual((found.shape, index.shape), (kept, kept))
+            self.assertEqual(index.ravel().tolist(), want.ravel().tolist())
+            self.assertEqual(found.ravel().tolist(),
+                             np.take_along_axis(keys, want, axis).ravel().tolist())
+            self.assertEqual(self.load("w.npy").tolist(),
+                             np.take_along_axis(values, want[..., None], axis).tolist())
+            self.assertEqual(json.loads(r.out)["problem"]["top"],
+                             min(top, shape[axis] if shape[0] else 0))
+
+    def test_top_takes_a_count(self):
+        self.save("k.npy", np.arange(3, dtype=np.int32))
+        for wrong in ("0", "-1", "2.5", "x", "99999999999999999999"):
+            self.fail_with(2, "sort", "k.npy", "-o", "s.npy", "--top", wrong, *self.device,
+                           says="--top' takes a whole number from 1 on, not '%s'" % wrong)
+        self.fail_with(2, "matvec", "k.npy", "k.npy", "-o", "s.npy", "--top", "1",
+                       says="matvec takes no option '--top'")
+
+    def test_values_alone_and_few(self):
+        for n in (0, 1, 2):
+            self.save("k.npy", np.arange(n, 0, -1, dtype=np.int64))
+            self.save("v.npy", np.arange(n, dtype=np.int8))
+            self.succeed("sort", "k.npy", "--values", "v.npy", "--values-out", "v.npy",
+                         "--repeat", "2", *self.device)
+            self.assertEqual(self.load("v.npy").tolist(), list(range(n))[::-1])
 
     def shares(self):
         """Whether operands stay where they are: on the host, and where devices share its memory."""
@@ -387,6 +477,39 @@ class OnHost(Case):
         for key in ("variant", "parameters", "chosen", "rate", "rate_unit"):
             self.assertIn(key, d)
 
+    def test_streamed_product(self):
+        """Through less of the device's memory than the matrices have: right, in pieces; too little
+        is told, and no file is left."""
+        if self.device:
+            self.skipTest("the host has no memory of its own")
+        for dtype in (np.float32, np.float64, np.float16):
+            a, b = random((150, 70), dtype), random((130, 70), dtype, 2)
+            c0 = random((150, 130), dtype, 3)
+            for name, array in (("a.npy", a), ("b.npy", b), ("c0.npy", c0)):
+                self.save(name, array)
+            for memory in ("6K", "40K"):
+                r = self.succeed("matmul", "a.npy", "b.npy", "-o", "c.npy", "--trans-b", "--add",
+                                 "c0.npy", "--beta", "0.5", "--copy", "--device-memory", memory,
+                                 "--verify", "--json")
+                d = json.loads(r.out)
+                self.assertTrue(d["verify"]["ok"], r)
+                self.assertGreater(d["bytes"]["chunks"], 2, r)
+                self.assertEqual(d["bytes"]["from_device"], c0.nbytes)
+                self.assertGreaterEqual(d["bytes"]["to_device"], a.nbytes + b.nbytes + c0.nbytes)
+                if dtype != np.float16:
+                    self.assertTrue(within_bound(self.load("c.npy"), a, b.T, c=c0, beta=0.5))
+                os.remove(self.path("c.npy"))
+        self.fail_with(1, "matmul", "a.npy", "b.npy", "-o", "c.npy", "--trans-b", "--copy",
+                       "--device-memory", "500", says="and 500 are allowed")
+        self.assertFalse(os.path.exists(self.path("c.npy")))
+        r = self.matmul("a.npy", "b.npy", "--trans-b", "--copy", "--device-memory", "40K")
+        self.assertRegex(r.err, r"streamed in \d+ pieces")
+        self.assertRegex(r.err, r", device [\d.]+ .s")
+        self.save("a.npy", random((2, 30, 30), np.float32))
+        self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory",
+                       "9K", says=("a batch of 2 is not streamed", "9216 bytes"))
+        self.succeed("matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory", "1M")
+
     def test_repeat_starts_afresh(self):
         a, c0 = random((5, 5), np.float32), random((5, 5), np.float32, 2)
         self.save("a.npy", a)
@@ -432,7 +555,7 @@ class OnHost(Case):
 @unittest.skipUnless(has_opencl(), "no OpenCL device")
 class OnDevice(OnHost):
     device = ()
-    key_types, key_counts = (np.uint32, np.float64), (0, 3, 1025)
+    key_types, key_counts = (np.uint32, np.float64, np.float16), (0, 3, 1025)
     operations = ("matmul",)
 
     def test_summary_of_a_first_run(self):
@@ -451,6 +574,16 @@ class OnDevice(OnHost):
         self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c.npy", "--kernel", v["name"],
                        says=v["unsuited"])
         self.assertEqual(self.names(), ["a.npy"])
+
+    def test_sort_in_chunks(self):
+        """Two queues sort a chunk each, and what merges them waits for both."""
+        keys = np.random.default_rng(5).integers(0, 2**32, 2**21 + 77, dtype=np.uint32)
+        self.save("k.npy", keys)
+        keys.sort()
+        for queues in ("1", "2"):
+            self.succeed("sort", "k.npy", "-o", "s.npy", "--kernel", "fused-passes", "--set",
+                         "CHUNK=20", "--set", "QUEUES=" + queues)
+            np.testing.assert_array_equal(self.load("s.npy"), keys)
 
     def test_wrong_result(self):
         """A kernel that is off by 1% is found out: status 3, and nothing is written."""

@@ -222,19 +222,28 @@ class Document(unittest.TestCase):
     def test_check(self):
         """The command says in one line that a table is old, and writes nothing."""
         with tempfile.TemporaryDirectory() as folder:
-            readme, rows = os.path.join(folder, "README.md"), os.path.join(folder, "bench-a.jsonl")
-            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "device", 1)])
+            readme, every, rows = (os.path.join(folder, name) for name in
+                                   ("README.md", "comparisons.md", "bench-a.jsonl"))
+            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "device", 1),
+                                      ours(1, n=999), peer("a", "device", 1, n=999)])
             with open(rows, "a", encoding="utf-8") as f:
                 f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
-            fresh = figures.document(MARKERS, [
-                (n, r) for n, r in results_rows.read([rows]) if r["schema"] == figures.SCHEMA])
-            for text, status, said in ((fresh, 0, ""), (MARKERS, 1, "the table of "),
-                                       ("no markers\n", 1, "not one pair")):
-                with open(readme, "w", encoding="utf-8") as f:
-                    f.write(text)
+            read = [(n, r) for n, r in results_rows.read([rows]) if r["schema"] == figures.SCHEMA]
+            some = figures.document(MARKERS, read, figures.SHOWN)
+            all_jobs = results_rows.put(MARKERS, figures.MARKER, figures.table(read))
+            self.assertNotIn("999", some)
+            self.assertIn("999", all_jobs)
+            for text, others, status, said in (
+                    (some, all_jobs, 0, ""), (MARKERS, all_jobs, 1, "README.md is not"),
+                    (some, some, 1, "comparisons.md is not"),
+                    ("no markers\n", all_jobs, 1, "not one pair")):
+                for path, content in ((readme, text), (every, others)):
+                    with open(path, "w", encoding="utf-8") as f:
+                        f.write(content)
                 done = subprocess.run(
                     [sys.executable, os.path.join(SCRIPTS, "figures.py"), "--check", "--tessera",
-                     "none", "--images", folder, "--readme", readme, rows],
+                     "none", "--images", folder, "--readme", readme, "--comparisons", every,
+                     rows],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 self.assertEqual((done.returncode, done.stdout), (status, ""))
                 self.assertEqual(done.stderr.count("\n"), status)

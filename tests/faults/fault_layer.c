@@ -30,10 +30,19 @@
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 
-enum { KIND_CONTEXT, KIND_QUEUE, KIND_MEM, KIND_PROGRAM, KIND_KERNEL, KIND_EVENT, KIND_COUNT };
+enum {
+    KIND_CONTEXT,
+    KIND_QUEUE,
+    KIND_MEM,
+    KIND_PROGRAM,
+    KIND_KERNEL,
+    KIND_EVENT,
+    KIND_SVM,
+    KIND_COUNT
+};
 
-static const char *const kind_names[KIND_COUNT] = {"context", "queue",  "mem",
-                                                   "program", "kernel", "event"};
+static const char *const kind_names[KIND_COUNT] = {"context", "queue", "mem", "program",
+                                                   "kernel",  "event", "svm"};
 
 enum { CALLS_MAX = 64 };
 
@@ -137,6 +146,7 @@ PASS(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size
 PASS(clGetProgramBuildInfo,
      (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
      (p, d, i, s, v, r))
+PASS(clSetKernelArgSVMPointer, (cl_kernel k, cl_uint i, const void *p), (k, i, p))
 PASS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
 PASS(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t s, void *v, size_t *r),
@@ -278,6 +288,28 @@ COMMAND(clEnqueueMarkerWithWaitList,
 COMMAND(clEnqueueBarrierWithWaitList,
         (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 
+COMMAND(clEnqueueSVMMap,
+        (cl_command_queue q, cl_bool b, cl_map_flags f, void *p, size_t s, cl_uint n,
+         const cl_event *w, cl_event *e),
+        (q, b, f, p, s, n, w, e))
+COMMAND(clEnqueueSVMUnmap, (cl_command_queue q, void *p, cl_uint n, const cl_event *w, cl_event *e),
+        (q, p, n, w, e))
+
+static CL_API_ENTRY void *CL_API_CALL at_clSVMAlloc(cl_context c, cl_svm_mem_flags f, size_t s,
+                                                    cl_uint a)
+{
+    void *at = fault("clSVMAlloc") ? NULL : next->clSVMAlloc(c, f, s, a);
+
+    took(KIND_SVM, at);
+    return at;
+}
+
+static CL_API_ENTRY void CL_API_CALL at_clSVMFree(cl_context c, void *p)
+{
+    next->clSVMFree(c, p);
+    balance[KIND_SVM] -= p != NULL;
+}
+
 static CL_API_ENTRY void *CL_API_CALL at_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b,
                                                             cl_map_flags f, size_t o, size_t s,
                                                             cl_uint n, const cl_event *w,
@@ -359,6 +391,11 @@ static void take_over(void)
     TAKE(clEnqueueCopyBuffer);
     TAKE(clEnqueueFillBuffer);
     TAKE(clEnqueueMarkerWithWaitList);
+    TAKE(clEnqueueSVMMap);
+    TAKE(clEnqueueSVMUnmap);
+    TAKE(clSVMAlloc);
+    TAKE(clSVMFree);
+    TAKE(clSetKernelArgSVMPointer);
     TAKE(clEnqueueBarrierWithWaitList);
     TAKE_COUNTED(Context);
     TAKE_COUNTED(CommandQueue);

@@ -4,6 +4,7 @@ FAULT_LAYER names the layer built from fault_layer.c.  Every run here asserts th
 loaded: the loader ignores one that it cannot.
 """
 
+import json
 import os
 import sys
 import unittest
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cli_support import Case, has_opencl
 
 LAYER = os.environ["FAULT_LAYER"]
-KINDS = {"context", "queue", "mem", "program", "kernel", "event"}
+KINDS = {"context", "queue", "mem", "program", "kernel", "event", "svm"}
 CODE = -5  # CL_OUT_OF_RESOURCES: any call may give it
 
 # Of each function the first calls fail in turn; later ones come from the same lines.
@@ -156,6 +157,8 @@ class Balance(Layered):
 class Failing(Layered):
     """What every failing call has in common; the cases say which calls."""
 
+    words = WORDS
+
     def assert_gone(self, args, r):
         """Nothing of the output is left, nor of its temporary file."""
         self.assertEqual([n for n in self.names() if n not in self.before], [], r)
@@ -185,7 +188,7 @@ class Failing(Layered):
         self.assertEqual(len(lines), 1, r)
         self.assertTrue(lines[0].startswith("tessera: "), r)
         self.assertIn("CL_OUT_OF_RESOURCES (-5)", lines[0], r)
-        self.assertIn(WORDS.get(function, function), lines[0], r)
+        self.assertIn(self.words.get(function, function), lines[0], r)
         self.assert_gone(args, r)
 
     def assert_right_or_failed(self, args, function, n, r):
@@ -235,6 +238,38 @@ class Failures(Failing):
 
     def test_matvec(self):
         self.vital("matvec split-row")
+
+    def test_two_queues(self):
+        """A sort that forks into a second queue, and joins it, or fails to."""
+        self.save("many.npy", np.arange(2**21, dtype=np.uint32)[::-1].copy())
+        args = ("sort", "many.npy", "-o", "out.npy", "--kernel", "fused-passes", "--set",
+                "CHUNK=20", "--set", "QUEUES=2")
+        self.calls_of(args, "cache")
+        for function, n in (("clCreateCommandQueue", 2), ("clEnqueueMarkerWithWaitList", 1),
+                            ("clEnqueueMarkerWithWaitList", 2),
+                            ("clEnqueueBarrierWithWaitList", 1),
+                            ("clEnqueueBarrierWithWaitList", 2), ("clEnqueueNDRangeKernel", 4)):
+            with self.subTest(function=function, call=n):
+                self.assert_failed(args, function, n, self.strike(args, function, n, "cache"))
+
+    def test_streamed(self):
+        """A pipeline that breaks anywhere ends: its error, no hang, no leak, no output file."""
+        self.stream("matvec", "1K", 10)
+
+    def test_streamed_tiles(self):
+        self.save("c0.npy", np.ones((40, 50), np.float32))
+        self.stream("matmul", "6K", 5, "--add", "c0.npy", "--beta", "2")
+
+    def stream(self, name, memory, chunks, *more):
+        args = [*OPERATIONS[name], "--copy", "--device-memory", memory, *more]
+        r = self.succeed(*args, "--json")
+        self.assertGreater(json.loads(r.out)["bytes"]["chunks"], chunks)
+        self.calls_of(args, "cache")
+        functions = VITAL + COPIES + ["clEnqueueMapBuffer", "clWaitForEvents"]
+        self.words = {**WORDS, "clEnqueueMapBuffer": "pinned memory",
+                      "clWaitForEvents": "waiting for a copy to the device"}
+        calls = self.each(args, functions, self.assert_failed, "cache")
+        self.assertEqual([f for f in functions if not calls.get(f)], [])
 
     def test_queries(self):
         self.calls_of(OPERATIONS["matmul"], "cache")
@@ -340,6 +375,58 @@ class Waits(Failing):
         self.assertEqual(r.status, 1, r)
         with open(self.path("out.npy"), encoding="ascii") as f:
             self.assertEqual(f.read(), "as it was")
+
+
+class Overlap(Layered):
+    """bench overlap with calls that fail: the row says so, the others are measured, nothing leaks."""
+
+    ARGS = ("bench", "overlap", "--device", "cpu", "--size", "1000", "--rounds", "2", "--queues",
+            "1,2", "--chunks", "4", "--repeat", "1", "--json")
+    BUFFERS = ["clCreateCommandQueue", "clCreateBuffer", "clEnqueueWriteBuffer",
+               "clEnqueueReadBuffer", "clEnqueueNDRangeKernel", "clSetKernelArg", "clFinish",
+               "clFlush", "clGetEventProfilingInfo"]
+    SHARED = ["clSVMAlloc", "clEnqueueSVMMap", "clEnqueueSVMUnmap", "clSetKernelArgSVMPointer"]
+
+    def rows(self, r):
+        return [json.loads(line) for line in r.out.splitlines()]
+
+    def each(self, args, functions):
+        args = [*self.ARGS, *args]
+        r, report = self.run_layered(*args, cache="cache")
+        self.assertEqual((r.status, r.err), (0, ""), r)
+        self.assert_balance(r, report)
+        count = len(self.rows(r))
+        failed = 0
+        for function in functions:
+            calls = report.calls[function]
+            for n in {1, 2, calls // 3, calls // 2, calls - 1}:
+                with self.subTest(function=function, call=n):
+                    r, struck = self.run_layered(*args, cache="cache",
+                                                 fault="%s:%d:%d" % (function, n, CODE))
+                    self.assert_balance(r, struck)
+                    if not struck.struck or (r.status == 0 and not r.err):
+                        continue
+                    self.assertEqual(r.status, 1, r)
+                    self.assertIn("tessera: ", r.err)
+                    if function != "clSVMAlloc":
+                        self.assertIn("CL_OUT_OF_RESOURCES (-5)", r.err)
+                    wrong = [row for row in self.rows(r) if row["outcome"] != "timed"]
+                    if wrong:
+                        self.assertEqual([row["outcome"] for row in wrong], ["failed"])
+                        self.assertEqual(len(self.rows(r)), count)
+                        self.assertEqual(wrong[0]["timeline"], [])
+                        failed += 1
+        self.assertGreater(failed, len(functions))
+
+    def test_buffers(self):
+        self.each(["--pinned", "on"], self.BUFFERS)
+
+    def test_shared(self):
+        r, report = self.run_layered(*self.ARGS, cache="cache")
+        self.assertEqual(r.status, 0, r)
+        if not report.calls.get("clSVMAlloc"):
+            self.skipTest("the device has no shared virtual memory")
+        self.each([], self.SHARED)
 
 
 def setUpModule():

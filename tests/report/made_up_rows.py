@@ -89,6 +89,32 @@ def error_rows():
     return rows
 
 
+def overlap_rows():
+    """What bench overlap measures of two memories: copies alone, 1 and 2 queues, and what the device
+    has not."""
+    rows = []
+    for memory, name, queues, rate in (
+            ("pageable", "pageable, copy in", 1, 8.0), ("pageable", "pageable", 1, 7.0),
+            ("pageable", "pageable", 2, 9.0), ("pinned", "pinned, both ways", 2, 100.0),
+            ("pinned", "pinned", 1, 30.0), ("pinned", "pinned", 2, 60.0),
+            ("svm", "svm", 1, None)):
+        chunks = 1 if "," in name else 4
+        r = row(GPU, op="overlap", problem="1000 uint32 in and out, 4 rounds", size="1000",
+                type="uint32", precision="", name=name, unit="GB/s", bytes=8000.0, cold=False,
+                timer="wall", selected="", chosen="", verified=rate is not None,
+                parameters="" if "," in name else "QUEUES=%d CHUNKS=4" % queues)
+        if rate is None:
+            r.update(outcome="unsuited", unsuited="no shared virtual memory")
+        else:
+            timed(r, rate)
+        bars = [[c % queues, what, 100.0 * c + 40 * i, 100.0 * c + 40 * i + 39]
+                for c in range(chunks) for i, what in enumerate(("copy in", "kernel", "copy out"))]
+        r.update(kind="overlap", memory=memory, queues=queues, chunks=chunks, queue_ns=2500.0,
+                 timeline=[] if "," in name or rate is None else bars)
+        rows.append(r)
+    return rows
+
+
 def timed(r, rate, spread=0.01):
     """Fill in the times that give this rate, in the row's unit."""
     per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]

@@ -193,6 +193,27 @@ class Charts(Page):
         self.assertEqual(lines, ["tiled", "wgmma", "wgmma", "cuXXXX"])
         self.assertEqual(part.count("\u221e"), 2)
 
+    def test_overlap(self):
+        """Rates of each memory; a timeline of one queue and of more, with a bar of each command."""
+        self.assertFalse('id="overlap"' in self.dump(self.page), "there is nothing to show")
+        page = self.report(made_up_rows.gpu() + made_up_rows.overlap_rows())
+        dom = self.dump(page)
+        commands = ["copy in", "kernel", "copy out"]
+        self.assertEqual(self.figures(dom, "overlap"), [["pageable", "pinned"], *[commands] * 4])
+        part = dom[dom.index('<section id="overlap"'):]
+        part = part[:part.index("</section>")]
+        self.assertIn("pinned, both ways 100", part)
+        self.assertEqual(part.count(">copy out<"), 4 * 4)
+        self.assertIn(">queue 2<", part)
+        self.assertNotIn(">queue 3<", part)
+        self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
+        # Copies and kernels have colours that are no text's; without timelines nothing has them.
+        bare = [{**r, "timeline": []} for r in made_up_rows.overlap_rows()]
+        for rows, drawn in ((made_up_rows.overlap_rows(), True), (bare, False)):
+            seen = self.picture(self.report(rows), "overlap.png", "--window-size=1280,4000")
+            for colour in ((138, 101, 0), (168, 81, 138)):
+                self.assertEqual(seen[bytes(colour)] > 2000, drawn, (colour, seen[bytes(colour)]))
+
     def test_one_file(self):
         dom = self.dump(self.report(made_up_rows.gpu()))
         self.assertEqual([len(self.figures(dom, s)) for s in SECTIONS], [1, 3, 6, 1, 3])
@@ -213,11 +234,13 @@ class Figures(Page):
         that shows it: every operation is there, and each limit that bounds one."""
         rows = made_up_rows.write(self.path("bench-both.jsonl"),
                                   [*made_up_rows.gpu(), *made_up_rows.cpu()])
-        with open(self.path("README.md"), "w", encoding="utf-8") as f:
-            f.write("<!-- figures: peers -->\n<!-- end figures: peers -->\n")
+        for document in ("README.md", "comparisons.md"):
+            with open(self.path(document), "w", encoding="utf-8") as f:
+                f.write("<!-- figures: peers -->\n<!-- end figures: peers -->\n")
         done = subprocess.run(
             [sys.executable, os.path.join(SOURCE, "scripts", "figures.py"), "--tessera", COMMAND,
-             "--readme", self.path("README.md"), "--images", self.path("images"), rows],
+             "--readme", self.path("README.md"), "--comparisons", self.path("comparisons.md"),
+             "--images", self.path("images"), rows],
             check=True, stdout=subprocess.PIPE, timeout=300,
             env={**os.environ, "CHROMIUM": CHROMIUM})
         pictures = [self.path("images/roofline-%s.png" % n) for n in ("both", "both-2")]

@@ -57,7 +57,7 @@ static void test_packing_is_whole(void **state)
 {
     const device_facts d = hopper();
     const variant *v = find("wgmma-3xtf32");
-    const params chosen = params_default(v);
+    params chosen = params_default(v);
     problem p = product(257, 129, 81);
     const job j = {&p, &d, &chosen};
     const size_t images =
@@ -66,6 +66,7 @@ static void test_packing_is_whole(void **state)
     step s[2];
 
     (void)state;
+    assert_int_equal(params_set(v, &chosen, "TILE_M=256", NULL), TSR_OK);
     assert_int_equal(v->workspace(&j), images + (along + across) * 4);
     assert_int_equal(count_steps(v, &j, s), 2);
     assert_int_equal(s[0].global[0], (along + across) * 256);
@@ -75,6 +76,38 @@ static void test_packing_is_whole(void **state)
     /* Transposed, the pieces change sides. */
     p.matmul.trans_a = p.matmul.trans_b = true;
     assert_int_equal(v->workspace(&j), images + (2 * 2 * 6 + 2 * 4 * 3) * 4);
+}
+
+static void expect_rows(const char *name, const char *set, const problem *p, size_t rows)
+{
+    device_facts d = hopper();
+    const variant *v = find(name);
+    params chosen = params_default(v);
+    char wanted[32];
+    text out = {0};
+
+    d.compute_units = 132;
+    if (set)
+        assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
+    v->defines(&(job){p, &d, &chosen}, &out);
+    snprintf(wanted, sizeof(wanted), "-DTILE_M=%zu", rows);
+    assert_non_null(strstr(text_get(&out), wanted));
+    text_free(&out);
+}
+
+/* Tiles of 256 rows where they end no later: 128 of them on 132 units take one turn, 256 of half
+ * the size two. */
+static void test_rows_of_a_tile_follow_the_shape(void **state)
+{
+    problem p = product(1024, 1024, 4096);
+
+    (void)state;
+    expect_rows("wgmma-3xtf32", NULL, &p, 128);
+    p = product(2048, 2048, 4096);
+    expect_rows("wgmma-3xtf32", NULL, &p, 256);
+    p.matmul.precision = TSR_PRECISION_TF32;
+    expect_rows("wgmma-tf32", NULL, &p, 256);
+    expect_rows("wgmma-tf32", "TILE_N=256", &p, 128);
 }
 
 /* TF32 has blocks of 32 along k, and one image a block. */
@@ -162,9 +195,11 @@ static void test_what_runs_elsewhere(void **state)
         text reason = {0};
 
         assert_int_equal(params_set(v, &wide, "TILE_N=256", NULL), TSR_OK);
-        assert_non_null(strstr(variant_unsuited(v, &(job){&p, &d, &wide}, &reason), "registers"));
+        assert_null(variant_unsuited(v, &(job){&p, &d, &wide}, &reason));
         assert_int_equal(params_set(v, &wide, "TILE_M=128", NULL), TSR_OK);
         assert_null(variant_unsuited(v, &(job){&p, &d, &wide}, &reason));
+        assert_int_equal(params_set(v, &wide, "TILE_M=256", NULL), TSR_OK);
+        assert_non_null(strstr(variant_unsuited(v, &(job){&p, &d, &wide}, &reason), "registers"));
         text_free(&reason);
     }
     p.matmul.precision = TSR_PRECISION_DEFAULT;
@@ -345,10 +380,10 @@ static void test_tiles_are_told(void **state)
 
     (void)state;
     expect_tiles("wgmma-3xtf32-fused", &p, 3 * 3); /* of 128 x 256 */
-    expect_tiles("wgmma-3xtf32", &p, 2 * 5);       /* of 256 x 128 */
+    expect_tiles("wgmma-3xtf32", &p, 3 * 5);       /* of 128 x 128 */
     p.matmul.batch = 7;
     p.matmul.stride_c = 257 * 513;
-    expect_tiles("wgmma-3xtf32", &p, 7 * 2 * 5);
+    expect_tiles("wgmma-3xtf32", &p, 7 * 3 * 5);
     /* Where C is only scaled, nothing is split. */
     p = product(257, 513, 65);
     p.matmul.alpha = 0;
@@ -635,6 +670,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packing_is_whole),
+        cmocka_unit_test(test_rows_of_a_tile_follow_the_shape),
         cmocka_unit_test(test_tf32_takes_half_the_workspace),
         cmocka_unit_test(test_nothing_to_multiply),
         cmocka_unit_test(test_what_runs_elsewhere),

@@ -115,7 +115,7 @@ static void long_calls_are_not_kept(void **state)
     (void)state;
     memset(&p, 0, sizeof(p));
     p.op = &operation_sort;
-    p.sort.n = (size_t)1 << 20;
+    p.sort.n = (size_t)1 << 33;
     p.sort.type = TSR_U32;
     assert_int_equal(variant_find(&operation_sort, "naive", &sel.variant, NULL), TSR_OK);
     sel.params = params_default(sel.variant);

@@ -121,6 +121,67 @@ static char *edited(const char *line, const char *name, const char *to)
     return out;
 }
 
+/* Rows of overlap too, one of which is a list. */
+static void a_row_of_overlap(void **state)
+{
+    static const char *const own[] = {"memory", "queues", "chunks", "queue_ns"};
+    static const char *const wrong[] = {"{}",
+                                        "7",
+                                        "[7]",
+                                        "[[0,\"copy in\",0]]",
+                                        "[[0,\"copy in\",0,1,2]]",
+                                        "[[2,\"copy in\",0,1]]", /* of queues 0 and 1 */
+                                        "[[-1,\"copy in\",0,1]]",
+                                        "[[0,\"copy\",0,1]]",
+                                        "[[0,\"copy in\",2,1]]",
+                                        "[[0,\"copy in\",-1,1]]",
+                                        "[[0,\"copy in\",null,1]]"};
+    result_row row = full_row(), got;
+    text line = {0}, again = {0}, bad = {0};
+    const char *at;
+    int before;
+
+    (void)state;
+    written(&row, &line);
+    assert_null(strstr(text_get(&line), "timeline"));
+    row.kind = RESULT_OVERLAP;
+    strcpy(row.memory, "pinned");
+    row.queues = 2;
+    row.chunks = 3;
+    row.queue_ns = 12.5;
+    row.bar_count = RESULT_BARS_MOST;
+    for (size_t i = 0; i < RESULT_BARS_MOST; i++)
+        row.bars[i] = (result_bar){i % 2, (bar_what)(i % 3), (double)i, (double)i + 0.5};
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    written(&got, &again);
+    assert_string_equal(text_get(&line), text_get(&again));
+    assert_int_equal(got.kind, RESULT_OVERLAP);
+    assert_int_equal(got.bar_count, RESULT_BARS_MOST);
+    assert_int_equal(got.bars[191].queue * 10 + got.bars[191].what, 10 + BAR_COPY_OUT);
+    assert_true(got.bars[191].end_ns == 191.5);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        char *without = edited(text_get(&line), own[i], "\"another\":1"), quoted[64];
+
+        snprintf(quoted, sizeof quoted, "field '%s' is missing", own[i]);
+        refused(without, quoted);
+        free(without);
+    }
+    at = strstr(text_get(&line), "\"timeline\":") + strlen("\"timeline\":");
+    before = (int)(at - text_get(&line));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        text_clear(&bad);
+        text_format(&bad, "%.*s%s}", before, text_get(&line), wrong[i]);
+        refused(text_get(&bad), "field 'timeline' is not a list of at most 192 bars");
+    }
+    text_clear(&bad); /* one bar more than there may be */
+    text_format(&bad, "%.*s[[0,\"kernel\",0,1],%s", before, text_get(&line), at + 1);
+    refused(text_get(&bad), "field 'timeline' is not a list of at most 192 bars");
+    text_free(&line);
+    text_free(&again);
+    text_free(&bad);
+}
+
 /* Rows of errors have fields of their own, which no other row has. */
 static void a_row_of_errors(void **state)
 {
@@ -262,7 +323,7 @@ static void what_no_row_says(void **state)
     refused_with("samples", "\"samples\":-1", "'samples'");
     refused_with("rate", "\"rate\":-1", "'rate'");
     refused_with("kind", "\"kind\":\"guess\"",
-                 "'kind' is not \"kernel\", \"peer\", \"limit\" or \"error\"");
+                 "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\" or \"overlap\"");
     refused_with("selected", "\"selected\":\"named by the caller\"",
                  "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
     refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\" or \"wall\"");
@@ -369,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_reads_back),
         cmocka_unit_test(every_field_is_needed),
+        cmocka_unit_test(a_row_of_overlap),
         cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(a_row_with_tiles),
         cmocka_unit_test(what_no_row_says),

@@ -195,7 +195,7 @@ static void many_commands_keep_their_order(void **state)
         keys[n] = n * 2654435761u >> 8;
     k = buffer_of(f, keys, sizeof(keys));
     i = buffer_of(f, NULL, sizeof(index));
-    if (tsr_sort_enqueue(s, &p, k, i, &run, 0, NULL, &done, &report, &err))
+    if (tsr_sort_enqueue(s, &p, k, i, NULL, &run, 0, NULL, &done, &report, &err))
         fail_msg("%s", err.message);
     assert_string_equal(report.variant, "naive");
     assert_true(report.commands > 50);
@@ -210,6 +210,50 @@ static void many_commands_keep_their_order(void **state)
     clReleaseEvent(done);
     clReleaseMemObject(k);
     clReleaseMemObject(i);
+    tsr_session_close(s);
+}
+
+/* Two chunks of a sort run in two queues, neither before what the caller told the call to wait
+ * for: the keys come last. */
+static void both_queues_wait_for_the_caller(void **state)
+{
+    fixture *f = *state;
+    enum { N = 1 << 21 };
+    tsr_session *s = adopt(f, 0);
+    cl_command_queue other = clCreateCommandQueue(f->context, f->device->id, 0, NULL);
+    const char *const set[] = {"CHUNK=20", "QUEUES=2"};
+    const tsr_run run = {.variant = "fused-passes", .set = set, .set_count = 2};
+    const tsr_sort_problem p = {.type = TSR_U32, .n = N};
+    const struct timespec pause = {.tv_nsec = 200000000};
+    uint32_t *keys = malloc(N * sizeof(*keys));
+    cl_event gate = clCreateUserEvent(f->context, NULL), done = NULL;
+    tsr_error err = {0};
+    cl_mem k;
+
+    assert_non_null(keys);
+    for (uint32_t n = 0; n < N; n++)
+        keys[n] = 0;
+    k = buffer_of(f, keys, N * sizeof(*keys));
+    if (tsr_sort_enqueue(s, &p, k, NULL, NULL, &run, 1, &gate, &done, NULL, &err))
+        fail_msg("%s", err.message);
+    clFlush(f->queue);
+    nanosleep(&pause, NULL);
+    for (uint32_t n = 0; n < N; n++)
+        keys[n] = n * 2654435761u;
+    assert_int_equal(
+        clEnqueueWriteBuffer(other, k, CL_TRUE, 0, N * sizeof(*keys), keys, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(f->queue, k, CL_TRUE, 0, N * sizeof(*keys), keys, 1, &done, NULL),
+        CL_SUCCESS);
+    for (size_t n = 1; n < N; n++)
+        assert_true(keys[n - 1] < keys[n]); /* the multiplier is odd: no two are equal */
+    clReleaseEvent(gate);
+    clReleaseEvent(done);
+    clReleaseMemObject(k);
+    clReleaseCommandQueue(other);
+    free(keys);
     tsr_session_close(s);
 }
 
@@ -481,6 +525,133 @@ static void arrays_are_worked_on_where_they_are(void **state)
     tsr_session_close(s);
 }
 
+/* A matrix of 100 x 30 in rows of 33, through 5 rows at a time, both ways: y is what it is at once.
+ */
+static void a_matrix_is_streamed_in_panels(void **state)
+{
+    enum { ROWS = 100, COLUMNS = 30, LDA = 33, OFFSET = 2, SLOTS = 3, PANEL = 5 };
+    const fixture *f = *state;
+    const size_t vectors = (ROWS + COLUMNS) * sizeof(float);
+    tsr_matvec_problem p = {.rows = ROWS,
+                            .columns = COLUMNS,
+                            .lda = LDA,
+                            .alpha = 2,
+                            .beta = -1,
+                            .offset_a = OFFSET,
+                            .offset_x = 1,
+                            .offset_y = 3};
+    tsr_session_options options = {.copies = 1};
+    float a[ELEMENTS * 3], x[ELEMENTS], y[ELEMENTS], expected[ELEMENTS];
+
+    for (size_t i = 0; i < 3; i++)
+        fill(a + i * ELEMENTS, 4 + (unsigned)i);
+    fill(x, 7);
+    for (int trans = 0; trans < 2; trans++) {
+        tsr_session *s = NULL;
+        tsr_report whole = {0}, streamed = {0}, refused = {0};
+        tsr_error err = {0};
+
+        p.trans = trans;
+        options.device_memory = 0;
+        fill(expected, 9);
+        assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+        assert_int_equal(tsr_matvec(s, &p, a, x, expected, NULL, &whole, &err), TSR_OK);
+        assert_int_equal(whole.chunks, 0);
+        tsr_session_close(s);
+
+        options.device_memory = vectors + (size_t)SLOTS * PANEL * COLUMNS * sizeof(float);
+        fill(y, 9);
+        assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+        if (tsr_matvec(s, &p, a, x, y, NULL, &streamed, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(y, expected, sizeof(y));
+        assert_int_equal(streamed.chunks, ROWS / PANEL);
+        assert_true(streamed.commands >= streamed.chunks);
+        tsr_session_close(s);
+
+        options.device_memory = vectors + (size_t)SLOTS * COLUMNS * sizeof(float) - 1;
+        assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+        assert_int_equal(tsr_matvec(s, &p, a, x, y, NULL, &refused, &err), TSR_EOVERFLOW);
+        assert_non_null(strstr(err.message, "x, y and 3 rows of A need 880 bytes"));
+        assert_memory_equal(y, expected, sizeof(y));
+        tsr_session_close(s);
+    }
+}
+
+/* Whole numbers, so that sums are exact in any order: C is what it is at once, gaps included. */
+static void streamed_as_at_once(const fixture *f, const tsr_matmul_problem *p, size_t memory)
+{
+    tsr_session_options options = {.copies = 1};
+    float a[ELEMENTS], b[ELEMENTS], c[ELEMENTS], expected[ELEMENTS];
+    tsr_session *s = NULL;
+    tsr_report whole = {0}, streamed = {0};
+    tsr_error err = {0};
+
+    fill(a, 4);
+    fill(b, 5);
+    fill(c, 6);
+    for (size_t i = 0; p->beta == 0 && i < ELEMENTS; i++)
+        c[i] = NAN;
+    memcpy(expected, c, sizeof(c));
+    assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+    assert_int_equal(tsr_matmul(s, p, a, b, expected, NULL, &whole, &err), TSR_OK);
+    assert_int_equal(whole.chunks, 0);
+    tsr_session_close(s);
+    options.device_memory = memory;
+    assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+    if (tsr_matmul(s, p, a, b, c, NULL, &streamed, &err))
+        fail_msg("%s", err.message);
+    assert_memory_equal(c, expected, sizeof(c));
+    assert_true(streamed.chunks > 1 && streamed.commands >= streamed.chunks);
+    assert_int_equal(streamed.from_device_bytes, p->m * p->n * sizeof(float));
+    tsr_session_close(s);
+}
+
+static void a_product_is_streamed_in_tiles(void **state)
+{
+    enum { LD = 33 };
+    static const size_t memory[] = {280, 900, 3000, 6000};
+
+    for (int form = 0; form < 16; form++)
+        streamed_as_at_once(
+            *state,
+            &(tsr_matmul_problem){.m = 23,
+                                  .n = 31,
+                                  .k = 17,
+                                  .trans_a = form & 1,
+                                  .trans_b = (form & 2) != 0,
+                                  .layout = form & 4 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR,
+                                  .alpha = 2,
+                                  .beta = form & 8 ? 0 : -1,
+                                  .lda = LD,
+                                  .ldb = LD,
+                                  .ldc = LD,
+                                  .offset_a = 2,
+                                  .offset_b = 1,
+                                  .offset_c = 3},
+            memory[form % 4 ^ form / 4]);
+}
+
+/* Too little memory for a tile of one element is told before C is touched. */
+static void a_product_that_no_tile_fits(void **state)
+{
+    const fixture *f = *state;
+    const tsr_session_options options = {.copies = 1, .device_memory = 4 * 4 * SIDE + 8 - 1};
+    float a[ELEMENTS], c[ELEMENTS], before[ELEMENTS];
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    fill(a, 1);
+    fill(c, 2);
+    memcpy(before, c, sizeof(c));
+    assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
+    assert_int_equal(tsr_matmul(s, &square, a, a, c, NULL, NULL, &err), TSR_EOVERFLOW);
+    assert_non_null(strstr(err.message, "3 rows of op(A) and a column of op(B) need 648 bytes, and "
+                                        "647 are allowed"));
+    assert_memory_equal(c, before, sizeof(c));
+    tsr_session_close(s);
+}
+
 /* OpenCL has no two buffers on the same memory: where arrays overlap, they are copied. */
 static void one_array_may_be_both_factors(void **state)
 {
@@ -603,6 +774,7 @@ int main(void)
         TEST(calls_chain_on_an_in_order_queue),
         TEST(calls_chain_on_an_out_of_order_queue),
         TEST(many_commands_keep_their_order),
+        TEST(both_queues_wait_for_the_caller),
         TEST(matvec_waits_and_tells),
         TEST(column_major_batches_are_where_they_should_be),
         TEST(an_empty_product_gives_an_event),
@@ -611,6 +783,9 @@ int main(void)
         TEST(a_bad_queue_is_refused),
         TEST(products_of_host_arrays_are_right),
         TEST(arrays_are_worked_on_where_they_are),
+        TEST(a_matrix_is_streamed_in_panels),
+        TEST(a_product_is_streamed_in_tiles),
+        TEST(a_product_that_no_tile_fits),
         TEST(one_array_may_be_both_factors),
         TEST(null_arrays_are_refused),
         TEST(what_the_device_cannot_hold_is_refused),

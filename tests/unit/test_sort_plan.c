@@ -25,16 +25,45 @@
 
 /* ---- the kernels' own mapping of keys, compiled as C ----------------------------------------- */
 
+typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define __global // NOLINT(bugprone-reserved-identifier)
 #define __local  // NOLINT(bugprone-reserved-identifier)
 
-/* Twice, so every name that it defines gets another one. */
-#define KEY              float
+/* Three times, so every name that it defines gets another one. */
+#define KEY              half
 #define DESCENDING       0
 #define WITH_INDEX       1
+#define word             word_half
+#define element          element_half
+#define to_order         to_order_half
+#define from_order       from_order_half
+#define element_load     element_load_half
+#define element_store    element_store_half
+#define element_missing  element_missing_half
+#define tile_get         tile_get_half
+#define tile_put         tile_put_half
+#define out_of_order     out_of_order_half
+#define compare_exchange compare_exchange_half
+#include "../../cl/sort_key.clh"
+#undef SORT_KEY_CLH
+#undef SIGN_BIT
+#undef NAN_COUNT
+#undef KEY
+#undef word
+#undef element
+#undef to_order
+#undef from_order
+#undef element_load
+#undef element_store
+#undef element_missing
+#undef tile_get
+#undef tile_put
+#undef out_of_order
+#undef compare_exchange
+#define KEY              float
 #define word             word_float
 #define element          element_float
 #define to_order         to_order_float
@@ -168,18 +197,23 @@ static void check_legal(const variant *v, const device_facts *d, const tsr_sort_
     assert_int_equal(s->global[0] % s->local[0], 0);
     for (unsigned a = 0; a < s->n_args; a++)
         if (s->arg[a].kind == ARG_OPERAND)
-            assert_true(s->arg[a].index == 0 || (s->arg[a].index == 1 && q->argsort));
+            assert_true(s->arg[a].index == 0 || (s->arg[a].index == 1 && q->argsort) ||
+                        (s->arg[a].index == 2 && q->value_bytes));
 }
 
 /* Stage t of those above the tile takes its t long strides `stages` at a time, and, where there
  * are tiles, a merge. */
 static size_t expected_commands(const variant *v, const params *p, const tsr_sort_problem *s)
 {
-    const size_t tile = tile_of(v, p), stages = stages_of(v, p);
-    size_t commands = tile > 1 || s->argsort, stage = 0;
+    size_t tile, stages, commands, stage = 0;
 
     if (s->n == 0 || (s->n == 1 && !s->argsort))
         return 0;
+    if (strncmp(v->name, "rows", strlen("rows")) == 0)
+        return s->value_bytes ? 3 : 1;
+    tile = tile_of(v, p);
+    stages = stages_of(v, p);
+    commands = (tile > 1 || s->argsort || s->value_bytes) + (s->value_bytes ? 2 : 0);
     for (size_t size = 2 * tile; size / 2 < s->n; size *= 2) {
         stage++;
         commands += size_div_up(stage, stages) + (tile > 1);
@@ -212,7 +246,9 @@ static void test_launches_are_legal(void **state)
         const variant *v = &operation_sort.variants[i];
         params p;
 
-        if (!v->source)
+        if (!v->source || strcmp(v->source, "sort_fused.cl") == 0 || /* test_sort_fused.c */
+            strcmp(v->source, "sort_top.cl") == 0 ||                 /* test_sort_top.c */
+            strcmp(v->source, "sort_item_vectors.cl") == 0)          /* test_sort_item_vectors.c */
             continue;
         for (size_t c = 0; combination(v, c, &p); c++) {
             problem q;
@@ -307,6 +343,76 @@ static void test_something_always_suits(void **state)
     check_reason(names[n - 1], &least, &q, normal, NULL);
 }
 
+/* Rows of 5 keys stand in blocks of 8, 8 blocks in a tile of 64. */
+static void test_rows_share_tiles(void **state)
+{
+    const char *const small[] = {"GROUP=16", "KEYS_PER_ITEM=4", NULL};
+    const char *names[PREFERENCES_MAX];
+    const variant *v = find("rows");
+    device_facts d = gpu();
+    params p = params_default(v);
+    problem q = uint32_problem(5, false);
+    const job j = {&q, &d, &p};
+    step s;
+
+    (void)state;
+    q.sort.rows = 17;
+    set(v, &p, small[0]);
+    set(v, &p, small[1]);
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(s.global[0], 3 * 16);
+    assert_int_equal(scalar(&s, 4), 5);
+    assert_int_equal(scalar(&s, 5), 3);
+    assert_int_equal(scalar(&s, 6), 17);
+    assert_false(v->step(&j, 1, &s));
+    q.sort.n = 65;
+    check_reason("rows", &d, &q, small, "a row has to fit in its tile: at most 64 keys, not 65");
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "rows-warp");
+    q.sort.rows = 0;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "two-phase-registers");
+    /* Long rows take passes over memory, of which a GPU saves most. */
+    q.sort.n = 3000;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "fused-passes-warp");
+    assert_string_equal(names[1], "fused-passes");
+    q.sort.rows = 3;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[3], "fused-passes-warp");
+    d.kind = DEVICE_CPU;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[2], "two-phase-registers"); /* behind item-vectors and rows */
+    d.kind = DEVICE_GPU;
+    /* Launches of all rows at once: more work-groups than a kernel can number. */
+    q.sort.n = 512;
+    q.sort.rows = (size_t)1 << 31;
+    check_reason("naive", &d, &q, &small[2],
+                 "it numbers work-groups in 32 bits: at most 1431655765 rows of 512 keys, not "
+                 "2147483648");
+}
+
+/* A copy of the values, and without an index of the caller's one before it. */
+static void test_workspace_of_values(void **state)
+{
+    const variant *v = find("two-phase-registers");
+    const device_facts d = gpu();
+    const params p = params_default(v);
+    problem q = uint32_problem(1001, false);
+    const job j = {&q, &d, &p};
+
+    (void)state;
+    assert_int_equal(v->workspace(&j), 0);
+    q.sort.value_bytes = 4;
+    assert_int_equal(v->workspace(&j), 1001 * (8 + 4));
+    q.sort.value_bytes = 16; /* the copy is aligned to its values */
+    assert_int_equal(v->workspace(&j), 1002 * 8 + 1001 * 16);
+    q.sort.argsort = true;
+    assert_int_equal(v->workspace(&j), 1001 * 16);
+    q.sort.n = 0;
+    assert_int_equal(v->workspace(&j), 0);
+}
+
 /* ---- carrying the steps out ------------------------------------------------------------------ */
 
 typedef struct item {
@@ -327,10 +433,10 @@ static int compare_items(const void *a, const void *b)
 /* What a launch of strides does to its items, each comparator as the kernels' headers say. */
 static void run_strides(item *items, const step *s, size_t held)
 {
-    const size_t n = scalar(s, 4), stride = scalar(s, 5);
+    const size_t n = scalar(s, 4), stride = scalar(s, 5), of_row = s->global[0] / scalar(s, 7);
     const bool flip = scalar(s, 6) != 0;
 
-    for (size_t w = 0; w < s->global[0]; w++) {
+    for (size_t w = 0; w < of_row; w++) {
         const size_t column = w & (stride - 1), base = (w - column) * held;
         bool flipping = flip;
 
@@ -373,7 +479,10 @@ static void run_step(const variant *v, const params *p, const step *s, item *ite
 {
     const size_t tile = tile_of(v, p), groups = s->global[0] / s->local[0];
 
-    if (tile == 1) {
+    if (strcmp(v->name, "rows") == 0) {
+        assert_true(n <= (size_t)1 << scalar(s, 5) && scalar(s, 4) == n);
+        qsort(items, n, sizeof(*items), compare_items);
+    } else if (tile == 1) {
         if (s->entry == 1)
             run_strides(items, s, 2);
     } else if (s->entry == 0) {
@@ -445,6 +554,13 @@ static const uint64_t order_f64[] = {
     0x8000000000000000, 0x0000000000000000, 0x0000000000000001, 0x3FF0000000000000,
     0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF0000000000001, 0x7FF8000000000000,
     0x7FFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, 0xFFF8000000000000, 0xFFF0000000000001};
+static const uint16_t order_f16[] = {0xFC00, 0xFBFF, 0xBC00, 0x8400, 0x83FF, 0x8001, 0x8000,
+                                     0x0000, 0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x7C00,
+                                     0x7C01, 0x7E00, 0x7FFF, 0xFFFF, 0xFE00, 0xFC01};
+static const int8_t order_i8[] = {INT8_MIN, INT8_MIN + 1, -1, 0, 1, INT8_MAX};
+static const uint8_t order_u8[] = {0, 1, INT8_MAX, 0x80, UINT8_MAX};
+static const int16_t order_i16[] = {INT16_MIN, INT8_MIN, -1, 0, 1, UINT8_MAX, INT16_MAX};
+static const uint16_t order_u16[] = {0, 1, UINT8_MAX, INT16_MAX, 0x8000, UINT16_MAX};
 static const int32_t order_i32[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX};
 static const uint32_t order_u32[] = {0, 1, INT32_MAX, 0x80000000, UINT32_MAX};
 static const int64_t order_i64[] = {INT64_MIN, INT32_MIN, -1, 0, 1, UINT32_MAX, INT64_MAX};
@@ -470,6 +586,11 @@ static void test_comparators_give_the_documented_order(void **state)
     (void)state;
     check_ascending(TSR_F32, order_f32, COUNT(order_f32));
     check_ascending(TSR_F64, order_f64, COUNT(order_f64));
+    check_ascending(TSR_F16, order_f16, COUNT(order_f16));
+    check_ascending(TSR_I8, order_i8, COUNT(order_i8));
+    check_ascending(TSR_U8, order_u8, COUNT(order_u8));
+    check_ascending(TSR_I16, order_i16, COUNT(order_i16));
+    check_ascending(TSR_U16, order_u16, COUNT(order_u16));
     check_ascending(TSR_I32, order_i32, COUNT(order_i32));
     check_ascending(TSR_U32, order_u32, COUNT(order_u32));
     check_ascending(TSR_I64, order_i64, COUNT(order_i64));
@@ -479,6 +600,13 @@ static void test_comparators_give_the_documented_order(void **state)
 static void test_kernels_map_keys_to_the_documented_order(void **state)
 {
     (void)state;
+    for (size_t i = 0; i < COUNT(order_f16); i++) {
+        assert_int_equal(from_order_half(to_order_half(order_f16[i])), order_f16[i]);
+        if (i > 0)
+            assert_true(to_order_half(order_f16[i - 1]) < to_order_half(order_f16[i]));
+    }
+    assert_int_equal(to_order_half(0xFC00), 0);
+    assert_int_equal(to_order_half(0xFC01), UINT16_MAX);
     for (size_t i = 0; i < COUNT(order_f32); i++) {
         assert_int_equal(from_order_float(to_order_float(order_f32[i])), order_f32[i]);
         if (i > 0)
@@ -495,19 +623,42 @@ static void test_kernels_map_keys_to_the_documented_order(void **state)
     assert_int_equal(to_order_float(0xFF800001), UINT32_MAX);
 }
 
+/* Ordered inputs ascend in every type, however few values it has. */
+static void test_ordered_keys_ascend(void **state)
+{
+    enum { KEYS = 5000 };
+    static uint64_t keys[KEYS];
+    void *const operands[] = {keys, NULL};
+
+    (void)state;
+    for (int t = 0; t < TSR_TYPE_COUNT; t++) {
+        problem q = {.op = &operation_sort, .sort = {.type = (tsr_type)t, .n = KEYS}};
+        const size_t bytes = tsr_type_size((tsr_type)t);
+
+        if (!sort_takes((tsr_type)t))
+            continue;
+        operation_sort.fill(&q, 3, FAMILY_ORDERED, operands);
+        for (size_t i = 1; i < KEYS; i++) {
+            const unsigned char *key = (const unsigned char *)keys + i * bytes;
+
+            assert_true(sort_comparator((tsr_type)t)(key - bytes, key) <= 0);
+        }
+    }
+}
+
 /* ---- proof and host -------------------------------------------------------------------------- */
 
-enum { ROOM = 512 };
+enum { ROOM = 2048 };
 
 /* One problem with its operands before and after, of at most ROOM elements. */
 typedef struct trial {
     problem q;
-    uint64_t before[2][ROOM], after[2][ROOM];
+    uint64_t before[3][2 * ROOM], after[3][2 * ROOM];
 } trial;
 
 static void trial_start(trial *t, family f)
 {
-    void *const operands[] = {t->before[0], t->before[1]};
+    void *const operands[] = {t->before[0], t->before[1], t->before[2]};
 
     operation_sort.fill(&t->q, 7, f, operands);
     memcpy(t->after, t->before, sizeof(t->after));
@@ -515,15 +666,15 @@ static void trial_start(trial *t, family f)
 
 static void trial_sort(trial *t)
 {
-    void *const operands[] = {t->after[0], t->after[1]};
+    void *const operands[] = {t->after[0], t->after[1], t->after[2]};
 
     assert_int_equal(find("qsort")->host(&t->q, operands, NULL), TSR_OK);
 }
 
 static bool trial_passes(const trial *t)
 {
-    const void *const before[] = {t->before[0], t->before[1]};
-    const void *const after_[] = {t->after[0], t->after[1]};
+    const void *const before[] = {t->before[0], t->before[1], t->before[2]};
+    const void *const after_[] = {t->after[0], t->after[1], t->after[2]};
     const device_facts d = {.kind = DEVICE_HOST};
     verdict v;
 
@@ -534,12 +685,14 @@ static bool trial_passes(const trial *t)
 
 static void test_qsort_passes_the_proof(void **state)
 {
-    trial t;
+    static trial t;
 
     (void)state;
     for (size_t i = 0; operation_sort.sweep(i, true, &t.q); i++) {
         for (int f = 0; f < FAMILY_COUNT; f++) {
-            assert_true(t.q.sort.n + t.q.sort.offset_keys + t.q.sort.offset_index <= ROOM);
+            assert_true(sort_keys(&t.q.sort) + t.q.sort.offset_keys + t.q.sort.offset_index +
+                            t.q.sort.offset_values <=
+                        ROOM);
             trial_start(&t, (family)f);
             trial_sort(&t);
             assert_true(trial_passes(&t));
@@ -581,8 +734,8 @@ static void test_plain_keys_are_ordinary(void **state)
 static void test_expectation_is_shared(void **state)
 {
     static trial t;
-    const void *const before[] = {t.before[0], t.before[1]};
-    const void *const after_[] = {t.after[0], t.after[1]};
+    const void *const before[] = {t.before[0], t.before[1], t.before[2]};
+    const void *const after_[] = {t.after[0], t.after[1], t.after[2]};
     const device_facts d = {.kind = DEVICE_HOST};
     void *expected = NULL;
     verdict v;
@@ -641,6 +794,171 @@ static void test_proof_finds_what_is_wrong(void **state)
     assert_true(trial_passes(&t));
 }
 
+/* Values of equal keys that changed places, a value lost, and one before the offset. */
+static void test_proof_of_values(void **state)
+{
+    const tsr_sort_problem problems[] = {
+        {.type = TSR_U16, .n = 100, .value_bytes = 16, .offset_values = 2},
+        {.type = TSR_U16, .n = 100, .value_bytes = 8, .offset_values = 2, .argsort = true},
+        {.type = TSR_I8, .n = 100, .value_bytes = 8, .offset_values = 2, .descending = true},
+    };
+    static trial t;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(problems); i++) {
+        const size_t bytes = problems[i].value_bytes;
+        unsigned char *values = (unsigned char *)t.after[2], kept[16];
+
+        t.q = (problem){.op = &operation_sort, .sort = problems[i]};
+        trial_start(&t, FAMILY_FEW);
+        trial_sort(&t);
+        assert_true(trial_passes(&t));
+        assert_memory_not_equal(values + 2 * bytes, t.before[2] + 2 * bytes / 8, 100 * bytes);
+        memcpy(kept, values + 2 * bytes, bytes); /* 17 distinct keys: the first two are equal */
+        memcpy(values + 2 * bytes, values + 3 * bytes, bytes);
+        assert_false(trial_passes(&t));
+        memcpy(values + 3 * bytes, kept, bytes);
+        assert_false(trial_passes(&t));
+        memcpy(values + 3 * bytes, values + 2 * bytes, bytes);
+        memcpy(values + 2 * bytes, kept, bytes);
+        assert_true(trial_passes(&t));
+        values[101 * bytes + bytes - 1] ^= 1;
+        assert_false(trial_passes(&t));
+        values[101 * bytes + bytes - 1] ^= 1;
+        values[0] ^= 1;
+        assert_false(trial_passes(&t));
+    }
+}
+
+/* Rows are told apart: a right row in the wrong place, and keys that crossed over. */
+static void test_proof_of_rows(void **state)
+{
+    static trial t;
+    uint32_t *keys = (uint32_t *)t.after[0];
+    int64_t *index = (int64_t *)t.after[1];
+    uint32_t kept;
+
+    (void)state;
+    t.q = (problem){.op = &operation_sort,
+                    .sort = {.type = TSR_U32, .n = 30, .rows = 7, .argsort = true}};
+    trial_start(&t, FAMILY_UNIFORM);
+    trial_sort(&t);
+    assert_true(trial_passes(&t));
+    assert_true(index[30] < 30 && keys[29] > keys[30]);
+    index[30] += 30; /* counted from the first row */
+    assert_false(trial_passes(&t));
+    index[30] -= 30;
+    kept = keys[29];
+    keys[29] = keys[30];
+    keys[30] = kept;
+    assert_false(trial_passes(&t));
+    t.q.sort.n *= t.q.sort.rows;
+    t.q.sort.rows = 1;
+    trial_start(&t, FAMILY_UNIFORM);
+    trial_sort(&t);
+    t.q.sort.n /= 7;
+    t.q.sort.rows = 7;
+    assert_false(trial_passes(&t)); /* all sorted as one row */
+}
+
+/* The first keys of each row alone are looked at, in their stable order. */
+static void test_proof_of_top(void **state)
+{
+    static trial t;
+    uint32_t *keys = (uint32_t *)t.after[0];
+    int64_t *index = (int64_t *)t.after[1];
+
+    (void)state;
+    for (int descending = 0; descending < 2; descending++) {
+        t.q = (problem){.op = &operation_sort,
+                        .sort = {.type = TSR_U32,
+                                 .n = 30,
+                                 .rows = 7,
+                                 .top = 4,
+                                 .argsort = true,
+                                 .descending = descending}};
+        trial_start(&t, FAMILY_FEW);
+        trial_sort(&t);
+        assert_true(trial_passes(&t));
+        keys[29] ^= 1;
+        keys[34] ^= 1;
+        index[4] ^= 1;
+        assert_true(trial_passes(&t));
+        keys[33] ^= 1;
+        assert_false(trial_passes(&t));
+        keys[33] ^= 1;
+        index[3] ^= 1;
+        assert_false(trial_passes(&t));
+    }
+}
+
+/* The same beyond the reference. */
+static void test_proof_of_many_rows(void **state)
+{
+    const size_t n = 1000, rows = 1100;
+    const device_facts d = gpu();
+    problem q = uint32_problem(n, false);
+    uint32_t *before = malloc(n * rows * sizeof(*before)), *after_ = malloc(n * rows * 4);
+    int64_t *index = malloc(n * rows * sizeof(*index));
+    const void *const given[] = {before, index}, *const sorted[] = {after_, index};
+    uint32_t kept;
+    verdict v;
+
+    (void)state;
+    assert_true(before && after_ && index);
+    q.sort.rows = rows;
+    for (size_t i = 0; i < n * rows; i++) {
+        before[i] = after_[i] = (uint32_t)(i % n);
+        index[i] = (int64_t)(i % n);
+    }
+    for (int argsort = 0; argsort < 2; argsort++) {
+        q.sort.argsort = argsort;
+        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+        assert_true(v.ok);
+        kept = after_[0]; /* in order, but of two rows */
+        after_[0] = before[0] = 7;
+        after_[n] = 0;
+        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+        assert_false(v.ok);
+        after_[0] = before[0] = kept;
+    }
+    after_[n - 1] = 5; /* the last of its row */
+    operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+    assert_false(v.ok);
+    free(before);
+    free(after_);
+    free(index);
+}
+
+/* Beyond the reference, a value that went to another key. */
+static void test_proof_of_many_values(void **state)
+{
+    const size_t n = ((size_t)1 << 20) + 1;
+    const device_facts d = gpu();
+    problem q = uint32_problem(n, false);
+    uint32_t *keys = malloc(n * sizeof(*keys));
+    uint16_t *before = malloc(n * sizeof(*before)), *after_ = malloc(n * sizeof(*after_));
+    const void *const given[] = {keys, NULL, before}, *const sorted[] = {keys, NULL, after_};
+    verdict v;
+
+    (void)state;
+    assert_true(keys && before && after_);
+    q.sort.value_bytes = sizeof(*before);
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = (uint32_t)i;
+        before[i] = after_[i] = (uint16_t)(i * 7);
+    }
+    operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+    assert_true(v.ok);
+    after_[5] = before[6];
+    after_[6] = before[5];
+    operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+    assert_false(v.ok);
+    free(keys);
+    free(before);
+    free(after_);
+}
+
 /* Beyond what a reference sort proves in reasonable time. */
 static void test_proof_of_many_keys(void **state)
 {
@@ -693,10 +1011,35 @@ static void test_check(void **state)
     q.sort.offset_keys = 0;
     q.sort.argsort = true; /* the index needs twice the room */
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    q = uint32_problem(SIZE_MAX / 4, false);
+    q.sort.rows = 5;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    assert_non_null(strstr(err.message, "5 rows of"));
+    q = uint32_problem(SIZE_MAX / 64, false);
+    q.sort.value_bytes = 16;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
+    q.sort.offset_values = SIZE_MAX / 16;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    assert_non_null(strstr(err.message, "values of 16 bytes at offset"));
+    q.sort.offset_values = 0;
+    q.sort.n = SIZE_MAX / 16; /* the workspace has no room */
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    for (size_t bytes = 0; bytes < 40; bytes++) {
+        q = uint32_problem(1, false);
+        q.sort.value_bytes = bytes;
+        assert_int_equal(operation_sort.check(&q, &err),
+                         bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16 ? TSR_OK
+                                                                               : TSR_EINVAL);
+    }
+    assert_non_null(strstr(err.message, "16 bytes, not 39"));
     q = uint32_problem(1, false);
-    q.sort.type = TSR_F16;
+    q.sort.type = TSR_BF16;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
-    assert_non_null(strstr(err.message, "float16"));
+    assert_non_null(strstr(err.message, "not bfloat16"));
+    for (int t = 0; t < TSR_TYPE_COUNT; t++) {
+        q.sort.type = (tsr_type)t;
+        assert_int_equal(operation_sort.check(&q, NULL), t == TSR_BF16 ? TSR_EINVAL : TSR_OK);
+    }
 }
 
 static void test_describe(void **state)
@@ -708,6 +1051,24 @@ static void test_describe(void **state)
     q.sort.descending = true;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "63436 uint32 argsort descending");
+    text_clear(&t);
+    q.sort.value_bytes = 16;
+    operation_sort.describe(&q, &t);
+    assert_string_equal(text_get(&t), "63436 uint32 argsort descending with 16-byte values");
+    text_clear(&t);
+    q = uint32_problem(9, false);
+    q.sort.rows = 4;
+    operation_sort.describe(&q, &t);
+    assert_string_equal(text_get(&t), "4 rows of 9 uint32");
+    text_clear(&t);
+    q.sort.top = 3;
+    operation_sort.describe(&q, &t);
+    assert_string_equal(text_get(&t), "first 3 of each of 4 rows of 9 uint32");
+    text_clear(&t);
+    q.sort.rows = 1;
+    q.sort.top = 12;
+    operation_sort.describe(&q, &t);
+    assert_string_equal(text_get(&t), "first 9 of 9 uint32");
     text_free(&t);
 }
 
@@ -721,11 +1082,19 @@ int main(void)
         cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_comparators_give_the_documented_order),
         cmocka_unit_test(test_kernels_map_keys_to_the_documented_order),
+        cmocka_unit_test(test_ordered_keys_ascend),
         cmocka_unit_test(test_qsort_passes_the_proof),
         cmocka_unit_test(test_plain_keys_are_ordinary),
         cmocka_unit_test(test_expectation_is_shared),
         cmocka_unit_test(test_proof_finds_what_is_wrong),
+        cmocka_unit_test(test_proof_of_values),
+        cmocka_unit_test(test_proof_of_many_values),
+        cmocka_unit_test(test_proof_of_rows),
+        cmocka_unit_test(test_proof_of_top),
+        cmocka_unit_test(test_proof_of_many_rows),
+        cmocka_unit_test(test_rows_share_tiles),
         cmocka_unit_test(test_proof_of_many_keys),
+        cmocka_unit_test(test_workspace_of_values),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_describe),
     };

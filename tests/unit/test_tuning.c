@@ -479,6 +479,12 @@ static void classes_name_their_problems(void **state)
     expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
     p.sort.n = 4095;
     expect_class(&p, "4-byte argsort, 1 to 2^12 - 1 keys");
+    p.sort.rows = 8;
+    expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
+    p.sort.argsort = 0;
+    expect_class(&p, "4-byte rows, 1 to 2^12 - 1 keys");
+    p.sort.top = 3;
+    expect_class(&p, "4-byte rows top, 1 to 2^12 - 1 keys");
 }
 
 /* Of a file written by hand: as they stand. */

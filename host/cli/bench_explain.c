@@ -1,0 +1,207 @@
+#include "cli/bench_explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "cli/complain.h"
+#include "cli/json_print.h"
+
+enum { CELL = 32 };
+
+/* The limit that traffic is compared with, as roofline_place does: a sort writes what it reads. */
+static limit memory_limit(const result_row *row)
+{
+    return strcmp(row->op, "sort") == 0 ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
+}
+
+/* Bytes a nanosecond are GB/s; 0 where something is unknown. */
+static double rate_of(double bytes, double ns)
+{
+    return bytes > 0 && ns > 0 ? bytes / ns : 0;
+}
+
+static double share_of(double rate, const limits *l, limit of)
+{
+    return l && l->of[of].value > 0 ? rate / l->of[of].value : 0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+/* A number, or "-" where there is none. */
+static const char *cell(char out[CELL], const char *format, double x)
+    __attribute__((format(printf, 2, 0)));
+
+static const char *cell(char out[CELL], const char *format, double x)
+{
+    if (x > 0)
+        snprintf(out, CELL, format, x);
+    else
+        strcpy(out, "-");
+    return out;
+}
+
+static void print_command(const explanation *x, size_t i, const result_row *row, const limits *l)
+{
+    const explained *c = &x->command[i];
+    const double rate = rate_of(c->bytes, c->time.median_ns);
+    char passes[CELL], moved[CELL], speed[CELL], share[CELL], registers[CELL], occupancy[CELL];
+    char groups[CELL] = "-";
+
+    if (c->groups)
+        snprintf(groups, CELL, "%zu x %zu", c->groups, c->group);
+    printf("  %4zu %-28s %10.2f us %5.1f%% %7s %9s %8s %7s %16s %9s %8zu %9s%s%s\n", i + 1,
+           c->kernel, c->time.median_ns / 1e3, 100 * c->time.median_ns / fmax(x->call.median_ns, 1),
+           cell(passes, "%.2f", c->bytes / fmax(x->compulsory, 1)),
+           cell(moved, "%.4g", c->bytes / 1e6), cell(speed, "%.4g", rate),
+           cell(share, "%.1f%%", 100 * share_of(rate, l, memory_limit(row))), groups,
+           cell(registers, "%.0f", (double)c->registers), c->local_bytes,
+           cell(occupancy, "%.1f%%", 100 * c->occupancy),
+           c->occupancy > 0 && !c->registers ? " at most, by "
+           : c->occupancy > 0                ? " by "
+                                             : "",
+           c->bound);
+    if (c->spilled)
+        printf("       %-28s spills %zu bytes a work-item\n", "", c->spilled);
+}
+
+static bool is_first(const explanation *x, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(x->command[k].kernel, x->command[i].kernel))
+            return false;
+    return true;
+}
+
+/* What the commands of one kernel take together. */
+typedef struct kernel_sum {
+    size_t commands;
+    double ns, bytes; /* bytes: 0 where one does not tell them */
+} kernel_sum;
+
+static kernel_sum sum_kernel(const explanation *x, size_t first)
+{
+    kernel_sum sum = {0};
+    bool told = true;
+
+    for (size_t k = first; k < x->count; k++) {
+        const explained *c = &x->command[k];
+
+        if (strcmp(c->kernel, x->command[first].kernel) != 0)
+            continue;
+        sum.commands++;
+        sum.ns += c->time.median_ns;
+        sum.bytes += c->bytes;
+        told = told && c->bytes > 0;
+    }
+    if (!told)
+        sum.bytes = 0;
+    return sum;
+}
+
+static void print_part(const char *what, size_t commands, double ns, double bytes, double share)
+{
+    char times[CELL] = "", rate[CELL], part[CELL];
+
+    if (commands)
+        snprintf(times, CELL, "%zu x", commands);
+    printf("  %4s %-28s %10.2f us %15s %7s\n", times, what, ns / 1e3,
+           cell(rate, "%.4g GB/s", rate_of(bytes, ns)), cell(part, "%.1f%%", 100 * share));
+}
+
+static void print_copy(const char *what, double ns, double bytes, const limits *l, limit of)
+{
+    if (ns > 0)
+        print_part(what, 0, ns, bytes, share_of(rate_of(bytes, ns), l, of));
+}
+
+void explain_print(const explanation *x, const result_row *row, const limits *l)
+{
+    const limit of = memory_limit(row);
+    const double bytes = explain_bytes(x);
+
+    printf("  commands of one %s, medians of %zu calls; a pass is %.4g MB, once each way\n",
+           x->name, x->call.count, x->compulsory / 1e6);
+    printf("  %4s %-28s %13s %6s %7s %9s %8s %7s %16s %9s %8s %9s\n", "", "kernel", "time", "share",
+           "passes", "MB moved", "GB/s", "of lim.", "groups x items", "registers", "local B",
+           "occupancy");
+    for (size_t i = 0; i < x->count; i++)
+        print_command(x, i, row, l);
+    printf("  where the time goes, and the share of '%s'\n", limit_name(of));
+    for (size_t i = 0; i < x->count; i++) {
+        const kernel_sum sum = sum_kernel(x, i);
+
+        if (is_first(x, i))
+            print_part(x->command[i].kernel, sum.commands, sum.ns, sum.bytes,
+                       share_of(rate_of(sum.bytes, sum.ns), l, of));
+    }
+    print_part(x->between.median_ns < 0 ? "side by side" : "between commands", 0,
+               x->between.median_ns, 0, 0);
+    print_part("the whole call", x->count, x->call.median_ns, bytes,
+               share_of(rate_of(bytes, x->call.median_ns), l, of));
+    print_copy("copying to the device", row->to_device_ns, row->to_device_bytes, l,
+               LIMIT_TO_DEVICE_PAGEABLE);
+    print_copy("copying from the device", row->from_device_ns, row->from_device_bytes, l,
+               LIMIT_FROM_DEVICE_PAGEABLE);
+    fflush(stdout);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_t *json_times(const timing *t)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "samples", json_count(t->count), "min_ns",
+                     json_number(t->min_ns), "median_ns", json_number(t->median_ns), "max_ns",
+                     json_number(t->max_ns));
+}
+
+static json_t *json_command(const explanation *x, const explained *c, double share)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kernel",
+                     json_text(c->kernel), "groups", json_count(c->groups), "group",
+                     json_count(c->group), "time", json_times(&c->time), "bytes",
+                     json_number(c->bytes), "passes",
+                     json_number(c->bytes / fmax(x->compulsory, 1)), "share", json_number(share),
+                     "registers", json_count(c->registers), "spilled_bytes", json_count(c->spilled),
+                     "local_bytes", json_count(c->local_bytes), "occupancy",
+                     json_number(c->occupancy), "occupancy_bound", c->bound);
+}
+
+static json_t *json_explanation(const explanation *x, const result_row *row, const limits *l)
+{
+    const limit of = memory_limit(row);
+    json_t *commands = json_array();
+
+    for (size_t i = 0; i < x->count; i++) {
+        const explained *c = &x->command[i];
+
+        json_array_append_new(
+            commands, json_command(x, c, share_of(rate_of(c->bytes, c->time.median_ns), l, of)));
+    }
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "schema", "tessera-explain-1", "op", row->op, "problem", json_text(row->problem), "name",
+        json_text(x->name), "device_id", row->device_id, "device", json_text(row->device),
+        "parameters", json_text(x->parameters), "compulsory_bytes", json_number(x->compulsory),
+        "limit", limit_name(of), "limit_gb_per_s", json_number(l ? l->of[of].value : 0), "bytes",
+        json_number(explain_bytes(x)), "call", json_times(&x->call), "between",
+        json_times(&x->between), "to_device_ns", json_number(row->to_device_ns), "from_device_ns",
+        json_number(row->from_device_ns), "copied_bytes",
+        json_number(row->to_device_bytes + row->from_device_bytes), "commands", commands);
+}
+
+int explain_print_json(const explanation *x, const result_row *row, const limits *l)
+{
+    json_t *document = json_explanation(x, row, l);
+    char *line = document ? json_dumps(document, JSON_COMPACT) : NULL;
+
+    json_decref(document);
+    if (!line)
+        return out_of_memory();
+    puts(line);
+    free(line);
+    fflush(stdout);
+    return 0;
+}

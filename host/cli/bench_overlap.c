@@ -1,0 +1,282 @@
+#include "cli/bench_overlap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/bench_problem.h"
+#include "cli/bench_rows.h"
+#include "cli/complain.h"
+#include "cli/device_choice.h"
+#include "cli/interrupt.h"
+#include "device/device.h"
+
+/* What is measured where the command line does not say. */
+static const overlap_counts usual_queues = {{1, 2, 3, 4, 8}, 5}, usual_chunks = {{32}, 1};
+
+/* One run of the command. */
+typedef struct overlap_bench {
+    const options *o;
+    const overlap_counts *queues, *chunks;
+    choice devices;
+    row_file files[2]; /* -o and standard output, where wanted */
+    size_t file_count;
+    bool table, progress;
+    const volatile sig_atomic_t *stop;
+    uint64_t start;
+    size_t timed, told, late;
+    bool unkept; /* a row could not be written */
+    int status;
+    overlap *overlap; /* of the device and size that are measured now */
+    bool headed;
+    result_row row;
+} overlap_bench;
+
+static void worsen(overlap_bench *b, int status)
+{
+    b->status = b->status ? b->status : status;
+}
+
+static bool ended(const overlap_bench *b)
+{
+    return *b->stop || b->unkept;
+}
+
+static bool spent(const overlap_bench *b)
+{
+    return b->o->budget > 0 && b->told && (double)(clock_ns() - b->start) * 1e-9 >= b->o->budget;
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+/* The first option given that overlap has no use for. */
+static tsr_status check_options(const options *o, tsr_error *err)
+{
+    static const struct {
+        option_id id;
+        const char *name;
+    } foreign[] = {{OPTION_TRANS_A, "trans-a"},
+                   {OPTION_TRANS_B, "trans-b"},
+                   {OPTION_TRANS, "trans"},
+                   {OPTION_BATCH, "batch"},
+                   {OPTION_OUT_TYPE, "out-type"},
+                   {OPTION_PRECISION, "precision"},
+                   {OPTION_WITH_INDEX, "argsort"},
+                   {OPTION_DESCENDING, "descending"},
+                   {OPTION_TYPE, "type"},
+                   {OPTION_KERNEL, "kernel"},
+                   {OPTION_SET, "set"},
+                   {OPTION_WARM, "warm"},
+                   {OPTION_PEERS, "peers"},
+                   {OPTION_ERRORS, "errors"},
+                   {OPTION_EXPLAIN, "explain"}};
+    size_t words;
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (o->given[foreign[i].id])
+            return tsr_fail(err, TSR_ENAME, 0, "overlap has no --%s", foreign[i].name);
+    if (o->given[OPTION_CSV])
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--csv has no columns for overlap, whose rows JSON lines have");
+    for (size_t i = 0; i < o->size_count && !st; i++)
+        st = bench_words(o->size[i], &words, err);
+    return st;
+}
+
+/* As `bench` of an operation: -o takes the rows; without it, or with "-", --json has standard
+ * output. */
+static tsr_status open_files(overlap_bench *b, tsr_error *err)
+{
+    const char *path = b->o->value[OPTION_OUTPUT];
+    const bool to_stdout = path && !strcmp(path, "-");
+    tsr_status st = TSR_OK;
+
+    b->table = !to_stdout && !b->o->given[OPTION_JSON];
+    if (path)
+        st = row_file_open(path, false, &b->files[b->file_count++], err);
+    if (!st && !b->table && !to_stdout)
+        st = row_file_open("-", false, &b->files[b->file_count++], err);
+    return st;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static void show(overlap_bench *b, double one_queue_ns)
+{
+    tsr_error err = {0};
+
+    if (b->table && !b->headed)
+        row_overlap_head(&b->row);
+    b->headed = true;
+    if (b->table)
+        row_overlap_line(&b->row, one_queue_ns);
+    b->told++;
+    b->late += b->row.outcome == RESULT_LATE;
+    b->timed += b->row.time.count > 0;
+    for (size_t i = 0; i < b->file_count; i++) {
+        if (!row_file_add(&b->files[i], &b->row, &err))
+            continue;
+        worsen(b, complain(b->o->command, &err, NULL));
+        b->unkept = true;
+    }
+}
+
+static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns)
+{
+    tsr_error err = {0};
+
+    if (ended(b))
+        return;
+    if (b->progress)
+        fprintf(stderr, "\r\033[Koverlap, %s...", overlap_memory_name(j->memory));
+    if (spent(b)) {
+        overlap_row(b->overlap, j, &b->row);
+        result_refuse(&b->row, RESULT_LATE, "the budget was over");
+    } else if (overlap_measure(b->overlap, j, &b->row, &err)) {
+        if (b->progress)
+            fputs("\r\033[K", stderr);
+        worsen(b, complain(b->row.name, &err, NULL));
+    }
+    if (b->progress)
+        fputs("\r\033[K", stderr);
+    if (b->row.outcome == RESULT_TIMED && !b->row.time.count)
+        return; /* interrupted before its first sample */
+    if (one_queue_ns && j->queues == 1)
+        *one_queue_ns = b->row.time.median_ns;
+    show(b, one_queue_ns ? *one_queue_ns : 0);
+}
+
+/* One place on the host: the copies alone, then the table. */
+static void measure_memory(overlap_bench *b, overlap_memory memory)
+{
+    overlap_job j = {.memory = memory, .way = OVERLAP_PIPELINE, .queues = 1, .chunks = 1};
+
+    if (overlap_unsuited(b->overlap, &j)) {
+        measure(b, &j, NULL); /* says why, once */
+        return;
+    }
+    for (j.way = OVERLAP_COPY_IN; j.way != OVERLAP_PIPELINE; j.way++)
+        if (!overlap_unsuited(b->overlap, &j))
+            measure(b, &j, NULL);
+    for (size_t c = 0; c < b->chunks->count; c++) {
+        double one_queue_ns = 0;
+
+        j.chunks = b->chunks->of[c];
+        for (size_t q = 0; q < b->queues->count; q++) {
+            j.queues = b->queues->of[q];
+            measure(b, &j, &one_queue_ns);
+        }
+    }
+}
+
+/* Every device and size has as many, where each has all kinds of memory. */
+static size_t rows_planned(const overlap_bench *b)
+{
+    const options *o = b->o;
+    const size_t memories = o->given[OPTION_PINNED] ? 1 : OVERLAP_MEMORY_COUNT;
+    const size_t sizes = o->size_count ? o->size_count : 1;
+
+    return b->devices.count * sizes * memories *
+           (OVERLAP_PIPELINE + b->queues->count * b->chunks->count);
+}
+
+static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
+{
+    const options *o = b->o;
+    overlap_options how = {.words = overlap_usual_words(s),
+                           .rounds = o->rounds,
+                           .seconds = 1,
+                           .samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
+                           .seed = o->seed,
+                           .stop = b->stop};
+    tsr_error err = {0};
+
+    b->headed = false;
+    /* Inputs and checks take about as long as samples. */
+    if (o->budget > 0)
+        how.seconds = fmin(1, o->budget / (2.0 * (double)rows_planned(b)));
+    if ((size && bench_words(size, &how.words, &err)) || overlap_open(s, &how, &b->overlap, &err)) {
+        worsen(b, complain(session_facts(s)->name, &err, s));
+        return;
+    }
+    for (int m = 0; m < OVERLAP_MEMORY_COUNT; m++)
+        if (!o->given[OPTION_PINNED] || m == (o->pinned ? OVERLAP_PINNED : OVERLAP_PAGEABLE))
+            measure_memory(b, (overlap_memory)m);
+    overlap_close(b->overlap);
+    b->overlap = NULL;
+}
+
+static void measure_device(overlap_bench *b, const tsr_device *device)
+{
+    const size_t sizes = b->o->size_count ? b->o->size_count : 1;
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    if (choice_open(device, b->o, &s, &err)) {
+        worsen(b, complain(tsr_device_name(device), &err, NULL));
+        return;
+    }
+    for (size_t i = 0; i < sizes && !ended(b); i++)
+        measure_size(b, s, b->o->size_count ? b->o->size[i] : NULL);
+    tsr_session_close(s);
+}
+
+static int finish(overlap_bench *b)
+{
+    tsr_error err = {0};
+
+    for (size_t i = 0; i < b->file_count; i++)
+        if (row_file_close(&b->files[i], &err))
+            worsen(b, complain(b->o->command, &err, NULL));
+    if (*b->stop && !b->status) {
+        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", b->o->command, b->told);
+        return EXIT_INTERRUPTED;
+    }
+    if (b->late)
+        fprintf(stderr,
+                "tessera: %s: the budget is over: %zu of %zu rows are done; a --budget above %s "
+                "takes more of them\n",
+                b->o->command, b->told - b->late, b->told, b->o->value[OPTION_BUDGET]);
+    else if (!b->timed && !b->status) {
+        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
+        worsen(b, complain(b->o->command, &err, NULL));
+    }
+    return b->status;
+}
+
+int bench_overlap(const options *o)
+{
+    overlap_bench *b = calloc(1, sizeof *b);
+    tsr_error err = {0};
+    tsr_status st;
+    int status;
+
+    if (!b)
+        return out_of_memory();
+    b->o = o;
+    b->queues = o->queues.count ? &o->queues : &usual_queues;
+    b->chunks = o->chunks.count ? &o->chunks : &usual_chunks;
+    b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
+    st = check_options(o, &err);
+    st = st ? st : choice_find(o, &b->devices, &err);
+    st = st ? st : open_files(b, &err);
+    if (st) {
+        status = complain(o->command, &err, NULL);
+    } else {
+        b->stop = interrupt_watch();
+        b->start = clock_ns();
+        for (size_t i = 0; i < b->devices.count && !ended(b); i++)
+            /* `all` leaves the host out, which has no queues. */
+            if (b->devices.count == 1 || !tsr_device_is_host(b->devices.device[i]))
+                measure_device(b, b->devices.device[i]);
+        status = finish(b);
+    }
+    choice_close(&b->devices);
+    free(b);
+    return status;
+}

@@ -1,0 +1,89 @@
+#include "measure/occupancy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sizes.h"
+
+enum {
+    WARP = 32,
+    REGISTERS_GIVEN = 8, /* of a work-item, in multiples of this */
+    WARPS_GIVEN = 4,     /* a unit has four parts with registers of their own */
+    LOCAL_GIVEN = 128,   /* bytes, likewise */
+    KIB = 1024
+};
+
+bool occupancy_room(unsigned capability, unit_room *out)
+{
+    static const struct {
+        unsigned capability;
+        unit_room room;
+    } known[] = {
+        {70, {2048, 32, 65536, 96 * KIB, 0}},    {75, {1024, 16, 65536, 64 * KIB, 0}},
+        {80, {2048, 32, 65536, 164 * KIB, KIB}}, {86, {1536, 16, 65536, 100 * KIB, KIB}},
+        {87, {1536, 16, 65536, 164 * KIB, KIB}}, {89, {1536, 24, 65536, 100 * KIB, KIB}},
+        {90, {2048, 32, 65536, 228 * KIB, KIB}},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].capability == capability) {
+            *out = known[i].room;
+            return true;
+        }
+    return false;
+}
+
+double occupancy_of(const unit_room *room, size_t group, size_t registers, size_t local,
+                    const char **bound)
+{
+    const size_t warps = size_div_up(group, WARP);
+    const size_t of_warp = size_round_up(registers, REGISTERS_GIVEN) * WARP;
+    const size_t of_group = size_round_up(local, LOCAL_GIVEN) + room->local_each;
+    size_t groups = room->items / (warps * WARP);
+
+    *bound = "work-items";
+    if (room->groups < groups) {
+        groups = room->groups;
+        *bound = "groups";
+    }
+    if (of_warp) {
+        const size_t held = room->registers / of_warp / WARPS_GIVEN * WARPS_GIVEN / warps;
+
+        if (held < groups) {
+            groups = held;
+            *bound = "registers";
+        }
+    }
+    if (of_group && room->local / of_group < groups) {
+        groups = room->local / of_group;
+        *bound = "local memory";
+    }
+    return (double)(groups * warps * WARP) / (double)room->items;
+}
+
+bool occupancy_read_log(const char *log, const char *kernel, size_t *registers, size_t *spilled)
+{
+    static const char spills[] = " bytes spill stores", used[] = "Used ";
+    char entry[160];
+    const char *at, *end, *line;
+    size_t found;
+
+    snprintf(entry, sizeof(entry), "entry function '%s'", kernel);
+    at = strstr(log, entry);
+    if (!at)
+        return false;
+    at += strlen(entry);
+    end = strstr(at, "entry function '");
+    line = strstr(at, used);
+    if (!line || (end && line > end) || sscanf(line + strlen(used), "%zu registers", &found) != 1)
+        return false;
+    *registers = found;
+    *spilled = 0;
+    line = strstr(at, spills);
+    if (!line || (end && line > end))
+        return true;
+    while (line > at && line[-1] >= '0' && line[-1] <= '9')
+        line--;
+    sscanf(line, "%zu", spilled);
+    return true;
+}

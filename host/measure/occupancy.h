@@ -1,0 +1,43 @@
+/** How many work-items a compute unit of a device holds at once. */
+#ifndef MEASURE_OCCUPANCY_H
+#define MEASURE_OCCUPANCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What a compute unit holds at once. */
+typedef struct unit_room {
+    size_t items, groups; /* work-items, and work-groups */
+    size_t registers;     /* of 32 bits */
+    size_t local;         /* bytes of local memory for all groups ... */
+    size_t local_each;    /* ... of which each group takes these beside its own */
+} unit_room;
+
+/**
+ * Of an NVIDIA device by its compute capability (10 * major + minor), from "CUDA
+ * C++ Programming Guide", technical specifications per compute capability.
+ * False, *out untouched, of others: OpenCL does not tell.
+ */
+bool occupancy_room(unsigned capability, unit_room *out);
+
+/**
+ * The part of the unit's work-items that groups of a kernel can have at once, 0
+ * to 1: an estimate, from what is given out as the CUDA occupancy calculator
+ * does it.
+ *
+ * @param group      Work-items of a group.
+ * @param registers  Of a work-item; 0: unknown, and not counted.
+ * @param local      Bytes of local memory of a group.
+ * @param bound      Receives what runs out first: "work-items", "groups",
+ *                   "registers", "local memory".
+ */
+double occupancy_of(const unit_room *room, size_t group, size_t registers, size_t local,
+                    const char **bound);
+
+/**
+ * Registers of a work-item and bytes spilled, from the log of NVIDIA's compiler
+ * (-cl-nv-verbose).  False, and both untouched, where it says nothing of the kernel.
+ */
+bool occupancy_read_log(const char *log, const char *kernel, size_t *registers, size_t *spilled);
+
+#endif

@@ -1,0 +1,228 @@
+#include "ops/sort_item_vectors.h"
+
+#include "ops/sort_steps.h"
+
+enum { LANES_LEAST = 4, LANES_MOST = 16, BLOCK_BYTES = 128 << 10 };
+
+const tunable sort_item_vectors_tunables[ITEM_VECTORS_TUNABLES] = {
+    {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 256},
+    {"HELD_SHIFT",
+     "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
+     {2, 3},
+     3},
+    {"BLOCK",
+     "keys of a block: a larger one saves passes, until the core's cache runs out; 0: by their "
+     "bytes",
+     {0, 64, 256, 512, 1024, 4096, 8192, 16384, 32768, 65536, 131072},
+     0},
+    {"PART",
+     "bytes of what is finished before the next: the nearest cache",
+     {1024, 4096, 8192, 16384, 32768},
+     16384},
+    {"LEVELS",
+     "sub-stages of a pass, at most: fewer passes against shorter pieces of memory",
+     {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+     8},
+    {"SPAN",
+     "KiB of keys that are done before the next: what the cache of all cores holds, and memory is "
+     "read less often",
+     {1, 1024, 2048, 4096, 8192, 16384, 32768, 2097152},
+     4096},
+};
+
+item_vectors_plan sort_item_vectors_plan(const job *j)
+{
+    const size_t key = tsr_type_size(j->problem->sort.type), block = param(j->params, "BLOCK");
+    const size_t lanes = param(j->params, "BITS") / 8 / key;
+    const size_t bytes = size_min(BLOCK_BYTES, j->device->local_memory);
+    const size_t span = (size_t)param(j->params, "SPAN") * 1024 / key;
+    const uint32_t block_shift = block ? size_log2_up(block) : size_log2_up(bytes / key / 2 + 1);
+
+    return (item_vectors_plan){
+        .lanes = (uint32_t)size_min(size_max(lanes, LANES_LEAST), LANES_MOST),
+        .held_shift = param(j->params, "HELD_SHIFT"),
+        .block_shift = block_shift,
+        .span_shift = (uint32_t)size_max(size_log2_up(span), block_shift),
+        .levels = param(j->params, "LEVELS"),
+    };
+}
+
+void sort_item_vectors_defines(const job *j, text *out)
+{
+    const item_vectors_plan s = sort_item_vectors_plan(j);
+
+    sort_key_defines(j, out);
+    text_format(out, " -DLANES=%u", s.lanes);
+    if (!param(j->params, "BLOCK"))
+        text_format(out, " -DBLOCK=%u", 1u << s.block_shift);
+}
+
+/* Why the parts of the plan do not go together, or have no room. */
+static const char *plan_unsuited(const job *j, const item_vectors_plan *s, text *reason)
+{
+    const size_t least = s->lanes * size_max(s->lanes, (size_t)1 << s->held_shift);
+    const size_t block = (size_t)1 << s->block_shift;
+    const size_t local = block * tsr_type_size(j->problem->sort.type);
+
+    if (block < least)
+        text_format(reason, "its blocks have at least %zu keys, not %zu", least, block);
+    else if (local > j->device->local_memory)
+        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", local,
+                    j->device->local_memory);
+    else if (s->lanes << s->levels > block)
+        text_format(reason, "blocks of %zu keys have pieces of less than %u in %u levels", block,
+                    s->lanes, s->levels);
+    else
+        return NULL;
+    return text_get(reason);
+}
+
+const char *sort_item_vectors_unsuited(const job *j, text *reason)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const item_vectors_plan s = sort_item_vectors_plan(j);
+
+    if (sort_with_index(p))
+        return "it sorts keys alone: neither an index nor values go with them";
+    if (p->n > SORT_POSITIONS_32) {
+        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                    p->n);
+        return text_get(reason);
+    }
+    if (plan_unsuited(j, &s, reason))
+        return text_get(reason);
+    return sort_groups_unsuited(p, (size_t)1 << s.block_shift, reason);
+}
+
+/* Keys that a launch is about: all of every row, or a span of the only one. */
+typedef struct range {
+    size_t start, n;
+} range;
+
+static range whole(const tsr_sort_problem *p)
+{
+    return (range){0, p->n};
+}
+
+static range span_of(const tsr_sort_problem *p, const item_vectors_plan *s, size_t i)
+{
+    const size_t keys = (size_t)1 << s->span_shift, start = i * keys;
+
+    return (range){start, size_min(keys, p->n - start)};
+}
+
+static void launch(const tsr_sort_problem *p, unsigned entry, range r, size_t items, step *out)
+{
+    sort_launch_rows(p, entry, items, 1, out);
+    step_operand(out, 0);
+    step_u64(out, p->offset_keys + r.start);
+    step_u32(out, (uint32_t)r.n);
+}
+
+static void launch_blocks(const tsr_sort_problem *p, const item_vectors_plan *s, unsigned entry,
+                          range r, bool last, step *out)
+{
+    launch(p, entry, r, size_div_up(r.n, (size_t)1 << s->block_shift), out);
+    step_u32(out, last);
+    step_u32(out, (uint32_t)sort_rows(p));
+}
+
+/* Strides 2^(top - 1) ... 2^bottom are done in passes as even as can be. */
+static uint32_t passes_of(const item_vectors_plan *s, uint32_t top, uint32_t bottom)
+{
+    return top > bottom ? (top - bottom + s->levels - 1) / s->levels : 0;
+}
+
+/* Pass i of them; with flip they begin a stage. */
+static void launch_pass(const tsr_sort_problem *p, const item_vectors_plan *s, range r,
+                        uint32_t top, uint32_t bottom, uint32_t i, bool flip, step *out)
+{
+    const uint32_t passes = passes_of(s, top, bottom), all = top - bottom;
+    const uint32_t before = i * all / passes; /* sub-stages of earlier passes */
+    const uint32_t levels = (i + 1) * all / passes - before;
+    const uint32_t shift = top - before - levels;
+    const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
+
+    launch(p, ITEM_VECTORS_PASS, r, columns >> (s->block_shift - levels), out);
+    step_u32(out, shift);
+    step_u32(out, levels);
+    step_u32(out, flip && i == 0);
+    step_u32(out, (uint32_t)sort_rows(p));
+}
+
+/* Command i of those for strides 2^(top - 1) ... 1: passes down to a block, and a merge. */
+static void launch_descent(const tsr_sort_problem *p, const item_vectors_plan *s, range r,
+                           uint32_t top, uint32_t i, bool flip, bool last, step *out)
+{
+    if (i < passes_of(s, top, s->block_shift))
+        launch_pass(p, s, r, top, s->block_shift, i, flip, out);
+    else
+        launch_blocks(p, s, ITEM_VECTORS_MERGE, r, last, out);
+}
+
+static uint32_t descent_commands(const item_vectors_plan *s, uint32_t top)
+{
+    return passes_of(s, top, s->block_shift) + 1;
+}
+
+static uint32_t sort_commands(const item_vectors_plan *s, uint32_t top)
+{
+    uint32_t commands = 1;
+
+    for (uint32_t stage = s->block_shift + 1; stage <= top; stage++)
+        commands += descent_commands(s, stage);
+    return commands;
+}
+
+/* Command i of those that sort runs of 2^top keys: blocks, and for each stage above a descent. */
+static void launch_sort(const tsr_sort_problem *p, const item_vectors_plan *s, range r,
+                        uint32_t top, uint32_t i, bool last, step *out)
+{
+    uint32_t stage = s->block_shift;
+
+    if (i-- == 0) {
+        launch_blocks(p, s, ITEM_VECTORS_BLOCK, r, last && top <= s->block_shift, out);
+        return;
+    }
+    for (stage++; i >= descent_commands(s, stage); stage++)
+        i -= descent_commands(s, stage);
+    launch_descent(p, s, r, stage, i, true, last && stage == top, out);
+}
+
+/* Spans are sorted one after another.  Then for each stage above them: passes over all keys, and a
+ * descent in each span.  Rows are spans of their own: commands are for all of them. */
+bool sort_item_vectors_step(const job *j, size_t i, step *out)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const item_vectors_plan s = sort_item_vectors_plan(j);
+    const uint32_t top = size_log2_up(p->n);
+    const bool split = sort_rows(p) == 1 && top > s.span_shift;
+    const size_t spans = split ? size_div_up(p->n, (size_t)1 << s.span_shift) : 1;
+    const uint32_t sorted = split ? s.span_shift : top;
+    const size_t sorts = sort_commands(&s, sorted), descents = descent_commands(&s, sorted);
+
+    if (sort_is_done(p))
+        return false;
+    if (i < spans * sorts) {
+        launch_sort(p, &s, split ? span_of(p, &s, i / sorts) : whole(p), sorted,
+                    (uint32_t)(i % sorts), sorted == top, out);
+        return true;
+    }
+    i -= spans * sorts;
+    for (uint32_t stage = sorted + 1; stage <= top; stage++) {
+        const uint32_t passes = passes_of(&s, stage, sorted);
+
+        if (i < passes) {
+            launch_pass(p, &s, whole(p), stage, sorted, (uint32_t)i, true, out);
+            return true;
+        }
+        i -= passes;
+        if (i < spans * descents) {
+            launch_descent(p, &s, span_of(p, &s, i / descents), sorted, (uint32_t)(i % descents),
+                           false, stage == top, out);
+            return true;
+        }
+        i -= spans * descents;
+    }
+    return false;
+}

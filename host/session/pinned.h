@@ -1,0 +1,22 @@
+/** Host memory that a device copies from and to by itself, at the full rate of the link. */
+#ifndef SESSION_PINNED_H
+#define SESSION_PINNED_H
+
+#include <stdbool.h>
+
+#include "session/state.h"
+
+/** A block of it.  OpenCL has it as a buffer that is mapped as long as it lives. */
+typedef struct pinned {
+    cl_mem buffer;
+    unsigned char *at;
+    size_t bytes;
+} pinned;
+
+/** TSR_OK, TSR_ECL; on a host without a queue TSR_EUNSUITED.  The caller drops it. */
+tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err);
+
+/** Give it back; one that is zero is allowed. */
+void pinned_drop(tsr_session *s, pinned *p);
+
+#endif

@@ -1,0 +1,361 @@
+#include "stream/matmul_tiles.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/matmul_shape.h"
+#include "ops/registry.h"
+#include "ops/strict_tiles.h"
+#include "session/events.h"
+#include "stream/pipeline.h"
+
+/* Slots of the panels of op(A), of the panel of op(B), and of the tiles of C: one is computed while
+ * the one before comes back. */
+enum { SLOTS_A = PIPELINE_SLOTS, SLOTS_B = 1, SLOTS_C = 2, STEP = 128 };
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+/* Device memory of tiles of m x n. */
+static bool bytes_of(const tsr_matmul_problem *q, size_t m, size_t n, size_t *out)
+{
+    const size_t size = tsr_type_size(q->type), size_c = tsr_type_size(matmul_type_c(q));
+    size_t panels, tiles;
+
+    return size_mul(m, SLOTS_A, &panels) && size_add(panels, n * SLOTS_B, &panels) &&
+           size_mul(panels, q->k, &panels) && size_mul(panels, size, &panels) &&
+           size_mul(m, n, &tiles) && size_mul(tiles, SLOTS_C * size_c, &tiles) &&
+           size_add(panels, tiles, out);
+}
+
+/* What tiles may take in all, and each of their buffers. */
+typedef struct room {
+    size_t all, each;
+} room;
+
+static bool fits(const tsr_matmul_problem *q, size_t m, size_t n, const room *limit)
+{
+    const size_t size = tsr_type_size(q->type);
+    size_t bytes;
+
+    /* The whole is no more than size_t holds, and so is each. */
+    return bytes_of(q, m, n, &bytes) && bytes <= limit->all &&
+           size_max(m, n) * q->k * size <= limit->each &&
+           m * n * tsr_type_size(matmul_type_c(q)) <= limit->each;
+}
+
+/* A multiple of STEP where it is beyond it: kernels take whole tiles of their own best. */
+static size_t whole_steps(size_t n, size_t all)
+{
+    return n < all && n > STEP ? n / STEP * STEP : n;
+}
+
+/* Whether the matrices fit beside one another. */
+static bool whole_fits(const problem *p, const room *limit)
+{
+    operand o[OPERANDS_MAX];
+    size_t total = 0;
+
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        if (o[i].bytes > limit->each || !size_add(total, o[i].bytes, &total))
+            return false;
+    return total <= limit->all;
+}
+
+tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
+                               tsr_error *err)
+{
+    const tsr_matmul_problem *q = &p->matmul;
+    const device_facts *d = session_facts(s);
+    /* Workspaces and others use the device too. */
+    const size_t most = (size_t)(d->global_memory / 4 * 3);
+    const room limit = {s->host_calls_memory ? size_min(s->host_calls_memory, most) : most,
+                        (size_t)d->max_allocation};
+    size_t low = 1, high = q->m, least = 0;
+
+    *out = (matmul_tiles){0};
+    if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || whole_fits(p, &limit))
+        return TSR_OK;
+    if (q->batch > 1 && !s->host_calls_memory)
+        return TSR_OK; /* what the device does not hold is refused as it is in one piece */
+    if (q->batch > 1)
+        return tsr_fail(
+            err, TSR_EOVERFLOW, 0,
+            "matmul: a batch of %zu is not streamed, and its matrices are more than the "
+            "%zu bytes that are allowed",
+            q->batch, limit.all);
+    if (!fits(q, 1, 1, &limit)) {
+        bytes_of(q, 1, 1, &least);
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "matmul: %d rows of op(A) and a column of op(B) need %zu bytes, and %zu "
+                        "are allowed",
+                        (int)SLOTS_A, least, limit.all);
+    }
+    /* Panels of op(B) as wide as those of op(A) are together; then what room is left is op(B)'s,
+     * which op(A) passes by once for each panel. */
+    while (low < high) {
+        const size_t m = low + (high - low + 1) / 2;
+
+        if (fits(q, m, size_min(q->n, SLOTS_A * m), &limit))
+            low = m;
+        else
+            high = m - 1;
+    }
+    out->m = whole_steps(low, q->m);
+    for (low = 1, high = q->n; low < high;) {
+        const size_t n = low + (high - low + 1) / 2;
+
+        if (fits(q, out->m, n, &limit))
+            low = n;
+        else
+            high = n - 1;
+    }
+    out->n = whole_steps(low, q->n);
+    return TSR_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* A tile of C that is computed and not yet on the host. */
+typedef struct computed {
+    cl_mem slot;
+    cl_event done; /* NULL: there is none; the pipeline of C owns it */
+    size_t i, j, m, n;
+} computed;
+
+/* One call in progress. */
+typedef struct tiling {
+    tsr_session *session;
+    const tsr_matmul_problem *whole;
+    const matmul_tiles *tiles;
+    const unsigned char *a, *b;
+    unsigned char *c;
+    const tsr_run *run;
+    selection *selection;
+    tsr_report *report;
+    pipeline *panels_a, *panel_b, *tiles_c;
+    cl_mem b_slot, strict_tiles;
+    cl_event b_sent;      /* of the panel of op(B), borrowed */
+    cl_event first, last; /* commands of the first product and of the last one */
+    computed before;
+} tiling;
+
+/* The product of a tile, whose panels and C follow one another without gaps. */
+static problem tile_problem(const tsr_matmul_problem *q, size_t m, size_t n)
+{
+    problem p = {.op = &operation_matmul, .matmul = *q};
+
+    p.matmul.m = m;
+    p.matmul.n = n;
+    p.matmul.lda = p.matmul.ldb = p.matmul.ldc = 0;
+    p.matmul.offset_a = p.matmul.offset_b = p.matmul.offset_c = 0;
+    p.matmul.batch = 0;
+    return p;
+}
+
+/* Tiles of up to four shapes, those at the edges among them: that each can be computed is known
+ * before C is written. */
+static tsr_status prepare(tiling *t, bool counts, tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t m[] = {q->m % t->tiles->m, t->tiles->m}, n[] = {q->n % t->tiles->n, t->tiles->n};
+    tsr_status st = TSR_OK;
+
+    for (int shape = 0; shape < 4 && !st; shape++) {
+        const problem p = tile_problem(q, m[shape / 2], n[shape % 2]);
+        tsr_report one = {0};
+        program *built;
+
+        if (!p.matmul.m || !p.matmul.n)
+            continue;
+        st = dispatch_select(t->session, &p, t->run, t->selection, err);
+        st = st ? st : dispatch_build(t->session, &p, t->selection, &built, &one, err);
+        dispatch_add_report(t->report, &one);
+        if (!st && counts && !t->strict_tiles)
+            st = strict_tiles_open(t->session, &p, t->selection, &t->strict_tiles, err);
+    }
+    return st;
+}
+
+static tsr_status open_pipelines(tiling *t, tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t line = q->k * tsr_type_size(q->type);
+    const size_t tile = t->tiles->m * t->tiles->n * tsr_type_size(matmul_type_c(q));
+    tsr_status st = pipeline_open(t->session, SLOTS_A, t->tiles->m * line, &t->panels_a, err);
+
+    st = st ? st : pipeline_open(t->session, SLOTS_B, t->tiles->n * line, &t->panel_b, err);
+    return st ? st : pipeline_open(t->session, SLOTS_C, tile, &t->tiles_c, err);
+}
+
+/* Rows from i on of op(A), as they are stored. */
+static tsr_status send_a(tiling *t, size_t i, size_t m, cl_mem *slot, cl_event *sent,
+                         tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t size = tsr_type_size(q->type);
+    const matmul_lines lines = matmul_lines_of(m, q->k, matmul_turned_a(q));
+
+    t->report->to_device_bytes += m * q->k * size;
+    return pipeline_send_rows(t->panels_a, t->a + matmul_index_a(q, i, 0) * size, lines.count,
+                              lines.length * size, matmul_ld_a(q) * size, slot, sent, err);
+}
+
+/* Columns from j on of op(B), once the last product with those before is done. */
+static tsr_status send_b(tiling *t, size_t j, size_t n, tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t size = tsr_type_size(q->type);
+    const matmul_lines lines = matmul_lines_of(q->k, n, matmul_turned_b(q));
+
+    if (t->last) {
+        clRetainEvent(t->last);
+        pipeline_worked(t->panel_b, t->last);
+    }
+    t->report->to_device_bytes += n * q->k * size;
+    return pipeline_send_rows(t->panel_b, t->b + matmul_index_b(q, 0, j) * size, lines.count,
+                              lines.length * size, matmul_ld_b(q) * size, &t->b_slot, &t->b_sent,
+                              err);
+}
+
+/* A slot for a tile of C, with C in it where it is added. */
+static tsr_status send_c(tiling *t, const computed *tile, cl_mem *slot, cl_event *sent,
+                         tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t size = tsr_type_size(matmul_type_c(q));
+    const size_t rows = q->beta == 0 ? 0 : tile->m;
+
+    t->report->to_device_bytes += rows * tile->n * size;
+    return pipeline_send_rows(t->tiles_c, t->c + matmul_index_c(q, tile->i, tile->j) * size, rows,
+                              tile->n * size, matmul_ld_c(q) * size, slot, sent, err);
+}
+
+/* The tile that was computed before this one goes to the host. */
+static tsr_status fetch_before(tiling *t, tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    const size_t size = tsr_type_size(matmul_type_c(q));
+    const computed *tile = &t->before;
+    const uint64_t start = clock_ns();
+    cl_int rc;
+    tsr_status st;
+
+    if (!tile->done)
+        return TSR_OK;
+    st = pipeline_fetch_rows(t->tiles_c, tile->slot, tile->done,
+                             t->c + matmul_index_c(q, tile->i, tile->j) * size, tile->m,
+                             tile->n * size, matmul_ld_c(q) * size, err);
+    if (st)
+        return st;
+    rc = events_outcome(tile->done);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "matmul/%s failed while it ran on %s",
+                        t->selection->variant->name, session_facts(t->session)->name);
+    t->report->from_device_bytes += tile->m * tile->n * size;
+    t->report->from_device_ns += clock_ns() - start;
+    return TSR_OK;
+}
+
+/* Send what a tile takes, enqueue its product, and fetch the tile before. */
+static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
+{
+    const problem p = tile_problem(t->whole, tile.m, tile.n);
+    cl_mem buffers[] = {NULL, t->b_slot, NULL};
+    cl_event sent_a = NULL, sent_c = NULL, wait[4], first = NULL, done = NULL;
+    const uint64_t start = clock_ns();
+    cl_uint n_wait = 0;
+    tsr_report one = {0};
+    tsr_status st = send_a(t, tile.i, tile.m, &buffers[0], &sent_a, err);
+
+    st = st ? st : send_c(t, &tile, &buffers[2], &sent_c, err);
+    t->report->to_device_ns += clock_ns() - start;
+    wait[n_wait++] = sent_a;
+    wait[n_wait++] = t->b_sent;
+    if (sent_c)
+        wait[n_wait++] = sent_c;
+    if (t->last)
+        wait[n_wait++] = t->last;
+    st = st ? st : dispatch_select(t->session, &p, t->run, t->selection, err);
+    if (!st)
+        st = dispatch_enqueue(t->session, &p, t->selection, buffers,
+                              &(call_ends){.n_wait = n_wait,
+                                           .wait = wait,
+                                           .first = &first,
+                                           .last = &done,
+                                           .strict_tiles = t->strict_tiles,
+                                           .report = &one},
+                              err);
+    if (st)
+        return st;
+    clFlush(t->session->queue);
+    dispatch_add_report(t->report, &one);
+    t->report->chunks++;
+    if (t->first)
+        clReleaseEvent(first);
+    else
+        t->first = first;
+    if (t->last)
+        clReleaseEvent(t->last);
+    t->last = done;
+    clRetainEvent(done);
+    pipeline_worked(t->panels_a, done);
+    st = fetch_before(t, err);
+    clRetainEvent(done);
+    pipeline_worked(t->tiles_c, done);
+    tile.slot = buffers[2];
+    tile.done = done;
+    t->before = tile;
+    return st;
+}
+
+static tsr_status run_tiles(tiling *t, tsr_error *err)
+{
+    const tsr_matmul_problem *q = t->whole;
+    tsr_status st = TSR_OK;
+
+    for (size_t j = 0; j < q->n && !st; j += t->tiles->n) {
+        const size_t n = size_min(t->tiles->n, q->n - j);
+        const uint64_t start = clock_ns();
+
+        st = send_b(t, j, n, err);
+        t->report->to_device_ns += clock_ns() - start;
+        for (size_t i = 0; i < q->m && !st; i += t->tiles->m)
+            st = run_tile(
+                t, (computed){.i = i, .j = j, .m = size_min(t->tiles->m, q->m - i), .n = n}, err);
+    }
+    return st ? st : fetch_before(t, err);
+}
+
+tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,
+                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
+                            tsr_report *report, tsr_error *err)
+{
+    tiling t = {.session = s,
+                .whole = &p->matmul,
+                .tiles = tiles,
+                .a = operands[MATMUL_A],
+                .b = operands[MATMUL_B],
+                .c = operands[MATMUL_C],
+                .run = run,
+                .selection = sel,
+                .report = report};
+    double ns = 0;
+    tsr_status st = prepare(&t, counts, err);
+
+    st = st ? st : open_pipelines(&t, err);
+    st = st ? st : run_tiles(&t, err);
+    pipeline_close(t.panels_a);
+    pipeline_close(t.panel_b);
+    pipeline_close(t.tiles_c);
+    if (!st)
+        st = strict_tiles_read(s, t.strict_tiles, &report->strict_tiles, err);
+    if (!st && s->profiling && events_span(t.first, t.last, &ns, NULL) == TSR_OK)
+        report->device_ns = (uint64_t)ns;
+    if (t.first)
+        clReleaseEvent(t.first);
+    if (t.last)
+        clReleaseEvent(t.last);
+    if (t.strict_tiles)
+        clReleaseMemObject(t.strict_tiles);
+    return st;
+}

@@ -1,0 +1,39 @@
+/** matmul on host memory whose matrices the device does not hold at once: tiles of C, each from a
+ *  panel of op(A) and one of op(B). */
+#ifndef STREAM_MATMUL_TILES_H
+#define STREAM_MATMUL_TILES_H
+
+#include "ops/dispatch.h"
+
+/** Rows and columns of a tile of C; m is 0 where the matrices are copied in one piece. */
+typedef struct matmul_tiles {
+    size_t m, n;
+} matmul_tiles;
+
+/**
+ * Choose them: as large as the session's device_memory, else what the device has, allows.
+ *
+ * A panel of op(B), of n columns, stays while those of op(A), of m rows, pass by it; both have all
+ * of k, so that an element's sum is one product's.
+ *
+ * @param p    Row-major, as variants take it.
+ * @return TSR_OK; TSR_EOVERFLOW where device_memory does not hold a tile of one element, or all
+ *         of a batch.
+ */
+tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
+                               tsr_error *err);
+
+/**
+ * Run it.  A tile of C comes back while the next is computed.
+ *
+ * @param operands  A, B and C of p.
+ * @param counts    Somebody wants to know how many strict tiles there are.
+ * @param report    Receives all but names and the time of the call; device_ns from the first
+ *                  product to the last one, copies between them included, and as the time of copies
+ *                  what the caller's thread spent on them.
+ */
+tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,
+                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
+                            tsr_report *report, tsr_error *err);
+
+#endif
