@@ -102,7 +102,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     cl_device_type type = 0;
     cl_device_local_mem_type local_type = CL_GLOBAL;
     cl_device_fp_config f32 = 0, f64 = 0;
-    cl_uint units = 0;
+    cl_uint units = 0, floats = 0;
     cl_ulong local = 0, global = 0, allocation = 0;
     cl_bool unified = CL_FALSE;
     char version[256] = "";
@@ -120,6 +120,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     d.cl_version = parse_version(version, "OpenCL ");
     d.clc_version = read_clc_version(id, d.cl_version);
     query(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof(units));
+    query(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &floats, sizeof(floats));
     query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d.max_work_group, sizeof(d.max_work_group));
     query(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, d.max_work_item, sizeof(d.max_work_item));
     query(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof(local));
@@ -130,6 +131,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     query(id, CL_DEVICE_SINGLE_FP_CONFIG, &f32, sizeof(f32));
     query(id, CL_DEVICE_DOUBLE_FP_CONFIG, &f64, sizeof(f64));
     d.compute_units = units;
+    d.vector_bits = (size_t)floats * 8 * sizeof(cl_float);
     d.local_memory = (size_t)local;
     d.local_memory_on_chip = local_type == CL_LOCAL;
     d.global_memory = global;

@@ -10,6 +10,7 @@
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_proof.h"
+#include "ops/matmul_registers.h"
 #include "ops/matmul_steps.h"
 #include "ops/matmul_subgroup.h"
 #include "ops/matmul_tensor.h"
@@ -428,16 +429,16 @@ static const tunable batched_tunables[] = {
 };
 
 static const tunable item_block_tunables[] = {
-    {"ROWS", "rows of C in registers: each load of B serves them all", {1, 2, 4, 6, 8}, 6},
-    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 1},
+    {"ROWS",
+     "rows of C in registers: each load of B serves them all; 0: as many as the device has",
+     {0, 1, 2, 4, 6, 8},
+     0},
+    {"VECTORS",
+     "vectors of columns in registers: each load of A serves them all; 0: likewise",
+     {0, 1, 2, 3, 4},
+     0},
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
 };
-
-static size_t item_block_columns(const job *j)
-{
-    return param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
-           matmul_real_size(&j->problem->matmul);
-}
 
 static const char *item_block_unsuited(const job *j, text *reason)
 {
@@ -454,15 +455,21 @@ static bool item_block_step(const job *j, size_t i, step *out)
 
     if (!launch(j, i, 1, 1, out))
         return false;
-    out->global[0] = size_div_up(p->m, param(j->params, "ROWS"));
-    out->global[1] = size_div_up(p->n, item_block_columns(j));
+    out->global[0] = size_div_up(p->m, matmul_registers_rows(j));
+    out->global[1] = size_div_up(p->n, matmul_registers_columns(j));
     return true;
 }
 
 /* item-panels has all but the last. */
 static const tunable item_panels_tunables[] = {
-    {"ROWS", "rows of C in registers: each load of B serves them all", {4, 6, 8, 12}, 6},
-    {"VECTORS", "vectors of columns in registers: each load of A serves them all", {1, 2, 3, 4}, 1},
+    {"ROWS",
+     "rows of C in registers: each load of B serves them all; 0: as many as the device has",
+     {0, 4, 6, 8, 12},
+     0},
+    {"VECTORS",
+     "vectors of columns in registers: each load of A serves them all; 0: likewise",
+     {0, 1, 2, 3, 4},
+     0},
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
     {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4},
     {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024},
@@ -773,7 +780,7 @@ static const variant variants[] = {
      .entries = {"matmul_item_block"},
      .tunables = item_block_tunables,
      .tunable_count = ARRAY_COUNT(item_block_tunables),
-     .defines = defines,
+     .defines = matmul_registers_defines,
      .unsuited = item_block_unsuited,
      .step = item_block_step},
     {.name = "item-panels",

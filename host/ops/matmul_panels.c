@@ -1,6 +1,7 @@
 #include "ops/matmul_panels.h"
 
 #include "base/sizes.h"
+#include "ops/matmul_registers.h"
 #include "ops/matmul_steps.h"
 
 /* Work-items for each core, so that none waits long for another one.  Below ROWS_LEAST rows copying
@@ -12,20 +13,14 @@ enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
  * set aside for each of thousands of work-items. */
 enum { PRIVATE_CPU = 2 << 20, PRIVATE_OTHER = 32 << 10 };
 
-static size_t panel_columns(const job *j)
-{
-    return (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 /
-           matmul_real_size(&j->problem->matmul);
-}
-
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
 static size_t private_bytes(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t band = p->trans_a ? (size_t)8 * param(j->params, "ROWS") : 0;
+    const size_t band = p->trans_a ? 8 * matmul_registers_rows(j) : 0;
 
-    return (param(j->params, "PANELS") * panel_columns(j) + band) * param(j->params, "DEPTH") *
-           matmul_real_size(&j->problem->matmul);
+    return (param(j->params, "PANELS") * matmul_registers_columns(j) + band) *
+           param(j->params, "DEPTH") * matmul_real_size(&j->problem->matmul);
 }
 
 static size_t items_wanted(const job *j)
@@ -37,9 +32,9 @@ static size_t items_wanted(const job *j)
 static panels_share share(const job *j, size_t across, size_t down)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t panels = size_div_up(p->n, panel_columns(j));
-    panels_share s = {.columns = size_div_up(panels, across) * panel_columns(j),
-                      .rows = size_round_up(size_div_up(p->m, down), param(j->params, "ROWS"))};
+    const size_t panels = size_div_up(p->n, matmul_registers_columns(j));
+    panels_share s = {.columns = size_div_up(panels, across) * matmul_registers_columns(j),
+                      .rows = size_round_up(size_div_up(p->m, down), matmul_registers_rows(j))};
 
     s.across = size_div_up(p->n, s.columns);
     s.down = size_div_up(p->m, s.rows);
@@ -49,7 +44,8 @@ static panels_share share(const job *j, size_t across, size_t down)
 /* Work-items along n: each copies as many panels as it may. */
 static size_t items_across(const job *j)
 {
-    return size_div_up(j->problem->matmul.n, panel_columns(j) * param(j->params, "PANELS"));
+    return size_div_up(j->problem->matmul.n,
+                       matmul_registers_columns(j) * param(j->params, "PANELS"));
 }
 
 /* Blocks along k of one size, not full ones and a rest. */
@@ -85,7 +81,7 @@ panels_share matmul_panels_share_split(const job *j)
 
 static void defines(const job *j, bool split, text *out)
 {
-    matmul_defines_operands(&j->problem->matmul, out);
+    matmul_registers_defines(j, out);
     text_format(out, " -DSPLIT=%d", split);
 }
 

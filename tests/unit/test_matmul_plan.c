@@ -20,6 +20,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* What ROWS and VECTORS are where the parameters say so, and what they are by the registers. */
+static size_t block_rows(const job *j)
+{
+    const size_t rows = param(j->params, "ROWS");
+
+    return rows ? rows : j->device->vector_bits == 512 ? 8 : 6;
+}
+
+static size_t block_columns(const job *j)
+{
+    const size_t lanes = param(j->params, "BITS") / (j->problem->matmul.type == TSR_F64 ? 64 : 32);
+    const size_t vectors = param(j->params, "VECTORS");
+
+    return lanes * (vectors ? vectors : j->device->vector_bits == 512 ? 2 : 1);
+}
+
 /* The arguments of every kernel of the ladder, in order: naive to swizzle, and what shares their
  * launch. */
 enum { ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_A, ARG_B = 7, ARG_C = 11, ARG_STRIDES = 14, ARGS = 17 };
@@ -112,13 +128,8 @@ static cover cover_of(const variant *v, const job *j, const step *s)
 
         return (cover){true, false, {tile, tile}};
     }
-    if (strcmp(v->name, "item-block") == 0) {
-        const size_t lanes = param(p, "BITS") / 8 / real_size(&j->problem->matmul);
-
-        return (cover){true,
-                       true,
-                       {s->local[0] * param(p, "ROWS"), s->local[1] * param(p, "VECTORS") * lanes}};
-    }
+    if (strcmp(v->name, "item-block") == 0)
+        return (cover){true, true, {s->local[0] * block_rows(j), s->local[1] * block_columns(j)}};
     return (cover){0};
 }
 
@@ -277,6 +288,7 @@ static device_facts cpu(size_t cores)
 
     d.kind = DEVICE_CPU;
     d.compute_units = cores;
+    d.vector_bits = cores > 2 ? 512 : 256;
     return d;
 }
 
@@ -291,11 +303,10 @@ static void check_share(const job *j, const panels_share *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t deepest = param(j->params, "DEPTH");
-    const size_t panel =
-        (size_t)param(j->params, "VECTORS") * param(j->params, "BITS") / 8 / real_size(p);
+    const size_t panel = block_columns(j);
     const size_t k = p->alpha == 0 ? 0 : p->k;
 
-    assert_int_equal(s->rows % param(j->params, "ROWS"), 0);
+    assert_int_equal(s->rows % block_rows(j), 0);
     assert_int_equal(s->columns % panel, 0);
     assert_true(s->columns <= panel * param(j->params, "PANELS"));
     covers(s->down, s->rows, p->m);
@@ -359,6 +370,40 @@ static void panels_cover_the_product(void **state)
                         check_split(&j, &s);
                 }
             }
+}
+
+/* Registers twice as wide, and twice as many: the kernel is built for as many sums as the plan
+ * counts on. */
+static void wide_registers_hold_larger_blocks(void **state)
+{
+    static const struct {
+        size_t bits;
+        const char *defined;
+    } cases[] = {{0, " -DROWS=6 -DVECTORS=1"},
+                 {256, " -DROWS=6 -DVECTORS=1"},
+                 {512, " -DROWS=8 -DVECTORS=2"}};
+    static const char *const names[] = {"item-block", "item-panels", "item-split"};
+    problem p = {.op = &operation_matmul, .matmul = {.m = 100, .n = 100, .k = 100, .alpha = 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases) * COUNT(names); i++) {
+        const variant *v = find(names[i / COUNT(cases)]);
+        device_facts d = cpu(2);
+        params chosen = params_default(v);
+        const job j = {&p, &d, &chosen};
+        text options = {0};
+
+        d.vector_bits = cases[i % COUNT(cases)].bits;
+        variant_options(v, &j, &options);
+        assert_non_null(strstr(text_get(&options), cases[i % COUNT(cases)].defined));
+        text_free(&options);
+        assert_int_equal(params_set(v, &chosen, "ROWS=4", NULL), TSR_OK);
+        variant_options(v, &j, &options);
+        assert_non_null(strstr(text_get(&options), " -DROWS=4"));
+        assert_null(strstr(text_get(&options), " -DROWS=6"));
+        assert_null(strstr(text_get(&options), " -DROWS=8"));
+        text_free(&options);
+    }
 }
 
 /* What parts of k cost: at most 8 copies of C for each core, however long k is. */
@@ -1549,6 +1594,7 @@ int main(void)
         cmocka_unit_test(panels_cover_the_product),
         cmocka_unit_test(batched_groups_hold_the_batch),
         cmocka_unit_test(batched_plan_follows_the_size),
+        cmocka_unit_test(wide_registers_hold_larger_blocks),
         cmocka_unit_test(split_workspace_is_bounded),
         cmocka_unit_test(tiles_follow_the_shape),
         cmocka_unit_test(sums_follow_the_tile),
