@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "ops/groups.h"
 #include "ops/sort_fused.h"
+#include "ops/sort_item_merges.h"
 #include "ops/sort_item_vectors.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
@@ -499,6 +500,19 @@ static const variant variants[] = {
         .step = sort_item_vectors_step,
     },
     {
+        .name = "item-merges",
+        .idea = "runs merged through a network in registers: a stage is one pass, however long",
+        .source = "sort_item_merges.cl",
+        .entries = {"sort_item_merges_block", "sort_item_merges_merge"},
+        .build = "",
+        .tunables = sort_item_merges_tunables,
+        .tunable_count = ITEM_MERGES_TUNABLES,
+        .defines = sort_item_merges_defines,
+        .unsuited = sort_item_merges_unsuited,
+        .workspace = sort_item_merges_workspace,
+        .step = sort_item_merges_step,
+    },
+    {
         .name = "rows",
         .idea = "many short rows at once: each work-group sorts all that a tile holds",
         .source = "sort_rows.cl",
@@ -704,6 +718,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[0] = "qsort";
         return 1;
     }
+    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
+        out[n++] = "item-merges";
     if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
         out[n++] = "item-vectors";
     /* Rows that a tile holds several of are better sorted together. */

@@ -1,11 +1,15 @@
 #include "ops/sort_item_vectors.h"
 
 #include "ops/sort_steps.h"
+#include "ops/sort_vector_block.h"
 
-enum { LANES_LEAST = 4, LANES_MOST = 16, BLOCK_BYTES = 128 << 10 };
+enum { BLOCK_BYTES = 128 << 10 };
 
 const tunable sort_item_vectors_tunables[ITEM_VECTORS_TUNABLES] = {
-    {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 256},
+    {"BITS",
+     "width of a vector: several registers where they are narrower; 0: as wide as the device's",
+     {0, 128, 256, 512},
+     0},
     {"HELD_SHIFT",
      "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
      {2, 3},
@@ -32,17 +36,13 @@ const tunable sort_item_vectors_tunables[ITEM_VECTORS_TUNABLES] = {
 
 item_vectors_plan sort_item_vectors_plan(const job *j)
 {
-    const size_t key = tsr_type_size(j->problem->sort.type), block = param(j->params, "BLOCK");
-    const size_t lanes = param(j->params, "BITS") / 8 / key;
-    const size_t bytes = size_min(BLOCK_BYTES, j->device->local_memory);
-    const size_t span = (size_t)param(j->params, "SPAN") * 1024 / key;
-    const uint32_t block_shift = block ? size_log2_up(block) : size_log2_up(bytes / key / 2 + 1);
+    const vector_block block = sort_vector_block(j, BLOCK_BYTES);
+    const size_t span =
+        (size_t)param(j->params, "SPAN") * 1024 / tsr_type_size(j->problem->sort.type);
 
     return (item_vectors_plan){
-        .lanes = (uint32_t)size_min(size_max(lanes, LANES_LEAST), LANES_MOST),
-        .held_shift = param(j->params, "HELD_SHIFT"),
-        .block_shift = block_shift,
-        .span_shift = (uint32_t)size_max(size_log2_up(span), block_shift),
+        .block = block,
+        .span_shift = (uint32_t)size_max(size_log2_up(span), block.shift),
         .levels = param(j->params, "LEVELS"),
     };
 }
@@ -52,28 +52,20 @@ void sort_item_vectors_defines(const job *j, text *out)
     const item_vectors_plan s = sort_item_vectors_plan(j);
 
     sort_key_defines(j, out);
-    text_format(out, " -DLANES=%u", s.lanes);
-    if (!param(j->params, "BLOCK"))
-        text_format(out, " -DBLOCK=%u", 1u << s.block_shift);
+    sort_vector_block_defines(j, &s.block, out);
 }
 
 /* Why the parts of the plan do not go together, or have no room. */
 static const char *plan_unsuited(const job *j, const item_vectors_plan *s, text *reason)
 {
-    const size_t least = s->lanes * size_max(s->lanes, (size_t)1 << s->held_shift);
-    const size_t block = (size_t)1 << s->block_shift;
-    const size_t local = block * tsr_type_size(j->problem->sort.type);
+    const size_t block = (size_t)1 << s->block.shift;
 
-    if (block < least)
-        text_format(reason, "its blocks have at least %zu keys, not %zu", least, block);
-    else if (local > j->device->local_memory)
-        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", local,
-                    j->device->local_memory);
-    else if (s->lanes << s->levels > block)
-        text_format(reason, "blocks of %zu keys have pieces of less than %u in %u levels", block,
-                    s->lanes, s->levels);
-    else
+    if (sort_vector_block_unsuited(j, &s->block, reason))
+        return text_get(reason);
+    if (s->block.lanes << s->levels <= block)
         return NULL;
+    text_format(reason, "blocks of %zu keys have pieces of less than %u in %u levels", block,
+                s->block.lanes, s->levels);
     return text_get(reason);
 }
 
@@ -91,7 +83,7 @@ const char *sort_item_vectors_unsuited(const job *j, text *reason)
     }
     if (plan_unsuited(j, &s, reason))
         return text_get(reason);
-    return sort_groups_unsuited(p, (size_t)1 << s.block_shift, reason);
+    return sort_groups_unsuited(p, (size_t)1 << s.block.shift, reason);
 }
 
 /* Keys that a launch is about: all of every row, or a span of the only one. */
@@ -122,7 +114,7 @@ static void launch(const tsr_sort_problem *p, unsigned entry, range r, size_t it
 static void launch_blocks(const tsr_sort_problem *p, const item_vectors_plan *s, unsigned entry,
                           range r, bool last, step *out)
 {
-    launch(p, entry, r, size_div_up(r.n, (size_t)1 << s->block_shift), out);
+    launch(p, entry, r, size_div_up(r.n, (size_t)1 << s->block.shift), out);
     step_u32(out, last);
     step_u32(out, (uint32_t)sort_rows(p));
 }
@@ -143,7 +135,7 @@ static void launch_pass(const tsr_sort_problem *p, const item_vectors_plan *s, r
     const uint32_t shift = top - before - levels;
     const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
 
-    launch(p, ITEM_VECTORS_PASS, r, columns >> (s->block_shift - levels), out);
+    launch(p, ITEM_VECTORS_PASS, r, columns >> (s->block.shift - levels), out);
     step_u32(out, shift);
     step_u32(out, levels);
     step_u32(out, flip && i == 0);
@@ -154,22 +146,22 @@ static void launch_pass(const tsr_sort_problem *p, const item_vectors_plan *s, r
 static void launch_descent(const tsr_sort_problem *p, const item_vectors_plan *s, range r,
                            uint32_t top, uint32_t i, bool flip, bool last, step *out)
 {
-    if (i < passes_of(s, top, s->block_shift))
-        launch_pass(p, s, r, top, s->block_shift, i, flip, out);
+    if (i < passes_of(s, top, s->block.shift))
+        launch_pass(p, s, r, top, s->block.shift, i, flip, out);
     else
         launch_blocks(p, s, ITEM_VECTORS_MERGE, r, last, out);
 }
 
 static uint32_t descent_commands(const item_vectors_plan *s, uint32_t top)
 {
-    return passes_of(s, top, s->block_shift) + 1;
+    return passes_of(s, top, s->block.shift) + 1;
 }
 
 static uint32_t sort_commands(const item_vectors_plan *s, uint32_t top)
 {
     uint32_t commands = 1;
 
-    for (uint32_t stage = s->block_shift + 1; stage <= top; stage++)
+    for (uint32_t stage = s->block.shift + 1; stage <= top; stage++)
         commands += descent_commands(s, stage);
     return commands;
 }
@@ -178,10 +170,10 @@ static uint32_t sort_commands(const item_vectors_plan *s, uint32_t top)
 static void launch_sort(const tsr_sort_problem *p, const item_vectors_plan *s, range r,
                         uint32_t top, uint32_t i, bool last, step *out)
 {
-    uint32_t stage = s->block_shift;
+    uint32_t stage = s->block.shift;
 
     if (i-- == 0) {
-        launch_blocks(p, s, ITEM_VECTORS_BLOCK, r, last && top <= s->block_shift, out);
+        launch_blocks(p, s, ITEM_VECTORS_BLOCK, r, last && top <= s->block.shift, out);
         return;
     }
     for (stage++; i >= descent_commands(s, stage); stage++)

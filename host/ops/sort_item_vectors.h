@@ -2,6 +2,7 @@
 #ifndef OPS_SORT_ITEM_VECTORS_H
 #define OPS_SORT_ITEM_VECTORS_H
 
+#include "ops/sort_vector_block.h"
 #include "ops/variant.h"
 
 /* Entries of cl/sort_item_vectors.cl, in the variant's order. */
@@ -12,11 +13,9 @@ extern const tunable sort_item_vectors_tunables[ITEM_VECTORS_TUNABLES];
 
 /** How the network is split. */
 typedef struct item_vectors_plan {
-    uint32_t lanes;       /* keys of a vector */
-    uint32_t held_shift;  /* 2^held_shift vectors in registers */
-    uint32_t block_shift; /* 2^block_shift keys in a block */
-    uint32_t span_shift;  /* 2^span_shift keys that are done before the next */
-    uint32_t levels;      /* sub-stages of a pass, at most */
+    vector_block block;
+    uint32_t span_shift; /* 2^span_shift keys that are done before the next */
+    uint32_t levels;     /* sub-stages of a pass, at most */
 } item_vectors_plan;
 
 item_vectors_plan sort_item_vectors_plan(const job *j);

@@ -78,6 +78,12 @@ BUGS = {
     "sweep-item-vectors-unmirrored":
         ("sort", "item-vectors", "sort_item_vectors.cl", "- width - column", 0,
          "- width", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-merges-search":
+        ("sort", "item-merges", "sort_item_merges.cl", "from[a + middle] < from[b", 0,
+         "from[a + middle] > from[b", ["BITS=128", "BLOCK=64", "PIECE=64"]),
+    "sweep-item-merges-trade":
+        ("sort", "item-merges", "sort_item_merges.cl", "lanes_zip(low, high)", 0, "(void)0",
+         ["BITS=128", "BLOCK=64"]),
     "sweep-fused-flip":
         ("sort", "fused-passes", "sort_held.clh", "flip && bit == top ? (2u << bit) - 1 : 1u << bit",
          0, "1u << bit", FUSED),
@@ -156,6 +162,9 @@ BUGS = {
     "oclgrind-item-vectors-store-guard":
         ("sort", "item-vectors", "sort_vectors.clh", "i <= n - LANES", 1, "i < n",
          ["BLOCK=256", "LEVELS=3"]),
+    "oclgrind-item-merges-head-guard":
+        ("sort", "item-merges", "sort_item_merges.cl", "next < end ?", 0, "next <= end ?",
+         ["BITS=128", "BLOCK=64"]),
     "sweep-team-tree-row-guard":
         ("matvec", "team-tree", "matvec_team_tree.cl", "lane == 0 && row < rows", 0,
          "lane == 0 && row + 1 < rows", []),

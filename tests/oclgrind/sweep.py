@@ -32,6 +32,8 @@ SMALLER = {
 APART = {
     ("sort", "item-vectors"): [["BITS=256", "BLOCK=256", "LEVELS=3"],
                                ["BITS=128", "BLOCK=64", "LEVELS=3"]],
+    ("sort", "item-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
+                              ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
 }
 

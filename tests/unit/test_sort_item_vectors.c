@@ -150,7 +150,7 @@ static void check_sorts(const params *p, size_t n)
     for (size_t i = 0; i < n; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (; v->step(&j, steps, &s); steps++) {
-        run_step(keys, &s, (size_t)1 << plan.block_shift);
+        run_step(keys, &s, (size_t)1 << plan.block.shift);
         if (s.entry == ITEM_VECTORS_PASS)
             assert_true(scalar(&s, LEVELS) >= 1 && scalar(&s, LEVELS) <= plan.levels);
         for (size_t i = offset(&s); i < offset(&s) + scalar(&s, LENGTH); i++) {
@@ -211,13 +211,13 @@ static void test_plan_follows_the_key(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         q.sort.type = cases[i].type;
-        assert_int_equal(sort_item_vectors_plan(&j).lanes, cases[i].lanes);
-        assert_int_equal(sort_item_vectors_plan(&j).block_shift, cases[i].block_shift);
+        assert_int_equal(sort_item_vectors_plan(&j).block.lanes, cases[i].lanes);
+        assert_int_equal(sort_item_vectors_plan(&j).block.shift, cases[i].block_shift);
     }
     /* What local memory has room for, rounded down to a power of 2. */
     q.sort.type = TSR_U32;
     d.local_memory = 48 << 10;
-    assert_int_equal(sort_item_vectors_plan(&j).block_shift, 13);
+    assert_int_equal(sort_item_vectors_plan(&j).block.shift, 13);
 }
 
 static void check_reason(const problem *q, const char *const *assignments, const char *expected)
@@ -253,7 +253,7 @@ static void test_unsuited_gives_the_values(void **state)
     check_reason(&q, none, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
 }
 
-/* On CPUs alone, and not for rows that hardly fill a vector. */
+/* On CPUs alone, for rows that fill a vector, and behind item-merges for keys of one row. */
 static void test_cpus_prefer_it(void **state)
 {
     device_facts d = cpu();
@@ -262,7 +262,7 @@ static void test_cpus_prefer_it(void **state)
 
     (void)state;
     operation_sort.prefer(&q, &d, names);
-    assert_string_equal(names[0], "item-vectors");
+    assert_string_equal(names[1], "item-vectors");
     q.sort.rows = 2;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows");

@@ -248,7 +248,8 @@ static void test_launches_are_legal(void **state)
 
         if (!v->source || strcmp(v->source, "sort_fused.cl") == 0 || /* test_sort_fused.c */
             strcmp(v->source, "sort_top.cl") == 0 ||                 /* test_sort_top.c */
-            strcmp(v->source, "sort_item_vectors.cl") == 0)          /* test_sort_item_vectors.c */
+            strcmp(v->source, "sort_item_vectors.cl") == 0 ||        /* test_sort_item_vectors.c */
+            strcmp(v->source, "sort_item_merges.cl") == 0)           /* test_sort_item_merges.c */
             continue;
         for (size_t c = 0; combination(v, c, &p); c++) {
             problem q;

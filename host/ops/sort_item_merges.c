@@ -1,0 +1,172 @@
+#include "ops/sort_item_merges.h"
+
+#include "ops/sort_steps.h"
+#include "ops/sort_vector_block.h"
+
+/* Work-items for each core, so that none waits long for another one, and the least that is worth
+ * searching where it begins. */
+enum { PIECES_CORE = 4, PIECE_LEAST = 4096 };
+
+enum { BLOCK_BYTES = 16 << 10 };
+
+const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES] = {
+    {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0},
+    {"HELD_SHIFT",
+     "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
+     {2, 3},
+     3},
+    {"BLOCK",
+     "keys of a block: what sub-stages sort, and merges begin with; 0: by their bytes",
+     {0, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768},
+     0},
+    {"PART",
+     "bytes of what is finished before the next: the nearest cache",
+     {1024, 4096, 8192, 16384, 32768},
+     16384},
+    {"STREAMS",
+     "merges side by side in a work-item: more to do while one waits, until registers run out",
+     {1, 2, 4},
+     2},
+    {"PIECE",
+     "keys of a work-item, at most: fewer searches against shorter waits for the last one",
+     {64, 4096, 16384, 65536, 262144, 1048576},
+     65536},
+    {"SPAN",
+     "KiB of keys that are done before the next: what caches hold, and memory is read less often",
+     {16, 256, 1024, 4096, 16384, 2097152},
+     4096},
+};
+
+/* How the sort is split. */
+typedef struct plan {
+    vector_block block;
+    uint32_t span_shift; /* 2^span_shift keys that are merged before the next */
+    uint32_t top;        /* 2^top >= n */
+    uint32_t merges;     /* launches from a block to all keys */
+} plan;
+
+static plan plan_of(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t span = (size_t)param(j->params, "SPAN") * 1024 / tsr_type_size(p->type);
+    plan s = {.block = sort_vector_block(j, BLOCK_BYTES), .top = size_log2_up(p->n)};
+
+    s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
+    s.merges = s.top > s.block.shift ? s.top - s.block.shift : 0;
+    return s;
+}
+
+void sort_item_merges_defines(const job *j, text *out)
+{
+    const vector_block block = plan_of(j).block;
+
+    sort_key_defines(j, out);
+    sort_vector_block_defines(j, &block, out);
+}
+
+const char *sort_item_merges_unsuited(const job *j, text *reason)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const vector_block block = plan_of(j).block;
+
+    if (sort_with_index(p))
+        return "it sorts keys alone: neither an index nor values go with them";
+    if (sort_rows(p) > 1)
+        return "it merges runs of one row: see item-vectors";
+    if (p->n > SORT_POSITIONS_32) {
+        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                    p->n);
+        return text_get(reason);
+    }
+    return sort_vector_block_unsuited(j, &block, reason);
+}
+
+size_t sort_item_merges_workspace(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+
+    return plan_of(j).merges ? p->n * tsr_type_size(p->type) : 0;
+}
+
+/* Keys that a launch is about. */
+typedef struct range {
+    size_t start, n;
+} range;
+
+/* The array that launch `merge` of a key reads: keys and workspace take turns, and the last one
+ * writes keys. */
+static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, range r, step *out)
+{
+    const bool is_keys = (s->merges - merge) % 2 == 0;
+
+    if (is_keys)
+        step_operand(out, 0);
+    else
+        step_workspace(out);
+    step_u64(out, r.start + (is_keys ? p->offset_keys : 0));
+}
+
+static void launch_block(const tsr_sort_problem *p, const plan *s, range r, step *out)
+{
+    step_launch_1d(out, ITEM_MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
+    step_operand(out, 0);
+    step_u64(out, r.start + p->offset_keys);
+    step_array(p, s, 0, r, out);
+    step_u32(out, (uint32_t)r.n);
+    step_u32(out, s->merges == 0);
+    sort_step_moves(out, p, r.n, 2 * tsr_type_size(p->type));
+}
+
+/* Keys of a work-item: enough work-items for all cores, or as few as PIECE lets be. */
+static size_t piece_of(const job *j, const plan *s, size_t n)
+{
+    const size_t items = size_max(j->device->compute_units, 1) * PIECES_CORE;
+    const size_t least = (size_t)param(j->params, "STREAMS") * s->block.lanes;
+    const size_t shared = size_max((size_t)1 << size_log2_up(n / items + 1), PIECE_LEAST);
+
+    return size_max(size_min(shared, param(j->params, "PIECE")), least);
+}
+
+/* Merge `merge` of the range: runs of twice the length. */
+static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, step *out)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t piece = piece_of(j, s, r.n);
+
+    step_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
+    step_array(p, s, merge, r, out);
+    step_array(p, s, merge + 1, r, out);
+    step_u32(out, (uint32_t)r.n);
+    step_u32(out, 1u << (s->block.shift + merge));
+    step_u32(out, (uint32_t)piece);
+    step_u32(out, merge + 1 == s->merges);
+    sort_step_moves(out, p, r.n, 2 * tsr_type_size(p->type));
+}
+
+/* Spans are sorted one after another, and then merged. */
+bool sort_item_merges_step(const job *j, size_t i, step *out)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const plan s = plan_of(j);
+    const size_t span = (size_t)1 << s.span_shift, spans = size_div_up(p->n, span);
+    const size_t in_span = size_min(s.merges, s.span_shift - s.block.shift);
+    const size_t commands = 1 + in_span;
+
+    if (sort_is_done(p))
+        return false;
+    if (i < spans * commands) {
+        const size_t start = i / commands * span;
+        const range r = {start, size_min(span, p->n - start)};
+
+        if (i % commands == 0)
+            launch_block(p, &s, r, out);
+        else
+            launch_merge(j, &s, (uint32_t)(i % commands) - 1, r, out);
+        return true;
+    }
+    i -= spans * commands;
+    if (in_span + i >= s.merges)
+        return false;
+    launch_merge(j, &s, (uint32_t)(in_span + i), (range){0, p->n}, out);
+    return true;
+}
