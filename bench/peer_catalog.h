@@ -20,6 +20,7 @@ static const peer_catalog_entry peer_catalog[] = {
     {"peer_openblas", "OpenBLAS", "libopenblas-dev", 1u << PEER_MATMUL | 1u << PEER_MATVEC},
     {"peer_tbb", "parallel std::sort (TBB)", "libtbb-dev", 1u << PEER_SORT},
     {"peer_std", "std::sort", "g++", 1u << PEER_SORT},
+    {"peer_vqsort", "vqsort", "libhwy-dev", 1u << PEER_SORT},
 };
 
 enum { PEER_CATALOG_COUNT = sizeof(peer_catalog) / sizeof(peer_catalog[0]) };

@@ -1,6 +1,7 @@
 /**
- * Sorting in host memory through a pair of algorithms: sort() for keys, and
- * stable_sort() for an argsort, on an array of {key, position}.
+ * Sorting in host memory through a pair of algorithms: sort() for keys, and where
+ * the algorithms have it (`sorts_items`) stable_sort() for an argsort, on an array
+ * of {key, position}.
  *
  * Building that array and taking it apart again belong to the time: there is no
  * other way to an argsort in the standard library that reads its keys in order.
@@ -71,9 +72,10 @@ template <class Algorithms, class T, class Compare> int sort_items(void *of, siz
 
 template <class Algorithms, class T> call_function *choose_order(const peer_problem *p)
 {
-    if (p->argsort)
-        return p->descending ? sort_items<Algorithms, T, std::greater<T>>
-                             : sort_items<Algorithms, T, std::less<T>>;
+    if constexpr (Algorithms::sorts_items)
+        if (p->argsort)
+            return p->descending ? sort_items<Algorithms, T, std::greater<T>>
+                                 : sort_items<Algorithms, T, std::less<T>>;
     return p->descending ? sort_keys<Algorithms, T, std::greater<T>>
                          : sort_keys<Algorithms, T, std::less<T>>;
 }
@@ -163,9 +165,16 @@ inline int result(void *of, void *out, void *out2)
     return 0;
 }
 
+template <class Algorithms> const char *unsuited(const peer_problem *p)
+{
+    if (!Algorithms::sorts_items && p->argsort)
+        return "it sorts keys alone";
+    return peer_sort_unsuited(p);
+}
+
 template <class Algorithms> peer describe(const char *name, const char *version)
 {
-    return peer{name, version, PEER_CPU, nullptr, peer_sort_unsuited, open<Algorithms>,
+    return peer{name, version, PEER_CPU, nullptr, unsuited<Algorithms>, open<Algorithms>,
                 run,  restore, result,   close};
 }
 

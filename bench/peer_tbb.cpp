@@ -12,6 +12,8 @@ namespace
 {
 
 struct algorithms {
+    static constexpr bool sorts_items = true;
+
     template <class I, class Compare> static void sort(I first, I last, Compare compare)
     {
         std::sort(std::execution::par, first, last, compare);

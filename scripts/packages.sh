@@ -16,7 +16,8 @@ TEST_PACKAGES=(libcmocka-dev oclgrind python3 python3-numpy g++ clang clang-form
 
 # To compare with other libraries (`tessera bench --peers`).  Each is optional.  cuBLAS and CUB come
 # with NVIDIA's CUDA toolkit, which the distribution does not have.
-PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev ocl-icd-opencl-dev)
+PEER_PACKAGES=(g++ libopenblas-dev libclblast-dev libboost-dev libtbb-dev libhwy-dev
+               ocl-icd-opencl-dev)
 
 # One fact of this system, such as `system_fact VERSION_ID`.
 system_fact() {

@@ -1,0 +1,37 @@
+/** Highway's vectorized quicksort, one thread. */
+#include <functional>
+
+#include <hwy/highway.h>
+#include <hwy/contrib/sort/vqsort.h>
+
+#include "peer_host_sort.hpp"
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+namespace
+{
+
+struct algorithms {
+    static constexpr bool sorts_items = false;
+
+    template <class T> static void sort(T *first, T *last, std::less<T>)
+    {
+        hwy::Sorter()(first, static_cast<size_t>(last - first), hwy::SortAscending());
+    }
+    template <class T> static void sort(T *first, T *last, std::greater<T>)
+    {
+        hwy::Sorter()(first, static_cast<size_t>(last - first), hwy::SortDescending());
+    }
+};
+
+} // namespace
+
+extern "C" PEER_EXPORT const peer_list *peer_module(void)
+{
+    static const peer the_peer = host_sort::describe<algorithms>(
+        "vqsort", "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH));
+    static const peer_list list = {PEER_ABI, &the_peer, 1};
+
+    return &list;
+}
