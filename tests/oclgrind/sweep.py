@@ -22,6 +22,7 @@ SMALLER = {
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
     ("sort", "rows"): ["GROUP=16", "KEYS_PER_ITEM=4"],
+    ("sort", "segments"): ["GROUP=16", "TILE=64"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "two-phase-registers"): ["GROUP=16", "STAGES=2"],
 }
