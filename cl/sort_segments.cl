@@ -8,10 +8,7 @@
  *     same launches.
  *     The network is the flip form that sort_naive.cl explains.
  * Work split: sort_segments_short: `batch` segments for a work-group.  The other
- *     kernels take tiles of long segments, TILE keys from a multiple of TILE on.  Of
- *     those that start in a window of TILE keys there are two at most: one of the
- *     segment that the window's first key is in, and one of its last key's.  A
- *     work-group looks for one of them.
+ *     kernels take tiles of long segments (sort_segments_long.clh).
  * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
  *     most 2^15; KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS 0,
  *     VALUE_BYTES (sort_values.clh).
@@ -35,9 +32,10 @@
 #error "TILE: positions of a tile, a power of 2, at least 2"
 #endif
 
-#include "sort_segments.clh"
+#define SHIFT_LEAST 0
+
+#include "sort_segments_long.clh"
 #include "sort_tile_pairs.clh"
-#include "sort_values.clh"
 
 /* Sort the segments of `blocks` blocks of 2^shift positions, from place `at` of the list on. */
 static inline void round_sort(__local word *orders, __local long *indices,
@@ -102,51 +100,6 @@ sort_segments_short(__global word *keys, __global long *index,
 
 /* ---- long segments --------------------------------------------------------------------------- */
 
-/* A tile of a long segment. */
-typedef struct long_tile {
-    segment of;
-    uint start; /* of its first key in the segment; the segment's length where there is no tile */
-} long_tile;
-
-/* Tiles, and none, that there are to look for in n keys. */
-static inline ulong tiles_most(ulong n)
-{
-    return 2 * ((n + TILE - 1) / TILE);
-}
-
-/* Tile `number` of those: of an even number one of the segment that a window's first key is in, of
- * an odd one one of a segment that starts behind that and has the last key. */
-static inline long_tile tile_find(__local ulong *found, __global const ulong *offsets, ulong n,
-                                  ulong segments, ulong number)
-{
-    const ulong window = number / 2 * TILE;
-    long_tile t;
-    ulong before, start;
-
-    /* What was found before is read. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        *found = segment_of(offsets, 0, segments - 1,
-                            number % 2 ? min(window + TILE, n) - 1 : window);
-    /* Found before everybody goes there. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    t.of = segment_at(offsets, *found, n);
-    before = window > t.of.start ? window - t.of.start : 0;
-    start = (before + TILE - 1) / TILE * TILE;
-    if (t.of.n <= TILE || start >= t.of.n || t.of.start + start >= window + TILE ||
-        (number % 2 && t.of.start <= window))
-        start = t.of.n;
-    t.start = (uint)start;
-    return t;
-}
-
-/* Whether no segment is long enough for a stage. */
-static inline bool is_over(__global const uint *longest, ulong offset_longest, uint noted,
-                           uint stage)
-{
-    return noted && longest[offset_longest] < stage;
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_segments_tile(__global word *keys, __global long *index,
                    __global const ulong *segment_offsets, __global const uint *longest,
@@ -155,54 +108,24 @@ sort_segments_tile(__global word *keys, __global long *index,
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    __local ulong found;
+    __local long_tile t;
 
     if (is_over(longest, offset_longest, noted, stage))
         return; /* everybody does */
-    for (ulong i = get_group_id(0); i < tiles_most(n); i += get_num_groups(0)) {
-        const long_tile t = tile_find(&found, segment_offsets + offset_segments, n, segments, i);
-        __global word *own_keys = keys + offset_keys + t.of.start;
-        __global long *own_index = index + offset_index + t.of.start;
-
-        if (t.start < t.of.n) {
-            tile_load_first(orders, indices, own_keys, t.start, t.of.n);
-            /* The tile is filled before pairs of it are read. */
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint size = 2; size <= TILE; size *= 2) {
-                tile_exchange(orders, indices, size / 2, 1);
-                for (uint stride = size / 4; stride > 0; stride /= 2)
-                    tile_exchange(orders, indices, stride, 0);
-            }
-            tile_store(orders, indices, own_keys, own_index, t.start, t.of.n);
+    keys += offset_keys;
+    index += offset_index;
+    segment_offsets += offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+         i = t.number + get_num_groups(0)) {
+        tile_load_first(orders, indices, keys + t.segment, t.start, t.n);
+        /* The tile is filled before pairs of it are read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint size = 2; size <= TILE; size *= 2) {
+            tile_exchange(orders, indices, size / 2, 1);
+            for (uint stride = size / 4; stride > 0; stride /= 2)
+                tile_exchange(orders, indices, stride, 0);
         }
-    }
-}
-
-/* Strides are TILE and more: of a tile all keys are the lower ones of their pairs, or none is. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_exchange(__global word *keys, __global long *index,
-                       __global const ulong *segment_offsets, __global const uint *longest,
-                       ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                       ulong segments, ulong offset_longest, uint noted, uint stage, uint stride,
-                       uint flip)
-{
-    __local ulong found;
-
-    if (is_over(longest, offset_longest, noted, stage))
-        return; /* everybody does */
-    for (ulong i = get_group_id(0); i < tiles_most(n); i += get_num_groups(0)) {
-        const long_tile t = tile_find(&found, segment_offsets + offset_segments, n, segments, i);
-        __global word *own_keys = keys + offset_keys + t.of.start;
-        __global long *own_index = index + offset_index + t.of.start;
-        /* No lower key, or none whose partner is there. */
-        const bool idle = (t.start & stride) || (t.start & ~(2 * stride - 1)) + stride >= t.of.n;
-
-        for (uint low = t.start + get_local_id(0); !idle && low < t.start + TILE; low += GROUP) {
-            const uint high = partner(low, stride, flip);
-
-            if (high < t.of.n)
-                memory_exchange(own_keys, own_index, low, high);
-        }
+        tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
     }
 }
 
@@ -214,53 +137,20 @@ sort_segments_merge(__global word *keys, __global long *index,
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
-    __local ulong found;
+    __local long_tile t;
 
     if (is_over(longest, offset_longest, noted, stage))
         return; /* everybody does */
-    for (ulong i = get_group_id(0); i < tiles_most(n); i += get_num_groups(0)) {
-        const long_tile t = tile_find(&found, segment_offsets + offset_segments, n, segments, i);
-        __global word *own_keys = keys + offset_keys + t.of.start;
-        __global long *own_index = index + offset_index + t.of.start;
-
-        if (t.start < t.of.n) {
-            tile_load(orders, indices, own_keys, own_index, t.start, t.of.n);
-            /* The tile is filled before pairs of it are read. */
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint stride = TILE / 2; stride > 0; stride /= 2)
-                tile_exchange(orders, indices, stride, 0);
-            tile_store(orders, indices, own_keys, own_index, t.start, t.of.n);
-        }
-    }
-}
-
-#if VALUE_BYTES
-/* values[i] := the one that came with key i of the result; its index counts from the start of a
- * segment, which is looked for between those of the work-group's first value and last. */
-__kernel void sort_segments_gather(__global value *values, __global const value *copy,
-                                   __global const long *index,
-                                   __global const ulong *segment_offsets, ulong offset_values,
-                                   ulong offset_copy, ulong offset_index, ulong offset_segments,
-                                   ulong n, ulong segments)
-{
-    __local ulong ends[2];
-    const ulong i = get_global_id(0), first = i - get_local_id(0);
-
+    keys += offset_keys;
+    index += offset_index;
     segment_offsets += offset_segments;
-    if (get_local_id(0) == 0) {
-        ends[0] = segment_of(segment_offsets, 0, segments - 1, first);
-        ends[1] = segment_of(segment_offsets, ends[0], segments - 1,
-                             min(first + get_local_size(0), n) - 1);
-    }
-    /* Found before everybody looks between them. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (i < n) {
-        const segment s =
-            segment_at(segment_offsets, segment_of(segment_offsets, ends[0], ends[1], i), n);
-        const ulong from = index[offset_index + i];
-
-        if (from < s.n)
-            values[offset_values + i] = copy[offset_copy + s.start + from];
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+         i = t.number + get_num_groups(0)) {
+        tile_load(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
+        /* The tile is filled before pairs of it are read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint stride = TILE / 2; stride > 0; stride /= 2)
+            tile_exchange(orders, indices, stride, 0);
+        tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
     }
 }
-#endif

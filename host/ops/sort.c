@@ -568,6 +568,35 @@ static const variant variants[] = {
         .step = sort_segments_step,
     },
     {
+        .name = "segments-held",
+        .idea = "segments in registers, handed on in local memory between strides",
+        .source = "sort_segments_held.cl",
+        .entries = {"sort_segments_held_short", "sort_segments_held_tile", "sort_segments_exchange",
+                    "sort_segments_held_merge", "sort_values_keep", "sort_segments_gather"},
+        .build = "",
+        .tunables = sort_held_segments_tunables,
+        .tunable_count = HELD_SEGMENTS_TUNABLES,
+        .defines = sort_held_segments_defines,
+        .unsuited = sort_held_segments_unsuited,
+        .workspace = sort_held_segments_workspace,
+        .step = sort_held_segments_step,
+    },
+    {
+        .name = "segments-warp",
+        .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
+        .source = "sort_segments_held.cl",
+        .entries = {"sort_segments_held_short", "sort_segments_held_tile", "sort_segments_exchange",
+                    "sort_segments_held_merge", "sort_values_keep", "sort_segments_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_held_segments_tunables,
+        .tunable_count = HELD_SEGMENTS_TUNABLES,
+        .defines = sort_held_segments_defines_warp,
+        .unsuited = sort_held_segments_unsuited_warp,
+        .workspace = sort_held_segments_workspace_warp,
+        .step = sort_held_segments_step_warp,
+    },
+    {
         .name = "top-tiles",
         .idea = "the first keys alone: each tile keeps as many, until one tile is left",
         .source = "sort_top.cl",
@@ -786,8 +815,12 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         return 1;
     }
     if (p->sort.segments) {
-        out[0] = "segments";
-        return 1;
+        if (d->kind == DEVICE_GPU) {
+            out[n++] = "segments-warp";
+            out[n++] = "segments-held";
+        }
+        out[n++] = "segments";
+        return n;
     }
     if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
         out[n++] = "item-vectors";

@@ -146,7 +146,7 @@ class Kernels(Bench):
         self.fail_with(2, "bench", "sort", "--size", "3x4", "--peers", says="one row")
 
     def test_segments_of_keys(self):
-        """Lengths are drawn; how many, their mean and their bound are what the command line says."""
+        """Lengths are drawn; their number, mean and bound are what the command line says."""
         for lengths, longest in (("uniform", 140), ("mixed", 1120)):
             row, = self.rows("sort", "--size", "30x70", "--segments", lengths, *QUICK)
             self.check_row(row)

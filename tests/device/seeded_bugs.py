@@ -97,14 +97,20 @@ BUGS = {
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
+    "sweep-segments-held-merge":
+        ("sort", "segments-held", "sort_segments_held.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
+         "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-segments-held-blocks":
+        ("sort", "segments-held", "sort_segments_held.cl", "block < blocks ? list->n[at + block] : 0",
+         0, "list->n[at + block]", ["KEYS=4", "GROUP=8"]),
     "sweep-segments-flip":
         ("sort", "segments", "sort_segments.cl", "indices, positions, size / 2, 1", 0,
          "indices, positions, size / 2, 0", SEGMENTS),
     "sweep-segments-second-tile":
-        ("sort", "segments", "sort_segments.cl", "number % 2 && t.of.start <= window", 0,
-         "number % 2", SEGMENTS),
+        ("sort", "segments", "sort_segments_long.clh", "!(odd && s.start <= window)", 0, "!odd",
+         SEGMENTS),
     "sweep-segments-gather":
-        ("sort", "segments", "sort_segments.cl", "copy[offset_copy + s.start + from]", 0,
+        ("sort", "segments", "sort_segments_long.clh", "copy[offset_copy + s.start + from]", 0,
          "copy[offset_copy + from]", SEGMENTS),
     # Off-by-one guards.
     "oclgrind-segments-column-guard":

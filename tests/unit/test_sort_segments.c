@@ -1,4 +1,4 @@
-/* The variant of sort for segments: how a work-group arranges its short ones, as the kernels' own
+/* The variants of sort for segments: how a work-group arranges its short ones, as the kernels' own
  * text does it; what is launched for long ones, carried out here pair by pair; what is refused, and
  * what the offsets have to be. */
 #include <setjmp.h>
@@ -29,6 +29,7 @@ static uint least_of(size_t a, size_t b)
 }
 
 static bool with_index;
+static uint shift_least; /* 0, or of a work-item that holds so many keys */
 
 #define __global // NOLINT(bugprone-reserved-identifier)
 #define __local  // NOLINT(bugprone-reserved-identifier)
@@ -43,6 +44,7 @@ static bool with_index;
 #define GROUP                    1
 #define TILE                     128
 #define WITH_INDEX               with_index
+#define SHIFT_LEAST              shift_least
 #include "../../cl/sort_segments.clh"
 #undef min
 #undef max
@@ -67,11 +69,13 @@ static void check_list(const uint64_t *offsets, uint count)
 
         if (n >= LENGTH_LEAST && n <= TILE) {
             wanted++;
-            of_shift[size_log2_up(n)]++;
+            of_shift[size_max(size_log2_up(n), shift_least)]++;
         }
         if (n > TILE)
             longest = size_log2_up(n) > longest ? size_log2_up(n) : longest;
     }
+    for (uint shift = 0; shift < shift_least; shift++)
+        assert_int_equal(list.end[shift], 0);
     for (uint shift = 0; shift < SHIFTS; shift++) {
         plain += rounds_of(of_shift[shift], least_of(shift, 7));
         rounds += rounds_of(list.end[shift] - at, least_of(shift, 7));
@@ -102,6 +106,7 @@ static void test_batches_hold_every_short_segment(void **state)
         for (uint i = 0; i < count; i++)
             offsets[i + 1] = offsets[i] + random_u64(&random) % (most + 1);
         with_index = trial % 3 == 0;
+        shift_least = trial % 4;
         check_list(offsets, count);
     }
 }
@@ -116,6 +121,7 @@ static void test_what_is_left_joins_longer_ones(void **state)
 
     (void)state;
     with_index = false;
+    shift_least = 0;
     batch_fill(&list, mixed, 0, 7, 170);
     assert_int_equal(list.end[1], 0); /* 2 stands in a block of 4, beside 3 and 4 */
     assert_int_equal(list.end[2], 3);
@@ -167,27 +173,39 @@ enum { OFFSET_KEYS = 4, OFFSET_INDEX, OFFSET_SEGMENTS, KEYS, SEGMENTS, LONGEST, 
 
 static device_facts gpu(void)
 {
-    return (device_facts){.kind = DEVICE_GPU,
-                          .max_work_group = 1024,
-                          .max_work_item = {1024, 1024, 64},
-                          .local_memory = 49152};
+    return (device_facts){
+        .kind = DEVICE_GPU,
+        .max_work_group = 1024,
+        .max_work_item = {1024, 1024, 64},
+        .feature = {[FEATURE_PTX] = FEATURE_YES, [FEATURE_LARGE_LOCAL] = FEATURE_YES},
+        .local_memory = 49152};
+}
+
+static const variant *find(const char *name)
+{
+    const variant *v = NULL;
+
+    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
+    return v;
 }
 
 static const variant *segments(void)
 {
-    const variant *v = NULL;
+    return find("segments");
+}
 
-    assert_int_equal(variant_find(&operation_sort, "segments", &v, NULL), TSR_OK);
-    return v;
+static params with(const variant *v, const char *one, const char *other)
+{
+    params p = params_default(v);
+
+    assert_int_equal(params_set(v, &p, one, NULL), TSR_OK);
+    assert_int_equal(params_set(v, &p, other, NULL), TSR_OK);
+    return p;
 }
 
 static params small(void)
 {
-    params p = params_default(segments());
-
-    assert_int_equal(params_set(segments(), &p, "GROUP=16", NULL), TSR_OK);
-    assert_int_equal(params_set(segments(), &p, "TILE=64", NULL), TSR_OK);
-    return p;
+    return with(segments(), "GROUP=16", "TILE=64");
 }
 
 static problem in_segments(size_t n, size_t count)
@@ -250,7 +268,7 @@ static void run_step(const step *s, size_t tile, uint32_t *keys, size_t n)
 }
 
 /* Three segments, the last of n keys. */
-static void check_sorts(const params *p, size_t tile, size_t n, bool known)
+static void check_sorts(const variant *v, const params *p, size_t tile, size_t n, bool known)
 {
     const device_facts d = gpu();
     problem q = in_segments(n + 5, 3);
@@ -265,7 +283,7 @@ static void check_sorts(const params *p, size_t tile, size_t n, bool known)
     for (size_t i = 0; i < n + 5; i++)
         keys[i] = (uint32_t)(random_u64(&random) % n);
     q.sort.segment_longest = known ? size_max(n, 5) : 0;
-    for (; segments()->step(&j, steps, &s); steps++) {
+    for (; v->step(&j, steps, &s); steps++) {
         if (s.kind == STEP_FILL) {
             assert_int_equal(steps, 0);
             assert_false(known);
@@ -284,12 +302,17 @@ static void check_sorts(const params *p, size_t tile, size_t n, bool known)
 static void test_steps_sort_any_length(void **state)
 {
     const size_t lengths[] = {1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 5000};
-    const params p = small();
+    const variant *held = find("segments-held"), *warp = find("segments-warp");
+    const params p = small(), q = with(held, "KEYS=4", "GROUP=8");
+    const params r = with(warp, "KEYS=4", "GROUP=32");
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(lengths); i++)
-        for (int known = 0; known < 2; known++)
-            check_sorts(&p, 64, lengths[i], known);
+        for (int known = 0; known < 2; known++) {
+            check_sorts(segments(), &p, 64, lengths[i], known);
+            check_sorts(held, &q, 32, lengths[i], known);
+            check_sorts(warp, &r, 128, lengths[i], known);
+        }
 }
 
 /* No launch for segments longer than those there are; and what looks for them on the device. */
@@ -332,6 +355,57 @@ static void test_known_lengths_save_launches(void **state)
     assert_int_equal(segments()->workspace(&j), 9000004);
 }
 
+/* Keys of a work-item by the usual length, and a tile for the longest, unless there are few as
+ * long. */
+static void test_held_tiles(void **state)
+{
+    static const struct {
+        size_t n, segments, longest;
+        const char *defines;
+    } plans[] = {{64000000, 1000000, 128, " -DKEYS=16 -DGROUP=128"},
+                 {100000000, 100000, 2000, " -DKEYS=32 -DGROUP=128"},
+                 {64000000, 1000000, 1024, " -DKEYS=16 -DGROUP=128"},
+                 {1000000, 100000, 7, " -DKEYS=4 -DGROUP=128"},
+                 {100000000, 10000, 20000, " -DKEYS=32 -DGROUP=256"}, /* 48 KiB hold no more */
+                 {1000000, 100000, 900000, " -DKEYS=4 -DGROUP=1024"}};
+    const variant *v = find("segments-held");
+    const device_facts d = gpu();
+    const params p = params_default(v);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
+        problem q = in_segments(plans[i].n, plans[i].segments);
+        const job j = {&q, &d, &p};
+        text defines = {0};
+
+        q.sort.segment_longest = plans[i].longest;
+        v->defines(&j, &defines);
+        assert_non_null(strstr(text_get(&defines), plans[i].defines));
+        assert_non_null(strstr(text_get(&defines), "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE"));
+        text_free(&defines);
+    }
+}
+
+/* Beyond the local memory that is reported, where a probe found more. */
+static void test_warps_take_large_tiles(void **state)
+{
+    const variant *v = find("segments-warp");
+    device_facts d = gpu();
+    const params p = params_default(v);
+    problem q = in_segments(100000000, 10000);
+    const job j = {&q, &d, &p};
+    text defines = {0};
+
+    (void)state;
+    q.sort.segment_longest = 20000;
+    d.large_local = 231424;
+    v->defines(&j, &defines);
+    assert_non_null(strstr(text_get(&defines),
+                           " -DKEYS=32 -DGROUP=1024 -DSHUFFLES=0 -DTEAM=32 -DTEAM_MEANS="
+                           "TEAM_WARP"));
+    text_free(&defines);
+}
+
 /* Values follow an index that counts from the start of their segment. */
 static void test_values_come_last(void **state)
 {
@@ -372,7 +446,9 @@ static const char *why_not(const variant *v, const problem *q, const device_fact
 static void test_unsuited_gives_the_values(void **state)
 {
     device_facts d = gpu();
+    const variant *held = find("segments-held");
     const params p = params_default(segments()), fixed = small();
+    const params wide = with(held, "KEYS=16", "GROUP=1024");
     problem q = in_segments(1000, 0);
     text reason = {0};
 
@@ -393,7 +469,18 @@ static void test_unsuited_gives_the_values(void **state)
     d = gpu();
     d.local_memory = 1024;
     assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
-                        "it needs 3564 bytes of local memory, and the device has 1024");
+                        "it needs 3584 bytes of local memory, and the device has 1024");
+    d = gpu();
+    q.sort.type = TSR_F64;
+    q.sort.argsort = true;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it packs a key and its index in 64 bits, and the key alone has as many");
+    q.sort.argsort = false;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it needs 134392 bytes of local memory, and the device has 49152");
+    q.sort.segments = 0;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it sorts segments of given lengths, and none are given");
     text_free(&reason);
 }
 
@@ -408,6 +495,7 @@ static void test_others_take_no_segments(void **state)
     const problem q = in_segments(1000, 10);
     const char *names[PREFERENCES_MAX];
     text reason = {0};
+    size_t count;
 
     (void)state;
     for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
@@ -415,11 +503,17 @@ static void test_others_take_no_segments(void **state)
             const variant *v = &operation_sort.variants[i];
             const params p = params_default(v);
 
-            if (v->source && strcmp(v->source, "sort_segments.cl") != 0)
+            if (v->source && strncmp(v->name, "segments", strlen("segments")) != 0)
                 assert_non_null(why_not(v, &q, &devices[d], &p, &reason));
         }
-        assert_int_equal(operation_sort.prefer(&q, &devices[d], names), 1);
-        assert_string_equal(names[0], "segments");
+        count = operation_sort.prefer(&q, &devices[d], names);
+        assert_int_equal(count, devices[d].kind == DEVICE_GPU ? 3 : 1);
+        assert_string_equal(names[count - 1], "segments");
+        for (size_t i = 0; i < count; i++) {
+            const params p = params_default(find(names[i]));
+
+            assert_null(why_not(find(names[i]), &q, &devices[d], &p, &reason));
+        }
     }
     text_free(&reason);
 }
@@ -534,6 +628,8 @@ int main(void)
         cmocka_unit_test(test_a_position_is_in_one_segment),
         cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_known_lengths_save_launches),
+        cmocka_unit_test(test_held_tiles),
+        cmocka_unit_test(test_warps_take_large_tiles),
         cmocka_unit_test(test_values_come_last),
         cmocka_unit_test(test_unsuited_gives_the_values),
         cmocka_unit_test(test_others_take_no_segments),
