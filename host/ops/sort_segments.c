@@ -41,13 +41,14 @@ enum {
     BATCH_BYTES = 3320,  /* local memory of a batch_list and what stands beside it, at most */
     GROUP_ON_CPU = 16,   /* which goes through the work-items of a group one by one */
     GROUP_ON_GPU = 256,  /* with pairs in local memory, */
-    GROUP_HELD = 128,    /* and with keys in registers, at least */
-    KEYS_LEAST = 4,      /* in registers; and at most, by their bytes: */
+    GROUP_HELD_ON_CPU = 8,
+    GROUP_HELD = 128, /* and with keys in registers, at least */
+    KEYS_LEAST = 4,   /* in registers; and at most, by their bytes: */
     KEYS_BYTES = 128,
     SECTOR = 32, /* bytes that neighbours read of a segment at least, if it has as many */
     WARP = 32,
-    GROUPS_OF_TILES =
-        1 << 12 /* that take the tiles of long segments in turn: more than run at once */
+    /* That take the tiles of long segments in turn: more than run at once. */
+    GROUPS_OF_TILES = 1 << 12
 };
 
 const tunable sort_segments_tunables[SEGMENTS_TUNABLES] = {
@@ -152,6 +153,7 @@ static segments_plan plan_held_of(const job *j, bool warp)
 {
     const tsr_sort_problem *s = &j->problem->sort;
     const size_t held = sort_held_bytes(s), most = group_limit(j->device, 0);
+    const bool on_cpu = j->device->kind == DEVICE_CPU;
     segments_plan plan = {.group = param(j->params, "GROUP"),
                           .keys = param(j->params, "KEYS"),
                           .local_limit = j->device->local_memory};
@@ -159,8 +161,11 @@ static segments_plan plan_held_of(const job *j, bool warp)
     /* What is beyond the reported limit was probed for the variant that needs it alone. */
     if (warp)
         plan.local_limit = size_max(plan.local_limit, j->device->large_local);
+    /* A CPU's compiler takes minutes over more, for every length anew. */
     if (!plan.keys)
-        plan.keys = settle_keys(s);
+        plan.keys = on_cpu ? KEYS_LEAST : settle_keys(s);
+    if (!plan.group && on_cpu)
+        plan.group = group_fit(j->device, 0, GROUP_HELD_ON_CPU);
     if (!plan.group)
         for (plan.group = group_fit(j->device, 0, GROUP_HELD);
              plan.group * plan.keys < length_wanted(s) && 2 * plan.group <= most &&

@@ -97,7 +97,7 @@ BUGS = {
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
-    "sweep-segments-held-merge":
+    "oclgrind-segments-held-merge":
         ("sort", "segments-held", "sort_segments_held.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
          "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
     "oclgrind-segments-held-blocks":
