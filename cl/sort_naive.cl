@@ -47,13 +47,6 @@ __kernel void sort_naive_exchange(__global word *keys, __global long *index, ulo
 
     keys += offset_keys + row_start(rows, n);
     index += offset_index + row_start(rows, n);
-    if (high < n) {
-        const element a = element_load(keys, index, low);
-        const element b = element_load(keys, index, high);
-
-        if (out_of_order(a, b)) {
-            element_store(keys, index, low, b);
-            element_store(keys, index, high, a);
-        }
-    }
+    if (high < n)
+        memory_exchange(keys, index, low, high);
 }

@@ -68,15 +68,8 @@ sort_two_phase_exchange(__global word *keys, __global long *index, ulong offset_
 
     keys += offset_keys + row;
     index += offset_index + row;
-    if (high < n) {
-        const element a = element_load(keys, index, low);
-        const element b = element_load(keys, index, high);
-
-        if (out_of_order(a, b)) {
-            element_store(keys, index, low, b);
-            element_store(keys, index, high, a);
-        }
-    }
+    if (high < n)
+        memory_exchange(keys, index, low, high);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void

@@ -120,6 +120,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
         {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
         {OPTION_DESCENDING, "descending", &operation_sort, NULL},
+        {OPTION_SEGMENT_LENGTHS, "segments", &operation_sort, NULL},
         {OPTION_QUEUES, "queues", NULL, NULL},
         {OPTION_CHUNKS, "chunks", NULL, NULL},
         {OPTION_PINNED, "pinned", NULL, NULL},
@@ -152,6 +153,33 @@ static tsr_status lay_out_batch(const char *size, tsr_matmul_problem *p, tsr_err
                     "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
 }
 
+static tsr_status read_sort(const char *size, const options *o, size_t n[DIMENSIONS_MAX],
+                            size_t *count, tsr_sort_problem *out, tsr_error *err)
+{
+    const bool segments = o->given[OPTION_SEGMENT_LENGTHS];
+    tsr_status st =
+        read_size(&operation_sort, size, 2, "a number of keys, or ROWSxKEYS", n, count, err);
+
+    *out = (tsr_sort_problem){.type = type_wanted(&operation_sort, o),
+                              .n = *count == 1 ? n[0] : n[1],
+                              .rows = *count == 1 ? 0 : n[0],
+                              .descending = o->given[OPTION_DESCENDING],
+                              .argsort = o->given[OPTION_WITH_INDEX]};
+    if (st || !segments)
+        return st;
+    if (*count == 1)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--segments %s needs a --size of SEGMENTSxKEYS, their mean length, not "
+                        "'%s'",
+                        o->value[OPTION_SEGMENT_LENGTHS], size);
+    out->rows = 0;
+    out->segments = n[0];
+    if (!size_mul(n[0], n[1], &out->n) || !size_mul(n[1], o->segment_spread, &out->segment_longest))
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: there are at most %zu keys",
+                        size, SIZE_MAX);
+    return TSR_OK;
+}
+
 /* The problem is made of the command line alone, so what is wrong with it is too. */
 static tsr_status blame_command_line(tsr_error *err)
 {
@@ -169,7 +197,10 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     if (st)
         return st;
     if (!size)
-        size = op == &operation_matmul ? "1024" : op == &operation_matvec ? "4096" : "10M";
+        size = op == &operation_matmul            ? "1024"
+               : op == &operation_matvec          ? "4096"
+               : o->given[OPTION_SEGMENT_LENGTHS] ? "100kx100"
+                                                  : "10M";
     *out = (problem){.op = op};
     if (op == &operation_matmul) {
         st = read_size(op, size, 3, "n or MxNxK", n, &count, err);
@@ -194,12 +225,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                                            .trans = o->given[OPTION_TRANS],
                                            .alpha = 1};
     } else {
-        st = read_size(op, size, 2, "a number of keys, or ROWSxKEYS", n, &count, err);
-        out->sort = (tsr_sort_problem){.type = type_wanted(op, o),
-                                       .n = count == 1 ? n[0] : n[1],
-                                       .rows = count == 1 ? 0 : n[0],
-                                       .descending = o->given[OPTION_DESCENDING],
-                                       .argsort = o->given[OPTION_WITH_INDEX]};
+        st = read_sort(size, o, n, &count, &out->sort, err);
     }
     st = st ? st : check_full(op, size, count, n, err);
     st = st ? st : op->check(out, err);

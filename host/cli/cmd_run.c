@@ -54,7 +54,9 @@ static bool is_stream(const char *file)
 
 static tsr_status check_streams(const options *o, tsr_error *err)
 {
-    size_t in = is_stream(o->value[OPTION_ADD]) + is_stream(o->value[OPTION_VALUES]), out = 0;
+    size_t in = is_stream(o->value[OPTION_ADD]) + is_stream(o->value[OPTION_VALUES]) +
+                is_stream(o->value[OPTION_SEGMENTS]);
+    size_t out = 0;
 
     for (size_t i = 0; i < o->operand_count; i++)
         in += is_stream(o->operand[i]);
@@ -124,6 +126,10 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
     if (o->given[OPTION_VALUES_OUT] && !o->given[OPTION_VALUES])
         return tsr_fail(err, TSR_ENAME, 0, "--values-out %s needs --values FILE to sort",
                         o->value[OPTION_VALUES_OUT]);
+    for (size_t i = 0; o->given[OPTION_SEGMENTS] && i < 2; i++)
+        if (o->given[i ? OPTION_TOP : OPTION_ROWS])
+            return tsr_fail(err, TSR_ENAME, 0, "--segments %s and --%s exclude each other",
+                            o->value[OPTION_SEGMENTS], i ? "top" : "rows");
     if (o->given[OPTION_BETA] && o->beta != 0 && !o->given[OPTION_ADD])
         return tsr_fail(err, TSR_ENAME, 0, "--beta %s needs --add FILE to scale",
                         o->value[OPTION_BETA]);
@@ -336,6 +342,8 @@ static const char *subject(const options *o, const tsr_error *err)
         return input_name(o->value[OPTION_ADD]);
     if (begins_with_name(err->message, input_name(o->value[OPTION_VALUES])))
         return input_name(o->value[OPTION_VALUES]);
+    if (begins_with_name(err->message, input_name(o->value[OPTION_SEGMENTS])))
+        return input_name(o->value[OPTION_SEGMENTS]);
     return o->command;
 }
 

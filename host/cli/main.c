@@ -27,7 +27,8 @@
 #define TAKES_PROBLEM                                                                              \
     (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_OUT_TYPE) | OPTION(OPTION_BATCH) |  \
      OPTION(OPTION_PRECISION) | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |                  \
-     OPTION(OPTION_TRANS) | OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING))
+     OPTION(OPTION_TRANS) | OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING) |                \
+     OPTION(OPTION_SEGMENT_LENGTHS))
 #define TAKES_SEARCH                                                                               \
     (TAKES_PROBLEM | OPTION(OPTION_OUTPUT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |       \
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |  \
@@ -93,19 +94,21 @@ static const command commands[] = {
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.\n",
      cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS), DEFAULTS_SCALED, false},
-    {"sort", "KEYS [-o OUT] [--argsort IDX] [--values V --values-out W]",
+    {"sort", "KEYS [-o OUT] [--argsort IDX] [--values V --values-out W] [--segments S]",
      "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
      "+0 < ... < +inf < NaN.  V has a value for each key, of any type, in KEYS' shape; with one\n"
      "dimension more, a value is what lies along it.  W has V's type and shape.  With --rows KEYS\n"
-     "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --top K "
-     "all\n"
-     "outputs hold the first K keys, or as many as there are, of KEYS or of each row.\n",
+     "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --segments\n"
+     "stretches of KEYS are sorted, each by itself: S has ascending whole numbers in a .npy file,\n"
+     "0 first, where each starts, and last the number of keys; equal ones are an empty segment;\n"
+     "IDX counts within each segment.  With --top K all outputs hold the first K keys, or as many\n"
+     "as there are, of KEYS or of each row.\n",
      cmd_run, 1, 1,
      TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING) | OPTION(OPTION_VALUES) |
          OPTION(OPTION_VALUES_OUT) | OPTION(OPTION_STABLE) | OPTION(OPTION_ROWS) |
-         OPTION(OPTION_TOP),
+         OPTION(OPTION_SEGMENTS) | OPTION(OPTION_TOP),
      DEFAULTS_RUN, false},
     {"verify", "[OP [VARIANT]] [--device all]",
      "prove every variant on edge shapes against the reference",
@@ -126,8 +129,8 @@ static const command commands[] = {
      "FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
-     "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16.  --set\n"
-     "takes lists: NAME=V1,V2.\n"
+     "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16, which\n"
+     "with --segments are segments of that mean length.  --set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
      "virtual memory, beside the copies alone and what creating the queues costs.\n"
@@ -142,7 +145,8 @@ static const command commands[] = {
      TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
          OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_QUEUES) |
          OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
-     "--size      1024 for matmul, 4096 for matvec, 10M for sort; overlap 2^26, of CPUs 2^22\n"
+     "--size      1024 for matmul, 4096 for matvec, 10M for sort (with --segments 100kx100); "
+     "overlap 2^26, of CPUs 2^22\n"
      "--queues    1,2,3,4,8\n"
      "--chunks    32\n"
      "--pinned    both, and shared virtual memory where the device has it\n"

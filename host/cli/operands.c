@@ -9,6 +9,7 @@
 #include "file/block.h"
 #include "ops/real.h"
 #include "ops/sort_order.h"
+#include "ops/sort_segments.h"
 
 enum { SHAPE_SIZE = 72 };
 
@@ -346,6 +347,26 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
     return TSR_OK;
 }
 
+/* Where segments start, and behind the last one the number of keys. */
+static tsr_status load_segments(const char *file, operands *x, tsr_error *err)
+{
+    tsr_sort_problem *s = &x->problem.sort;
+    array *offsets = &x->array[3];
+    tsr_status st = array_read(file, offsets, err);
+    size_t longest;
+
+    st = st ? st : need_vector(file, offsets, "", err);
+    st = st ? st : array_to_u64(input_name(file), offsets, err);
+    if (st)
+        return st;
+    if (offsets->shape[0] == 0)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s is empty, and needs one offset more than there are segments",
+                        input_name(file));
+    s->segments = offsets->shape[0] - 1;
+    return sort_segments_check(s->n, s->segments, offsets->data, &longest, err);
+}
+
 static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
 {
     const bool rows = o->given[OPTION_ROWS];
@@ -369,6 +390,8 @@ static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
                                          .top = o->top};
     if (o->given[OPTION_VALUES])
         st = load_values(o, &given, x, err);
+    if (!st && o->value[OPTION_SEGMENTS])
+        st = load_segments(o->value[OPTION_SEGMENTS], x, err);
     if (st || !o->given[OPTION_ARGSORT])
         return st;
     given = *keys;

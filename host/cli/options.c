@@ -159,6 +159,13 @@ static bool parse_top(const char *value, options *out)
     return true;
 }
 
+/* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort_proof.c). */
+static bool parse_segment_lengths(const char *value, options *out)
+{
+    out->segment_spread = !strcmp(value, "uniform") ? 2 : !strcmp(value, "mixed") ? 16 : 0;
+    return out->segment_spread > 0;
+}
+
 static bool parse_batch(const char *value, options *out)
 {
     uint64_t n;
@@ -251,6 +258,15 @@ static const option_spec specs[OPTION_COUNT] = {
                        "values and indices of equal keys stay in input order, as they do unasked",
                        NULL, NULL},
     [OPTION_ROWS] = {"rows", 0, NULL, "sort each row of a matrix by itself", NULL, NULL},
+    [OPTION_SEGMENTS] = {"segments", 0, "FILE",
+                         "sort each segment by itself: where they start, and behind them the "
+                         "number of keys",
+                         NULL, NULL},
+    [OPTION_SEGMENT_LENGTHS] = {"segments", 0, "LENGTHS",
+                                "sort: segments of random lengths, of which --size gives number "
+                                "and mean: uniform from 0 to twice the mean, or mixed up to 16 "
+                                "times, most of them short",
+                                parse_segment_lengths, "uniform or mixed"},
     [OPTION_TOP] = {"top", 0, "K",
                     "only the K smallest keys, in order; with --descending the K largest",
                     parse_top, "a whole number from 1 on"},

@@ -26,6 +26,8 @@ typedef enum option_id {
     OPTION_VALUES_OUT,
     OPTION_STABLE,
     OPTION_ROWS,
+    OPTION_SEGMENTS,
+    OPTION_SEGMENT_LENGTHS, /* --segments where it takes no file */
     OPTION_TOP,
     OPTION_AS,
     OPTION_TYPE,
@@ -91,6 +93,7 @@ typedef struct options {
     bool pinned;                   /* what --pinned says, where it is given */
     size_t rounds;                 /* 0: not given */
     size_t top;                    /* 0 where not given */
+    size_t segment_spread;         /* the longest segment in means; 0: there are none */
     tsr_precision precision;
     tsr_type as, type;
 } options;

@@ -109,11 +109,12 @@ static json_t *numbers_json(const problem *p)
                                       json_count(q->columns), "trans", q->trans),
                             q->alpha, q->beta);
     }
-    return json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o}", "type", tsr_type_name(p->sort.type),
-                     "n", json_count(p->sort.n), "descending", p->sort.descending, "argsort",
-                     p->sort.argsort, "value_bytes", json_count(p->sort.value_bytes), "rows",
-                     json_count(p->sort.rows ? p->sort.rows : 1), "top",
-                     p->sort.top ? json_count(sort_top(&p->sort)) : json_null());
+    return json_pack(
+        "{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "type", tsr_type_name(p->sort.type), "n",
+        json_count(p->sort.n), "descending", p->sort.descending, "argsort", p->sort.argsort,
+        "value_bytes", json_count(p->sort.value_bytes), "rows",
+        json_count(p->sort.rows ? p->sort.rows : 1), "segments", json_count(p->sort.segments),
+        "top", p->sort.top ? json_count(sort_top(&p->sort)) : json_null());
 }
 
 static json_t *problem_json(const problem *p)

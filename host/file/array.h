@@ -53,4 +53,12 @@ tsr_status array_read(const char *path, array *out, tsr_error *err);
  */
 tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *err);
 
+/**
+ * Make integers of any type TSR_U64, in place.
+ *
+ * @param name  What messages call the array.
+ * @return TSR_OK; TSR_EINVAL for another type, or with the first element below 0; TSR_ENOMEM.
+ */
+tsr_status array_to_u64(const char *name, array *a, tsr_error *err);
+
 #endif

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -122,5 +123,50 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     free(a->data);
     a->data = data;
     a->type = to;
+    return TSR_OK;
+}
+
+static bool is_integer(tsr_type type)
+{
+    return type != TSR_F32 && type != TSR_F64 && type != TSR_F16 && type != TSR_BF16;
+}
+
+/* A signed integer, or one of less than 64 bits. */
+static int64_t get_i64(tsr_type type, const void *data, size_t i)
+{
+    return type == TSR_I64 ? ((const int64_t *)data)[i] : (int64_t)get_f64(type, data, i);
+}
+
+tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
+{
+    const size_t count = array_count(a);
+    void *data = NULL;
+    tsr_status st = TSR_OK;
+
+    if (a->type == TSR_U64)
+        return TSR_OK;
+    if (!is_integer(a->type))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and whole numbers are needed", name,
+                        tsr_type_name(a->type));
+    if (count > SIZE_MAX / sizeof(uint64_t))
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %zu elements of 8 bytes are beyond %zu bytes",
+                        name, count, (size_t)SIZE_MAX);
+    if (count)
+        st = block_allocate(name, count * sizeof(uint64_t), &data, err);
+    for (size_t i = 0; i < count && !st; i++) {
+        const int64_t value = get_i64(a->type, a->data, i);
+
+        if (value < 0)
+            st = tsr_fail(err, TSR_EINVAL, 0, "%s: element %zu is %" PRId64 ", below 0", name, i,
+                          value);
+        ((uint64_t *)data)[i] = (uint64_t)value;
+    }
+    if (st) {
+        free(data);
+        return st;
+    }
+    free(a->data);
+    a->data = data;
+    a->type = TSR_U64;
     return TSR_OK;
 }

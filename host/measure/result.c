@@ -62,6 +62,9 @@ void result_problem(result_row *row, const problem *p)
     } else if (p->op == &operation_matvec) {
         snprintf(row->size, sizeof(row->size), "%zux%zu", p->matvec.rows, p->matvec.columns);
         precision = tsr_precision_name(real_precision(x[0].type, p->matvec.precision));
+    } else if (p->sort.segments) {
+        snprintf(row->size, sizeof(row->size), "%zux%zu", p->sort.segments,
+                 p->sort.n / p->sort.segments);
     } else if (p->sort.rows > 1) {
         snprintf(row->size, sizeof(row->size), "%zux%zu", p->sort.rows, p->sort.n);
     } else {

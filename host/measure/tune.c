@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/random.h"
+#include "base/sizes.h"
 #include "measure/bench.h"
 #include "measure/tune_space.h"
 #include "measure/tune_trial.h"
@@ -156,6 +157,7 @@ static problem shrink(problem p)
         p.matvec.lda = 0;
     } else if (p.op == &operation_sort) {
         p.sort.n /= SCOUT_PART;
+        p.sort.segments = size_div_up(p.sort.segments, SCOUT_PART);
     }
     return p;
 }

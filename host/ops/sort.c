@@ -16,6 +16,7 @@
 #include "ops/sort_item_vectors.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
+#include "ops/sort_segments.h"
 #include "ops/sort_steps.h"
 #include "ops/sort_top.h"
 #include "ops/variant.h"
@@ -33,7 +34,11 @@ static void naive_launch(const job *j, unsigned entry, size_t items, step *out)
 
 static const char *naive_unsuited(const job *j, text *reason)
 {
-    return sort_groups_unsuited(&j->problem->sort, group_fit(j->device, 0, NAIVE_GROUP), reason);
+    const tsr_sort_problem *s = &j->problem->sort;
+
+    if (sort_parts_unsuited(s))
+        return sort_parts_unsuited(s);
+    return sort_groups_unsuited(s, group_fit(j->device, 0, NAIVE_GROUP), reason);
 }
 
 static bool naive_keys_step(const job *j, size_t i, step *out)
@@ -109,6 +114,8 @@ static const char *tiling_unsuited(const job *j, tiling t, text *reason)
 {
     const tsr_sort_problem *s = &j->problem->sort;
 
+    if (sort_parts_unsuited(s))
+        return sort_parts_unsuited(s);
     if (s->n > SORT_POSITIONS_32) {
         text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
                     s->n);
@@ -249,6 +256,8 @@ static const char *rows_unsuited(const job *j, text *reason)
     const tsr_sort_problem *s = &j->problem->sort;
     const tiling t = two_phase_tiling(j);
 
+    if (sort_parts_unsuited(s))
+        return sort_parts_unsuited(s);
     if (s->n > t.tile) {
         text_format(reason, "a row has to fit in its tile: at most %zu keys, not %zu", t.tile,
                     s->n);
@@ -368,6 +377,7 @@ static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
 static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
+    const uint64_t *offsets = sort_segment_offsets(s, (const void *const *)operands);
     const size_t bytes = tsr_type_size(s->type);
     unsigned char *keys, *values = NULL;
     int64_t *index = NULL;
@@ -380,14 +390,19 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
         index = (int64_t *)operands[1] + s->offset_index;
     if (s->value_bytes)
         values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
-    for (size_t row = 0; row < sort_rows(s) && st == TSR_OK; row++) {
-        if (index || values)
-            st = qsort_indexed(s, keys, index, values, err);
+    for (size_t i = 0; i < sort_parts(s) && st == TSR_OK; i++) {
+        tsr_sort_problem part = *s;
+
+        part.n = sort_part_at(s, offsets, i).n;
+        if (sort_is_done(&part))
+            ;
+        else if (index || values)
+            st = qsort_indexed(&part, keys, index, values, err);
         else
-            qsort_keys(s, keys);
-        keys += s->n * bytes;
-        index = index ? index + s->n : NULL;
-        values = values ? values + s->n * s->value_bytes : NULL;
+            qsort_keys(&part, keys);
+        keys += part.n * bytes;
+        index = index ? index + part.n : NULL;
+        values = values ? values + part.n * s->value_bytes : NULL;
     }
     return st;
 }
@@ -553,6 +568,49 @@ static const variant variants[] = {
         .step = sort_held_rows_step,
     },
     {
+        .name = "segments",
+        .idea = "segments of given lengths: those of like length side by side in a tile",
+        .source = "sort_segments.cl",
+        .entries = {"sort_segments_short", "sort_segments_tile", "sort_segments_exchange",
+                    "sort_segments_merge", "sort_values_keep", "sort_segments_gather"},
+        .build = "",
+        .tunables = sort_segments_tunables,
+        .tunable_count = SEGMENTS_TUNABLES,
+        .defines = sort_segments_defines,
+        .unsuited = sort_segments_unsuited,
+        .workspace = sort_segments_workspace,
+        .step = sort_segments_step,
+    },
+    {
+        .name = "segments-held",
+        .idea = "segments in registers, handed on in local memory between strides",
+        .source = "sort_segments_held.cl",
+        .entries = {"sort_segments_held_short", "sort_segments_held_tile", "sort_segments_exchange",
+                    "sort_segments_held_merge", "sort_values_keep", "sort_segments_gather"},
+        .build = "",
+        .tunables = sort_held_segments_tunables,
+        .tunable_count = HELD_SEGMENTS_TUNABLES,
+        .defines = sort_held_segments_defines,
+        .unsuited = sort_held_segments_unsuited,
+        .workspace = sort_held_segments_workspace,
+        .step = sort_held_segments_step,
+    },
+    {
+        .name = "segments-warp",
+        .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
+        .source = "sort_segments_held.cl",
+        .entries = {"sort_segments_held_short", "sort_segments_held_tile", "sort_segments_exchange",
+                    "sort_segments_held_merge", "sort_values_keep", "sort_segments_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_held_segments_tunables,
+        .tunable_count = HELD_SEGMENTS_TUNABLES,
+        .defines = sort_held_segments_defines_warp,
+        .unsuited = sort_held_segments_unsuited_warp,
+        .workspace = sort_held_segments_workspace_warp,
+        .step = sort_held_segments_step_warp,
+    },
+    {
         .name = "top-tiles",
         .idea = "the first keys alone: each tile keeps as many, until one tile is left",
         .source = "sort_top.cl",
@@ -597,6 +655,24 @@ static tsr_status check_values(const tsr_sort_problem *s, tsr_error *err)
     return check_extent("values", sort_keys(s), s->offset_values, bytes, err);
 }
 
+static tsr_status check_segments(const tsr_sort_problem *s, tsr_error *err)
+{
+    size_t offsets;
+
+    if (sort_rows(s) > 1)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "sort: takes %zu rows or %zu segments, not both at a time", s->rows,
+                        s->segments);
+    if (s->top)
+        return tsr_fail(err, TSR_EINVAL, 0, "sort: finds no first %zu keys of each of %zu segments",
+                        s->top, s->segments);
+    if (!size_add(s->segments, 1, &offsets))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "sort: the offsets of %zu segments exceed what memory can address",
+                        s->segments);
+    return check_extent("segment offsets", offsets, s->offset_segments, sizeof(uint64_t), err);
+}
+
 static tsr_status check(const problem *p, tsr_error *err)
 {
     const tsr_sort_problem *s = &p->sort;
@@ -616,7 +692,20 @@ static tsr_status check(const problem *p, tsr_error *err)
     st = check_extent("keys", keys, s->offset_keys, tsr_type_size(s->type), err);
     if (st == TSR_OK && s->argsort)
         st = check_extent("indices", keys, s->offset_index, sizeof(int64_t), err);
-    return st == TSR_OK && s->value_bytes ? check_values(s, err) : st;
+    if (st == TSR_OK && s->value_bytes)
+        st = check_values(s, err);
+    return st == TSR_OK && s->segments ? check_segments(s, err) : st;
+}
+
+/* The segments' offsets ascend from 0 to n; the longest one is what host memory tells. */
+static tsr_status inspect(problem *p, const void *const operands[], tsr_error *err)
+{
+    tsr_sort_problem *s = &p->sort;
+
+    if (!s->segments)
+        return TSR_OK;
+    return sort_segments_check(s->n, s->segments, sort_segment_offsets(s, operands),
+                               &s->segment_longest, err);
 }
 
 /* Bytes up to the end of the last element; 0 where there is none. */
@@ -631,7 +720,8 @@ static tsr_type value_type(size_t bytes)
     return bytes == 1 ? TSR_U8 : bytes == 2 ? TSR_U16 : bytes == 4 ? TSR_U32 : TSR_U64;
 }
 
-/* The index has no bytes where values alone need it, and the workspace has one. */
+/* The index has no bytes where values alone need it, and the workspace has one; nor have index and
+ * values where segments alone follow them. */
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = &p->sort;
@@ -641,7 +731,7 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
                        .access = ACCESS_READ_WRITE,
                        .begin = s->offset_keys * tsr_type_size(s->type),
                        .bytes = used_bytes(sort_keys(s), s->offset_keys, tsr_type_size(s->type))};
-    if (!sort_with_index(s))
+    if (!sort_with_index(s) && !s->segments)
         return 1;
     out[1] = (operand){
         .name = "index",
@@ -650,14 +740,21 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
         .begin = s->argsort ? s->offset_index * sizeof(int64_t) : 0,
         .bytes = used_bytes(s->argsort ? sort_keys(s) : 0, s->offset_index, sizeof(int64_t)),
         .whole = s->offset_index == 0 && sort_top(s) == s->n};
-    if (!s->value_bytes)
+    if (!s->value_bytes && !s->segments)
         return 2;
     out[2] = (operand){.name = "values",
                        .type = value_type(s->value_bytes),
                        .access = ACCESS_READ_WRITE,
                        .begin = s->offset_values * s->value_bytes,
                        .bytes = used_bytes(sort_keys(s), s->offset_values, s->value_bytes)};
-    return 3;
+    if (!s->segments)
+        return 3;
+    out[3] = (operand){.name = "segment offsets",
+                       .type = TSR_U64,
+                       .access = ACCESS_READ,
+                       .begin = s->offset_segments * sizeof(uint64_t),
+                       .bytes = used_bytes(s->segments + 1, s->offset_segments, sizeof(uint64_t))};
+    return 4;
 }
 
 static double work(const problem *p)
@@ -671,7 +768,11 @@ static double bytes(const problem *p)
     const size_t key = tsr_type_size(s->type);
     const size_t kept = key + 2 * s->value_bytes + (s->argsort ? sizeof(int64_t) : 0);
 
-    return (double)sort_rows(s) * ((double)s->n * (double)key + (double)sort_top(s) * (double)kept);
+    const size_t offsets = s->segments ? (s->segments + 1) * sizeof(uint64_t) : 0;
+
+    return (double)sort_rows(s) *
+               ((double)s->n * (double)key + (double)sort_top(s) * (double)kept) +
+           (double)offsets;
 }
 
 static void describe(const problem *p, text *out)
@@ -686,19 +787,28 @@ static void describe(const problem *p, text *out)
                 s->descending ? " descending" : "");
     if (s->value_bytes)
         text_format(out, " with %zu-byte values", s->value_bytes);
+    if (s->segments)
+        text_format(out, " in %zu segment%s", s->segments, s->segments == 1 ? "" : "s");
+    if (s->segments && s->segment_longest)
+        text_format(out, " of up to %zu", s->segment_longest);
 }
 
 /* The direction costs nothing; the bytes that move in the network and the number of stages do. With
- * values they are those of an argsort.  Of several rows it is the length that counts. */
+ * values they are those of an argsort.  Of several rows it is the length that counts, of segments
+ * their mean one. */
 static void classify(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
+    const size_t length = s->n / size_max(s->segments, 1);
     unsigned exponent = 12;
 
-    while (exponent < 64 && s->n >> exponent)
+    while (exponent < 64 && length >> exponent)
         exponent += 4;
     text_format(out, "%zu-byte%s%s%s below 2^%u", tsr_type_size(s->type),
-                sort_with_index(s) ? " argsort" : "", sort_rows(s) > 1 ? " rows" : "",
+                sort_with_index(s) ? " argsort" : "",
+                s->segments        ? " segments"
+                : sort_rows(s) > 1 ? " rows"
+                                   : "",
                 s->top ? " top" : "", exponent);
 }
 
@@ -717,6 +827,14 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     if (d->kind == DEVICE_HOST) {
         out[0] = "qsort";
         return 1;
+    }
+    if (p->sort.segments) {
+        if (d->kind == DEVICE_GPU) {
+            out[n++] = "segments-warp";
+            out[n++] = "segments-held";
+        }
+        out[n++] = "segments";
+        return n;
     }
     if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
         out[n++] = "item-merges";
@@ -749,6 +867,7 @@ const operation operation_sort = {
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
+    .inspect = inspect,
     .work = work,
     .bytes = bytes,
     .describe = describe,

@@ -201,6 +201,8 @@ static const char *unsuited(const job *j, bool warp, text *reason)
     const tsr_sort_problem *p = &j->problem->sort;
     const fused_plan s = sort_fused_plan(j, warp);
 
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
     if (p->n > SORT_POSITIONS_32) {
         text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
                     p->n);
@@ -504,6 +506,8 @@ const char *sort_held_rows_unsuited(const job *j, text *reason)
     rows_plan s;
     size_t local;
 
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     /* Beyond it a plan has nothing to say. */

@@ -69,6 +69,8 @@ const char *sort_item_merges_unsuited(const job *j, text *reason)
     const tsr_sort_problem *p = &j->problem->sort;
     const vector_block block = plan_of(j).block;
 
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
     if (sort_with_index(p))
         return "it sorts keys alone: neither an index nor values go with them";
     if (sort_rows(p) > 1)

@@ -74,6 +74,8 @@ const char *sort_item_vectors_unsuited(const job *j, text *reason)
     const tsr_sort_problem *p = &j->problem->sort;
     const item_vectors_plan s = sort_item_vectors_plan(j);
 
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
     if (sort_with_index(p))
         return "it sorts keys alone: neither an index nor values go with them";
     if (p->n > SORT_POSITIONS_32) {

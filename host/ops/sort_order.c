@@ -184,6 +184,23 @@ static const struct {
     [TSR_F64] = {key_f64, pair_f64},
 };
 
+size_t sort_part_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key)
+{
+    size_t first = 0, last = sort_parts(s) - 1;
+
+    if (!s->segments)
+        return key / s->n;
+    while (first < last) {
+        const size_t middle = last - (last - first) / 2;
+
+        if (segment_offsets[middle] <= key)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
 bool sort_takes(tsr_type type)
 {
     return (unsigned)type < TSR_TYPE_COUNT && comparators[type].key;

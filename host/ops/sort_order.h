@@ -37,6 +37,42 @@ static inline size_t sort_top(const tsr_sort_problem *s)
     return s->top && s->top < s->n ? s->top : s->n;
 }
 
+/** One of the independent sequences of a problem, a row or a segment: n keys from key `start` on.
+ */
+typedef struct sort_part {
+    size_t start, n;
+} sort_part;
+
+static inline size_t sort_parts(const tsr_sort_problem *s)
+{
+    return s->segments ? s->segments : sort_rows(s);
+}
+
+/** Part i; `segment_offsets` are those of the problem from the first on, and checked. */
+static inline sort_part sort_part_at(const tsr_sort_problem *s, const uint64_t *segment_offsets,
+                                     size_t i)
+{
+    if (s->segments)
+        return (sort_part){segment_offsets[i], segment_offsets[i + 1] - segment_offsets[i]};
+    return (sort_part){i * s->n, s->n};
+}
+
+/** The part of a key. */
+size_t sort_part_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key);
+
+/** Where the segment offsets start in the arrays of the operands; NULL without segments. */
+static inline const uint64_t *sort_segment_offsets(const tsr_sort_problem *s,
+                                                   const void *const arrays[])
+{
+    return s->segments ? (const uint64_t *)arrays[3] + s->offset_segments : NULL;
+}
+
+/** Most keys of a segment, as far as it is known. */
+static inline size_t sort_longest(const tsr_sort_problem *s)
+{
+    return s->segment_longest && s->segment_longest < s->n ? s->segment_longest : s->n;
+}
+
 /** Whether keys of a type are sorted: all types but bfloat16. */
 bool sort_takes(tsr_type type);
 

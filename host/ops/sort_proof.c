@@ -1,6 +1,7 @@
 #include "ops/sort_proof.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,34 @@ static void fill_keys(const tsr_sort_problem *s, family f, size_t begin, size_t 
     }
 }
 
+/*
+ * Offsets of segments that are any length up to segment_longest, n keys in all: r^power of the
+ * range, r in [0, 1), is 1 / (power + 1) of it on the average, so where the mean is half of the
+ * longest all lengths are as likely, and where it is less, most are short and many empty.  The
+ * power follows what is left, and so do the limits.
+ */
+static void fill_offsets(const tsr_sort_problem *s, uint64_t *state, uint64_t *offsets)
+{
+    const size_t places = size_div_up(s->n, s->segments); /* that hold all keys, if all are full */
+    const size_t longest = size_max(size_max(sort_longest(s), places), 1);
+    size_t left = s->n;
+
+    offsets[0] = 0;
+    for (size_t i = 0; i < s->segments; i++) {
+        const size_t after = s->segments - 1 - i;
+        const double r = (double)(random_u64(state) >> 11) * 0x1p-53;
+        const double mean = (double)left / (double)(after + 1);
+        const double power = mean > 0 ? (double)longest / mean - 1 : 0;
+        const size_t drawn = (size_t)(pow(r, power) * (double)(longest + 1));
+        const size_t least = left / longest >= after ? left - after * longest : 0;
+        const size_t most = size_min(longest, left);
+        const size_t length = size_max(size_min(drawn, most), least);
+
+        offsets[i + 1] = offsets[i] + length;
+        left -= length;
+    }
+}
+
 /* Threads take chunks; each chunk has a stream of random numbers of its own. */
 enum { CHUNK = 1 << 16 };
 
@@ -211,6 +240,13 @@ void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]
         ((uint64_t *)operands[1])[i] = random_u64(&state);
     for (size_t i = 0; i < value_bytes; i++)
         ((unsigned char *)operands[2])[i] = (unsigned char)(random_u64(&state) >> 56);
+    if (s->segments) {
+        uint64_t *offsets = operands[3];
+
+        for (size_t i = 0; i < s->offset_segments; i++)
+            offsets[i] = random_u64(&state);
+        fill_offsets(s, &state, offsets + s->offset_segments);
+    }
 }
 
 /* Around the sizes of sub-stages, work-groups, tiles and passes; the small ones first. */
@@ -282,7 +318,22 @@ static const struct {
              {TSR_F64, true, false, 0, 2, 100},
              {TSR_I64, false, true, 8, 0, 2}};
 
-enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+/* Segments: one, few and many, of up to any length and of short ones alone, with what goes along.
+ */
+static const struct {
+    tsr_type type;
+    bool descending, argsort;
+    size_t value_bytes, segments, longest;
+} segment_cases[] = {{TSR_U32, false, false, 0, 1, 0},    {TSR_U32, true, true, 0, 7, 0},
+                     {TSR_F32, false, false, 0, 64, 0},   {TSR_U32, false, false, 4, 37, 100},
+                     {TSR_F64, true, true, 0, 9, 0},      {TSR_U8, false, true, 2, 300, 33},
+                     {TSR_I64, false, false, 16, 21, 64}, {TSR_F16, true, false, 0, 1000, 1},
+                     {TSR_U32, true, false, 0, 101, 1023}};
+
+enum {
+    ROW_CASES = sizeof(cases) / sizeof(cases[0]),
+    CASES = ROW_CASES + sizeof(segment_cases) / sizeof(segment_cases[0])
+};
 
 /* Several rows stay several, and together below a size. */
 static size_t rows_within(size_t rows, size_t n, bool tiny)
@@ -290,6 +341,26 @@ static size_t rows_within(size_t rows, size_t n, bool tiny)
     const size_t most = (tiny ? 1000 : 200000) / size_max(n, 1);
 
     return rows < 2 ? rows : size_max(size_min(rows, most), 2);
+}
+
+static tsr_sort_problem case_of_rows(size_t i)
+{
+    return (tsr_sort_problem){.type = cases[i].type,
+                              .descending = cases[i].descending,
+                              .argsort = cases[i].argsort,
+                              .value_bytes = cases[i].value_bytes,
+                              .rows = cases[i].rows,
+                              .top = cases[i].top};
+}
+
+static tsr_sort_problem case_of_segments(size_t i)
+{
+    return (tsr_sort_problem){.type = segment_cases[i].type,
+                              .descending = segment_cases[i].descending,
+                              .argsort = segment_cases[i].argsort,
+                              .value_bytes = segment_cases[i].value_bytes,
+                              .segments = segment_cases[i].segments,
+                              .segment_longest = segment_cases[i].longest};
 }
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
@@ -301,17 +372,14 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
     if (at >= lengths_per_case)
         return false;
     *out = (problem){.op = &operation_sort,
-                     .sort = {.type = cases[c].type,
-                              .n = lengths[at * every + c % every],
-                              .descending = cases[c].descending,
-                              .argsort = cases[c].argsort,
-                              .value_bytes = cases[c].value_bytes,
-                              .top = cases[c].top}};
-    out->sort.rows = rows_within(cases[c].rows, out->sort.n, tiny);
+                     .sort = c < ROW_CASES ? case_of_rows(c) : case_of_segments(c - ROW_CASES)};
+    out->sort.n = lengths[at * every + c % every];
+    out->sort.rows = rows_within(out->sort.rows, out->sort.n, tiny);
     if ((at + c) % 4 == 3) {
         out->sort.offset_keys = 1 + i % 7;
         out->sort.offset_index = i % 5;
         out->sort.offset_values = i % 3;
+        out->sort.offset_segments = i % 2;
     }
     return true;
 }
@@ -331,6 +399,7 @@ static void reject(verdict *out, const char *format, ...)
 /* Operands from their first element to be sorted. */
 typedef struct sorted {
     const tsr_sort_problem *problem;
+    const uint64_t *segment_offsets;                   /* NULL without segments */
     const void *before, *after;                        /* keys */
     const int64_t *index;                              /* NULL without argsort */
     const unsigned char *values_before, *values_after; /* NULL without values */
@@ -347,7 +416,7 @@ static bool value_follows(const sorted *s, size_t i, size_t from)
 /* What a right result is, as far as it is computed ahead. */
 typedef struct expectation {
     uint64_t sum, mix; /* of hashes of the keys with their values; beyond REFERENCE_MAX */
-    size_t order[];    /* up to REFERENCE_MAX, or of the top: positions of the keys in their row,
+    size_t order[];    /* up to REFERENCE_MAX, or of the top: positions of the keys in their part,
                           sorted */
 } expectation;
 
@@ -361,26 +430,59 @@ static uint64_t hash_value(uint64_t hash, const unsigned char *value, size_t byt
     return hash;
 }
 
-/* Sum and exclusive or of a hash of each key with its row and value; values is NULL where there are
- * none.
+/* The part of a key, and where that starts and ends. */
+typedef struct place {
+    size_t part, start, end;
+} place;
+
+static place place_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key)
+{
+    const size_t part = sort_part_of(s, segment_offsets, key);
+    const sort_part at = sort_part_at(s, segment_offsets, part);
+
+    return (place){part, at.start, at.start + at.n};
+}
+
+/* From the place of a key to that of one not before it. */
+static place place_next(const tsr_sort_problem *s, const uint64_t *segment_offsets, place at,
+                        size_t key)
+{
+    while (key >= at.end) {
+        const sort_part next = sort_part_at(s, segment_offsets, ++at.part);
+
+        at.start = next.start;
+        at.end = next.start + next.n;
+    }
+    return at;
+}
+
+/* Sum and exclusive or of a hash of each key with its part and value; values is NULL where there
+ * are none.
  */
-static void hash_keys(const tsr_sort_problem *s, const void *keys, const unsigned char *values,
-                      expectation *out)
+static void hash_keys(const tsr_sort_problem *s, const uint64_t *segment_offsets, const void *keys,
+                      const unsigned char *values, expectation *out)
 {
     const size_t n = sort_keys(s), bytes = s->value_bytes;
+    const long long chunks = (long long)size_div_up(n, CHUNK);
     uint64_t sum = 0, mix = 0;
 
 #ifdef _OPENMP
-#pragma omp parallel for reduction(+ : sum) reduction(^ : mix) if (n > CHUNK)
+#pragma omp parallel for reduction(+ : sum) reduction(^ : mix) if (chunks > 1)
 #endif
-    for (long long i = 0; i < (long long)n; i++) {
-        uint64_t bits = bits_get(s->type, keys, (size_t)i);
+    for (long long c = 0; c < chunks; c++) {
+        const size_t begin = (size_t)c * CHUNK, end = size_min(begin + CHUNK, n);
+        place at = place_of(s, segment_offsets, begin);
 
-        bits = random_u64(&bits) ^ (size_t)i / s->n * 0xD1342543DE82EF95u; /* of its row */
-        if (bytes)
-            bits = hash_value(bits, values + (size_t)i * bytes, bytes);
-        sum += bits;
-        mix ^= bits;
+        for (size_t i = begin; i < end; i++) {
+            uint64_t bits = bits_get(s->type, keys, i);
+
+            at = place_next(s, segment_offsets, at, i);
+            bits = random_u64(&bits) ^ at.part * 0xD1342543DE82EF95u;
+            if (bytes)
+                bits = hash_value(bits, values + i * bytes, bytes);
+            sum += bits;
+            mix ^= bits;
+        }
     }
     out->sum = sum;
     out->mix = mix;
@@ -453,6 +555,7 @@ tsr_status sort_expect(const problem *p, const void *const before[], void **out,
     const tsr_sort_problem *s = &p->sort;
     const unsigned char *keys =
         (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
+    const uint64_t *segment_offsets = sort_segment_offsets(s, before);
     const size_t n = sort_keys(s), kept = sort_rows(s) * sort_top(s);
     const bool whole = has_reference(s);
     const size_t bytes = whole ? kept * sizeof(size_t) : 0;
@@ -466,16 +569,17 @@ tsr_status sort_expect(const problem *p, const void *const before[], void **out,
         goto cleanup;
     }
     *e = (expectation){0};
-    for (size_t at = 0; whole && at < n; at += s->n, order += sort_top(s)) {
-        const unsigned char *row = keys + at * tsr_type_size(s->type);
+    for (size_t i = 0; whole && n && i < sort_parts(s); i++) {
+        const sort_part part = sort_part_at(s, segment_offsets, i);
+        const unsigned char *first = keys + part.start * tsr_type_size(s->type);
 
         if (sort_top(s) < s->n)
-            select_top(s, row, order);
+            select_top(s, first, order + i * sort_top(s));
         else
-            sort_reference(s->type, s->descending, row, s->n, order, scratch);
+            sort_reference(s->type, s->descending, first, part.n, order + part.start, scratch);
     }
     if (!whole && !s->argsort)
-        hash_keys(s, keys, values_of(s, before), e);
+        hash_keys(s, segment_offsets, keys, values_of(s, before), e);
     *out = e;
     e = NULL; /* moved to the caller */
 
@@ -489,12 +593,17 @@ static void check_reference(const sorted *s, const expectation *e, verdict *out)
 {
     const tsr_type type = s->problem->type;
     const size_t n = sort_keys(s->problem), top = sort_top(s->problem);
+    place at = place_of(s->problem, s->segment_offsets, 0);
 
     for (size_t k = 0; k < sort_rows(s->problem) * top && out->ok; k++) {
-        const size_t row = k / top * s->problem->n, i = row + k % top;
-        const size_t from = row + e->order[k];
-        const uint64_t expected = bits_get(type, s->before, from);
-        const uint64_t got = bits_get(type, s->after, i);
+        const size_t i = k / top * s->problem->n + k % top;
+        uint64_t expected, got;
+        size_t from;
+
+        at = place_next(s->problem, s->segment_offsets, at, i);
+        from = at.start + e->order[k];
+        expected = bits_get(type, s->before, from);
+        got = bits_get(type, s->after, i);
 
         if (got != expected)
             reject(out, "key %zu of %zu has bits 0x%" PRIx64 ", expected 0x%" PRIx64, i, n, got,
@@ -513,12 +622,14 @@ static void check_chunk(const sorted *s, size_t begin, size_t end, verdict *out)
     const key_comparator compare = sort_comparator(s->problem->type);
     const size_t bytes = tsr_type_size(s->problem->type);
     const unsigned char *key = s->after;
+    place at = place_of(s->problem, s->segment_offsets, begin);
 
-    for (size_t i = size_max(begin, 1); i < end; i++) {
+    for (size_t i = begin; i < end; i++) {
         int c;
 
-        if (i % s->problem->n == 0)
-            continue; /* the first of its row */
+        at = place_next(s->problem, s->segment_offsets, at, i);
+        if (i == at.start)
+            continue; /* the first of its part */
         c = compare(key + (i - 1) * bytes, key + i * bytes);
         if (s->problem->descending ? c < 0 : c > 0) {
             reject(out, "keys %zu and %zu are out of order", i - 1, i);
@@ -549,27 +660,31 @@ static void check_order(const sorted *s, verdict *out)
     }
 }
 
-/* The index names each position of its row once, and the keys are the ones it names. */
+/* The index names each position of its part once, and the keys are the ones it names. */
 static tsr_status check_permutation(const sorted *s, verdict *out, tsr_error *err)
 {
     const tsr_type type = s->problem->type;
-    const size_t n = sort_keys(s->problem), length = s->problem->n;
+    const size_t n = sort_keys(s->problem);
     unsigned char *seen = calloc(n / 8 + 1, 1);
+    place at = place_of(s->problem, s->segment_offsets, 0);
 
     if (!seen)
         return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory to check %zu indices", n);
     for (size_t i = 0; i < n && out->ok; i++) {
-        const int64_t in_row = s->index[i];
-        const size_t from = i - i % length + (size_t)in_row;
+        const int64_t in_part = s->index[i];
+        size_t from, length;
 
-        if (in_row < 0 || (uint64_t)in_row >= length)
-            reject(out, "index %zu is %" PRId64 ", outside 0 to %zu", i, in_row, length - 1);
+        at = place_next(s->problem, s->segment_offsets, at, i);
+        from = at.start + (size_t)in_part;
+        length = at.end - at.start;
+        if (in_part < 0 || (uint64_t)in_part >= length)
+            reject(out, "index %zu is %" PRId64 ", outside 0 to %zu", i, in_part, length - 1);
         else if (seen[from / 8] >> from % 8 & 1)
-            reject(out, "index %zu is %" PRId64 " for the second time", i, in_row);
+            reject(out, "index %zu is %" PRId64 " for the second time", i, in_part);
         else if (bits_get(type, s->after, i) != bits_get(type, s->before, from))
-            reject(out, "key %zu is not the one at its index %" PRId64, i, in_row);
+            reject(out, "key %zu is not the one at its index %" PRId64, i, in_part);
         else if (!value_follows(s, i, from))
-            reject(out, "value %zu is not the one at its index %" PRId64, i, in_row);
+            reject(out, "value %zu is not the one at its index %" PRId64, i, in_part);
         else
             seen[from / 8] |= (unsigned char)(1u << from % 8);
     }
@@ -582,7 +697,7 @@ static void check_multiset(const sorted *s, const expectation *e, verdict *out)
 {
     expectation got;
 
-    hash_keys(s->problem, s->after, s->values_after, &got);
+    hash_keys(s->problem, s->segment_offsets, s->after, s->values_after, &got);
     if (got.sum != e->sum || got.mix != e->mix)
         reject(out, "the %zu keys%s are not the ones given: their checksums differ",
                sort_keys(s->problem), s->problem->value_bytes ? " with their values" : "");
@@ -603,6 +718,7 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
     const tsr_sort_problem *s = &p->sort;
     const size_t skipped = s->offset_keys * tsr_type_size(s->type);
     const sorted result = {.problem = s,
+                           .segment_offsets = sort_segment_offsets(s, before),
                            .before = (const unsigned char *)before[0] + skipped,
                            .after = (const unsigned char *)after[0] + skipped,
                            .index = s->argsort ? (const int64_t *)after[1] + s->offset_index : NULL,

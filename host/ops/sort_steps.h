@@ -51,6 +51,14 @@ static inline bool sort_with_index(const tsr_sort_problem *s)
     return s->argsort || s->value_bytes;
 }
 
+/* Why a variant for one sequence, or rows of one length, cannot run a problem; NULL: there are no
+ * segments. */
+static inline const char *sort_parts_unsuited(const tsr_sort_problem *s)
+{
+    return s->segments ? "it sorts one sequence or rows of one length, not segments of their own"
+                       : NULL;
+}
+
 /* Bytes of a key in a work-item's registers: cl/sort_held.clh. */
 static inline size_t sort_held_bytes(const tsr_sort_problem *s)
 {

@@ -100,11 +100,12 @@ static bool sort_text(const char *name, text *out)
     if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent < 12 || exponent > 64)
         return false;
     p.sort.n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
-    for (int i = 0; i < 8 * TSR_TYPE_COUNT && !found; i++) {
-        p.sort.type = (tsr_type)(i / 8);
+    for (int i = 0; i < 16 * TSR_TYPE_COUNT && !found; i++) {
+        p.sort.type = (tsr_type)(i / 16);
         p.sort.argsort = i % 2;
         p.sort.rows = 1 + (size_t)i / 2 % 2;
         p.sort.top = (size_t)i / 4 % 2;
+        p.sort.segments = (size_t)i / 8 % 2;
         found = is_of(&p, name);
     }
     if (!found)

@@ -23,7 +23,7 @@ enum {
     TUNABLES_MAX = 10,
     TUNABLE_VALUES_MAX = 12,
     ENTRIES_MAX = 8,
-    OPERANDS_MAX = 3,
+    OPERANDS_MAX = 4,
     STEP_ARGS_MAX = 24,
     PREFERENCES_MAX = 32
 };
@@ -220,6 +220,10 @@ struct operation {
 
     /** Describe the operands of a checked problem; returns their number. */
     size_t (*operands)(const problem *p, operand out[OPERANDS_MAX]);
+
+    /** Check what operands on host memory say of a checked problem, and note it in the problem.
+     *  NULL function: they say nothing. */
+    tsr_status (*inspect)(problem *p, const void *const operands[], tsr_error *err);
 
     /** Floating-point operations (for sort: keys) of the problem. */
     double (*work)(const problem *p);

@@ -16,6 +16,7 @@
 typedef struct call {
     tsr_session *session;
     const problem *problem;
+    problem known;                /* it, with what the operands say of it */
     problem normal;               /* as variants take it */
     unsigned order[OPERANDS_MAX]; /* its operand i is the problem's operand order[i] */
     selection selection;
@@ -321,6 +322,23 @@ static tsr_status run_where(call *c, void *const operands[], const tsr_run *run,
     return run_on_device(c, operands, err);
 }
 
+/* Check the problem and the caller's arrays, and look at what they say of it. */
+static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
+{
+    const operation *op = c->problem->op;
+    tsr_status st = op->check(c->problem, err);
+
+    if (st != TSR_OK)
+        return st;
+    c->operand_count = op->operands(c->problem, c->operand);
+    st = check_pointers(c, operands, err);
+    if (st != TSR_OK || !op->inspect)
+        return st;
+    c->known = *c->problem;
+    c->problem = &c->known;
+    return op->inspect(&c->known, (const void *const *)operands, err);
+}
+
 tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
@@ -330,15 +348,11 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
 
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
-    st = p->op->check(p, err);
+    st = check_call(&c, operands, err);
     if (st == TSR_OK) {
-        c.normal = problem_normal(p, c.order);
+        c.normal = problem_normal(c.problem, c.order);
         st = dispatch_select(s, &c.normal, run, &c.selection, err);
     }
-    if (st != TSR_OK)
-        return st;
-    c.operand_count = p->op->operands(p, c.operand);
-    st = check_pointers(&c, operands, err);
     if (st == TSR_OK)
         st = run_where(&c, operands, run, err);
     if (st != TSR_OK || !report)

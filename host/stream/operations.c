@@ -169,11 +169,11 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
 }
 
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
-                    int64_t *index, void *values, const tsr_run *run, tsr_report *report,
-                    tsr_error *err)
+                    int64_t *index, void *values, const uint64_t *segment_offsets,
+                    const tsr_run *run, tsr_report *report, tsr_error *err)
 {
     problem p = {.op = &operation_sort};
-    void *const operands[] = {keys, index, values};
+    void *const operands[] = {keys, index, values, readable(segment_offsets)};
 
     if (!problem_in)
         return no_problem("sort", err);
@@ -182,12 +182,12 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, vo
 }
 
 tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in, cl_mem keys,
-                            cl_mem index, cl_mem values, const tsr_run *run, cl_uint n_wait,
-                            const cl_event *wait, cl_event *done, tsr_report *report,
-                            tsr_error *err)
+                            cl_mem index, cl_mem values, cl_mem segment_offsets, const tsr_run *run,
+                            cl_uint n_wait, const cl_event *wait, cl_event *done,
+                            tsr_report *report, tsr_error *err)
 {
     problem p = {.op = &operation_sort};
-    const cl_mem buffers[] = {keys, index, values};
+    const cl_mem buffers[] = {keys, index, values, segment_offsets};
 
     if (!problem_in)
         return no_problem("sort", err);

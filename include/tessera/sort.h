@@ -37,6 +37,19 @@ extern "C" {
  * the largest ones, stand at its start, their indices and values alike; what
  * stands behind them in the row is unspecified, of the index and the values too.
  * The arrays are as large as without.
+ *
+ * With segments, as many independent stretches of the n keys, of any lengths, are
+ * sorted each by itself: segment i is the keys from segment_offsets[i] to before
+ * segment_offsets[i + 1], both counted from the first key (offset_keys comes on
+ * top).  These are segments + 1 ascending offsets (uint64, at offset_segments), the
+ * first 0 and the last n; equal ones are an empty segment.  An index counts from
+ * the start of its segment, and values stay in theirs.  Segments go neither with
+ * rows above 1 nor with top.  On a device, segments of more than 2^31 keys are
+ * refused.
+ *
+ * segment_longest bounds their lengths, where the caller knows it: without it the
+ * bound is n, and launches that longer segments need find nothing to do.  Host
+ * memory is looked at, and the length found there.
  */
 typedef struct tsr_sort_problem {
     tsr_type type; /* any but TSR_BF16; TSR_F16 by its 16 bits, on every device */
@@ -46,8 +59,11 @@ typedef struct tsr_sort_problem {
     size_t offset_keys, offset_index;
     size_t value_bytes; /* 0: keys alone; else 1, 2, 4, 8 or 16 */
     size_t offset_values;
-    size_t rows; /* 0 counts as 1 */
-    size_t top;  /* keys of each row that are wanted; 0, and what is beyond n, counts as n */
+    size_t rows;     /* 0 counts as 1 */
+    size_t top;      /* keys of each row that are wanted; 0, and what is beyond n, counts as n */
+    size_t segments; /* 0: none are given */
+    size_t offset_segments; /* of segment_offsets, counted in offsets */
+    size_t segment_longest; /* most keys of a segment; 0, and what is beyond n, counts as n */
 } tsr_sort_problem;
 
 /**
@@ -59,17 +75,25 @@ typedef struct tsr_sort_problem {
  * @param keys    rows * n keys, sorted in place.
  * @param index   as many positions where problem->argsort, else NULL.
  * @param values  as many values where problem->value_bytes, sorted in place, else NULL.
- * @return as tsr_matmul.
+ * @param segment_offsets  segments + 1 offsets where problem->segments, else NULL.
+ * @return as tsr_matmul; TSR_EINVAL also where the offsets do not start at 0, ascend and end at n,
+ *         with the first one that is wrong.
  */
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem, void *keys,
-                    int64_t *index, void *values, const tsr_run *run, tsr_report *report,
-                    tsr_error *err);
+                    int64_t *index, void *values, const uint64_t *segment_offsets,
+                    const tsr_run *run, tsr_report *report, tsr_error *err);
 
-/** Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
+/**
+ * Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
+ *
+ * What segment_offsets holds, and segment_longest, is the caller's promise: nobody looks.  Where it
+ * is broken, which of the n keys, indices and values end up where is unspecified; nothing outside
+ * them is touched.
+ */
 tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem, cl_mem keys,
-                            cl_mem index, cl_mem values, const tsr_run *run, cl_uint n_wait,
-                            const cl_event *wait, cl_event *done, tsr_report *report,
-                            tsr_error *err);
+                            cl_mem index, cl_mem values, cl_mem segment_offsets, const tsr_run *run,
+                            cl_uint n_wait, const cl_event *wait, cl_event *done,
+                            tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -209,6 +209,29 @@ class Operands(Bad):
         self.refused("sort", "-", "--values", "-", "--values-out", "w.npy", status=2,
                      says="2 inputs")
 
+    def test_segments(self):
+        def refused(offsets, *says):
+            self.save("o.npy", offsets)
+            self.refused("sort", "k.npy", "--segments", "o.npy", "-o", "c.npy", says=says)
+
+        self.save("k.npy", np.ones(4, np.int32))
+        refused(np.array([0, 3, 2, 4]), "tessera: sort: segment offset 2 is 2, below the 3 of "
+                                        "offset 1")
+        refused(np.array([1, 4]), "segment offset 0 is 1, not 0")
+        refused(np.array([0, 3]), "segment offset 1, the last one, is 3, and there are 4 keys")
+        refused(np.array([0, 4, 5]), "segment offset 2, the last one, is 5, and there are 4 keys")
+        refused(np.array([0]), "segment offset 0, the last one, is 0, and there are 4 keys")
+        refused(np.array([0, -1, 4], np.int8), "tessera: o.npy: element 1 is -1, below 0")
+        refused(np.zeros(0, np.uint64), "o.npy is empty, and needs one offset more")
+        refused(np.array([0, 4.0]), "o.npy is float64, and whole numbers are needed")
+        refused(np.zeros((2, 2), int), "o.npy is 2x2, and a vector is needed")
+        self.refused("sort", "k.npy", "--segments", "no.npy", "-o", "c.npy", says="no.npy")
+        self.save("o.npy", np.array([0, 4]))
+        for other in (("--rows",), ("--top", "2")):
+            self.refused("sort", "k.npy", "--segments", "o.npy", "-o", "c.npy", *other, status=2,
+                         says="--segments o.npy and %s exclude each other" % other[0])
+        self.refused("sort", "-", "--segments", "-", "-o", "c.npy", status=2, says="2 inputs")
+
     def test_precision(self):
         self.matmul("good.npy", "--precision", "f64", says=("f64", "float32", "--as f64"))
         self.save("d.npy", np.eye(2))

@@ -145,6 +145,24 @@ class Kernels(Bench):
         self.fail_with(2, "bench", "sort", "--size", "3x4x5", says="'3x4x5'")
         self.fail_with(2, "bench", "sort", "--size", "3x4", "--peers", says="one row")
 
+    def test_segments_of_keys(self):
+        """Lengths are drawn; their number, mean and bound are what the command line says."""
+        for lengths, longest in (("uniform", 140), ("mixed", 1120)):
+            row, = self.rows("sort", "--size", "30x70", "--segments", lengths, *QUICK)
+            self.check_row(row)
+            self.assertEqual((row["name"], row["problem"], row["size"], row["work"], row["bytes"]),
+                             ("segments", "2100 uint32 in 30 segments of up to %d" % longest,
+                              "30x70", 2100, 2 * 4 * 2100 + 31 * 8))
+        row, = self.rows("sort", "--segments", "mixed", "--argsort", "--device", "host", *QUICK)
+        self.assertEqual(row["problem"],
+                         "10000000 uint32 argsort in 100000 segments of up to 1600")
+        for args, says in ((("sort", "--size", "2100"), "needs a --size of SEGMENTSxKEYS"),
+                           (("sort", "--size", "3x4", "--peers"), "--peers sort one sequence"),
+                           (("matvec", "--size", "3x4"), "matvec has no --segments"),
+                           (("overlap",), "overlap has no --segments")):
+            self.fail_with(2, "bench", *args, "--segments", "mixed", says=says)
+        self.fail_with(2, "bench", "sort", "--segments", "5", says="uniform or mixed, not '5'")
+
     def test_unsuited_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
         self.assertEqual(r.status, 1, r)

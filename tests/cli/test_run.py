@@ -382,6 +382,30 @@ class OnHost(Case):
                                  np.take_along_axis(given, want, 1).tolist())
             self.assertEqual(json.loads(r.out)["problem"]["rows"], max(shape[0], 1))
 
+    def test_sort_segments(self):
+        """Each segment by itself: none, empty ones, of one key, short and long ones."""
+        rng = np.random.default_rng(9)
+        for lengths, kind in (((3, 0, 0, 1, 40, 2, 9000, 17), "i2"), ((0, 0), "u1"), ((), "i4"),
+                              ((1,), "u8"), ((5000,), "u2"), (rng.integers(0, 90, 100), ">u4")):
+            offsets = np.concatenate(([0], np.cumsum(lengths))).astype(kind)
+            keys = rng.integers(-20, 20, offsets[-1]).astype(np.float32)
+            values = rng.integers(0, 1 << 60, (len(keys), 2))
+            self.save("k.npy", keys)
+            self.save("v.npy", values)
+            self.save("o.npy", offsets)
+            flags = ["--descending", "--stable"] if len(lengths) % 2 else []
+            r = self.succeed("sort", "k.npy", "--segments", "o.npy", "-o", "s.npy", "--argsort",
+                             "i.npy", "--values", "v.npy", "--values-out", "w.npy", "--verify",
+                             "--json", "--repeat", "2", *flags, *self.device)
+            parts = [slice(int(a), int(b)) for a, b in zip(offsets[:-1], offsets[1:])]
+            order = [sorted_order(keys[p], bool(flags)) for p in parts]
+            flat = [p.start + o for p, o in zip(parts, order)]
+            flat = np.concatenate(flat).astype(int) if flat else np.zeros(0, int)
+            self.assertEqual(self.load("s.npy").tolist(), keys[flat].tolist())
+            self.assertEqual(self.load("w.npy").tolist(), values[flat].tolist())
+            self.assertEqual(self.load("i.npy").tolist(), [i for o in order for i in o])
+            self.assertEqual(json.loads(r.out)["problem"]["segments"], len(lengths))
+
     def test_sort_top(self):
         """The first keys, indices and values of the sorted order, of a vector and of rows."""
         rng = np.random.default_rng(11)

@@ -24,6 +24,7 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 # Small tiles, so that the tiny sweep has passes of both kinds.
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
+SEGMENTS = ["GROUP=16", "TILE=64"]
 
 # name: (operation, variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
@@ -102,7 +103,28 @@ BUGS = {
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-segments-held-merge":
+        ("sort", "segments-held", "sort_segments_held.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
+         "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-segments-held-blocks":
+        ("sort", "segments-held", "sort_segments_held.cl", "block < blocks ? list->n[at + block] : 0",
+         0, "list->n[at + block]", ["KEYS=4", "GROUP=8"]),
+    "sweep-segments-flip":
+        ("sort", "segments", "sort_segments.cl", "indices, positions, size / 2, 1", 0,
+         "indices, positions, size / 2, 0", SEGMENTS),
+    "sweep-segments-second-tile":
+        ("sort", "segments", "sort_segments_long.clh", "!(odd && s.start <= window)", 0, "!odd",
+         SEGMENTS),
+    "sweep-segments-gather":
+        ("sort", "segments", "sort_segments_long.clh", "copy[offset_copy + s.start + from]", 0,
+         "copy[offset_copy + from]", SEGMENTS),
     # Off-by-one guards.
+    "oclgrind-segments-column-guard":
+        ("sort", "segments", "sort_segments.cl", "column < list->n[place]", 1,
+         "column <= list->n[place]", SEGMENTS),
+    "oclgrind-segments-last-batch":
+        ("sort", "segments", "sort_segments.cl", "(uint)min((ulong)batch, segments - first)", 0,
+         "batch", SEGMENTS),
     "oclgrind-top-tiles-last":
         ("sort", "top-tiles", "sort_top.cl", "min(n - start, (uint)TILE)", 0, "(uint)TILE",
          ["KEYS=4", "GROUP=8"]),

@@ -22,6 +22,8 @@ SMALLER = {
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
     ("sort", "rows"): ["GROUP=16", "KEYS_PER_ITEM=4"],
+    ("sort", "segments"): ["GROUP=16", "TILE=64"],
+    ("sort", "segments-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "two-phase-registers"): ["GROUP=16", "STAGES=2"],
 }
@@ -42,6 +44,7 @@ APART = {
 TYPES = {
     ("sort", "fused-passes"): ["u32", "u16", "u64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
+    ("sort", "segments-held"): ["u32", "u8", "f16"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
 }
 

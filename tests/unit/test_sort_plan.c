@@ -47,6 +47,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define tile_put         tile_put_half
 #define out_of_order     out_of_order_half
 #define compare_exchange compare_exchange_half
+#define memory_exchange  memory_exchange_half
 #include "../../cl/sort_key.clh"
 #undef SORT_KEY_CLH
 #undef SIGN_BIT
@@ -63,6 +64,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #undef tile_put
 #undef out_of_order
 #undef compare_exchange
+#undef memory_exchange
 #define KEY              float
 #define word             word_float
 #define element          element_float
@@ -75,6 +77,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define tile_put         tile_put_float
 #define out_of_order     out_of_order_float
 #define compare_exchange compare_exchange_float
+#define memory_exchange  memory_exchange_float
 #include "../../cl/sort_key.clh"
 #undef SORT_KEY_CLH
 #undef SIGN_BIT
@@ -92,6 +95,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #undef tile_put
 #undef out_of_order
 #undef compare_exchange
+#undef memory_exchange
 #define KEY        double
 #define DESCENDING 1
 #include "../../cl/sort_key.clh"
@@ -248,6 +252,7 @@ static void test_launches_are_legal(void **state)
 
         if (!v->source || strcmp(v->source, "sort_fused.cl") == 0 || /* test_sort_fused.c */
             strcmp(v->source, "sort_top.cl") == 0 ||                 /* test_sort_top.c */
+            strncmp(v->source, "sort_segments", 13) == 0 ||          /* test_sort_segments.c */
             strcmp(v->source, "sort_item_vectors.cl") == 0 ||        /* test_sort_item_vectors.c */
             strcmp(v->source, "sort_item_merges.cl") == 0)           /* test_sort_item_merges.c */
             continue;
@@ -654,12 +659,12 @@ enum { ROOM = 2048 };
 /* One problem with its operands before and after, of at most ROOM elements. */
 typedef struct trial {
     problem q;
-    uint64_t before[3][2 * ROOM], after[3][2 * ROOM];
+    uint64_t before[OPERANDS_MAX][2 * ROOM], after[OPERANDS_MAX][2 * ROOM];
 } trial;
 
 static void trial_start(trial *t, family f)
 {
-    void *const operands[] = {t->before[0], t->before[1], t->before[2]};
+    void *const operands[] = {t->before[0], t->before[1], t->before[2], t->before[3]};
 
     operation_sort.fill(&t->q, 7, f, operands);
     memcpy(t->after, t->before, sizeof(t->after));
@@ -667,15 +672,15 @@ static void trial_start(trial *t, family f)
 
 static void trial_sort(trial *t)
 {
-    void *const operands[] = {t->after[0], t->after[1], t->after[2]};
+    void *const operands[] = {t->after[0], t->after[1], t->after[2], t->after[3]};
 
     assert_int_equal(find("qsort")->host(&t->q, operands, NULL), TSR_OK);
 }
 
 static bool trial_passes(const trial *t)
 {
-    const void *const before[] = {t->before[0], t->before[1], t->before[2]};
-    const void *const after_[] = {t->after[0], t->after[1], t->after[2]};
+    const void *const before[] = {t->before[0], t->before[1], t->before[2], t->before[3]};
+    const void *const after_[] = {t->after[0], t->after[1], t->after[2], t->after[3]};
     const device_facts d = {.kind = DEVICE_HOST};
     verdict v;
 
@@ -860,6 +865,86 @@ static void test_proof_of_rows(void **state)
     t.q.sort.n /= 7;
     t.q.sort.rows = 7;
     assert_false(trial_passes(&t)); /* all sorted as one row */
+}
+
+/* Segments are told apart as rows are, wherever they start. */
+static void test_proof_of_segments(void **state)
+{
+    static trial t;
+    uint32_t *keys = (uint32_t *)t.after[0];
+    int64_t *index = (int64_t *)t.after[1];
+    const uint64_t *offsets = t.before[3] + 1;
+    size_t s = 1;
+    uint32_t kept;
+
+    (void)state;
+    t.q = (problem){.op = &operation_sort,
+                    .sort = {.type = TSR_U32,
+                             .n = 300,
+                             .segments = 20,
+                             .segment_longest = 40,
+                             .offset_segments = 1,
+                             .argsort = true}};
+    trial_start(&t, FAMILY_UNIFORM);
+    trial_sort(&t);
+    assert_true(trial_passes(&t));
+    while (offsets[s] == offsets[s - 1] || offsets[s + 1] == offsets[s] ||
+           keys[offsets[s] - 1] <= keys[offsets[s]])
+        s++;
+    index[offsets[s]] += (int64_t)(offsets[s] - offsets[s - 1]); /* from another segment's start */
+    assert_false(trial_passes(&t));
+    index[offsets[s]] -= (int64_t)(offsets[s] - offsets[s - 1]);
+    kept = keys[offsets[s]]; /* the two in order, as if they were of one segment */
+    keys[offsets[s]] = keys[offsets[s] - 1];
+    keys[offsets[s] - 1] = kept;
+    assert_false(trial_passes(&t));
+    t.q.sort.segments = 0;
+    trial_start(&t, FAMILY_UNIFORM);
+    trial_sort(&t);
+    t.q.sort.segments = 20;
+    memcpy(t.after[3], t.before[3], sizeof(t.after[3]));
+    assert_false(trial_passes(&t)); /* all sorted as one */
+}
+
+/* The same beyond the reference, with an index and without. */
+static void test_proof_of_many_segments(void **state)
+{
+    enum { LENGTH = 1100, COUNT_OF = 1000, N = LENGTH * COUNT_OF };
+    const device_facts d = gpu();
+    problem q = uint32_problem(N, false);
+    uint32_t *before = malloc(N * sizeof(*before)), *after_ = malloc(N * sizeof(*after_));
+    int64_t *index = malloc(N * sizeof(*index));
+    uint64_t *offsets = calloc(2 * COUNT_OF + 1, sizeof(*offsets));
+    const void *const given[] = {before, index, NULL, offsets};
+    const void *const sorted[] = {after_, index, NULL, offsets};
+    verdict v;
+
+    (void)state;
+    assert_true(before && after_ && index && offsets);
+    q.sort.segments = (size_t)2 * COUNT_OF; /* every other one is empty */
+    for (size_t i = 0; i < N; i++) {
+        before[i] = after_[i] = (uint32_t)(i % LENGTH);
+        index[i] = (int64_t)(i % LENGTH);
+    }
+    for (size_t i = 1; i <= (size_t)2 * COUNT_OF; i++)
+        offsets[i] = i / 2 * LENGTH;
+    for (int argsort = 0; argsort < 2; argsort++) {
+        q.sort.argsort = argsort;
+        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+        assert_true(v.ok);
+        after_[0] = before[LENGTH] = 1; /* in order, but of two segments */
+        after_[LENGTH] = before[0] = 0;
+        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+        assert_false(v.ok);
+        after_[0] = before[LENGTH] = 0;
+    }
+    after_[N - 1] = 5;
+    operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
+    assert_false(v.ok);
+    free(before);
+    free(after_);
+    free(index);
+    free(offsets);
 }
 
 /* The first keys of each row alone are looked at, in their stable order. */
@@ -1091,6 +1176,8 @@ int main(void)
         cmocka_unit_test(test_proof_of_values),
         cmocka_unit_test(test_proof_of_many_values),
         cmocka_unit_test(test_proof_of_rows),
+        cmocka_unit_test(test_proof_of_segments),
+        cmocka_unit_test(test_proof_of_many_segments),
         cmocka_unit_test(test_proof_of_top),
         cmocka_unit_test(test_proof_of_many_rows),
         cmocka_unit_test(test_rows_share_tiles),

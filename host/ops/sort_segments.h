@@ -1,0 +1,46 @@
+/** The variants of sort for segments of given lengths: cl/sort_segments.cl, and with keys in
+ *  registers cl/sort_segments_held.cl. */
+#ifndef OPS_SORT_SEGMENTS_H
+#define OPS_SORT_SEGMENTS_H
+
+#include "ops/variant.h"
+
+/**
+ * Check that segments + 1 offsets ascend from 0 to n.
+ *
+ * @param longest  Receives the most keys of a segment; 1 where all are empty.
+ * @return TSR_OK; TSR_EINVAL with the first offset that is wrong.
+ */
+tsr_status sort_segments_check(size_t n, size_t segments, const uint64_t *offsets, size_t *longest,
+                               tsr_error *err);
+
+/** Their entries, in the variants' order. */
+enum {
+    SEGMENTS_SHORT,
+    SEGMENTS_TILE,
+    SEGMENTS_EXCHANGE,
+    SEGMENTS_MERGE,
+    SEGMENTS_KEEP,
+    SEGMENTS_GATHER
+};
+
+enum { SEGMENTS_TUNABLES = 2, HELD_SEGMENTS_TUNABLES = 3 };
+extern const tunable sort_segments_tunables[SEGMENTS_TUNABLES];
+extern const tunable sort_held_segments_tunables[HELD_SEGMENTS_TUNABLES];
+
+/* The functions of the variants: with pairs in local memory, and with keys in registers that the
+ * work-group hands on, or a warp within itself. */
+void sort_segments_defines(const job *j, text *out);
+void sort_held_segments_defines(const job *j, text *out);
+void sort_held_segments_defines_warp(const job *j, text *out);
+const char *sort_segments_unsuited(const job *j, text *reason);
+const char *sort_held_segments_unsuited(const job *j, text *reason);
+const char *sort_held_segments_unsuited_warp(const job *j, text *reason);
+size_t sort_segments_workspace(const job *j);
+size_t sort_held_segments_workspace(const job *j);
+size_t sort_held_segments_workspace_warp(const job *j);
+bool sort_segments_step(const job *j, size_t i, step *out);
+bool sort_held_segments_step(const job *j, size_t i, step *out);
+bool sort_held_segments_step_warp(const job *j, size_t i, step *out);
+
+#endif

@@ -1,0 +1,642 @@
+/* The variants of sort for segments: how a work-group arranges its short ones, as the kernels' own
+ * text does it; what is launched for long ones, carried out here pair by pair; what is refused, and
+ * what the offsets have to be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/sizes.h"
+#include "ops/registry.h"
+#include "ops/sort_order.h"
+#include "ops/sort_segments.h"
+
+/* ---- the kernels' lists, compiled as C for one work-item ------------------------------------- */
+
+typedef unsigned int uint;
+typedef unsigned long ulong;
+_Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
+
+static uint least_of(size_t a, size_t b)
+{
+    return (uint)(a < b ? a : b);
+}
+
+static bool with_index;
+static uint shift_least; /* 0, or of a work-item that holds so many keys */
+
+#define __global // NOLINT(bugprone-reserved-identifier)
+#define __local  // NOLINT(bugprone-reserved-identifier)
+#define CLK_LOCAL_MEM_FENCE
+#define barrier(fence)
+#define get_local_id(dimension)  0
+#define min(a, b)                ((a) < (b) ? (a) : (b))
+#define max(a, b)                ((a) > (b) ? (a) : (b))
+#define clz(x)                   ((uint)__builtin_clz(x))
+#define atomic_inc(counter)      ((*(counter))++)
+#define atomic_max(kept, number) (*(kept) = max(*(kept), (number)))
+#define GROUP                    1
+#define TILE                     128
+#define WITH_INDEX               with_index
+#define SHIFT_LEAST              shift_least
+#include "../../cl/sort_segments.clh"
+#undef min
+#undef max
+
+static uint rounds_of(uint count, uint shift)
+{
+    return (uint)size_div_up(count, (size_t)TILE >> shift);
+}
+
+/* Every segment that is to be sorted stands in one block, which holds it, and rounds are no more
+ * than without blocks of a larger size. */
+static void check_list(const uint64_t *offsets, uint count)
+{
+    static batch_list list;
+    uint wanted = 0, at = 0, rounds = 0, plain = 0, of_shift[SHIFTS] = {0}, longest = 0;
+    bool *seen = calloc(offsets[count] + 1, sizeof(*seen));
+
+    assert_non_null(seen);
+    batch_fill(&list, offsets, 0, count, offsets[count]);
+    for (uint i = 0; i < count; i++) {
+        const size_t n = offsets[i + 1] - offsets[i];
+
+        if (n >= LENGTH_LEAST && n <= TILE) {
+            wanted++;
+            of_shift[size_max(size_log2_up(n), shift_least)]++;
+        }
+        if (n > TILE)
+            longest = size_log2_up(n) > longest ? size_log2_up(n) : longest;
+    }
+    for (uint shift = 0; shift < shift_least; shift++)
+        assert_int_equal(list.end[shift], 0);
+    for (uint shift = 0; shift < SHIFTS; shift++) {
+        plain += rounds_of(of_shift[shift], least_of(shift, 7));
+        rounds += rounds_of(list.end[shift] - at, least_of(shift, 7));
+        for (; at < list.end[shift]; at++) {
+            const size_t start = list.start[at];
+
+            assert_in_range(list.n[at], LENGTH_LEAST, 1u << shift);
+            assert_false(seen[start]);
+            seen[start] = true;
+        }
+    }
+    assert_int_equal(at, wanted);
+    assert_true(rounds <= plain);
+    assert_int_equal(list.longest, longest);
+    free(seen);
+}
+
+static void test_batches_hold_every_short_segment(void **state)
+{
+    uint64_t random = 3, offsets[BATCH_MOST + 1];
+
+    (void)state;
+    for (uint trial = 0; trial < 2000; trial++) {
+        const uint count = 1 + (uint)(random_u64(&random) % BATCH_MOST);
+        const uint64_t most = 1 + random_u64(&random) % (trial % 2 ? 2 * TILE : TILE / 2);
+
+        offsets[0] = 0;
+        for (uint i = 0; i < count; i++)
+            offsets[i + 1] = offsets[i] + random_u64(&random) % (most + 1);
+        with_index = trial % 3 == 0;
+        shift_least = trial % 4;
+        check_list(offsets, count);
+    }
+}
+
+/* The lengths that the head of cl/sort_segments.clh has; and three of 60, which leave one block of
+ * 64 in their second round for what is shorter, if that is all there is. */
+static void test_what_is_left_joins_longer_ones(void **state)
+{
+    const uint64_t mixed[] = {0, 3, 4, 104, 164, 166, 166, 170};
+    const uint64_t room[] = {0, 60, 120, 180, 183, 186};
+    static batch_list list;
+
+    (void)state;
+    with_index = false;
+    shift_least = 0;
+    batch_fill(&list, mixed, 0, 7, 170);
+    assert_int_equal(list.end[1], 0); /* 2 stands in a block of 4, beside 3 and 4 */
+    assert_int_equal(list.end[2], 3);
+    assert_int_equal(list.end[6], 4);
+    assert_int_equal(list.end[7], 5);
+    batch_fill(&list, room, 0, 4, 186);
+    assert_int_equal(list.end[2], 0);
+    assert_int_equal(list.end[6], 4);
+    batch_fill(&list, room, 0, 5, 186);
+    assert_int_equal(list.end[2], 2);
+    assert_int_equal(list.end[6], 5);
+}
+
+/* Offsets that are none stay within the keys. */
+static void test_broken_offsets_stay_inside(void **state)
+{
+    uint64_t random = 5, offsets[50];
+
+    (void)state;
+    for (int trial = 0; trial < 1000; trial++) {
+        for (size_t i = 0; i < 50; i++)
+            offsets[i] = random_u64(&random) % (trial % 2 ? 300 : UINT64_MAX);
+        for (size_t i = 0; i < 49; i++) {
+            const segment s = segment_at(offsets, i, 200);
+
+            assert_true(s.start <= 200 && s.n <= 200 - s.start);
+        }
+        assert_in_range(segment_of(offsets, 0, 48, random_u64(&random) % 200), 0, 48);
+    }
+}
+
+static void test_a_position_is_in_one_segment(void **state)
+{
+    const uint64_t offsets[] = {0, 0, 3, 3, 3, 7, 9, 9};
+    const size_t of[] = {1, 1, 1, 4, 4, 4, 4, 5, 5};
+    const tsr_sort_problem s = {.n = 9, .segments = 7};
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(segment_of(offsets, 0, 6, i), of[i]);
+        assert_int_equal(sort_part_of(&s, offsets, i), of[i]);
+    }
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* Arguments of the kernels that sort, in front of their own. */
+enum { OFFSET_KEYS = 4, OFFSET_INDEX, OFFSET_SEGMENTS, KEYS, SEGMENTS, LONGEST, NOTED, OWN };
+
+static device_facts gpu(void)
+{
+    return (device_facts){
+        .kind = DEVICE_GPU,
+        .max_work_group = 1024,
+        .max_work_item = {1024, 1024, 64},
+        .feature = {[FEATURE_PTX] = FEATURE_YES, [FEATURE_LARGE_LOCAL] = FEATURE_YES},
+        .local_memory = 49152};
+}
+
+static const variant *find(const char *name)
+{
+    const variant *v = NULL;
+
+    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
+    return v;
+}
+
+static const variant *segments(void)
+{
+    return find("segments");
+}
+
+static params with(const variant *v, const char *one, const char *other)
+{
+    params p = params_default(v);
+
+    assert_int_equal(params_set(v, &p, one, NULL), TSR_OK);
+    assert_int_equal(params_set(v, &p, other, NULL), TSR_OK);
+    return p;
+}
+
+static params small(void)
+{
+    return with(segments(), "GROUP=16", "TILE=64");
+}
+
+static problem in_segments(size_t n, size_t count)
+{
+    return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n, .segments = count}};
+}
+
+static uint64_t scalar(const step *s, unsigned arg)
+{
+    uint32_t narrow = 0;
+    uint64_t wide = 0;
+
+    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
+    if (s->arg[arg].bytes == sizeof(wide)) {
+        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
+        return wide;
+    }
+    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
+    return narrow;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* One sub-stage of n keys. */
+static void exchange(uint32_t *keys, size_t n, size_t stride, bool flip)
+{
+    for (size_t low = 0; low < n; low++) {
+        const size_t high = low ^ (flip ? 2 * stride - 1 : stride);
+        const uint32_t key = keys[low];
+
+        if ((low & stride) || high >= n || keys[high] >= key)
+            continue;
+        keys[low] = keys[high];
+        keys[high] = key;
+    }
+}
+
+/* One launch on a segment. */
+static void run_step(const step *s, size_t tile, uint32_t *keys, size_t n)
+{
+    const size_t own = s->entry == SEGMENTS_EXCHANGE ? scalar(s, OWN + 1) : 0;
+
+    if ((s->entry == SEGMENTS_SHORT) != (n <= tile))
+        return;
+    if (s->entry == SEGMENTS_EXCHANGE) {
+        assert_true(own >= tile);
+        exchange(keys, n, own, scalar(s, OWN + 2));
+    } else if (s->entry == SEGMENTS_MERGE) {
+        for (size_t stride = tile / 2; stride > 0; stride /= 2)
+            exchange(keys, n, stride, false);
+    } else {
+        for (size_t start = 0; start < n; start += tile)
+            qsort(keys + start, size_min(tile, n - start), sizeof(*keys), compare);
+    }
+}
+
+/* Three segments, the last of n keys. */
+static void check_sorts(const variant *v, const params *p, size_t tile, size_t n, bool known)
+{
+    const device_facts d = gpu();
+    problem q = in_segments(n + 5, 3);
+    const job j = {&q, &d, p};
+    const uint64_t offsets[] = {0, 5, 5, n + 5};
+    uint32_t *keys = malloc((n + 5) * sizeof(*keys));
+    uint64_t random = n;
+    size_t steps = 0;
+    step s;
+
+    assert_non_null(keys);
+    for (size_t i = 0; i < n + 5; i++)
+        keys[i] = (uint32_t)(random_u64(&random) % n);
+    q.sort.segment_longest = known ? size_max(n, 5) : 0;
+    for (; v->step(&j, steps, &s); steps++) {
+        if (s.kind == STEP_FILL) {
+            assert_int_equal(steps, 0);
+            assert_false(known);
+            continue;
+        }
+        assert_int_equal(scalar(&s, KEYS), n + 5);
+        assert_int_equal(scalar(&s, SEGMENTS), 3);
+        for (size_t i = 0; i < 3; i++)
+            run_step(&s, tile, keys + offsets[i], offsets[i + 1] - offsets[i]);
+    }
+    for (size_t i = 1; i < n + 5; i++)
+        assert_true(i == 5 || keys[i - 1] <= keys[i]);
+    free(keys);
+}
+
+static void test_steps_sort_any_length(void **state)
+{
+    const size_t lengths[] = {1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 5000};
+    const variant *held = find("segments-held"), *warp = find("segments-warp");
+    const params p = small(), q = with(held, "KEYS=4", "GROUP=8");
+    const params r = with(warp, "KEYS=4", "GROUP=32");
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(lengths); i++)
+        for (int known = 0; known < 2; known++) {
+            check_sorts(segments(), &p, 64, lengths[i], known);
+            check_sorts(held, &q, 32, lengths[i], known);
+            check_sorts(warp, &r, 128, lengths[i], known);
+        }
+}
+
+/* No launch for segments longer than those there are; and what looks for them on the device. */
+static void test_known_lengths_save_launches(void **state)
+{
+    const device_facts d = gpu();
+    const params p = params_default(segments()), fixed = small();
+    problem q = in_segments(1000000, 10000);
+    const job j = {&q, &d, &p}, in_small = {&q, &d, &fixed};
+    text defines = {0};
+    step s;
+
+    (void)state;
+    q.sort.segment_longest = 1500; /* a tile of 2048 takes them */
+    assert_true(segments()->step(&j, 0, &s));
+    assert_int_equal(s.entry, SEGMENTS_SHORT);
+    assert_int_equal(s.local[0], 256);
+    assert_int_equal(scalar(&s, OWN), 4 * 2048 / 100);
+    assert_int_equal(s.global[0] / s.local[0], 124); /* 10000 in batches of 81 */
+    assert_int_equal(scalar(&s, NOTED), 0);
+    assert_false(segments()->step(&j, 1, &s));
+    assert_int_equal(segments()->workspace(&j), 0);
+    sort_segments_defines(&j, &defines);
+    assert_non_null(strstr(text_get(&defines), "-DGROUP=256 -DTILE=2048"));
+    text_free(&defines);
+
+    assert_true(segments()->step(&in_small, 1, &s));
+    assert_int_equal(s.entry, SEGMENTS_TILE);
+    assert_int_equal(scalar(&s, OWN), 7);
+    assert_int_equal(s.global[0] / s.local[0], 4096); /* that take 2 * 15625 tiles in turn */
+
+    q.sort.segment_longest = 0;
+    assert_true(segments()->step(&j, 0, &s));
+    assert_int_equal(s.kind, STEP_FILL);
+    assert_int_equal(s.fill_offset, 0);
+    assert_int_equal(segments()->workspace(&j), sizeof(uint32_t));
+    q.sort.value_bytes = 1;
+    assert_true(segments()->step(&j, 0, &s));
+    assert_int_equal(s.fill_offset, 9000000); /* behind an index and a copy of the values */
+    assert_int_equal(segments()->workspace(&j), 9000004);
+}
+
+/* Keys of a work-item by the usual length, and a tile for the longest, unless there are few as
+ * long. */
+static void test_held_tiles(void **state)
+{
+    static const struct {
+        size_t n, segments, longest;
+        const char *defines;
+    } plans[] = {{64000000, 1000000, 128, " -DKEYS=16 -DGROUP=128"},
+                 {100000000, 100000, 2000, " -DKEYS=32 -DGROUP=128"},
+                 {64000000, 1000000, 1024, " -DKEYS=16 -DGROUP=128"},
+                 {1000000, 100000, 7, " -DKEYS=4 -DGROUP=128"},
+                 {100000000, 10000, 20000, " -DKEYS=32 -DGROUP=256"}, /* 48 KiB hold no more */
+                 {1000000, 100000, 900000, " -DKEYS=4 -DGROUP=1024"}};
+    const variant *v = find("segments-held");
+    const device_facts d = gpu();
+    const params p = params_default(v);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
+        problem q = in_segments(plans[i].n, plans[i].segments);
+        const job j = {&q, &d, &p};
+        text defines = {0};
+
+        q.sort.segment_longest = plans[i].longest;
+        v->defines(&j, &defines);
+        assert_non_null(strstr(text_get(&defines), plans[i].defines));
+        assert_non_null(strstr(text_get(&defines), "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE"));
+        text_free(&defines);
+    }
+}
+
+/* Beyond the local memory that is reported, where a probe found more. */
+static void test_warps_take_large_tiles(void **state)
+{
+    const variant *v = find("segments-warp");
+    device_facts d = gpu();
+    const params p = params_default(v);
+    problem q = in_segments(100000000, 10000);
+    const job j = {&q, &d, &p};
+    text defines = {0};
+
+    (void)state;
+    q.sort.segment_longest = 20000;
+    d.large_local = 231424;
+    v->defines(&j, &defines);
+    assert_non_null(strstr(text_get(&defines),
+                           " -DKEYS=32 -DGROUP=1024 -DSHUFFLES=0 -DTEAM=32 -DTEAM_MEANS="
+                           "TEAM_WARP"));
+    text_free(&defines);
+}
+
+/* Values follow an index that counts from the start of their segment. */
+static void test_values_come_last(void **state)
+{
+    const device_facts d = gpu();
+    const params p = small();
+    problem q = in_segments(100, 10);
+    const job j = {&q, &d, &p};
+    step s;
+
+    (void)state;
+    q.sort.segment_longest = 20;
+    q.sort.value_bytes = 4;
+    q.sort.offset_segments = 3;
+    assert_true(segments()->step(&j, 1, &s));
+    assert_int_equal(s.entry, SEGMENTS_KEEP);
+    assert_true(segments()->step(&j, 2, &s));
+    assert_int_equal(s.entry, SEGMENTS_GATHER);
+    assert_int_equal(s.arg[3].index, 3);
+    assert_int_equal(scalar(&s, 7), 3);
+    assert_int_equal(scalar(&s, 9), 10);
+    assert_false(segments()->step(&j, 3, &s));
+    q.sort.n = 0;
+    assert_false(segments()->step(&j, 0, &s));
+    assert_int_equal(segments()->workspace(&j), 0);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static const char *why_not(const variant *v, const problem *q, const device_facts *d,
+                           const params *p, text *reason)
+{
+    const job j = {q, d, p};
+
+    text_clear(reason);
+    return variant_unsuited(v, &j, reason);
+}
+
+static void test_unsuited_gives_the_values(void **state)
+{
+    device_facts d = gpu();
+    const variant *held = find("segments-held");
+    const params p = params_default(segments()), fixed = small();
+    const params wide = with(held, "KEYS=16", "GROUP=1024");
+    problem q = in_segments(1000, 0);
+    text reason = {0};
+
+    (void)state;
+    assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
+                        "it sorts segments of given lengths, and none are given");
+    q.sort.segments = 10;
+    assert_null(why_not(segments(), &q, &d, &p, &reason));
+    q.sort.n = ((size_t)1 << 31) + 1;
+    assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
+                        "it indexes in 32 bits: segments of at most 2147483648 keys, not "
+                        "2147483649");
+    q.sort.segment_longest = 1000;
+    assert_null(why_not(segments(), &q, &d, &p, &reason));
+    d.max_work_group = 8;
+    assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
+                        "it needs work-groups of 16, and the device has at most 8");
+    d = gpu();
+    d.local_memory = 1024;
+    assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
+                        "it needs 3584 bytes of local memory, and the device has 1024");
+    d = gpu();
+    q.sort.type = TSR_F64;
+    q.sort.argsort = true;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it packs a key and its index in 64 bits, and the key alone has as many");
+    q.sort.argsort = false;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it needs 134392 bytes of local memory, and the device has 49152");
+    q.sort.segments = 0;
+    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
+                        "it sorts segments of given lengths, and none are given");
+    text_free(&reason);
+}
+
+/* Whoever sorts a sequence or rows says so; prefer() names who does not. */
+static void test_others_take_no_segments(void **state)
+{
+    const device_facts devices[] = {gpu(),
+                                    {.kind = DEVICE_CPU,
+                                     .max_work_group = 4096,
+                                     .max_work_item = {4096, 4096, 4096},
+                                     .local_memory = 1 << 20}};
+    const problem q = in_segments(1000, 10);
+    const char *names[PREFERENCES_MAX];
+    text reason = {0};
+    size_t count;
+
+    (void)state;
+    for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
+        for (size_t i = 0; i < operation_sort.variant_count; i++) {
+            const variant *v = &operation_sort.variants[i];
+            const params p = params_default(v);
+
+            if (v->source && strncmp(v->name, "segments", strlen("segments")) != 0)
+                assert_non_null(why_not(v, &q, &devices[d], &p, &reason));
+        }
+        count = operation_sort.prefer(&q, &devices[d], names);
+        assert_int_equal(count, devices[d].kind == DEVICE_GPU ? 3 : 1);
+        assert_string_equal(names[count - 1], "segments");
+        for (size_t i = 0; i < count; i++) {
+            const params p = params_default(find(names[i]));
+
+            assert_null(why_not(find(names[i]), &q, &devices[d], &p, &reason));
+        }
+    }
+    text_free(&reason);
+}
+
+static void check_refuses(const problem *q, const uint64_t *offsets, const char *message)
+{
+    const void *const operands[] = {NULL, NULL, NULL, offsets};
+    problem known = *q;
+    tsr_error err = {0};
+
+    assert_int_equal(operation_sort.inspect(&known, operands, &err), TSR_EINVAL);
+    assert_string_equal(err.message, message);
+    assert_int_equal(known.sort.segment_longest, q->sort.segment_longest);
+}
+
+static void test_offsets_ascend_to_n(void **state)
+{
+    const uint64_t right[] = {77, 0, 0, 4, 9}, first[] = {77, 1, 2, 3, 9};
+    const uint64_t down[] = {77, 0, 5, 4, 9}, last[] = {77, 0, 4, 4, 8};
+    const void *const operands[] = {NULL, NULL, NULL, right};
+    problem q = in_segments(9, 3);
+
+    (void)state;
+    q.sort.offset_segments = 1;
+    q.sort.segment_longest = 2; /* a caller's, which host memory knows better */
+    check_refuses(&q, first, "sort: segment offset 0 is 1, not 0");
+    check_refuses(&q, down, "sort: segment offset 2 is 4, below the 5 of offset 1");
+    check_refuses(&q, last, "sort: segment offset 3, the last one, is 8, and there are 9 keys");
+    assert_int_equal(operation_sort.inspect(&q, operands, NULL), TSR_OK);
+    assert_int_equal(q.sort.segment_longest, 5);
+}
+
+static void test_check_and_operands(void **state)
+{
+    problem q = in_segments(9, 3);
+    operand o[OPERANDS_MAX];
+    text said = {0};
+    tsr_error err = {0};
+
+    (void)state;
+    q.sort.offset_segments = 2;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
+    assert_int_equal(operation_sort.operands(&q, o), 4);
+    assert_int_equal(o[1].bytes + o[2].bytes, 0);
+    assert_int_equal(o[3].begin, 16);
+    assert_int_equal(o[3].bytes, (2 + 4) * 8);
+    operation_sort.describe(&q, &said);
+    assert_string_equal(text_get(&said), "9 uint32 in 3 segments");
+    text_clear(&said);
+    q.sort.segment_longest = 5;
+    q.sort.segments = 1;
+    operation_sort.describe(&q, &said);
+    assert_string_equal(text_get(&said), "9 uint32 in 1 segment of up to 5");
+    text_clear(&said);
+    operation_sort.classify(&q, &said);
+    assert_string_equal(text_get(&said), "4-byte segments below 2^12");
+    q.sort.rows = 2;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "sort: takes 2 rows or 1 segments, not both at a time");
+    q.sort.rows = 1;
+    q.sort.top = 4;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "sort: finds no first 4 keys of each of 1 segments");
+    q.sort.top = 0;
+    q.sort.segments = SIZE_MAX;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    q.sort.segments = SIZE_MAX / 8;
+    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    text_free(&said);
+}
+
+/* ---- inputs and proof ------------------------------------------------------------------------ */
+
+/* Random lengths are all there are, up to the longest, and add up. */
+static void test_lengths_are_mixed(void **state)
+{
+    enum { COUNT = 2000, MEAN = 50 };
+    static uint32_t keys[COUNT * MEAN];
+    static uint64_t offsets[COUNT + 1];
+    void *const operands[] = {keys, NULL, NULL, offsets};
+    problem q = in_segments((size_t)COUNT * MEAN, COUNT);
+
+    (void)state;
+    for (size_t spread = 2; spread <= 16; spread += 14) {
+        size_t empty = 0, short_ones = 0, longest = 0;
+        tsr_error err = {0};
+
+        q.sort.segment_longest = spread * MEAN;
+        operation_sort.fill(&q, 5, FAMILY_UNIFORM, operands);
+        if (sort_segments_check(q.sort.n, COUNT, offsets, &longest, &err))
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < COUNT; i++) {
+            empty += offsets[i + 1] == offsets[i];
+            short_ones += offsets[i + 1] - offsets[i] <= MEAN;
+        }
+        assert_in_range(longest, spread * MEAN * 9 / 10, spread * MEAN);
+        /* Of lengths r^power (longest + 1), r uniform, power = spread - 1: as many are 0 as
+         * (longest + 1)^(-1 / power), and up to the mean as (MEAN + 1)^(1 / power) times that. Five
+         * standard deviations of a count below 2000 are below 112. */
+        assert_in_range(empty, spread == 2 ? 1 : 1279 - 112, spread == 2 ? 20 + 112 : 1279 + 112);
+        assert_in_range(short_ones, spread == 2 ? 1010 - 112 : 1662 - 112,
+                        spread == 2 ? 1010 + 112 : 1662 + 112);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batches_hold_every_short_segment),
+        cmocka_unit_test(test_what_is_left_joins_longer_ones),
+        cmocka_unit_test(test_broken_offsets_stay_inside),
+        cmocka_unit_test(test_a_position_is_in_one_segment),
+        cmocka_unit_test(test_steps_sort_any_length),
+        cmocka_unit_test(test_known_lengths_save_launches),
+        cmocka_unit_test(test_held_tiles),
+        cmocka_unit_test(test_warps_take_large_tiles),
+        cmocka_unit_test(test_values_come_last),
+        cmocka_unit_test(test_unsuited_gives_the_values),
+        cmocka_unit_test(test_others_take_no_segments),
+        cmocka_unit_test(test_offsets_ascend_to_n),
+        cmocka_unit_test(test_check_and_operands),
+        cmocka_unit_test(test_lengths_are_mixed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
