@@ -28,6 +28,7 @@ typedef struct work {
     const operation *op;
     operands x;
     void *before[OPERANDS_MAX]; /* operands as they were; NULL where nothing needs that */
+    void *pinned[OPERANDS_MAX]; /* where the device works on them, where --pinned says so */
     output *output[OUTPUTS_MAX];
     choice choice;
     tsr_session *session;
@@ -194,11 +195,41 @@ static tsr_status keep_operands(work *w, tsr_error *err)
     return TSR_OK;
 }
 
+/* Operands in pinned memory, which the session frees. */
+static tsr_status pin_operands(work *w, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < w->x.count && w->o->pinned && !st; i++) {
+        const size_t bytes = w->x.operand[i].bytes;
+
+        if (bytes)
+            st = tsr_pinned_alloc(w->session, bytes, &w->pinned[i], err);
+        if (bytes && !st)
+            memcpy(w->pinned[i], w->x.array[i].data, bytes);
+    }
+    return st;
+}
+
+/* Results go back to the arrays that files are made of. */
+static void unpin_operands(work *w)
+{
+    for (size_t i = 0; i < w->x.count; i++)
+        if (w->pinned[i])
+            memcpy(w->x.array[i].data, w->pinned[i], w->x.operand[i].bytes);
+}
+
+/* Where a run works on an operand. */
+static void *operand_data(const work *w, size_t i)
+{
+    return w->pinned[i] ? w->pinned[i] : w->x.array[i].data;
+}
+
 static void restore_operands(work *w)
 {
     for (size_t i = 0; i < w->x.count; i++) {
         if (w->before[i] && (w->x.operand[i].access & ACCESS_WRITE))
-            memcpy(w->x.array[i].data, w->before[i], w->x.operand[i].bytes);
+            memcpy(operand_data(w, i), w->before[i], w->x.operand[i].bytes);
     }
 }
 
@@ -219,7 +250,7 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
     tsr_status st;
 
     for (size_t k = 0; k < w->x.count; k++)
-        data[k] = w->x.array[k].data;
+        data[k] = operand_data(w, k);
     st = host_memory_run(w->session, &w->x.problem, data, &wanted, &now, err);
     if (st)
         return st;
@@ -299,6 +330,7 @@ static tsr_status prepare(work *w, tsr_error *err)
     st = st ? st : open_outputs(w, err);
     st = st ? st : keep_operands(w, err);
     st = st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+    st = st ? st : pin_operands(w, err);
     if (!st)
         tuning_warn(w->session, &w->x.problem, w->o, &warned);
     text_free(&warned);
@@ -368,6 +400,8 @@ int cmd_run(const options *o)
     int status = EXIT_DONE;
 
     st = st ? st : run_all(&w, &err);
+    if (!st)
+        unpin_operands(&w);
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);
     if (!st)

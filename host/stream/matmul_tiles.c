@@ -117,8 +117,7 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
 
 /* A tile of C that is computed and not yet on the host. */
 typedef struct computed {
-    cl_mem slot;
-    cl_event done; /* NULL: there is none; the pipeline of C owns it */
+    cl_mem slot; /* NULL: there is none */
     size_t i, j, m, n;
 } computed;
 
@@ -187,6 +186,25 @@ static tsr_status open_pipelines(tiling *t, tsr_error *err)
     return st ? st : pipeline_open(t->session, SLOTS_C, tile, &t->tiles_c, err);
 }
 
+/* Lines of a matrix from an element on, as they are stored. */
+static host_rows rows_of(const void *array, size_t index, matmul_lines lines, size_t ld,
+                         size_t size)
+{
+    host_rows r = host_bytes((const unsigned char *)array + index * size, lines.length * size);
+
+    r.count = lines.count;
+    r.pitch = ld * size;
+    return r;
+}
+
+static host_rows c_rows(const tiling *t, const computed *tile)
+{
+    const tsr_matmul_problem *q = t->whole;
+
+    return rows_of(t->c, matmul_index_c(q, tile->i, tile->j), (matmul_lines){tile->m, tile->n},
+                   matmul_ld_c(q), tsr_type_size(matmul_type_c(q)));
+}
+
 /* Rows from i on of op(A), as they are stored. */
 static tsr_status send_a(tiling *t, size_t i, size_t m, cl_mem *slot, cl_event *sent,
                          tsr_error *err)
@@ -195,9 +213,10 @@ static tsr_status send_a(tiling *t, size_t i, size_t m, cl_mem *slot, cl_event *
     const size_t size = tsr_type_size(q->type);
     const matmul_lines lines = matmul_lines_of(m, q->k, matmul_turned_a(q));
 
+    const host_rows from = rows_of(t->a, matmul_index_a(q, i, 0), lines, matmul_ld_a(q), size);
+
     t->report->to_device_bytes += m * q->k * size;
-    return pipeline_send_rows(t->panels_a, t->a + matmul_index_a(q, i, 0) * size, lines.count,
-                              lines.length * size, matmul_ld_a(q) * size, slot, sent, err);
+    return pipeline_send(t->panels_a, &from, 0, slot, sent, err);
 }
 
 /* Columns from j on of op(B), once the last product with those before is done. */
@@ -206,15 +225,14 @@ static tsr_status send_b(tiling *t, size_t j, size_t n, tsr_error *err)
     const tsr_matmul_problem *q = t->whole;
     const size_t size = tsr_type_size(q->type);
     const matmul_lines lines = matmul_lines_of(q->k, n, matmul_turned_b(q));
+    const host_rows from = rows_of(t->b, matmul_index_b(q, 0, j), lines, matmul_ld_b(q), size);
 
     if (t->last) {
         clRetainEvent(t->last);
         pipeline_worked(t->panel_b, t->last);
     }
     t->report->to_device_bytes += n * q->k * size;
-    return pipeline_send_rows(t->panel_b, t->b + matmul_index_b(q, 0, j) * size, lines.count,
-                              lines.length * size, matmul_ld_b(q) * size, &t->b_slot, &t->b_sent,
-                              err);
+    return pipeline_send(t->panel_b, &from, 0, &t->b_slot, &t->b_sent, err);
 }
 
 /* A slot for a tile of C, with C in it where it is added. */
@@ -223,37 +241,42 @@ static tsr_status send_c(tiling *t, const computed *tile, cl_mem *slot, cl_event
 {
     const tsr_matmul_problem *q = t->whole;
     const size_t size = tsr_type_size(matmul_type_c(q));
-    const size_t rows = q->beta == 0 ? 0 : tile->m;
+    host_rows from = c_rows(t, tile);
 
-    t->report->to_device_bytes += rows * tile->n * size;
-    return pipeline_send_rows(t->tiles_c, t->c + matmul_index_c(q, tile->i, tile->j) * size, rows,
-                              tile->n * size, matmul_ld_c(q) * size, slot, sent, err);
+    if (q->beta == 0)
+        from.count = 0;
+    t->report->to_device_bytes += from.count * tile->n * size;
+    return pipeline_send(t->tiles_c, &from, 0, slot, sent, err);
 }
 
 /* The tile that was computed before this one goes to the host. */
 static tsr_status fetch_before(tiling *t, tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(matmul_type_c(q));
     const computed *tile = &t->before;
+    const host_rows to = c_rows(t, tile);
     const uint64_t start = clock_ns();
-    cl_int rc;
     tsr_status st;
 
-    if (!tile->done)
+    if (!tile->slot)
         return TSR_OK;
-    st = pipeline_fetch_rows(t->tiles_c, tile->slot, tile->done,
-                             t->c + matmul_index_c(q, tile->i, tile->j) * size, tile->m,
-                             tile->n * size, matmul_ld_c(q) * size, err);
-    if (st)
-        return st;
-    rc = events_outcome(tile->done);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "matmul/%s failed while it ran on %s",
-                        t->selection->variant->name, session_facts(t->session)->name);
-    t->report->from_device_bytes += tile->m * tile->n * size;
+    st = pipeline_fetch(t->tiles_c, tile->slot, 0, &to, err);
+    t->report->from_device_bytes += to.count * to.bytes;
     t->report->from_device_ns += clock_ns() - start;
-    return TSR_OK;
+    return st;
+}
+
+/* The last tile is on the host, and no product failed: each waited for the one before. */
+static tsr_status finish(tiling *t, tsr_error *err)
+{
+    const uint64_t start = clock_ns();
+    tsr_status st = pipeline_wait(t->tiles_c, err);
+    cl_int rc = st ? CL_SUCCESS : events_outcome(t->last);
+
+    t->report->from_device_ns += clock_ns() - start;
+    if (rc != CL_SUCCESS)
+        st = tsr_fail(err, TSR_ECL, rc, "matmul/%s failed while it ran on %s",
+                      t->selection->variant->name, session_facts(t->session)->name);
+    return st;
 }
 
 /* Send what a tile takes, enqueue its product, and fetch the tile before. */
@@ -299,11 +322,10 @@ static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
     t->last = done;
     clRetainEvent(done);
     pipeline_worked(t->panels_a, done);
-    st = fetch_before(t, err);
     clRetainEvent(done);
     pipeline_worked(t->tiles_c, done);
+    st = fetch_before(t, err);
     tile.slot = buffers[2];
-    tile.done = done;
     t->before = tile;
     return st;
 }
@@ -323,7 +345,8 @@ static tsr_status run_tiles(tiling *t, tsr_error *err)
             st = run_tile(
                 t, (computed){.i = i, .j = j, .m = size_min(t->tiles->m, q->m - i), .n = n}, err);
     }
-    return st ? st : fetch_before(t, err);
+    st = st ? st : fetch_before(t, err);
+    return st ? st : finish(t, err);
 }
 
 tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,

@@ -114,13 +114,13 @@ static tsr_status send_rows(panels *v, const void *a, size_t at, size_t rows, cl
 {
     const tsr_matvec_problem *q = v->whole;
     const size_t size = tsr_type_size(q->type), bytes = rows * row_bytes(q);
-    const unsigned char *from = (const unsigned char *)a + (q->offset_a + at * leading(q)) * size;
+    const unsigned char *first = (const unsigned char *)a + (q->offset_a + at * leading(q)) * size;
+    host_rows from = host_bytes(first, bytes);
 
+    if (leading(q) != q->columns)
+        from = (host_rows){from.at, rows, row_bytes(q), leading(q) * size};
     v->report->to_device_bytes += bytes;
-    if (leading(q) == q->columns)
-        return pipeline_send(v->pipeline, from, bytes, slot, sent, err);
-    return pipeline_send_rows(v->pipeline, from, rows, row_bytes(q), leading(q) * size, slot, sent,
-                              err);
+    return pipeline_send(v->pipeline, &from, 0, slot, sent, err);
 }
 
 /* Send a panel, and enqueue its product behind it and the panel before. */

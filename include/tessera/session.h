@@ -69,6 +69,18 @@ cl_context tsr_session_context(const tsr_session *session);
 /** The session's queue, borrowed; NULL on `host`. */
 cl_command_queue tsr_session_queue(const tsr_session *session);
 
+/**
+ * Host memory that the device copies from and to by itself, at the full rate of its link.  Calls on
+ * host memory copy arrays in it straight; what lies elsewhere goes through the session's own.
+ *
+ * @param out  Receives its address, aligned as the driver has it; the caller frees it.
+ * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUITED on `host`; TSR_ENOMEM or TSR_ECL.
+ */
+tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
+
+/** Free it; tsr_session_close frees what is left.  NULL is allowed. */
+void tsr_pinned_free(tsr_session *session, void *memory);
+
 /** Whole compiler log of the build that failed last, or "".  Valid until the next call. */
 const char *tsr_session_build_log(const tsr_session *session);
 

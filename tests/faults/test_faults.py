@@ -267,7 +267,7 @@ class Failures(Failing):
         self.calls_of(args, "cache")
         functions = VITAL + COPIES + ["clEnqueueMapBuffer", "clWaitForEvents"]
         self.words = {**WORDS, "clEnqueueMapBuffer": "pinned memory",
-                      "clWaitForEvents": "waiting for a copy to the device"}
+                      "clWaitForEvents": "waiting for a copy"}
         calls = self.each(args, functions, self.assert_failed, "cache")
         self.assertEqual([f for f in functions if not calls.get(f)], [])
 
