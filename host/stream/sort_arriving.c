@@ -44,9 +44,9 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
     cl_event sent = NULL;
     tsr_status st;
 
-    clFlush(c->session->queue);
-    if (c->session->side)
-        clFlush(c->session->side);
+    clFlush(c->pieces.session->queue);
+    if (c->pieces.session->side)
+        clFlush(c->pieces.session->side);
     st = copies_in(r->copies, &from, r->buffer[which], first * c->element[which], r->sent, &sent,
                    err);
     if (sent) {
@@ -55,9 +55,9 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
         r->sent = sent;
         r->copies_begun++;
     }
-    c->report->to_device_bytes += from.bytes;
-    c->report->to_device_ns += clock_ns() - start;
-    c->report->chunks += which == SORT_KEYS;
+    c->pieces.report->to_device_bytes += from.bytes;
+    c->pieces.report->to_device_ns += clock_ns() - start;
+    c->pieces.report->chunks += which == SORT_KEYS;
     return st;
 }
 
@@ -67,7 +67,7 @@ static tsr_status arrive(void *with, const step *st, cl_command_queue queue, tsr
     row *r = with;
     sort_call *c = r->call;
     const size_t end = st->end ? st->end : c->whole->n;
-    size_t *waited = &r->waited[queue != c->session->queue];
+    size_t *waited = &r->waited[queue != c->pieces.session->queue];
     tsr_status status = TSR_OK;
     cl_int rc;
 
@@ -113,7 +113,7 @@ static tsr_status fetch(row *r, size_t which, size_t first, size_t end, cl_event
 
     if (!c->array[which])
         return TSR_OK;
-    c->report->from_device_bytes += to.bytes;
+    c->pieces.report->from_device_bytes += to.bytes;
     return copies_out(r->copies, r->buffer[which], first * c->element[which], after, &to, NULL,
                       err);
 }
@@ -131,10 +131,10 @@ static tsr_status fetch_all(row *r, tsr_error *err)
         st = fetch(r, SORT_KEYS, l->first, l->end, l->done, err);
         st = st ? st : fetch(r, SORT_INDEX, l->first, l->end, l->done, err);
     }
-    st = st ? st : fetch(r, SORT_VALUES, 0, c->whole->n, c->last, err);
+    st = st ? st : fetch(r, SORT_VALUES, 0, c->whole->n, c->pieces.last, err);
     st = st ? st : copies_wait(r->copies, err);
-    c->report->from_device_ns = clock_ns() - start;
-    return st ? st : sort_outcome(c, err);
+    c->pieces.report->from_device_ns = clock_ns() - start;
+    return st ? st : pieces_outcome(&c->pieces, err);
 }
 
 static tsr_status make_buffers(row *r, tsr_error *err)
@@ -147,7 +147,8 @@ static tsr_status make_buffers(row *r, tsr_error *err)
 
         if (!bytes)
             continue;
-        r->buffer[i] = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+        r->buffer[i] =
+            clCreateBuffer(c->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
         if (!r->buffer[i])
             return tsr_fail(err, TSR_ECL, rc, "sort: clCreateBuffer(%zu bytes)", bytes);
     }
@@ -158,7 +159,7 @@ static void release(row *r)
 {
     if (r->copies)
         copies_settle(r->copies);
-    clFinish(r->call->session->queue);
+    clFinish(r->call->pieces.session->queue);
     for (size_t i = 0; i < r->leaving_count; i++)
         clReleaseEvent(r->leaving[i].done);
     if (r->sent)
@@ -173,11 +174,11 @@ tsr_status sort_arriving_run(sort_call *c, tsr_error *err)
     row r = {.call = c};
     const arrivals arriving = {&r, arrive, leave};
     const problem p = sort_piece(c->whole, 1, c->whole->n);
-    cl_event done;
-    tsr_status st = copies_of(c->session, &r.copies, err);
+    tsr_status st = copies_of(c->pieces.session, &r.copies, err);
 
     st = st ? st : make_buffers(&r, err);
-    st = st ? st : sort_enqueue(c, &p, r.buffer, &(call_ends){.arrivals = &arriving}, &done, err);
+    st = st ? st
+            : pieces_enqueue(&c->pieces, &p, r.buffer, &(call_ends){.arrivals = &arriving}, err);
     st = st ? st : fetch_all(&r, err);
     release(&r);
     return st;

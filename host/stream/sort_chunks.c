@@ -3,7 +3,6 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
-#include "session/events.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
@@ -133,53 +132,6 @@ problem sort_piece(const tsr_sort_problem *whole, size_t rows, size_t n)
     return p;
 }
 
-tsr_status sort_prepare(sort_call *c, const problem *piece, tsr_error *err)
-{
-    program *built;
-    tsr_report one = {0};
-    tsr_status st = dispatch_select(c->session, piece, c->run, c->selection, err);
-
-    st = st ? st : dispatch_build(c->session, piece, c->selection, &built, &one, err);
-    dispatch_add_report(c->report, &one);
-    return st;
-}
-
-tsr_status sort_enqueue(sort_call *c, const problem *piece, const cl_mem buffers[],
-                        const call_ends *ends, cl_event *done, tsr_error *err)
-{
-    cl_event first = NULL, last = NULL;
-    tsr_report one = {0};
-    call_ends all = *ends;
-    tsr_status st;
-
-    all.first = &first;
-    all.last = &last;
-    all.report = &one;
-    st = dispatch_enqueue(c->session, piece, c->selection, buffers, &all, err);
-    if (st)
-        return st;
-    dispatch_add_report(c->report, &one);
-    if (c->first)
-        clReleaseEvent(first);
-    else
-        c->first = first;
-    if (c->last)
-        clReleaseEvent(c->last);
-    c->last = last;
-    *done = last;
-    return TSR_OK;
-}
-
-tsr_status sort_outcome(const sort_call *c, tsr_error *err)
-{
-    const cl_int rc = c->last ? events_outcome(c->last) : CL_SUCCESS;
-
-    if (rc == CL_SUCCESS)
-        return TSR_OK;
-    return tsr_fail(err, TSR_ECL, rc, "sort/%s failed while it ran on %s",
-                    c->selection->variant->name, session_facts(c->session)->name);
-}
-
 static unsigned char *start_of(void *array, size_t offset, size_t element)
 {
     return array ? (unsigned char *)array + offset * element : NULL;
@@ -191,13 +143,13 @@ tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *
 {
     const tsr_sort_problem *q = &p->sort;
     sort_call c = {
-        .session = s,
+        .pieces = {.session = s,
+                   .operation = p->op->name,
+                   .run = run,
+                   .selection = sel,
+                   .report = report},
         .whole = q,
-        .element = {tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0, q->value_bytes},
-        .run = run,
-        .selection = sel,
-        .report = report};
-    double ns = 0;
+        .element = {tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0, q->value_bytes}};
     tsr_status st;
 
     c.array[SORT_KEYS] = start_of(operands[SORT_KEYS], q->offset_keys, c.element[SORT_KEYS]);
@@ -211,11 +163,5 @@ tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *
         st = sort_rows_run(&c, chunks->count, err);
     else
         st = sort_exchange_run(&c, chunks->count, err);
-    if (!st && s->profiling && events_span(c.first, c.last, &ns, NULL) == TSR_OK)
-        report->device_ns = (uint64_t)ns;
-    if (c.first)
-        clReleaseEvent(c.first);
-    if (c.last)
-        clReleaseEvent(c.last);
-    return st;
+    return pieces_close(&c.pieces, st, err);
 }

@@ -59,8 +59,8 @@ static tsr_status fetch_before(exchange *x, tsr_error *err)
     high = chunk_at(x, b->high);
     st = pipeline_fetch(x->pairs, b->slot, 0, &low, err);
     st = st ? st : pipeline_fetch(x->pairs, b->slot, low.bytes, &high, err);
-    x->call->report->from_device_bytes += low.bytes + high.bytes;
-    x->call->report->from_device_ns += clock_ns() - start;
+    x->call->pieces.report->from_device_bytes += low.bytes + high.bytes;
+    x->call->pieces.report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -72,22 +72,19 @@ static tsr_status run_pair(exchange *x, size_t a, size_t b, tsr_error *err)
     const problem p = pair_problem(x, low.bytes + high.bytes);
     const uint64_t start = clock_ns();
     cl_mem buffers[SORT_OPERANDS] = {NULL};
-    cl_event wait[2], done;
-    tsr_status st = pipeline_send(x->pairs, &low, 0, &buffers[0], &wait[0], err);
+    cl_event sent;
+    tsr_status st = pipeline_send(x->pairs, &low, 0, &buffers[0], &sent, err);
 
-    st = st ? st : pipeline_send(x->pairs, &high, low.bytes, &buffers[0], &wait[0], err);
-    c->report->to_device_bytes += low.bytes + high.bytes;
-    c->report->to_device_ns += clock_ns() - start;
-    wait[1] = c->last;
-    st = st ? st : dispatch_select(c->session, &p, c->run, c->selection, err);
+    st = st ? st : pipeline_send(x->pairs, &high, low.bytes, &buffers[0], &sent, err);
+    c->pieces.report->to_device_bytes += low.bytes + high.bytes;
+    c->pieces.report->to_device_ns += clock_ns() - start;
     if (!st)
-        st = sort_enqueue(c, &p, buffers, &(call_ends){.n_wait = c->last ? 2 : 1, .wait = wait},
-                          &done, err);
+        st = pieces_enqueue(&c->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clRetainEvent(done);
-    pipeline_worked(x->pairs, done);
-    c->report->chunks++;
+    clRetainEvent(c->pieces.last);
+    pipeline_worked(x->pairs, c->pieces.last);
+    c->pieces.report->chunks++;
     st = fetch_before(x, err);
     x->before = (pair){a, b, buffers[0]};
     return st;
@@ -126,9 +123,9 @@ static tsr_status prepare(exchange *x, tsr_error *err)
     const size_t rest = x->call->whole->n % x->chunk * x->call->element[SORT_KEYS];
     const problem whole = pair_problem(x, 2 * chunk_bytes(x));
     const problem last = pair_problem(x, chunk_bytes(x) + rest);
-    tsr_status st = sort_prepare(x->call, &whole, err);
+    tsr_status st = pieces_prepare(&x->call->pieces, &whole, err);
 
-    return st || !rest ? st : sort_prepare(x->call, &last, err);
+    return st || !rest ? st : pieces_prepare(&x->call->pieces, &last, err);
 }
 
 tsr_status sort_exchange_run(sort_call *c, size_t keys, tsr_error *err)
@@ -137,10 +134,10 @@ tsr_status sort_exchange_run(sort_call *c, size_t keys, tsr_error *err)
     exchange x = {.call = c, .keys = c->array[SORT_KEYS], .chunk = keys};
     tsr_status st = prepare(&x, err);
 
-    st = st ? st : pipeline_open(c->session, PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
+    st = st ? st : pipeline_open(c->pieces.session, PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
     for (size_t r = 0; r < sort_rows(c->whole) && !st; r++, x.keys += row)
         st = run_row(&x, err);
-    st = st ? st : sort_outcome(c, err);
+    st = st ? st : pieces_outcome(&c->pieces, err);
     pipeline_close(x.pairs);
     return st;
 }

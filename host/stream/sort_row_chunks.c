@@ -36,10 +36,10 @@ static tsr_status fetch_before(row_chunks *r, tsr_error *err)
         if (!r->operand[i])
             continue;
         to = operand_rows(c, i, r->before.at, r->before.rows);
-        c->report->from_device_bytes += to.bytes;
+        c->pieces.report->from_device_bytes += to.bytes;
         st = pipeline_fetch(r->operand[i], r->before.slot[i], 0, &to, err);
     }
-    c->report->from_device_ns += clock_ns() - start;
+    c->pieces.report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -60,12 +60,12 @@ static tsr_status send(row_chunks *r, sorted *s, cl_event wait[SORT_OPERANDS], c
         from = operand_rows(c, i, s->at, s->rows);
         if (i == SORT_INDEX)
             from.count = 0;
-        c->report->to_device_bytes += from.count * from.bytes;
+        c->pieces.report->to_device_bytes += from.count * from.bytes;
         st = pipeline_send(r->operand[i], &from, 0, &s->slot[i], &sent, err);
         if (sent)
             wait[(*n_wait)++] = sent;
     }
-    c->report->to_device_ns += clock_ns() - start;
+    c->pieces.report->to_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -75,22 +75,19 @@ static tsr_status run_chunk(row_chunks *r, size_t at, size_t rows, tsr_error *er
     sort_call *c = r->call;
     const problem p = sort_piece(c->whole, rows, c->whole->n);
     sorted now = {.at = at, .rows = rows};
-    cl_event wait[SORT_OPERANDS + 1], done;
+    cl_event wait[SORT_OPERANDS];
     cl_uint n_wait = 0;
     tsr_status st = send(r, &now, wait, &n_wait, err);
 
-    if (c->last)
-        wait[n_wait++] = c->last;
-    st = st ? st : dispatch_select(c->session, &p, c->run, c->selection, err);
     if (!st)
-        st =
-            sort_enqueue(c, &p, now.slot, &(call_ends){.n_wait = n_wait, .wait = wait}, &done, err);
+        st = pieces_enqueue(&c->pieces, &p, now.slot, &(call_ends){.n_wait = n_wait, .wait = wait},
+                            err);
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++)
         if (r->operand[i]) {
-            clRetainEvent(done);
-            pipeline_worked(r->operand[i], done);
+            clRetainEvent(c->pieces.last);
+            pipeline_worked(r->operand[i], c->pieces.last);
         }
-    c->report->chunks++;
+    c->pieces.report->chunks++;
     st = st ? st : fetch_before(r, err);
     r->before = now;
     return st;
@@ -101,16 +98,16 @@ static tsr_status open(row_chunks *r, size_t rows, tsr_error *err)
     sort_call *c = r->call;
     const size_t rest = sort_rows(c->whole) % rows;
     problem p = sort_piece(c->whole, rows, c->whole->n);
-    tsr_status st = sort_prepare(c, &p, err);
+    tsr_status st = pieces_prepare(&c->pieces, &p, err);
 
     if (!st && rest) {
         p = sort_piece(c->whole, rest, c->whole->n);
-        st = sort_prepare(c, &p, err);
+        st = pieces_prepare(&c->pieces, &p, err);
     }
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++)
         if (c->array[i])
-            st = pipeline_open(c->session, PIPELINE_SLOTS, rows * c->whole->n * c->element[i],
-                               &r->operand[i], err);
+            st = pipeline_open(c->pieces.session, PIPELINE_SLOTS,
+                               rows * c->whole->n * c->element[i], &r->operand[i], err);
     return st;
 }
 
@@ -124,7 +121,7 @@ tsr_status sort_rows_run(sort_call *c, size_t rows, tsr_error *err)
         st = run_chunk(&r, at, size_min(rows, all - at), err);
     st = st ? st : fetch_before(&r, err);
     st = st ? st : pipeline_wait(r.operand[SORT_KEYS], err);
-    st = st ? st : sort_outcome(c, err);
+    st = st ? st : pieces_outcome(&c->pieces, err);
     for (size_t i = 0; i < SORT_OPERANDS; i++)
         pipeline_close(r.operand[i]);
     return st;
