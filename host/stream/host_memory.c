@@ -9,6 +9,7 @@
 #include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
+#include "stream/matmul_batches.h"
 #include "stream/matmul_slabs.h"
 #include "stream/matmul_tiles.h"
 #include "stream/matvec_panels.h"
@@ -287,6 +288,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
 /* How a call is streamed, if it is; the one of its operation. */
 typedef struct streaming {
     size_t rows;        /* of a matvec's panel */
+    size_t group;       /* of the products of a batch */
     matmul_tiles tiles; /* of a product that the device does not hold, ... */
     matmul_slabs slabs; /* ... and of one that it does */
     sort_chunks chunks;
@@ -294,7 +296,8 @@ typedef struct streaming {
 
 static bool streams(const streaming *how)
 {
-    return how->rows || how->tiles.m || how->slabs.strip || how->chunks.way != SORT_AT_ONCE;
+    return how->rows || how->group || how->tiles.m || how->slabs.strip ||
+           how->chunks.way != SORT_AT_ONCE;
 }
 
 static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err)
@@ -306,7 +309,8 @@ static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err
     if (c->problem->op == &operation_matvec)
         return matvec_panel_rows(c->session, c->problem, &out->rows, err);
     if (c->problem->op == &operation_matmul) {
-        st = matmul_tiles_choose(c->session, &c->normal, &out->tiles, err);
+        st = matmul_batches_choose(c->session, &c->normal, &out->group, err);
+        st = st ? st : matmul_tiles_choose(c->session, &c->normal, &out->tiles, err);
         if (!st && !out->tiles.m)
             matmul_slabs_choose(c->session, &c->normal, &out->slabs);
         return st;
@@ -325,6 +329,9 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
     if (c->problem->op == &operation_matvec)
         st = matvec_panels_run(c->session, c->problem, how->rows, operands, run, &c->selection,
                                &c->report, err);
+    else if (how->group)
+        st = matmul_batches_run(c->session, &c->normal, how->group, arrays, run, &c->selection,
+                                c->reports, &c->report, err);
     else if (how->slabs.strip)
         st = matmul_slabs_run(c->session, &c->normal, &how->slabs, arrays, run, &c->selection,
                               c->reports, &c->report, err);

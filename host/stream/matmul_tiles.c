@@ -73,16 +73,9 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
     size_t low = 1, high = q->m, least = 0;
 
     *out = (matmul_tiles){0};
-    if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || whole_fits(p, &limit))
+    if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || q->batch > 1 ||
+        whole_fits(p, &limit))
         return TSR_OK;
-    if (q->batch > 1 && !s->host_calls_memory)
-        return TSR_OK; /* what the device does not hold is refused as it is in one piece */
-    if (q->batch > 1)
-        return tsr_fail(
-            err, TSR_EOVERFLOW, 0,
-            "matmul: a batch of %zu is not streamed, and its matrices are more than the "
-            "%zu bytes that are allowed",
-            q->batch, limit.all);
     if (!fits(q, 1, 1, &limit)) {
         bytes_of(q, 1, 1, &least);
         return tsr_fail(err, TSR_EOVERFLOW, 0,
