@@ -27,15 +27,17 @@ typedef struct tsr_session_options {
     int no_cache;           /* nonzero: neither read nor write the binary cache */
     int copies;             /* nonzero: calls on host memory copy their arrays to buffers even where
                                device and host share memory */
-    size_t device_memory;   /* most bytes of device memory that matmul and matvec on host memory use
-                               for what they stream through it, vectors included; 0: what the device
-                               has.  Workspaces come on top */
+    size_t device_memory;   /* most bytes of device memory that calls on host memory use for what
+                               they stream through it; 0: what the device has.  Workspaces come on
+                               top.  Where it is told, matmul and sort stream what would be too
+                               short for that, to try it */
     int profile;            /* nonzero: the session's queue records device times */
 } tsr_session_options;
 
 /**
  * Open a session with a context and an in-order queue of its own, and a second one once a sort
- * runs parts side by side.
+ * runs parts side by side.  Once a call streams, two more queues for copies, 16 MiB of pinned
+ * memory and three buffers of up to 64 MiB are kept until the session is closed.
  *
  * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
  * @param options  NULL for the defaults.
