@@ -89,7 +89,8 @@ tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const sele
 {
     const tsr_sort_problem *q = &p->sort;
     const device_facts *d = session_facts(s);
-    const size_t most = (size_t)d->global_memory, told = s->host_calls_memory;
+    /* Workspaces and others use the device too. */
+    const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
     const room limit = {told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
     const size_t rows = sort_rows(q), entries = rows * q->n;
     const bool holds = fits(q, rows, 1, &limit);
@@ -104,7 +105,8 @@ tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const sele
             out->way = SORT_ARRIVING;
         return TSR_OK;
     }
-    if (holds && !large)
+    /* Few rows, of which not one fits in each slot, but all at once. */
+    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, &limit)))
         return TSR_OK;
     if (rows > 1)
         st = choose_rows(q, &limit, out, err);
