@@ -241,7 +241,8 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Run once and keep the times: those of the fastest run, with the first one's build. */
-static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *err)
+static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, uint64_t *wall_ns,
+                           tsr_error *err)
 {
     const tsr_run wanted = {
         .variant = w->o->value[OPTION_KERNEL], .set = w->o->set, .set_count = w->o->set_count};
@@ -255,6 +256,7 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
     if (st)
         return st;
     *device_ns = now.device_ns;
+    *wall_ns = now.wall_ns;
     if (i == 0) {
         *fastest = now;
     } else if (now.device_ns < fastest->device_ns) {
@@ -265,24 +267,32 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
     return TSR_OK;
 }
 
+static uint64_t median_of(uint64_t *ns, size_t count)
+{
+    qsort(ns, count, sizeof *ns, compare_times);
+    return ns[count / 2];
+}
+
 static tsr_status run_all(work *w, tsr_error *err)
 {
-    uint64_t *device_ns = calloc(w->o->repeat, sizeof *device_ns);
+    const size_t count = w->o->repeat;
+    uint64_t *times = calloc(count, 2 * sizeof *times);
+    uint64_t *device_ns = times, *wall_ns = times + count;
     tsr_status st = TSR_OK;
 
-    if (!device_ns)
+    if (!times)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
-    for (size_t i = 0; !st && i < w->o->repeat; i++) {
+    for (size_t i = 0; !st && i < count; i++) {
         if (i)
             restore_operands(w);
-        st = run_once(w, i, &device_ns[i], err);
+        st = run_once(w, i, &device_ns[i], &wall_ns[i], err);
     }
     if (!st) {
-        qsort(device_ns, w->o->repeat, sizeof *device_ns, compare_times);
-        w->report.median_ns = device_ns[w->o->repeat / 2];
-        w->report.count = w->o->repeat;
+        w->report.median_ns = median_of(device_ns, count);
+        w->report.median_wall_ns = median_of(wall_ns, count);
+        w->report.count = count;
     }
-    free(device_ns);
+    free(times);
     return st;
 }
 

@@ -463,6 +463,7 @@ class OnHost(Case):
         self.assertEqual(d["times"]["runs"], 2)
         self.assertGreater(d["times"]["wall_ns"], 0)
         self.assertGreaterEqual(d["times"]["median_device_ns"], d["times"]["device_ns"])
+        self.assertGreaterEqual(d["times"]["median_wall_ns"], d["times"]["median_device_ns"])
         self.assertEqual(set(d["device"]), {"id", "name", "platform", "driver"})
         self.assertEqual(d["bytes"]["compulsory"], 4 * (40 + 5 + 8))
         self.assertEqual(d["bytes"]["shared"], self.shares())
