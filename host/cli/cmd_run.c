@@ -28,6 +28,7 @@ typedef struct work {
     const operation *op;
     operands x;
     void *before[OPERANDS_MAX]; /* operands as they were; NULL where nothing needs that */
+    void *pinned[OPERANDS_MAX]; /* where the device works on them, where --pinned says so */
     output *output[OUTPUTS_MAX];
     choice choice;
     tsr_session *session;
@@ -200,11 +201,41 @@ static tsr_status keep_operands(work *w, tsr_error *err)
     return TSR_OK;
 }
 
+/* Operands in pinned memory, which the session frees. */
+static tsr_status pin_operands(work *w, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < w->x.count && w->o->pinned && !st; i++) {
+        const size_t bytes = w->x.operand[i].bytes;
+
+        if (bytes)
+            st = tsr_pinned_alloc(w->session, bytes, &w->pinned[i], err);
+        if (bytes && !st)
+            memcpy(w->pinned[i], w->x.array[i].data, bytes);
+    }
+    return st;
+}
+
+/* Results go back to the arrays that files are made of. */
+static void unpin_operands(work *w)
+{
+    for (size_t i = 0; i < w->x.count; i++)
+        if (w->pinned[i])
+            memcpy(w->x.array[i].data, w->pinned[i], w->x.operand[i].bytes);
+}
+
+/* Where a run works on an operand. */
+static void *operand_data(const work *w, size_t i)
+{
+    return w->pinned[i] ? w->pinned[i] : w->x.array[i].data;
+}
+
 static void restore_operands(work *w)
 {
     for (size_t i = 0; i < w->x.count; i++) {
         if (w->before[i] && (w->x.operand[i].access & ACCESS_WRITE))
-            memcpy(w->x.array[i].data, w->before[i], w->x.operand[i].bytes);
+            memcpy(operand_data(w, i), w->before[i], w->x.operand[i].bytes);
     }
 }
 
@@ -216,7 +247,8 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Run once and keep the times: those of the fastest run, with the first one's build. */
-static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *err)
+static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, uint64_t *wall_ns,
+                           tsr_error *err)
 {
     const tsr_run wanted = {
         .variant = w->o->value[OPTION_KERNEL], .set = w->o->set, .set_count = w->o->set_count};
@@ -225,11 +257,12 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
     tsr_status st;
 
     for (size_t k = 0; k < w->x.count; k++)
-        data[k] = w->x.array[k].data;
+        data[k] = operand_data(w, k);
     st = host_memory_run(w->session, &w->x.problem, data, &wanted, &now, err);
     if (st)
         return st;
     *device_ns = now.device_ns;
+    *wall_ns = now.wall_ns;
     if (i == 0) {
         *fastest = now;
     } else if (now.device_ns < fastest->device_ns) {
@@ -240,24 +273,32 @@ static tsr_status run_once(work *w, size_t i, uint64_t *device_ns, tsr_error *er
     return TSR_OK;
 }
 
+static uint64_t median_of(uint64_t *ns, size_t count)
+{
+    qsort(ns, count, sizeof *ns, compare_times);
+    return ns[count / 2];
+}
+
 static tsr_status run_all(work *w, tsr_error *err)
 {
-    uint64_t *device_ns = calloc(w->o->repeat, sizeof *device_ns);
+    const size_t count = w->o->repeat;
+    uint64_t *times = calloc(count, 2 * sizeof *times);
+    uint64_t *device_ns = times, *wall_ns = times + count;
     tsr_status st = TSR_OK;
 
-    if (!device_ns)
+    if (!times)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
-    for (size_t i = 0; !st && i < w->o->repeat; i++) {
+    for (size_t i = 0; !st && i < count; i++) {
         if (i)
             restore_operands(w);
-        st = run_once(w, i, &device_ns[i], err);
+        st = run_once(w, i, &device_ns[i], &wall_ns[i], err);
     }
     if (!st) {
-        qsort(device_ns, w->o->repeat, sizeof *device_ns, compare_times);
-        w->report.median_ns = device_ns[w->o->repeat / 2];
-        w->report.count = w->o->repeat;
+        w->report.median_ns = median_of(device_ns, count);
+        w->report.median_wall_ns = median_of(wall_ns, count);
+        w->report.count = count;
     }
-    free(device_ns);
+    free(times);
     return st;
 }
 
@@ -305,6 +346,7 @@ static tsr_status prepare(work *w, tsr_error *err)
     st = st ? st : open_outputs(w, err);
     st = st ? st : keep_operands(w, err);
     st = st ? st : choice_open(w->choice.device[0], w->o, &w->session, err);
+    st = st ? st : pin_operands(w, err);
     if (!st)
         tuning_warn(w->session, &w->x.problem, w->o, &warned);
     text_free(&warned);
@@ -376,6 +418,8 @@ int cmd_run(const options *o)
     int status = EXIT_DONE;
 
     st = st ? st : run_all(&w, &err);
+    if (!st)
+        unpin_operands(&w);
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);
     if (!st)

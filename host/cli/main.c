@@ -20,10 +20,10 @@
 #define TAKES_RUN                                                                                  \
     (OPTION(OPTION_OUTPUT) | OPTION(OPTION_AS) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |   \
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_COPY) |                        \
-     OPTION(OPTION_VERIFY) | OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
+     OPTION(OPTION_DEVICE_MEMORY) | OPTION(OPTION_PINNED) | OPTION(OPTION_VERIFY) |                \
+     OPTION(OPTION_REPEAT) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 #define TAKES_SCALARS                                                                              \
-    (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION) |  \
-     OPTION(OPTION_DEVICE_MEMORY))
+    (OPTION(OPTION_ALPHA) | OPTION(OPTION_BETA) | OPTION(OPTION_ADD) | OPTION(OPTION_PRECISION))
 #define TAKES_PROBLEM                                                                              \
     (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_OUT_TYPE) | OPTION(OPTION_BATCH) |  \
      OPTION(OPTION_PRECISION) | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |                  \
@@ -60,6 +60,8 @@ typedef struct command {
 #define DEFAULTS_RUN                                                                               \
     DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING                                  \
         "--as        the type of the files\n"                                                      \
+        "--device-memory  what the device has\n"                                                   \
+        "--pinned    off\n"                                                                        \
         "--repeat    1\n"
 #define DEFAULTS_SCALED                                                                            \
     DEFAULTS_RUN                                                                                   \

@@ -297,7 +297,7 @@ static const option_spec specs[OPTION_COUNT] = {
                      "copy operands to buffers even where the device shares the host's memory",
                      NULL, NULL},
     [OPTION_DEVICE_MEMORY] = {"device-memory", 0, "BYTES",
-                              "stream matrices through so much of the device's memory at most: "
+                              "stream operands through so much of the device's memory at most: "
                               "64M, 2G; with --copy where "
                               "the device shares the host's memory",
                               parse_device_memory, "a number of bytes above 0, such as 64M or 2G"},
@@ -323,7 +323,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CHUNKS] = {"chunks", 0, "N[,N]...", "overlap: the array in so many chunks",
                        parse_chunks,
                        "a list of different whole numbers from 1 to 4096, 16 at most"},
-    [OPTION_PINNED] = {"pinned", 0, "on|off", "overlap: only pinned host memory, or only pageable",
+    [OPTION_PINNED] = {"pinned", 0, "on|off",
+                       "operands in pinned host memory, or pageable; overlap: only that",
                        parse_pinned, "on or off"},
     [OPTION_ROUNDS] = {"rounds", 0, "N", "overlap: multiply-adds of each word in the kernel",
                        parse_rounds, "a whole number from 1 to 2^20"},

@@ -132,11 +132,12 @@ static json_t *times_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "build_ns", json_count(t->build_ns),
-                     "to_device_ns", json_count(t->to_device_ns), "device_ns",
-                     json_count(t->device_ns), "from_device_ns", json_count(t->from_device_ns),
-                     "wall_ns", json_count(t->wall_ns), "median_device_ns",
-                     json_count(r->median_ns), "runs", json_count(r->count));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "build_ns",
+                     json_count(t->build_ns), "to_device_ns", json_count(t->to_device_ns),
+                     "device_ns", json_count(t->device_ns), "from_device_ns",
+                     json_count(t->from_device_ns), "wall_ns", json_count(t->wall_ns),
+                     "median_device_ns", json_count(r->median_ns), "median_wall_ns",
+                     json_count(r->median_wall_ns), "runs", json_count(r->count));
 }
 
 static json_t *bytes_json(const run_report *r)

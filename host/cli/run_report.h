@@ -16,6 +16,7 @@ typedef struct run_report {
     const tsr_device *device;
     tsr_report fastest; /* of `count` runs; its build fields are those of the first */
     uint64_t median_ns; /* of the runs' device times */
+    uint64_t median_wall_ns;
     size_t count;
     bool verified;
     verdict verdict; /* where verified */

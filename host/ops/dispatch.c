@@ -186,13 +186,16 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     return st;
 }
 
+/* As variant.step. */
+typedef bool (*step_function)(const job *j, size_t i, step *out);
+
 /* The kernels that the steps of a job launch, each once, after a space. */
-static void list_kernels(const variant *v, const job *j, text *out)
+static void list_kernels(const variant *v, const job *j, step_function step_at, text *out)
 {
     bool listed[ENTRIES_MAX] = {false};
     step st;
 
-    for (size_t i = 0; v->step(j, i, &st); i++) {
+    for (size_t i = 0; step_at(j, i, &st); i++) {
         if (st.kind != STEP_LAUNCH || listed[st.entry])
             continue;
         listed[st.entry] = true;
@@ -200,21 +203,16 @@ static void list_kernels(const variant *v, const job *j, text *out)
     }
 }
 
-tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
-                          tsr_report *report, tsr_error *err)
+static tsr_status build(tsr_session *s, const problem *p, const selection *sel,
+                        step_function step_at, program **out, tsr_report *report, tsr_error *err)
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
-    const prepared *kept = prepared_recall(s, p, sel);
     program *before = s->programs;
     text options = {0}, runs = {0};
     tsr_status st;
 
-    if (kept) {
-        *out = kept->program;
-        return TSR_OK;
-    }
     variant_options(sel->variant, &j, &options);
-    list_kernels(sel->variant, &j, &runs);
+    list_kernels(sel->variant, &j, step_at, &runs);
     if (options.failed || runs.failed)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", sel->variant->name);
     else
@@ -228,6 +226,18 @@ tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel
     return st;
 }
 
+tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
+                          tsr_report *report, tsr_error *err)
+{
+    const prepared *kept = prepared_recall(s, p, sel);
+
+    if (kept) {
+        *out = kept->program;
+        return TSR_OK;
+    }
+    return build(s, p, sel, sel->variant->step, out, report, err);
+}
+
 /* The objects that the commands of one call refer to. */
 typedef struct binding {
     tsr_session *session;
@@ -237,6 +247,7 @@ typedef struct binding {
     cl_mem workspace; /* NULL where none is needed */
     program *program;
     const job *job;
+    step_function step_at;
     const prepared *kept; /* NULL: the steps are worked out one by one */
 } binding;
 
@@ -244,7 +255,7 @@ typedef struct binding {
 static bool step_of(const binding *b, size_t i, step *out)
 {
     if (!b->kept)
-        return b->selection->variant->step(b->job, i, out);
+        return b->step_at(b->job, i, out);
     if (i < b->kept->count)
         *out = b->kept->steps[i];
     return i < b->kept->count;
@@ -419,6 +430,21 @@ static tsr_status queue_of(const binding *b, const step *st, sides *state, cl_co
     return status;
 }
 
+/* A command, and who brings what it works on. */
+static tsr_status enqueue_arriving(const step *st, const binding *b, cl_command_queue queue,
+                                   cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                   tsr_error *err)
+{
+    const arrivals *a = b->ends->arrivals;
+    tsr_status status = a ? a->before(a->with, st, queue, err) : TSR_OK;
+
+    if (!status)
+        status = enqueue_step(st, b, queue, n_wait, wait, done, err);
+    if (!status && a)
+        status = a->after(a->with, st, queue, err);
+    return status;
+}
+
 /* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
  * event, which costs time: the first and the last where they are wanted, every one where each is,
  * and on an out-of-order queue. */
@@ -452,7 +478,7 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
 
         st = queue_of(b, &now, &state, &queue, err);
         if (st == TSR_OK)
-            st = enqueue_step(
+            st = enqueue_arriving(
                 &now, b, queue,
                 is_first       ? n_wait
                 : out_of_order ? 1
@@ -535,6 +561,10 @@ static tsr_status bind_program(const problem *p, binding *b, size_t *bytes, tsr_
     const variant *v = b->selection->variant;
     tsr_status st;
 
+    if (b->ends->arrivals) {
+        *bytes = v->workspace ? v->workspace(b->job) : 0;
+        return build(b->session, p, b->selection, b->step_at, &b->program, b->ends->report, err);
+    }
     b->kept = prepared_recall(b->session, p, b->selection);
     if (!b->kept) {
         st = dispatch_build(b->session, p, b->selection, &b->program, b->ends->report, err);
@@ -556,7 +586,12 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
 {
     const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
     const variant *v = sel->variant;
-    binding b = {.session = s, .selection = sel, .operands = operands, .ends = ends, .job = &j};
+    binding b = {.session = s,
+                 .selection = sel,
+                 .operands = operands,
+                 .ends = ends,
+                 .job = &j,
+                 .step_at = ends->arrivals ? v->arriving_step : v->step};
     size_t bytes = 0, commands = 0;
     chain events = {0};
     tsr_status st;
@@ -571,7 +606,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
-    else if (commands) { /* the operands are the caller's again after a failure */
+    else if (commands || ends->arrivals) { /* the operands are the caller's again */
         clFinish(s->queue);
         if (s->side)
             clFinish(s->side);

@@ -21,6 +21,16 @@ typedef struct selection {
     char chosen[160]; /* the same for people, with particulars */
 } selection;
 
+/** Who brings what a call works on while its commands are enqueued, in the order of
+ *  variant.arriving_step.  Either ends the call with its error; its commands are then finished. */
+typedef struct arrivals {
+    void *with; /* the first argument of both */
+    /** Before a command: enqueue in `queue` what it has to wait for. */
+    tsr_status (*before)(void *with, const step *st, cl_command_queue queue, tsr_error *err);
+    /** Once it is enqueued there. */
+    tsr_status (*after)(void *with, const step *st, cl_command_queue queue, tsr_error *err);
+} arrivals;
+
 /** What one call waits for, and what it tells; all may be 0. */
 typedef struct call_ends {
     cl_uint n_wait;
@@ -30,8 +40,9 @@ typedef struct call_ends {
     cl_event *each;       /* receives the events of up to each_room commands, in order; the caller,
                              who comes with NULLs, releases those that are none, also on failure */
     size_t each_room;
-    cl_mem strict_tiles; /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
-    tsr_report *report;  /* receives what the call took, but for times and names */
+    cl_mem strict_tiles;      /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
+    const arrivals *arrivals; /* of a variant with arriving_step; NULL: all is there */
+    tsr_report *report;       /* receives what the call took, but for times and names */
 } call_ends;
 
 /**

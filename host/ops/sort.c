@@ -469,6 +469,7 @@ static const variant variants[] = {
         .unsuited = sort_fused_unsuited,
         .workspace = sort_values_workspace,
         .step = sort_fused_step,
+        .arriving_step = sort_fused_arriving,
     },
     {
         .name = "fused-passes-warp",
@@ -485,6 +486,7 @@ static const variant variants[] = {
         .unsuited = sort_fused_unsuited_warp,
         .workspace = sort_values_workspace,
         .step = sort_fused_step_warp,
+        .arriving_step = sort_fused_arriving_warp,
     },
     {
         .name = "fused-passes-shfl",
@@ -501,6 +503,7 @@ static const variant variants[] = {
         .unsuited = sort_fused_unsuited_warp,
         .workspace = sort_values_workspace,
         .step = sort_fused_step_warp,
+        .arriving_step = sort_fused_arriving_warp,
     },
     {
         .name = "item-vectors",

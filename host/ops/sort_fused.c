@@ -264,6 +264,9 @@ static void launch(const range *r, unsigned entry, size_t groups, size_t local, 
     step_u32(r->out, argument);
     sort_step_moves(r->out, s, end - r->first, read + written);
     r->out->lane = r->lane;
+    r->out->first = r->first;
+    r->out->end = end;
+    r->out->settles = leaves_keys;
 }
 
 /* Whether it is the turn of the next command. */
@@ -303,28 +306,39 @@ static bool begins_long(const fused_plan *s, uint32_t strides)
     return strides > s->keys_shift && (strides <= s->stages || strides > 2 * s->keys_shift);
 }
 
-/* The commands of a stage: true once the wanted one is out. */
-static bool stage_step(range *r, uint32_t stage, bool last)
+/* The next pass of a stage of which strides below 2^*top are left: true where it is the wanted
+ * command. */
+static bool pass_step(range *r, uint32_t stage, uint32_t *top, size_t end)
 {
     const fused_plan *s = r->plan;
-    const size_t end = stage_end(r, stage);
-    uint32_t top = stage; /* strides below 2^top are left */
+    const bool flip = *top == stage, is_long = begins_long(s, *top - s->tile_shift);
 
-    while (top > s->tile_shift) {
-        const bool is_long = begins_long(s, top - s->tile_shift);
-        const uint32_t shift = top - (is_long ? s->stages : s->keys_shift);
+    *top -= is_long ? s->stages : s->keys_shift;
+    if (!is_next(r))
+        return false;
+    launch_pass(r, flip, is_long, *top, end);
+    return true;
+}
 
-        if (is_next(r)) {
-            launch_pass(r, top == stage, is_long, shift, end);
+/* What is left of a stage: strides below 2^top. */
+static bool rest_step(range *r, uint32_t stage, uint32_t top, size_t end, bool last)
+{
+    const fused_plan *s = r->plan;
+
+    while (top > s->tile_shift)
+        if (pass_step(r, stage, &top, end))
             return true;
-        }
-        top = shift;
-    }
     if (!is_next(r))
         return false;
     launch(r, FUSED_MERGE, size_div_up(end - r->first, (size_t)1 << s->tile_shift), s->group, end,
            last);
     return true;
+}
+
+/* The commands of a stage: true once the wanted one is out. */
+static bool stage_step(range *r, uint32_t stage, bool last)
+{
+    return rest_step(r, stage, stage, stage_end(r, stage), last);
 }
 
 /* Stages from `stage` up to the first that sorts the range, or `most`. */
@@ -412,6 +426,130 @@ static bool plan_step(const job *j, bool warp, size_t i, step *out)
     return chunks_step(&r, chunk, param(j->params, "QUEUES")) ||
            stages_step(&r, s.chunk_shift + 1, UINT32_MAX, true);
 }
+
+/* ---- as keys arrive ------------------------------------------------------------------------ */
+
+/* So many chunks at least: the last one's sort, and what is merged behind it, is what the copies in
+ * do not hide.  And parts that the last stage leaves one by one: the last one's copy out is what
+ * the others do not hide. */
+enum { ARRIVING_CHUNKS = 8, LEAVING_PARTS = 8 };
+
+/* The largest power of two that makes as many chunks, as far as the cache holds two of them: a
+ * chunk's launches cost the same however short it is. */
+static uint32_t arriving_shift(const job *j, const fused_plan *s)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const uint32_t most = size_log2_up(CHUNK_BYTES / sort_held_bytes(p));
+    const uint32_t shift = size_log2_up(p->n / ARRIVING_CHUNKS + 1);
+    const uint32_t wanted = param(j->params, "CHUNK");
+
+    return (uint32_t)size_max(wanted ? wanted : size_min(shift ? shift - 1 : 0, most),
+                              s->sort_shift);
+}
+
+/* The last stage: after its first pass blocks have nothing more to do with each other, and go
+ * through what is left one part after another. */
+static bool leaving_step(range *r, uint32_t stage)
+{
+    const size_t n = r->end - r->first;
+    uint32_t top = stage;
+    size_t part;
+
+    if (pass_step(r, stage, &top, r->end))
+        return true;
+    part = size_round_up(size_div_up(n, LEAVING_PARTS),
+                         (size_t)1 << size_max(top, r->plan->tile_shift));
+    for (size_t at = r->first; at < r->end; at += part) {
+        range one = *r;
+
+        one.first = at;
+        one.end = size_min(at + part, r->end);
+        if (rest_step(&one, stage, top, one.end, true))
+            return true;
+        r->left = one.left;
+    }
+    return false;
+}
+
+/* What chunk c, of 2^shift keys, makes whole: blocks of two of them, of four, and so on; the last
+ * chunk all blocks that it is in the upper half of. */
+static bool merges_step(range *r, size_t c, uint32_t shift)
+{
+    const size_t n = r->job->problem->sort.n, chunk = (size_t)1 << shift;
+    const bool last = n - c * chunk <= chunk;
+    const uint32_t top = size_log2_up(n);
+
+    for (uint32_t stage = shift + 1; stage <= top; stage++) {
+        const size_t block = (size_t)1 << (stage - shift), at = c % block;
+        range one = *r;
+
+        if (!last && at != block - 1)
+            return false;
+        if (at < block / 2)
+            continue;
+        one.first = (c - at) * chunk;
+        one.end = size_min(one.first + block * chunk, n);
+        if (stage == top ? leaving_step(&one, stage) : stage_step(&one, stage, false))
+            return true;
+        r->left = one.left;
+    }
+    return false;
+}
+
+/* Chunk by chunk, in turn in each lane, and merged with those before as soon as can be: what is
+ * left when the last one arrives is its own sort and one merge of each size. */
+static bool arriving_keys_step(const job *j, bool warp, size_t i, step *out)
+{
+    const size_t n = j->problem->sort.n;
+    const fused_plan s = sort_fused_plan(j, warp);
+    const uint32_t shift = arriving_shift(j, &s), queues = param(j->params, "QUEUES");
+    const size_t chunk = (size_t)1 << shift;
+    range r = {.job = j, .plan = &s, .end = n, .left = i, .out = out};
+    size_t commands;
+
+    if (sort_is_done(&j->problem->sort))
+        return false;
+    if (n <= chunk)
+        return range_step(&r, UINT32_MAX, true);
+    commands = range_commands(&r, chunk);
+    for (size_t c = 0; c * chunk < n; c++) {
+        range one = r;
+
+        one.first = c * chunk;
+        one.end = size_min(one.first + chunk, n);
+        one.lane = queues > 1 ? 1 + c % queues : 0;
+        if (one.end - one.first == chunk && one.left >= commands)
+            one.left -= commands;
+        else if (range_step(&one, UINT32_MAX, false))
+            return true;
+        r.left = one.left;
+        if (merges_step(&r, c, shift))
+            return true;
+    }
+    return false;
+}
+
+static bool arriving_keys(const job *j, size_t i, step *out)
+{
+    return arriving_keys_step(j, false, i, out);
+}
+
+static bool arriving_keys_warp(const job *j, size_t i, step *out)
+{
+    return arriving_keys_step(j, true, i, out);
+}
+
+bool sort_fused_arriving(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, arriving_keys, FUSED_KEEP, out);
+}
+
+bool sort_fused_arriving_warp(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, arriving_keys_warp, FUSED_KEEP, out);
+}
+
+/* ---- all at once --------------------------------------------------------------------------- */
 
 static bool keys_step(const job *j, size_t i, step *out)
 {

@@ -50,6 +50,8 @@ const char *sort_fused_unsuited(const job *j, text *reason);
 const char *sort_fused_unsuited_warp(const job *j, text *reason);
 bool sort_fused_step(const job *j, size_t i, step *out);
 bool sort_fused_step_warp(const job *j, size_t i, step *out);
+bool sort_fused_arriving(const job *j, size_t i, step *out);
+bool sort_fused_arriving_warp(const job *j, size_t i, step *out);
 
 /* ---- short rows: cl/sort_rows_held.cl ---------------------------------------------------- */
 

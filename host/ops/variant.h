@@ -108,6 +108,9 @@ typedef struct step {
     size_t global[3]; /* work-items, a multiple of local */
     size_t local[3];
     double bytes; /* of global memory that it reads and writes by its design; 0: it is not told */
+    /* Of variant.arriving_step: */
+    size_t first, end; /* positions that it works on, all of them where end is 0 */
+    bool settles;      /* what stands there then is the result */
     unsigned n_args;
     step_arg arg[STEP_ARGS_MAX];
     /* STEP_FILL: */
@@ -162,6 +165,10 @@ struct variant {
     /** Fill *out with command i, in order; false once there are no more.  The commands run one
      *  after another, each seeing what the ones before wrote, but for lanes (step.lane). */
     bool (*step)(const job *j, size_t i, step *out);
+
+    /** As `step`, in an order for what arrives from the front meanwhile: what can be done with the
+     *  first of it comes first, and each command tells what it works on.  NULL: there is none. */
+    bool (*arriving_step)(const job *j, size_t i, step *out);
 
     /** On the host, in place of all the above but `unsuited`: operands as in operation.operands,
      *  each pointer at the start of its array (offsets are the function's). */

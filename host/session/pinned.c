@@ -1,6 +1,14 @@
 #include "session/pinned.h"
 
+#include <stdint.h>
+#include <stdlib.h>
+
 #include "base/fail.h"
+
+struct pinned_block {
+    pinned memory;
+    pinned_block *next;
+};
 
 tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err)
 {
@@ -31,4 +39,67 @@ void pinned_drop(tsr_session *s, pinned *p)
     clFinish(s->queue);
     clReleaseMemObject(p->buffer);
     *p = (pinned){0};
+}
+
+/* ---- the caller's ------------------------------------------------------------------------ */
+
+tsr_status tsr_pinned_alloc(tsr_session *s, size_t bytes, void **out, tsr_error *err)
+{
+    pinned_block *b;
+    tsr_status st;
+
+    if (!s || !bytes)
+        return tsr_fail(err, TSR_EINVAL, 0, "pinned memory: %s",
+                        s ? "0 bytes are asked for" : "the session is NULL");
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a pinned block");
+    st = pinned_take(s, bytes, &b->memory, err);
+    if (st) {
+        free(b);
+        return st;
+    }
+    b->next = s->pinned;
+    s->pinned = b;
+    *out = b->memory.at;
+    return TSR_OK;
+}
+
+static void drop_first(tsr_session *s, pinned_block **at)
+{
+    pinned_block *b = *at;
+
+    *at = b->next;
+    pinned_drop(s, &b->memory);
+    free(b);
+}
+
+void tsr_pinned_free(tsr_session *s, void *memory)
+{
+    pinned_block **at = s ? &s->pinned : NULL;
+
+    while (at && *at && (*at)->memory.at != memory)
+        at = &(*at)->next;
+    if (memory && at && *at)
+        drop_first(s, at);
+}
+
+bool pinned_holds(const tsr_session *s, const void *at, size_t bytes)
+{
+    const uintptr_t begin = (uintptr_t)at;
+
+    for (const pinned_block *b = s->pinned; b; b = b->next) {
+        const uintptr_t start = (uintptr_t)b->memory.at;
+
+        if (begin >= start && begin - start <= b->memory.bytes &&
+            bytes <= b->memory.bytes - (begin - start))
+            return true;
+    }
+    return false;
+}
+
+void pinned_release(tsr_session *s)
+{
+    while (s->pinned)
+        drop_first(s, &s->pinned);
 }

@@ -19,4 +19,10 @@ tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err
 /** Give it back; one that is zero is allowed. */
 void pinned_drop(tsr_session *s, pinned *p);
 
+/** Whether all these bytes lie in one block that the caller has from tsr_pinned_alloc. */
+bool pinned_holds(const tsr_session *s, const void *at, size_t bytes);
+
+/** Give back what the caller has not freed. */
+void pinned_release(tsr_session *s);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "session/pinned.h"
 #include "session/probe.h"
 #include "session/program.h"
 #include "session/state.h"
@@ -128,6 +129,9 @@ void tsr_session_close(tsr_session *s)
         clFinish(s->queue);
     programs_save(s);
     programs_release(s);
+    if (s->copies_kept.data)
+        s->copies_kept.release(s->copies_kept.data);
+    pinned_release(s);
     if (s->workspace)
         clReleaseMemObject(s->workspace);
     if (s->side)

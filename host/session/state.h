@@ -18,6 +18,9 @@ typedef struct session_kept {
     void (*release)(void *data);
 } session_kept;
 
+/** Pinned memory that the caller has from tsr_pinned_alloc. */
+typedef struct pinned_block pinned_block;
+
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
     cl_context context;
@@ -33,9 +36,11 @@ struct tsr_session {
     program *programs; /* built in this session */
     cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
     size_t workspace_bytes;
-    text build_log;        /* of the build that failed last */
-    session_kept tuning;   /* ops/tuning_memo.h */
-    session_kept prepared; /* ops/prepared.h */
+    text build_log;           /* of the build that failed last */
+    session_kept tuning;      /* ops/tuning_memo.h */
+    session_kept prepared;    /* ops/prepared.h */
+    session_kept copies_kept; /* stream/copies.h; released while the queue is there */
+    pinned_block *pinned;     /* session/pinned.h: the caller's */
 };
 
 /** What the device can do, with the probed features known so far. */

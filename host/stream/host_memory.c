@@ -9,8 +9,11 @@
 #include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
+#include "stream/matmul_batches.h"
+#include "stream/matmul_slabs.h"
 #include "stream/matmul_tiles.h"
 #include "stream/matvec_panels.h"
+#include "stream/sort_chunks.h"
 
 /* One call in progress. */
 typedef struct call {
@@ -283,8 +286,41 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *const operands[],
-                         const tsr_run *run, tsr_error *err)
+/* How a call is streamed, if it is; the one of its operation. */
+typedef struct streaming {
+    size_t rows;        /* of a matvec's panel */
+    size_t group;       /* of the products of a batch */
+    matmul_tiles tiles; /* of a product that the device does not hold, ... */
+    matmul_slabs slabs; /* ... and of one that it does */
+    sort_chunks chunks;
+} streaming;
+
+static bool streams(const streaming *how)
+{
+    return how->rows || how->group || how->tiles.m || how->slabs.strip ||
+           how->chunks.way != SORT_AT_ONCE;
+}
+
+static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err)
+{
+    tsr_status st;
+
+    if (c->report.shared)
+        return TSR_OK;
+    if (c->problem->op == &operation_matvec)
+        return matvec_panel_rows(c->session, c->problem, &out->rows, err);
+    if (c->problem->op == &operation_matmul) {
+        st = matmul_batches_choose(c->session, &c->normal, &out->group, err);
+        st = st ? st : matmul_tiles_choose(c->session, &c->normal, &out->tiles, err);
+        if (!st && !out->tiles.m)
+            matmul_slabs_choose(c->session, &c->normal, &out->slabs);
+        return st;
+    }
+    return sort_chunks_choose(c->session, c->problem, &c->selection, &out->chunks, err);
+}
+
+static tsr_status stream(call *c, const streaming *how, void *const operands[], const tsr_run *run,
+                         tsr_error *err)
 {
     void *arrays[OPERANDS_MAX] = {NULL};
     tsr_status st;
@@ -292,11 +328,20 @@ static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
     if (c->problem->op == &operation_matvec)
-        st = matvec_panels_run(c->session, c->problem, rows, operands, run, &c->selection,
+        st = matvec_panels_run(c->session, c->problem, how->rows, operands, run, &c->selection,
                                &c->report, err);
+    else if (how->group)
+        st = matmul_batches_run(c->session, &c->normal, how->group, arrays, run, &c->selection,
+                                c->reports, &c->report, err);
+    else if (how->slabs.strip)
+        st = matmul_slabs_run(c->session, &c->normal, &how->slabs, arrays, run, &c->selection,
+                              c->reports, &c->report, err);
+    else if (c->problem->op == &operation_matmul)
+        st = matmul_tiles_run(c->session, &c->normal, &how->tiles, arrays, run, &c->selection,
+                              c->reports, &c->report, err);
     else
-        st = matmul_tiles_run(c->session, &c->normal, tiles, arrays, run, &c->selection, c->reports,
-                              &c->report, err);
+        st = sort_chunks_run(c->session, c->problem, &how->chunks, operands, run, &c->selection,
+                             &c->report, err);
     if (st == TSR_OK)
         programs_save(c->session);
     return st;
@@ -304,22 +349,16 @@ static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *
 
 static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
 {
-    matmul_tiles tiles = {0};
-    size_t rows = 0;
-    tsr_status st = TSR_OK;
+    streaming how = {.chunks = {SORT_AT_ONCE, 0}};
+    tsr_status st;
 
     if (!c->selection.variant->source)
         return run_on_host(c, operands, err);
     c->report.shared = can_share(c, operands);
-    if (!c->report.shared && c->problem->op == &operation_matvec)
-        st = matvec_panel_rows(c->session, c->problem, &rows, err);
-    if (!c->report.shared && c->problem->op == &operation_matmul)
-        st = matmul_tiles_choose(c->session, &c->normal, &tiles, err);
+    st = choose_streaming(c, &how, err);
     if (st)
         return st;
-    if (rows || tiles.m)
-        return stream(c, rows, &tiles, operands, run, err);
-    return run_on_device(c, operands, err);
+    return streams(&how) ? stream(c, &how, operands, run, err) : run_on_device(c, operands, err);
 }
 
 /* Check the problem and the caller's arrays, and look at what they say of it. */

@@ -5,8 +5,8 @@
 #include "base/sizes.h"
 #include "ops/matmul_shape.h"
 #include "ops/registry.h"
-#include "ops/strict_tiles.h"
-#include "session/events.h"
+#include "stream/matmul_lines.h"
+#include "stream/pieces.h"
 #include "stream/pipeline.h"
 
 /* Slots of the panels of op(A), of the panel of op(B), and of the tiles of C: one is computed while
@@ -73,16 +73,9 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
     size_t low = 1, high = q->m, least = 0;
 
     *out = (matmul_tiles){0};
-    if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || whole_fits(p, &limit))
+    if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || q->batch > 1 ||
+        whole_fits(p, &limit))
         return TSR_OK;
-    if (q->batch > 1 && !s->host_calls_memory)
-        return TSR_OK; /* what the device does not hold is refused as it is in one piece */
-    if (q->batch > 1)
-        return tsr_fail(
-            err, TSR_EOVERFLOW, 0,
-            "matmul: a batch of %zu is not streamed, and its matrices are more than the "
-            "%zu bytes that are allowed",
-            q->batch, limit.all);
     if (!fits(q, 1, 1, &limit)) {
         bytes_of(q, 1, 1, &least);
         return tsr_fail(err, TSR_EOVERFLOW, 0,
@@ -117,25 +110,20 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
 
 /* A tile of C that is computed and not yet on the host. */
 typedef struct computed {
-    cl_mem slot;
-    cl_event done; /* NULL: there is none; the pipeline of C owns it */
+    cl_mem slot; /* NULL: there is none */
     size_t i, j, m, n;
 } computed;
 
 /* One call in progress. */
 typedef struct tiling {
-    tsr_session *session;
+    pieces pieces;
     const tsr_matmul_problem *whole;
     const matmul_tiles *tiles;
     const unsigned char *a, *b;
     unsigned char *c;
-    const tsr_run *run;
-    selection *selection;
-    tsr_report *report;
     pipeline *panels_a, *panel_b, *tiles_c;
-    cl_mem b_slot, strict_tiles;
-    cl_event b_sent;      /* of the panel of op(B), borrowed */
-    cl_event first, last; /* commands of the first product and of the last one */
+    cl_mem b_slot;
+    cl_event b_sent; /* of the panel of op(B), borrowed */
     computed before;
 } tiling;
 
@@ -152,9 +140,8 @@ static problem tile_problem(const tsr_matmul_problem *q, size_t m, size_t n)
     return p;
 }
 
-/* Tiles of up to four shapes, those at the edges among them: that each can be computed is known
- * before C is written. */
-static tsr_status prepare(tiling *t, bool counts, tsr_error *err)
+/* Tiles of up to four shapes, those at the edges among them. */
+static tsr_status prepare(tiling *t, tsr_error *err)
 {
     const tsr_matmul_problem *q = t->whole;
     const size_t m[] = {q->m % t->tiles->m, t->tiles->m}, n[] = {q->n % t->tiles->n, t->tiles->n};
@@ -162,16 +149,9 @@ static tsr_status prepare(tiling *t, bool counts, tsr_error *err)
 
     for (int shape = 0; shape < 4 && !st; shape++) {
         const problem p = tile_problem(q, m[shape / 2], n[shape % 2]);
-        tsr_report one = {0};
-        program *built;
 
-        if (!p.matmul.m || !p.matmul.n)
-            continue;
-        st = dispatch_select(t->session, &p, t->run, t->selection, err);
-        st = st ? st : dispatch_build(t->session, &p, t->selection, &built, &one, err);
-        dispatch_add_report(t->report, &one);
-        if (!st && counts && !t->strict_tiles)
-            st = strict_tiles_open(t->session, &p, t->selection, &t->strict_tiles, err);
+        if (p.matmul.m && p.matmul.n)
+            st = pieces_prepare(&t->pieces, &p, err);
     }
     return st;
 }
@@ -181,79 +161,77 @@ static tsr_status open_pipelines(tiling *t, tsr_error *err)
     const tsr_matmul_problem *q = t->whole;
     const size_t line = q->k * tsr_type_size(q->type);
     const size_t tile = t->tiles->m * t->tiles->n * tsr_type_size(matmul_type_c(q));
-    tsr_status st = pipeline_open(t->session, SLOTS_A, t->tiles->m * line, &t->panels_a, err);
+    tsr_status st =
+        pipeline_open(t->pieces.session, SLOTS_A, t->tiles->m * line, &t->panels_a, err);
 
-    st = st ? st : pipeline_open(t->session, SLOTS_B, t->tiles->n * line, &t->panel_b, err);
-    return st ? st : pipeline_open(t->session, SLOTS_C, tile, &t->tiles_c, err);
+    st = st ? st : pipeline_open(t->pieces.session, SLOTS_B, t->tiles->n * line, &t->panel_b, err);
+    return st ? st : pipeline_open(t->pieces.session, SLOTS_C, tile, &t->tiles_c, err);
 }
 
-/* Rows from i on of op(A), as they are stored. */
+static host_rows c_rows(const tiling *t, const computed *tile)
+{
+    return matmul_rows_c(t->whole, t->c, tile->i, tile->m, tile->j, tile->n);
+}
+
+/* Rows from i on of op(A). */
 static tsr_status send_a(tiling *t, size_t i, size_t m, cl_mem *slot, cl_event *sent,
                          tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(q->type);
-    const matmul_lines lines = matmul_lines_of(m, q->k, matmul_turned_a(q));
+    const host_rows from = matmul_rows_a(t->whole, t->a, i, m, 0, t->whole->k);
 
-    t->report->to_device_bytes += m * q->k * size;
-    return pipeline_send_rows(t->panels_a, t->a + matmul_index_a(q, i, 0) * size, lines.count,
-                              lines.length * size, matmul_ld_a(q) * size, slot, sent, err);
+    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    return pipeline_send(t->panels_a, &from, 0, slot, sent, err);
 }
 
 /* Columns from j on of op(B), once the last product with those before is done. */
 static tsr_status send_b(tiling *t, size_t j, size_t n, tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(q->type);
-    const matmul_lines lines = matmul_lines_of(q->k, n, matmul_turned_b(q));
+    const host_rows from = matmul_rows_b(t->whole, t->b, 0, t->whole->k, j, n);
 
-    if (t->last) {
-        clRetainEvent(t->last);
-        pipeline_worked(t->panel_b, t->last);
+    if (t->pieces.last) {
+        clRetainEvent(t->pieces.last);
+        pipeline_worked(t->panel_b, t->pieces.last);
     }
-    t->report->to_device_bytes += n * q->k * size;
-    return pipeline_send_rows(t->panel_b, t->b + matmul_index_b(q, 0, j) * size, lines.count,
-                              lines.length * size, matmul_ld_b(q) * size, &t->b_slot, &t->b_sent,
-                              err);
+    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    return pipeline_send(t->panel_b, &from, 0, &t->b_slot, &t->b_sent, err);
 }
 
 /* A slot for a tile of C, with C in it where it is added. */
 static tsr_status send_c(tiling *t, const computed *tile, cl_mem *slot, cl_event *sent,
                          tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(matmul_type_c(q));
-    const size_t rows = q->beta == 0 ? 0 : tile->m;
+    host_rows from = c_rows(t, tile);
 
-    t->report->to_device_bytes += rows * tile->n * size;
-    return pipeline_send_rows(t->tiles_c, t->c + matmul_index_c(q, tile->i, tile->j) * size, rows,
-                              tile->n * size, matmul_ld_c(q) * size, slot, sent, err);
+    if (t->whole->beta == 0)
+        from.count = 0;
+    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    return pipeline_send(t->tiles_c, &from, 0, slot, sent, err);
 }
 
 /* The tile that was computed before this one goes to the host. */
 static tsr_status fetch_before(tiling *t, tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(matmul_type_c(q));
     const computed *tile = &t->before;
+    const host_rows to = c_rows(t, tile);
     const uint64_t start = clock_ns();
-    cl_int rc;
     tsr_status st;
 
-    if (!tile->done)
+    if (!tile->slot)
         return TSR_OK;
-    st = pipeline_fetch_rows(t->tiles_c, tile->slot, tile->done,
-                             t->c + matmul_index_c(q, tile->i, tile->j) * size, tile->m,
-                             tile->n * size, matmul_ld_c(q) * size, err);
-    if (st)
-        return st;
-    rc = events_outcome(tile->done);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "matmul/%s failed while it ran on %s",
-                        t->selection->variant->name, session_facts(t->session)->name);
-    t->report->from_device_bytes += tile->m * tile->n * size;
-    t->report->from_device_ns += clock_ns() - start;
-    return TSR_OK;
+    st = pipeline_fetch(t->tiles_c, tile->slot, 0, &to, err);
+    t->pieces.report->from_device_bytes += to.count * to.bytes;
+    t->pieces.report->from_device_ns += clock_ns() - start;
+    return st;
+}
+
+/* The last tile is on the host, and no product failed. */
+static tsr_status finish(tiling *t, tsr_error *err)
+{
+    const uint64_t start = clock_ns();
+    tsr_status st = pipeline_wait(t->tiles_c, err);
+
+    t->pieces.report->from_device_ns += clock_ns() - start;
+    return st ? st : pieces_outcome(&t->pieces, err);
 }
 
 /* Send what a tile takes, enqueue its product, and fetch the tile before. */
@@ -261,49 +239,28 @@ static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
 {
     const problem p = tile_problem(t->whole, tile.m, tile.n);
     cl_mem buffers[] = {NULL, t->b_slot, NULL};
-    cl_event sent_a = NULL, sent_c = NULL, wait[4], first = NULL, done = NULL;
+    cl_event sent_c = NULL, wait[3];
     const uint64_t start = clock_ns();
-    cl_uint n_wait = 0;
-    tsr_report one = {0};
-    tsr_status st = send_a(t, tile.i, tile.m, &buffers[0], &sent_a, err);
+    cl_uint n_wait = 2;
+    tsr_status st = send_a(t, tile.i, tile.m, &buffers[0], &wait[0], err);
 
     st = st ? st : send_c(t, &tile, &buffers[2], &sent_c, err);
-    t->report->to_device_ns += clock_ns() - start;
-    wait[n_wait++] = sent_a;
-    wait[n_wait++] = t->b_sent;
+    t->pieces.report->to_device_ns += clock_ns() - start;
+    wait[1] = t->b_sent;
     if (sent_c)
         wait[n_wait++] = sent_c;
-    if (t->last)
-        wait[n_wait++] = t->last;
-    st = st ? st : dispatch_select(t->session, &p, t->run, t->selection, err);
     if (!st)
-        st = dispatch_enqueue(t->session, &p, t->selection, buffers,
-                              &(call_ends){.n_wait = n_wait,
-                                           .wait = wait,
-                                           .first = &first,
-                                           .last = &done,
-                                           .strict_tiles = t->strict_tiles,
-                                           .report = &one},
-                              err);
+        st = pieces_enqueue(&t->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
+                            err);
     if (st)
         return st;
-    clFlush(t->session->queue);
-    dispatch_add_report(t->report, &one);
-    t->report->chunks++;
-    if (t->first)
-        clReleaseEvent(first);
-    else
-        t->first = first;
-    if (t->last)
-        clReleaseEvent(t->last);
-    t->last = done;
-    clRetainEvent(done);
-    pipeline_worked(t->panels_a, done);
+    t->pieces.report->chunks++;
+    clRetainEvent(t->pieces.last);
+    pipeline_worked(t->panels_a, t->pieces.last);
+    clRetainEvent(t->pieces.last);
+    pipeline_worked(t->tiles_c, t->pieces.last);
     st = fetch_before(t, err);
-    clRetainEvent(done);
-    pipeline_worked(t->tiles_c, done);
     tile.slot = buffers[2];
-    tile.done = done;
     t->before = tile;
     return st;
 }
@@ -318,44 +275,36 @@ static tsr_status run_tiles(tiling *t, tsr_error *err)
         const uint64_t start = clock_ns();
 
         st = send_b(t, j, n, err);
-        t->report->to_device_ns += clock_ns() - start;
+        t->pieces.report->to_device_ns += clock_ns() - start;
         for (size_t i = 0; i < q->m && !st; i += t->tiles->m)
             st = run_tile(
                 t, (computed){.i = i, .j = j, .m = size_min(t->tiles->m, q->m - i), .n = n}, err);
     }
-    return st ? st : fetch_before(t, err);
+    st = st ? st : fetch_before(t, err);
+    return st ? st : finish(t, err);
 }
 
 tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,
                             void *const operands[], const tsr_run *run, selection *sel, bool counts,
                             tsr_report *report, tsr_error *err)
 {
-    tiling t = {.session = s,
+    tiling t = {.pieces = {.session = s,
+                           .operation = p->op->name,
+                           .run = run,
+                           .selection = sel,
+                           .report = report,
+                           .counts = counts},
                 .whole = &p->matmul,
                 .tiles = tiles,
                 .a = operands[MATMUL_A],
                 .b = operands[MATMUL_B],
-                .c = operands[MATMUL_C],
-                .run = run,
-                .selection = sel,
-                .report = report};
-    double ns = 0;
-    tsr_status st = prepare(&t, counts, err);
+                .c = operands[MATMUL_C]};
+    tsr_status st = prepare(&t, err);
 
     st = st ? st : open_pipelines(&t, err);
     st = st ? st : run_tiles(&t, err);
     pipeline_close(t.panels_a);
     pipeline_close(t.panel_b);
     pipeline_close(t.tiles_c);
-    if (!st)
-        st = strict_tiles_read(s, t.strict_tiles, &report->strict_tiles, err);
-    if (!st && s->profiling && events_span(t.first, t.last, &ns, NULL) == TSR_OK)
-        report->device_ns = (uint64_t)ns;
-    if (t.first)
-        clReleaseEvent(t.first);
-    if (t.last)
-        clReleaseEvent(t.last);
-    if (t.strict_tiles)
-        clReleaseMemObject(t.strict_tiles);
-    return st;
+    return pieces_close(&t.pieces, st, err);
 }

@@ -17,8 +17,7 @@ typedef struct matmul_tiles {
  * of k, so that an element's sum is one product's.
  *
  * @param p    Row-major, as variants take it.
- * @return TSR_OK; TSR_EOVERFLOW where device_memory does not hold a tile of one element, or all
- *         of a batch.
+ * @return TSR_OK; TSR_EOVERFLOW where device_memory does not hold a tile of one element.
  */
 tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
                                tsr_error *err);

@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
-#include "session/events.h"
+#include "stream/pieces.h"
 #include "stream/pipeline.h"
 
 /* Bytes of a panel: long beside what a launch costs, short beside the whole, whose first panel
@@ -52,14 +52,10 @@ tsr_status matvec_panel_rows(const tsr_session *s, const problem *p, size_t *row
 
 /* One call in progress. */
 typedef struct panels {
-    tsr_session *session;
+    pieces pieces;
     const tsr_matvec_problem *whole;
-    const tsr_run *run;
-    selection *selection;
-    tsr_report *report;
     pipeline *pipeline;
     cl_mem x, y;
-    cl_event first, last; /* commands of the first and of the last panel */
 } panels;
 
 static size_t y_elements(const tsr_matvec_problem *q)
@@ -79,17 +75,17 @@ static tsr_status make_vector(panels *v, const char *name, const void *array, si
     const size_t size = tsr_type_size(v->whole->type), bytes = count * size;
     cl_int rc;
 
-    *out = clCreateBuffer(v->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    *out = clCreateBuffer(v->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
     if (!*out)
         return tsr_fail(err, TSR_ECL, rc, "matvec: clCreateBuffer(%s, %zu bytes)", name, bytes);
     if (!reads)
         return TSR_OK;
-    rc = clEnqueueWriteBuffer(v->session->queue, *out, CL_TRUE, 0, bytes,
+    rc = clEnqueueWriteBuffer(v->pieces.session->queue, *out, CL_TRUE, 0, bytes,
                               (const unsigned char *)array + offset * size, 0, NULL, NULL);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying %s to the device (%zu bytes)", name,
                         bytes);
-    v->report->to_device_bytes += bytes;
+    v->pieces.report->to_device_bytes += bytes;
     return TSR_OK;
 }
 
@@ -114,13 +110,13 @@ static tsr_status send_rows(panels *v, const void *a, size_t at, size_t rows, cl
 {
     const tsr_matvec_problem *q = v->whole;
     const size_t size = tsr_type_size(q->type), bytes = rows * row_bytes(q);
-    const unsigned char *from = (const unsigned char *)a + (q->offset_a + at * leading(q)) * size;
+    const unsigned char *first = (const unsigned char *)a + (q->offset_a + at * leading(q)) * size;
+    host_rows from = host_bytes(first, bytes);
 
-    v->report->to_device_bytes += bytes;
-    if (leading(q) == q->columns)
-        return pipeline_send(v->pipeline, from, bytes, slot, sent, err);
-    return pipeline_send_rows(v->pipeline, from, rows, row_bytes(q), leading(q) * size, slot, sent,
-                              err);
+    if (leading(q) != q->columns)
+        from = (host_rows){from.at, rows, row_bytes(q), leading(q) * size};
+    v->pieces.report->to_device_bytes += bytes;
+    return pipeline_send(v->pipeline, &from, 0, slot, sent, err);
 }
 
 /* Send a panel, and enqueue its product behind it and the panel before. */
@@ -128,34 +124,15 @@ static tsr_status run_panel(panels *v, const void *a, size_t at, size_t rows, ts
 {
     const problem p = panel_problem(v->whole, at, rows);
     cl_mem buffers[] = {NULL, v->x, v->y};
-    cl_event wait[2], first = NULL, last = NULL;
-    tsr_report one = {0};
-    tsr_status st = send_rows(v, a, at, rows, &buffers[0], &wait[0], err);
+    cl_event sent;
+    tsr_status st = send_rows(v, a, at, rows, &buffers[0], &sent, err);
 
-    wait[1] = v->last;
     if (!st)
-        st = dispatch_select(v->session, &p, v->run, v->selection, err);
-    if (!st)
-        st = dispatch_enqueue(v->session, &p, v->selection, buffers,
-                              &(call_ends){.n_wait = v->last ? 2 : 1,
-                                           .wait = wait,
-                                           .first = &first,
-                                           .last = &last,
-                                           .report = &one},
-                              err);
+        st = pieces_enqueue(&v->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clFlush(v->session->queue);
-    dispatch_add_report(v->report, &one);
-    if (v->first)
-        clReleaseEvent(first);
-    else
-        v->first = first;
-    if (v->last)
-        clReleaseEvent(v->last);
-    v->last = last;
-    clRetainEvent(last);
-    pipeline_worked(v->pipeline, last);
+    clRetainEvent(v->pieces.last);
+    pipeline_worked(v->pipeline, v->pieces.last);
     return TSR_OK;
 }
 
@@ -163,26 +140,27 @@ static tsr_status read_result(panels *v, void *y, tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
     const size_t size = tsr_type_size(q->type), bytes = y_elements(q) * size;
-    cl_int rc = clEnqueueReadBuffer(v->session->queue, v->y, CL_TRUE, 0, bytes,
-                                    (unsigned char *)y + q->offset_y * size, 1, &v->last, NULL);
+    cl_int rc =
+        clEnqueueReadBuffer(v->pieces.session->queue, v->y, CL_TRUE, 0, bytes,
+                            (unsigned char *)y + q->offset_y * size, 1, &v->pieces.last, NULL);
 
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying y from the device (%zu bytes)", bytes);
-    rc = events_outcome(v->last);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "matvec/%s failed while it ran on %s",
-                        v->selection->variant->name, session_facts(v->session)->name);
-    v->report->from_device_bytes += bytes;
-    return TSR_OK;
+    v->pieces.report->from_device_bytes += bytes;
+    return pieces_outcome(&v->pieces, err);
 }
 
 tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t rows, void *const operands[],
                              const tsr_run *run, selection *sel, tsr_report *report, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
-    panels v = {.session = s, .whole = q, .run = run, .selection = sel, .report = report};
+    panels v = {.pieces = {.session = s,
+                           .operation = p->op->name,
+                           .run = run,
+                           .selection = sel,
+                           .report = report},
+                .whole = q};
     const uint64_t start = clock_ns();
-    double ns = 0;
     tsr_status st = make_vector(&v, "x", operands[1], q->offset_x, x_elements(q), true, &v.x, err);
 
     if (!st)
@@ -195,15 +173,9 @@ tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t rows, void
     if (!st)
         st = read_result(&v, operands[2], err);
     pipeline_close(v.pipeline);
-    if (!st && s->profiling && events_span(v.first, v.last, &ns, NULL) == TSR_OK)
-        report->device_ns = (uint64_t)ns;
-    if (v.first)
-        clReleaseEvent(v.first);
-    if (v.last)
-        clReleaseEvent(v.last);
     if (v.x)
         clReleaseMemObject(v.x);
     if (v.y)
         clReleaseMemObject(v.y);
-    return st;
+    return pieces_close(&v.pieces, st, err);
 }

@@ -1,12 +1,10 @@
-/** Copies that run beside the commands on what was copied before: a queue for them, buffers of the
- *  device that are filled in turn, and pinned memory through which pageable arrays go. */
+/** Buffers of the device that are filled in turn: one is worked on while the next is filled. */
 #ifndef STREAM_PIPELINE_H
 #define STREAM_PIPELINE_H
 
-#include "session/state.h"
+#include "stream/copies.h"
 
-/** Buffers of the device that are filled in turn, usually: one is worked on, one filled, one waits.
- */
+/** Usually: one is worked on, one filled, one waits. */
 enum { PIPELINE_SLOTS = 3 };
 
 typedef struct pipeline pipeline;
@@ -21,27 +19,28 @@ tsr_status pipeline_open(tsr_session *s, size_t slots, size_t slot_bytes, pipeli
                          tsr_error *err);
 
 /**
- * Begin to copy `bytes` bytes of the host's memory into the next slot, once what worked on it
- * before is done.  They are read when this returns.
+ * Begin to copy rows into the next slot, where one follows another from byte `offset` on, once what
+ * worked on it before is done.  Pinned rows are read until *sent is complete, others when this
+ * returns.  No rows: a slot whose content nobody needs.  Until pipeline_worked, more go into the
+ * same slot.
  *
  * @param slot  Receives the slot's buffer, borrowed.
- * @param sent  Receives the event to wait for before working on it, borrowed until the next call.
+ * @param sent  Receives the event to wait for before working on it, or NULL; borrowed until
+ *              pipeline_worked.
  */
-tsr_status pipeline_send(pipeline *p, const void *from, size_t bytes, cl_mem *slot, cl_event *sent,
-                         tsr_error *err);
+tsr_status pipeline_send(pipeline *p, const host_rows *from, size_t offset, cl_mem *slot,
+                         cl_event *sent, tsr_error *err);
 
-/** The same for `rows` rows of `row_bytes` bytes that start `pitch` bytes apart: in the slot one
- *  follows another.  No rows: a slot whose content nobody needs; *sent may then be NULL. */
-tsr_status pipeline_send_rows(pipeline *p, const void *from, size_t rows, size_t row_bytes,
-                              size_t pitch, cl_mem *slot, cl_event *sent, tsr_error *err);
+/** Copy rows of a slot back, once who works on it is done: as copies_out.  Only then is it filled
+ *  again. */
+tsr_status pipeline_fetch(pipeline *p, cl_mem slot, size_t offset, const host_rows *to,
+                          tsr_error *err);
 
-/**
- * Copy a slot's rows to the host's memory, once `done` is complete.  Blocks; other copies go on.
- */
-tsr_status pipeline_fetch_rows(pipeline *p, cl_mem slot, cl_event done, void *to, size_t rows,
-                               size_t row_bytes, size_t pitch, tsr_error *err);
+/** Wait for all that was fetched. */
+tsr_status pipeline_wait(pipeline *p, tsr_error *err);
 
-/** Who works on the slot that was sent last: its event, which the pipeline takes over. */
+/** Who works on the slot that was sent last: the event after which it is free, which the pipeline
+ *  takes over. */
 void pipeline_worked(pipeline *p, cl_event done);
 
 /** Wait for all that was begun, after failures too, and give everything back.  NULL is allowed. */

@@ -66,9 +66,14 @@ typedef struct tsr_matmul_problem {
  *
  * C must not overlap A or B.  A or B may be NULL where it holds no element.
  *
- * Where the matrices are more than the session's device_memory, or than the device holds, tiles of
- * C are computed one after another, each from rows of op(A) and columns of op(B) that are copied
- * meanwhile; a batch is not.
+ * Matrices of 64 MiB and more together, and of any size where the session's device_memory is told,
+ * are multiplied as they arrive: op(A) and op(B) in slabs of k whose products are added up in C,
+ * or, where copies take longer than products, beta is not 0, or C has 16 bits, op(B) whole and
+ * op(A) in strips of rows; C leaves in strips of rows.  Where they are more than the device_memory,
+ * or than the device holds, tiles of C are computed one after another, each from rows of op(A) and
+ * columns of op(B) that are copied meanwhile.  A batch goes in groups of its products, of which
+ * three have to fit beside a matrix that all share.  The bound holds for all of these; which of
+ * them a call takes may change the last bits.
  *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.

@@ -57,8 +57,9 @@ typedef struct tsr_report {
                             are, without a copy: device and host share memory, the session's
                             `copies` is 0, and no two arrays overlap; always on `host` */
     size_t chunks;       /* host-memory calls: in how many pieces the work was done, each while the
-                            next was copied: panels of a matvec's matrix, tiles of a product; 0: in
-                            one, after the copies */
+                            next was copied: panels of a matvec's matrix; tiles, slabs and strips
+                            of a product; chunks of keys, or of rows, or pairs of chunks of a sort;
+                            0: in one, after the copies */
     size_t tiles;        /* of C, where the variant splits float32 factors in two; else 0 */
     size_t strict_tiles; /* host-memory calls: of them, those that held what cannot be split, and
                             ran in FP32 multiply-adds; 0 of enqueued calls: see tsr_run */

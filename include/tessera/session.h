@@ -27,15 +27,17 @@ typedef struct tsr_session_options {
     int no_cache;           /* nonzero: neither read nor write the binary cache */
     int copies;             /* nonzero: calls on host memory copy their arrays to buffers even where
                                device and host share memory */
-    size_t device_memory;   /* most bytes of device memory that matmul and matvec on host memory use
-                               for what they stream through it, vectors included; 0: what the device
-                               has.  Workspaces come on top */
+    size_t device_memory;   /* most bytes of device memory that calls on host memory use for what
+                               they stream through it; 0: what the device has.  Workspaces come on
+                               top.  Where it is told, matmul and sort stream what would be too
+                               short for that, to try it */
     int profile;            /* nonzero: the session's queue records device times */
 } tsr_session_options;
 
 /**
  * Open a session with a context and an in-order queue of its own, and a second one once a sort
- * runs parts side by side.
+ * runs parts side by side.  Once a call streams, two more queues for copies, 16 MiB of pinned
+ * memory and three buffers of up to 64 MiB are kept until the session is closed.
  *
  * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
  * @param options  NULL for the defaults.
@@ -68,6 +70,18 @@ cl_context tsr_session_context(const tsr_session *session);
 
 /** The session's queue, borrowed; NULL on `host`. */
 cl_command_queue tsr_session_queue(const tsr_session *session);
+
+/**
+ * Host memory that the device copies from and to by itself, at the full rate of its link.  Calls on
+ * host memory copy arrays in it straight; what lies elsewhere goes through the session's own.
+ *
+ * @param out  Receives its address, aligned as the driver has it; the caller frees it.
+ * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUITED on `host`; TSR_ENOMEM or TSR_ECL.
+ */
+tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
+
+/** Free it; tsr_session_close frees what is left.  NULL is allowed. */
+void tsr_pinned_free(tsr_session *session, void *memory);
 
 /** Whole compiler log of the build that failed last, or "".  Valid until the next call. */
 const char *tsr_session_build_log(const tsr_session *session);

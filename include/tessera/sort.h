@@ -68,7 +68,15 @@ typedef struct tsr_sort_problem {
 
 /**
  * Sort keys in host memory.  Synchronous.  Where device and host share memory, the device sorts in
- * these arrays: after TSR_ECL they may be half-sorted, and keys lost.
+ * these arrays: after TSR_ECL they may be half-sorted, and keys lost; so they may be where they
+ * come back in pieces.
+ *
+ * On a device with memory of its own, 64 MiB and more are sorted while they are copied, and one row
+ * of any size where the session's device_memory is told: by the fused-passes variants, chunk by
+ * chunk as they arrive, merged with what is there already; rows some at a time, by any variant.
+ * Keys alone that are more than the device_memory, or than the device holds, are sorted in chunks
+ * of which four fit, and pairs of chunks are sorted together until all are in order.  Whatever is
+ * done, the result is the same to the bit.
  *
  * The arrays stay the caller's and must not overlap.
  *

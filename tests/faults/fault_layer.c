@@ -272,6 +272,16 @@ COMMAND(clEnqueueWriteBuffer,
         (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n,
          const cl_event *w, cl_event *e),
         (q, m, b, o, s, p, n, w, e))
+COMMAND(clEnqueueReadBufferRect,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *s,
+         size_t r, size_t l, size_t x, size_t y, void *p, cl_uint n, const cl_event *w,
+         cl_event *e),
+        (q, m, b, o, h, s, r, l, x, y, p, n, w, e))
+COMMAND(clEnqueueWriteBufferRect,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *s,
+         size_t r, size_t l, size_t x, size_t y, const void *p, cl_uint n, const cl_event *w,
+         cl_event *e),
+        (q, m, b, o, h, s, r, l, x, y, p, n, w, e))
 COMMAND(clEnqueueCopyBuffer,
         (cl_command_queue q, cl_mem a, cl_mem m, size_t x, size_t y, size_t s, cl_uint n,
          const cl_event *w, cl_event *e),
@@ -385,6 +395,8 @@ static void take_over(void)
     TAKE(clCreateUserEvent);
     TAKE(clEnqueueNDRangeKernel);
     TAKE(clEnqueueReadBuffer);
+    TAKE(clEnqueueReadBufferRect);
+    TAKE(clEnqueueWriteBufferRect);
     TAKE(clEnqueueWriteBuffer);
     TAKE(clEnqueueMapBuffer);
     TAKE(clEnqueueUnmapMemObject);

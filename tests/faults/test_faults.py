@@ -24,6 +24,9 @@ TIMES = 3
 # Without these there is no result.
 VITAL = ["clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateKernel",
          "clSetKernelArg", "clEnqueueNDRangeKernel", "clGetEventInfo", "clGetEventInfo.status"]
+# Of them, those of which a pipeline has calls of its own.
+PIPELINE = ["clCreateCommandQueue", "clCreateBuffer", "clEnqueueNDRangeKernel", "clGetEventInfo",
+            "clGetEventInfo.status"]
 # How operands come and go: as buffers of the device, or where they are.
 COPIES = ["clEnqueueWriteBuffer", "clEnqueueReadBuffer"]
 SHARES = ["clEnqueueMapBuffer", "clEnqueueUnmapMemObject"]
@@ -203,12 +206,14 @@ class Failing(Layered):
             self.assertTrue(r.err.startswith("tessera: "), r)
             self.assert_gone(args, r)
 
-    def each(self, args, functions, check, cache, fresh=False):
-        """Let each call of the functions fail, the first TIMES of each; they have to be called."""
+    def each(self, args, functions, check, cache, fresh=False,
+             which=lambda n: set(range(1, min(n, TIMES) + 1))):
+        """Let calls of the functions fail, the first TIMES of each or as told; they have to be
+        called."""
         calls = self.calls_of(args, cache)
         done = 0
         for function in functions:
-            for n in range(1, min(calls.get(function, 0), TIMES) + 1):
+            for n in sorted(i for i in which(calls.get(function, 0)) if calls.get(function)):
                 with self.subTest(function=function, call=n):
                     folder = "%s-%s-%d" % (cache, function, n) if fresh else cache
                     self.before.add(folder)
@@ -254,21 +259,51 @@ class Failures(Failing):
 
     def test_streamed(self):
         """A pipeline that breaks anywhere ends: its error, no hang, no leak, no output file."""
-        self.stream("matvec", "1K", 10)
+        self.stream(OPERATIONS["matvec"], "1K", 10)
 
     def test_streamed_tiles(self):
         self.save("c0.npy", np.ones((40, 50), np.float32))
-        self.stream("matmul", "6K", 5, "--add", "c0.npy", "--beta", "2")
+        self.stream((*OPERATIONS["matmul"], "--add", "c0.npy", "--beta", "2"), "6K", 5)
 
-    def stream(self, name, memory, chunks, *more):
-        args = [*OPERATIONS[name], "--copy", "--device-memory", memory, *more]
+    def test_streamed_slabs(self):
+        self.stream(OPERATIONS["matmul"], "1M", 10)
+
+    def test_streamed_slabs_with_gaps(self):
+        """Rows of 4 KiB of a slab are copied straight from pinned memory."""
+        self.save("a.npy", np.ones((3, 17000), np.float32))
+        self.save("b.npy", np.ones((17000, 2), np.float32))
+        self.stream((*OPERATIONS["matmul"], "--pinned", "on"), "1M", 5,
+                    "clEnqueueWriteBufferRect")
+
+    def test_streamed_batch(self):
+        self.save("a.npy", np.ones((30, 5, 6), np.float32))
+        self.save("b.npy", np.ones((30, 6, 7), np.float32))
+        self.stream(OPERATIONS["matmul"], "4K", 5)
+
+    def test_streamed_sort(self):
+        """Chunks in two queues, that are merged as they arrive."""
+        for pinned in ("off", "on"):
+            self.stream((*OPERATIONS["sort"], "--kernel", "fused-passes", "--pinned", pinned), "1M",
+                        8, "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList")
+
+    def test_streamed_rows(self):
+        self.save("keys.npy", np.arange(5000, dtype=np.int32)[::-1].reshape(100, 50))
+        self.stream((*OPERATIONS["sort"], "--rows", "--pinned", "on"), "12K", 10)
+
+    def test_streamed_exchange(self):
+        self.stream(("sort", "keys.npy", "-o", "out.npy"), "12K", 10)
+
+    def stream(self, args, memory, chunks, *more):
+        args = [*args, "--copy", "--device-memory", memory]
         r = self.succeed(*args, "--json")
         self.assertGreater(json.loads(r.out)["bytes"]["chunks"], chunks)
         self.calls_of(args, "cache")
-        functions = VITAL + COPIES + ["clEnqueueMapBuffer", "clWaitForEvents"]
+        functions = PIPELINE + COPIES + ["clEnqueueMapBuffer", "clWaitForEvents", *more]
         self.words = {**WORDS, "clEnqueueMapBuffer": "pinned memory",
-                      "clWaitForEvents": "waiting for a copy to the device"}
-        calls = self.each(args, functions, self.assert_failed, "cache")
+                      "clEnqueueWriteBufferRect": "to the device",
+                      "clWaitForEvents": "waiting for a copy"}
+        calls = self.each(args, functions, self.assert_failed, "cache",
+                          which=lambda n: {1, (n + 1) // 2, n})
         self.assertEqual([f for f in functions if not calls.get(f)], [])
 
     def test_queries(self):

@@ -204,6 +204,104 @@ static void test_steps_sort_any_length(void **state)
     }
 }
 
+/* ---- as keys arrive -------------------------------------------------------------------------- */
+
+/* What commands have touched, and what they have left for good. */
+typedef struct watch {
+    size_t arrived, settled; /* positions below */
+    double before, after;    /* moved in all, and since the last key arrived */
+} watch;
+
+/* Commands say what they work on; nothing is touched again once it is settled, front first. */
+static void watch_step(watch *w, const step *s, size_t n)
+{
+    assert_int_equal(s->first, scalar(s, FIRST));
+    assert_int_equal(s->end, scalar(s, END));
+    assert_true(s->first < s->end && s->end <= n);
+    assert_true(s->first >= w->settled);
+    w->arrived = size_max(w->arrived, s->end);
+    if (s->settles) {
+        assert_int_equal(s->first, w->settled);
+        assert_int_equal(w->arrived, n);
+        assert_int_equal(scalar(s, LAST_OR_SHIFT), 1);
+        w->settled = s->end;
+    } else if (s->entry == FUSED_TILE || s->entry == FUSED_MERGE) {
+        assert_int_equal(scalar(s, LAST_OR_SHIFT), 0);
+    }
+    *(w->arrived < n ? &w->before : &w->after) += (double)(s->end - s->first);
+}
+
+static watch check_arriving(const variant *v, const params *p, size_t n)
+{
+    const device_facts d = gpu();
+    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const job j = {&q, &d, p};
+    const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
+    uint32_t *keys = calloc(n + 1, sizeof(*keys));
+    uint64_t state = n;
+    watch w = {0};
+    step s;
+
+    assert_non_null(keys);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
+    for (size_t i = 0; v->arriving_step(&j, i, &s); i++) {
+        run_step(keys, &s, &plan);
+        watch_step(&w, &s, n);
+    }
+    assert_int_equal(w.settled, n > 1 ? n : 0);
+    for (size_t i = 1; i < n; i++)
+        assert_true(keys[i - 1] <= keys[i]);
+    free(keys);
+    return w;
+}
+
+static void test_arriving_keys_are_sorted(void **state)
+{
+    static const char *const cases[][5] = {
+        {"KEYS=4", "GROUP=8", NULL},
+        {"KEYS=4", "GROUP=8", "SORT_TILES=4", NULL},
+        {"KEYS=4", "GROUP=8", "PASS_TILES=2", "STAGES=6", NULL},
+    };
+    const variant *v = find("fused-passes");
+
+    (void)state;
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const params p = settings(v, cases[c]);
+
+        for (size_t n = 0; n <= 1100; n += 1 + n / 70)
+            check_arriving(v, &p, n);
+        check_arriving(v, &p, 4096);
+        check_arriving(v, &p, 10007);
+    }
+}
+
+/* When the last of five chunks is there, its own sort and the last merge are left: less than what
+ * was done before.  A chunk's commands share a lane. */
+static void test_arriving_chunks(void **state)
+{
+    static const char *const chunks[] = {"CHUNK=20", "KEYS=16", NULL};
+    const variant *v = find("fused-passes-warp");
+    const params p = settings(v, chunks);
+    const size_t n = ((size_t)5 << 20) - 77;
+    const device_facts d = gpu();
+    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const job j = {&q, &d, &p};
+    const watch w = check_arriving(v, &p, n);
+    step s;
+
+    (void)state;
+    assert_true(w.after < w.before);
+    for (size_t i = 0; v->arriving_step(&j, i, &s); i++) {
+        const size_t chunk = s.first >> 20;
+
+        if (!s.lane)
+            continue;
+        assert_int_equal(s.lane, 1 + chunk % 2);
+        assert_true(s.end <= (chunk + 1) << 20);
+    }
+}
+
 static void test_chunks_sort(void **state)
 {
     static const char *const chunks[] = {"CHUNK=20", NULL};
@@ -460,6 +558,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_chunks_sort),
+        cmocka_unit_test(test_arriving_keys_are_sorted),
+        cmocka_unit_test(test_arriving_chunks),
         cmocka_unit_test(test_chunks_follow_the_cache),
         cmocka_unit_test(test_chunks_run_side_by_side),
         cmocka_unit_test(test_launches_are_legal),

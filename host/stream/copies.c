@@ -1,0 +1,398 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include "stream/copies.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "session/pinned.h"
+
+/* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
+ * Pinned rows that are shorter than ROW_LEAST go that way too: the device would fetch them one by
+ * one. */
+enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 4 << 10 };
+
+/* Buffers of one size that wait for the next call, and the most bytes of one. */
+enum { KEPT = 3, KEPT_BYTES_MOST = 64 << 20 };
+
+typedef struct piece {
+    pinned memory; /* taken when it is first needed */
+    cl_event busy; /* the copy from or to it; NULL: none */
+} piece;
+
+struct copies {
+    tsr_session *session;
+    cl_command_queue in, out;
+    piece pieces[PIECES];
+    size_t next_piece;
+    cl_event last_out; /* complete only where all before it are */
+    cl_mem kept[KEPT];
+    size_t kept_bytes;
+};
+
+static void forget(cl_event *e)
+{
+    if (*e)
+        clReleaseEvent(*e);
+    *e = NULL;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static void drop_kept(copies *c)
+{
+    for (size_t i = 0; i < KEPT; i++) {
+        if (c->kept[i])
+            clReleaseMemObject(c->kept[i]);
+        c->kept[i] = NULL;
+    }
+}
+
+static void release(void *data)
+{
+    copies *c = data;
+
+    copies_settle(c);
+    drop_kept(c);
+    for (size_t i = 0; i < PIECES; i++)
+        pinned_drop(c->session, &c->pieces[i].memory);
+    if (c->in)
+        clReleaseCommandQueue(c->in);
+    if (c->out)
+        clReleaseCommandQueue(c->out);
+    free(c);
+}
+
+tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err)
+{
+    copies *c = s->copies_kept.data;
+    cl_int rc = CL_SUCCESS;
+
+    if (!c) {
+        c = calloc(1, sizeof(*c));
+        if (!c)
+            return tsr_fail(err, TSR_ENOMEM, 0, "no memory for copies");
+        c->session = s;
+        c->in = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+        if (c->in)
+            c->out = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+        if (!c->out) {
+            release(c);
+            return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue for copies");
+        }
+        s->copies_kept = (session_kept){c, release};
+    }
+    *out = c;
+    return TSR_OK;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+host_rows host_bytes(const void *at, size_t bytes)
+{
+    return (host_rows){(void *)(uintptr_t)at, 1, bytes, bytes};
+}
+
+static bool without_gaps(const host_rows *r)
+{
+    return r->count == 1 || r->pitch == r->bytes;
+}
+
+/* Whether the device copies the rows by itself. */
+static bool goes_straight(const copies *c, const host_rows *r)
+{
+    return (without_gaps(r) || r->bytes >= ROW_LEAST) &&
+           pinned_holds(c->session, r->at, (r->count - 1) * r->pitch + r->bytes);
+}
+
+/* Bytes from `at` on of the rows, to or from `packed`. */
+static void copy_block(const host_rows *r, unsigned char *packed, size_t at, size_t bytes,
+                       bool pack)
+{
+    while (bytes) {
+        const size_t in_row = at % r->bytes, n = size_min(bytes, r->bytes - in_row);
+        unsigned char *row = (unsigned char *)r->at + at / r->bytes * r->pitch + in_row;
+
+        if (pack)
+            memcpy(packed, row, n);
+        else
+            memcpy(row, packed, n);
+        packed += n;
+        at += n;
+        bytes -= n;
+    }
+}
+
+/* One thread does not fill the link. */
+static void copy_by_threads(const host_rows *r, unsigned char *packed, size_t begin, size_t bytes,
+                            bool pack)
+{
+    const size_t blocks = size_div_up(bytes, BLOCK_BYTES);
+
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t at = b * BLOCK_BYTES;
+
+        copy_block(r, packed + at, begin + at, size_min(BLOCK_BYTES, bytes - at), pack);
+    }
+}
+
+/* ---- pieces -------------------------------------------------------------------------------- */
+
+static tsr_status finish_piece(piece *p, tsr_error *err)
+{
+    const cl_int rc = p->busy ? clWaitForEvents(1, &p->busy) : CL_SUCCESS;
+
+    forget(&p->busy);
+    return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "waiting for a copy");
+}
+
+/* The next piece of pinned memory, once it is free. */
+static tsr_status take_piece(copies *c, piece **out, tsr_error *err)
+{
+    piece *p = &c->pieces[c->next_piece];
+    tsr_status st = finish_piece(p, err);
+
+    if (!st && !p->memory.at)
+        st = pinned_take(c->session, PIECE_BYTES, &p->memory, err);
+    c->next_piece = (c->next_piece + 1) % PIECES;
+    *out = p;
+    return st;
+}
+
+/* The events that are there, of two. */
+static cl_uint list_events(cl_event a, cl_event b, cl_event list[2])
+{
+    cl_uint n = 0;
+
+    if (a)
+        list[n++] = a;
+    if (b)
+        list[n++] = b;
+    return n;
+}
+
+static tsr_status to_device_failed(cl_int rc, size_t bytes, tsr_error *err)
+{
+    return tsr_fail(err, TSR_ECL, rc, "copying %zu bytes to the device", bytes);
+}
+
+static tsr_status from_device_failed(cl_int rc, size_t bytes, tsr_error *err)
+{
+    return tsr_fail(err, TSR_ECL, rc, "copying %zu bytes from the device", bytes);
+}
+
+/* ---- in ------------------------------------------------------------------------------------ */
+
+static cl_int write_straight(copies *c, const host_rows *r, cl_mem to, size_t offset, cl_uint n,
+                             const cl_event *wait, cl_event *sent)
+{
+    const size_t there[] = {offset % r->bytes, offset / r->bytes, 0}, here[] = {0, 0, 0};
+    const size_t region[] = {r->bytes, r->count, 1};
+
+    if (without_gaps(r))
+        return clEnqueueWriteBuffer(c->in, to, CL_FALSE, offset, r->count * r->bytes, r->at, n,
+                                    wait, sent);
+    return clEnqueueWriteBufferRect(c->in, to, CL_FALSE, there, here, region, r->bytes, 0, r->pitch,
+                                    0, r->at, n, wait, sent);
+}
+
+/* Fill a piece, and send it. */
+static tsr_status write_piece(copies *c, const host_rows *r, size_t at, size_t bytes, cl_mem to,
+                              size_t offset, cl_event after, cl_event *sent, tsr_error *err)
+{
+    cl_event wait[2];
+    /* Complete only where the piece before is. */
+    const cl_uint n = list_events(after, *sent, wait);
+    piece *by;
+    tsr_status st = take_piece(c, &by, err);
+    cl_int rc;
+
+    if (st)
+        return st;
+    copy_by_threads(r, by->memory.at, at, bytes, true);
+    rc = clEnqueueWriteBuffer(c->in, to, CL_FALSE, offset + at, bytes, by->memory.at, n,
+                              n ? wait : NULL, &by->busy);
+    if (rc == CL_SUCCESS)
+        rc = clFlush(c->in);
+    if (rc != CL_SUCCESS)
+        return to_device_failed(rc, bytes, err);
+    forget(sent);
+    *sent = by->busy;
+    clRetainEvent(*sent);
+    return TSR_OK;
+}
+
+tsr_status copies_in(copies *c, const host_rows *from, cl_mem to, size_t offset, cl_event after,
+                     cl_event *sent, tsr_error *err)
+{
+    const size_t bytes = from->count * from->bytes;
+    cl_event last = NULL;
+    tsr_status st = TSR_OK;
+    cl_int rc;
+
+    if (!bytes)
+        return TSR_OK;
+    if (goes_straight(c, from)) {
+        rc = write_straight(c, from, to, offset, after != NULL, after ? &after : NULL, &last);
+        if (rc == CL_SUCCESS)
+            rc = clFlush(c->in);
+        if (rc != CL_SUCCESS)
+            st = to_device_failed(rc, bytes, err);
+    } else {
+        for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES)
+            st = write_piece(c, from, at, size_min(PIECE_BYTES, bytes - at), to, offset, after,
+                             &last, err);
+    }
+    if (st)
+        forget(&last);
+    else
+        *sent = last;
+    return st;
+}
+
+/* ---- out ----------------------------------------------------------------------------------- */
+
+static cl_int read_straight(copies *c, const host_rows *r, cl_mem from, size_t offset, cl_uint n,
+                            const cl_event *wait, cl_event *done)
+{
+    const size_t there[] = {offset % r->bytes, offset / r->bytes, 0}, here[] = {0, 0, 0};
+    const size_t region[] = {r->bytes, r->count, 1};
+
+    if (without_gaps(r))
+        return clEnqueueReadBuffer(c->out, from, CL_FALSE, offset, r->count * r->bytes, r->at, n,
+                                   wait, done);
+    return clEnqueueReadBufferRect(c->out, from, CL_FALSE, there, here, region, r->bytes, 0,
+                                   r->pitch, 0, r->at, n, wait, done);
+}
+
+static tsr_status out_straight(copies *c, cl_mem from, size_t offset, cl_event after,
+                               const host_rows *to, cl_event *done, tsr_error *err)
+{
+    cl_event wait[2], last = NULL;
+    const cl_uint n = list_events(after, c->last_out, wait);
+    cl_int rc = read_straight(c, to, from, offset, n, n ? wait : NULL, &last);
+
+    if (rc == CL_SUCCESS)
+        rc = clFlush(c->out);
+    if (rc != CL_SUCCESS) {
+        forget(&last);
+        return from_device_failed(rc, to->count * to->bytes, err);
+    }
+    forget(&c->last_out);
+    c->last_out = last;
+    if (done) {
+        clRetainEvent(last);
+        *done = last;
+    }
+    return TSR_OK;
+}
+
+/* Bytes that are on their way into a piece. */
+typedef struct arriving {
+    piece *by; /* NULL: none */
+    size_t at, bytes;
+} arriving;
+
+static tsr_status put_piece(const host_rows *to, const arriving *a, tsr_error *err)
+{
+    tsr_status st = a->by ? finish_piece(a->by, err) : TSR_OK;
+
+    if (!st && a->by)
+        copy_by_threads(to, a->by->memory.at, a->at, a->bytes, false);
+    return st;
+}
+
+/* While one piece is emptied the next is on its way. */
+static tsr_status out_by_pieces(copies *c, cl_mem from, size_t offset, cl_event after,
+                                const host_rows *to, tsr_error *err)
+{
+    const size_t bytes = to->count * to->bytes;
+    arriving before = {NULL, 0, 0};
+    tsr_status st = TSR_OK;
+
+    for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES) {
+        arriving now = {NULL, at, size_min(PIECE_BYTES, bytes - at)};
+        cl_int rc;
+
+        st = take_piece(c, &now.by, err);
+        if (st)
+            break;
+        rc = clEnqueueReadBuffer(c->out, from, CL_FALSE, offset + at, now.bytes, now.by->memory.at,
+                                 after != NULL, after ? &after : NULL, &now.by->busy);
+        if (rc == CL_SUCCESS)
+            rc = clFlush(c->out);
+        if (rc != CL_SUCCESS)
+            return from_device_failed(rc, now.bytes, err);
+        st = put_piece(to, &before, err);
+        before = now;
+    }
+    return st ? st : put_piece(to, &before, err);
+}
+
+tsr_status copies_out(copies *c, cl_mem from, size_t offset, cl_event after, const host_rows *to,
+                      cl_event *done, tsr_error *err)
+{
+    if (!to->count || !to->bytes)
+        return TSR_OK;
+    return goes_straight(c, to) ? out_straight(c, from, offset, after, to, done, err)
+                                : out_by_pieces(c, from, offset, after, to, err);
+}
+
+tsr_status copies_wait(copies *c, tsr_error *err)
+{
+    const cl_int rc = c->last_out ? clWaitForEvents(1, &c->last_out) : CL_SUCCESS;
+
+    forget(&c->last_out);
+    return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "waiting for a copy");
+}
+
+void copies_settle(copies *c)
+{
+    if (c->in)
+        clFinish(c->in);
+    if (c->out)
+        clFinish(c->out);
+    for (size_t i = 0; i < PIECES; i++)
+        forget(&c->pieces[i].busy);
+    forget(&c->last_out);
+}
+
+/* ---- buffers ------------------------------------------------------------------------------- */
+
+tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
+{
+    cl_int rc;
+
+    if (bytes != c->kept_bytes)
+        drop_kept(c);
+    for (size_t i = 0; i < KEPT; i++)
+        if (c->kept[i]) {
+            *out = c->kept[i];
+            c->kept[i] = NULL;
+            return TSR_OK;
+        }
+    *out = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (!*out)
+        return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(what is streamed, %zu bytes)", bytes);
+    return TSR_OK;
+}
+
+void copies_keep(copies *c, cl_mem buffer, size_t bytes)
+{
+    if (bytes != c->kept_bytes) {
+        drop_kept(c);
+        c->kept_bytes = bytes;
+    }
+    for (size_t i = 0; i < KEPT && bytes <= KEPT_BYTES_MOST; i++)
+        if (!c->kept[i]) {
+            c->kept[i] = buffer;
+            return;
+        }
+    clReleaseMemObject(buffer);
+}

@@ -1,0 +1,244 @@
+#include "stream/matmul_batches.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/matmul_shape.h"
+#include "ops/registry.h"
+#include "stream/pieces.h"
+#include "stream/pipeline.h"
+
+/* From so many bytes on a batch is streamed; and of a group: long beside what a launch costs, short
+ * beside the whole, of which nothing hides the first group and the last. */
+enum {
+    STREAMED_LEAST = 64 << 20,
+    GROUP_LEAST = 4 << 20,
+    GROUP_MOST = 64 << 20,
+    GROUPS_WANTED = 16
+};
+
+static void matrices_of(const tsr_matmul_problem *q, matmul_matrix out[OPERANDS_MAX])
+{
+    out[MATMUL_A] = matmul_matrix_a(q);
+    out[MATMUL_B] = matmul_matrix_b(q);
+    out[MATMUL_C] = matmul_matrix_c(q);
+}
+
+/* Bytes from the first element of a matrix to the end of the last one of `count`, gaps included;
+ * one that all share is there once. */
+static size_t bytes_of(const matmul_matrix *x, size_t count)
+{
+    const size_t one = x->lines && x->length ? (x->lines - 1) * x->ld + x->length : 0;
+
+    return ((count - 1) * x->stride + one) * tsr_type_size(x->type);
+}
+
+/* Whether elements of C that no product writes lie between others, and come back as they were. */
+static bool has_gaps(const matmul_matrix *c)
+{
+    return c->ld != c->length || c->stride != c->lines * c->length;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+/* Bytes of what each product has of its own, and of what all share. */
+typedef struct needs {
+    size_t own, shared, widest;
+} needs;
+
+static needs needs_of(const matmul_matrix x[OPERANDS_MAX])
+{
+    needs n = {0, 0, 0};
+
+    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+        const size_t one = bytes_of(&x[i], 1);
+        const size_t each = size_max(one, x[i].stride * tsr_type_size(x[i].type));
+
+        *(x[i].stride ? &n.own : &n.shared) += each;
+        n.widest = size_max(n.widest, each);
+    }
+    return n;
+}
+
+tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
+                                 tsr_error *err)
+{
+    const tsr_matmul_problem *q = &p->matmul;
+    const device_facts *d = session_facts(s);
+    const size_t told = s->host_calls_memory, most = (size_t)(d->global_memory / 4 * 3);
+    const size_t limit = told ? size_min(told, most) : most, each = (size_t)d->max_allocation;
+    matmul_matrix x[OPERANDS_MAX];
+    size_t whole = 0, bytes;
+    bool holds = true;
+    needs n;
+
+    *group = 0;
+    if (q->batch <= 1 || q->alpha == 0 || !q->m || !q->n || !q->k)
+        return TSR_OK;
+    matrices_of(q, x);
+    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+        holds = holds && bytes_of(&x[i], x[i].count) <= each;
+        whole += bytes_of(&x[i], x[i].count);
+    }
+    holds = holds && whole <= limit;
+    if (holds && whole < STREAMED_LEAST)
+        return TSR_OK;
+    n = needs_of(x);
+    if (n.widest > each || n.shared > limit || (limit - n.shared) / PIPELINE_SLOTS < n.own) {
+        if (holds || !told)
+            return TSR_OK; /* what the device does not hold is refused as it is in one piece */
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "matmul: %d products of a batch of %zu need %zu bytes, and %zu are allowed",
+                        (int)PIPELINE_SLOTS, q->batch, n.shared + PIPELINE_SLOTS * n.own, limit);
+    }
+    bytes = size_min(size_max(whole / GROUPS_WANTED, GROUP_LEAST), GROUP_MOST);
+    bytes = size_min(bytes, (limit - n.shared) / PIPELINE_SLOTS);
+    *group = size_min(size_max(bytes / n.own, 1), q->batch);
+    *group = size_min(*group, each / n.widest);
+    return TSR_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* Products that are computed and not yet on the host. */
+typedef struct computed {
+    cl_mem slot; /* of C; NULL: there are none */
+    size_t first, count;
+} computed;
+
+typedef struct grouping {
+    pieces pieces;
+    const tsr_matmul_problem *whole;
+    matmul_matrix matrix[OPERANDS_MAX];
+    void *const *host;
+    pipeline *slots[OPERANDS_MAX];
+    cl_mem shared[OPERANDS_MAX]; /* the slot of a matrix that all share, which stays; or NULL */
+    computed before;
+} grouping;
+
+static problem group_problem(const tsr_matmul_problem *q, size_t count)
+{
+    problem p = {.op = &operation_matmul, .matmul = *q};
+
+    p.matmul.batch = count;
+    p.matmul.offset_a = p.matmul.offset_b = p.matmul.offset_c = 0;
+    return p;
+}
+
+/* A matrix of the products from `first` on. */
+static host_rows block_of(const grouping *g, size_t which, size_t first, size_t count)
+{
+    const matmul_matrix *x = &g->matrix[which];
+    const size_t at = (x->offset + first * x->stride) * tsr_type_size(x->type);
+
+    return host_bytes((const unsigned char *)g->host[which] + at, bytes_of(x, count));
+}
+
+static tsr_status fetch_before(grouping *g, tsr_error *err)
+{
+    const computed *b = &g->before;
+    const uint64_t start = clock_ns();
+    host_rows to;
+    tsr_status st;
+
+    if (!b->slot)
+        return TSR_OK;
+    to = block_of(g, MATMUL_C, b->first, b->count);
+    st = pipeline_fetch(g->slots[MATMUL_C], b->slot, 0, &to, err);
+    g->pieces.report->from_device_bytes += to.bytes;
+    g->pieces.report->from_device_ns += clock_ns() - start;
+    return st;
+}
+
+/* A slot for a matrix of a group, with what is read of it. */
+static tsr_status send(grouping *g, size_t which, size_t first, size_t count, cl_mem *slot,
+                       cl_event *sent, tsr_error *err)
+{
+    host_rows from = block_of(g, which, first, count);
+    tsr_status st;
+
+    *slot = g->shared[which];
+    *sent = NULL;
+    if (*slot)
+        return TSR_OK;
+    if (which == MATMUL_C && g->whole->beta == 0 && !has_gaps(&g->matrix[MATMUL_C]))
+        from.count = 0;
+    g->pieces.report->to_device_bytes += from.count * from.bytes;
+    st = pipeline_send(g->slots[which], &from, 0, slot, sent, err);
+    if (!g->matrix[which].stride)
+        g->shared[which] = *slot;
+    return st;
+}
+
+/* Send what a group takes, enqueue its products, and fetch those before. */
+static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *err)
+{
+    const problem p = group_problem(g->whole, count);
+    const uint64_t start = clock_ns();
+    cl_event wait[OPERANDS_MAX], sent;
+    cl_mem buffers[OPERANDS_MAX] = {NULL};
+    cl_uint n_wait = 0;
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < OPERANDS_MAX && !st; i++) {
+        st = send(g, i, first, count, &buffers[i], &sent, err);
+        if (sent)
+            wait[n_wait++] = sent;
+    }
+    g->pieces.report->to_device_ns += clock_ns() - start;
+    if (!st)
+        st = pieces_enqueue(&g->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
+                            err);
+    for (size_t i = 0; i < OPERANDS_MAX && !st; i++)
+        if (g->matrix[i].stride) {
+            clRetainEvent(g->pieces.last);
+            pipeline_worked(g->slots[i], g->pieces.last);
+        }
+    g->pieces.report->chunks++;
+    st = st ? st : fetch_before(g, err);
+    g->before = (computed){buffers[MATMUL_C], first, count};
+    return st;
+}
+
+static tsr_status open(grouping *g, size_t group, tsr_error *err)
+{
+    const size_t rest = g->whole->batch % group;
+    problem p = group_problem(g->whole, group);
+    tsr_status st = pieces_prepare(&g->pieces, &p, err);
+
+    if (!st && rest) {
+        p = group_problem(g->whole, rest);
+        st = pieces_prepare(&g->pieces, &p, err);
+    }
+    for (size_t i = 0; i < OPERANDS_MAX && !st; i++)
+        st = pipeline_open(g->pieces.session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
+                           bytes_of(&g->matrix[i], group), &g->slots[i], err);
+    return st;
+}
+
+tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
+                              void *const operands[], const tsr_run *run, selection *sel,
+                              bool counts, tsr_report *report, tsr_error *err)
+{
+    const tsr_matmul_problem *q = &p->matmul;
+    grouping g = {.pieces = {.session = s,
+                             .operation = p->op->name,
+                             .run = run,
+                             .selection = sel,
+                             .report = report,
+                             .counts = counts},
+                  .whole = q,
+                  .host = operands};
+    tsr_status st;
+
+    matrices_of(q, g.matrix);
+    st = open(&g, group, err);
+    for (size_t first = 0; first < q->batch && !st; first += group)
+        st = run_group(&g, first, size_min(group, q->batch - first), err);
+    st = st ? st : fetch_before(&g, err);
+    st = st ? st : pipeline_wait(g.slots[MATMUL_C], err);
+    st = st ? st : pieces_outcome(&g.pieces, err);
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        pipeline_close(g.slots[i]);
+    return pieces_close(&g.pieces, st, err);
+}

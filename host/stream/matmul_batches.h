@@ -1,0 +1,23 @@
+/** A batch of products on host memory, so many at a time: each group is multiplied while the next
+ * is copied in and the one before is copied out. */
+#ifndef STREAM_MATMUL_BATCHES_H
+#define STREAM_MATMUL_BATCHES_H
+
+#include "ops/dispatch.h"
+
+/**
+ * Products of a group; 0 where the matrices are copied in one piece.
+ *
+ * @param p  Row-major, as variants take it.
+ * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory does not hold a product in each
+ *         slot beside a matrix that all share.
+ */
+tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
+                                 tsr_error *err);
+
+/** Run it: as matmul_tiles_run. */
+tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
+                              void *const operands[], const tsr_run *run, selection *sel,
+                              bool counts, tsr_report *report, tsr_error *err);
+
+#endif

@@ -1,0 +1,83 @@
+#include "stream/pieces.h"
+
+#include <assert.h>
+
+#include "base/fail.h"
+#include "ops/strict_tiles.h"
+#include "session/events.h"
+
+tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
+{
+    program *built;
+    tsr_report one = {0};
+    tsr_status st = dispatch_select(c->session, piece, c->run, c->selection, err);
+
+    st = st ? st : dispatch_build(c->session, piece, c->selection, &built, &one, err);
+    dispatch_add_report(c->report, &one);
+    if (!st && c->counts && !c->strict_tiles)
+        st = strict_tiles_open(c->session, piece, c->selection, &c->strict_tiles, err);
+    return st;
+}
+
+tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[],
+                          const call_ends *ends, tsr_error *err)
+{
+    cl_event wait[PIECE_WAITS_MOST + 1], first = NULL, last = NULL;
+    tsr_report one = {0};
+    call_ends all = {.n_wait = ends->n_wait,
+                     .wait = wait,
+                     .first = &first,
+                     .last = &last,
+                     .strict_tiles = c->strict_tiles,
+                     .arrivals = ends->arrivals,
+                     .report = &one};
+    tsr_status st;
+
+    assert(ends->n_wait <= PIECE_WAITS_MOST);
+    for (cl_uint i = 0; i < ends->n_wait; i++)
+        wait[i] = ends->wait[i];
+    if (c->last)
+        wait[all.n_wait++] = c->last;
+    st = dispatch_select(c->session, piece, c->run, c->selection, err);
+    st = st ? st : dispatch_enqueue(c->session, piece, c->selection, buffers, &all, err);
+    if (st)
+        return st;
+    dispatch_add_report(c->report, &one);
+    if (c->first)
+        clReleaseEvent(first);
+    else
+        c->first = first;
+    if (c->last)
+        clReleaseEvent(c->last);
+    c->last = last;
+    return TSR_OK;
+}
+
+tsr_status pieces_outcome(const pieces *c, tsr_error *err)
+{
+    const variant *v = c->selection->variant;
+    const cl_int rc = c->last ? events_outcome(c->last) : CL_SUCCESS;
+
+    if (rc == CL_SUCCESS)
+        return TSR_OK;
+    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->operation, v->name,
+                    session_facts(c->session)->name);
+}
+
+tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
+{
+    double ns = 0;
+
+    if (!st)
+        st = strict_tiles_read(c->session, c->strict_tiles, &c->report->strict_tiles, err);
+    if (!st && c->first && c->session->profiling &&
+        events_span(c->first, c->last, &ns, NULL) == TSR_OK)
+        c->report->device_ns = (uint64_t)ns;
+    if (c->first)
+        clReleaseEvent(c->first);
+    if (c->last)
+        clReleaseEvent(c->last);
+    if (c->strict_tiles)
+        clReleaseMemObject(c->strict_tiles);
+    return st;
+}

@@ -1,0 +1,169 @@
+#include "stream/sort_chunks.h"
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/registry.h"
+#include "stream/pipeline.h"
+#include "stream/sort_call.h"
+
+/* From so many bytes on a sort is streamed; and of a chunk of rows: long beside what a launch
+ * costs, short beside the whole, of which nothing hides the first chunk and the last. */
+enum {
+    STREAMED_LEAST = 64 << 20,
+    CHUNK_LEAST = 4 << 20,
+    CHUNK_MOST = 64 << 20,
+    CHUNKS_WANTED = 16
+};
+
+/* Pairs of chunks that are on the device at once: one is sorted, one comes or goes. */
+enum { PAIRS = 2 };
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+/* What calls on host memory may take of the device. */
+typedef struct room {
+    size_t all, each; /* in all, and each buffer */
+    bool told;        /* it is the session's device_memory */
+} room;
+
+/* Bytes of a key with its index and its value. */
+static size_t entry_bytes(const tsr_sort_problem *q)
+{
+    return tsr_type_size(q->type) + (q->argsort ? sizeof(int64_t) : 0) + q->value_bytes;
+}
+
+/* Of the widest operand. */
+static size_t widest(const tsr_sort_problem *q)
+{
+    return size_max(size_max(tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0),
+                    q->value_bytes);
+}
+
+static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const room *limit)
+{
+    const size_t keys = rows * q->n; /* the whole is checked, and this is no more */
+
+    return keys <= limit->each / widest(q) && keys <= limit->all / slots / entry_bytes(q);
+}
+
+static tsr_status choose_rows(const tsr_sort_problem *q, const room *limit, sort_chunks *out,
+                              tsr_error *err)
+{
+    const size_t row = q->n * entry_bytes(q), rows = sort_rows(q);
+    size_t bytes = size_min(size_max(rows * row / CHUNKS_WANTED, CHUNK_LEAST), CHUNK_MOST);
+
+    if (!fits(q, 1, PIPELINE_SLOTS, limit)) {
+        if (!q->argsort && !q->value_bytes) {
+            *out = (sort_chunks){SORT_EXCHANGE, 0};
+            return TSR_OK;
+        }
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "sort: %d rows with what goes with their keys need %zu bytes, and %zu are "
+                        "allowed",
+                        (int)PIPELINE_SLOTS, PIPELINE_SLOTS * row, limit->all);
+    }
+    bytes = size_min(bytes, limit->all / PIPELINE_SLOTS);
+    bytes = size_min(bytes, limit->each / widest(q) * entry_bytes(q));
+    *out = (sort_chunks){SORT_ROWS, size_min(size_max(bytes / row, 1), rows)};
+    return TSR_OK;
+}
+
+/* Chunks of keys, of which the device holds PAIRS pairs. */
+static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, sort_chunks *out,
+                                  tsr_error *err)
+{
+    const size_t key = tsr_type_size(q->type);
+    const size_t keys = size_min(limit->all / (2 * PAIRS), limit->each / 2) / key;
+
+    if (!keys)
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "sort: %d keys have to be on the device at once, which need %zu bytes, and "
+                        "%zu are allowed",
+                        2 * PAIRS, 2 * PAIRS * key, limit->all);
+    *out = (sort_chunks){SORT_EXCHANGE, size_min(keys, q->n)};
+    return TSR_OK;
+}
+
+tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
+                              sort_chunks *out, tsr_error *err)
+{
+    const tsr_sort_problem *q = &p->sort;
+    const device_facts *d = session_facts(s);
+    /* Workspaces and others use the device too. */
+    const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
+    const room limit = {told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
+    const size_t rows = sort_rows(q), entries = rows * q->n;
+    const bool holds = fits(q, rows, 1, &limit);
+    const bool large = entries >= STREAMED_LEAST / entry_bytes(q);
+    tsr_status st = TSR_OK;
+
+    *out = (sort_chunks){SORT_AT_ONCE, 0};
+    if (!entries || (holds && !large && !limit.told))
+        return TSR_OK;
+    if (holds && rows == 1) {
+        if (sel->variant->arriving_step)
+            out->way = SORT_ARRIVING;
+        return TSR_OK;
+    }
+    /* Few rows, of which not one fits in each slot, but all at once. */
+    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, &limit)))
+        return TSR_OK;
+    if (rows > 1)
+        st = choose_rows(q, &limit, out, err);
+    else if (!q->argsort && !q->value_bytes)
+        out->way = SORT_EXCHANGE;
+    else if (limit.told)
+        st = tsr_fail(err, TSR_EOVERFLOW, 0,
+                      "sort: keys that something goes with are sorted at once or row by row, and "
+                      "%zu of them need %zu bytes, more than the %zu that are allowed",
+                      q->n, q->n * entry_bytes(q), limit.all);
+    if (!st && out->way == SORT_EXCHANGE)
+        st = choose_exchange(q, &limit, out, err);
+    return st;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+problem sort_piece(const tsr_sort_problem *whole, size_t rows, size_t n)
+{
+    problem p = {.op = &operation_sort, .sort = *whole};
+
+    p.sort.n = n;
+    p.sort.rows = rows;
+    p.sort.offset_keys = p.sort.offset_index = p.sort.offset_values = 0;
+    return p;
+}
+
+static unsigned char *start_of(void *array, size_t offset, size_t element)
+{
+    return array ? (unsigned char *)array + offset * element : NULL;
+}
+
+tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *chunks,
+                           void *const operands[], const tsr_run *run, selection *sel,
+                           tsr_report *report, tsr_error *err)
+{
+    const tsr_sort_problem *q = &p->sort;
+    sort_call c = {
+        .pieces = {.session = s,
+                   .operation = p->op->name,
+                   .run = run,
+                   .selection = sel,
+                   .report = report},
+        .whole = q,
+        .element = {tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0, q->value_bytes}};
+    tsr_status st;
+
+    c.array[SORT_KEYS] = start_of(operands[SORT_KEYS], q->offset_keys, c.element[SORT_KEYS]);
+    if (q->argsort)
+        c.array[SORT_INDEX] = start_of(operands[SORT_INDEX], q->offset_index, sizeof(int64_t));
+    if (q->value_bytes)
+        c.array[SORT_VALUES] = start_of(operands[SORT_VALUES], q->offset_values, q->value_bytes);
+    if (chunks->way == SORT_ARRIVING)
+        st = sort_arriving_run(&c, err);
+    else if (chunks->way == SORT_ROWS)
+        st = sort_rows_run(&c, chunks->count, err);
+    else
+        st = sort_exchange_run(&c, chunks->count, err);
+    return pieces_close(&c.pieces, st, err);
+}

@@ -1,0 +1,41 @@
+/** sort on host memory in pieces: copies go on while the device sorts. */
+#ifndef STREAM_SORT_CHUNKS_H
+#define STREAM_SORT_CHUNKS_H
+
+#include "ops/dispatch.h"
+
+typedef enum sort_way {
+    SORT_AT_ONCE,
+    SORT_ARRIVING, /* one row that the device holds: sorted and merged as its keys arrive */
+    SORT_ROWS,     /* rows, so many at a time */
+    SORT_EXCHANGE  /* rows that the device does not hold: pairs of chunks of their keys */
+} sort_way;
+
+/** How a sort is streamed, and rows or keys of a chunk, but of SORT_ARRIVING, whose variant knows.
+ */
+typedef struct sort_chunks {
+    sort_way way;
+    size_t count;
+} sort_chunks;
+
+/**
+ * Choose.
+ *
+ * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory does not hold what has to be
+ *         there at once.
+ */
+tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
+                              sort_chunks *out, tsr_error *err);
+
+/**
+ * Run it.
+ *
+ * @param operands  Keys, index and values.
+ * @param report    Receives all but names and the time of the call; as device_ns, from the first
+ *                  command to the last one, copies that it waits for included.
+ */
+tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *chunks,
+                           void *const operands[], const tsr_run *run, selection *sel,
+                           tsr_report *report, tsr_error *err);
+
+#endif

@@ -1,0 +1,434 @@
+/* Calls on host memory that are streamed through a device in pieces: what they give is what comes
+ * of the same call at once, from pageable and from pinned memory, on queues of each kind.  Needs an
+ * OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "device/device.h"
+#include "ops/sort_order.h"
+#include "session/pinned.h"
+#include "tessera/tessera.h"
+
+enum { ROOM = 1 << 18 }; /* bytes of each array */
+
+enum { ARRAYS = 3 };
+
+/* Where the arrays of a call are, and on whose queue it runs. */
+typedef enum place { PAGEABLE, PINNED, OUT_OF_ORDER, PLACES } place;
+
+typedef struct fixture {
+    tsr_devices *list;
+    const tsr_device *device, *host;
+    cl_context context;
+    cl_command_queue queue;
+    unsigned char *before[ARRAYS], *expected[ARRAYS];
+} fixture;
+
+static int make_fixture(void **state)
+{
+    fixture *f = calloc(1, sizeof(*f));
+    uint64_t seed = 1;
+    size_t n = 0;
+
+    assert_non_null(f);
+    *state = f;
+    assert_int_equal(tsr_devices_find(&f->list, NULL), TSR_OK);
+    assert_int_equal(tsr_devices_select(f->list, "cpu", &f->device, 1, &n, NULL), TSR_OK);
+    assert_int_equal(tsr_devices_select(f->list, "host", &f->host, 1, &n, NULL), TSR_OK);
+    f->context = clCreateContext(NULL, 1, &f->device->id, NULL, NULL, NULL);
+    f->queue = clCreateCommandQueue(f->context, f->device->id,
+                                    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
+    assert_non_null(f->queue);
+    for (size_t i = 0; i < ARRAYS; i++) {
+        f->before[i] = malloc(ROOM);
+        f->expected[i] = malloc(ROOM);
+        assert_non_null(f->before[i]);
+        assert_non_null(f->expected[i]);
+        for (size_t k = 0; k < ROOM; k++)
+            f->before[i][k] = (unsigned char)random_u64(&seed);
+    }
+    return 0;
+}
+
+static int drop_fixture(void **state)
+{
+    fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAYS; i++) {
+        free(f->before[i]);
+        free(f->expected[i]);
+    }
+    clReleaseCommandQueue(f->queue);
+    clReleaseContext(f->context);
+    tsr_devices_close(f->list);
+    free(f);
+    return 0;
+}
+
+static tsr_session *open_session(const fixture *f, place where, size_t memory)
+{
+    const tsr_session_options options = {.copies = 1, .device_memory = memory};
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+    const tsr_status st = where == OUT_OF_ORDER ? tsr_session_adopt(f->queue, &options, &s, &err)
+                                                : tsr_session_open(f->device, &options, &s, &err);
+
+    if (st)
+        fail_msg("%s", err.message);
+    return s;
+}
+
+/* Copies of what the arrays were before a call, some bytes into the memory that holds them. */
+typedef struct arrays {
+    unsigned char *memory[ARRAYS], *at[ARRAYS];
+} arrays;
+
+static arrays take_arrays(const fixture *f, tsr_session *s, place where)
+{
+    enum { SHIFT = 64 };
+    arrays a;
+
+    for (size_t i = 0; i < ARRAYS; i++) {
+        void *memory = NULL;
+
+        if (where == PINNED)
+            assert_int_equal(tsr_pinned_alloc(s, ROOM + SHIFT, &memory, NULL), TSR_OK);
+        else
+            memory = malloc(ROOM + SHIFT);
+        assert_non_null(memory);
+        a.memory[i] = memory;
+        a.at[i] = a.memory[i] + SHIFT;
+        memcpy(a.at[i], f->before[i], ROOM);
+    }
+    return a;
+}
+
+static void drop_arrays(tsr_session *s, place where, const arrays *a)
+{
+    for (size_t i = 0; i < ARRAYS; i++) {
+        if (where == PINNED)
+            tsr_pinned_free(s, a->memory[i]);
+        else
+            free(a->memory[i]);
+    }
+}
+
+static void expect_before(fixture *f)
+{
+    for (size_t i = 0; i < ARRAYS; i++)
+        memcpy(f->expected[i], f->before[i], ROOM);
+}
+
+/* ---- sort ------------------------------------------------------------------------------------ */
+
+static tsr_status sort_on(tsr_session *s, const tsr_sort_problem *p, const char *variant,
+                          unsigned char *const at[ARRAYS], tsr_report *report, tsr_error *err)
+{
+    const tsr_run run = {.variant = variant};
+
+    return tsr_sort(s, p, at[0], p->argsort ? (int64_t *)(void *)at[1] : NULL,
+                    p->value_bytes ? at[2] : NULL, variant ? &run : NULL, report, err);
+}
+
+/* Sorted by C's qsort, and streamed: the same bytes, gaps before the first element included. */
+static void streams_as_qsort(fixture *f, const tsr_sort_problem *p, const char *variant,
+                             size_t memory, size_t chunks)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    expect_before(f);
+    assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
+    assert_int_equal(sort_on(s, p, NULL, f->expected, NULL, NULL), TSR_OK);
+    tsr_session_close(s);
+    for (place where = PAGEABLE; where < PLACES; where++) {
+        tsr_report report = {0};
+        arrays a;
+
+        s = open_session(f, where, memory);
+        a = take_arrays(f, s, where);
+        if (sort_on(s, p, variant, a.at, &report, &err))
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < ARRAYS; i++)
+            assert_memory_equal(a.at[i], f->expected[i], ROOM);
+        assert_int_equal(report.chunks, chunks);
+        assert_true(report.to_device_bytes > 0 && report.from_device_bytes > 0);
+        drop_arrays(s, where, &a);
+        tsr_session_close(s);
+    }
+}
+
+/* The device holds them: chunks are merged as they come. */
+static void keys_are_sorted_as_they_arrive(void **state)
+{
+    /* 2^9 keys and 2^11 of them in a chunk: more than an eighth is none. */
+    streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_U32, .n = 5003, .offset_keys = 3},
+                     "fused-passes", ROOM, 10);
+    streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_F64, .n = 20000, .descending = true},
+                     "fused-passes", ROOM, 10);
+}
+
+static void what_goes_with_keys_arrives_too(void **state)
+{
+    streams_as_qsort(*state,
+                     &(tsr_sort_problem){.type = TSR_I8,
+                                         .n = 5000,
+                                         .argsort = true,
+                                         .offset_index = 5,
+                                         .value_bytes = 8,
+                                         .offset_values = 7},
+                     "fused-passes", ROOM, 10);
+    streams_as_qsort(
+        *state,
+        &(tsr_sort_problem){.type = TSR_F16, .n = 4097, .value_bytes = 2, .descending = true},
+        "fused-passes", ROOM, 9);
+}
+
+/* Which keys are in which chunk changes nothing, nor does the number of queues. */
+static void chunking_changes_no_bit(void **state)
+{
+    static const char *const settings[][2] = {
+        {"KEYS=4", "GROUP=8"}, {"KEYS=16", "GROUP=64"}, {"QUEUES=1", "SORT_TILES=1"}};
+    const fixture *f = *state;
+    const tsr_sort_problem p = {.type = TSR_F32, .n = 30011};
+    unsigned char first[ROOM];
+
+    for (size_t i = 0; i < 3; i++) {
+        const tsr_run run = {.variant = "fused-passes", .set = settings[i], .set_count = 2};
+        tsr_session *s = open_session(f, PAGEABLE, ROOM);
+        arrays a = take_arrays(f, s, PAGEABLE);
+        tsr_report report = {0};
+
+        assert_int_equal(tsr_sort(s, &p, a.at[0], NULL, NULL, &run, &report, NULL), TSR_OK);
+        assert_true(report.chunks > 7);
+        if (i)
+            assert_memory_equal(a.at[0], first, ROOM);
+        memcpy(first, a.at[0], ROOM);
+        drop_arrays(s, PAGEABLE, &a);
+        tsr_session_close(s);
+    }
+}
+
+/* Twelve rows of 24 bytes at a time, with all that goes with them, by whichever variant. */
+static void rows_are_sorted_some_at_a_time(void **state)
+{
+    const size_t row = 7 * (4 + 8 + 16);
+
+    streams_as_qsort(*state,
+                     &(tsr_sort_problem){.type = TSR_U32,
+                                         .n = 7,
+                                         .rows = 100,
+                                         .argsort = true,
+                                         .value_bytes = 16,
+                                         .offset_keys = 1,
+                                         .offset_index = 2,
+                                         .offset_values = 3},
+                     NULL, 3 * 12 * row + 11, 9);
+    streams_as_qsort(*state,
+                     &(tsr_sort_problem){.type = TSR_I64, .n = 33, .rows = 33, .descending = true},
+                     "naive", (size_t)3 * 33 * 8, 33);
+}
+
+/* More than the device may hold: 5000 keys, 500 in a chunk, and a short one; several rows too. */
+static void keys_are_exchanged_between_chunks(void **state)
+{
+    /* Stages of 1, 2, 3 and 4 sub-stages of a network of 11 chunks. */
+    const size_t comparators = 5 + (5 + 5) + (4 + 5 + 5) + (3 + 4 + 5 + 5);
+
+    streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_F32, .n = 5003, .offset_keys = 9},
+                     NULL, 4 * 500 * 4 + 15, comparators);
+    streams_as_qsort(
+        *state,
+        &(tsr_sort_problem){.type = TSR_U16, .n = 1100, .rows = 3, .descending = true, .top = 0},
+        "naive", 4 * 100 * 2, 3 * comparators);
+}
+
+/* What has to be there at once is told, and nothing is touched. */
+static void sorts_that_do_not_fit_are_refused(void **state)
+{
+    static const struct {
+        tsr_sort_problem problem;
+        const char *says;
+    } cases[] = {
+        {{.type = TSR_U64, .n = 1000},
+         "4 keys have to be on the device at once, which need 32 bytes, and 31 are allowed"},
+        {{.type = TSR_U32, .n = 1000, .argsort = true},
+         "1000 of them need 12000 bytes, more than the 31 that are allowed"},
+        {{.type = TSR_U32, .n = 5, .rows = 9, .value_bytes = 1},
+         "3 rows with what goes with their keys need 75 bytes, and 31 are allowed"}};
+    fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tsr_session *s = open_session(f, PAGEABLE, 31);
+        arrays a = take_arrays(f, s, PAGEABLE);
+        tsr_error err = {0};
+
+        assert_int_equal(sort_on(s, &cases[i].problem, NULL, a.at, NULL, &err), TSR_EOVERFLOW);
+        if (!strstr(err.message, cases[i].says))
+            fail_msg("%s", err.message);
+        for (size_t k = 0; k < ARRAYS; k++)
+            assert_memory_equal(a.at[k], f->before[k], ROOM);
+        drop_arrays(s, PAGEABLE, &a);
+        tsr_session_close(s);
+    }
+}
+
+/* ---- matmul ---------------------------------------------------------------------------------- */
+
+/* Small whole numbers, whose sums are exact in any order. */
+static void fill_whole(fixture *f)
+{
+    for (size_t i = 0; i < ARRAYS; i++)
+        for (size_t k = 0; k < ROOM / sizeof(float); k++) {
+            const float x = (float)(f->before[i][4 * k] % 9) - 4;
+
+            memcpy(f->before[i] + 4 * k, &x, sizeof(x));
+        }
+}
+
+static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t memory,
+                               size_t chunks)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    expect_before(f);
+    assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
+    assert_int_equal(
+        tsr_matmul(s, p, f->expected[0], f->expected[1], f->expected[2], NULL, NULL, NULL), TSR_OK);
+    tsr_session_close(s);
+    for (place where = PAGEABLE; where < PLACES; where++) {
+        tsr_report report = {0};
+        arrays a;
+
+        s = open_session(f, where, memory);
+        a = take_arrays(f, s, where);
+        if (tsr_matmul(s, p, a.at[0], a.at[1], a.at[2], NULL, &report, &err))
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < ARRAYS; i++)
+            assert_memory_equal(a.at[i], f->expected[i], ROOM);
+        assert_int_equal(report.chunks, chunks);
+        assert_true(report.commands >= chunks);
+        drop_arrays(s, where, &a);
+        tsr_session_close(s);
+    }
+}
+
+/* k = 2 + 3 + 5 + 8 + 13, the last in 12 strips of 3 rows and one of 1; with C read, k is whole. */
+static void products_arrive_in_slabs(void **state)
+{
+    fill_whole(*state);
+    for (int form = 0; form < 16; form++)
+        multiplies_as_host(
+            *state,
+            &(tsr_matmul_problem){.m = 37,
+                                  .n = 37,
+                                  .k = 31,
+                                  .trans_a = form & 1,
+                                  .trans_b = (form & 2) != 0,
+                                  .layout = form & 4 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR,
+                                  .alpha = 2,
+                                  .beta = form & 8 ? 0 : -1,
+                                  .lda = 39,
+                                  .ldb = 40,
+                                  .ldc = 41,
+                                  .offset_a = 2,
+                                  .offset_b = 1,
+                                  .offset_c = 3},
+            ROOM, form & 8 ? 4 + 13 : 13);
+}
+
+/* Rows of 4 KiB and more come from and go to pinned memory one by one, by the device. */
+static void long_rows_go_straight(void **state)
+{
+    fill_whole(*state);
+    multiplies_as_host(*state,
+                       &(tsr_matmul_problem){.m = 3, .n = 2, .k = 17000, .lda = 17001, .alpha = 1},
+                       3 * ROOM, 4 + 3);
+    /* Through three tiles of C, of 1280 columns. */
+    multiplies_as_host(*state, &(tsr_matmul_problem){.m = 3, .n = 3000, .k = 2, .alpha = 1},
+                       (3 * 3 * 2 + 1280 * 2 + 2 * 3 * 1280) * sizeof(float), 3);
+}
+
+/* 30 products, 4 at a time; B is shared, and stays. */
+static void batches_go_in_groups(void **state)
+{
+    enum { M = 5, N = 6, K = 7, GAP = 10 };
+    const size_t own = M * K + GAP + M * N + GAP, shared = K * N;
+
+    fill_whole(*state);
+    for (int form = 0; form < 4; form++) {
+        const tsr_matmul_problem p = {.m = M,
+                                      .n = N,
+                                      .k = K,
+                                      .alpha = 1,
+                                      .beta = form & 1 ? 3 : 0,
+                                      .batch = 30,
+                                      .trans_b = (form & 2) != 0,
+                                      .offset_c = 5,
+                                      .stride_a = M * K + GAP,
+                                      .stride_c = M * N + GAP};
+
+        multiplies_as_host(*state, &p, (shared + 3 * 4 * own + 11) * sizeof(float), 8);
+    }
+}
+
+/* ---- pinned memory --------------------------------------------------------------------------- */
+
+static void pinned_memory_is_known(void **state)
+{
+    const fixture *f = *state;
+    tsr_session *s = open_session(f, PAGEABLE, 0), *host = NULL;
+    tsr_error err = {0};
+    void *a = NULL, *b = NULL, *none = NULL;
+    char on_stack;
+
+    assert_int_equal(tsr_pinned_alloc(s, 1000, &a, &err), TSR_OK);
+    assert_int_equal(tsr_pinned_alloc(s, 100, &b, &err), TSR_OK);
+    assert_true(pinned_holds(s, a, 1000));
+    assert_true(pinned_holds(s, (char *)a + 999, 1));
+    assert_false(pinned_holds(s, (char *)a + 1, 1000));
+    assert_false(pinned_holds(s, &on_stack, 1));
+    assert_true(pinned_holds(s, b, 100));
+    tsr_pinned_free(s, a);
+    assert_false(pinned_holds(s, a, 1));
+    assert_true(pinned_holds(s, b, 100));
+    tsr_pinned_free(s, NULL);
+    assert_int_equal(tsr_pinned_alloc(s, 0, &none, &err), TSR_EINVAL);
+    assert_int_equal(tsr_pinned_alloc(NULL, 1, &none, &err), TSR_EINVAL);
+    tsr_session_close(s); /* frees b */
+    assert_int_equal(tsr_session_open(f->host, NULL, &host, NULL), TSR_OK);
+    assert_int_equal(tsr_pinned_alloc(host, 1, &none, &err), TSR_EUNSUITED);
+    assert_null(none);
+    tsr_session_close(host);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_fixture, drop_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(keys_are_sorted_as_they_arrive),
+        TEST(what_goes_with_keys_arrives_too),
+        TEST(chunking_changes_no_bit),
+        TEST(rows_are_sorted_some_at_a_time),
+        TEST(keys_are_exchanged_between_chunks),
+        TEST(sorts_that_do_not_fit_are_refused),
+        TEST(products_arrive_in_slabs),
+        TEST(long_rows_go_straight),
+        TEST(batches_go_in_groups),
+        TEST(pinned_memory_is_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
