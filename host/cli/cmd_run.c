@@ -283,11 +283,12 @@ static tsr_status run_all(work *w, tsr_error *err)
 {
     const size_t count = w->o->repeat;
     uint64_t *times = calloc(count, 2 * sizeof *times);
-    uint64_t *device_ns = times, *wall_ns = times + count;
+    uint64_t *device_ns = times, *wall_ns;
     tsr_status st = TSR_OK;
 
     if (!times)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
+    wall_ns = times + count;
     for (size_t i = 0; !st && i < count; i++) {
         if (i)
             restore_operands(w);

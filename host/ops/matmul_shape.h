@@ -5,7 +5,7 @@
 #include "ops/real.h"
 
 /* The operands, in order. */
-enum { MATMUL_A, MATMUL_B, MATMUL_C };
+enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_OPERANDS };
 
 /* Where the elements of a line, which follow one another, are: op(A)'s along k and op(B)'s along n,
  * or, where it is turned, op(A)'s along m and op(B)'s along k.  Elements of C follow one another

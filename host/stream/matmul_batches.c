@@ -17,7 +17,7 @@ enum {
     GROUPS_WANTED = 16
 };
 
-static void matrices_of(const tsr_matmul_problem *q, matmul_matrix out[OPERANDS_MAX])
+static void matrices_of(const tsr_matmul_problem *q, matmul_matrix out[MATMUL_OPERANDS])
 {
     out[MATMUL_A] = matmul_matrix_a(q);
     out[MATMUL_B] = matmul_matrix_b(q);
@@ -46,11 +46,11 @@ typedef struct needs {
     size_t own, shared, widest;
 } needs;
 
-static needs needs_of(const matmul_matrix x[OPERANDS_MAX])
+static needs needs_of(const matmul_matrix x[MATMUL_OPERANDS])
 {
     needs n = {0, 0, 0};
 
-    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
         const size_t one = bytes_of(&x[i], 1);
         const size_t each = size_max(one, x[i].stride * tsr_type_size(x[i].type));
 
@@ -67,7 +67,7 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     const device_facts *d = session_facts(s);
     const size_t told = s->host_calls_memory, most = (size_t)(d->global_memory / 4 * 3);
     const size_t limit = told ? size_min(told, most) : most, each = (size_t)d->max_allocation;
-    matmul_matrix x[OPERANDS_MAX];
+    matmul_matrix x[MATMUL_OPERANDS];
     size_t whole = 0, bytes;
     bool holds = true;
     needs n;
@@ -76,7 +76,7 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     if (q->batch <= 1 || q->alpha == 0 || !q->m || !q->n || !q->k)
         return TSR_OK;
     matrices_of(q, x);
-    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
         holds = holds && bytes_of(&x[i], x[i].count) <= each;
         whole += bytes_of(&x[i], x[i].count);
     }
@@ -109,10 +109,10 @@ typedef struct computed {
 typedef struct grouping {
     pieces pieces;
     const tsr_matmul_problem *whole;
-    matmul_matrix matrix[OPERANDS_MAX];
+    matmul_matrix matrix[MATMUL_OPERANDS];
     void *const *host;
-    pipeline *slots[OPERANDS_MAX];
-    cl_mem shared[OPERANDS_MAX]; /* the slot of a matrix that all share, which stays; or NULL */
+    pipeline *slots[MATMUL_OPERANDS];
+    cl_mem shared[MATMUL_OPERANDS]; /* the slot of a matrix that all share, which stays; or NULL */
     computed before;
 } grouping;
 
@@ -175,12 +175,12 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
 {
     const problem p = group_problem(g->whole, count);
     const uint64_t start = clock_ns();
-    cl_event wait[OPERANDS_MAX], sent;
-    cl_mem buffers[OPERANDS_MAX] = {NULL};
+    cl_event wait[MATMUL_OPERANDS], sent;
+    cl_mem buffers[MATMUL_OPERANDS] = {NULL};
     cl_uint n_wait = 0;
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < OPERANDS_MAX && !st; i++) {
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++) {
         st = send(g, i, first, count, &buffers[i], &sent, err);
         if (sent)
             wait[n_wait++] = sent;
@@ -189,7 +189,7 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
     if (!st)
         st = pieces_enqueue(&g->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
-    for (size_t i = 0; i < OPERANDS_MAX && !st; i++)
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
         if (g->matrix[i].stride) {
             clRetainEvent(g->pieces.last);
             pipeline_worked(g->slots[i], g->pieces.last);
@@ -210,7 +210,7 @@ static tsr_status open(grouping *g, size_t group, tsr_error *err)
         p = group_problem(g->whole, rest);
         st = pieces_prepare(&g->pieces, &p, err);
     }
-    for (size_t i = 0; i < OPERANDS_MAX && !st; i++)
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
         st = pipeline_open(g->pieces.session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
                            bytes_of(&g->matrix[i], group), &g->slots[i], err);
     return st;
@@ -238,7 +238,7 @@ tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
     st = st ? st : fetch_before(&g, err);
     st = st ? st : pipeline_wait(g.slots[MATMUL_C], err);
     st = st ? st : pieces_outcome(&g.pieces, err);
-    for (size_t i = 0; i < OPERANDS_MAX; i++)
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         pipeline_close(g.slots[i]);
     return pieces_close(&g.pieces, st, err);
 }

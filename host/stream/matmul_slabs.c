@@ -47,7 +47,7 @@ void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *o
 {
     const tsr_matmul_problem *q = &p->matmul;
     const bool told = s->host_calls_memory != 0;
-    operand o[OPERANDS_MAX];
+    operand o[MATMUL_OPERANDS];
     size_t bytes = 0;
     bool large;
 
@@ -91,8 +91,8 @@ typedef struct slabbing {
     const matmul_slabs *slabs;
     void *const *host; /* A, B and C */
     copies *copies;
-    cl_mem buffer[OPERANDS_MAX];
-    cl_event sent[OPERANDS_MAX]; /* the last copy of each; NULL: none yet */
+    cl_mem buffer[MATMUL_OPERANDS];
+    cl_event sent[MATMUL_OPERANDS]; /* the last copy of each; NULL: none yet */
     computed before;
 } slabbing;
 
@@ -147,7 +147,7 @@ static tsr_status make_buffers(slabbing *t, tsr_error *err)
                             q->m * q->n * tsr_type_size(matmul_type_c(q))};
     cl_int rc;
 
-    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
         t->buffer[i] =
             clCreateBuffer(t->pieces.session->context, CL_MEM_READ_WRITE, bytes[i], NULL, &rc);
         if (!t->buffer[i])
@@ -183,13 +183,13 @@ static tsr_status run_rows(slabbing *t, size_t i, size_t m, size_t at, size_t k,
     const problem p = piece_problem(q, i, m, at, k);
     const host_rows a = matmul_rows_a(q, t->host[MATMUL_A], i, m, at, k);
     const host_rows c = matmul_rows_c(q, t->host[MATMUL_C], i, m, 0, q->n);
-    cl_event wait[OPERANDS_MAX];
+    cl_event wait[MATMUL_OPERANDS];
     cl_uint n_wait = 0;
     tsr_status st = send(t, MATMUL_A, &a, p.matmul.offset_a, err);
 
     if (!st && q->beta != 0)
         st = send(t, MATMUL_C, &c, p.matmul.offset_c, err);
-    for (size_t o = 0; o < OPERANDS_MAX; o++)
+    for (size_t o = 0; o < MATMUL_OPERANDS; o++)
         if (t->sent[o])
             wait[n_wait++] = t->sent[o];
     if (!st)
@@ -270,7 +270,7 @@ static void release(slabbing *t)
     clFinish(t->pieces.session->queue);
     if (t->before.done)
         clReleaseEvent(t->before.done);
-    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
         if (t->sent[i])
             clReleaseEvent(t->sent[i]);
         if (t->buffer[i])

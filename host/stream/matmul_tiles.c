@@ -52,7 +52,7 @@ static size_t whole_steps(size_t n, size_t all)
 /* Whether the matrices fit beside one another. */
 static bool whole_fits(const problem *p, const room *limit)
 {
-    operand o[OPERANDS_MAX];
+    operand o[MATMUL_OPERANDS];
     size_t total = 0;
 
     for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)

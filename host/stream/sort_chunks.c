@@ -84,6 +84,18 @@ static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, 
     return TSR_OK;
 }
 
+/* Segments of given lengths are sorted at once. */
+static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const room *limit,
+                                  tsr_error *err)
+{
+    if (holds || !limit->told)
+        return TSR_OK;
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "sort: segments are sorted at once, and %zu keys of them need %zu bytes, more "
+                    "than the %zu that are allowed",
+                    q->n, q->n * entry_bytes(q), limit->all);
+}
+
 tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err)
 {
@@ -100,6 +112,8 @@ tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const sele
     *out = (sort_chunks){SORT_AT_ONCE, 0};
     if (!entries || (holds && !large && !limit.told))
         return TSR_OK;
+    if (q->segments)
+        return choose_segments(q, holds, &limit, err);
     if (holds && rows == 1) {
         if (sel->variant->arriving_step)
             out->way = SORT_ARRIVING;

@@ -137,7 +137,7 @@ static tsr_status sort_on(tsr_session *s, const tsr_sort_problem *p, const char 
     const tsr_run run = {.variant = variant};
 
     return tsr_sort(s, p, at[0], p->argsort ? (int64_t *)(void *)at[1] : NULL,
-                    p->value_bytes ? at[2] : NULL, variant ? &run : NULL, report, err);
+                    p->value_bytes ? at[2] : NULL, NULL, variant ? &run : NULL, report, err);
 }
 
 /* Sorted by C's qsort, and streamed: the same bytes, gaps before the first element included. */
@@ -209,7 +209,7 @@ static void chunking_changes_no_bit(void **state)
         arrays a = take_arrays(f, s, PAGEABLE);
         tsr_report report = {0};
 
-        assert_int_equal(tsr_sort(s, &p, a.at[0], NULL, NULL, &run, &report, NULL), TSR_OK);
+        assert_int_equal(tsr_sort(s, &p, a.at[0], NULL, NULL, NULL, &run, &report, NULL), TSR_OK);
         assert_true(report.chunks > 7);
         if (i)
             assert_memory_equal(a.at[0], first, ROOM);
