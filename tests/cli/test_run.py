@@ -580,6 +580,9 @@ class OnHost(Case):
         r = self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--argsort", "i.npy", "--copy",
                            "--device-memory", "32000", says="more than the 32000 that are allowed")
         self.assertEqual(self.names().count("s2.npy"), 0, r)
+        self.save("o.npy", np.array([0, 4000, 10000]))
+        self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--segments", "o.npy", "--copy",
+                       "--device-memory", "32000", says="segments are sorted at once, and 10000")
 
     def test_pinned_memory_of_no_device(self):
         if not self.device:
