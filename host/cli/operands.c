@@ -52,7 +52,7 @@ static tsr_status check_type(const operation *op, const options *o, const char *
                         op == &operation_sort     ? "int8 to int64, uint8 to uint64, float16, "
                         : op == &operation_matmul ? "float16, bfloat16, "
                                                   : "");
-    if (o->given[OPTION_PRECISION] && real_check(op->name, true, type, o->precision, NULL))
+    if (o->given[OPTION_PRECISION] && real_check(op->name, type, o->precision, NULL))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "precision %s does not go with %s operands; --as %s converts them",
                         tsr_precision_name(o->precision), tsr_type_name(type),

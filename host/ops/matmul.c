@@ -57,7 +57,7 @@ static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = &q->matmul;
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    tsr_status st = real_check("matmul", true, p->type, p->precision, err);
+    tsr_status st = real_check("matmul", p->type, p->precision, err);
 
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");

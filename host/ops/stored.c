@@ -1,6 +1,7 @@
 #include "ops/stored.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -56,6 +57,31 @@ operand stored_operand(const char *name, const stored *x, operand_access access)
 
     stored_extent(x, &o.bytes);
     return o;
+}
+
+void *stored_copy(const stored *x, const void *array, tsr_precision precision)
+{
+    const tsr_type type = real_sums(x->type);
+    size_t bytes;
+    void *copy = NULL;
+
+    if (size_mul(x->lines, x->length, &bytes) && size_mul(bytes, tsr_type_size(type), &bytes))
+        copy = malloc(size_max(bytes, 1));
+    for (size_t l = 0; copy && l < x->lines; l++)
+        for (size_t i = 0; i < x->length; i++)
+            real_set(type, copy, l * x->length + i,
+                     real_rounded(precision, real_get(x->type, array, stored_line(x, 0, l) + i)));
+    return copy;
+}
+
+void stored_put(const stored *x, const void *copy, void *array)
+{
+    const tsr_type type = real_sums(x->type);
+
+    for (size_t l = 0; l < x->lines; l++)
+        for (size_t i = 0; i < x->length; i++)
+            real_set(x->type, array, stored_line(x, 0, l) + i,
+                     real_get(type, copy, l * x->length + i));
 }
 
 void stored_fill(const operand *o, const stored *x, family f, uint64_t seed, void *array)

@@ -1,4 +1,4 @@
-/** Where the elements of matrices and vectors are in their arrays, whatever operation they are of. */
+/** Where the elements of matrices and vectors are in their arrays, in any operation. */
 #ifndef OPS_STORED_H
 #define OPS_STORED_H
 
@@ -49,6 +49,13 @@ bool stored_gapless(const stored *x);
 
 /** operation.operands of one whose extent has been checked. */
 operand stored_operand(const char *name, const stored *x, operand_access access);
+
+/** The elements of the first matrix without gaps, in the type that their sums have and rounded to a
+ *  precision; malloced and the caller's, NULL for want of memory. */
+void *stored_copy(const stored *x, const void *array, tsr_precision precision);
+
+/** Store such elements, rounded to the operand's type. */
+void stored_put(const stored *x, const void *copy, void *array);
 
 /** Fill an array of o->bytes bytes: gaps, which nobody may read, hold NaN, and each line has a
  *  stream of random numbers of its own. */

@@ -282,7 +282,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *const operands[],
+static tsr_status stream(call *c, size_t lines, const matmul_tiles *tiles, void *const operands[],
                          const tsr_run *run, tsr_error *err)
 {
     void *arrays[OPERANDS_MAX] = {NULL};
@@ -291,7 +291,7 @@ static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
     if (c->problem->op == &operation_matvec)
-        st = matvec_panels_run(c->session, c->problem, rows, operands, run, &c->selection,
+        st = matvec_panels_run(c->session, &c->normal, lines, arrays, run, &c->selection,
                                &c->report, err);
     else
         st = matmul_tiles_run(c->session, &c->normal, tiles, arrays, run, &c->selection, c->reports,
@@ -304,20 +304,20 @@ static tsr_status stream(call *c, size_t rows, const matmul_tiles *tiles, void *
 static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
 {
     matmul_tiles tiles = {0};
-    size_t rows = 0;
+    size_t lines = 0;
     tsr_status st = TSR_OK;
 
     if (!c->selection.variant->source)
         return run_on_host(c, operands, err);
     c->report.shared = can_share(c, operands);
     if (!c->report.shared && c->problem->op == &operation_matvec)
-        st = matvec_panel_rows(c->session, c->problem, &rows, err);
+        st = matvec_panel_lines(c->session, &c->normal, &lines, err);
     if (!c->report.shared && c->problem->op == &operation_matmul)
         st = matmul_tiles_choose(c->session, &c->normal, &tiles, err);
     if (st)
         return st;
-    if (rows || tiles.m)
-        return stream(c, rows, &tiles, operands, run, err);
+    if (lines || tiles.m)
+        return stream(c, lines, &tiles, operands, run, err);
     return run_on_device(c, operands, err);
 }
 
