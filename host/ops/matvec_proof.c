@@ -43,10 +43,19 @@ static const shape shapes[] = {
 
 enum { TINY_SHAPES = 12, FORMS = 4, TINY_FORMS = 2, NARROW = 48, TINY_NARROW = 8 };
 
-/* After all of them: more products than a grid has rows of groups on some devices, and types of 16
- * bits whose sums are long. */
+/* After all of them: more products than a grid has rows of groups on some devices, batches of rows
+ * that are cut into parts, and types of 16 bits whose sums are long. */
 static const tsr_matvec_problem sweep_large[] = {
     {.rows = 2, .columns = 3, .alpha = 1, .batch = 66000, .stride_a = 6, .stride_y = 2},
+    {.rows = 3, .columns = 20000, .alpha = 1, .batch = 2, .stride_a = 60000, .stride_y = 4},
+    {.rows = 20000,
+     .columns = 3,
+     .trans = true,
+     .alpha = 1,
+     .beta = 1,
+     .batch = 2,
+     .stride_x = 20000,
+     .stride_y = 3},
     {.rows = 3, .columns = 5000, .alpha = 1, .beta = 1, .type = TSR_BF16},
     {.rows = 5000, .columns = 3, .alpha = 1, .beta = 1, .type = TSR_F16, .trans = true}};
 
@@ -62,14 +71,14 @@ static void spread(tsr_matvec_problem *p, uint64_t *state)
     p->offset_y = offsets[random_u64(state) % 4];
 }
 
-/* Make a batch of every fourth small problem, in one of the ways there are: those whose results lie
- * side by side have gaps in y. */
-static void repeat(tsr_matvec_problem *p, bool beside, uint64_t *state)
+/* Make a batch of one in `every` small problems, in one of the ways there are: those whose results
+ * lie side by side have gaps in y. */
+static void repeat(tsr_matvec_problem *p, size_t every, bool beside, uint64_t *state)
 {
     const stored a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
     const size_t way = random_u64(state) % 5, gap = random_u64(state) % 2 * 5;
 
-    if (p->rows * p->columns > 10000 || random_u64(state) % 4)
+    if (p->rows * p->columns > 10000 || random_u64(state) % every)
         return;
     p->batch = 2 + random_u64(state) % 4;
     p->stride_a = way == 0 ? 0 : a.lines * a.ld + gap; /* shared, or one behind another */
@@ -94,10 +103,10 @@ static void scale(tsr_matvec_problem *p, uint64_t *state)
 
 /* Each shape as it is and transposed, in float32 and float64 (tiny: in one of them); the rest is
  * drawn from a sequence that the problem's number seeds.  Each kind of build takes a CPU's compiler
- * a second, so float32 has gaps in vectors for float64 as well. */
+ * a second, so float32 has gaps in vectors for float64 as well, in every other problem. */
 static tsr_matvec_problem sweep_wide(size_t i, bool tiny)
 {
-    static const size_t steps[] = {0, 0, 1, 3};
+    static const size_t steps[] = {1, 2, 3};
     const size_t which = i / (tiny ? TINY_FORMS : FORMS), form = i % (tiny ? TINY_FORMS : FORMS);
     tsr_matvec_problem p = {
         .rows = shapes[which].rows, .columns = shapes[which].columns, .trans = form % 2};
@@ -108,9 +117,11 @@ static tsr_matvec_problem sweep_wide(size_t i, bool tiny)
     scale(&p, &state);
     p.layout = random_u64(&state) % 3 ? TSR_ROW_MAJOR : TSR_COLUMN_MAJOR;
     spread(&p, &state);
-    p.incx = f64 ? 0 : steps[random_u64(&state) % 4];
-    p.incy = f64 ? 0 : steps[random_u64(&state) % 4];
-    repeat(&p, !f64, &state);
+    if (!f64 && (which + form) % 2) {
+        p.incx = steps[random_u64(&state) % 3];
+        p.incy = steps[random_u64(&state) % 3];
+    }
+    repeat(&p, tiny ? 2 : 4, !f64, &state);
     return p;
 }
 
@@ -132,7 +143,7 @@ static tsr_matvec_problem sweep_narrow(size_t i, bool tiny)
     spread(&p, &state);
     p.incx = bf16 && turned ? 2 : 1;
     p.incy = bf16 && turned ? 3 : 1;
-    repeat(&p, false, &state);
+    repeat(&p, 4, false, &state);
     return p;
 }
 

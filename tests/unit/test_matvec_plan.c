@@ -739,7 +739,7 @@ static void host_variants_are_right(void **state)
                 verdict found;
                 run r;
 
-                if (p.matvec.rows * p.matvec.columns > 10000)
+                if (p.matvec.rows * p.matvec.columns * batch_of(&p) > 30000)
                     continue;
                 run_start(&r, &p, i + 1, (family)f);
                 assert_int_equal(v->host(&p, r.after, NULL), TSR_OK);
