@@ -173,6 +173,18 @@ static tsr_status blame_command_line(tsr_error *err)
     return TSR_ENAME;
 }
 
+static tsr_matvec_problem matvec_of(const options *o, size_t rows, size_t columns)
+{
+    return (tsr_matvec_problem){.type = type_wanted(&operation_matvec, o),
+                                .precision = o->precision,
+                                .rows = rows,
+                                .columns = columns,
+                                .trans = o->given[OPTION_TRANS],
+                                .alpha = 1,
+                                .y_f32 = o->given[OPTION_OUT_TYPE],
+                                .batch = o->batch};
+}
+
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err)
 {
@@ -200,14 +212,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
             st = lay_out_batch(size, &out->matmul, err);
     } else if (op == &operation_matvec) {
         st = read_size(op, size, 2, "n or ROWSxCOLUMNS", n, &count, err);
-        out->matvec = (tsr_matvec_problem){.type = type_wanted(op, o),
-                                           .precision = o->precision,
-                                           .rows = n[0],
-                                           .columns = count == 1 ? n[0] : n[1],
-                                           .trans = o->given[OPTION_TRANS],
-                                           .alpha = 1,
-                                           .y_f32 = o->given[OPTION_OUT_TYPE],
-                                           .batch = o->batch};
+        out->matvec = matvec_of(o, n[0], count == 1 ? n[0] : n[1]);
         if (!st)
             st = lay_out_vectors(size, &out->matvec, err);
     } else {

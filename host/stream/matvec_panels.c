@@ -58,13 +58,22 @@ static tsr_status check_batch(const problem *p, size_t allowed, tsr_error *err)
     return TSR_OK;
 }
 
+/* Lines of a panel of so many bytes at most: a part of the matrix, long enough for its launch. */
+static size_t lines_of_panel(const tsr_matvec_problem *q, size_t most)
+{
+    const size_t line = line_bytes(q), part = q->rows * line / PANELS_WANTED;
+    const size_t panel = size_min(size_min(size_max(part, PANEL_LEAST), PANEL_MOST), most);
+
+    return size_min(size_max(panel / line, 1), q->rows);
+}
+
 tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
     const device_facts *d = session_facts(s);
     const size_t most = (size_t)d->global_memory, allowed = s->host_calls_memory;
     const size_t limit = allowed ? size_min(allowed, most) : most;
-    size_t line, bytes, vectors, panel;
+    size_t line, bytes, vectors;
     bool fits;
 
     *lines = 0;
@@ -84,10 +93,8 @@ tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *li
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "matvec: x, y and %d lines of A need %zu bytes, and %zu are allowed",
                         (int)PIPELINE_SLOTS, vectors + PIPELINE_SLOTS * line, limit);
-    panel = size_min(size_max(bytes / PANELS_WANTED, PANEL_LEAST), PANEL_MOST);
-    panel = size_min(panel, (limit - vectors) / PIPELINE_SLOTS);
-    panel = size_min(panel, (size_t)d->max_allocation);
-    *lines = size_min(size_max(panel / line, 1), q->rows);
+    *lines =
+        lines_of_panel(q, size_min((limit - vectors) / PIPELINE_SLOTS, (size_t)d->max_allocation));
     return TSR_OK;
 }
 

@@ -50,7 +50,7 @@ class Kernels(Bench):
         listing = json.loads(self.succeed("kernels", "matvec", "--json").out)
         names = [v["name"] for v in listing["operations"][0]["variants"] if v.get("file")]
         rows = self.rows("matvec", "--kernel", "all", "--size", "300x70",
-                         "--budget", "40")
+                         "--budget", "50")
         self.assertEqual([r["name"] for r in rows], names)
         for row in rows:
             self.assertEqual((row["op"], row["size"], row["unit"]), ("matvec", "300x70", "GB/s"))
