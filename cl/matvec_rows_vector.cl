@@ -7,8 +7,8 @@
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which a second
  *     pass, matvec_add_parts, adds up.
- * Parameters: ROWS; VEC, 2, 4, 8 or 16 elements, what BITS holds; LOCAL = 1;
- *     REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
+ * Parameters: ROWS; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
+ *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
  *     (matvec.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of 1:
  *     work-items of a CPU gain nothing from each other.  Then, where there are
@@ -18,62 +18,14 @@
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
 #include "matvec_parts.clh"
+#include "matvec_vectors.clh"
 
 #ifndef ROWS
 #error "ROWS: rows of A that a work-item takes"
 #endif
-#ifndef VEC
-#error "VEC: elements of a vector: 2, 4, 8 or 16"
-#endif
-#if TRANS
-#error "TRANS: the rows of a transposed A are not contiguous"
-#endif
 #if LOCAL != 1
 #error "LOCAL: has to be 1"
 #endif
-
-#define VECTOR REAL_N(VEC)
-#define ADD_UP REAL_JOIN_EXPANDED(add_up_, VEC)
-
-static inline REAL add_up_2(REAL_N(2) v)
-{
-    return v.x + v.y;
-}
-
-#if VEC >= 4
-static inline REAL add_up_4(REAL_N(4) v)
-{
-    return add_up_2(v.lo + v.hi);
-}
-#endif
-
-#if VEC >= 8
-static inline REAL add_up_8(REAL_N(8) v)
-{
-    return add_up_4(v.lo + v.hi);
-}
-#endif
-
-#if VEC >= 16
-static inline REAL add_up_16(REAL_N(16) v)
-{
-    return add_up_8(v.lo + v.hi);
-}
-#endif
-
-/* VEC elements of x from element c on. */
-static inline VECTOR x_vector(__global const factor *x, ulong incx, uint c)
-{
-#if STRIDED
-    REAL piece[VEC];
-
-    for (uint i = 0; i < VEC; i++)
-        piece[i] = load_factor(x + v_index(incx, c + i));
-    return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
-#else
-    return VLOAD_FACTORS(VEC, 0, x + c);
-#endif
-}
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_rows_vector(__global const factor *restrict a, __global const factor *restrict x,
@@ -105,7 +57,7 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
 
 #pragma unroll
         for (uint r = 0; r < ROWS; r++)
-            sum[r] += VLOAD_FACTORS(VEC, 0, row[r] + c) * v;
+            sum[r] += load_vector(row[r] + c) * v;
     }
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {

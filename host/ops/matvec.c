@@ -45,6 +45,12 @@ static const tunable team_tree_tunables[] = {
     {"GROUP", GROUP_MEANING, {32, 64, 128, 256, 512, 1024}, 128},
 };
 
+static const tunable team_vector_tunables[] = {
+    {"TEAM", "work-items that share a row: more suit longer rows", {8, 32, 64}, 32},
+    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128},
+};
+
 static const tunable team_tunables[] = {
     {"GROUP", GROUP_MEANING, {32, 64, 128, 256, 512, 1024}, 128},
 };
@@ -145,6 +151,15 @@ static const variant variants[] = {
      .defines = matvec_teams_defines,
      .unsuited = matvec_team_tree_unsuited,
      .step = matvec_team_tree_step},
+    {.name = "team-vector",
+     .idea = "the same with vector loads: fewer instructions for as many bytes on their way",
+     .source = "matvec_team_vector.cl",
+     .entries = {"matvec_team_vector"},
+     .build = "",
+     TUNABLES(team_vector_tunables),
+     .defines = matvec_team_vector_defines,
+     .unsuited = matvec_team_vector_unsuited,
+     .step = matvec_team_vector_step},
     {.name = "team-subgroup",
      .idea = "the team is a sub-group: it adds up without local memory or barriers",
      .source = "matvec_team_subgroup.cl",
@@ -428,8 +443,9 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
 
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
-    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",   "split-row",
-                                        "team-tree",   "group-row",      "short-rows", "local-x"};
+    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",
+                                        "split-row",   "team-tree",      "group-row",
+                                        "short-rows",  "local-x",        "team-vector"};
     size_t count = 0;
 
     /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
@@ -441,8 +457,9 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 /* `rows` are those of all products. */
 static size_t prefer_on_gpu(const matvec_view *v, size_t rows, size_t units, const char *out[])
 {
-    static const char *const order[] = {"team-shfl", "team-subgroup", "team-tree", "group-row",
-                                        "split-row", "short-rows",    "row-item",  "local-x"};
+    static const char *const order[] = {"team-shfl", "team-subgroup", "team-tree",
+                                        "group-row", "split-row",     "short-rows",
+                                        "row-item",  "local-x",       "team-vector"};
     const size_t warps_to_fill = units * 16, items_to_fill = units * 1024;
     size_t count = 0;
 

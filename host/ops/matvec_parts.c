@@ -153,7 +153,7 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 void matvec_rows_vector_defines(const job *j, text *out)
 {
     matvec_defines(j, 1, out);
-    text_format(out, " -DVEC=%zu",
+    text_format(out, " -DALIGNED=0 -DVEC=%zu",
                 param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
 }
 

@@ -9,6 +9,20 @@ void matvec_teams_defines(const job *j, text *out)
     matvec_defines(j, matvec_group(j), out);
 }
 
+/* Loads of BITS bits, aligned where they are sure to be: host memory that a CPU's buffer may lie in
+ * need not be. */
+void matvec_team_vector_defines(const job *j, text *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const size_t vec = param(j->params, "BITS") / (8 * tsr_type_size(p->type));
+    const stored a = matvec_a(p), x = matvec_x(p);
+
+    matvec_teams_defines(j, out);
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", vec,
+                j->device->kind != DEVICE_CPU && stored_starts_at(&a, vec) &&
+                    stored_starts_at(&x, vec));
+}
+
 static matvec_view view_of(const job *j)
 {
     return matvec_view_of(&j->problem->matvec);
@@ -70,6 +84,13 @@ const char *matvec_team_tree_unsuited(const job *j, text *reason)
     const char *why = team_unsuited(j, param(j->params, "TEAM"), reason);
 
     return why ? why : matvec_unsuited_local(j, matvec_group(j), reason);
+}
+
+const char *matvec_team_vector_unsuited(const job *j, text *reason)
+{
+    if (j->problem->matvec.trans)
+        return "the rows of a transposed A are not contiguous: see team-tree";
+    return matvec_team_tree_unsuited(j, reason);
 }
 
 const char *matvec_team_subgroup_unsuited(const job *j, text *reason)
@@ -162,6 +183,11 @@ bool matvec_row_item_step(const job *j, size_t i, step *out)
 bool matvec_team_tree_step(const job *j, size_t i, step *out)
 {
     return launch_rows(j, i, matvec_group(j) / param(j->params, "TEAM"), out);
+}
+
+bool matvec_team_vector_step(const job *j, size_t i, step *out)
+{
+    return matvec_team_tree_step(j, i, out);
 }
 
 bool matvec_team_subgroup_step(const job *j, size_t i, step *out)

@@ -28,6 +28,13 @@ static inline size_t stored_line(const stored *x, size_t e, size_t line)
     return x->offset + e * x->stride + line * x->ld;
 }
 
+/** Whether every line of a matrix starts at a multiple of `elements`, of every product. */
+static inline bool stored_starts_at(const stored *x, size_t elements)
+{
+    return (x->lines == 1 || x->ld % elements == 0) && x->offset % elements == 0 &&
+           x->stride % elements == 0;
+}
+
 /** Of all matrices. */
 static inline double stored_elements(const stored *x)
 {

@@ -78,7 +78,10 @@ BUGS = {
     "sweep-matvec-increments":
         ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
     "sweep-rows-vector-increment":
-        ("matvec", "rows-vector", "matvec_rows_vector.cl", "v_index(incx, c + i)", 0, "c + i", []),
+        ("matvec", "rows-vector", "matvec_vectors.clh", "v_index(incx, c + i)", 0, "c + i", []),
+    "sweep-team-vector-tail":
+        ("matvec", "team-vector", "matvec_team_vector.cl", "c = vectors + lane", 0,
+         "c = vectors + lane + 1", []),
     "sweep-matvec-batch-stride":
         ("matvec", "team-tree", "matvec.clh", "get_group_id(1) * stride", 0,
          "get_group_id(1) * (stride - 1)", []),

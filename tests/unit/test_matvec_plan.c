@@ -166,7 +166,7 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0)
+    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
         return local * element;
     if (strcmp(v->name, "group-row") == 0)
         return (local + local / defined(options, "TEAM")) * element;
@@ -184,7 +184,7 @@ static size_t rows_of_group(const variant *v, const char *options)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0)
+    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
         return local / defined(options, "TEAM");
     if (strcmp(v->name, "local-x") == 0)
         return local / defined(options, "TEAM") * defined(options, "ROWS");
@@ -478,6 +478,44 @@ static void a_team_must_fit_its_group(void **state)
     assert_int_equal(params_set(v, &chosen, "GROUP=32", NULL), TSR_OK);
     assert_has(variant_unsuited(v, &j, &reason), "exceeds GROUP, 32");
     text_free(&reason);
+}
+
+/* Vectors are aligned where every row, of every product, starts at a multiple of them. */
+static void vectors_are_aligned_where_rows_are(void **state)
+{
+    static const struct {
+        size_t lda, offset_a, offset_x, incx, stride_a, stride_x;
+        bool aligned;
+    } cases[] = {{0, 0, 0, 1, 0, 0, true},    {41, 0, 0, 1, 0, 0, false},
+                 {0, 3, 0, 1, 0, 0, false},   {0, 4, 8, 1, 0, 0, true},
+                 {0, 0, 2, 1, 0, 0, false},   {44, 0, 0, 1, 440, 40, true},
+                 {0, 0, 0, 1, 402, 0, false}, {0, 0, 0, 1, 0, 41, false}};
+    const variant *v = named("team-vector");
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t c = i / 2;
+        problem p = product(10, 40, TSR_F32, false);
+        params chosen = params_default(v);
+        job j = {&p, &d[i % 2 ? 2 : 0], &chosen};
+        text options = {0};
+
+        p.matvec.lda = cases[c].lda;
+        p.matvec.offset_a = cases[c].offset_a;
+        p.matvec.offset_x = cases[c].offset_x;
+        p.matvec.incx = cases[c].incx;
+        p.matvec.batch = 2;
+        p.matvec.stride_a = cases[c].stride_a;
+        p.matvec.stride_x = cases[c].stride_x;
+        p.matvec.stride_y = 10;
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "VEC"), 4);
+        /* A CPU's buffers may be the caller's arrays. */
+        assert_int_equal(defined(text_get(&options), "ALIGNED"), cases[c].aligned && i % 2);
+        text_free(&options);
+    }
 }
 
 static void preference_names_what_runs(void **state)
@@ -921,6 +959,7 @@ int main(void)
         cmocka_unit_test(plans_of_large_problems),
         cmocka_unit_test(reasons_name_the_limit),
         cmocka_unit_test(a_team_must_fit_its_group),
+        cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(bad_problems_are_refused),
