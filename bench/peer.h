@@ -39,8 +39,8 @@ typedef struct peer_problem {
     const char *precision; /* "f32", "tf32", "f64", "f16", "bf16"; "" for sort; the peer's own where
                               it has one */
     size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys */
-    size_t batch;          /* matmul: products, their matrices one behind another; 0 stands for 1 */
-    int c_f32;             /* matmul: C is float32, whatever A and B are */
+    size_t batch;          /* products, their matrices and vectors one behind another; 0: 1 */
+    int c_f32;             /* C or y is float32, whatever the factors are */
     int trans_a, trans_b;
     double alpha, beta;
     int argsort, descending;

@@ -37,7 +37,7 @@ const char *peer_blas_unsuited(const peer_problem *p)
     if (why)
         return why;
     if (p->batch > 1)
-        return "it multiplies one pair of matrices a call";
+        return "it multiplies one pair of matrices a call, or one matrix and vector";
     if (p->type == 0)
         return strcmp(p->precision, "f32") == 0 || strcmp(p->precision, "f32-strict") == 0
                    ? NULL

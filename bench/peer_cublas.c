@@ -1,7 +1,7 @@
 /**
  * cuBLAS: GEMM and GEMV in float32 and float64, GEMM in float16 and bfloat16 with
- * float32 sums, and GEMM with float32 operands rounded to TF32.  Batches are one
- * call of its strided GEMM.
+ * float32 sums, of one column for a vector, and GEMM with float32 operands rounded
+ * to TF32.  Batches are one call of its strided GEMM or GEMV.
  *
  * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
  * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
@@ -58,13 +58,49 @@ static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void
                         CUBLAS_GEMM_DEFAULT);
 }
 
+/* Of 16 bits: its GEMV takes them from C++ alone, so x and y are matrices of one column. */
+static cublasStatus_t narrow_matvec(cublas_state *s, const void *a, const void *x, void *y)
+{
+    const peer_problem *p = &s->sets.problem;
+    const cudaDataType_t type = cuda_type(p->type), type_y = p->c_f32 ? CUDA_R_32F : type;
+    const int rows = (int)(p->trans_a ? p->n : p->m), inner = (int)(p->trans_a ? p->m : p->n);
+    const float alpha = (float)p->alpha, beta = (float)p->beta;
+
+    return cublasGemmStridedBatchedEx(
+        s->handle, transpose(!p->trans_a), CUBLAS_OP_N, rows, 1, inner, &alpha, a, type, (int)p->n,
+        (long long)(p->m * p->n), x, type, inner, inner, &beta, y, type_y, rows, rows,
+        p->batch > 1 ? (int)p->batch : 1, s->compute, CUBLAS_GEMM_DEFAULT);
+}
+
+/* A batch of float32 or float64. */
+static cublasStatus_t batched_matvec(cublas_state *s, const void *a, const void *x, void *y)
+{
+    const peer_problem *p = &s->sets.problem;
+    const cublasOperation_t op = transpose(!p->trans_a);
+    const int rows = (int)p->n, columns = (int)p->m, batch = (int)p->batch;
+    const long long each = (long long)(p->m * p->n);
+    const long long each_x = (long long)(p->trans_a ? p->m : p->n);
+    const long long each_y = (long long)(p->trans_a ? p->n : p->m);
+    const float alpha = (float)p->alpha, beta = (float)p->beta;
+
+    if (p->type == TYPE_F64)
+        return cublasDgemvStridedBatched(s->handle, op, rows, columns, &p->alpha, a, rows, each, x,
+                                         1, each_x, &p->beta, y, 1, each_y, batch);
+    return cublasSgemvStridedBatched(s->handle, op, rows, columns, &alpha, a, rows, each, x, 1,
+                                     each_x, &beta, y, 1, each_y, batch);
+}
+
 static cublasStatus_t matvec(cublas_state *s, const void *a, const void *x, void *y)
 {
     const peer_problem *p = &s->sets.problem;
     const cublasOperation_t op = transpose(!p->trans_a);
     const int rows = (int)p->n, columns = (int)p->m; /* of A as cuBLAS sees it */
 
-    if (p->type == 0) {
+    if (p->type == TYPE_F16 || p->type == TYPE_BF16)
+        return narrow_matvec(s, a, x, y);
+    if (p->batch > 1)
+        return batched_matvec(s, a, x, y);
+    if (p->type == TYPE_F32) {
         const float alpha = (float)p->alpha, beta = (float)p->beta;
 
         return cublasSgemv(s->handle, op, rows, columns, &alpha, a, rows, x, 1, &beta, y, 1);
@@ -175,7 +211,7 @@ static int cublas_result(void *state, void *out, void *out2)
     return (int)peer_cuda_set_read(&s->sets, 0, 2, out);
 }
 
-/* Its strided GEMM counts products in 32 bits. */
+/* Its strided GEMM and GEMV count products in 32 bits. */
 static const char *size_unsuited(const peer_problem *p)
 {
     return p->batch > INT_MAX ? "it takes up to 2^31 - 1 products" : peer_blas_size_unsuited(p);
@@ -184,8 +220,6 @@ static const char *size_unsuited(const peer_problem *p)
 /* Operands of 16 bits: in their own precision, which sums in FP32. */
 static const char *narrow_unsuited(const peer_problem *p)
 {
-    if (p->op != PEER_MATMUL)
-        return "it multiplies vectors in float32 and float64 only";
     return strcmp(p->precision, p->type == TYPE_F16 ? "f16" : "bf16") == 0
                ? size_unsuited(p)
                : "it multiplies 16 bits in their own precision only";

@@ -8,10 +8,10 @@
  *     columns of A from column g / parts * WIDTH; a second pass,
  *     matvec_add_parts, adds the parts up.
  * Parameters: WIDTH, a multiple of 8; LOCAL = 1; REAL, REAL_BITS (real.clh);
- *     TRANS = 1 (matvec.clh).  PER_UNIT only decides `parts` and `chunk` on the
- *     host.
- * Launch: 1-D, parts * ceil(rows / WIDTH) work-groups of 1.  Then, where there
- *     are several parts, matvec_add_parts (matvec_parts.clh).
+ *     TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh).  PER_UNIT only decides
+ *     `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / WIDTH) work-groups of 1.  Then,
+ *     where there are several parts, matvec_add_parts (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: none (WIDTH elements of private memory); 1 element in the second
  *     pass.
@@ -42,10 +42,11 @@
 #define VSTORE REAL_JOIN_EXPANDED(vstore, VEC)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_columns_vector(__global const REAL *restrict a, __global const REAL *restrict x,
-                      __global REAL *restrict out, uint rows, ulong columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_out, uint parts, uint chunk,
-                      REAL alpha, REAL beta)
+matvec_columns_vector(__global const factor *restrict a, __global const factor *restrict x,
+                      __global result *restrict y, uint rows, ulong columns, ulong lda,
+                      ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
+                      ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
+                      __global REAL *restrict partial, REAL alpha, REAL beta)
 {
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * WIDTH;
@@ -53,33 +54,37 @@ matvec_columns_vector(__global const REAL *restrict a, __global const REAL *rest
     const uint vectors = count / VEC * VEC;
     const ulong begin = (ulong)part * chunk;
     const uint length = part_length(begin, columns, chunk);
-    __global const REAL *line = a + offset_a + a_index(lda, first, begin);
+    __global const factor *line = a + of_product(offset_a, stride_a) + a_index(lda, first, begin);
     REAL sum[WIDTH];
     uint c = 0;
 
-    x += offset_x + begin;
+    x += of_product(offset_x, stride_x) + v_index(incx, begin);
+    y += of_product(offset_y, stride_y);
     for (uint r = 0; r < count; r++)
         sum[r] = 0;
     for (; c + 4 <= length; c += 4, line += 4 * lda) {
-        const REAL x0 = x[c], x1 = x[c + 1], x2 = x[c + 2], x3 = x[c + 3];
+        const REAL x0 = load_factor(x + v_index(incx, c));
+        const REAL x1 = load_factor(x + v_index(incx, c + 1));
+        const REAL x2 = load_factor(x + v_index(incx, c + 2));
+        const REAL x3 = load_factor(x + v_index(incx, c + 3));
         uint r = 0;
 
         for (; r < vectors; r += VEC) {
             VECTOR s = VLOAD(0, sum + r);
 
-            s += VLOAD(0, line + r) * x0;
-            s += VLOAD(0, line + lda + r) * x1;
-            s += VLOAD(0, line + 2 * lda + r) * x2;
-            s += VLOAD(0, line + 3 * lda + r) * x3;
+            s += VLOAD_FACTORS(VEC, 0, line + r) * x0;
+            s += VLOAD_FACTORS(VEC, 0, line + lda + r) * x1;
+            s += VLOAD_FACTORS(VEC, 0, line + 2 * lda + r) * x2;
+            s += VLOAD_FACTORS(VEC, 0, line + 3 * lda + r) * x3;
             VSTORE(s, 0, sum + r);
         }
         for (; r < count; r++)
-            sum[r] += (line[r] * x0 + line[lda + r] * x1) +
-                      (line[2 * lda + r] * x2 + line[3 * lda + r] * x3);
+            sum[r] += (load_factor(line + r) * x0 + load_factor(line + lda + r) * x1) +
+                      (load_factor(line + 2 * lda + r) * x2 + load_factor(line + 3 * lda + r) * x3);
     }
     for (; c < length; c++, line += lda)
         for (uint r = 0; r < count; r++)
-            sum[r] += line[r] * x[c];
+            sum[r] += load_factor(line + r) * load_factor(x + v_index(incx, c));
     for (uint r = 0; r < count; r++)
-        REAL_UPDATE(out[offset_out + (ulong)(first + r) * parts + part], alpha, sum[r], beta);
+        keep_sum(sum[r], rows, first + r, part, parts, partial, y, incy, alpha, beta);
 }

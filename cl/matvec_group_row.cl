@@ -7,8 +7,8 @@
  *     columns i, i + LOCAL, ...
  * Parameters: TEAM, a power of 2; LOCAL, work-items in a work-group: GROUP, or
  *     less where the device takes fewer, a multiple of TEAM; REAL, REAL_BITS
- *     (real.clh); TRANS (matvec.clh).
- * Launch: 1-D, any number of work-groups of LOCAL.
+ *     (real.clh); TRANS, STRIDED, FACTOR, RESULT (matvec.clh).
+ * Launch: for each product any number of work-groups of LOCAL.
  * Local memory: LOCAL + LOCAL / TEAM elements.
  * Limits: rows and columns below 2^31.
  */
@@ -24,9 +24,10 @@
 #define TEAMS (LOCAL / TEAM)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict x,
-                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+matvec_group_row(__global const factor *restrict a, __global const factor *restrict x,
+                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
 {
     __local REAL partial[LOCAL];
     __local REAL team_total[TEAMS];
@@ -35,13 +36,14 @@ matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict 
     const uint lane = item % TEAM;
     const uint groups = get_num_groups(0);
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     for (uint row = get_group_id(0); row < rows; row += groups) {
         REAL sum = 0;
 
         for (uint c = item; c < columns; c += LOCAL)
-            sum += a[a_index(lda, row, c)] * x[c];
+            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
         sum = team_sum(partial + item, 1, lane, TEAM, sum);
         if (lane == 0)
             team_total[team] = sum;
@@ -55,7 +57,7 @@ matvec_group_row(__global const REAL *restrict a, __global const REAL *restrict 
         /* The other teams add zeros, and reach the barriers. */
         sum = team_sum(partial + item, 1, lane, TEAM, sum);
         if (item == 0)
-            REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+            update_result(y + v_index(incy, row), alpha, sum, beta);
         /* Read before refilled: the next row reuses both arrays. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }

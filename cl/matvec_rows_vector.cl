@@ -7,96 +7,65 @@
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which a second
  *     pass, matvec_add_parts, adds up.
- * Parameters: ROWS; VEC, 2, 4, 8 or 16 elements, what BITS holds; LOCAL = 1;
- *     REAL, REAL_BITS (real.clh); TRANS = 0 (matvec.clh).  PER_UNIT only decides
- *     `parts` and `chunk` on the host.
- * Launch: 1-D, parts * ceil(rows / ROWS) work-groups of 1: work-items of a CPU
- *     gain nothing from each other.  Then, where there are several parts,
- *     matvec_add_parts (matvec_parts.clh).
+ * Parameters: ROWS; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
+ *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
+ *     (matvec.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / ROWS) work-groups of 1:
+ *     work-items of a CPU gain nothing from each other.  Then, where there are
+ *     several parts, matvec_add_parts (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: none; 1 element in the second pass.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
 #include "matvec_parts.clh"
+#include "matvec_vectors.clh"
 
 #ifndef ROWS
 #error "ROWS: rows of A that a work-item takes"
-#endif
-#ifndef VEC
-#error "VEC: elements of a vector: 2, 4, 8 or 16"
-#endif
-#if TRANS
-#error "TRANS: the rows of a transposed A are not contiguous"
 #endif
 #if LOCAL != 1
 #error "LOCAL: has to be 1"
 #endif
 
-#define VECTOR REAL_N(VEC)
-#define VLOAD  REAL_JOIN_EXPANDED(vload, VEC)
-#define ADD_UP REAL_JOIN_EXPANDED(add_up_, VEC)
-
-static inline REAL add_up_2(REAL_N(2) v)
-{
-    return v.x + v.y;
-}
-
-#if VEC >= 4
-static inline REAL add_up_4(REAL_N(4) v)
-{
-    return add_up_2(v.lo + v.hi);
-}
-#endif
-
-#if VEC >= 8
-static inline REAL add_up_8(REAL_N(8) v)
-{
-    return add_up_4(v.lo + v.hi);
-}
-#endif
-
-#if VEC >= 16
-static inline REAL add_up_16(REAL_N(16) v)
-{
-    return add_up_8(v.lo + v.hi);
-}
-#endif
-
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_rows_vector(__global const REAL *restrict a, __global const REAL *restrict x,
-                   __global REAL *restrict out, uint rows, ulong columns, ulong lda, ulong offset_a,
-                   ulong offset_x, ulong offset_out, uint parts, uint chunk, REAL alpha, REAL beta)
+matvec_rows_vector(__global const factor *restrict a, __global const factor *restrict x,
+                   __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
+                   ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                   ulong stride_x, ulong stride_y, uint parts, uint chunk,
+                   __global REAL *restrict partial, REAL alpha, REAL beta)
 {
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * ROWS;
     const ulong begin = (ulong)part * chunk;
     const uint length = part_length(begin, columns, chunk);
     const uint vectors = length / VEC * VEC;
-    __global const REAL *row[ROWS];
+    __global const factor *row[ROWS];
     VECTOR sum[ROWS];
 
     /* The loops over rows are unrolled: only then do the arrays live in registers. */
-    x += offset_x + begin;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x) + v_index(incx, begin);
+    y += of_product(offset_y, stride_y);
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
         /* Beyond the last row the last one is summed again, and not stored. */
-        row[r] = a + offset_a + a_index(lda, min(first + r, rows - 1), begin);
+        row[r] = a + a_index(lda, min(first + r, rows - 1), begin);
         sum[r] = 0;
     }
     for (uint c = 0; c < vectors; c += VEC) {
-        const VECTOR v = VLOAD(0, x + c);
+        const VECTOR v = x_vector(x, incx, c);
 
 #pragma unroll
         for (uint r = 0; r < ROWS; r++)
-            sum[r] += VLOAD(0, row[r] + c) * v;
+            sum[r] += load_vector(row[r] + c) * v;
     }
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
         REAL total = ADD_UP(sum[r]);
 
         for (uint c = vectors; c < length; c++)
-            total += row[r][c] * x[c];
+            total += load_factor(row[r] + c) * load_factor(x + v_index(incx, c));
         if (first + r < rows)
-            REAL_UPDATE(out[offset_out + (ulong)(first + r) * parts + part], alpha, total, beta);
+            keep_sum(total, rows, first + r, part, parts, partial, y, incy, alpha, beta);
     }
 }

@@ -8,9 +8,9 @@
  *     work-item i one of them; rows longer than TILE come in slabs of TILE
  *     columns.
  * Parameters: TILE, a power of 2; LOCAL, work-items in a work-group: GROUP, or
- *     less where the device takes fewer; REAL, REAL_BITS (real.clh); TRANS = 0
- *     (matvec.clh).
- * Launch: 1-D, work-groups of LOCAL, one per started LOCAL rows.
+ *     less where the device takes fewer; REAL, REAL_BITS (real.clh); TRANS =
+ *     0, STRIDED, FACTOR, RESULT (matvec.clh).
+ * Launch: for each product work-groups of LOCAL, one per started LOCAL rows.
  * Local memory: LOCAL * (TILE + 1) elements.  The odd pitch puts equal columns
  *     of neighbouring rows into different banks.
  * Limits: rows and columns below 2^31; A is not transposed.
@@ -30,9 +30,10 @@
 #define PITCH (TILE + 1)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict x,
-                  __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                  ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+matvec_short_rows(__global const factor *restrict a, __global const factor *restrict x,
+                  __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                  ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                  ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
 {
     __local REAL slab[LOCAL * PITCH];
     const uint item = get_local_id(0);
@@ -40,8 +41,9 @@ matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict
     const uint count = min((uint)LOCAL, rows - first);
     REAL sum = 0;
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     for (uint c0 = 0; c0 < columns; c0 += TILE) {
         const uint width = min((uint)TILE, columns - c0);
         /* Element e of the slab is (e / width, e % width); both move on by a
@@ -50,7 +52,7 @@ matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict
         uint c = item % width;
 
         for (uint e = item; e < count * width; e += LOCAL) {
-            slab[r * PITCH + c] = a[a_index(lda, first + r, c0 + c)];
+            slab[r * PITCH + c] = load_factor(a + a_index(lda, first + r, c0 + c));
             r += LOCAL / width;
             c += LOCAL % width;
             if (c >= width) {
@@ -62,10 +64,10 @@ matvec_short_rows(__global const REAL *restrict a, __global const REAL *restrict
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < count)
             for (c = 0; c < width; c++)
-                sum += slab[item * PITCH + c] * x[c0 + c];
+                sum += slab[item * PITCH + c] * load_factor(x + v_index(incx, c0 + c));
         /* Read before refilled: the next round overwrites the slab. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (item < count)
-        REAL_UPDATE(y[offset_y + first + item], alpha, sum, beta);
+        update_result(y + v_index(incy, first + item), alpha, sum, beta);
 }

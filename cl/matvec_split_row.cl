@@ -7,13 +7,14 @@
  *     g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
  *     neighbouring work-items belong to neighbouring rows, so that a transposed
  *     A is read in stretches of ROWS elements.
- * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
- *     takes fewer, a power of 2; ROWS, a power of 2 up to LOCAL, 1 where A is
- *     not transposed; REAL, REAL_BITS (real.clh); TRANS (matvec.clh).  PER_UNIT,
- *     the work-groups per compute unit to aim at, only decides `parts` and
- *     `chunk` on the host.
- * Launch: 1-D, parts * ceil(rows / ROWS) work-groups of LOCAL.  Then, where
- *     there are several parts, matvec_add_parts (matvec_parts.clh).
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer, a power of 2; ROWS, a power of 2 up to LOCAL, 1
+ *     where A is not transposed; REAL, REAL_BITS (real.clh); TRANS, STRIDED,
+ *     FACTOR, RESULT (matvec.clh).  PER_UNIT, the work-groups per compute unit
+ *     to aim at, only decides `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / ROWS) work-groups of LOCAL.
+ *     Then, where there are several parts, matvec_add_parts
+ *     (matvec_parts.clh).
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: LOCAL elements.
  * Limits: rows and chunk below 2^31; columns in 64 bits.
@@ -27,9 +28,11 @@
 #define LANES (LOCAL / ROWS)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_split_row(__global const REAL *restrict a, __global const REAL *restrict x,
-                 __global REAL *restrict out, uint rows, ulong columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_out, uint parts, uint chunk, REAL alpha, REAL beta)
+matvec_split_row(__global const factor *restrict a, __global const factor *restrict x,
+                 __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                 ulong stride_x, ulong stride_y, uint parts, uint chunk,
+                 __global REAL *restrict partial, REAL alpha, REAL beta)
 {
     __local REAL sums[LOCAL];
     const uint item = get_local_id(0);
@@ -40,13 +43,15 @@ matvec_split_row(__global const REAL *restrict a, __global const REAL *restrict 
     const uint length = part_length(begin, columns, chunk);
     REAL sum = 0;
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     if (row < rows)
         for (uint c = lane; c < length; c += LANES)
-            sum += a[a_index(lda, row, begin + c)] * x[begin + c];
+            sum += load_factor(a + a_index(lda, row, begin + c)) *
+                   load_factor(x + v_index(incx, begin + c));
     sum = team_sum(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
-        REAL_UPDATE(out[offset_out + (ulong)row * parts + part], alpha, sum, beta);
+        keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
 }

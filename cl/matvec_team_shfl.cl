@@ -5,10 +5,11 @@
  *     memory or barriers.
  * Work split: a warp of 32 work-items computes one row, lane l columns l,
  *     l + 32, ...
- * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
- *     takes fewer, a multiple of 32; REAL, REAL_BITS (real.clh); TRANS
- *     (matvec.clh).
- * Launch: 1-D, work-groups of LOCAL, one per started LOCAL / 32 rows.
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer, a multiple of 32; REAL, REAL_BITS (real.clh); TRANS,
+ *     STRIDED, FACTOR, RESULT (matvec.clh).
+ * Launch: for each product work-groups of LOCAL, one per started LOCAL / 32
+ *     rows.
  * Local memory: none.
  * Limits: rows and columns below 2^31; NVIDIA only.
  */
@@ -45,24 +46,26 @@ static inline REAL shuffle_down(REAL value, uint distance)
 }
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_team_shfl(__global const REAL *restrict a, __global const REAL *restrict x,
-                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+matvec_team_shfl(__global const factor *restrict a, __global const factor *restrict x,
+                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
 {
     const uint item = get_local_id(0);
     const uint lane = item % WARP;
     const uint row = (uint)get_group_id(0) * (LOCAL / WARP) + item / WARP;
     REAL sum = 0;
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     /* A warp beyond the last row sums nothing and shuffles with the others. */
     if (row < rows)
         for (uint c = lane; c < columns; c += WARP)
-            sum += a[a_index(lda, row, c)] * x[c];
+            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
 #pragma unroll
     for (uint distance = WARP / 2; distance > 0; distance /= 2)
         sum += shuffle_down(sum, distance);
     if (lane == 0 && row < rows)
-        REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+        update_result(y + v_index(incy, row), alpha, sum, beta);
 }

@@ -5,9 +5,10 @@
  *     rows s, s + S, ... for S sub-groups in all, so that every row is covered
  *     whatever size the device gives its sub-groups.  Lane l takes columns l,
  *     l + size, ...
- * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the device
- *     takes fewer; REAL, REAL_BITS (real.clh); TRANS (matvec.clh).
- * Launch: 1-D, any number of work-groups of LOCAL.
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer; REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR,
+ *     RESULT (matvec.clh).
+ * Launch: for each product any number of work-groups of LOCAL.
  * Local memory: none.
  * Limits: rows and columns below 2^31; OpenCL C 2.0 or later with
  *     cl_khr_subgroups.
@@ -21,9 +22,10 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_team_subgroup(__global const REAL *restrict a, __global const REAL *restrict x,
-                     __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                     ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+matvec_team_subgroup(__global const factor *restrict a, __global const factor *restrict x,
+                     __global result *restrict y, uint rows, uint columns, ulong lda,
+                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
+                     ulong stride_a, ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
 {
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
     const uint team = (uint)get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
@@ -31,16 +33,17 @@ matvec_team_subgroup(__global const REAL *restrict a, __global const REAL *restr
     const uint lane = get_sub_group_local_id();
     const uint size = get_sub_group_size();
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     /* One trip count for all lanes of a sub-group: they meet in the reduction. */
     for (uint row = team; row < rows; row += teams) {
         REAL sum = 0;
 
         for (uint c = lane; c < columns; c += size)
-            sum += a[a_index(lda, row, c)] * x[c];
+            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
         sum = sub_group_reduce_add(sum);
         if (lane == 0)
-            REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+            update_result(y + v_index(incy, row), alpha, sum, beta);
     }
 }

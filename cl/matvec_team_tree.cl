@@ -10,8 +10,8 @@
  *     row.
  * Parameters: TEAM, a power of 2; LOCAL, work-items in a work-group: GROUP, or
  *     less where the device takes fewer, a multiple of TEAM; REAL, REAL_BITS
- *     (real.clh); TRANS (matvec.clh).
- * Launch: 1-D, work-groups of LOCAL, one per started TEAMS rows.
+ *     (real.clh); TRANS, STRIDED, FACTOR, RESULT (matvec.clh).
+ * Launch: for each product work-groups of LOCAL, one per started TEAMS rows.
  * Local memory: LOCAL elements.
  * Limits: rows and columns below 2^31.
  */
@@ -27,9 +27,10 @@
 #define TEAMS (LOCAL / TEAM)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_team_tree(__global const REAL *restrict a, __global const REAL *restrict x,
-                 __global REAL *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, REAL alpha, REAL beta)
+matvec_team_tree(__global const factor *restrict a, __global const factor *restrict x,
+                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
+                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
+                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
 {
     __local REAL partial[LOCAL];
     const uint item = get_local_id(0);
@@ -38,13 +39,14 @@ matvec_team_tree(__global const REAL *restrict a, __global const REAL *restrict 
     const uint row = (uint)get_group_id(0) * TEAMS + team;
     REAL sum = 0;
 
-    a += offset_a;
-    x += offset_x;
+    a += of_product(offset_a, stride_a);
+    x += of_product(offset_x, stride_x);
+    y += of_product(offset_y, stride_y);
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     if (row < rows)
         for (uint c = lane; c < columns; c += TEAM)
-            sum += a[a_index(lda, row, c)] * x[c];
+            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
     sum = team_sum(partial + item, TRANS ? TEAMS : 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
-        REAL_UPDATE(y[offset_y + row], alpha, sum, beta);
+        update_result(y + v_index(incy, row), alpha, sum, beta);
 }

@@ -115,8 +115,8 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_TRANS_A, "trans-a", &operation_matmul, NULL},
         {OPTION_TRANS_B, "trans-b", &operation_matmul, NULL},
         {OPTION_TRANS, "trans", &operation_matvec, NULL},
-        {OPTION_BATCH, "batch", &operation_matmul, NULL},
-        {OPTION_OUT_TYPE, "out-type", &operation_matmul, NULL},
+        {OPTION_BATCH, "batch", &operation_matmul, &operation_matvec},
+        {OPTION_OUT_TYPE, "out-type", &operation_matmul, &operation_matvec},
         {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
         {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
         {OPTION_DESCENDING, "descending", &operation_sort, NULL},
@@ -143,14 +143,27 @@ static tsr_type type_wanted(const operation *op, const options *o)
     return o->precision == TSR_PRECISION_F64 ? TSR_F64 : TSR_F32;
 }
 
+static tsr_status too_large(const char *size, tsr_error *err)
+{
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+}
+
 /* Matrices that follow one another without gaps. */
 static tsr_status lay_out_batch(const char *size, tsr_matmul_problem *p, tsr_error *err)
 {
     if (size_mul(p->m, p->k, &p->stride_a) && size_mul(p->k, p->n, &p->stride_b) &&
         size_mul(p->m, p->n, &p->stride_c))
         return TSR_OK;
-    return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+    return too_large(size, err);
+}
+
+/* The same, and a vector for each. */
+static tsr_status lay_out_vectors(const char *size, tsr_matvec_problem *p, tsr_error *err)
+{
+    p->stride_x = p->trans ? p->rows : p->columns;
+    p->stride_y = p->trans ? p->columns : p->rows;
+    return size_mul(p->rows, p->columns, &p->stride_a) ? TSR_OK : too_large(size, err);
 }
 
 static tsr_status read_sort(const char *size, const options *o, size_t n[DIMENSIONS_MAX],
@@ -188,6 +201,18 @@ static tsr_status blame_command_line(tsr_error *err)
     return TSR_ENAME;
 }
 
+static tsr_matvec_problem matvec_of(const options *o, size_t rows, size_t columns)
+{
+    return (tsr_matvec_problem){.type = type_wanted(&operation_matvec, o),
+                                .precision = o->precision,
+                                .rows = rows,
+                                .columns = columns,
+                                .trans = o->given[OPTION_TRANS],
+                                .alpha = 1,
+                                .y_f32 = o->given[OPTION_OUT_TYPE],
+                                .batch = o->batch};
+}
+
 tsr_status bench_problem(const operation *op, const char *size, const options *o, problem *out,
                          tsr_error *err)
 {
@@ -218,12 +243,9 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
             st = lay_out_batch(size, &out->matmul, err);
     } else if (op == &operation_matvec) {
         st = read_size(op, size, 2, "n or ROWSxCOLUMNS", n, &count, err);
-        out->matvec = (tsr_matvec_problem){.type = type_wanted(op, o),
-                                           .precision = o->precision,
-                                           .rows = n[0],
-                                           .columns = count == 1 ? n[0] : n[1],
-                                           .trans = o->given[OPTION_TRANS],
-                                           .alpha = 1};
+        out->matvec = matvec_of(o, n[0], count == 1 ? n[0] : n[1]);
+        if (!st)
+            st = lay_out_vectors(size, &out->matvec, err);
     } else {
         st = read_sort(size, o, n, &count, &out->sort, err);
     }

@@ -37,8 +37,7 @@ static bool takes_type(const operation *op, tsr_type type)
 {
     if (op == &operation_sort)
         return sort_takes(type);
-    return type == TSR_F32 || type == TSR_F64 ||
-           (op == &operation_matmul && (type == TSR_F16 || type == TSR_BF16));
+    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
 }
 
 /* What the command line does about a type or precision that the operation refuses. */
@@ -50,10 +49,9 @@ static tsr_status check_type(const operation *op, const options *o, const char *
                         "%s is %s, and %s takes %sfloat32 or float64; --as f32 or --as f64 "
                         "converts",
                         input_name(file), tsr_type_name(type), op->name,
-                        op == &operation_sort     ? "int8 to int64, uint8 to uint64, float16, "
-                        : op == &operation_matmul ? "float16, bfloat16, "
-                                                  : "");
-    if (o->given[OPTION_PRECISION] && real_check(op->name, true, type, o->precision, NULL))
+                        op == &operation_sort ? "int8 to int64, uint8 to uint64, float16, "
+                                              : "float16, bfloat16, ");
+    if (o->given[OPTION_PRECISION] && real_check(op->name, type, o->precision, NULL))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "precision %s does not go with %s operands; --as %s converts them",
                         tsr_precision_name(o->precision), tsr_type_name(type),
@@ -260,11 +258,30 @@ static bool same_shape(const array *a, const array *b)
     return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
 }
 
+/* What --add names, against the shape of the result. */
+static tsr_status check_added(const char *const files[], array *y, const array *result,
+                              tsr_error *err)
+{
+    char is[SHAPE_SIZE], wanted[SHAPE_SIZE];
+    tsr_status st = result->rank == 1 ? need_vector(files[2], y, "", err) : TSR_OK;
+
+    if (st || same_shape(y, result))
+        return st;
+    if (result->rank == 1)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s has %zu elements and the product of %s and %s %zu",
+                        input_name(files[2]), y->shape[0], input_name(files[0]),
+                        input_name(files[1]), result->shape[0]);
+    return tsr_fail(err, TSR_EINVAL, 0,
+                    "shapes do not match: %s is %s and the product of %s and %s is %s",
+                    input_name(files[2]), shape_of(y, is), input_name(files[0]),
+                    input_name(files[1]), shape_of(result, wanted));
+}
+
 static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
 {
     const char *const files[] = {o->operand[0], o->operand[1], o->value[OPTION_ADD]};
     array *c = &x->array[2], result = {.rank = 2};
-    char is[SHAPE_SIZE], wanted[SHAPE_SIZE];
     tsr_status st = read_files(&operation_matmul, o, files, 3, x->array, err);
 
     for (size_t i = 0; !st && i < 3; i++)
@@ -273,53 +290,86 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
                                i < 2 ? "; matvec multiplies a matrix by a vector" : "", err);
     st = st ? st
             : pose_matmul(o, files, &x->array[0], &x->array[1], &x->problem.matmul, &result, err);
-    if (!st && files[2] && !same_shape(c, &result))
-        st = tsr_fail(err, TSR_EINVAL, 0,
-                      "shapes do not match: %s is %s and the product of %s and %s is %s",
-                      input_name(files[2]), shape_of(c, is), input_name(files[0]),
-                      input_name(files[1]), shape_of(&result, wanted));
+    if (!st && files[2])
+        st = check_added(files, c, &result, err);
     return st ? st : start_result(o, &result, c, err);
+}
+
+/* One vector, or, for matrices of rank 3, a row for each of them. */
+typedef struct vectors {
+    size_t count, length;
+} vectors;
+
+/* x, which a vector of rank 2 may stand for where it is no row for each matrix. */
+static tsr_status vectors_of(const char *file, const matrices *m, bool batch, size_t length,
+                             array *v, vectors *out, tsr_error *err)
+{
+    const bool rows = batch && v->rank == 2;
+    const bool each = rows && ((v->shape[0] == m->count && v->shape[1] == length) ||
+                               (v->shape[0] != 1 && v->shape[1] != 1));
+    tsr_status st =
+        each ? TSR_OK : need_vector(file, v, batch ? "" : "; matmul multiplies matrices", err);
+
+    *out = each ? (vectors){v->shape[0], v->shape[1]} : (vectors){1, v->shape[0]};
+    return st;
+}
+
+/* The problem that matrices and vectors pose, and the shape of its result. */
+static tsr_status pose_matvec(const options *o, const char *const files[], const array *a, array *v,
+                              tsr_matvec_problem *p, array *result, tsr_error *err)
+{
+    const bool trans = o->given[OPTION_TRANS], batch = a->rank == 3;
+    const matrices m = matrices_of(a);
+    const size_t inner = trans ? m.rows : m.columns, outer = trans ? m.columns : m.rows;
+    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    vectors x;
+    tsr_status st = vectors_of(files[1], &m, batch, inner, v, &x, err);
+
+    if (st)
+        return st;
+    if (x.count != 1 && x.count != m.count)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
+                        input_name(files[0]), shape_of(a, left), input_name(files[1]),
+                        shape_of(v, right), m.count, x.count);
+    if (x.length != inner)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s%s and %s has %zu elements%s, not %zu",
+                        input_name(files[0]), shape_of(a, left), trans ? " transposed" : "",
+                        input_name(files[1]), x.length, x.count == 1 ? "" : " a row", inner);
+    *p = (tsr_matvec_problem){.type = a->type,
+                              .precision = o->precision,
+                              .rows = m.rows,
+                              .columns = m.columns,
+                              .trans = trans,
+                              .alpha = o->alpha,
+                              .beta = o->beta,
+                              .y_f32 = o->given[OPTION_OUT_TYPE],
+                              .batch = m.count,
+                              .stride_a = stride_of(&m),
+                              .stride_x = x.count == 1 ? 0 : x.length,
+                              .stride_y = outer};
+    *result = (array){.type = p->y_f32 ? TSR_F32 : p->type, .rank = 1, .shape = {outer}};
+    if (batch)
+        *result = (array){.type = result->type, .rank = 2, .shape = {m.count, outer}};
+    if (m.count == 0) {
+        p->batch = 1; /* of nothing */
+        p->rows = p->columns = 0;
+    }
+    return TSR_OK;
 }
 
 static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
 {
-    array result = {0};
     const char *const files[] = {o->operand[0], o->operand[1], o->value[OPTION_ADD]};
-    const bool trans = o->given[OPTION_TRANS];
-    array *a = &x->array[0], *v = &x->array[1], *y = &x->array[2];
-    tsr_matvec_problem *p = &x->problem.matvec;
-    char shape[SHAPE_SIZE];
+    array *a = &x->array[0], *y = &x->array[2], result = {.rank = 1};
     tsr_status st = read_files(&operation_matvec, o, files, 3, x->array, err);
-    size_t rows;
 
-    st = st ? st : need_matrix(files[0], a, "", err);
-    st = st ? st : need_vector(files[1], v, "; matmul multiplies matrices", err);
+    st = st ? st : need_matrices(files[0], a, "", err);
+    st = st ? st : pose_matvec(o, files, a, &x->array[1], &x->problem.matvec, &result, err);
     if (!st && files[2])
-        st = need_vector(files[2], y, "", err);
-    if (st)
-        return st;
-    *p = (tsr_matvec_problem){.type = a->type,
-                              .precision = o->precision,
-                              .rows = a->shape[0],
-                              .columns = a->shape[1],
-                              .trans = trans,
-                              .alpha = o->alpha,
-                              .beta = o->beta};
-    rows = a->shape[trans];
-    if (v->shape[0] != a->shape[!trans])
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s%s and %s has %zu elements, not %zu",
-                        input_name(files[0]), shape_of(a, shape), trans ? " transposed" : "",
-                        input_name(files[1]), v->shape[0], a->shape[!trans]);
-    if (files[2] && y->shape[0] != rows)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s has %zu elements and the product of %s and %s %zu",
-                        input_name(files[2]), y->shape[0], input_name(files[0]),
-                        input_name(files[1]), rows);
-    result.type = p->type;
-    result.rank = 1;
-    result.shape[0] = rows;
-    return start_result(o, &result, y, err);
+        st = check_added(files, y, &result, err);
+    return st ? st : start_result(o, &result, y, err);
 }
 
 /* Values in the shape of the keys; one dimension more makes each of them several numbers. */

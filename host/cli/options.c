@@ -276,9 +276,8 @@ static const option_spec specs[OPTION_COUNT] = {
          "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
     [OPTION_TYPE] = {"type", 0, "TYPE",
-                     "element type of the problem: f32 or f64; matmul also takes f16 or bf16, sort "
-                     "f16, i8, u8, "
-                     "i16, u16, i32, u32, i64 or u64",
+                     "element type of the problem: f32 or f64; matmul and matvec also take f16 or "
+                     "bf16, sort f16, i8, u8, i16, u16, i32, u32, i64 or u64",
                      parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
     [OPTION_OUT_TYPE] = {"out-type", 0, "TYPE",
                          "f32: the result of f16 or bf16 operands is float32, not theirs",

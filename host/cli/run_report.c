@@ -104,10 +104,12 @@ static json_t *numbers_json(const problem *p)
     if (p->op == &operation_matvec) {
         const tsr_matvec_problem *q = &p->matvec;
 
-        return scalars_json(json_pack("{s:s, s:o, s:o, s:b}", "type", tsr_type_name(q->type),
-                                      "rows", json_count(q->rows), "columns",
-                                      json_count(q->columns), "trans", q->trans),
-                            q->alpha, q->beta);
+        return scalars_json(
+            json_pack("{s:s, s:s, s:o, s:o, s:b, s:o}", "type", tsr_type_name(q->type), "out_type",
+                      tsr_type_name(q->y_f32 ? TSR_F32 : q->type), "rows", json_count(q->rows),
+                      "columns", json_count(q->columns), "trans", q->trans, "batch",
+                      json_count(q->batch ? q->batch : 1)),
+            q->alpha, q->beta);
     }
     return json_pack(
         "{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "type", tsr_type_name(p->sort.type), "n",

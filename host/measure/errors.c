@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "ops/matmul_shape.h"
-#include "ops/matvec_host.h"
+#include "ops/matvec_shape.h"
 #include "stream/host_memory.h"
 
 /* The operands have the same places in both operations. */
@@ -66,32 +66,33 @@ static product matmul_as(const tsr_matmul_problem *batch, size_t e)
     return x;
 }
 
-static product matvec_as(const tsr_matvec_problem *p)
+static product matvec_as(const tsr_matvec_problem *batch, size_t e)
 {
-    const matvec_view v = matvec_view_of(p);
+    const tsr_matvec_problem p = matvec_product(batch, e);
+    const matvec_view v = matvec_view_of(&p);
 
-    return (product){.type = p->type,
-                     .result = p->type,
+    return (product){.type = p.type,
+                     .result = matvec_type_y(&p),
                      .rows = v.rows,
                      .columns = 1,
                      .depth = v.columns,
-                     .left = p->offset_a,
+                     .left = p.offset_a,
                      .left_row = v.row_step,
                      .left_step = v.column_step,
-                     .right = p->offset_x,
-                     .right_step = 1,
-                     .to = p->offset_y,
-                     .to_row = 1};
+                     .right = p.offset_x,
+                     .right_step = matvec_incx(&p),
+                     .to = p.offset_y,
+                     .to_row = matvec_incy(&p)};
 }
 
 static product product_at(const problem *p, size_t e)
 {
-    return p->op == &operation_matmul ? matmul_as(&p->matmul, e) : matvec_as(&p->matvec);
+    return p->op == &operation_matmul ? matmul_as(&p->matmul, e) : matvec_as(&p->matvec, e);
 }
 
 static size_t product_count(const problem *p)
 {
-    return p->op == &operation_matmul ? matmul_batch(&p->matmul) : 1;
+    return p->op == &operation_matmul ? matmul_batch(&p->matmul) : matvec_batch(&p->matvec);
 }
 
 static strided row_of(const product *x, size_t i)

@@ -261,6 +261,8 @@ static void describe_problem(match *m)
     } else if (w->op == PEER_MATVEC) {
         w->m = q->matvec.rows;
         w->n = q->matvec.columns;
+        w->batch = q->matvec.batch;
+        w->c_f32 = q->matvec.y_f32;
         w->trans_a = q->matvec.trans;
         w->alpha = q->matvec.alpha;
         w->beta = q->matvec.beta;

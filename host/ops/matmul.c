@@ -21,41 +21,13 @@
 
 /* ---- shapes and sizes -------------------------------------------------------------------- */
 
-/* Elements from the start of a matrix to the end of its last one. */
-static bool span(const matmul_matrix *x, size_t *out)
-{
-    *out = 0;
-    return x->lines == 0 || x->length == 0 ||
-           (size_mul(x->lines - 1, x->ld, out) && size_add(*out, x->length, out));
-}
-
-/* Bytes from the array's start to the end of the last matrix's last element. */
-static bool extent(const matmul_matrix *x, size_t *out)
-{
-    size_t n, before;
-
-    if (!span(x, &n))
-        return false;
-    if (n == 0) {
-        *out = 0;
-        return true;
-    }
-    return size_mul(x->count - 1, x->stride, &before) && size_add(n, before, &n) &&
-           size_add(n, x->offset, &n) && size_mul(n, tsr_type_size(x->type), out);
-}
-
-/* C of a batch, whose extent has been checked: matrices that follow one another, or that lie side
- * by side. */
 static tsr_status check_apart(const tsr_matmul_problem *p, const matmul_matrix *c, tsr_error *err)
 {
     size_t one;
 
-    if (matmul_batch(p) == 1 || c->lines == 0 || c->length == 0)
+    if (stored_apart(c, matmul_batch(p)))
         return TSR_OK;
-    span(c, &one);
-    if (c->stride >= one ||
-        (c->stride >= c->length && c->ld >= (c->count - 1) * c->stride + c->length))
-        return TSR_OK;
+    stored_span(c, &one);
     return tsr_fail(err, TSR_EINVAL, 0,
                     "matmul: the %zu matrices of C overlap: stride_c is %zu, and each takes %zu "
                     "elements",
@@ -72,7 +44,7 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
         return tsr_fail(err, TSR_EINVAL, 0,
                         "matmul: the leading dimension of %s is %zu and it has %zu %s", name, x->ld,
                         x->length, turned ? "rows" : "columns");
-    if (!extent(x, &bytes))
+    if (!stored_extent(x, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "matmul: %s of %zu x %zu (leading dimension %zu, offset %zu, %zu of them "
                         "with stride %zu) exceeds %zu bytes",
@@ -85,7 +57,7 @@ static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_matmul_problem *p = &q->matmul;
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    tsr_status st = real_check("matmul", true, p->type, p->precision, err);
+    tsr_status st = real_check("matmul", p->type, p->precision, err);
 
     if (st == TSR_OK && p->c_f32 && p->type == TSR_F64)
         st = tsr_fail(err, TSR_EINVAL, 0, "matmul: C is float64 where the operands are");
@@ -128,28 +100,16 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
     order[MATMUL_B] = MATMUL_A;
 }
 
-static operand operand_of(const char *name, const matmul_matrix *x, operand_access access)
-{
-    operand o = {.name = name,
-                 .type = x->type,
-                 .access = access,
-                 .begin = x->offset * tsr_type_size(x->type)};
-
-    extent(x, &o.bytes);
-    return o;
-}
-
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
     const tsr_matmul_problem *p = &q->matmul;
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const bool overwrites = matmul_beta(p) == 0;
 
-    out[MATMUL_A] = operand_of("A", &a, ACCESS_READ);
-    out[MATMUL_B] = operand_of("B", &b, ACCESS_READ);
-    out[MATMUL_C] = operand_of("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
-    out[MATMUL_C].whole = overwrites && c.offset == 0 && c.ld == c.length &&
-                          (c.count == 1 || c.stride == c.lines * c.length);
+    out[MATMUL_A] = stored_operand("A", &a, ACCESS_READ);
+    out[MATMUL_B] = stored_operand("B", &b, ACCESS_READ);
+    out[MATMUL_C] = stored_operand("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
+    out[MATMUL_C].whole = overwrites && stored_gapless(&c);
     if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)
         out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
     return 3;
@@ -162,20 +122,14 @@ static double work(const problem *q)
     return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)matmul_batch(p);
 }
 
-/* Of all matrices of an operand. */
-static double elements(const matmul_matrix *x)
-{
-    return (double)x->count * (double)x->lines * (double)x->length;
-}
-
 static double bytes(const problem *q)
 {
     const tsr_matmul_problem *p = &q->matmul;
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
-    const double read = matmul_alpha(p) == 0 ? 0 : elements(&a) + elements(&b);
+    const double read = matmul_alpha(p) == 0 ? 0 : stored_elements(&a) + stored_elements(&b);
 
     return (double)tsr_type_size(p->type) * read +
-           (double)tsr_type_size(c.type) * elements(&c) * (matmul_beta(p) == 0 ? 1 : 2);
+           (double)tsr_type_size(c.type) * stored_elements(&c) * (matmul_beta(p) == 0 ? 1 : 2);
 }
 
 /* Whether products follow one another without a gap, or there is one. */

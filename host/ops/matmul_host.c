@@ -25,21 +25,6 @@ enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
 /* ---- operands that are not what the loops read --------------------------------------------- */
 
-/* A copy in float32 without gaps, its elements rounded to a precision; NULL for want of memory. */
-static float *copy_of(const matmul_matrix *x, const void *array, tsr_precision precision)
-{
-    size_t bytes;
-    float *copy = NULL;
-
-    if (size_mul(x->lines, x->length, &bytes) && size_mul(bytes, sizeof(*copy), &bytes))
-        copy = malloc(size_max(bytes, 1));
-    for (size_t i = 0; copy && i < x->lines; i++)
-        for (size_t j = 0; j < x->length; j++)
-            copy[i * x->length + j] =
-                (float)real_rounded(precision, real_get(x->type, array, x->offset + i * x->ld + j));
-    return copy;
-}
-
 /* Elements of 16 bits, and precisions that round the factors: on copies in float32. */
 static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
                                 void (*loops)(const terms_f32 *), tsr_error *err)
@@ -48,10 +33,9 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     const bool reads = matmul_alpha(p) != 0;
     const matmul_matrix a = reads ? matmul_matrix_a(p) : none;
     const matmul_matrix b = reads ? matmul_matrix_b(p) : none;
-    float *copy[3] = {copy_of(&a, operands[0], p->precision),
-                      copy_of(&b, operands[1], p->precision),
-                      copy_of(&c, operands[2], TSR_PRECISION_DEFAULT)};
-    void *const copies[] = {copy[0], copy[1], copy[2]};
+    void *const copy[3] = {stored_copy(&a, operands[0], p->precision),
+                           stored_copy(&b, operands[1], p->precision),
+                           stored_copy(&c, operands[2], TSR_PRECISION_DEFAULT)};
     tsr_matmul_problem plain = *p;
     tsr_status st = TSR_OK;
 
@@ -59,13 +43,12 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     plain.lda = plain.ldb = plain.ldc = 0;
     plain.offset_a = plain.offset_b = plain.offset_c = 0;
     if (copy[0] && copy[1] && copy[2])
-        st = run_f32(&plain, copies, loops, err);
+        st = run_f32(&plain, copy, loops, err);
     else
         st = tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of %zu x %zu x %zu", p->m,
                       p->n, p->k);
-    for (size_t i = 0; i < p->m && st == TSR_OK; i++)
-        for (size_t j = 0; j < p->n; j++)
-            real_set(c.type, operands[2], matmul_index_c(p, i, j), (double)copy[2][i * p->n + j]);
+    if (st == TSR_OK)
+        stored_put(&c, copy[2], operands[2]);
     for (size_t i = 0; i < 3; i++)
         free(copy[i]);
     return st;

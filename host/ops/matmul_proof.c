@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/random.h"
@@ -17,37 +16,6 @@ enum {
     COLUMNS = 64             /* that a thread takes at a time */
 };
 
-/* Where line `line` of matrix `e` starts, in elements. */
-static size_t line_at(const matmul_matrix *x, size_t e, size_t line)
-{
-    return x->offset + e * x->stride + line * x->ld;
-}
-
-/* An array that holds matrices: gaps that nobody may read hold NaN.  Each line has a stream of
- * random numbers of its own. */
-static void fill_matrices(const operand *o, const matmul_matrix *x, family f, uint64_t seed,
-                          void *array)
-{
-    const long long elements = (long long)(o->bytes / tsr_type_size(o->type));
-    const long long lines = (long long)(o->bytes ? x->count * x->lines : 0);
-
-#ifdef _OPENMP
-#pragma omp parallel for if (elements > PARALLEL_LEAST)
-#endif
-    for (long long i = 0; i < elements; i++)
-        real_set(o->type, array, (size_t)i, NAN);
-#ifdef _OPENMP
-#pragma omp parallel for if (elements > PARALLEL_LEAST)
-#endif
-    for (long long l = 0; l < lines; l++) {
-        const size_t first = line_at(x, (size_t)l / x->lines, (size_t)l % x->lines);
-        uint64_t state = random_stream(seed, (uint64_t)l);
-
-        for (size_t i = 0; i < x->length; i++)
-            real_set(o->type, array, first + i, real_random(o->type, f, &state));
-    }
-}
-
 void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[])
 {
     const tsr_matmul_problem *p = &q->matmul;
@@ -56,7 +24,7 @@ void matmul_fill(const problem *q, uint64_t seed, family f, void *const arrays[]
 
     q->op->operands(q, o);
     for (size_t i = MATMUL_A; i <= MATMUL_C; i++)
-        fill_matrices(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
+        stored_fill(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
     /* What beta == 0 must not read. */
     if (matmul_beta(p) == 0)
         for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
@@ -319,29 +287,15 @@ static void judge_element(const judged *j, size_t i, size_t column, verdict *out
              (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
 }
 
-/* The elements of C's array that are no elements of C keep their bytes: before the first line,
- * and from the end of each to the start of the next one in memory, which is of the same product
- * where they follow one another, and of the next one where they lie side by side. */
+/* The elements of C's array that are no elements of C keep their bytes. */
 static void judge_gaps(const judged *j, verdict *out)
 {
     const matmul_matrix c = matmul_matrix_c(j->p);
-    const size_t size = tsr_type_size(c.type), lines = c.length ? c.count * c.lines : 0;
-    const bool beside = c.count > 1 && c.lines > 1 && c.stride < c.ld;
-    const char *before = j->before, *after = j->after;
-    size_t end = 0;
-    bool kept = true;
 
-    for (size_t i = 0; i < lines && kept; i++) {
-        const size_t start =
-            beside ? line_at(&c, i % c.count, i / c.count) : line_at(&c, i / c.lines, i % c.lines);
-
-        kept = memcmp(before + end * size, after + end * size, (start - end) * size) == 0;
-        end = start + c.length;
-    }
-    if (!kept) {
-        out->ok = false;
-        snprintf(out->detail, sizeof(out->detail), "memory outside C was written");
-    }
+    if (stored_gaps_kept(&c, j->before, j->after))
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail), "memory outside C was written");
 }
 
 static void judge_all(const judged *j, findings *f)

@@ -3,6 +3,7 @@
 #define OPS_MATMUL_SHAPE_H
 
 #include "ops/real.h"
+#include "ops/stored.h"
 
 /* The operands, in order. */
 enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_OPERANDS };
@@ -93,20 +94,12 @@ static inline size_t matmul_batch(const tsr_matmul_problem *p)
     return p->batch ? p->batch : 1;
 }
 
-/* An operand as it is stored: as many matrices as there are products, or one that they share. */
-typedef struct matmul_matrix {
-    tsr_type type;
-    size_t lines, length; /* of `length` elements that follow one another, `ld` apart */
-    size_t ld, offset;
-    size_t count, stride; /* matrices, so far apart; 0 where there is one */
-} matmul_matrix;
+typedef stored matmul_matrix;
 
 static inline matmul_matrix matmul_matrix_of(tsr_type type, matmul_lines l, size_t ld,
                                              size_t offset, size_t count, size_t stride)
 {
-    if (count == 1)
-        stride = 0;
-    return (matmul_matrix){type, l.count, l.length, ld, offset, stride ? count : 1, stride};
+    return stored_of(type, l.count, l.length, ld, offset, count, stride);
 }
 
 static inline matmul_matrix matmul_matrix_a(const tsr_matmul_problem *p)

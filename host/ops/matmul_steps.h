@@ -12,12 +12,8 @@
 /* How elements are stored and what they are added up in: cl/matmul_elements.clh. */
 static inline void matmul_defines_types(const tsr_matmul_problem *p, text *out)
 {
-    static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16", [TSR_BF16] = "BF16"};
-
     assert(p->layout == TSR_ROW_MAJOR && "column-major problems are normalized");
-    real_defines(p->type, out);
-    text_format(out, " -DFACTOR=%s -DRESULT=%s", names[p->type], names[matmul_type_c(p)]);
+    real_defines_elements(p->type, matmul_type_c(p), out);
 }
 
 /* The same, and which operands are transposed. */

@@ -1,5 +1,5 @@
 /**
- * y := alpha op(A) x + beta y: the table of its variants, and what they share.
+ * y := alpha op(A) x + beta y: the operation, and the table of its variants.
  *
  * "Rows" and "columns" of a view are those of op(A): y has as many elements as
  * op(A) has rows.
@@ -9,480 +9,27 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/groups.h"
 #include "ops/matvec_host.h"
+#include "ops/matvec_parts.h"
 #include "ops/matvec_proof.h"
-#include "ops/real.h"
+#include "ops/matvec_shape.h"
+#include "ops/matvec_teams.h"
 #include "ops/variant.h"
-
-enum {
-    /* Kernels that count rows and columns in uint add a stride to them: 31 bits never wrap. */
-    INDEX_MAX = INT32_MAX,
-    /* Groups of the kernels that walk over the rows; beyond, each group takes several. */
-    GROUPS_MAX = 65535,
-    WARP = 32,
-    /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
-       float32, a cache line of a GPU. */
-    SPLIT_ROWS_MAX = 32,
-    PARTS_MAX = 65535,
-    /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
-    CPU_PART_LEAST = 8192
-};
-
-static size_t group_size(const job *j)
-{
-    return group_fit(j->device, 0, param(j->params, "GROUP"));
-}
-
-static size_t element_size(const job *j)
-{
-    return tsr_type_size(j->problem->matvec.type);
-}
-
-/* NULL, or why a team of `team` work-items does not fit a work-group. */
-static const char *team_unsuited(const job *j, size_t team, text *reason)
-{
-    if (team > param(j->params, "GROUP"))
-        text_format(reason, "a team of %zu exceeds GROUP, %u", team, param(j->params, "GROUP"));
-    else if (team > group_size(j))
-        text_format(reason, "a team of %zu work-items exceeds the device's work-groups of %zu",
-                    team, group_limit(j->device, 0));
-    else
-        return NULL;
-    return text_get(reason);
-}
-
-static const char *index_unsuited(const matvec_view *v, text *reason)
-{
-    if (v->rows <= INDEX_MAX && v->columns <= INDEX_MAX)
-        return NULL;
-    text_format(reason, "it counts up to %d rows and columns, the problem has %zu and %zu",
-                INDEX_MAX, v->rows, v->columns);
-    return text_get(reason);
-}
-
-static const char *memory_unsuited(const job *j, size_t elements, text *reason)
-{
-    const size_t bytes = elements * element_size(j);
-
-    if (bytes <= j->device->local_memory)
-        return NULL;
-    text_format(reason, "it needs %zu bytes of local memory, the device has %zu", bytes,
-                j->device->local_memory);
-    return text_get(reason);
-}
-
-static const char *type_unsuited(const job *j, text *reason)
-{
-    const tsr_matvec_problem *m = &j->problem->matvec;
-
-    return real_unsuited(m->type, m->precision, j->device, reason);
-}
-
-static void defines(const job *j, text *out)
-{
-    real_defines(j->problem->matvec.type, out);
-    text_format(out, " -DTRANS=%d -DLOCAL=%zu", j->problem->matvec.trans, group_size(j));
-}
-
-/* The launch of a kernel with the common argument list, `groups` groups of `local`. */
-static void launch(const job *j, size_t groups, size_t local, step *out)
-{
-    const tsr_matvec_problem *m = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(m);
-
-    step_launch_1d(out, 0, groups * local, local);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    step_operand(out, MATVEC_Y);
-    step_u32(out, (uint32_t)v.rows);
-    step_u32(out, (uint32_t)v.columns);
-    step_u64(out, m->lda ? m->lda : m->columns);
-    step_u64(out, m->offset_a);
-    step_u64(out, m->offset_x);
-    step_u64(out, m->offset_y);
-    step_real(out, m->type, v.alpha);
-    step_real(out, m->type, v.beta);
-}
-
-/* ---- row-item ---------------------------------------------------------------------------- */
-
-static const char *row_item_unsuited(const job *j, text *reason)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t groups = size_div_up(v.rows, group_size(j));
-    const char *why = type_unsuited(j, reason);
-
-    if (why)
-        return why;
-    if (v.columns > UINT32_MAX)
-        text_format(reason, "it counts up to %u columns of op(A), the problem has %zu", UINT32_MAX,
-                    v.columns);
-    else if (groups > INDEX_MAX)
-        text_format(reason, "%zu rows exceed %d work-groups of %zu", v.rows, INDEX_MAX,
-                    group_size(j));
-    else
-        return NULL;
-    return text_get(reason);
-}
-
-static bool row_item_step(const job *j, size_t i, step *out)
-{
-    const tsr_matvec_problem *m = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const size_t local = group_size(j);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    step_launch_1d(out, 0, size_round_up(v.rows, local), local);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    step_operand(out, MATVEC_Y);
-    step_u64(out, v.rows);
-    step_u32(out, (uint32_t)v.columns);
-    step_u64(out, m->lda ? m->lda : m->columns);
-    step_u64(out, m->offset_a);
-    step_u64(out, m->offset_x);
-    step_u64(out, m->offset_y);
-    step_real(out, m->type, v.alpha);
-    step_real(out, m->type, v.beta);
-    return true;
-}
-
-/* ---- team-tree --------------------------------------------------------------------------- */
-
-static const char *team_tree_unsuited(const job *j, text *reason)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const char *why = type_unsuited(j, reason);
-
-    if (!why)
-        why = index_unsuited(&v, reason);
-    if (!why)
-        why = team_unsuited(j, param(j->params, "TEAM"), reason);
-    return why ? why : memory_unsuited(j, group_size(j), reason);
-}
-
-static bool team_tree_step(const job *j, size_t i, step *out)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    launch(j, size_div_up(v.rows, local / param(j->params, "TEAM")), local, out);
-    return true;
-}
-
-/* ---- team-subgroup ----------------------------------------------------------------------- */
-
-static const char *team_subgroup_unsuited(const job *j, text *reason)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const char *why = type_unsuited(j, reason);
-
-    return why ? why : index_unsuited(&v, reason);
-}
-
-static bool team_subgroup_step(const job *j, size_t i, step *out)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j);
-    /* Only how many rows a group is expected to take: the kernel covers them all anyhow. */
-    const size_t team = size_max(j->device->subgroup_size, 1);
-    const size_t teams = size_max(local / team, 1);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    launch(j, size_min(size_div_up(v.rows, teams), GROUPS_MAX), local, out);
-    return true;
-}
-
-/* ---- team-shfl --------------------------------------------------------------------------- */
-
-static const char *team_shfl_unsuited(const job *j, text *reason)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const char *why = type_unsuited(j, reason);
-
-    if (!why)
-        why = index_unsuited(&v, reason);
-    return why ? why : team_unsuited(j, WARP, reason);
-}
-
-static bool team_shfl_step(const job *j, size_t i, step *out)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    launch(j, size_div_up(v.rows, local / WARP), local, out);
-    return true;
-}
-
-/* ---- group-row --------------------------------------------------------------------------- */
-
-static const char *group_row_unsuited(const job *j, text *reason)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j), team = param(j->params, "TEAM");
-    const char *why = type_unsuited(j, reason);
-
-    if (!why)
-        why = index_unsuited(&v, reason);
-    if (!why)
-        why = team_unsuited(j, team, reason);
-    return why ? why : memory_unsuited(j, local + local / team, reason);
-}
-
-static bool group_row_step(const job *j, size_t i, step *out)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    launch(j, size_min(v.rows, GROUPS_MAX), group_size(j), out);
-    return true;
-}
-
-/* ---- short-rows -------------------------------------------------------------------------- */
-
-static const char *short_rows_unsuited(const job *j, text *reason)
-{
-    const tsr_matvec_problem *m = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const char *why = type_unsuited(j, reason);
-
-    if (!why && m->trans)
-        why = "a transposed A has neighbouring rows of op(A) side by side already: see row-item";
-    if (!why)
-        why = index_unsuited(&v, reason);
-    return why ? why : memory_unsuited(j, group_size(j) * (param(j->params, "TILE") + 1), reason);
-}
-
-static bool short_rows_step(const job *j, size_t i, step *out)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    launch(j, size_div_up(v.rows, local), local, out);
-    return true;
-}
-
-/* ---- split-row, rows-vector, columns-vector: the columns cut into parts ------------------ */
-
-/* How a problem is cut: a group takes `rows` rows of op(A), and one part of their columns. */
-typedef struct cut {
-    size_t local;
-    size_t rows;
-    size_t tiles; /* groups that it takes to cover all rows once */
-    size_t parts;
-    size_t chunk; /* columns of a part; the last one may be shorter */
-} cut;
-
-/* Enough parts for PER_UNIT groups on each compute unit, but no part below `least` columns, and
- * none above what its kernel counts. */
-static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
-    cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
-
-    c.parts = size_div_up(groups, size_max(c.tiles, 1));
-    c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
-    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, INDEX_MAX), 1));
-    c.chunk = size_max(size_div_up(v.columns, c.parts), 1);
-    c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
-    return c;
-}
-
-static const char *cut_unsuited(const job *j, const cut *c, text *reason)
-{
-    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
-    size_t groups;
-
-    if (rows <= INDEX_MAX && c->parts <= PARTS_MAX && size_mul(c->tiles, c->parts, &groups) &&
-        groups <= INDEX_MAX)
-        return memory_unsuited(j, c->local, reason);
-    text_format(reason, "it counts up to %d rows and groups, the problem has %zu in %zu parts",
-                INDEX_MAX, rows, c->parts);
-    return text_get(reason);
-}
-
-static size_t cut_workspace(const job *j, const cut *c)
-{
-    return c->parts > 1 ? matvec_view_of(&j->problem->matvec).rows * c->parts * element_size(j) : 0;
-}
-
-/* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up. */
-static bool cut_step(const job *j, const cut *c, size_t i, step *out)
-{
-    const tsr_matvec_problem *m = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const bool whole = c->parts == 1;
-
-    if (v.rows == 0 || i > 1 || (i == 1 && whole))
-        return false;
-    if (i == 1) {
-        step_launch_1d(out, 1, size_min(v.rows, GROUPS_MAX) * c->local, c->local);
-        step_workspace(out);
-        step_operand(out, MATVEC_Y);
-        step_u32(out, (uint32_t)v.rows);
-        step_u32(out, (uint32_t)c->parts);
-        step_u64(out, m->offset_y);
-        step_real(out, m->type, v.alpha);
-        step_real(out, m->type, v.beta);
-        return true;
-    }
-    step_launch_1d(out, 0, c->tiles * c->parts * c->local, c->local);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    if (whole)
-        step_operand(out, MATVEC_Y);
-    else
-        step_workspace(out);
-    step_u32(out, (uint32_t)v.rows);
-    step_u64(out, v.columns);
-    step_u64(out, m->lda ? m->lda : m->columns);
-    step_u64(out, m->offset_a);
-    step_u64(out, m->offset_x);
-    step_u64(out, whole ? m->offset_y : 0);
-    step_u32(out, (uint32_t)c->parts);
-    step_u32(out, (uint32_t)c->chunk);
-    step_real(out, m->type, whole ? v.alpha : 1);
-    step_real(out, m->type, whole ? v.beta : 0);
-    return true;
-}
-
-static cut split_row_cut(const job *j)
-{
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t local = group_size(j);
-    size_t rows = 1;
-
-    while (v.trans && rows < v.rows && rows * 2 <= size_min(SPLIT_ROWS_MAX, local))
-        rows *= 2;
-    /* A part keeps each work-item busy for four columns at least. */
-    return cut_into(j, local, rows, local / rows * 4);
-}
-
-static void split_row_defines(const job *j, text *out)
-{
-    defines(j, out);
-    text_format(out, " -DROWS=%zu", split_row_cut(j).rows);
-}
-
-static const char *split_row_unsuited(const job *j, text *reason)
-{
-    const cut c = split_row_cut(j);
-    const char *why = type_unsuited(j, reason);
-
-    return why ? why : cut_unsuited(j, &c, reason);
-}
-
-static size_t split_row_workspace(const job *j)
-{
-    const cut c = split_row_cut(j);
-
-    return cut_workspace(j, &c);
-}
-
-static bool split_row_step(const job *j, size_t i, step *out)
-{
-    const cut c = split_row_cut(j);
-
-    return cut_step(j, &c, i, out);
-}
-
-/* The kernels for CPUs run groups of one work-item. */
-static void single_defines(const job *j, text *out)
-{
-    real_defines(j->problem->matvec.type, out);
-    text_format(out, " -DTRANS=%d -DLOCAL=1", j->problem->matvec.trans);
-}
-
-static void rows_vector_defines(const job *j, text *out)
-{
-    single_defines(j, out);
-    text_format(out, " -DVEC=%zu", param(j->params, "BITS") / (8 * element_size(j)));
-}
-
-static cut rows_vector_cut(const job *j)
-{
-    return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
-}
-
-static const char *rows_vector_unsuited(const job *j, text *reason)
-{
-    const cut c = rows_vector_cut(j);
-    const char *why = type_unsuited(j, reason);
-
-    if (!why && j->problem->matvec.trans)
-        why = "the rows of a transposed A are not contiguous: see columns-vector";
-    return why ? why : cut_unsuited(j, &c, reason);
-}
-
-static size_t rows_vector_workspace(const job *j)
-{
-    const cut c = rows_vector_cut(j);
-
-    return cut_workspace(j, &c);
-}
-
-static bool rows_vector_step(const job *j, size_t i, step *out)
-{
-    const cut c = rows_vector_cut(j);
-
-    return cut_step(j, &c, i, out);
-}
-
-static cut columns_vector_cut(const job *j)
-{
-    const size_t width = param(j->params, "WIDTH");
-    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
-
-    return cut_into(j, 1, width, size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1)));
-}
-
-static const char *columns_vector_unsuited(const job *j, text *reason)
-{
-    const cut c = columns_vector_cut(j);
-    const char *why = type_unsuited(j, reason);
-
-    if (!why && !j->problem->matvec.trans)
-        why = "A is not transposed: see rows-vector";
-    return why ? why : cut_unsuited(j, &c, reason);
-}
-
-static size_t columns_vector_workspace(const job *j)
-{
-    const cut c = columns_vector_cut(j);
-
-    return cut_workspace(j, &c);
-}
-
-static bool columns_vector_step(const job *j, size_t i, step *out)
-{
-    const cut c = columns_vector_cut(j);
-
-    return cut_step(j, &c, i, out);
-}
 
 /* ---- the host ---------------------------------------------------------------------------- */
 
 static const char *host_unsuited(const job *j, text *reason)
 {
-    return type_unsuited(j, reason);
+    const tsr_matvec_problem *p = &j->problem->matvec;
+
+    return real_unsuited(p->type, p->precision, j->device, reason);
 }
 
 static const char *openmp_unsuited(const job *j, text *reason)
 {
     const char *why = matvec_openmp_unsuited();
 
-    return why ? why : type_unsuited(j, reason);
+    return why ? why : host_unsuited(j, reason);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
@@ -498,6 +45,12 @@ static const tunable team_tree_tunables[] = {
     {"GROUP", GROUP_MEANING, {32, 64, 128, 256, 512, 1024}, 128},
 };
 
+static const tunable team_vector_tunables[] = {
+    {"TEAM", "work-items that share a row: more suit longer rows", {8, 32, 64}, 32},
+    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128},
+};
+
 static const tunable team_tunables[] = {
     {"GROUP", GROUP_MEANING, {32, 64, 128, 256, 512, 1024}, 128},
 };
@@ -505,6 +58,13 @@ static const tunable team_tunables[] = {
 static const tunable group_row_tunables[] = {
     {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32},
     {"GROUP", GROUP_MEANING ", all on one row", {32, 64, 128, 256, 512, 1024}, 256},
+};
+
+static const tunable local_x_tunables[] = {
+    {"TEAM", "work-items that share a row: more suit longer rows", {16, 32, 64}, 32},
+    {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
+    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
 };
 
 static const tunable short_rows_tunables[] = {
@@ -579,18 +139,27 @@ static const variant variants[] = {
      .entries = {"matvec_row_item"},
      .build = "",
      TUNABLES(row_item_tunables),
-     .defines = defines,
-     .unsuited = row_item_unsuited,
-     .step = row_item_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_row_item_unsuited,
+     .step = matvec_row_item_step},
     {.name = "team-tree",
      .idea = "a row per team: neighbours read neighbours, a tree in local memory adds up",
      .source = "matvec_team_tree.cl",
      .entries = {"matvec_team_tree"},
      .build = "",
      TUNABLES(team_tree_tunables),
-     .defines = defines,
-     .unsuited = team_tree_unsuited,
-     .step = team_tree_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_team_tree_unsuited,
+     .step = matvec_team_tree_step},
+    {.name = "team-vector",
+     .idea = "the same with vector loads: fewer instructions for as many bytes on their way",
+     .source = "matvec_team_vector.cl",
+     .entries = {"matvec_team_vector"},
+     .build = "",
+     TUNABLES(team_vector_tunables),
+     .defines = matvec_team_vector_defines,
+     .unsuited = matvec_team_vector_unsuited,
+     .step = matvec_team_vector_step},
     {.name = "team-subgroup",
      .idea = "the team is a sub-group: it adds up without local memory or barriers",
      .source = "matvec_team_subgroup.cl",
@@ -598,9 +167,9 @@ static const variant variants[] = {
      .build = "-cl-std=%CLC%",
      .needs = 1u << FEATURE_SUBGROUPS,
      TUNABLES(team_tunables),
-     .defines = defines,
-     .unsuited = team_subgroup_unsuited,
-     .step = team_subgroup_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_team_subgroup_unsuited,
+     .step = matvec_team_subgroup_step},
     {.name = "team-shfl",
      .idea = "the team is a warp: NVIDIA's shuffle by inline PTX",
      .source = "matvec_team_shfl.cl",
@@ -608,183 +177,216 @@ static const variant variants[] = {
      .build = "",
      .needs = 1u << FEATURE_PTX,
      TUNABLES(team_tunables),
-     .defines = defines,
-     .unsuited = team_shfl_unsuited,
-     .step = team_shfl_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_team_shfl_unsuited,
+     .step = matvec_team_shfl_step},
     {.name = "group-row",
      .idea = "a row per work-group: teams reduce, then the first team reduces the teams",
      .source = "matvec_group_row.cl",
      .entries = {"matvec_group_row"},
      .build = "",
      TUNABLES(group_row_tunables),
-     .defines = defines,
-     .unsuited = group_row_unsuited,
-     .step = group_row_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_group_row_unsuited,
+     .step = matvec_group_row_step},
+    {.name = "local-x",
+     .idea = "x comes through local memory once for all rows of a work-group, several a team",
+     .source = "matvec_local_x.cl",
+     .entries = {"matvec_local_x"},
+     .build = "",
+     TUNABLES(local_x_tunables),
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_local_x_unsuited,
+     .step = matvec_local_x_step},
     {.name = "short-rows",
      .idea = "many short rows: one stretch of A through local memory, then a row per work-item",
      .source = "matvec_short_rows.cl",
      .entries = {"matvec_short_rows"},
      .build = "",
      TUNABLES(short_rows_tunables),
-     .defines = defines,
-     .unsuited = short_rows_unsuited,
-     .step = short_rows_step},
+     .defines = matvec_teams_defines,
+     .unsuited = matvec_short_rows_unsuited,
+     .step = matvec_short_rows_step},
     {.name = "split-row",
      .idea = "few long rows: each is split over several work-groups, a second pass adds up",
      .source = "matvec_split_row.cl",
      .entries = {"matvec_split_row", "matvec_add_parts"},
      .build = "",
      TUNABLES(split_row_tunables),
-     .defines = split_row_defines,
-     .unsuited = split_row_unsuited,
-     .workspace = split_row_workspace,
-     .step = split_row_step},
+     .defines = matvec_split_row_defines,
+     .unsuited = matvec_split_row_unsuited,
+     .workspace = matvec_split_row_workspace,
+     .step = matvec_split_row_step},
     {.name = "rows-vector",
      .idea = "CPUs: explicit vectors along a few rows at once, which share the loads of x",
      .source = "matvec_rows_vector.cl",
      .entries = {"matvec_rows_vector", "matvec_add_parts"},
      .build = "",
      TUNABLES(rows_vector_tunables),
-     .defines = rows_vector_defines,
-     .unsuited = rows_vector_unsuited,
-     .workspace = rows_vector_workspace,
-     .step = rows_vector_step},
+     .defines = matvec_rows_vector_defines,
+     .unsuited = matvec_rows_vector_unsuited,
+     .workspace = matvec_rows_vector_workspace,
+     .step = matvec_rows_vector_step},
     {.name = "columns-vector",
      .idea = "CPUs, transposed: the rows of A are streamed, the sums wait in cache",
      .source = "matvec_columns_vector.cl",
      .entries = {"matvec_columns_vector", "matvec_add_parts"},
      .build = "",
      TUNABLES(columns_vector_tunables),
-     .defines = single_defines,
-     .unsuited = columns_vector_unsuited,
-     .workspace = columns_vector_workspace,
-     .step = columns_vector_step},
+     .defines = matvec_columns_vector_defines,
+     .unsuited = matvec_columns_vector_unsuited,
+     .workspace = matvec_columns_vector_workspace,
+     .step = matvec_columns_vector_step},
 };
 
 /* ---- the operation ----------------------------------------------------------------------- */
 
-static tsr_status too_large(const tsr_matvec_problem *m, const char *what, size_t elements,
-                            size_t offset, tsr_error *err)
+static tsr_status check_matrix(const tsr_matvec_problem *p, tsr_error *err)
 {
-    return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "matvec: %s of %zu x %zu, %zu elements after offset %zu, exceeds %zu bytes",
-                    what, m->rows, m->columns, elements, offset, SIZE_MAX);
-}
+    const stored a = matvec_a(p);
+    size_t bytes;
 
-/* Bytes of an array of `count` elements from `offset`; false on overflow. */
-static bool array_bytes(tsr_type type, size_t offset, size_t count, size_t *out)
-{
-    size_t elements;
-
-    return size_add(offset, count, &elements) && size_mul(elements, tsr_type_size(type), out);
-}
-
-/* Elements from the first of A to its last; false on overflow. */
-static bool matrix_span(const tsr_matvec_problem *m, size_t *out)
-{
-    const size_t lda = m->lda ? m->lda : m->columns;
-    size_t before;
-
-    if (m->rows == 0 || m->columns == 0) {
-        *out = 0;
-        return true;
-    }
-    return size_mul(m->rows - 1, lda, &before) && size_add(before, m->columns, out);
-}
-
-static tsr_status check(const problem *p, tsr_error *err)
-{
-    const tsr_matvec_problem *m = &p->matvec;
-    const size_t lda = m->lda ? m->lda : m->columns;
-    const size_t length_x = m->trans ? m->rows : m->columns;
-    const size_t length_y = m->trans ? m->columns : m->rows;
-    tsr_status st = real_check("matvec", false, m->type, m->precision, err);
-    size_t span, bytes;
-
-    if (st == TSR_OK)
-        st = real_check_scales("matvec", m->type, m->alpha, m->beta, err);
-    if (st != TSR_OK)
-        return st;
-    if (lda < m->columns)
-        return tsr_fail(err, TSR_EINVAL, 0, "matvec: lda %zu is less than the %zu columns of A",
-                        lda, m->columns);
-    if (!matrix_span(m, &span))
+    if (a.ld < a.length)
+        return tsr_fail(err, TSR_EINVAL, 0, "matvec: lda %zu is less than the %zu %s of A", a.ld,
+                        a.length, p->layout == TSR_COLUMN_MAJOR ? "rows" : "columns");
+    if (!stored_extent(&a, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matvec: A of %zu rows at lda %zu exceeds %zu elements", m->rows, lda,
-                        SIZE_MAX);
-    if (!array_bytes(m->type, m->offset_a, span, &bytes))
-        return too_large(m, "A", span, m->offset_a, err);
-    if (!array_bytes(m->type, m->offset_x, length_x, &bytes))
-        return too_large(m, "x", length_x, m->offset_x, err);
-    if (!array_bytes(m->type, m->offset_y, length_y, &bytes))
-        return too_large(m, "y", length_y, m->offset_y, err);
+                        "matvec: A of %zu x %zu (lda %zu, offset %zu, %zu of them with stride %zu) "
+                        "exceeds %zu bytes",
+                        p->rows, p->columns, a.ld, a.offset, a.count, a.stride, SIZE_MAX);
     return TSR_OK;
 }
 
-/* Bytes up to the end of the last element; 0 where none is accessed. */
-static size_t used_bytes(tsr_type type, size_t offset, size_t count)
+static tsr_status check_vector(const char *name, const stored *v, size_t inc, tsr_error *err)
 {
-    return count ? (offset + count) * tsr_type_size(type) : 0;
+    size_t bytes;
+
+    if (stored_extent(v, &bytes))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "matvec: %s of %zu elements (inc%s %zu, offset %zu, %zu of them with stride "
+                    "%zu) exceeds %zu bytes",
+                    name, v->lines * v->length, name, inc, v->offset, v->count, v->stride,
+                    SIZE_MAX);
 }
 
-static size_t operands(const problem *p, operand out[OPERANDS_MAX])
+/* Those of a batch share nothing. */
+static tsr_status check_apart(const tsr_matvec_problem *p, const stored *y, tsr_error *err)
 {
-    const tsr_matvec_problem *m = &p->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const bool read = v.rows != 0 && v.columns != 0;
-    size_t span = 0;
+    if (stored_apart(y, matvec_batch(p)))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EINVAL, 0,
+                    "matvec: the %zu vectors of y overlap: stride_y is %zu, and each has %zu "
+                    "elements %zu apart",
+                    matvec_batch(p), y->stride, y->lines * y->length, matvec_incy(p));
+}
 
-    if (read)
-        (void)matrix_span(m, &span); /* checked */
-    out[MATVEC_A] = (operand){.name = "A",
-                              .type = m->type,
-                              .access = ACCESS_READ,
-                              .begin = m->offset_a * tsr_type_size(m->type),
-                              .bytes = used_bytes(m->type, m->offset_a, span)};
-    out[MATVEC_X] = (operand){.name = "x",
-                              .type = m->type,
-                              .access = ACCESS_READ,
-                              .begin = m->offset_x * tsr_type_size(m->type),
-                              .bytes = used_bytes(m->type, m->offset_x, read ? v.columns : 0)};
-    out[MATVEC_Y] = (operand){.name = "y",
-                              .type = m->type,
-                              .access = v.beta == 0 ? ACCESS_WRITE : ACCESS_READ_WRITE,
-                              .begin = m->offset_y * tsr_type_size(m->type),
-                              .bytes = used_bytes(m->type, m->offset_y, v.rows),
-                              .whole = v.beta == 0 && m->offset_y == 0};
+static tsr_status check(const problem *q, tsr_error *err)
+{
+    const tsr_matvec_problem *p = &q->matvec;
+    const stored x = matvec_x(p), y = matvec_y(p);
+    tsr_status st = real_check("matvec", p->type, p->precision, err);
+
+    if (st == TSR_OK && p->y_f32 && p->type == TSR_F64)
+        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: y is float64 where the operands are");
+    if (st == TSR_OK && p->layout != TSR_ROW_MAJOR && p->layout != TSR_COLUMN_MAJOR)
+        st = tsr_fail(err, TSR_EINVAL, 0, "matvec: no layout has the number %d", (int)p->layout);
+    if (st == TSR_OK)
+        st = real_check_scales("matvec", real_sums(p->type), p->alpha, p->beta, err);
+    if (st == TSR_OK)
+        st = check_matrix(p, err);
+    if (st == TSR_OK)
+        st = check_vector("x", &x, matvec_incx(p), err);
+    if (st == TSR_OK)
+        st = check_vector("y", &y, matvec_incy(p), err);
+    if (st == TSR_OK)
+        st = check_apart(p, &y, err);
+    return st;
+}
+
+/* What is column-major is the transpose of what is row-major in the same place. */
+static void normalize(problem *q, unsigned order[OPERANDS_MAX])
+{
+    const tsr_matvec_problem given = q->matvec;
+    tsr_matvec_problem *p = &q->matvec;
+
+    (void)order;
+    if (given.layout == TSR_ROW_MAJOR)
+        return;
+    p->layout = TSR_ROW_MAJOR;
+    p->rows = given.columns;
+    p->columns = given.rows;
+    p->trans = !given.trans;
+}
+
+static size_t operands(const problem *q, operand out[OPERANDS_MAX])
+{
+    const tsr_matvec_problem *p = &q->matvec;
+    const stored a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
+    const matvec_view v = matvec_view_of(p);
+    const bool overwrites = v.beta == 0;
+
+    out[MATVEC_A] = stored_operand("A", &a, ACCESS_READ);
+    out[MATVEC_X] = stored_operand("x", &x, ACCESS_READ);
+    out[MATVEC_Y] = stored_operand("y", &y, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
+    out[MATVEC_Y].whole = overwrites && stored_gapless(&y);
+    if (v.rows == 0 || v.columns == 0)
+        out[MATVEC_A].bytes = out[MATVEC_X].bytes = 0; /* neither is read */
     return 3;
 }
 
-static double work(const problem *p)
+static double work(const problem *q)
 {
-    return 2.0 * (double)p->matvec.rows * (double)p->matvec.columns;
+    const tsr_matvec_problem *p = &q->matvec;
+
+    return 2.0 * (double)p->rows * (double)p->columns * (double)matvec_batch(p);
 }
 
-static double traffic(const problem *p)
+static double traffic(const problem *q)
 {
-    const tsr_matvec_problem *m = &p->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const double rows = (double)v.rows, columns = (double)v.columns;
+    const tsr_matvec_problem *p = &q->matvec;
+    const stored a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
+    const matvec_view v = matvec_view_of(p);
+    const bool reads = v.rows != 0 && v.columns != 0;
 
-    return (rows * columns + (v.rows ? columns : 0) + (v.beta == 0 ? 1 : 2) * rows) *
-           (double)tsr_type_size(m->type);
+    return (double)tsr_type_size(p->type) *
+               (reads ? stored_elements(&a) + stored_elements(&x) : 0) +
+           (double)tsr_type_size(y.type) * stored_elements(&y) * (v.beta == 0 ? 1 : 2);
 }
 
-static void describe(const problem *p, text *out)
+/* Whether products follow one another without a gap, or there is one. */
+static bool is_dense(const stored *x, size_t batch)
 {
-    const tsr_matvec_problem *m = &p->matvec;
+    return batch == 1 || x->stride == x->lines * x->ld;
+}
 
-    text_format(out, "%zux%zu %s", m->rows, m->columns, tsr_type_name(m->type));
-    if (m->trans)
+static void describe(const problem *q, text *out)
+{
+    const tsr_matvec_problem *p = &q->matvec;
+    const stored a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
+    const size_t batch = matvec_batch(p);
+
+    text_format(out, "%zux%zu %s", p->rows, p->columns, tsr_type_name(p->type));
+    if (y.type != p->type)
+        text_format(out, " to %s", tsr_type_name(y.type));
+    if (batch > 1)
+        text_format(out, " x %zu", batch);
+    if (p->layout == TSR_COLUMN_MAJOR)
+        text_append(out, " column-major");
+    if (p->trans)
         text_append(out, " transposed");
-    if (m->lda > m->columns)
-        text_format(out, " lda %zu", m->lda);
-    if (m->alpha != 1)
-        text_format(out, " alpha %g", m->alpha);
-    if (m->beta != 0)
-        text_format(out, " beta %g", m->beta);
-    if (m->offset_a || m->offset_x || m->offset_y)
-        text_format(out, " offsets %zu %zu %zu", m->offset_a, m->offset_x, m->offset_y);
+    if (a.ld > a.length)
+        text_format(out, " lda %zu", a.ld);
+    if (p->alpha != 1)
+        text_format(out, " alpha %g", p->alpha);
+    if (p->beta != 0)
+        text_format(out, " beta %g", p->beta);
+    if (p->offset_a || p->offset_x || p->offset_y)
+        text_format(out, " offsets %zu %zu %zu", p->offset_a, p->offset_x, p->offset_y);
+    if (matvec_incx(p) != 1 || matvec_incy(p) != 1)
+        text_format(out, " inc %zu %zu", matvec_incx(p), matvec_incy(p));
+    if (!is_dense(&a, batch) || !is_dense(&x, batch) || !is_dense(&y, batch))
+        text_format(out, " strides %zu %zu %zu", a.stride, x.stride, y.stride);
 }
 
 /* The power of 4 at or below n, as its exponent; "0" holds 0 to 3. */
@@ -797,13 +399,18 @@ static unsigned magnitude(size_t n)
     return m;
 }
 
-/* Rows and columns of op(A) to a factor of 4: enough to tell few long rows from many short ones. */
-static void classify(const problem *p, text *out)
+/* Rows and columns of A to a factor of 4: enough to tell few long rows from many short ones; and
+ * the products of a batch alike. */
+static void classify(const problem *q, text *out)
 {
-    const tsr_matvec_problem *m = &p->matvec;
+    const tsr_matvec_problem *p = &q->matvec;
 
-    text_format(out, "%s-%c-%ux%u", tsr_type_name(m->type), m->trans ? 't' : 'n',
-                magnitude(m->rows), magnitude(m->columns));
+    text_append(out, tsr_type_name(p->type));
+    if (matvec_type_y(p) != p->type)
+        text_format(out, " to %s", tsr_type_name(matvec_type_y(p)));
+    if (matvec_batch(p) > 1)
+        text_format(out, "-x%u", magnitude(matvec_batch(p)));
+    text_format(out, "-%c-%ux%u", p->trans ? 't' : 'n', magnitude(p->rows), magnitude(p->columns));
 }
 
 static size_t prefer_on_host(const char *out[])
@@ -836,8 +443,9 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
 
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
-    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",  "split-row",
-                                        "team-tree",   "group-row",      "short-rows"};
+    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",
+                                        "split-row",   "team-tree",      "group-row",
+                                        "short-rows",  "local-x",        "team-vector"};
     size_t count = 0;
 
     /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
@@ -846,20 +454,22 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
-static size_t prefer_on_gpu(const matvec_view *v, size_t units, const char *out[])
+/* `rows` are those of all products. */
+static size_t prefer_on_gpu(const matvec_view *v, size_t rows, size_t units, const char *out[])
 {
-    static const char *const order[] = {"team-shfl", "team-subgroup", "team-tree", "group-row",
-                                        "split-row", "short-rows",    "row-item"};
+    static const char *const order[] = {"team-shfl", "team-subgroup", "team-tree",
+                                        "group-row", "split-row",     "short-rows",
+                                        "row-item",  "local-x",       "team-vector"};
     const size_t warps_to_fill = units * 16, items_to_fill = units * 1024;
     size_t count = 0;
 
-    if (v->trans && (v->rows >= items_to_fill || v->columns < 64))
+    if (v->trans && (rows >= items_to_fill || v->columns < 64))
         prefer_next(out, &count, "row-item");
-    else if (v->trans || (v->rows < units && v->columns >= 4096))
+    else if (v->trans || (rows < units && v->columns >= 4096))
         prefer_next(out, &count, "split-row");
-    else if (v->columns <= 32 && v->rows >= 1024)
+    else if (v->columns <= 32 && rows >= 1024)
         prefer_next(out, &count, "short-rows");
-    else if (v->rows < warps_to_fill && v->columns >= 1024)
+    else if (rows < warps_to_fill && v->columns >= 1024)
         prefer_next(out, &count, "group-row");
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
@@ -867,11 +477,14 @@ static size_t prefer_on_gpu(const matvec_view *v, size_t units, const char *out[
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     const matvec_view v = matvec_view_of(&p->matvec);
+    size_t rows;
 
+    if (!size_mul(v.rows, matvec_batch(&p->matvec), &rows))
+        rows = SIZE_MAX;
     if (d->kind == DEVICE_HOST)
         return prefer_on_host(out);
     return d->kind == DEVICE_CPU ? prefer_on_cpu(&v, out)
-                                 : prefer_on_gpu(&v, size_max(d->compute_units, 1), out);
+                                 : prefer_on_gpu(&v, rows, size_max(d->compute_units, 1), out);
 }
 
 const operation operation_matvec = {
@@ -881,6 +494,7 @@ const operation operation_matvec = {
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
+    .normalize = normalize,
     .operands = operands,
     .work = work,
     .bytes = traffic,

@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/real.h"
 
 /* Rows of op(A) that one thread sums at once where A is transposed: 4 KiB of
  * double stay in the first-level cache, and a line of A is used whole. */
@@ -22,25 +21,6 @@
 #undef REAL
 #undef NAMED
 
-matvec_view matvec_view_of(const tsr_matvec_problem *p)
-{
-    const size_t lda = p->lda ? p->lda : p->columns;
-    matvec_view v = {.rows = p->trans ? p->columns : p->rows,
-                     .columns = p->trans ? p->rows : p->columns,
-                     .row_step = p->trans ? 1 : lda,
-                     .column_step = p->trans ? lda : 1,
-                     .trans = p->trans,
-                     .alpha = real_round(p->type, p->alpha),
-                     .beta = real_round(p->type, p->beta)};
-
-    /* Without a term alpha counts for nothing, infinite or not; with alpha 0 no term is read. */
-    if (v.columns == 0)
-        v.alpha = 0;
-    if (v.alpha == 0)
-        v.columns = 0;
-    return v;
-}
-
 /* Element `offset` of an array, or NULL where nothing of it is read. */
 static const float *f32_at(const void *array, size_t offset, bool read)
 {
@@ -52,75 +32,103 @@ static const double *f64_at(const void *array, size_t offset, bool read)
     return read ? (const double *)array + offset : NULL;
 }
 
-tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err)
+static tsr_status no_memory(const tsr_matvec_problem *p, tsr_error *err)
 {
-    const tsr_matvec_problem *m = &p->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const bool read = v.columns != 0;
-    const size_t pointers = read ? m->rows : 0;
-    size_t bytes;
-    void *row = NULL;
-
-    if (v.rows == 0)
-        return TSR_OK;
-    if (!size_mul(pointers, sizeof(void *), &bytes))
-        return tsr_fail(err, TSR_EOVERFLOW, 0, "matvec: %zu row pointers exceed size_t", pointers);
-    if (read) {
-        row = malloc(bytes);
-        if (!row)
-            return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for %zu row pointers", pointers);
-    }
-    if (m->type == TSR_F64) {
-        if (read)
-            fill_row_pointers_f64(&v, f64_at(operands[0], m->offset_a, read), row);
-        row_pointers_f64(&v, row, f64_at(operands[1], m->offset_x, read),
-                         (double *)operands[2] + m->offset_y);
-    } else {
-        if (read)
-            fill_row_pointers_f32(&v, f32_at(operands[0], m->offset_a, read), row);
-        row_pointers_f32(&v, row, f32_at(operands[1], m->offset_x, read),
-                         (float *)operands[2] + m->offset_y);
-    }
-    free(row);
-    return TSR_OK;
+    return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory beside the operands of %zu x %zu",
+                    p->rows, p->columns);
 }
 
-/* Run the function of the problem's type on its operands. */
-static tsr_status run(const problem *p, void *const operands[],
-                      void (*f32)(const matvec_view *, const float *, const float *, float *),
-                      void (*f64)(const matvec_view *, const double *, const double *, double *))
+/* One product of float32 or float64, whose vectors have no gaps. */
+static tsr_status run_plain(const tsr_matvec_problem *p, void *const operands[],
+                            const matvec_loops *loops, tsr_error *err)
 {
-    const tsr_matvec_problem *m = &p->matvec;
-    const matvec_view v = matvec_view_of(m);
+    const matvec_view v = matvec_view_of(p);
     const bool read = v.columns != 0;
+    bool done;
 
-    if (v.rows == 0)
-        return TSR_OK;
-    if (m->type == TSR_F64)
-        f64(&v, f64_at(operands[0], m->offset_a, read), f64_at(operands[1], m->offset_x, read),
-            (double *)operands[2] + m->offset_y);
+    if (p->type == TSR_F64)
+        done = loops->f64(&v, f64_at(operands[MATVEC_A], p->offset_a, read),
+                          f64_at(operands[MATVEC_X], p->offset_x, read),
+                          (double *)operands[MATVEC_Y] + p->offset_y);
     else
-        f32(&v, f32_at(operands[0], m->offset_a, read), f32_at(operands[1], m->offset_x, read),
-            (float *)operands[2] + m->offset_y);
-    return TSR_OK;
+        done = loops->f32(&v, f32_at(operands[MATVEC_A], p->offset_a, read),
+                          f32_at(operands[MATVEC_X], p->offset_x, read),
+                          (float *)operands[MATVEC_Y] + p->offset_y);
+    return done ? TSR_OK : no_memory(p, err);
+}
+
+/* The same of any: A is copied where it has elements of 16 bits. */
+static tsr_status run_on_copies(const tsr_matvec_problem *p, void *const operands[],
+                                const matvec_loops *loops, tsr_error *err)
+{
+    const bool read = matvec_view_of(p).columns != 0, narrow = p->type != real_sums(p->type);
+    const stored none = {.type = p->type}, y = matvec_y(p);
+    const stored a = read && narrow ? matvec_a(p) : none, x = read ? matvec_x(p) : none;
+    void *const copy[] = {stored_copy(&a, operands[MATVEC_A], TSR_PRECISION_DEFAULT),
+                          stored_copy(&x, operands[MATVEC_X], TSR_PRECISION_DEFAULT),
+                          stored_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT)};
+    void *const plain_operands[] = {narrow ? copy[MATVEC_A] : operands[MATVEC_A], copy[MATVEC_X],
+                                    copy[MATVEC_Y]};
+    tsr_matvec_problem plain = *p;
+    tsr_status st = copy[0] && copy[1] && copy[2] ? TSR_OK : no_memory(p, err);
+
+    plain.type = real_sums(p->type);
+    plain.precision = TSR_PRECISION_DEFAULT;
+    plain.offset_x = plain.offset_y = 0;
+    if (narrow)
+        plain.lda = plain.offset_a = 0;
+    if (!st)
+        st = run_plain(&plain, plain_operands, loops, err);
+    if (!st)
+        stored_put(&y, copy[MATVEC_Y], operands[MATVEC_Y]);
+    for (size_t i = 0; i < 3; i++)
+        free(copy[i]);
+    return st;
+}
+
+tsr_status matvec_host_run(const problem *q, void *const operands[], const matvec_loops *loops,
+                           tsr_error *err)
+{
+    const tsr_matvec_problem *p = &q->matvec;
+    const bool plain = p->type == real_sums(p->type) && matvec_incx(p) == 1 && matvec_incy(p) == 1;
+    tsr_status st = TSR_OK;
+
+    if (matvec_view_of(p).rows == 0)
+        return TSR_OK;
+    for (size_t e = 0; e < matvec_batch(p) && !st; e++) {
+        const tsr_matvec_problem one = matvec_product(p, e);
+
+        st = (plain ? run_plain : run_on_copies)(&one, operands, loops, err);
+    }
+    return st;
+}
+
+tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err)
+{
+    static const matvec_loops loops = {row_pointers_f32, row_pointers_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
 }
 
 tsr_status matvec_unroll_2(const problem *p, void *const operands[], tsr_error *err)
 {
-    (void)err;
-    return run(p, operands, unroll_2_f32, unroll_2_f64);
+    static const matvec_loops loops = {unroll_2_f32, unroll_2_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
 }
 
 tsr_status matvec_unroll_4(const problem *p, void *const operands[], tsr_error *err)
 {
-    (void)err;
-    return run(p, operands, unroll_4_f32, unroll_4_f64);
+    static const matvec_loops loops = {unroll_4_f32, unroll_4_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
 }
 
 tsr_status matvec_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
-    (void)err;
-    return run(p, operands, openmp_f32, openmp_f64);
+    static const matvec_loops loops = {openmp_f32, openmp_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
 }
 
 const char *matvec_openmp_unsuited(void)

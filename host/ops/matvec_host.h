@@ -8,23 +8,20 @@
 #ifndef OPS_MATVEC_HOST_H
 #define OPS_MATVEC_HOST_H
 
+#include "ops/matvec_shape.h"
 #include "ops/variant.h"
 
-/* The operands, in order. */
-enum { MATVEC_A, MATVEC_X, MATVEC_Y };
+/** One product in a type: A where its view has it, the elements of x and y following one another;
+ *  each pointer at the first of them, a and x NULL where columns is 0.  false: no memory. */
+typedef struct matvec_loops {
+    bool (*f32)(const matvec_view *v, const float *a, const float *x, float *y);
+    bool (*f64)(const matvec_view *v, const double *a, const double *x, double *y);
+} matvec_loops;
 
-/**
- * op(A) as the loops want it: y has `rows` elements; element (r, c) of op(A) is
- * at r * row_step + c * column_step from the first.
- */
-typedef struct matvec_view {
-    size_t rows, columns; /* of op(A); columns is 0 where alpha is 0: A and x are not read */
-    size_t row_step, column_step;
-    bool trans;
-    double alpha, beta; /* rounded to the type */
-} matvec_view;
-
-matvec_view matvec_view_of(const tsr_matvec_problem *p);
+/** Run loops on every product of a problem: on its operands, or on copies of vectors whose elements
+ *  lie apart and of elements of 16 bits, which are computed in float32. */
+tsr_status matvec_host_run(const problem *p, void *const operands[], const matvec_loops *loops,
+                           tsr_error *err);
 
 tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err);
 tsr_status matvec_unroll_2(const problem *p, void *const operands[], tsr_error *err);

@@ -10,9 +10,16 @@ static void NAMED(store)(const matvec_view *v, REAL *y, REAL sum)
 }
 
 /* row[r] points to row r of A as it is stored: trans walks down the pointers. */
-static void NAMED(row_pointers)(const matvec_view *v, const REAL *const *row, const REAL *x,
-                                REAL *y)
+static bool NAMED(row_pointers)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
 {
+    const size_t stored_rows = v->trans ? v->columns : v->columns ? v->rows : 0;
+    const size_t lda = v->trans ? v->column_step : v->row_step;
+    const REAL **row = calloc(size_max(stored_rows, 1), sizeof(*row));
+
+    if (!row)
+        return false;
+    for (size_t r = 0; r < stored_rows; r++)
+        row[r] = a + r * lda;
     for (size_t r = 0; r < v->rows; r++) {
         REAL sum = 0;
 
@@ -20,9 +27,11 @@ static void NAMED(row_pointers)(const matvec_view *v, const REAL *const *row, co
             sum += (v->trans ? row[c][r] : row[r][c]) * x[c];
         NAMED(store)(v, &y[r], sum);
     }
+    free(row);
+    return true;
 }
 
-static void NAMED(unroll_2)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
+static bool NAMED(unroll_2)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
 {
     const size_t stride = v->column_step;
 
@@ -39,6 +48,7 @@ static void NAMED(unroll_2)(const matvec_view *v, const REAL *a, const REAL *x, 
             s0 += a[at] * x[c];
         NAMED(store)(v, &y[r], s0 + s1);
     }
+    return true;
 }
 
 static REAL NAMED(dot_4)(const REAL *a, size_t stride, const REAL *x, size_t columns)
@@ -58,13 +68,14 @@ static REAL NAMED(dot_4)(const REAL *a, size_t stride, const REAL *x, size_t col
     return (s0 + s1) + (s2 + s3);
 }
 
-static void NAMED(unroll_4)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
+static bool NAMED(unroll_4)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
 {
     for (size_t r = 0; r < v->rows; r++) {
         const REAL *first = v->columns ? a + r * v->row_step : NULL;
 
         NAMED(store)(v, &y[r], NAMED(dot_4)(first, v->column_step, x, v->columns));
     }
+    return true;
 }
 
 /* Sums of up to OPENMP_BLOCK neighbouring rows of op(A) at once, for a transposed
@@ -81,7 +92,7 @@ static void NAMED(block_of_rows)(const matvec_view *v, const REAL *a, const REAL
         NAMED(store)(v, &y[r], sum[r]);
 }
 
-static void NAMED(openmp)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
+static bool NAMED(openmp)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
 {
     const size_t blocks = size_div_up(v->rows, OPENMP_BLOCK);
 
@@ -94,7 +105,7 @@ static void NAMED(openmp)(const matvec_view *v, const REAL *a, const REAL *x, RE
 
             NAMED(store)(v, &y[r], NAMED(dot_4)(first, v->column_step, x, v->columns));
         }
-        return;
+        return true;
     }
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)
@@ -105,13 +116,5 @@ static void NAMED(openmp)(const matvec_view *v, const REAL *a, const REAL *x, RE
 
         NAMED(block_of_rows)(v, first, x, y + r, size_min(OPENMP_BLOCK, v->rows - r));
     }
-}
-
-static void NAMED(fill_row_pointers)(const matvec_view *v, const REAL *a, const REAL **row)
-{
-    const size_t stored_rows = v->trans ? v->columns : v->rows;
-    const size_t lda = v->trans ? v->column_step : v->row_step;
-
-    for (size_t r = 0; r < stored_rows; r++)
-        row[r] = a + r * lda;
+    return true;
 }

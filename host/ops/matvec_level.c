@@ -28,20 +28,7 @@
 
 tsr_status CONTIGUOUS(const problem *p, void *const operands[], tsr_error *err)
 {
-    const tsr_matvec_problem *m = &p->matvec;
-    const matvec_view v = matvec_view_of(m);
-    const bool read = v.columns != 0; /* else A and x may be NULL */
+    static const matvec_loops loops = {contiguous_f32, contiguous_f64};
 
-    (void)err;
-    if (v.rows == 0)
-        return TSR_OK;
-    if (m->type == TSR_F64)
-        contiguous_f64(&v, read ? (const double *)operands[0] + m->offset_a : NULL,
-                       read ? (const double *)operands[1] + m->offset_x : NULL,
-                       (double *)operands[2] + m->offset_y);
-    else
-        contiguous_f32(&v, read ? (const float *)operands[0] + m->offset_a : NULL,
-                       read ? (const float *)operands[1] + m->offset_x : NULL,
-                       (float *)operands[2] + m->offset_y);
-    return TSR_OK;
+    return matvec_host_run(p, operands, &loops, err);
 }

@@ -1,7 +1,7 @@
 /* The contiguous product for one element type.  Included once with REAL and
  * NAMED(name) (the name with the type's suffix) for each type, by matvec_level.c. */
 
-static void NAMED(contiguous)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
+static bool NAMED(contiguous)(const matvec_view *v, const REAL *a, const REAL *x, REAL *y)
 {
     const REAL alpha = (REAL)v->alpha, beta = (REAL)v->beta;
 
@@ -12,4 +12,5 @@ static void NAMED(contiguous)(const matvec_view *v, const REAL *a, const REAL *x
             sum += a[r * v->row_step + c * v->column_step] * x[c];
         y[r] = beta == 0 ? alpha * sum : alpha * sum + beta * y[r];
     }
+    return true;
 }

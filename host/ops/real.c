@@ -46,12 +46,12 @@ tsr_precision real_precision(tsr_type type, tsr_precision precision)
                               : TSR_PRECISION_F32;
 }
 
-tsr_status real_check(const char *op, bool narrow, tsr_type type, tsr_precision precision,
-                      tsr_error *err)
+tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err)
 {
-    if (type != TSR_F32 && type != TSR_F64 && !(narrow && is_narrow(type)))
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: takes float32%s float64, not %s", op,
-                        narrow ? ", float16, bfloat16 or" : " or", tsr_type_name(type));
+    if (type != TSR_F32 && type != TSR_F64 && !is_narrow(type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: takes float32, float16, bfloat16 or float64, not %s", op,
+                        tsr_type_name(type));
     if ((unsigned)precision >= TSR_PRECISION_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
                         (int)precision);
@@ -97,6 +97,15 @@ void real_defines(tsr_type type, text *out)
 {
     text_append(out, real_sums(type) == TSR_F64 ? " -DREAL=double -DREAL_BITS=64"
                                                 : " -DREAL=float -DREAL_BITS=32");
+}
+
+void real_defines_elements(tsr_type type, tsr_type result, text *out)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16", [TSR_BF16] = "BF16"};
+
+    real_defines(type, out);
+    text_format(out, " -DFACTOR=%s -DRESULT=%s", names[type], names[result]);
 }
 
 double real_get(tsr_type type, const void *array, size_t i)

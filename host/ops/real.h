@@ -14,11 +14,10 @@ tsr_type real_sums(tsr_type type);
 tsr_precision real_precision(tsr_type type, tsr_precision precision);
 
 /**
- * TSR_EINVAL unless type is float32 or float64, with `narrow` float16 or bfloat16 too, and
- * precision is one that it can have: its own, and of float32 those that round its factors.
+ * TSR_EINVAL unless type is float32, float64, float16 or bfloat16, and precision is one that it can
+ * have: its own, and of float32 those that round its factors.
  */
-tsr_status real_check(const char *op, bool narrow, tsr_type type, tsr_precision precision,
-                      tsr_error *err);
+tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err);
 
 /** TSR_EINVAL where a finite alpha or beta becomes infinite in a type. */
 tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
@@ -37,6 +36,9 @@ const char *real_unsuited(tsr_type type, tsr_precision precision, const device_f
 
 /** " -DREAL=float -DREAL_BITS=32": the type of the sums. */
 void real_defines(tsr_type type, text *out);
+
+/** The same, and how factors and results are stored: cl/matmul_elements.clh. */
+void real_defines_elements(tsr_type type, tsr_type result, text *out);
 
 /** Element i of an array of float, double, float16 or bfloat16. */
 double real_get(tsr_type type, const void *array, size_t i);

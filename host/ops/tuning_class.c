@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "ops/registry.h"
 
 /* "M 1024-2047": problems of a class have from `least` to `most` of a dimension. */
@@ -64,26 +65,34 @@ static bool matmul_text(const char *name, text *out)
     return true;
 }
 
-/* "float32-n-6x2": rows and columns of op(A) from 4^6 and 4^2 to below 4^7 and 4^3. */
+/* "float32-n-6x2": rows and columns of A from 4^6 and 4^2 to below 4^7 and 4^3; "float32-x1-n-6x2":
+ * and 4 to 15 products. */
 static bool matvec_text(const char *name, text *out)
 {
     problem p = {.op = &operation_matvec, .matvec = {.alpha = 1}};
-    const char *sizes = strrchr(name, '-');
-    unsigned rows, columns;
+    const char *sizes = strrchr(name, '-'), *times = strstr(name, "-x");
+    unsigned rows, columns, batch = 0;
     bool found = false;
 
     if (!sizes || sscanf(sizes, "-%ux%u", &rows, &columns) != 2 || rows > 30 || columns > 30)
         return false;
     p.matvec.rows = (size_t)1 << 2 * rows;
     p.matvec.columns = (size_t)1 << 2 * columns;
-    for (int i = 0; i < 2 * TSR_TYPE_COUNT && !found; i++) {
-        p.matvec.type = (tsr_type)(i / 2);
+    if (times && sscanf(times, "-x%u-", &batch) == 1 && batch <= 20)
+        p.matvec.batch = size_max((size_t)1 << 2 * batch, 2);
+    p.matvec.stride_y = size_max(p.matvec.rows, p.matvec.columns);
+    for (int i = 0; i < 4 * TSR_TYPE_COUNT && !found; i++) {
+        p.matvec.type = (tsr_type)(i / 4);
         p.matvec.trans = i % 2;
+        p.matvec.y_f32 = i / 2 % 2;
         found = is_of(&p, name);
     }
     if (!found)
         return false;
-    text_format(out, "%s %c", tsr_type_name(p.matvec.type), p.matvec.trans ? 't' : 'n');
+    text_append_bytes(out, name, strcspn(name, "-"));
+    text_format(out, " %c", p.matvec.trans ? 't' : 'n');
+    if (p.matvec.batch)
+        append_dimension("products", p.matvec.batch, ((size_t)4 << 2 * batch) - 1, out);
     append_dimension("rows", p.matvec.rows, 4 * p.matvec.rows - 1, out);
     append_dimension("columns", p.matvec.columns, 4 * p.matvec.columns - 1, out);
     return true;

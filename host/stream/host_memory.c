@@ -288,7 +288,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
 
 /* How a call is streamed, if it is; the one of its operation. */
 typedef struct streaming {
-    size_t rows;        /* of a matvec's panel */
+    size_t lines;       /* of a matvec's panel */
     size_t group;       /* of the products of a batch */
     matmul_tiles tiles; /* of a product that the device does not hold, ... */
     matmul_slabs slabs; /* ... and of one that it does */
@@ -297,7 +297,7 @@ typedef struct streaming {
 
 static bool streams(const streaming *how)
 {
-    return how->rows || how->group || how->tiles.m || how->slabs.strip ||
+    return how->lines || how->group || how->tiles.m || how->slabs.strip ||
            how->chunks.way != SORT_AT_ONCE;
 }
 
@@ -308,7 +308,7 @@ static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err
     if (c->report.shared)
         return TSR_OK;
     if (c->problem->op == &operation_matvec)
-        return matvec_panel_rows(c->session, c->problem, &out->rows, err);
+        return matvec_panel_lines(c->session, &c->normal, &out->lines, err);
     if (c->problem->op == &operation_matmul) {
         st = matmul_batches_choose(c->session, &c->normal, &out->group, err);
         st = st ? st : matmul_tiles_choose(c->session, &c->normal, &out->tiles, err);
@@ -328,7 +328,7 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
     if (c->problem->op == &operation_matvec)
-        st = matvec_panels_run(c->session, c->problem, how->rows, operands, run, &c->selection,
+        st = matvec_panels_run(c->session, &c->normal, how->lines, arrays, run, &c->selection,
                                &c->report, err);
     else if (how->group)
         st = matmul_batches_run(c->session, &c->normal, how->group, arrays, run, &c->selection,

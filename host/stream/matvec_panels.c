@@ -1,8 +1,11 @@
 #include "stream/matvec_panels.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/matvec_shape.h"
 #include "ops/registry.h"
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
@@ -11,42 +14,87 @@
  * nothing hides. */
 enum { PANEL_LEAST = 4 << 20, PANEL_MOST = 64 << 20, PANELS_WANTED = 16 };
 
-static size_t leading(const tsr_matvec_problem *q)
-{
-    return q->lda ? q->lda : q->columns;
-}
-
-/* Of a row as it is sent. */
-static size_t row_bytes(const tsr_matvec_problem *q)
+/* Of a line as it is sent. */
+static size_t line_bytes(const tsr_matvec_problem *q)
 {
     return q->columns * tsr_type_size(q->type);
 }
 
-tsr_status matvec_panel_rows(const tsr_session *s, const problem *p, size_t *rows, tsr_error *err)
+/* Whether y comes to the device as a copy without gaps, in the type of its sums: where its elements
+ * lie apart, and where every panel adds to results of 16 bits, which are rounded once. */
+static bool stages_y(const tsr_matvec_problem *q)
+{
+    return matvec_incy(q) != 1 || (q->trans && matvec_type_y(q) != real_sums(q->type));
+}
+
+static size_t x_bytes(const tsr_matvec_problem *q)
+{
+    const stored x = matvec_x(q);
+    size_t span;
+
+    stored_span(&x, &span); /* checked */
+    return span * tsr_type_size(x.type);
+}
+
+static size_t y_bytes(const tsr_matvec_problem *q)
+{
+    const stored y = matvec_y(q);
+
+    return y.lines * y.length * tsr_type_size(stages_y(q) ? real_sums(y.type) : y.type);
+}
+
+/* A batch is copied in one piece, if that is allowed. */
+static tsr_status check_batch(const problem *p, size_t allowed, tsr_error *err)
+{
+    operand o[OPERANDS_MAX];
+    size_t total = 0;
+
+    for (size_t i = 0, n = p->op->operands(p, o); i < n && allowed; i++)
+        if (!size_add(total, o[i].bytes, &total) || total > allowed)
+            return tsr_fail(err, TSR_EOVERFLOW, 0,
+                            "matvec: a batch of %zu is not streamed, and its operands are more "
+                            "than the %zu bytes that are allowed",
+                            p->matvec.batch, allowed);
+    return TSR_OK;
+}
+
+/* Lines of a panel of so many bytes at most: a part of the matrix, long enough for its launch. */
+static size_t lines_of_panel(const tsr_matvec_problem *q, size_t most)
+{
+    const size_t line = line_bytes(q), part = q->rows * line / PANELS_WANTED;
+    const size_t panel = size_min(size_min(size_max(part, PANEL_LEAST), PANEL_MOST), most);
+
+    return size_min(size_max(panel / line, 1), q->rows);
+}
+
+tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
-    const size_t row = row_bytes(q), bytes = q->rows * row;
-    const size_t size = tsr_type_size(q->type), vectors = (q->rows + q->columns) * size;
     const device_facts *d = session_facts(s);
     const size_t most = (size_t)d->global_memory, allowed = s->host_calls_memory;
     const size_t limit = allowed ? size_min(allowed, most) : most;
-    const bool fits = limit >= vectors && bytes <= limit - vectors;
-    size_t panel;
+    size_t line, bytes, vectors;
+    bool fits;
 
-    *rows = 0;
-    if (q->alpha == 0 || bytes == 0 || (fits && bytes < PANELS_WANTED * (size_t)PANEL_LEAST))
+    *lines = 0;
+    if (matvec_batch(q) > 1)
+        return check_batch(p, allowed, err);
+    line = line_bytes(q);
+    bytes = q->rows * line;
+    vectors = x_bytes(q) + y_bytes(q);
+    fits = limit >= vectors && bytes <= limit - vectors;
+    if (matvec_view_of(q).columns == 0 || bytes == 0 ||
+        (fits && bytes < PANELS_WANTED * (size_t)PANEL_LEAST))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
-    if (size_max(size_max(q->rows, q->columns) * size, row) > d->max_allocation)
+    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > d->max_allocation)
         return TSR_OK;
-    if (limit < vectors + PIPELINE_SLOTS * row)
+    if (limit < vectors + PIPELINE_SLOTS * line)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matvec: x, y and %d rows of A need %zu bytes, and %zu are allowed",
-                        (int)PIPELINE_SLOTS, vectors + PIPELINE_SLOTS * row, limit);
-    panel = size_min(size_max(bytes / PANELS_WANTED, PANEL_LEAST), PANEL_MOST);
-    panel = size_min(panel, (limit - vectors) / PIPELINE_SLOTS);
-    panel = size_min(panel, (size_t)d->max_allocation);
-    *rows = size_min(size_max(panel / row, 1), q->rows);
+                        "matvec: x, y and %d lines of A need %zu bytes, and %zu are allowed",
+                        (int)PIPELINE_SLOTS, vectors + PIPELINE_SLOTS * line, limit);
+    *lines =
+        lines_of_panel(q, size_min((limit - vectors) / PIPELINE_SLOTS, (size_t)d->max_allocation));
     return TSR_OK;
 }
 
@@ -56,23 +104,13 @@ typedef struct panels {
     const tsr_matvec_problem *whole;
     pipeline *pipeline;
     cl_mem x, y;
+    void *staged; /* y without gaps, or NULL where it is copied as it lies */
 } panels;
 
-static size_t y_elements(const tsr_matvec_problem *q)
+/* A buffer with so many bytes of the host's; read where somebody needs them. */
+static tsr_status make_vector(panels *v, const char *name, const void *from, size_t bytes,
+                              bool reads, cl_mem *out, tsr_error *err)
 {
-    return q->trans ? q->columns : q->rows;
-}
-
-static size_t x_elements(const tsr_matvec_problem *q)
-{
-    return q->trans ? q->rows : q->columns;
-}
-
-/* A buffer with `count` elements of a host array from `offset` on; read where somebody needs it. */
-static tsr_status make_vector(panels *v, const char *name, const void *array, size_t offset,
-                              size_t count, bool reads, cl_mem *out, tsr_error *err)
-{
-    const size_t size = tsr_type_size(v->whole->type), bytes = count * size;
     cl_int rc;
 
     *out = clCreateBuffer(v->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
@@ -80,8 +118,8 @@ static tsr_status make_vector(panels *v, const char *name, const void *array, si
         return tsr_fail(err, TSR_ECL, rc, "matvec: clCreateBuffer(%s, %zu bytes)", name, bytes);
     if (!reads)
         return TSR_OK;
-    rc = clEnqueueWriteBuffer(v->pieces.session->queue, *out, CL_TRUE, 0, bytes,
-                              (const unsigned char *)array + offset * size, 0, NULL, NULL);
+    rc = clEnqueueWriteBuffer(v->pieces.session->queue, *out, CL_TRUE, 0, bytes, from, 0, NULL,
+                              NULL);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying %s to the device (%zu bytes)", name,
                         bytes);
@@ -89,43 +127,74 @@ static tsr_status make_vector(panels *v, const char *name, const void *array, si
     return TSR_OK;
 }
 
-/* The product of rows from `at` on, as many as a panel has. */
-static problem panel_problem(const tsr_matvec_problem *q, size_t at, size_t rows)
+/* Where y is copied from, and to. */
+static void *y_at(const panels *v, void *y)
+{
+    const tsr_matvec_problem *q = v->whole;
+
+    return v->staged ? v->staged
+                     : (unsigned char *)y + q->offset_y * tsr_type_size(matvec_type_y(q));
+}
+
+static tsr_status make_vectors(panels *v, void *const operands[], tsr_error *err)
+{
+    const tsr_matvec_problem *q = v->whole;
+    const stored y = matvec_y(q);
+    const unsigned char *x =
+        (const unsigned char *)operands[MATVEC_X] + q->offset_x * tsr_type_size(q->type);
+    tsr_status st = make_vector(v, "x", x, x_bytes(q), true, &v->x, err);
+
+    if (!st && stages_y(q)) {
+        v->staged = stored_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT);
+        if (!v->staged)
+            st = tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)",
+                          y_bytes(q));
+    }
+    return st ? st
+              : make_vector(v, "y", y_at(v, operands[MATVEC_Y]), y_bytes(q),
+                            matvec_view_of(q).beta != 0, &v->y, err);
+}
+
+/* The product of `count` lines from `at` on. */
+static problem panel_problem(const tsr_matvec_problem *q, size_t at, size_t count)
 {
     problem p = {.op = &operation_matvec, .matvec = *q};
 
-    p.matvec.rows = rows;
+    p.matvec.rows = count;
     p.matvec.lda = 0; /* one follows another */
+    p.matvec.incy = 1;
+    p.matvec.y_f32 = q->y_f32 || (stages_y(q) && q->type != real_sums(q->type));
     p.matvec.offset_a = 0;
-    p.matvec.offset_x = q->trans ? at : 0;
+    p.matvec.offset_x = q->trans ? at * matvec_incx(q) : 0;
     p.matvec.offset_y = q->trans ? 0 : at;
     if (q->trans && at)
         p.matvec.beta = 1;
     return p;
 }
 
-/* Send rows from `at` on. */
-static tsr_status send_rows(panels *v, const void *a, size_t at, size_t rows, cl_mem *slot,
-                            cl_event *sent, tsr_error *err)
+/* Send `count` lines from `at` on. */
+static tsr_status send_lines(panels *v, const void *a, size_t at, size_t count, cl_mem *slot,
+                             cl_event *sent, tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
-    const size_t size = tsr_type_size(q->type), bytes = rows * row_bytes(q);
-    const unsigned char *first = (const unsigned char *)a + (q->offset_a + at * leading(q)) * size;
+    const size_t size = tsr_type_size(q->type), pitch = matvec_lda(q) * size;
+    const size_t bytes = count * line_bytes(q);
+    const unsigned char *first = (const unsigned char *)a + q->offset_a * size + at * pitch;
     host_rows from = host_bytes(first, bytes);
 
-    if (leading(q) != q->columns)
-        from = (host_rows){from.at, rows, row_bytes(q), leading(q) * size};
+    if (pitch != line_bytes(q))
+        from = (host_rows){from.at, count, line_bytes(q), pitch};
     v->pieces.report->to_device_bytes += bytes;
     return pipeline_send(v->pipeline, &from, 0, slot, sent, err);
 }
 
 /* Send a panel, and enqueue its product behind it and the panel before. */
-static tsr_status run_panel(panels *v, const void *a, size_t at, size_t rows, tsr_error *err)
+static tsr_status run_panel(panels *v, const void *a, size_t at, size_t count, tsr_error *err)
 {
-    const problem p = panel_problem(v->whole, at, rows);
+    const problem p = panel_problem(v->whole, at, count);
     cl_mem buffers[] = {NULL, v->x, v->y};
     cl_event sent;
-    tsr_status st = send_rows(v, a, at, rows, &buffers[0], &sent, err);
+    tsr_status st = send_lines(v, a, at, count, &buffers[0], &sent, err);
 
     if (!st)
         st = pieces_enqueue(&v->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
@@ -139,18 +208,34 @@ static tsr_status run_panel(panels *v, const void *a, size_t at, size_t rows, ts
 static tsr_status read_result(panels *v, void *y, tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
-    const size_t size = tsr_type_size(q->type), bytes = y_elements(q) * size;
-    cl_int rc =
-        clEnqueueReadBuffer(v->pieces.session->queue, v->y, CL_TRUE, 0, bytes,
-                            (unsigned char *)y + q->offset_y * size, 1, &v->pieces.last, NULL);
+    const size_t bytes = y_bytes(q);
+    const stored to = matvec_y(q);
+    tsr_status st;
+    cl_int rc = clEnqueueReadBuffer(v->pieces.session->queue, v->y, CL_TRUE, 0, bytes, y_at(v, y),
+                                    1, &v->pieces.last, NULL);
 
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying y from the device (%zu bytes)", bytes);
+    st = pieces_outcome(&v->pieces, err);
+    if (st)
+        return st;
+    if (v->staged)
+        stored_put(&to, v->staged, y);
     v->pieces.report->from_device_bytes += bytes;
-    return pieces_outcome(&v->pieces, err);
+    return TSR_OK;
 }
 
-tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t rows, void *const operands[],
+static void close_panels(panels *v)
+{
+    pipeline_close(v->pipeline);
+    if (v->x)
+        clReleaseMemObject(v->x);
+    if (v->y)
+        clReleaseMemObject(v->y);
+    free(v->staged);
+}
+
+tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t lines, void *const operands[],
                              const tsr_run *run, selection *sel, tsr_report *report, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
@@ -161,21 +246,15 @@ tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t rows, void
                            .report = report},
                 .whole = q};
     const uint64_t start = clock_ns();
-    tsr_status st = make_vector(&v, "x", operands[1], q->offset_x, x_elements(q), true, &v.x, err);
+    tsr_status st = make_vectors(&v, operands, err);
 
     if (!st)
-        st = make_vector(&v, "y", operands[2], q->offset_y, y_elements(q), q->beta != 0, &v.y, err);
-    if (!st)
-        st = pipeline_open(s, PIPELINE_SLOTS, rows * row_bytes(q), &v.pipeline, err);
-    for (size_t at = 0; at < q->rows && !st; at += rows, report->chunks++)
-        st = run_panel(&v, operands[0], at, size_min(rows, q->rows - at), err);
+        st = pipeline_open(s, PIPELINE_SLOTS, lines * line_bytes(q), &v.pipeline, err);
+    for (size_t at = 0; at < q->rows && !st; at += lines, report->chunks++)
+        st = run_panel(&v, operands[MATVEC_A], at, size_min(lines, q->rows - at), err);
     report->to_device_ns = clock_ns() - start;
     if (!st)
-        st = read_result(&v, operands[2], err);
-    pipeline_close(v.pipeline);
-    if (v.x)
-        clReleaseMemObject(v.x);
-    if (v.y)
-        clReleaseMemObject(v.y);
+        st = read_result(&v, operands[MATVEC_Y], err);
+    close_panels(&v);
     return pieces_close(&v.pieces, st, err);
 }

@@ -13,12 +13,6 @@
 extern "C" {
 #endif
 
-/** How the elements of a stored matrix follow one another. */
-typedef enum tsr_layout {
-    TSR_ROW_MAJOR = 0, /* rows follow one another: C's usual order, and NumPy's */
-    TSR_COLUMN_MAJOR   /* columns do: Fortran's and BLAS's */
-} tsr_layout;
-
 /**
  * One product, or a batch of them.  op(A) is m x k, op(B) is k x n, C is m x n.
  *

@@ -1,4 +1,4 @@
-/** y := alpha op(A) x + beta y, row-major, on host memory and on OpenCL buffers. */
+/** y := alpha op(A) x + beta y, on host memory and on OpenCL buffers. */
 #ifndef TESSERA_MATVEC_H
 #define TESSERA_MATVEC_H
 
@@ -14,28 +14,45 @@ extern "C" {
 #endif
 
 /**
- * One matrix-vector product.  A is stored rows x columns; x has `columns`
- * elements and y `rows`, or the reverse where trans.
+ * One matrix-vector product, or a batch of them.  A is stored rows x columns; x has
+ * `columns` elements and y `rows`, or the reverse where trans.
  *
- * Element (i, j) of A sits at offset_a + i * lda + j, counted in elements;
- * lda is at least columns, and 0 stands for columns.  alpha == 0 reads neither
- * A nor x; beta == 0 does not read y.  Bound and special cases are those of
- * tsr_matmul_problem, with k the length of x.
+ * Element (i, j) of A sits at offset_a + i * lda + j, counted in elements; lda is
+ * at least columns, and 0 stands for columns.  In a column-major problem it sits at
+ * offset_a + i + j * lda, lda is at least rows, and 0 stands for rows.  Element i
+ * of x sits at offset_x + i * incx, that of y at offset_y + i * incy, 0 standing for
+ * 1; what lies between elements of y is not written.
+ *
+ * A batch is `batch` products of one shape, 0 standing for 1.  A, x and y of the
+ * next one start stride_a, stride_x and stride_y elements further on; a stride of 0
+ * has all products share one A, or one x.  Those of y must not overlap: one follows
+ * another, or they lie side by side, each element of one beside that of the next.
+ *
+ * alpha == 0 reads neither A nor x; beta == 0 does not read y.  Bound, types of 16
+ * bits and special cases are those of tsr_matmul_problem, with k the length of x.
  */
 typedef struct tsr_matvec_problem {
-    tsr_type type; /* of A, x and y: TSR_F32 or TSR_F64 */
+    tsr_type type; /* of A, x and y: TSR_F32, TSR_F64, TSR_F16 or TSR_BF16 */
     tsr_precision precision;
     size_t rows, columns;
     bool trans;
-    double alpha, beta; /* rounded to the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
     size_t lda;
     size_t offset_a, offset_x, offset_y;
+    bool y_f32;        /* y is float32, where A and x are float16 or bfloat16 */
+    tsr_layout layout; /* of A */
+    size_t incx, incy;
+    size_t batch;
+    size_t stride_a, stride_x, stride_y; /* read where batch is over 1 */
 } tsr_matvec_problem;
 
-/** Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y
- * being what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory,
- * is copied in panels of rows, each multiplied while the next is on its way; it need not fit the
- * device, but x, y and three rows have to. */
+/**
+ * Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y being
+ * what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory, is
+ * copied in panels of lines (rows, or columns of one that is column-major), each multiplied while
+ * the next is on its way; it need not fit the device, but x, y and three lines have to.  A batch is
+ * copied in one piece.
+ */
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
                       const void *x, void *y, const tsr_run *run, tsr_report *report,
                       tsr_error *err);

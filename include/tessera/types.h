@@ -1,4 +1,4 @@
-/** Element types and the precision that arithmetic runs in. */
+/** Element types, their order in memory, and the precision that arithmetic runs in. */
 #ifndef TESSERA_TYPES_H
 #define TESSERA_TYPES_H
 
@@ -35,6 +35,12 @@ typedef enum tsr_precision {
     TSR_PRECISION_F64,
     TSR_PRECISION_COUNT
 } tsr_precision;
+
+/** How the elements of a stored matrix follow one another. */
+typedef enum tsr_layout {
+    TSR_ROW_MAJOR = 0, /* rows follow one another: C's usual order, and NumPy's */
+    TSR_COLUMN_MAJOR   /* columns do: Fortran's and BLAS's */
+} tsr_layout;
 
 /** Bytes of one element. */
 size_t tsr_type_size(tsr_type type);

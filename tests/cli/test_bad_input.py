@@ -182,10 +182,11 @@ class Operands(Bad):
         self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
                      says=("i.npy is int64, and matmul takes float16, bfloat16, float32 or "
                            "float64; --as f32",))
-        self.save("h.npy", np.ones(2, np.float16))
-        self.save("m.npy", np.eye(2, dtype=np.float16))
+        self.save("h.npy", np.ones(2, np.int8))
+        self.save("m.npy", np.eye(2, dtype=np.int8))
         self.refused("matvec", "m.npy", "h.npy", "-o", "c.npy",
-                     says=("m.npy is float16, and matvec takes float32 or float64; --as f32",))
+                     says=("m.npy is int8, and matvec takes float16, bfloat16, float32 or "
+                           "float64; --as f32",))
 
     def test_values(self):
         def refused(*says, status=1, **values):
@@ -278,9 +279,27 @@ class Operands(Bad):
                      says=("m.npy is 4x5 and the product of b2.npy and m.npy is 2x3x5",))
         self.refused("matmul", "b2.npy", "m.npy", "-o", "c.mtx",
                      says=("c.mtx: a .mtx file holds one matrix", "2x3x5"))
-        self.refused("matvec", "b2.npy", "good.npy", "-o", "c.npy",
-                     says=("b2.npy is 2x3x4", "rank 2"))
         self.refused("sort", "b2.npy", "-o", "c.npy", says="b2.npy is 2x3x4")
+
+    def test_batches_of_vectors(self):
+        for name, shape in (("b2.npy", (2, 3, 4)), ("x3.npy", (3, 4)), ("x2.npy", (2, 5)),
+                            ("v5.npy", 5), ("v4.npy", 4), ("y3.npy", 3), ("s.npy", ())):
+            self.save(name, np.zeros(shape, np.float32))
+        for x, says in (("x3.npy", ("b2.npy is 2x3x4 and x3.npy is 3x4", "batches of 2 and 3")),
+                        ("x2.npy", ("b2.npy is 2x3x4", "x2.npy has 5 elements a row, not 4")),
+                        ("v5.npy", ("b2.npy is 2x3x4", "v5.npy has 5 elements, not 4")),
+                        ("b2.npy", ("b2.npy is 2x3x4, and a vector is needed",)),
+                        ("s.npy", ("s.npy is a scalar, and a vector is needed",))):
+            self.refused("matvec", "b2.npy", x, "-o", "c.npy", says=says)
+        self.refused("matvec", "b2.npy", "v4.npy", "-o", "c.npy", "--trans",
+                     says=("b2.npy is 2x3x4 transposed", "v4.npy has 4 elements, not 3"))
+        self.refused("matvec", "b2.npy", "v4.npy", "--add", "y3.npy", "--beta", "1", "-o", "c.npy",
+                     says="y3.npy is a vector of 3 and the product of b2.npy and v4.npy is 2x3")
+        self.refused("matvec", "v4.npy", "v4.npy", "-o", "c.npy", says="a matrix of rank 2")
+        self.save("d.npy", np.eye(2))
+        self.save("e.npy", np.ones(2))
+        self.refused("matvec", "d.npy", "e.npy", "-o", "c.npy", "--out-type", "f32",
+                     says="y is float64")
 
     def test_product_beyond_memory(self):
         self.save("tall.npy", np.zeros((10**7, 1), np.float32))

@@ -50,7 +50,7 @@ class Kernels(Bench):
         listing = json.loads(self.succeed("kernels", "matvec", "--json").out)
         names = [v["name"] for v in listing["operations"][0]["variants"] if v.get("file")]
         rows = self.rows("matvec", "--kernel", "all", "--size", "300x70",
-                         "--budget", "40")
+                         "--budget", "50")
         self.assertEqual([r["name"] for r in rows], names)
         for row in rows:
             self.assertEqual((row["op"], row["size"], row["unit"]), ("matvec", "300x70", "GB/s"))
@@ -182,8 +182,14 @@ class Kernels(Bench):
         self.assertEqual((row["problem"], row["precision"]), ("8x8x8 float16", "f16"))
         self.fail_with(2, "bench", "sort", "--batch", "3", says="sort has no --batch")
         self.fail_with(2, "bench", "matmul", "--batch", "0", says="--batch")
-        self.fail_with(2, "bench", "matvec", "--type", "f16",
-                       says="takes float32 or float64, not float16")
+        row, = self.rows("matvec", "--size", "16x8", "--batch", "7", "--type", "f16",
+                         "--out-type", "f32", "--trans", "--device", "host")
+        self.assertEqual((row["problem"], row["type"], row["precision"], row["size"]),
+                         ("16x8 float16 to float32 x 7 transposed", "float16", "f16", "16x8"))
+        self.assertEqual((row["work"], row["bytes"]),
+                         (2 * 16 * 8 * 7, 7 * (2 * (16 * 8 + 16) + 4 * 8)))
+        self.assertTrue(row["verified"])
+        self.fail_with(2, "bench", "sort", "--out-type", "f32", says="sort has no --out-type")
 
     def bench_broken(self, old, new):
         """The naive kernel with a change, on two sizes: the run, and the rows that it wrote."""

@@ -286,6 +286,51 @@ class OnHost(Case):
             self.assertEqual(self.load("y.npy").shape, (3,))
             self.assertTrue(within_bound(self.load("y.npy"), a, x, 1, np.ones(3, np.float32), 1))
 
+    def test_vectors_in_batches(self):
+        """As NumPy has it: one vector for all matrices, or a row for each."""
+        a, x = random((5, 7, 4), np.float32), random((5, 4), np.float32, 2)
+        y0 = random((5, 7), np.float32, 3)
+        self.save("a.npy", a)
+        self.save("at.npy", np.ascontiguousarray(a.transpose(0, 2, 1)))
+        self.save("y0.npy", y0)
+        for vectors in (x, x[1], x[2].reshape(4, 1)):
+            self.save("x.npy", vectors)
+            for trans in (False, True):
+                r = self.succeed("matvec", "at.npy" if trans else "a.npy", "x.npy", "-o", "y.npy",
+                                 "--alpha=3", "--beta=-1", "--add=y0.npy", "--verify", "--json",
+                                 *["--trans"] * trans, *self.device)
+                problem = json.loads(r.out)["problem"]
+                self.assertEqual((problem["batch"], problem["out_type"]), (5, "float32"))
+                y = self.load("y.npy")
+                self.assertEqual(y.shape, (5, 7))
+                for e in range(5):
+                    one = x[e] if vectors is x else vectors.reshape(4)
+                    self.assertTrue(within_bound(y[e], a[e], one, 3, y0[e], -1), (e, trans))
+        for shape in ((0, 7, 4), (1, 7, 4), (2, 0, 4), (2, 7, 0)):
+            self.save("a.npy", np.ones(shape, np.float32))
+            self.save("x.npy", np.ones(shape[2], np.float32))
+            self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", *self.device)
+            self.assertTrue((self.load("y.npy") == np.full(shape[:2], shape[2])).all(), shape)
+            self.assertEqual(self.load("y.npy").shape, shape[:2])
+
+    def test_matvec_of_16_bits(self):
+        a, x = random((30, 90), np.float16), random(90, np.float16, 2)
+        self.save("a.npy", a)
+        self.save("x.npy", x)
+        exact = a.astype(np.float64) @ x.astype(np.float64)
+        size = np.abs(a).astype(np.float64) @ np.abs(x).astype(np.float64)
+        for kind, more, unit in (("float16", [], 2.0**-11), ("float32", ["--out-type", "f32"], 0),
+                                 ("bfloat16", ["--as", "bf16"], 2.0**-8)):
+            r = self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--verify", "--json", *more,
+                             *self.device)
+            self.assertEqual(json.loads(r.out)["problem"]["out_type"], kind)
+            if kind != "bfloat16": # whose factors are rounded as they are read
+                y = self.load("y.npy")
+                self.assertEqual(y.dtype, kind)
+                bound = unit * np.abs(exact) + 100 * 2.0**-24 * size
+                self.assertTrue((np.abs(y - exact) <= bound).all(), kind)
+        self.assertEqual(self.load("y.npy").dtype, np.dtype("V2"))
+
     def sort(self, keys, *flags):
         self.save("k.npy", keys)
         self.succeed("sort", "k.npy", "-o", "s.npy", "--argsort", "i.npy", "--verify",

@@ -71,8 +71,21 @@ BUGS = {
         ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
          "part + z * n + j", ["SPAN=8"]),
     "sweep-split-row-part-stride":
-        ("matvec", "split-row", "matvec_split_row.cl", "(ulong)row * parts + part", 0,
-         "(ulong)row + part", []),
+        ("matvec", "split-row", "matvec_parts.clh", "(of_product(0, rows) + row) * parts", 0,
+         "of_product(0, rows) * parts + row", []),
+    "sweep-parts-of-a-batch":
+        ("matvec", "split-row", "matvec_parts.clh", "partial += of_product(0, rows) * parts;", 0,
+         "", []),
+    "sweep-matvec-increments":
+        ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
+    "sweep-rows-vector-increment":
+        ("matvec", "rows-vector", "matvec_vectors.clh", "v_index(incx, c + i)", 0, "c + i", []),
+    "sweep-team-vector-tail":
+        ("matvec", "team-vector", "matvec_team_vector.cl", "c = vectors + lane", 0,
+         "c = vectors + lane + 1", []),
+    "sweep-matvec-batch-stride":
+        ("matvec", "team-tree", "matvec.clh", "get_group_id(1) * stride", 0,
+         "get_group_id(1) * (stride - 1)", []),
     "sweep-two-phase-stride":
         ("sort", "two-phase", "sort_tile_pairs.clh", "low ^ (flip ? 2 * stride - 1 : stride)", 0,
          "low ^ stride", ["GROUP=16", "KEYS_PER_ITEM=4"]),
@@ -187,10 +200,24 @@ BUGS = {
     "oclgrind-item-merges-head-guard":
         ("sort", "item-merges", "sort_item_merges.cl", "next < end ?", 0, "next <= end ?",
          ["BITS=128", "BLOCK=64"]),
+    "oclgrind-local-x-fill-barrier":
+        ("matvec", "local-x", "matvec_local_x.cl", BARRIER, 0, "", []),
+    "oclgrind-local-x-last-row":
+        ("matvec", "local-x", "matvec_local_x.cl", "min(first + r * TEAMS, rows - 1)", 0,
+         "first + r * TEAMS", []),
+    "sweep-local-x-row-guard":
+        ("matvec", "local-x", "matvec_local_x.cl", "lane == 0 && row < rows", 0,
+         "lane == 0 && row + 1 < rows", []),
     "sweep-team-tree-row-guard":
         ("matvec", "team-tree", "matvec_team_tree.cl", "lane == 0 && row < rows", 0,
          "lane == 0 && row + 1 < rows", []),
+    # Rounded down.
+    "sweep-matvec-bfloat16-result":
+        ("matvec", "row-item", "matmul_elements.clh", "0x7FFFu", 0, "0u", []),
 }
+
+# Not float32's, nor uint32's.
+TYPES = {"sweep-matvec-bfloat16-result": "bf16", "sweep-parts-of-a-batch": "f64"}
 
 
 def replace(text, old, which, new):
@@ -238,7 +265,7 @@ def main():
         os.environ["TESSERA_CACHE_DIR"] = os.path.join(folder, "cache")
         # Of one type and with these values alone the bug is there too.
         args = ["verify", op, "--kernel", variant, "--kernel-dir", kernels, "--defaults", "--type",
-                "u32" if op == "sort" else "f32"]
+                TYPES.get(sys.argv[1], "u32" if op == "sort" else "f32")]
         status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
     print(out)
     if not found:

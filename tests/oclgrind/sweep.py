@@ -29,14 +29,16 @@ SMALLER = {
 }
 
 # Runs of their own for values of a tunable where not all of them run: BITS=512 holds vectors of 16
-# floats, whose halves are a false alarm of the simulator (simulator.py).  And where one does not serve
-# for all types: 16 keys of a byte in a vector need a larger block than reaches every kernel.
+# floats, BITS=256 of 16 elements of 16 bits, whose halves are a false alarm of the simulator
+# (simulator.py).  And where one does not serve for all types: 16 keys of a byte in a vector need a
+# larger block than reaches every kernel.
 APART = {
     ("sort", "item-vectors"): [["BITS=256", "BLOCK=256", "LEVELS=3"],
                                ["BITS=128", "BLOCK=64", "LEVELS=3"]],
     ("sort", "item-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
                               ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
+    ("matvec", "team-vector"): [["BITS=128"]],
 }
 
 # Where the simulator takes long to compile: a type of each width, and of each kind.  The sweep on a CPU

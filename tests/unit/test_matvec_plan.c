@@ -78,9 +78,31 @@ static problem product(size_t rows, size_t columns, tsr_type type, bool trans)
             .rows = rows, .columns = columns, .type = type, .trans = trans, .alpha = 1, .beta = 0}};
 }
 
+/* A problem of the sweep as variants take it. */
+static bool next_normal(size_t i, problem *out)
+{
+    unsigned order[OPERANDS_MAX];
+
+    if (!operation_matvec.sweep(i, false, out))
+        return false;
+    *out = problem_normal(out, order);
+    return true;
+}
+
 static size_t length_y(const problem *p)
 {
     return p->matvec.trans ? p->matvec.columns : p->matvec.rows;
+}
+
+static size_t batch_of(const problem *p)
+{
+    return p->matvec.batch ? p->matvec.batch : 1;
+}
+
+/* Bytes of a sum. */
+static size_t sum_size(const problem *p)
+{
+    return p->matvec.type == TSR_F64 ? 8 : 4;
 }
 
 /* Length of x, 0 where alpha is 0. */
@@ -144,12 +166,14 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0)
+    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
         return local * element;
     if (strcmp(v->name, "group-row") == 0)
         return (local + local / defined(options, "TEAM")) * element;
     if (strcmp(v->name, "short-rows") == 0)
         return local * (defined(options, "TILE") + 1) * element;
+    if (strcmp(v->name, "local-x") == 0)
+        return (defined(options, "TILE") + defined(options, "ROWS") * local) * element;
     if (v->entries[1])
         return local * element;
     return 0;
@@ -160,8 +184,10 @@ static size_t rows_of_group(const variant *v, const char *options)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0)
+    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
         return local / defined(options, "TEAM");
+    if (strcmp(v->name, "local-x") == 0)
+        return local / defined(options, "TEAM") * defined(options, "ROWS");
     if (strcmp(v->name, "team-shfl") == 0)
         return local / 32;
     if (strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0)
@@ -183,7 +209,11 @@ static void check_step(const job *j, const step *s, const char *options)
     const device_facts *d = j->device;
 
     assert_int_equal(s->kind, STEP_LAUNCH);
-    assert_int_equal(s->dims, 1);
+    assert_int_equal(s->dims, batch_of(j->problem) > 1 ? 2 : 1);
+    if (s->dims == 2) {
+        assert_int_equal(s->global[1], batch_of(j->problem));
+        assert_int_equal(s->local[1], 1);
+    }
     assert_true(s->local[0] >= 1 && s->local[0] <= d->max_work_group);
     assert_true(s->local[0] <= d->max_work_item[0]);
     assert_true(s->global[0] >= s->local[0]);
@@ -193,37 +223,84 @@ static void check_step(const job *j, const step *s, const char *options)
     assert_int_equal(defined(options, "LOCAL"), s->local[0]);
 }
 
+/* Where the arguments of the first launch are; parts and chunk of a variant that has them. */
+enum {
+    ARG_ROWS = 3,
+    ARG_COLUMNS,
+    ARG_LDA,
+    ARG_OFFSETS,
+    ARG_INCREMENTS = ARG_OFFSETS + 3,
+    ARG_STRIDES = ARG_INCREMENTS + 2,
+    ARG_PARTS = ARG_STRIDES + 3,
+    ARG_CHUNK
+};
+
+/* Distances and starts are the problem's. */
+static void check_places(const problem *p, const step *s)
+{
+    const tsr_matvec_problem *m = &p->matvec;
+    const bool batched = batch_of(p) > 1;
+
+    assert_int_equal(scalar(s, ARG_LDA), m->lda ? m->lda : m->columns);
+    assert_int_equal(scalar(s, ARG_OFFSETS), m->offset_a);
+    assert_int_equal(scalar(s, ARG_OFFSETS + 1), m->offset_x);
+    assert_int_equal(scalar(s, ARG_OFFSETS + 2), m->offset_y);
+    assert_int_equal(scalar(s, ARG_INCREMENTS), m->incx ? m->incx : 1);
+    assert_int_equal(scalar(s, ARG_INCREMENTS + 1), m->incy ? m->incy : 1);
+    assert_int_equal(scalar(s, ARG_STRIDES), batched ? m->stride_a : 0);
+    assert_int_equal(scalar(s, ARG_STRIDES + 1), batched ? m->stride_x : 0);
+    assert_int_equal(scalar(s, ARG_STRIDES + 2), batched ? m->stride_y : 0);
+}
+
+/* Parts cover the columns; returns their number. */
+static size_t check_parts(const variant *v, const job *j, const step *s)
+{
+    const size_t parts = scalar(s, ARG_PARTS), chunk = scalar(s, ARG_CHUNK);
+    const size_t columns = summed(j->problem);
+    const size_t sums = length_y(j->problem) * parts * batch_of(j->problem);
+
+    assert_true(parts >= 1);
+    assert_true(parts * chunk >= columns);
+    assert_true(parts == 1 || (parts - 1) * chunk < columns);
+    assert_int_equal(s->arg[ARG_CHUNK + 1].kind, ARG_WORKSPACE);
+    assert_int_equal(v->workspace(j), parts > 1 ? sums * sum_size(j->problem) : 0);
+    return parts;
+}
+
+/* The pass that adds parts up. */
+static void check_sums(const job *j, const step *s, size_t parts, const char *options)
+{
+    const tsr_matvec_problem *m = &j->problem->matvec;
+
+    check_step(j, s, options);
+    assert_int_equal(s->entry, 1);
+    assert_true(s->global[0] / s->local[0] <= length_y(j->problem));
+    assert_int_equal(scalar(s, 2), length_y(j->problem));
+    assert_int_equal(scalar(s, 3), parts);
+    assert_int_equal(scalar(s, 4), m->offset_y);
+    assert_int_equal(scalar(s, 5), m->incy ? m->incy : 1);
+    assert_int_equal(scalar(s, 6), batch_of(j->problem) > 1 ? m->stride_y : 0);
+}
+
 /* Each row of op(A) falls to exactly one place, and each of its columns to one part. */
 static void check_cover(const variant *v, const job *j, const char *options)
 {
-    const size_t rows = length_y(j->problem), columns = summed(j->problem);
-    const size_t element = tsr_type_size(j->problem->matvec.type);
-    const size_t workspace = v->workspace ? v->workspace(j) : 0;
-    const size_t at_once = rows_of_group(v, options);
+    const size_t rows = length_y(j->problem), at_once = rows_of_group(v, options);
     size_t groups, parts = 1;
     step s;
 
     assert_true(at_once >= 1);
     assert_true(v->step(j, 0, &s));
     groups = s.global[0] / s.local[0];
-    assert_int_equal(scalar(&s, 3), rows);
-    if (v->entries[1]) {
-        const size_t chunk = scalar(&s, 10);
-
-        parts = scalar(&s, 9);
-        assert_true(parts >= 1);
-        assert_int_equal(groups % parts, 0);
-        groups /= parts;
-        assert_true(parts * chunk >= columns);
-        assert_true(parts == 1 || (parts - 1) * chunk < columns);
-        assert_int_equal(scalar(&s, 4), columns);
-        assert_int_equal(s.arg[2].kind, parts > 1 ? ARG_WORKSPACE : ARG_OPERAND);
-        assert_int_equal(workspace, parts > 1 ? rows * parts * element : 0);
-        assert_int_equal(scalar(&s, 8), parts > 1 ? 0 : j->problem->matvec.offset_y);
-    } else {
-        assert_int_equal(workspace, 0);
-        assert_int_equal(scalar(&s, 4), columns);
-    }
+    assert_int_equal(scalar(&s, ARG_ROWS), rows);
+    assert_int_equal(scalar(&s, ARG_COLUMNS), summed(j->problem));
+    check_places(j->problem, &s);
+    if (v->entries[1])
+        parts = check_parts(v, j, &s);
+    else
+        assert_null(v->workspace);
+    assert_int_equal(groups % parts, 0);
+    groups /= parts;
     if (!walks(v)) {
         assert_true(groups * at_once >= rows);
         assert_true((groups - 1) * at_once < rows); /* none has nothing to do */
@@ -232,12 +309,7 @@ static void check_cover(const variant *v, const job *j, const char *options)
     }
     assert_true(v->step(j, 1, &s) == (parts > 1));
     if (parts > 1) {
-        check_step(j, &s, options);
-        assert_int_equal(s.entry, 1);
-        assert_true(s.global[0] / s.local[0] <= rows);
-        assert_int_equal(scalar(&s, 2), rows);
-        assert_int_equal(scalar(&s, 3), parts);
-        assert_int_equal(scalar(&s, 4), j->problem->matvec.offset_y);
+        check_sums(j, &s, parts, options);
         assert_false(v->step(j, 2, &s));
     }
 }
@@ -257,8 +329,7 @@ static size_t check_plans(const variant *v, const problem *p, const device_facts
             assert_true(strlen(text_get(&reason)) < 200);
         } else {
             variant_options(v, &j, &options);
-            assert_true(local_bytes(v, text_get(&options), tsr_type_size(p->matvec.type)) <=
-                        d->local_memory);
+            assert_true(local_bytes(v, text_get(&options), sum_size(p)) <= d->local_memory);
             if (v->step(&j, 0, &s)) {
                 check_step(&j, &s, text_get(&options));
                 check_cover(v, &j, text_get(&options));
@@ -286,7 +357,7 @@ static void plans_are_legal_and_cover(void **state)
 
         if (!v->source)
             continue;
-        for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+        for (size_t i = 0; next_normal(i, &p); i++)
             for (size_t n = 0; n < DEVICES; n++)
                 ran += check_plans(v, &p, &d[n]);
         assert_true(ran > 0);
@@ -409,6 +480,44 @@ static void a_team_must_fit_its_group(void **state)
     text_free(&reason);
 }
 
+/* Vectors are aligned where every row, of every product, starts at a multiple of them. */
+static void vectors_are_aligned_where_rows_are(void **state)
+{
+    static const struct {
+        size_t lda, offset_a, offset_x, incx, stride_a, stride_x;
+        bool aligned;
+    } cases[] = {{0, 0, 0, 1, 0, 0, true},    {41, 0, 0, 1, 0, 0, false},
+                 {0, 3, 0, 1, 0, 0, false},   {0, 4, 8, 1, 0, 0, true},
+                 {0, 0, 2, 1, 0, 0, false},   {44, 0, 0, 1, 440, 40, true},
+                 {0, 0, 0, 1, 402, 0, false}, {0, 0, 0, 1, 0, 41, false}};
+    const variant *v = named("team-vector");
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t c = i / 2;
+        problem p = product(10, 40, TSR_F32, false);
+        params chosen = params_default(v);
+        job j = {&p, &d[i % 2 ? 2 : 0], &chosen};
+        text options = {0};
+
+        p.matvec.lda = cases[c].lda;
+        p.matvec.offset_a = cases[c].offset_a;
+        p.matvec.offset_x = cases[c].offset_x;
+        p.matvec.incx = cases[c].incx;
+        p.matvec.batch = 2;
+        p.matvec.stride_a = cases[c].stride_a;
+        p.matvec.stride_x = cases[c].stride_x;
+        p.matvec.stride_y = 10;
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "VEC"), 4);
+        /* A CPU's buffers may be the caller's arrays. */
+        assert_int_equal(defined(text_get(&options), "ALIGNED"), cases[c].aligned && i % 2);
+        text_free(&options);
+    }
+}
+
 static void preference_names_what_runs(void **state)
 {
     device_facts d[DEVICES + 1];
@@ -417,7 +526,7 @@ static void preference_names_what_runs(void **state)
     (void)state;
     make_devices(d);
     d[DEVICES] = host();
-    for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+    for (size_t i = 0; next_normal(i, &p); i++)
         for (size_t n = 0; n <= DEVICES; n++) {
             const char *names[PREFERENCES_MAX];
             const size_t count = operation_matvec.prefer(&p, &d[n], names);
@@ -430,7 +539,7 @@ static void preference_names_what_runs(void **state)
                 assert_true((named(names[k])->host != NULL) == (d[n].kind == DEVICE_HOST));
                 suited += !*reason_of(names[k], &p, &d[n], NULL);
             }
-            if (d[n].fp64 || p.matvec.type == TSR_F32)
+            if (d[n].fp64 || p.matvec.type != TSR_F64)
                 assert_true(suited > 0);
             else
                 assert_int_equal(suited, 0);
@@ -479,7 +588,22 @@ static void bad_problems_are_refused(void **state)
     assert_refused((tsr_matvec_problem){.type = TSR_I32, .rows = 1, .columns = 1}, TSR_EINVAL,
                    "int32");
     assert_refused((tsr_matvec_problem){.type = TSR_F32, .rows = 2, .columns = 5, .lda = 3},
-                   TSR_EINVAL, "lda 3 is less than the 5");
+                   TSR_EINVAL, "lda 3 is less than the 5 columns");
+    assert_refused(
+        (tsr_matvec_problem){
+            .type = TSR_F32, .rows = 5, .columns = 2, .lda = 3, .layout = TSR_COLUMN_MAJOR},
+        TSR_EINVAL, "lda 3 is less than the 5 rows");
+    assert_refused((tsr_matvec_problem){.layout = (tsr_layout)2}, TSR_EINVAL, "number 2");
+    assert_refused((tsr_matvec_problem){.type = TSR_F64, .y_f32 = true}, TSR_EINVAL,
+                   "y is float64");
+    assert_refused((tsr_matvec_problem){.type = TSR_BF16, .precision = TSR_PRECISION_F32},
+                   TSR_EINVAL, "precision f32");
+    assert_refused((tsr_matvec_problem){.rows = 2, .columns = 3, .incx = most}, TSR_EOVERFLOW,
+                   "x of 3 elements (incx 18446744073709551615");
+    assert_refused((tsr_matvec_problem){.rows = 2, .columns = 3, .incy = most / 4}, TSR_EOVERFLOW,
+                   "y of 2 elements (incy 4611686018427387903");
+    assert_refused((tsr_matvec_problem){.rows = 2, .columns = 3, .batch = 3, .stride_a = most / 2},
+                   TSR_EOVERFLOW, "A of 2 x 3 (lda 3, offset 0, 3 of them");
     assert_refused(
         (tsr_matvec_problem){.type = TSR_F32, .rows = (size_t)1 << 33, .columns = (size_t)1 << 33},
         TSR_EOVERFLOW, "8589934592");
@@ -493,6 +617,62 @@ static void bad_problems_are_refused(void **state)
                    TSR_EOVERFLOW, "y");
     for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
         assert_int_equal(operation_matvec.check(&p, &err), TSR_OK);
+}
+
+/* A batch's vectors of y, each of 4 elements. */
+static void results_do_not_overlap(void **state)
+{
+    static const struct {
+        size_t batch, incy, stride_y;
+        bool apart;
+    } cases[] = {{1, 1, 0, true},  {2, 1, 4, true},  {2, 1, 3, false}, {2, 1, 0, false},
+                 {2, 2, 7, true},  {2, 2, 6, false}, {2, 2, 1, true},  {3, 2, 1, false},
+                 {3, 3, 1, true},  {3, 7, 3, true},  {3, 6, 3, false}, {2, 0, 4, true},
+                 {2, 5, 0, false}, {0, 3, 0, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(4, 5, TSR_F32, false);
+        tsr_error err = {0};
+
+        p.matvec.batch = cases[i].batch;
+        p.matvec.incy = cases[i].incy;
+        p.matvec.stride_y = cases[i].stride_y;
+        if (operation_matvec.check(&p, &err) != (cases[i].apart ? TSR_OK : TSR_EINVAL))
+            fail_msg("case %zu: %s", i, err.message);
+        if (!cases[i].apart)
+            assert_has(err.message, "vectors of y overlap");
+    }
+}
+
+/* Column-major is the transpose of the row-major matrix in the same place. */
+static void column_major_is_turned(void **state)
+{
+    problem p = product(3, 5, TSR_F32, false), q;
+    unsigned order[OPERANDS_MAX];
+    operand of_p[OPERANDS_MAX], of_q[OPERANDS_MAX];
+
+    (void)state;
+    p.matvec.layout = TSR_COLUMN_MAJOR;
+    p.matvec.incx = 2;
+    p.matvec.batch = 4;
+    p.matvec.stride_a = 15;
+    p.matvec.stride_y = 3;
+    q = problem_normal(&p, order);
+    assert_int_equal(q.matvec.layout, TSR_ROW_MAJOR);
+    assert_int_equal(q.matvec.rows, 5);
+    assert_int_equal(q.matvec.columns, 3);
+    assert_true(q.matvec.trans);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(order[i], i);
+    operation_matvec.operands(&p, of_p);
+    operation_matvec.operands(&q, of_q);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(of_p[i].bytes, of_q[i].bytes);
+    assert_int_equal(of_p[A].bytes, 4 * 15 * 4);
+    assert_int_equal(of_p[X].bytes, 9 * 4); /* one for all */
+    assert_int_equal(of_p[Y].bytes, 12 * 4);
+    assert_true(of_p[Y].whole);
 }
 
 static void operands_are_what_is_read(void **state)
@@ -531,6 +711,15 @@ static void operands_are_what_is_read(void **state)
     p.matvec.alpha = 1e-60;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[A].bytes, 0);
+    p = product(3, 5, TSR_F16, false);
+    p.matvec.y_f32 = true;
+    p.matvec.incx = 3;
+    p.matvec.incy = 2;
+    operation_matvec.operands(&p, o);
+    assert_int_equal(o[X].bytes, (4 * 3 + 1) * 2);
+    assert_int_equal(o[Y].type, TSR_F32);
+    assert_int_equal(o[Y].bytes, (2 * 2 + 1) * 4);
+    assert_false(o[Y].whole); /* gaps stay as they are */
 }
 
 /* Operands of a problem before and after a run of a host variant. */
@@ -583,12 +772,12 @@ static void host_variants_are_right(void **state)
 
         if (!v->host || *reason_of(v->name, &(problem){.op = &operation_matvec}, &d, NULL))
             continue;
-        for (size_t i = 0; operation_matvec.sweep(i, false, &p); i++)
+        for (size_t i = 0; next_normal(i, &p); i++)
             for (int f = 0; f < FAMILY_COUNT; f++) {
                 verdict found;
                 run r;
 
-                if (p.matvec.rows * p.matvec.columns > 10000)
+                if (p.matvec.rows * p.matvec.columns * batch_of(&p) > 30000)
                     continue;
                 run_start(&r, &p, i + 1, (family)f);
                 assert_int_equal(v->host(&p, r.after, NULL), TSR_OK);
@@ -630,6 +819,34 @@ static void verify_finds_faults(void **state)
     run_end(&r);
 }
 
+/* Of results three apart, and of products side by side: every element and every gap counts. */
+static void verify_looks_into_gaps(void **state)
+{
+    (void)state;
+    for (int beside = 0; beside < 2; beside++) {
+        problem p = product(7, 5, TSR_BF16, false);
+        run r;
+        uint16_t *y;
+
+        p.matvec.incy = 9;
+        p.matvec.batch = 3;
+        p.matvec.stride_a = 35;
+        p.matvec.stride_y = beside ? 3 : 60;
+        p.matvec.offset_y = 2;
+        run_start(&r, &p, 5, FAMILY_UNIFORM);
+        assert_int_equal(named("openmp")->host(&p, r.after, NULL), TSR_OK);
+        assert_true(run_verify(&r, &p).ok);
+        y = r.after[Y];
+        for (size_t i = 0; i < r.o[Y].bytes / sizeof(*y); i++) {
+            y[i] ^= 0x2000; /* of the exponent */
+            assert_false(run_verify(&r, &p).ok);
+            y[i] ^= 0x2000;
+        }
+        assert_true(run_verify(&r, &p).ok);
+        run_end(&r);
+    }
+}
+
 static void gaps_hold_nan(void **state)
 {
     problem p = product(4, 3, TSR_F32, false);
@@ -658,33 +875,81 @@ static void descriptions(void **state)
     text_clear(&t);
     operation_matvec.classify(&p, &t);
     assert_string_equal(text_get(&t), "float32-t-6x5");
-    text_free(&t);
     assert_true(operation_matvec.work(&p) == 2.0 * 4096 * 4000);
     assert_true(operation_matvec.bytes(&p) == 4.0 * (4096.0 * 4000 + 4096 + 4000));
+    p = product(30, 40, TSR_F16, false);
+    p.matvec.y_f32 = true;
+    p.matvec.layout = TSR_COLUMN_MAJOR;
+    p.matvec.lda = 32;
+    p.matvec.incx = 2;
+    p.matvec.batch = 20;
+    p.matvec.stride_a = 1280;
+    p.matvec.stride_y = 31;
+    text_clear(&t);
+    operation_matvec.describe(&p, &t);
+    assert_string_equal(text_get(&t), "30x40 float16 to float32 x 20 column-major lda 32 inc 2 1 "
+                                      "strides 1280 0 31");
+    text_clear(&t);
+    operation_matvec.classify(&p, &t);
+    assert_string_equal(text_get(&t), "float16 to float32-x2-n-2x2");
+    text_free(&t);
+    assert_true(operation_matvec.work(&p) == 20 * 2.0 * 30 * 40);
+    assert_true(operation_matvec.bytes(&p) == 2 * (20 * 30 * 40 + 40) + 4 * 20 * 30);
+}
+
+/* How many problems of a sweep have something. */
+typedef struct forms {
+    size_t n, turned, f64, f16, bf16, to_f32, padded, offset, alpha_0, beta_0, empty, column_major,
+        strided, batched, shared, beside;
+} forms;
+
+static forms count_forms(bool tiny)
+{
+    forms f = {0};
+    problem p;
+
+    for (; operation_matvec.sweep(f.n, tiny, &p); f.n++) {
+        const tsr_matvec_problem *m = &p.matvec;
+        const bool columns = m->layout == TSR_COLUMN_MAJOR, batched = m->batch > 1;
+
+        f.turned += m->trans != columns;
+        f.column_major += columns;
+        f.f64 += m->type == TSR_F64;
+        f.f16 += m->type == TSR_F16;
+        f.bf16 += m->type == TSR_BF16;
+        f.to_f32 += m->y_f32;
+        f.padded += m->lda > (columns ? m->rows : m->columns);
+        f.offset += m->offset_a && m->offset_x && m->offset_y;
+        f.alpha_0 += m->alpha == 0;
+        f.beta_0 += m->beta == 0;
+        f.empty += m->rows == 0 || m->columns == 0;
+        f.strided += m->incx > 1 || m->incy > 1;
+        f.batched += batched;
+        f.shared += batched && (m->stride_a == 0 || m->stride_x == 0);
+        f.beside += batched && m->stride_y < m->incy;
+    }
+    return f;
 }
 
 static void sweep_covers_the_forms(void **state)
 {
-    size_t trans = 0, f64 = 0, padded = 0, offset = 0, alpha_0 = 0, beta_0 = 0, empty = 0, n = 0;
+    const forms f = count_forms(false), tiny = count_forms(true);
     problem p;
 
     (void)state;
-    for (; operation_matvec.sweep(n, false, &p); n++) {
-        trans += p.matvec.trans;
-        f64 += p.matvec.type == TSR_F64;
-        padded += p.matvec.lda > p.matvec.columns;
-        offset += p.matvec.offset_a && p.matvec.offset_x && p.matvec.offset_y;
-        alpha_0 += p.matvec.alpha == 0;
-        beta_0 += p.matvec.beta == 0;
-        empty += p.matvec.rows == 0 || p.matvec.columns == 0;
-    }
-    assert_int_equal(trans * 2, n);
-    assert_int_equal(f64 * 2, n);
-    assert_true(padded > n / 4 && offset > n / 16 && alpha_0 > n / 32 && alpha_0 < n / 4);
-    assert_true(beta_0 > n / 8 && beta_0 < n / 2 && empty >= 6);
-    for (n = 0; operation_matvec.sweep(n, true, &p); n++)
+    assert_true(f.turned > f.n / 3 && f.turned < f.n * 2 / 3);
+    assert_true(f.column_major > f.n / 5 && f.column_major < f.n / 2);
+    assert_true(f.f64 > f.n / 3 && f.f64 < f.n / 2);
+    assert_true(f.f16 > f.n / 12 && f.bf16 > f.n / 12 && f.to_f32 > f.f16 / 3);
+    assert_true(f.padded > f.n / 4 && f.offset > f.n / 16);
+    assert_true(f.alpha_0 > f.n / 32 && f.alpha_0 < f.n / 4);
+    assert_true(f.beta_0 > f.n / 8 && f.beta_0 < f.n / 2 && f.empty >= 6);
+    assert_true(f.strided > f.n / 8 && f.batched > f.n / 10);
+    assert_true(f.shared > f.batched / 5 && f.beside >= 3);
+    assert_true(tiny.n >= 16 && tiny.strided && tiny.batched && tiny.column_major);
+    assert_true(tiny.f16 && tiny.bf16 && tiny.to_f32);
+    for (size_t i = 0; operation_matvec.sweep(i, true, &p); i++)
         assert_true(p.matvec.rows <= 40 && p.matvec.columns <= 40);
-    assert_true(n >= 16);
 }
 
 int main(void)
@@ -694,12 +959,16 @@ int main(void)
         cmocka_unit_test(plans_of_large_problems),
         cmocka_unit_test(reasons_name_the_limit),
         cmocka_unit_test(a_team_must_fit_its_group),
+        cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(bad_problems_are_refused),
+        cmocka_unit_test(results_do_not_overlap),
+        cmocka_unit_test(column_major_is_turned),
         cmocka_unit_test(operands_are_what_is_read),
         cmocka_unit_test(host_variants_are_right),
         cmocka_unit_test(verify_finds_faults),
+        cmocka_unit_test(verify_looks_into_gaps),
         cmocka_unit_test(gaps_hold_nan),
         cmocka_unit_test(descriptions),
         cmocka_unit_test(sweep_covers_the_forms),

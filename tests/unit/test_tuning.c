@@ -469,6 +469,14 @@ static void classes_name_their_problems(void **state)
     p.matvec.columns = 3;
     p.matvec.trans = 1;
     expect_class(&p, "float64 t, rows 1024-4095, columns 1-3");
+    p.matvec.type = TSR_BF16;
+    p.matvec.y_f32 = true;
+    p.matvec.batch = 64;
+    p.matvec.stride_y = 3;
+    expect_class(&p, "bfloat16 to float32 t, products 64-255, rows 1024-4095, columns 1-3");
+    p.matvec.y_f32 = false;
+    p.matvec.batch = 3;
+    expect_class(&p, "bfloat16 t, products 2-3, rows 1024-4095, columns 1-3");
 
     p = (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = (size_t)1 << 20}};
     expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
@@ -499,8 +507,9 @@ static void names_that_are_no_classes_stand(void **state)
         "float64 tf32 nn 1x1x1", "float32 f32 nn 1x1x1", "float32 nz 1x1x1", "float32 n 1x1x1",
         "float32  nn 1x1x1", "float32 nn 1x1x1 ", "foo-n-1x1", "foo-z-1x1", "float32-z-1x1",
         "float32-n-01x1", "float32-n-1x-1", "float32-n-31x1", "float32-n-30x30",
-        "3-byte below 2^12", "4-byte below 2^13", "4-byte below 2^68", "4-byte below 2^-1",
-        "4-byte below 2^012", "4-byte Argsort below 2^12", "-1"};
+        "float32-x0-n-30x30", "float32-x99-n-1x1", "float32-x01-n-1x1", "3-byte below 2^12",
+        "4-byte below 2^13", "4-byte below 2^68", "4-byte below 2^-1", "4-byte below 2^012",
+        "4-byte Argsort below 2^12", "-1"};
     const operation *const ops[] = {&operation_matmul, &operation_matvec, &operation_sort};
     text got = {0};
 

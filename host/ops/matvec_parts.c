@@ -1,0 +1,224 @@
+#include "ops/matvec_parts.h"
+
+#include "ops/matvec_steps.h"
+
+enum {
+    /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
+       float32, a cache line of a GPU. */
+    SPLIT_ROWS_MAX = 32,
+    PARTS_MAX = 65535,
+    /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
+    CPU_PART_LEAST = 8192
+};
+
+/* How a product is cut: a group takes `rows` rows of op(A), and one part of their columns. */
+typedef struct cut {
+    size_t local;
+    size_t rows;
+    size_t tiles; /* groups that it takes to cover all rows once */
+    size_t parts;
+    size_t chunk; /* columns of a part; the last one may be shorter */
+} cut;
+
+/* Enough parts for PER_UNIT groups on each compute unit, all products together, but no part below
+ * `least` columns, and none above what its kernel counts. */
+static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_view v = matvec_view_of(p);
+    const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const size_t each = size_div_up(groups, matvec_batch(p));
+    cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
+
+    c.parts = size_div_up(each, size_max(c.tiles, 1));
+    c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
+    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, MATVEC_INDEX_MAX), 1));
+    c.chunk = size_max(size_div_up(v.columns, c.parts), 1);
+    c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
+    return c;
+}
+
+/* Bytes for the sums of all parts; false on overflow. */
+static bool sums_of(const job *j, const cut *c, size_t *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+
+    *out = 0;
+    return c->parts == 1 ||
+           (size_mul(matvec_view_of(p).rows, c->parts, out) &&
+            size_mul(*out, matvec_batch(p), out) && size_mul(*out, matvec_real_size(p), out));
+}
+
+static const char *cut_unsuited(const job *j, const cut *c, text *reason)
+{
+    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    size_t groups, bytes;
+
+    if (rows <= MATVEC_INDEX_MAX && c->parts <= PARTS_MAX &&
+        size_mul(c->tiles, c->parts, &groups) && groups <= MATVEC_INDEX_MAX &&
+        sums_of(j, c, &bytes))
+        return matvec_unsuited_local(j, c->local, reason);
+    text_format(reason, "it counts up to %d rows and groups, the problem has %zu in %zu parts",
+                MATVEC_INDEX_MAX, rows, c->parts);
+    return text_get(reason);
+}
+
+static size_t cut_workspace(const job *j, const cut *c)
+{
+    size_t bytes;
+
+    sums_of(j, c, &bytes); /* checked */
+    return bytes;
+}
+
+/* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up. */
+static bool cut_step(const job *j, const cut *c, size_t i, step *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_view v = matvec_view_of(p);
+
+    if (v.rows == 0 || i > 1 || (i == 1 && c->parts == 1))
+        return false;
+    if (i == 1) {
+        matvec_step_groups(j, 1, size_min(v.rows, MATVEC_GROUPS_MAX), c->local, out);
+        step_workspace(out);
+        step_operand(out, MATVEC_Y);
+        step_u32(out, (uint32_t)v.rows);
+        step_u32(out, (uint32_t)c->parts);
+        step_u64(out, p->offset_y);
+        step_u64(out, matvec_incy(p));
+        step_u64(out, matvec_y(p).stride);
+        matvec_step_scales(out, p);
+        return true;
+    }
+    matvec_step_groups(j, 0, c->tiles * c->parts, c->local, out);
+    step_operand(out, MATVEC_A);
+    step_operand(out, MATVEC_X);
+    step_operand(out, MATVEC_Y);
+    step_u32(out, (uint32_t)v.rows);
+    step_u64(out, v.columns);
+    matvec_step_places(out, p);
+    matvec_step_strides(out, p);
+    step_u32(out, (uint32_t)c->parts);
+    step_u32(out, (uint32_t)c->chunk);
+    step_workspace(out);
+    matvec_step_scales(out, p);
+    return true;
+}
+
+/* ---- split-row ---------------------------------------------------------------------------- */
+
+static cut split_row_cut(const job *j)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t local = matvec_group(j);
+    size_t rows = 1;
+
+    while (v.trans && rows < v.rows && rows * 2 <= size_min(SPLIT_ROWS_MAX, local))
+        rows *= 2;
+    /* A part keeps each work-item busy for four columns at least. */
+    return cut_into(j, local, rows, local / rows * 4);
+}
+
+void matvec_split_row_defines(const job *j, text *out)
+{
+    matvec_defines(j, matvec_group(j), out);
+    text_format(out, " -DROWS=%zu", split_row_cut(j).rows);
+}
+
+const char *matvec_split_row_unsuited(const job *j, text *reason)
+{
+    const cut c = split_row_cut(j);
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    return why ? why : cut_unsuited(j, &c, reason);
+}
+
+size_t matvec_split_row_workspace(const job *j)
+{
+    const cut c = split_row_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_split_row_step(const job *j, size_t i, step *out)
+{
+    const cut c = split_row_cut(j);
+
+    return cut_step(j, &c, i, out);
+}
+
+/* ---- rows-vector and columns-vector: groups of one work-item ------------------------------ */
+
+void matvec_rows_vector_defines(const job *j, text *out)
+{
+    matvec_defines(j, 1, out);
+    text_format(out, " -DALIGNED=0 -DVEC=%zu",
+                param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
+}
+
+void matvec_columns_vector_defines(const job *j, text *out)
+{
+    matvec_defines(j, 1, out);
+}
+
+static cut rows_vector_cut(const job *j)
+{
+    return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
+}
+
+const char *matvec_rows_vector_unsuited(const job *j, text *reason)
+{
+    const cut c = rows_vector_cut(j);
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (!why && j->problem->matvec.trans)
+        why = "the rows of a transposed A are not contiguous: see columns-vector";
+    return why ? why : cut_unsuited(j, &c, reason);
+}
+
+size_t matvec_rows_vector_workspace(const job *j)
+{
+    const cut c = rows_vector_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_rows_vector_step(const job *j, size_t i, step *out)
+{
+    const cut c = rows_vector_cut(j);
+
+    return cut_step(j, &c, i, out);
+}
+
+static cut columns_vector_cut(const job *j)
+{
+    const size_t width = param(j->params, "WIDTH");
+    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+
+    return cut_into(j, 1, width, size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1)));
+}
+
+const char *matvec_columns_vector_unsuited(const job *j, text *reason)
+{
+    const cut c = columns_vector_cut(j);
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (!why && !j->problem->matvec.trans)
+        why = "A is not transposed: see rows-vector";
+    return why ? why : cut_unsuited(j, &c, reason);
+}
+
+size_t matvec_columns_vector_workspace(const job *j)
+{
+    const cut c = columns_vector_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_columns_vector_step(const job *j, size_t i, step *out)
+{
+    const cut c = columns_vector_cut(j);
+
+    return cut_step(j, &c, i, out);
+}

@@ -1,0 +1,99 @@
+/** What every kernel of matvec is told of its operands, and how much it counts. */
+#ifndef OPS_MATVEC_STEPS_H
+#define OPS_MATVEC_STEPS_H
+
+#include <assert.h>
+
+#include "base/sizes.h"
+#include "ops/groups.h"
+#include "ops/matvec_shape.h"
+#include "ops/variant.h"
+
+enum {
+    /* Kernels that count rows and columns in uint add a stride to them: 31 bits never wrap. */
+    MATVEC_INDEX_MAX = INT32_MAX,
+    /* Groups of the kernels that walk over the rows; beyond, each group takes several. */
+    MATVEC_GROUPS_MAX = 65535
+};
+
+/* Work-items of a group: GROUP, or fewer where the device takes fewer. */
+static inline size_t matvec_group(const job *j)
+{
+    return group_fit(j->device, 0, param(j->params, "GROUP"));
+}
+
+/* How elements are stored and where they are, and the size of a group. */
+static inline void matvec_defines(const job *j, size_t local, text *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+
+    assert(p->layout == TSR_ROW_MAJOR && "column-major problems are normalized");
+    real_defines_elements(p->type, matvec_type_y(p), out);
+    text_format(out, " -DTRANS=%d -DSTRIDED=%d -DLOCAL=%zu", p->trans,
+                matvec_incx(p) != 1 || matvec_incy(p) != 1, local);
+}
+
+/* A launch of `groups` groups for each product. */
+static inline void matvec_step_groups(const job *j, unsigned entry, size_t groups, size_t local,
+                                      step *out)
+{
+    const size_t batch = matvec_batch(&j->problem->matvec);
+
+    if (batch > 1)
+        step_launch_2d(out, entry, groups * local, batch, local, 1);
+    else
+        step_launch_1d(out, entry, groups * local, local);
+}
+
+/* From line to line and to the first elements of A, x and y. */
+static inline void matvec_step_places(step *s, const tsr_matvec_problem *p)
+{
+    step_u64(s, matvec_lda(p));
+    step_u64(s, p->offset_a);
+    step_u64(s, p->offset_x);
+    step_u64(s, p->offset_y);
+}
+
+/* From element to element of x and y, and from product to product. */
+static inline void matvec_step_strides(step *s, const tsr_matvec_problem *p)
+{
+    step_u64(s, matvec_incx(p));
+    step_u64(s, matvec_incy(p));
+    step_u64(s, matvec_a(p).stride);
+    step_u64(s, matvec_x(p).stride);
+    step_u64(s, matvec_y(p).stride);
+}
+
+static inline void matvec_step_scales(step *s, const tsr_matvec_problem *p)
+{
+    const matvec_view v = matvec_view_of(p);
+
+    step_real(s, p->type, v.alpha);
+    step_real(s, p->type, v.beta);
+}
+
+/* NULL, or why not: chains of multiply-adds on this device, for so many products. */
+static inline const char *matvec_unsuited_portable(const job *j, text *reason)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+
+    if (matvec_batch(p) <= MATVEC_INDEX_MAX)
+        return real_unsuited(p->type, p->precision, j->device, reason);
+    text_format(reason, "it counts up to %d products, the problem has %zu", MATVEC_INDEX_MAX,
+                matvec_batch(p));
+    return text_get(reason);
+}
+
+/* NULL, or that so many numbers exceed the device's local memory. */
+static inline const char *matvec_unsuited_local(const job *j, size_t numbers, text *reason)
+{
+    const size_t bytes = numbers * matvec_real_size(&j->problem->matvec);
+
+    if (bytes <= j->device->local_memory)
+        return NULL;
+    text_format(reason, "it needs %zu bytes of local memory, the device has %zu", bytes,
+                j->device->local_memory);
+    return text_get(reason);
+}
+
+#endif

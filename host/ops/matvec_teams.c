@@ -1,0 +1,222 @@
+#include "ops/matvec_teams.h"
+
+#include "ops/matvec_steps.h"
+
+enum { WARP = 32 };
+
+void matvec_teams_defines(const job *j, text *out)
+{
+    matvec_defines(j, matvec_group(j), out);
+}
+
+/* Loads of BITS bits, aligned where they are sure to be: host memory that a CPU's buffer may lie in
+ * need not be. */
+void matvec_team_vector_defines(const job *j, text *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const size_t vec = param(j->params, "BITS") / (8 * tsr_type_size(p->type));
+    const stored a = matvec_a(p), x = matvec_x(p);
+
+    matvec_teams_defines(j, out);
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", vec,
+                j->device->kind != DEVICE_CPU && stored_starts_at(&a, vec) &&
+                    stored_starts_at(&x, vec));
+}
+
+static matvec_view view_of(const job *j)
+{
+    return matvec_view_of(&j->problem->matvec);
+}
+
+/* ---- why not ------------------------------------------------------------------------------ */
+
+/* Kernels whose team strides along a row. */
+static const char *rows_unsuited(const job *j, text *reason)
+{
+    const matvec_view v = view_of(j);
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (why || (v.rows <= MATVEC_INDEX_MAX && v.columns <= MATVEC_INDEX_MAX))
+        return why;
+    text_format(reason, "it counts up to %d rows and columns, the problem has %zu and %zu",
+                MATVEC_INDEX_MAX, v.rows, v.columns);
+    return text_get(reason);
+}
+
+/* The same, where a team of `team` work-items shares a row. */
+static const char *team_unsuited(const job *j, size_t team, text *reason)
+{
+    const char *why = rows_unsuited(j, reason);
+
+    if (why)
+        return why;
+    if (team > param(j->params, "GROUP"))
+        text_format(reason, "a team of %zu exceeds GROUP, %u", team, param(j->params, "GROUP"));
+    else if (team > matvec_group(j))
+        text_format(reason, "a team of %zu work-items exceeds the device's work-groups of %zu",
+                    team, group_limit(j->device, 0));
+    else
+        return NULL;
+    return text_get(reason);
+}
+
+const char *matvec_row_item_unsuited(const job *j, text *reason)
+{
+    const matvec_view v = view_of(j);
+    const size_t groups = size_div_up(v.rows, matvec_group(j));
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (why)
+        return why;
+    if (v.columns > UINT32_MAX)
+        text_format(reason, "it counts up to %u columns of op(A), the problem has %zu", UINT32_MAX,
+                    v.columns);
+    else if (groups > MATVEC_INDEX_MAX)
+        text_format(reason, "%zu rows exceed %d work-groups of %zu", v.rows, MATVEC_INDEX_MAX,
+                    matvec_group(j));
+    else
+        return NULL;
+    return text_get(reason);
+}
+
+const char *matvec_team_tree_unsuited(const job *j, text *reason)
+{
+    const char *why = team_unsuited(j, param(j->params, "TEAM"), reason);
+
+    return why ? why : matvec_unsuited_local(j, matvec_group(j), reason);
+}
+
+const char *matvec_team_vector_unsuited(const job *j, text *reason)
+{
+    if (j->problem->matvec.trans)
+        return "the rows of a transposed A are not contiguous: see team-tree";
+    return matvec_team_tree_unsuited(j, reason);
+}
+
+const char *matvec_team_subgroup_unsuited(const job *j, text *reason)
+{
+    return rows_unsuited(j, reason);
+}
+
+const char *matvec_team_shfl_unsuited(const job *j, text *reason)
+{
+    return team_unsuited(j, WARP, reason);
+}
+
+const char *matvec_group_row_unsuited(const job *j, text *reason)
+{
+    const size_t team = param(j->params, "TEAM"), local = matvec_group(j);
+    const char *why = team_unsuited(j, team, reason);
+
+    return why ? why : matvec_unsuited_local(j, local + local / team, reason);
+}
+
+const char *matvec_local_x_unsuited(const job *j, text *reason)
+{
+    const size_t sums = matvec_group(j) * param(j->params, "ROWS");
+    const char *why = team_unsuited(j, param(j->params, "TEAM"), reason);
+
+    return why ? why : matvec_unsuited_local(j, sums + param(j->params, "TILE"), reason);
+}
+
+const char *matvec_short_rows_unsuited(const job *j, text *reason)
+{
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (!why && j->problem->matvec.trans)
+        why = "a transposed A has neighbouring rows of op(A) side by side already: see row-item";
+    if (!why)
+        why = rows_unsuited(j, reason);
+    return why ? why
+               : matvec_unsuited_local(j, matvec_group(j) * (param(j->params, "TILE") + 1), reason);
+}
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+/* The one launch of a kernel with the common arguments, `groups` groups for each product. */
+static bool launch(const job *j, size_t i, size_t groups, step *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_view v = view_of(j);
+
+    if (i > 0 || v.rows == 0)
+        return false;
+    matvec_step_groups(j, 0, groups, matvec_group(j), out);
+    step_operand(out, MATVEC_A);
+    step_operand(out, MATVEC_X);
+    step_operand(out, MATVEC_Y);
+    step_u32(out, (uint32_t)v.rows);
+    step_u32(out, (uint32_t)v.columns);
+    matvec_step_places(out, p);
+    matvec_step_strides(out, p);
+    matvec_step_scales(out, p);
+    return true;
+}
+
+/* The same, where a group takes so many rows. */
+static bool launch_rows(const job *j, size_t i, size_t rows, step *out)
+{
+    return launch(j, i, size_div_up(view_of(j).rows, rows), out);
+}
+
+/* As launch, but that rows are counted in 64 bits. */
+bool matvec_row_item_step(const job *j, size_t i, step *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_view v = view_of(j);
+    const size_t local = matvec_group(j);
+
+    if (i > 0 || v.rows == 0)
+        return false;
+    matvec_step_groups(j, 0, size_div_up(v.rows, local), local, out);
+    step_operand(out, MATVEC_A);
+    step_operand(out, MATVEC_X);
+    step_operand(out, MATVEC_Y);
+    step_u64(out, v.rows);
+    step_u32(out, (uint32_t)v.columns);
+    matvec_step_places(out, p);
+    matvec_step_strides(out, p);
+    matvec_step_scales(out, p);
+    return true;
+}
+
+bool matvec_team_tree_step(const job *j, size_t i, step *out)
+{
+    return launch_rows(j, i, matvec_group(j) / param(j->params, "TEAM"), out);
+}
+
+bool matvec_team_vector_step(const job *j, size_t i, step *out)
+{
+    return matvec_team_tree_step(j, i, out);
+}
+
+bool matvec_team_subgroup_step(const job *j, size_t i, step *out)
+{
+    /* Only how many rows a group is expected to take: the kernel covers them all anyhow. */
+    const size_t team = size_max(j->device->subgroup_size, 1);
+    const size_t teams = size_max(matvec_group(j) / team, 1);
+
+    return launch(j, i, size_min(size_div_up(view_of(j).rows, teams), MATVEC_GROUPS_MAX), out);
+}
+
+bool matvec_team_shfl_step(const job *j, size_t i, step *out)
+{
+    return launch_rows(j, i, matvec_group(j) / WARP, out);
+}
+
+bool matvec_group_row_step(const job *j, size_t i, step *out)
+{
+    return launch(j, i, size_min(view_of(j).rows, MATVEC_GROUPS_MAX), out);
+}
+
+bool matvec_local_x_step(const job *j, size_t i, step *out)
+{
+    const size_t teams = matvec_group(j) / param(j->params, "TEAM");
+
+    return launch_rows(j, i, teams * param(j->params, "ROWS"), out);
+}
+
+bool matvec_short_rows_step(const job *j, size_t i, step *out)
+{
+    return launch_rows(j, i, matvec_group(j), out);
+}
