@@ -30,7 +30,8 @@ struct algorithms {
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peer = host_sort::describe<algorithms>(
-        "vqsort", "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH));
+        "vqsort", /* of the headers: the library tells none */
+        "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH));
     static const peer_list list = {PEER_ABI, &the_peer, 1};
 
     return &list;

@@ -331,23 +331,33 @@ static size_t order_spaces(const search *x, const tune_space *out[SPACES_MAX])
     return count;
 }
 
+static bool suits(search *x, const tune_space *space, const params *p)
+{
+    const tune_candidate c = {.variant = space->variant, .params = *p};
+    text reason = {0};
+    const bool suited = !unsuited(x, &c, &reason);
+
+    text_free(&reason);
+    return suited;
+}
+
 /* Where a variant's defaults do not suit, the first combination that does. */
 static size_t try_variant(search *x, const tune_space *space)
 {
     params p;
-    size_t at;
+    bool suited;
 
     if (space->total == 0)
         return SIZE_MAX;
     tune_space_usual(space, &p);
-    at = try(x, space->variant, &p);
-    for (size_t i = 0; i < space->total && i < TRIED_MOST && at != SIZE_MAX; i++) {
-        if (x->result->tried[at].outcome != TUNE_UNSUITED || over(x))
-            break;
+    suited = suits(x, space, &p);
+    for (size_t i = 0; !suited && i < space->total && i < TRIED_MOST; i++) {
         tune_space_at(space, i, &p);
-        at = try(x, space->variant, &p);
+        suited = suits(x, space, &p);
     }
-    return at;
+    if (!suited)
+        tune_space_usual(space, &p);
+    return try(x, space->variant, &p);
 }
 
 /* One tunable at a time, as long as that helps. */

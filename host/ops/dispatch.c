@@ -599,6 +599,9 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (!v->source)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: C code has no queue to run on", p->op->name,
                         v->name);
+    if (!b.step_at)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: it has no commands for keys that arrive",
+                        p->op->name, v->name);
     st = bind_program(p, &b, &bytes, err);
     if (st == TSR_OK)
         st = take_workspace(s, v->name, bytes, &b.workspace, err);

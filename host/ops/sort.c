@@ -635,7 +635,7 @@ static tsr_status check_extent(const char *what, size_t n, size_t offset, size_t
 {
     size_t end;
 
-    if (!size_add(n, offset, &end) || !size_mul(end, bytes, &end))
+    if (!size_add(n, offset, &end) || !size_mul(end, bytes, &end) || end > PTRDIFF_MAX)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "sort: %zu %s of %zu bytes at offset %zu exceed what memory can address", n,
                         what, bytes, offset);

@@ -7,6 +7,7 @@
  * searching where it begins. */
 enum { PIECES_CORE = 4, PIECE_LEAST = 4096 };
 
+/* Of a block: its sub-stages and as many merges as a larger one would save take about as long. */
 enum { BLOCK_BYTES = 16 << 10 };
 
 const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES] = {

@@ -12,22 +12,22 @@ struct pinned_block {
 
 tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err)
 {
+    pinned p = {.bytes = bytes};
     cl_int rc;
 
-    *out = (pinned){.bytes = bytes};
     if (!s->queue)
         return tsr_fail(err, TSR_EUNSUITED, 0, "the host has no queue, and so no pinned memory");
-    out->buffer =
+    p.buffer =
         clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &rc);
-    if (!out->buffer)
+    if (!p.buffer)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(pinned memory, %zu bytes)", bytes);
-    out->at = clEnqueueMapBuffer(s->queue, out->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                 bytes, 0, NULL, NULL, &rc);
-    if (!out->at) {
-        clReleaseMemObject(out->buffer);
-        *out = (pinned){0};
+    p.at = clEnqueueMapBuffer(s->queue, p.buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                              NULL, NULL, &rc);
+    if (!p.at) {
+        clReleaseMemObject(p.buffer);
         return tsr_fail(err, TSR_ECL, rc, "clEnqueueMapBuffer(pinned memory, %zu bytes)", bytes);
     }
+    *out = p;
     return TSR_OK;
 }
 

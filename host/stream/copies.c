@@ -134,7 +134,9 @@ static void copy_by_threads(const host_rows *r, unsigned char *packed, size_t be
 {
     const size_t blocks = size_div_up(bytes, BLOCK_BYTES);
 
+#ifdef _OPENMP
 #pragma omp parallel for schedule(static)
+#endif
     for (size_t b = 0; b < blocks; b++) {
         const size_t at = b * BLOCK_BYTES;
 

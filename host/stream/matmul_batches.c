@@ -39,6 +39,12 @@ static bool has_gaps(const matmul_matrix *c)
     return c->ld != c->length || c->stride != c->lines * c->length;
 }
 
+/* Whether lines of one matrix lie between those of another: no group has a range of its own. */
+static bool side_by_side(const matmul_matrix *c)
+{
+    return c->stride * tsr_type_size(c->type) < bytes_of(c, 1);
+}
+
 /* ---- choosing ------------------------------------------------------------------------------ */
 
 /* Bytes of what each product has of its own, and of what all share. */
@@ -83,6 +89,14 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     holds = holds && whole <= limit;
     if (holds && whole < STREAMED_LEAST)
         return TSR_OK;
+    if (side_by_side(&x[MATMUL_C])) {
+        if (holds || !told)
+            return TSR_OK;
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "matmul: matrices of C that lie side by side go in one piece, which needs "
+                        "%zu bytes, and %zu are allowed",
+                        whole, limit);
+    }
     n = needs_of(x);
     if (n.widest > each || n.shared > limit || (limit - n.shared) / PIPELINE_SLOTS < n.own) {
         if (holds || !told)
@@ -236,7 +250,7 @@ tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
     for (size_t first = 0; first < q->batch && !st; first += group)
         st = run_group(&g, first, size_min(group, q->batch - first), err);
     st = st ? st : fetch_before(&g, err);
-    st = st ? st : pipeline_wait(g.slots[MATMUL_C], err);
+    st = st ? st : pipeline_wait(g.slots[MATMUL_C], &report->from_device_ns, err);
     st = st ? st : pieces_outcome(&g.pieces, err);
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         pipeline_close(g.slots[i]);

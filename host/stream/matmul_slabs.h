@@ -28,7 +28,8 @@ typedef struct matmul_slabs {
 /** Choose for matrices that the device holds. */
 void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *out);
 
-/** Columns of op(A) in the slab that begins at column `at`, which is none's end but 0's. */
+/** Columns of op(A) in the slab that begins at column `at`: 0, or the end of another slab, below k.
+ */
 size_t matmul_slab_length(const matmul_slabs *s, size_t k, size_t at);
 
 /** Run it: as matmul_tiles_run. */

@@ -111,6 +111,7 @@ typedef struct panels {
 static tsr_status make_vector(panels *v, const char *name, const void *from, size_t bytes,
                               bool reads, cl_mem *out, tsr_error *err)
 {
+    const uint64_t start = clock_ns();
     cl_int rc;
 
     *out = clCreateBuffer(v->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
@@ -124,6 +125,7 @@ static tsr_status make_vector(panels *v, const char *name, const void *from, siz
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying %s to the device (%zu bytes)", name,
                         bytes);
     v->pieces.report->to_device_bytes += bytes;
+    v->pieces.report->to_device_ns += clock_ns() - start;
     return TSR_OK;
 }
 
@@ -145,7 +147,9 @@ static tsr_status make_vectors(panels *v, void *const operands[], tsr_error *err
     tsr_status st = make_vector(v, "x", x, x_bytes(q), true, &v->x, err);
 
     if (!st && stages_y(q)) {
-        v->staged = stored_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT);
+        v->staged = matvec_view_of(q).beta == 0
+                        ? malloc(y_bytes(q)) /* nobody reads it */
+                        : stored_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT);
         if (!v->staged)
             st = tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)",
                           y_bytes(q));
@@ -172,6 +176,21 @@ static problem panel_problem(const tsr_matvec_problem *q, size_t at, size_t coun
     return p;
 }
 
+/* Programs of the panels, and of what is left behind them. */
+static tsr_status prepare(panels *v, size_t lines, tsr_error *err)
+{
+    const size_t rows = v->whole->rows, left = rows % lines;
+    const problem panel = panel_problem(v->whole, 0, size_min(lines, rows));
+    tsr_status st = pieces_prepare(&v->pieces, &panel, err);
+
+    if (!st && left) {
+        const problem last = panel_problem(v->whole, rows - left, left);
+
+        st = pieces_prepare(&v->pieces, &last, err);
+    }
+    return st;
+}
+
 /* Send `count` lines from `at` on. */
 static tsr_status send_lines(panels *v, const void *a, size_t at, size_t count, cl_mem *slot,
                              cl_event *sent, tsr_error *err)
@@ -180,12 +199,16 @@ static tsr_status send_lines(panels *v, const void *a, size_t at, size_t count, 
     const size_t size = tsr_type_size(q->type), pitch = matvec_lda(q) * size;
     const size_t bytes = count * line_bytes(q);
     const unsigned char *first = (const unsigned char *)a + q->offset_a * size + at * pitch;
+    const uint64_t start = clock_ns();
     host_rows from = host_bytes(first, bytes);
+    tsr_status st;
 
     if (pitch != line_bytes(q))
         from = (host_rows){from.at, count, line_bytes(q), pitch};
+    st = pipeline_send(v->pipeline, &from, 0, slot, sent, err);
     v->pieces.report->to_device_bytes += bytes;
-    return pipeline_send(v->pipeline, &from, 0, slot, sent, err);
+    v->pieces.report->to_device_ns += clock_ns() - start;
+    return st;
 }
 
 /* Send a panel, and enqueue its product behind it and the panel before. */
@@ -210,6 +233,7 @@ static tsr_status read_result(panels *v, void *y, tsr_error *err)
     const tsr_matvec_problem *q = v->whole;
     const size_t bytes = y_bytes(q);
     const stored to = matvec_y(q);
+    const uint64_t start = clock_ns();
     tsr_status st;
     cl_int rc = clEnqueueReadBuffer(v->pieces.session->queue, v->y, CL_TRUE, 0, bytes, y_at(v, y),
                                     1, &v->pieces.last, NULL);
@@ -222,6 +246,7 @@ static tsr_status read_result(panels *v, void *y, tsr_error *err)
     if (v->staged)
         stored_put(&to, v->staged, y);
     v->pieces.report->from_device_bytes += bytes;
+    v->pieces.report->from_device_ns += clock_ns() - start;
     return TSR_OK;
 }
 
@@ -245,14 +270,13 @@ tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t lines, voi
                            .selection = sel,
                            .report = report},
                 .whole = q};
-    const uint64_t start = clock_ns();
-    tsr_status st = make_vectors(&v, operands, err);
+    tsr_status st = prepare(&v, lines, err);
 
+    st = st ? st : make_vectors(&v, operands, err);
     if (!st)
         st = pipeline_open(s, PIPELINE_SLOTS, lines * line_bytes(q), &v.pipeline, err);
     for (size_t at = 0; at < q->rows && !st; at += lines, report->chunks++)
         st = run_panel(&v, operands[MATVEC_A], at, size_min(lines, q->rows - at), err);
-    report->to_device_ns = clock_ns() - start;
     if (!st)
         st = read_result(&v, operands[MATVEC_Y], err);
     close_panels(&v);

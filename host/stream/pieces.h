@@ -20,8 +20,8 @@ typedef struct pieces {
     cl_event first, last; /* commands of the first piece and of the last one */
 } pieces;
 
-/** Choose for a piece, and build its program: that each can be run is known before anything is
- *  written. */
+/** Choose for a piece, and build its program: what has none is known before anything is written.
+ *  A workspace is taken when the piece is enqueued. */
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err);
 
 /** Enqueue a piece, once `ends` and the piece before are done.  Of `ends`, who waits and who brings
@@ -32,8 +32,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
 /** Whether any of them failed, once all are done: each waited for the one before. */
 tsr_status pieces_outcome(const pieces *c, tsr_error *err);
 
-/** Tell what all took where `st` is TSR_OK, and release everything.  Returns st, or why that was
- *  not told. */
+/** Tell what all took where `st` is TSR_OK (device_ns 0 where the queue does not tell), and release
+ *  everything.  Returns st, or why strict tiles could not be counted. */
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err);
 
 #endif

@@ -1,7 +1,9 @@
 #include "stream/pipeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 
 typedef struct slot {
@@ -70,8 +72,9 @@ tsr_status pipeline_fetch(pipeline *p, cl_mem from, size_t offset, const host_ro
     size_t i = 0;
     tsr_status st;
 
-    while (p->slots[i].buffer != from)
+    while (i < p->slot_count && p->slots[i].buffer != from)
         i++;
+    assert(i < p->slot_count);
     st = copies_out(p->copies, from, offset, p->slots[i].free, to, &done, err);
     if (done) {
         forget(&p->slots[i].free);
@@ -80,9 +83,13 @@ tsr_status pipeline_fetch(pipeline *p, cl_mem from, size_t offset, const host_ro
     return st;
 }
 
-tsr_status pipeline_wait(pipeline *p, tsr_error *err)
+tsr_status pipeline_wait(pipeline *p, uint64_t *ns, tsr_error *err)
 {
-    return copies_wait(p->copies, err);
+    const uint64_t start = clock_ns();
+    const tsr_status st = copies_wait(p->copies, err);
+
+    *ns += clock_ns() - start;
+    return st;
 }
 
 void pipeline_worked(pipeline *p, cl_event done)

@@ -36,8 +36,8 @@ tsr_status pipeline_send(pipeline *p, const host_rows *from, size_t offset, cl_m
 tsr_status pipeline_fetch(pipeline *p, cl_mem slot, size_t offset, const host_rows *to,
                           tsr_error *err);
 
-/** Wait for all that was fetched. */
-tsr_status pipeline_wait(pipeline *p, tsr_error *err);
+/** Wait for all that was fetched; what that took is added to *ns. */
+tsr_status pipeline_wait(pipeline *p, uint64_t *ns, tsr_error *err);
 
 /** Who works on the slot that was sent last: the event after which it is free, which the pipeline
  *  takes over. */

@@ -9,7 +9,11 @@
 /** The operands, in order. */
 enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_OPERANDS };
 
-/** One call in progress. */
+/** Pairs of chunks that sort_exchange_run has on the device at once: one is sorted, one comes or
+ *  goes. */
+enum { SORT_PAIRS = 2 };
+
+/** One call in progress.  Whoever began it ends it by pieces_close. */
 typedef struct sort_call {
     pieces pieces;
     const tsr_sort_problem *whole;

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/registry.h"
+#include "ops/sort_steps.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
@@ -14,9 +15,6 @@ enum {
     CHUNK_MOST = 64 << 20,
     CHUNKS_WANTED = 16
 };
-
-/* Pairs of chunks that are on the device at once: one is sorted, one comes or goes. */
-enum { PAIRS = 2 };
 
 /* ---- choosing ------------------------------------------------------------------------------ */
 
@@ -68,18 +66,20 @@ static tsr_status choose_rows(const tsr_sort_problem *q, const room *limit, sort
     return TSR_OK;
 }
 
-/* Chunks of keys, of which the device holds PAIRS pairs. */
+/* Chunks of keys, of which the device holds SORT_PAIRS pairs. */
 static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, sort_chunks *out,
                                   tsr_error *err)
 {
     const size_t key = tsr_type_size(q->type);
-    const size_t keys = size_min(limit->all / (2 * PAIRS), limit->each / 2) / key;
+    /* A pair is what the fast variants number. */
+    const size_t most = size_min(limit->all / (2 * SORT_PAIRS), limit->each / 2) / key;
+    const size_t keys = size_min(most, SORT_POSITIONS_32 / 2);
 
     if (!keys)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "sort: %d keys have to be on the device at once, which need %zu bytes, and "
                         "%zu are allowed",
-                        2 * PAIRS, 2 * PAIRS * key, limit->all);
+                        2 * SORT_PAIRS, 2 * SORT_PAIRS * key, limit->all);
     *out = (sort_chunks){SORT_EXCHANGE, size_min(keys, q->n)};
     return TSR_OK;
 }
@@ -88,12 +88,15 @@ static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, 
 static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const room *limit,
                                   tsr_error *err)
 {
-    if (holds || !limit->told)
+    const size_t offsets = (q->offset_segments + q->segments + 1) * sizeof(uint64_t);
+    const size_t keys = q->n * entry_bytes(q);
+
+    if (!limit->told || (holds && offsets <= limit->all && keys <= limit->all - offsets))
         return TSR_OK;
     return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "sort: segments are sorted at once, and %zu keys of them need %zu bytes, more "
-                    "than the %zu that are allowed",
-                    q->n, q->n * entry_bytes(q), limit->all);
+                    "sort: segments are sorted at once, and %zu keys of %zu segments need %zu "
+                    "bytes with their offsets, more than the %zu that are allowed",
+                    q->n, q->segments, keys + offsets, limit->all);
 }
 
 tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,

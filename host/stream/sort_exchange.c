@@ -8,8 +8,6 @@
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
-enum { PAIRS = 2 };
-
 /* Two chunks, by number, in a slot of the device. */
 typedef struct pair {
     size_t low, high;
@@ -101,7 +99,7 @@ static tsr_status run_stride(exchange *x, size_t count, size_t mask, tsr_error *
     /* The next sub-stage takes from the host what this one leaves there. */
     st = st ? st : fetch_before(x, err);
     x->before.slot = NULL;
-    return st ? st : pipeline_wait(x->pairs, err);
+    return st ? st : pipeline_wait(x->pairs, &x->call->pieces.report->from_device_ns, err);
 }
 
 static tsr_status run_row(exchange *x, tsr_error *err)
@@ -134,7 +132,7 @@ tsr_status sort_exchange_run(sort_call *c, size_t keys, tsr_error *err)
     exchange x = {.call = c, .keys = c->array[SORT_KEYS], .chunk = keys};
     tsr_status st = prepare(&x, err);
 
-    st = st ? st : pipeline_open(c->pieces.session, PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
+    st = st ? st : pipeline_open(c->pieces.session, SORT_PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
     for (size_t r = 0; r < sort_rows(c->whole) && !st; r++, x.keys += row)
         st = run_row(&x, err);
     st = st ? st : pieces_outcome(&c->pieces, err);

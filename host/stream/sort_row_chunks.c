@@ -120,7 +120,7 @@ tsr_status sort_rows_run(sort_call *c, size_t rows, tsr_error *err)
     for (size_t at = 0; at < all && !st; at += rows)
         st = run_chunk(&r, at, size_min(rows, all - at), err);
     st = st ? st : fetch_before(&r, err);
-    st = st ? st : pipeline_wait(r.operand[SORT_KEYS], err);
+    st = st ? st : pipeline_wait(r.operand[SORT_KEYS], &c->pieces.report->from_device_ns, err);
     st = st ? st : pieces_outcome(&c->pieces, err);
     for (size_t i = 0; i < SORT_OPERANDS; i++)
         pipeline_close(r.operand[i]);

@@ -29,8 +29,8 @@ typedef struct tsr_session_options {
                                device and host share memory */
     size_t device_memory;   /* most bytes of device memory that calls on host memory use for what
                                they stream through it; 0: what the device has.  Workspaces come on
-                               top.  Where it is told, matmul and sort stream what would be too
-                               short for that, to try it */
+                               top.  Where it is told, one product of matrices and one row of keys
+                               are streamed however short they are, to try it */
     int profile;            /* nonzero: the session's queue records device times */
 } tsr_session_options;
 

@@ -31,7 +31,8 @@ extern "C" {
  * They are moved and never looked at.  The order is stable: values of equal keys
  * stay in input order.  On a device that takes a workspace of rows * n *
  * value_bytes bytes, and without argsort of rows * n * 8 more; top may take one
- * of its own (tsr_report.workspace_bytes).
+ * of its own, and on CPUs keys alone take n of theirs
+ * (tsr_report.workspace_bytes).
  *
  * With top, the first `top` keys of each sorted row, the least or with descending
  * the largest ones, stand at its start, their indices and values alike; what

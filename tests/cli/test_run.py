@@ -627,7 +627,7 @@ class OnHost(Case):
         self.assertEqual(self.names().count("s2.npy"), 0, r)
         self.save("o.npy", np.array([0, 4000, 10000]))
         self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--segments", "o.npy", "--copy",
-                       "--device-memory", "32000", says="segments are sorted at once, and 10000")
+                       "--device-memory", "32000", says="segments are sorted at once, and 10000 keys of 2")
 
     def test_pinned_memory_of_no_device(self):
         if not self.device:

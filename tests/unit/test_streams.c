@@ -383,6 +383,32 @@ static void batches_go_in_groups(void **state)
     }
 }
 
+/* Lines of C of one product between those of others: no group of them has a range of its own. */
+static void batches_side_by_side_are_refused(void **state)
+{
+    enum { M = 5, N = 6, K = 7, BATCH = 12, ALLOWED = 2000 };
+    const tsr_matmul_problem p = {.m = M,
+                                  .n = N,
+                                  .k = K,
+                                  .alpha = 1,
+                                  .batch = BATCH,
+                                  .stride_a = M * K,
+                                  .ldc = BATCH * (N + 1),
+                                  .stride_c = N + 1};
+    const char *says = "side by side go in one piece, which needs 3524 bytes, and 2000 are allowed";
+    fixture *f = *state;
+    tsr_session *s = open_session(f, PAGEABLE, ALLOWED);
+    arrays a = take_arrays(f, s, PAGEABLE);
+    tsr_error err = {0};
+
+    assert_int_equal(tsr_matmul(s, &p, a.at[0], a.at[1], a.at[2], NULL, NULL, &err), TSR_EOVERFLOW);
+    if (!strstr(err.message, says))
+        fail_msg("%s", err.message);
+    assert_memory_equal(a.at[2], f->before[2], ROOM);
+    drop_arrays(s, PAGEABLE, &a);
+    tsr_session_close(s);
+}
+
 /* ---- pinned memory --------------------------------------------------------------------------- */
 
 static void pinned_memory_is_known(void **state)
@@ -427,6 +453,7 @@ int main(void)
         TEST(products_arrive_in_slabs),
         TEST(long_rows_go_straight),
         TEST(batches_go_in_groups),
+        TEST(batches_side_by_side_are_refused),
         TEST(pinned_memory_is_known),
     };
 
