@@ -1097,7 +1097,7 @@ static void test_check(void **state)
     q.sort.offset_keys = 0;
     q.sort.argsort = true; /* the index needs twice the room */
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
-    q = uint32_problem(SIZE_MAX / 8, false);
+    q = uint32_problem(SIZE_MAX / 4, false);
     q.sort.rows = 5;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     assert_non_null(strstr(err.message, "5 rows of"));
