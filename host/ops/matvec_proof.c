@@ -256,7 +256,7 @@ tsr_status matvec_verify(const problem *q, const device_facts *d, const void *co
     const tsr_matvec_problem *p = &q->matvec;
     const stored y = matvec_y(p);
     const size_t batch = matvec_batch(p), blocks = size_div_up(matvec_view_of(p).rows, BLOCK);
-    const long long parts = (long long)(blocks * batch);
+    const size_t parts = blocks * batch;
     findings f = {.out = out, .failed_at = SIZE_MAX};
 
     (void)expected;
@@ -270,7 +270,7 @@ tsr_status matvec_verify(const problem *q, const device_facts *d, const void *co
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) if (q->op->work(q) > PARALLEL_LEAST)
 #endif
-    for (long long i = 0; i < parts; i++) {
+    for (size_t i = 0; i < parts; i++) {
         const tsr_matvec_problem one = matvec_product(p, (size_t)i / blocks);
         const judged j = {&one, d, before, after, (size_t)i / blocks, batch};
         verdict part = {.ok = true};
