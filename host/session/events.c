@@ -11,6 +11,13 @@ cl_int events_outcome(cl_event e)
     return rc == CL_SUCCESS && state < 0 ? state : rc;
 }
 
+void event_forget(cl_event *e)
+{
+    if (*e)
+        clReleaseEvent(*e);
+    *e = NULL;
+}
+
 tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err)
 {
     cl_ulong start = 0, end = 0;

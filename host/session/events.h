@@ -8,6 +8,9 @@
 /** CL_SUCCESS where the event's command did not fail, else why it did, or why nobody knows. */
 cl_int events_outcome(cl_event e);
 
+/** Release *e, if there is one, and set it to NULL. */
+void event_forget(cl_event *e);
+
 /**
  * Nanoseconds from the START of one finished command to the END of another, or of the same.  0
  * where the device's clock did not move: a command may take less than it tells.

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "session/events.h"
 #include "session/pinned.h"
 
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
@@ -34,13 +35,6 @@ struct copies {
     cl_mem kept[KEPT];
     size_t kept_bytes;
 };
-
-static void forget(cl_event *e)
-{
-    if (*e)
-        clReleaseEvent(*e);
-    *e = NULL;
-}
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
@@ -150,7 +144,7 @@ static tsr_status finish_piece(piece *p, tsr_error *err)
 {
     const cl_int rc = p->busy ? clWaitForEvents(1, &p->busy) : CL_SUCCESS;
 
-    forget(&p->busy);
+    event_forget(&p->busy);
     return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "waiting for a copy");
 }
 
@@ -224,7 +218,7 @@ static tsr_status write_piece(copies *c, const host_rows *r, size_t at, size_t b
         rc = clFlush(c->in);
     if (rc != CL_SUCCESS)
         return to_device_failed(rc, bytes, err);
-    forget(sent);
+    event_forget(sent);
     *sent = by->busy;
     clRetainEvent(*sent);
     return TSR_OK;
@@ -252,7 +246,7 @@ tsr_status copies_in(copies *c, const host_rows *from, cl_mem to, size_t offset,
                              &last, err);
     }
     if (st)
-        forget(&last);
+        event_forget(&last);
     else
         *sent = last;
     return st;
@@ -283,10 +277,10 @@ static tsr_status out_straight(copies *c, cl_mem from, size_t offset, cl_event a
     if (rc == CL_SUCCESS)
         rc = clFlush(c->out);
     if (rc != CL_SUCCESS) {
-        forget(&last);
+        event_forget(&last);
         return from_device_failed(rc, to->count * to->bytes, err);
     }
-    forget(&c->last_out);
+    event_forget(&c->last_out);
     c->last_out = last;
     if (done) {
         clRetainEvent(last);
@@ -350,7 +344,7 @@ tsr_status copies_wait(copies *c, tsr_error *err)
 {
     const cl_int rc = c->last_out ? clWaitForEvents(1, &c->last_out) : CL_SUCCESS;
 
-    forget(&c->last_out);
+    event_forget(&c->last_out);
     return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "waiting for a copy");
 }
 
@@ -361,8 +355,8 @@ void copies_settle(copies *c)
     if (c->out)
         clFinish(c->out);
     for (size_t i = 0; i < PIECES; i++)
-        forget(&c->pieces[i].busy);
-    forget(&c->last_out);
+        event_forget(&c->pieces[i].busy);
+    event_forget(&c->last_out);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------- */

@@ -8,15 +8,6 @@
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
 
-/* From so many bytes on a batch is streamed; and of a group: long beside what a launch costs, short
- * beside the whole, of which nothing hides the first group and the last. */
-enum {
-    STREAMED_LEAST = 64 << 20,
-    GROUP_LEAST = 4 << 20,
-    GROUP_MOST = 64 << 20,
-    GROUPS_WANTED = 16
-};
-
 static void matrices_of(const tsr_matmul_problem *q, matmul_matrix out[MATMUL_OPERANDS])
 {
     out[MATMUL_A] = matmul_matrix_a(q);
@@ -70,9 +61,8 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
                                  tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
-    const device_facts *d = session_facts(s);
-    const size_t told = s->host_calls_memory, most = (size_t)(d->global_memory / 4 * 3);
-    const size_t limit = told ? size_min(told, most) : most, each = (size_t)d->max_allocation;
+    const stream_room room = stream_room_of(s);
+    const size_t limit = room.all, each = room.each;
     matmul_matrix x[MATMUL_OPERANDS];
     size_t whole = 0, bytes;
     bool holds = true;
@@ -90,7 +80,7 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     if (holds && whole < STREAMED_LEAST)
         return TSR_OK;
     if (side_by_side(&x[MATMUL_C])) {
-        if (holds || !told)
+        if (holds || !room.told)
             return TSR_OK;
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "matmul: matrices of C that lie side by side go in one piece, which needs "
@@ -99,13 +89,13 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     }
     n = needs_of(x);
     if (n.widest > each || n.shared > limit || (limit - n.shared) / PIPELINE_SLOTS < n.own) {
-        if (holds || !told)
+        if (holds || !room.told)
             return TSR_OK; /* what the device does not hold is refused as it is in one piece */
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "matmul: %d products of a batch of %zu need %zu bytes, and %zu are allowed",
                         (int)PIPELINE_SLOTS, q->batch, n.shared + PIPELINE_SLOTS * n.own, limit);
     }
-    bytes = size_min(size_max(whole / GROUPS_WANTED, GROUP_LEAST), GROUP_MOST);
+    bytes = size_min(size_max(whole / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
     bytes = size_min(bytes, (limit - n.shared) / PIPELINE_SLOTS);
     *group = size_min(size_max(bytes / n.own, 1), q->batch);
     *group = size_min(*group, each / n.widest);

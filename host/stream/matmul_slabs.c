@@ -9,9 +9,7 @@
 #include "stream/pieces.h"
 
 enum {
-    STREAMED_LEAST = 64 << 20, /* bytes of the matrices that are streamed */
-    PARTS = 16,                /* strips, and first slabs, in the whole */
-    STRIP_STEP = 128,          /* kernels take whole tiles of their own best */
+    STRIP_STEP = 128, /* kernels take whole tiles of their own best */
     SLAB_STEP = 64,
     SLABBED_LEAST = 4096 /* m n / (m + n) from which products take longer than the copies in */
 };
@@ -21,7 +19,7 @@ enum {
 /* A sixteenth, a multiple where it is more than one. */
 static size_t part_of(size_t n, size_t multiple)
 {
-    const size_t part = size_div_up(n, PARTS);
+    const size_t part = size_div_up(n, PIECES_WANTED);
 
     return part > multiple ? size_min(size_round_up(part, multiple), n) : part;
 }

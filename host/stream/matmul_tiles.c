@@ -27,12 +27,7 @@ static bool bytes_of(const tsr_matmul_problem *q, size_t m, size_t n, size_t *ou
            size_add(panels, tiles, out);
 }
 
-/* What tiles may take in all, and each of their buffers. */
-typedef struct room {
-    size_t all, each;
-} room;
-
-static bool fits(const tsr_matmul_problem *q, size_t m, size_t n, const room *limit)
+static bool fits(const tsr_matmul_problem *q, size_t m, size_t n, const stream_room *limit)
 {
     const size_t size = tsr_type_size(q->type);
     size_t bytes;
@@ -50,7 +45,7 @@ static size_t whole_steps(size_t n, size_t all)
 }
 
 /* Whether the matrices fit beside one another. */
-static bool whole_fits(const problem *p, const room *limit)
+static bool whole_fits(const problem *p, const stream_room *limit)
 {
     operand o[MATMUL_OPERANDS];
     size_t total = 0;
@@ -65,11 +60,7 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
                                tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
-    const device_facts *d = session_facts(s);
-    /* Workspaces and others use the device too. */
-    const size_t most = (size_t)(d->global_memory / 4 * 3);
-    const room limit = {s->host_calls_memory ? size_min(s->host_calls_memory, most) : most,
-                        (size_t)d->max_allocation};
+    const stream_room limit = stream_room_of(s);
     size_t low = 1, high = q->m, least = 0;
 
     *out = (matmul_tiles){0};

@@ -10,10 +10,6 @@
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
 
-/* Bytes of a panel: long beside what a launch costs, short beside the whole, whose first panel
- * nothing hides. */
-enum { PANEL_LEAST = 4 << 20, PANEL_MOST = 64 << 20, PANELS_WANTED = 16 };
-
 /* Of a line as it is sent. */
 static size_t line_bytes(const tsr_matvec_problem *q)
 {
@@ -61,8 +57,8 @@ static tsr_status check_batch(const problem *p, size_t allowed, tsr_error *err)
 /* Lines of a panel of so many bytes at most: a part of the matrix, long enough for its launch. */
 static size_t lines_of_panel(const tsr_matvec_problem *q, size_t most)
 {
-    const size_t line = line_bytes(q), part = q->rows * line / PANELS_WANTED;
-    const size_t panel = size_min(size_min(size_max(part, PANEL_LEAST), PANEL_MOST), most);
+    const size_t line = line_bytes(q), part = q->rows * line / PIECES_WANTED;
+    const size_t panel = size_min(size_min(size_max(part, PIECE_LEAST), PIECE_MOST), most);
 
     return size_min(size_max(panel / line, 1), q->rows);
 }
@@ -83,8 +79,7 @@ tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *li
     bytes = q->rows * line;
     vectors = x_bytes(q) + y_bytes(q);
     fits = limit >= vectors && bytes <= limit - vectors;
-    if (matvec_view_of(q).columns == 0 || bytes == 0 ||
-        (fits && bytes < PANELS_WANTED * (size_t)PANEL_LEAST))
+    if (matvec_view_of(q).columns == 0 || bytes == 0 || (fits && bytes < STREAMED_LEAST))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
     if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > d->max_allocation)

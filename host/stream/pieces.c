@@ -3,8 +3,17 @@
 #include <assert.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "ops/strict_tiles.h"
 #include "session/events.h"
+
+stream_room stream_room_of(const tsr_session *s)
+{
+    const device_facts *d = session_facts(s);
+    const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
+
+    return (stream_room){told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
+}
 
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
 {

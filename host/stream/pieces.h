@@ -5,8 +5,26 @@
 
 #include "ops/dispatch.h"
 
+/** Bytes of a problem from which it is streamed; and of a piece of it: long beside what a launch
+ *  costs, short beside the whole, of which nothing hides the first piece and the last. */
+enum {
+    STREAMED_LEAST = 64 << 20,
+    PIECE_LEAST = 4 << 20,
+    PIECE_MOST = 64 << 20,
+    PIECES_WANTED = 16
+};
+
 /** Events that a piece waits for beside the piece before, at most. */
 enum { PIECE_WAITS_MOST = 4 };
+
+/** What calls on host memory may take of the device. */
+typedef struct stream_room {
+    size_t all, each; /* bytes in all, and of each buffer */
+    bool told;        /* it is the session's device_memory */
+} stream_room;
+
+/** Room beside workspaces and other users: at most three quarters of the device. */
+stream_room stream_room_of(const tsr_session *s);
 
 /** One call in progress.  It starts with what the caller of the operation gave. */
 typedef struct pieces {

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "session/events.h"
 
 typedef struct slot {
     cl_mem buffer;
@@ -18,13 +19,6 @@ struct pipeline {
     slot slots[PIPELINE_SLOTS];
     size_t slot_count, slot_bytes, next_slot;
 };
-
-static void forget(cl_event *e)
-{
-    if (*e)
-        clReleaseEvent(*e);
-    *e = NULL;
-}
 
 tsr_status pipeline_open(tsr_session *s, size_t slots, size_t slot_bytes, pipeline **out,
                          tsr_error *err)
@@ -57,7 +51,7 @@ tsr_status pipeline_send(pipeline *p, const host_rows *from, size_t offset, cl_m
         copies_in(p->copies, from, to->buffer, offset, to->sent ? to->sent : to->free, &e, err);
 
     if (e) {
-        forget(&to->sent);
+        event_forget(&to->sent);
         to->sent = e;
     }
     *out = to->buffer;
@@ -77,7 +71,7 @@ tsr_status pipeline_fetch(pipeline *p, cl_mem from, size_t offset, const host_ro
     assert(i < p->slot_count);
     st = copies_out(p->copies, from, offset, p->slots[i].free, to, &done, err);
     if (done) {
-        forget(&p->slots[i].free);
+        event_forget(&p->slots[i].free);
         p->slots[i].free = done;
     }
     return st;
@@ -96,8 +90,8 @@ void pipeline_worked(pipeline *p, cl_event done)
 {
     slot *to = &p->slots[p->next_slot];
 
-    forget(&to->sent);
-    forget(&to->free);
+    event_forget(&to->sent);
+    event_forget(&to->free);
     to->free = done;
     p->next_slot = (p->next_slot + 1) % p->slot_count;
 }
@@ -110,8 +104,8 @@ void pipeline_close(pipeline *p)
         copies_settle(p->copies);
     clFinish(p->session->queue);
     for (size_t i = 0; i < PIPELINE_SLOTS; i++) {
-        forget(&p->slots[i].sent);
-        forget(&p->slots[i].free);
+        event_forget(&p->slots[i].sent);
+        event_forget(&p->slots[i].free);
         if (p->slots[i].buffer)
             copies_keep(p->copies, p->slots[i].buffer, p->slot_bytes);
     }

@@ -7,22 +7,7 @@
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
-/* From so many bytes on a sort is streamed; and of a chunk of rows: long beside what a launch
- * costs, short beside the whole, of which nothing hides the first chunk and the last. */
-enum {
-    STREAMED_LEAST = 64 << 20,
-    CHUNK_LEAST = 4 << 20,
-    CHUNK_MOST = 64 << 20,
-    CHUNKS_WANTED = 16
-};
-
 /* ---- choosing ------------------------------------------------------------------------------ */
-
-/* What calls on host memory may take of the device. */
-typedef struct room {
-    size_t all, each; /* in all, and each buffer */
-    bool told;        /* it is the session's device_memory */
-} room;
 
 /* Bytes of a key with its index and its value. */
 static size_t entry_bytes(const tsr_sort_problem *q)
@@ -37,18 +22,18 @@ static size_t widest(const tsr_sort_problem *q)
                     q->value_bytes);
 }
 
-static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const room *limit)
+static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_room *limit)
 {
     const size_t keys = rows * q->n; /* the whole is checked, and this is no more */
 
     return keys <= limit->each / widest(q) && keys <= limit->all / slots / entry_bytes(q);
 }
 
-static tsr_status choose_rows(const tsr_sort_problem *q, const room *limit, sort_chunks *out,
+static tsr_status choose_rows(const tsr_sort_problem *q, const stream_room *limit, sort_chunks *out,
                               tsr_error *err)
 {
     const size_t row = q->n * entry_bytes(q), rows = sort_rows(q);
-    size_t bytes = size_min(size_max(rows * row / CHUNKS_WANTED, CHUNK_LEAST), CHUNK_MOST);
+    size_t bytes = size_min(size_max(rows * row / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
 
     if (!fits(q, 1, PIPELINE_SLOTS, limit)) {
         if (!q->argsort && !q->value_bytes) {
@@ -67,8 +52,8 @@ static tsr_status choose_rows(const tsr_sort_problem *q, const room *limit, sort
 }
 
 /* Chunks of keys, of which the device holds SORT_PAIRS pairs. */
-static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, sort_chunks *out,
-                                  tsr_error *err)
+static tsr_status choose_exchange(const tsr_sort_problem *q, const stream_room *limit,
+                                  sort_chunks *out, tsr_error *err)
 {
     const size_t key = tsr_type_size(q->type);
     /* A pair is what the fast variants number. */
@@ -85,7 +70,7 @@ static tsr_status choose_exchange(const tsr_sort_problem *q, const room *limit, 
 }
 
 /* Segments of given lengths are sorted at once. */
-static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const room *limit,
+static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const stream_room *limit,
                                   tsr_error *err)
 {
     const size_t offsets = (q->offset_segments + q->segments + 1) * sizeof(uint64_t);
@@ -103,10 +88,7 @@ tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const sele
                               sort_chunks *out, tsr_error *err)
 {
     const tsr_sort_problem *q = &p->sort;
-    const device_facts *d = session_facts(s);
-    /* Workspaces and others use the device too. */
-    const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
-    const room limit = {told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
+    const stream_room limit = stream_room_of(s);
     const size_t rows = sort_rows(q), entries = rows * q->n;
     const bool holds = fits(q, rows, 1, &limit);
     const bool large = entries >= STREAMED_LEAST / entry_bytes(q);
