@@ -5,23 +5,24 @@
  *     of A in explicit vectors, four rows at a time so that a sum is loaded and
  *     stored once for four products.
  * Work split: work-item g takes part g % parts, `chunk` rows of A, of the WIDTH
- *     columns of A from column g / parts * WIDTH; a second pass,
- *     matvec_add_parts, adds the parts up.
+ *     columns of A from column g / parts * WIDTH; the last work-item of them or a
+ *     second pass adds the parts up (matvec_parts.clh).
  * Parameters: WIDTH, a multiple of 8; LOCAL = 1; REAL, REAL_BITS (real.clh);
- *     TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh).  PER_UNIT only decides
- *     `parts` and `chunk` on the host.
+ *     TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).
+ *     PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / WIDTH) work-groups of 1.  Then,
- *     where there are several parts, matvec_add_parts (matvec_parts.clh).
+ *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
- * Local memory: none (WIDTH elements of private memory); 1 element in the second
- *     pass.
+ * Local memory: 1 element; WIDTH elements of private memory.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
  */
-#include "matvec_parts.clh"
-
 #ifndef WIDTH
 #error "WIDTH: columns of A that a work-item sums at once, a multiple of 8"
 #endif
+
+#define TILE_ROWS WIDTH
+#include "matvec_parts.clh"
+
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
@@ -46,8 +47,10 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
                       __global result *restrict y, uint rows, ulong columns, ulong lda,
                       ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
                       ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                      __global REAL *restrict partial, REAL alpha, REAL beta)
+                      __global REAL *restrict partial, __global tally *restrict tallies,
+                      REAL alpha, REAL beta)
 {
+    __local REAL sums[LOCAL];
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * WIDTH;
     const uint count = min((uint)WIDTH, rows - first);
@@ -87,4 +90,5 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
             sum[r] += load_factor(line + r) * load_factor(x + v_index(incx, c));
     for (uint r = 0; r < count; r++)
         keep_sum(sum[r], rows, first + r, part, parts, partial, y, incy, alpha, beta);
+    add_parts_if_last(partial, tallies, first, rows, parts, y, incy, alpha, beta, sums);
 }

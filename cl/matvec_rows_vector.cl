@@ -5,24 +5,26 @@
  *     vector units are used, the chains of additions overlap, and each piece of
  *     x is loaded once for all the rows.
  * Work split: work-item g sums part g % parts of ROWS rows from row
- *     g / parts * ROWS.  Few rows are cut into several parts, which a second
- *     pass, matvec_add_parts, adds up.
+ *     g / parts * ROWS.  Few rows are cut into several parts, which the last
+ *     work-item of them or a second pass adds up (matvec_parts.clh).
  * Parameters: ROWS; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
  *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
- *     (matvec.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of 1:
  *     work-items of a CPU gain nothing from each other.  Then, where there are
- *     several parts, matvec_add_parts (matvec_parts.clh).
+ *     several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
- * Local memory: none; 1 element in the second pass.
+ * Local memory: 1 element.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
-#include "matvec_parts.clh"
-#include "matvec_vectors.clh"
-
 #ifndef ROWS
 #error "ROWS: rows of A that a work-item takes"
 #endif
+
+#define TILE_ROWS ROWS
+#include "matvec_parts.clh"
+#include "matvec_vectors.clh"
+
 #if LOCAL != 1
 #error "LOCAL: has to be 1"
 #endif
@@ -32,8 +34,10 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
                    __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
                    ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
                    ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                   __global REAL *restrict partial, REAL alpha, REAL beta)
+                   __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                   REAL beta)
 {
+    __local REAL sums[LOCAL];
     const uint part = (uint)get_group_id(0) % parts;
     const uint first = (uint)get_group_id(0) / parts * ROWS;
     const ulong begin = (ulong)part * chunk;
@@ -68,4 +72,5 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         if (first + r < rows)
             keep_sum(total, rows, first + r, part, parts, partial, y, incy, alpha, beta);
     }
+    add_parts_if_last(partial, tallies, first, rows, parts, y, incy, alpha, beta, sums);
 }

@@ -1,8 +1,8 @@
 /* Matrix-vector product: each row of op(A) split over several work-groups.
  *
  * Idea: few long rows leave most of a device idle when a row goes to one
- *     work-group.  A first pass cuts the columns into parts and sums each part;
- *     a second pass, matvec_add_parts, adds the parts up.
+ *     work-group.  The columns are cut into parts, a work-group each, and the last
+ *     one of a row adds the parts up, or a second pass where groups cannot be tallied.
  * Work split: work-group g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
  *     neighbouring work-items belong to neighbouring rows, so that a transposed
@@ -10,20 +10,20 @@
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer, a power of 2; ROWS, a power of 2 up to LOCAL, 1
  *     where A is not transposed; REAL, REAL_BITS (real.clh); TRANS, STRIDED,
- *     FACTOR, RESULT (matvec.clh).  PER_UNIT, the work-groups per compute unit
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT, the work-groups per compute unit
  *     to aim at, only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of LOCAL.
- *     Then, where there are several parts, matvec_add_parts
- *     (matvec_parts.clh).
+ *     Then, where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: LOCAL elements.
  * Limits: rows and chunk below 2^31; columns in 64 bits.
  */
-#include "matvec_parts.clh"
-
 #ifndef ROWS
 #error "ROWS: rows of op(A) that a work-group takes, a power of two up to LOCAL"
 #endif
+
+#define TILE_ROWS ROWS
+#include "matvec_parts.clh"
 
 #define LANES (LOCAL / ROWS)
 
@@ -32,7 +32,8 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
                  __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
                  ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
                  ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                 __global REAL *restrict partial, REAL alpha, REAL beta)
+                 __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                 REAL beta)
 {
     __local REAL sums[LOCAL];
     const uint item = get_local_id(0);
@@ -54,4 +55,5 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
     sum = team_sum(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
+    add_parts_if_last(partial, tallies, row - item % ROWS, rows, parts, y, incy, alpha, beta, sums);
 }

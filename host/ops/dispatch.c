@@ -21,7 +21,8 @@ const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v
     const job j = {.problem = p, .device = session_facts(s), .params = chosen};
     tsr_error err = {0};
 
-    if (v->source && j.device->kind != DEVICE_HOST && session_probe(s, v->needs, &err) != TSR_OK) {
+    if (v->source && j.device->kind != DEVICE_HOST &&
+        session_probe(s, v->needs | v->uses, &err) != TSR_OK) {
         text_format(reason, "%s", err.message);
         return text_get(reason);
     }
@@ -245,6 +246,7 @@ typedef struct binding {
     const cl_mem *operands;
     const call_ends *ends;
     cl_mem workspace; /* NULL where none is needed */
+    cl_mem tallies;   /* likewise */
     program *program;
     const job *job;
     step_function step_at;
@@ -268,6 +270,8 @@ static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const bind
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->operands[a->index]);
     case ARG_WORKSPACE:
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->workspace);
+    case ARG_TALLIES:
+        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->tallies);
     case ARG_COUNTER:
         return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->ends->strict_tiles);
     case ARG_SCALAR:
@@ -534,6 +538,31 @@ static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes,
     return TSR_OK;
 }
 
+/* Counters of groups that are done, where the variant has a use for them; the caller releases them.
+ * Kept as the workspace is. */
+static tsr_status take_tallies(tsr_session *s, const variant *v, cl_mem *out, tsr_error *err)
+{
+    static const uint32_t zeros[TALLIES_MAX];
+    cl_int rc;
+
+    if (!(v->uses & 1u << FEATURE_DEVICE_SCOPE) ||
+        session_facts(s)->feature[FEATURE_DEVICE_SCOPE] != FEATURE_YES)
+        return TSR_OK;
+    if (!s->tallies || s->out_of_order) {
+        *out = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros),
+                              (void *)zeros, &rc);
+        if (!*out)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of counters)", v->name,
+                            sizeof(zeros));
+        if (s->out_of_order)
+            return TSR_OK;
+        s->tallies = *out;
+    }
+    clRetainMemObject(s->tallies);
+    *out = s->tallies;
+    return TSR_OK;
+}
+
 /* Move the events to whoever wants them, and tell what the call took. */
 static void hand_over(const binding *b, chain *events, size_t commands, size_t workspace_bytes)
 {
@@ -606,6 +635,8 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (st == TSR_OK)
         st = take_workspace(s, v->name, bytes, &b.workspace, err);
     if (st == TSR_OK)
+        st = take_tallies(s, v, &b.tallies, err);
+    if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)
         clFlush(s->queue);
@@ -617,6 +648,8 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     if (b.workspace)
         clReleaseMemObject(b.workspace);
+    if (b.tallies)
+        clReleaseMemObject(b.tallies);
     if (st == TSR_OK)
         hand_over(&b, &events, commands, bytes);
     chain_release(&events);

@@ -1,6 +1,7 @@
 #include "ops/matvec_parts.h"
 
 #include "ops/matvec_steps.h"
+#include "ops/registry.h"
 
 enum {
     /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
@@ -71,16 +72,37 @@ static size_t cut_workspace(const job *j, const cut *c)
     return bytes;
 }
 
-/* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up. */
+/* Whether the last group of a tile adds the parts up, so that no second launch does. */
+static bool last_adds(const job *j, const cut *c)
+{
+    size_t tiles;
+
+    return c->parts > 1 && j->device->feature[FEATURE_DEVICE_SCOPE] == FEATURE_YES &&
+           size_mul(c->tiles, matvec_batch(&j->problem->matvec), &tiles) && tiles <= TALLIES_MAX;
+}
+
+static void cut_defines(const job *j, const cut *c, text *out)
+{
+    const bool last = last_adds(j, c);
+
+    matvec_defines(j, c->local, out);
+    text_format(out, " -DLAST_ADDS=%d", last);
+    if (last) {
+        text_append(out, " -cl-std=");
+        variant_standard(j->device, out);
+    }
+}
+
+/* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up, unless it did. */
 static bool cut_step(const job *j, const cut *c, size_t i, step *out)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = matvec_view_of(p);
 
-    if (v.rows == 0 || i > 1 || (i == 1 && c->parts == 1))
+    if (v.rows == 0 || i > 1 || (i == 1 && (c->parts == 1 || last_adds(j, c))))
         return false;
     if (i == 1) {
-        matvec_step_groups(j, 1, size_min(v.rows, MATVEC_GROUPS_MAX), c->local, out);
+        matvec_step_groups(j, 1, c->tiles, c->local, out);
         step_workspace(out);
         step_operand(out, MATVEC_Y);
         step_u32(out, (uint32_t)v.rows);
@@ -102,6 +124,7 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     step_u32(out, (uint32_t)c->parts);
     step_u32(out, (uint32_t)c->chunk);
     step_workspace(out);
+    step_tallies(out);
     matvec_step_scales(out, p);
     return true;
 }
@@ -122,8 +145,10 @@ static cut split_row_cut(const job *j)
 
 void matvec_split_row_defines(const job *j, text *out)
 {
-    matvec_defines(j, matvec_group(j), out);
-    text_format(out, " -DROWS=%zu", split_row_cut(j).rows);
+    const cut c = split_row_cut(j);
+
+    cut_defines(j, &c, out);
+    text_format(out, " -DROWS=%zu", c.rows);
 }
 
 const char *matvec_split_row_unsuited(const job *j, text *reason)
@@ -150,21 +175,18 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 
 /* ---- rows-vector and columns-vector: groups of one work-item ------------------------------ */
 
-void matvec_rows_vector_defines(const job *j, text *out)
-{
-    matvec_defines(j, 1, out);
-    text_format(out, " -DALIGNED=0 -DVEC=%zu",
-                param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
-}
-
-void matvec_columns_vector_defines(const job *j, text *out)
-{
-    matvec_defines(j, 1, out);
-}
-
 static cut rows_vector_cut(const job *j)
 {
     return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
+}
+
+void matvec_rows_vector_defines(const job *j, text *out)
+{
+    const cut c = rows_vector_cut(j);
+
+    cut_defines(j, &c, out);
+    text_format(out, " -DALIGNED=0 -DVEC=%zu",
+                param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
 }
 
 const char *matvec_rows_vector_unsuited(const job *j, text *reason)
@@ -197,6 +219,13 @@ static cut columns_vector_cut(const job *j)
     const size_t rows = matvec_view_of(&j->problem->matvec).rows;
 
     return cut_into(j, 1, width, size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1)));
+}
+
+void matvec_columns_vector_defines(const job *j, text *out)
+{
+    const cut c = columns_vector_cut(j);
+
+    cut_defines(j, &c, out);
 }
 
 const char *matvec_columns_vector_unsuited(const job *j, text *reason)

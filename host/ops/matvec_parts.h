@@ -1,4 +1,4 @@
-/** The variants of matvec that cut the columns of op(A) into parts, which a second pass adds up:
+/** The variants of matvec that cut the columns of op(A) into parts, which are then added up:
  *  cl/matvec_parts.clh. */
 #ifndef OPS_MATVEC_PARTS_H
 #define OPS_MATVEC_PARTS_H

@@ -152,6 +152,11 @@ const char *variant_unsuited(const variant *v, const job *j, text *reason)
     return v->unsuited ? v->unsuited(j, reason) : NULL;
 }
 
+void variant_standard(const device_facts *d, text *out)
+{
+    text_format(out, "CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
+}
+
 /* Append v->build with %CLC% replaced by the -cl-std value of the device's highest OpenCL C. */
 static void append_build_flags(const char *build, const device_facts *d, text *out)
 {
@@ -162,7 +167,7 @@ static void append_build_flags(const char *build, const device_facts *d, text *o
         return;
     }
     text_append_bytes(out, build, (size_t)(mark - build));
-    text_format(out, "CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
+    variant_standard(d, out);
     text_append(out, mark + strlen("%CLC%"));
 }
 

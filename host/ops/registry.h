@@ -35,4 +35,7 @@ const char *variant_unsuited(const variant *v, const job *j, text *reason);
 /** Every -D of a build, and its flags: the options string of the program. */
 void variant_options(const variant *v, const job *j, text *out);
 
+/** Append the value of -cl-std= for the device's highest OpenCL C: "CL3.0". */
+void variant_standard(const device_facts *d, text *out);
+
 #endif

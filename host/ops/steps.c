@@ -45,6 +45,11 @@ void step_workspace(step *s)
     next_arg(s, ARG_WORKSPACE);
 }
 
+void step_tallies(step *s)
+{
+    next_arg(s, ARG_TALLIES);
+}
+
 void step_counter(step *s)
 {
     next_arg(s, ARG_COUNTER);

@@ -25,6 +25,7 @@ enum {
     ENTRIES_MAX = 8,
     OPERANDS_MAX = 4,
     STEP_ARGS_MAX = 24,
+    TALLIES_MAX = 16384,
     PREFERENCES_MAX = 32
 };
 
@@ -80,6 +81,8 @@ typedef struct job {
 typedef enum arg_kind {
     ARG_OPERAND,   /* operand `index` as cl_mem */
     ARG_WORKSPACE, /* the workspace as cl_mem */
+    ARG_TALLIES,   /* TALLIES_MAX counters as cl_mem, all 0, which the kernel leaves at 0: NULL
+                      where the device has no FEATURE_DEVICE_SCOPE */
     ARG_COUNTER,   /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
     ARG_SCALAR,    /* `bytes` bytes of `scalar` */
     ARG_LOCAL      /* `bytes` bytes of local memory */
@@ -126,6 +129,7 @@ void step_launch_2d(step *s, unsigned entry, size_t global_x, size_t global_y, s
                     size_t local_y);
 void step_operand(step *s, unsigned index);
 void step_workspace(step *s);
+void step_tallies(step *s);
 void step_counter(step *s);
 void step_u32(step *s, uint32_t value);
 void step_u64(step *s, uint64_t value);
@@ -140,9 +144,10 @@ struct variant {
     /* On a device: */
     const char *source;               /* file under cl/; NULL for a variant of the host */
     const char *entries[ENTRIES_MAX]; /* its kernels, NULL-terminated */
-    const char *build;       /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
-                                highest -cl-std= of the device */
-    unsigned needs;          /* 1u << feature for each probed feature it is unsuited without */
+    const char *build; /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
+                          highest -cl-std= of the device */
+    unsigned needs;    /* 1u << feature for each probed feature it is unsuited without */
+    unsigned uses;     /* likewise for those that it asks for in job.device, and does without */
     const tunable *tunables; /* tunable_count of them; NULL and 0 for none */
     size_t tunable_count;
 

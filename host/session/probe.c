@@ -320,6 +320,29 @@ static answer probe_tensor_copy(tsr_session *s, char *why, size_t size)
     return ran == ANSWER_YES ? compare(got, WARP_GROUP, tensor_copy_expected, why, size) : ran;
 }
 
+/* 5 and three times all items, and the item. */
+static cl_uint device_scope_expected(unsigned item)
+{
+    return 5 + 3 * (PROBE_ITEMS * (PROBE_ITEMS - 1) / 2) + item;
+}
+
+static answer probe_device_scope(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+    char options[32];
+    answer ran;
+
+    /* Earlier compilers have none, and PoCL's writes to standard error when it refuses. */
+    if (s->device.facts.clc_version < 200) {
+        snprintf(why, size, "its OpenCL C is %u.%u, and 2.0 is the first to have them",
+                 s->device.facts.clc_version / 100, s->device.facts.clc_version / 10 % 10);
+        return ANSWER_NO;
+    }
+    standard(&s->device.facts, options, sizeof(options));
+    ran = run(s, "probe_device_scope.cl", options, got, why, size);
+    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, device_scope_expected, why, size) : ran;
+}
+
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
 static size_t *detail(device_facts *d, feature f)
 {
@@ -352,13 +375,15 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
     static const struct {
         answer (*decide)(tsr_session *s, char *why, size_t size);
         const char *source;
-    } probes[FEATURE_COUNT] = {[FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
-                               [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
-                               [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
-                               [FEATURE_ASYNC_COPY] = {probe_async_copy, "probe_async_copy.cl"},
-                               [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
-                               [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
-                               [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"}};
+    } probes[FEATURE_COUNT] = {
+        [FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
+        [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
+        [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
+        [FEATURE_ASYNC_COPY] = {probe_async_copy, "probe_async_copy.cl"},
+        [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
+        [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
+        [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"},
+        [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe_device_scope.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

@@ -134,6 +134,8 @@ void tsr_session_close(tsr_session *s)
     pinned_release(s);
     if (s->workspace)
         clReleaseMemObject(s->workspace);
+    if (s->tallies)
+        clReleaseMemObject(s->tallies);
     if (s->side)
         clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)

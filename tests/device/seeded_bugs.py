@@ -71,11 +71,16 @@ BUGS = {
         ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
          "part + z * n + j", ["SPAN=8"]),
     "sweep-split-row-part-stride":
-        ("matvec", "split-row", "matvec_parts.clh", "(of_product(0, rows) + row) * parts", 0,
-         "of_product(0, rows) * parts + row", []),
+        ("matvec", "split-row", "matvec_parts.clh", "* parts + part) * rows", 0,
+         "* parts + part) * (rows - 1)", []),
     "sweep-parts-of-a-batch":
-        ("matvec", "split-row", "matvec_parts.clh", "partial += of_product(0, rows) * parts;", 0,
-         "", []),
+        ("matvec", "split-row", "matvec_parts.clh", "partial += (ulong)get_group_id(1) * parts * rows;",
+         0, "", []),
+    "sweep-last-group-of-a-tile":
+        ("matvec", "split-row", "last_group.clh", "== groups - 1", 0, "== groups", []),
+    "sweep-last-group-once":
+        ("matmul", "pipelined", "last_group.clh", "atomic_store_explicit(done, 0u,", 0,
+         "atomic_store_explicit(done, 1u,", ["TILE_M=32", "TILE_N=32", "SPLIT=4"]),
     "sweep-matvec-increments":
         ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
     "sweep-rows-vector-increment":

@@ -34,7 +34,7 @@ static device_facts device(device_kind kind, size_t units, size_t work_group, si
     return d;
 }
 
-enum { DEVICES = 8 };
+enum { DEVICES = 9 };
 
 static void make_devices(device_facts d[DEVICES])
 {
@@ -54,6 +54,8 @@ static void make_devices(device_facts d[DEVICES])
     d[6].fp64 = false;
     d[7] = device(DEVICE_GPU, 16, 1024, 1024);
     d[7].max_work_item[0] = 100;
+    d[8] = d[2];
+    d[8].feature[FEATURE_DEVICE_SCOPE] = FEATURE_YES;
 }
 
 static device_facts host(void)
@@ -282,6 +284,18 @@ static void check_sums(const job *j, const step *s, size_t parts, const char *op
     assert_int_equal(scalar(s, 6), batch_of(j->problem) > 1 ? m->stride_y : 0);
 }
 
+/* The last group of each tile adds its parts up: there are tallies for all, and no pass. */
+static void check_last(const variant *v, const job *j, size_t tiles)
+{
+    step s;
+
+    assert_int_equal(j->device->feature[FEATURE_DEVICE_SCOPE], FEATURE_YES);
+    assert_true(tiles * batch_of(j->problem) <= TALLIES_MAX);
+    assert_true(v->step(j, 0, &s));
+    assert_int_equal(s.arg[ARG_CHUNK + 2].kind, ARG_TALLIES);
+    assert_false(v->step(j, 1, &s));
+}
+
 /* Each row of op(A) falls to exactly one place, and each of its columns to one part. */
 static void check_cover(const variant *v, const job *j, const char *options)
 {
@@ -307,8 +321,12 @@ static void check_cover(const variant *v, const job *j, const char *options)
     } else {
         assert_true(groups <= rows);
     }
-    assert_true(v->step(j, 1, &s) == (parts > 1));
-    if (parts > 1) {
+    if (parts > 1 && strstr(options, "-DLAST_ADDS=1"))
+        check_last(v, j, groups);
+    else if (parts == 1)
+        assert_false(v->step(j, 1, &s));
+    else {
+        assert_true(v->step(j, 1, &s));
         check_sums(j, &s, parts, options);
         assert_false(v->step(j, 2, &s));
     }
