@@ -80,6 +80,13 @@ static const tunable split_row_tunables[] = {
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16, 32}, 8},
 };
 
+static const tunable split_vector_tunables[] = {
+    {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
+    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8},
+};
+
 static const tunable rows_vector_tunables[] = {
     {"ROWS", "rows of a work-item: more share a load of x, fewer suit few rows", {1, 2, 4, 8}, 4},
     {"BITS", "width of a vector of sums", {128, 256, 512}, 256},
@@ -218,6 +225,18 @@ static const variant variants[] = {
      .unsuited = matvec_split_row_unsuited,
      .workspace = matvec_split_row_workspace,
      .step = matvec_split_row_step},
+    {.name = "split-vector",
+     .idea =
+         "vector loads, several under way in each work-item, and teams as wide as rows are long",
+     .source = "matvec_split_vector.cl",
+     .entries = {"matvec_split_vector", "matvec_add_parts"},
+     .build = "",
+     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     TUNABLES(split_vector_tunables),
+     .defines = matvec_split_vector_defines,
+     .unsuited = matvec_split_vector_unsuited,
+     .workspace = matvec_split_vector_workspace,
+     .step = matvec_split_vector_step},
     {.name = "rows-vector",
      .idea = "CPUs: explicit vectors along a few rows at once, which share the loads of x",
      .source = "matvec_rows_vector.cl",
@@ -446,9 +465,9 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
 
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
-    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",
-                                        "split-row",   "team-tree",      "group-row",
-                                        "short-rows",  "local-x",        "team-vector"};
+    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",   "split-row",
+                                        "team-tree",   "group-row",      "short-rows", "local-x",
+                                        "team-vector", "split-vector"};
     size_t count = 0;
 
     /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
@@ -460,9 +479,9 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 /* `rows` are those of all products. */
 static size_t prefer_on_gpu(const matvec_view *v, size_t rows, size_t units, const char *out[])
 {
-    static const char *const order[] = {"team-shfl", "team-subgroup", "team-tree",
-                                        "group-row", "split-row",     "short-rows",
-                                        "row-item",  "local-x",       "team-vector"};
+    static const char *const order[] = {"team-shfl",   "team-subgroup", "team-tree", "group-row",
+                                        "split-row",   "short-rows",    "row-item",  "local-x",
+                                        "team-vector", "split-vector"};
     const size_t warps_to_fill = units * 16, items_to_fill = units * 1024;
     size_t count = 0;
 

@@ -8,6 +8,9 @@ enum {
        float32, a cache line of a GPU. */
     SPLIT_ROWS_MAX = 32,
     PARTS_MAX = 65535,
+    /* Lanes of the narrowest team of split-vector that the shape leads to: a cache line of a GPU
+       takes eight vectors of 128 bits. */
+    TEAM_LEAST = 8,
     /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
     CPU_PART_LEAST = 8192
 };
@@ -169,6 +172,83 @@ size_t matvec_split_row_workspace(const job *j)
 bool matvec_split_row_step(const job *j, size_t i, step *out)
 {
     const cut c = split_row_cut(j);
+
+    return cut_step(j, &c, i, out);
+}
+
+/* ---- split-vector ------------------------------------------------------------------------- */
+
+/* Vectors that a lane has on their way at once: UNROLL of cl/matvec_split_vector.cl. */
+enum { VECTORS_AT_ONCE = 4 };
+
+static size_t vector_elements(const job *j)
+{
+    return param(j->params, "BITS") / (8 * tsr_type_size(j->problem->matvec.type));
+}
+
+/* A team in which each lane has that many vectors of a row, up to the whole group. */
+static size_t team_of(const job *j)
+{
+    const size_t local = matvec_group(j), told = param(j->params, "TEAM");
+    const size_t vectors =
+        size_div_up(matvec_view_of(&j->problem->matvec).columns, vector_elements(j));
+    size_t team = size_min(TEAM_LEAST, local);
+
+    if (told)
+        return told;
+    while (team * 2 <= local && team * VECTORS_AT_ONCE < vectors)
+        team *= 2;
+    return team;
+}
+
+static cut split_vector_cut(const job *j)
+{
+    const size_t local = matvec_group(j), team = size_min(team_of(j), local);
+    const size_t vec = vector_elements(j);
+    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
+    cut c = cut_into(j, local, local / team, VECTORS_AT_ONCE * team * vec);
+
+    if (c.parts > 1) { /* each begins with a vector */
+        c.chunk = size_round_up(c.chunk, vec);
+        c.parts = size_div_up(columns, c.chunk);
+    }
+    return c;
+}
+
+void matvec_split_vector_defines(const job *j, text *out)
+{
+    const cut c = split_vector_cut(j);
+
+    cut_defines(j, &c, out);
+    matvec_defines_vectors(j, vector_elements(j), out);
+    if (!param(j->params, "TEAM"))
+        text_format(out, " -DTEAM=%zu", team_of(j));
+}
+
+const char *matvec_split_vector_unsuited(const job *j, text *reason)
+{
+    const cut c = split_vector_cut(j);
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (!why && j->problem->matvec.trans)
+        why = "the rows of a transposed A are not contiguous: see split-row";
+    if (!why && team_of(j) > c.local) {
+        text_format(reason, "a team of %zu exceeds the work-group of %zu", team_of(j), c.local);
+        why = text_get(reason);
+    }
+    return why ? why : cut_unsuited(j, &c, reason);
+}
+
+size_t matvec_split_vector_workspace(const job *j)
+{
+    const cut c = split_vector_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_split_vector_step(const job *j, size_t i, step *out)
+{
+    const cut c = split_vector_cut(j);
 
     return cut_step(j, &c, i, out);
 }

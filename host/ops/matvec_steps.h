@@ -33,6 +33,18 @@ static inline void matvec_defines(const job *j, size_t local, text *out)
                 matvec_incx(p) != 1 || matvec_incy(p) != 1, local);
 }
 
+/* Loads of so many elements, aligned where they are sure to be: host memory that a CPU's buffer may
+ * lie in need not be. */
+static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const stored a = matvec_a(p), x = matvec_x(p);
+
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", elements,
+                j->device->kind != DEVICE_CPU && stored_starts_at(&a, elements) &&
+                    stored_starts_at(&x, elements));
+}
+
 /* A launch of `groups` groups for each product. */
 static inline void matvec_step_groups(const job *j, unsigned entry, size_t groups, size_t local,
                                       step *out)

@@ -9,18 +9,12 @@ void matvec_teams_defines(const job *j, text *out)
     matvec_defines(j, matvec_group(j), out);
 }
 
-/* Loads of BITS bits, aligned where they are sure to be: host memory that a CPU's buffer may lie in
- * need not be. */
 void matvec_team_vector_defines(const job *j, text *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const size_t vec = param(j->params, "BITS") / (8 * tsr_type_size(p->type));
-    const stored a = matvec_a(p), x = matvec_x(p);
+    const size_t bytes = tsr_type_size(j->problem->matvec.type);
 
     matvec_teams_defines(j, out);
-    text_format(out, " -DVEC=%zu -DALIGNED=%d", vec,
-                j->device->kind != DEVICE_CPU && stored_starts_at(&a, vec) &&
-                    stored_starts_at(&x, vec));
+    matvec_defines_vectors(j, param(j->params, "BITS") / (8 * bytes), out);
 }
 
 static matvec_view view_of(const job *j)

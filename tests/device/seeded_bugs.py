@@ -88,6 +88,8 @@ BUGS = {
     "sweep-team-vector-tail":
         ("matvec", "team-vector", "matvec_team_vector.cl", "c = vectors + lane", 0,
          "c = vectors + lane + 1", []),
+    "sweep-split-vector-beyond-the-part":
+        ("matvec", "split-vector", "matvec_split_vector.cl", "c + u * STEP < end", 0, "true", []),
     "sweep-matvec-batch-stride":
         ("matvec", "team-tree", "matvec.clh", "get_group_id(1) * stride", 0,
          "get_group_id(1) * (stride - 1)", []),

@@ -186,7 +186,8 @@ static size_t rows_of_group(const variant *v, const char *options)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
+    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0 ||
+        strcmp(v->name, "split-vector") == 0)
         return local / defined(options, "TEAM");
     if (strcmp(v->name, "local-x") == 0)
         return local / defined(options, "TEAM") * defined(options, "ROWS");
@@ -532,6 +533,36 @@ static void vectors_are_aligned_where_rows_are(void **state)
         assert_int_equal(defined(text_get(&options), "VEC"), 4);
         /* A CPU's buffers may be the caller's arrays. */
         assert_int_equal(defined(text_get(&options), "ALIGNED"), cases[c].aligned && i % 2);
+        text_free(&options);
+    }
+}
+
+/* A lane has four vectors of a row, and few long rows have a part for each of many groups, which
+ * begins with a vector. */
+static void teams_are_as_wide_as_rows_are_long(void **state)
+{
+    static const struct {
+        size_t rows, columns, team, most_parts;
+    } cases[] = {{100000, 100, 8, 1}, {1000, 1000, 64, 1},      {4096, 4096, 256, 1},
+                 {10, 10001, 256, 3}, {10, 1000000, 256, 1056}, {100, 1, 8, 1}};
+    const variant *v = named("split-vector");
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, false);
+        const params chosen = params_default(v);
+        const job j = {&p, &d[8], &chosen};
+        text options = {0};
+        step s;
+
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "TEAM"), cases[i].team);
+        assert_true(v->step(&j, 0, &s));
+        assert_in_range(scalar(&s, ARG_PARTS), cases[i].most_parts > 1 ? 2 : 1,
+                        cases[i].most_parts);
+        assert_true(scalar(&s, ARG_PARTS) == 1 || scalar(&s, ARG_CHUNK) % 4 == 0);
         text_free(&options);
     }
 }
@@ -978,6 +1009,7 @@ int main(void)
         cmocka_unit_test(reasons_name_the_limit),
         cmocka_unit_test(a_team_must_fit_its_group),
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
+        cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(bad_problems_are_refused),
