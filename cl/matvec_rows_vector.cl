@@ -20,6 +20,9 @@
 #include "matvec_parts.clh"
 #include "matvec_vectors.clh"
 
+#if TRANS
+#error "TRANS: a vector of a transposed A has elements of many rows"
+#endif
 #ifndef ROWS
 #error "ROWS: rows of A that a work-item takes"
 #endif
