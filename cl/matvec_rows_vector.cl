@@ -9,7 +9,8 @@
  *     work-item of them or a second pass adds up (matvec_parts.clh).
  * Parameters: ROWS; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
  *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
- *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
+ *     `chunk` on the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of 1:
  *     work-items of a CPU gain nothing from each other.  Then, where there are
  *     several parts and LAST_ADDS is 0, matvec_add_parts.

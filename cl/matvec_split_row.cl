@@ -10,8 +10,9 @@
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer, a power of 2; ROWS, a power of 2 up to LOCAL, 1
  *     where A is not transposed; REAL, REAL_BITS (real.clh); TRANS, STRIDED,
- *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT, the work-groups per compute unit
- *     to aim at, only decides `parts` and `chunk` on the host.
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT, the
+ *     work-groups per compute unit to aim at, only decides `parts` and `chunk` on
+ *     the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of LOCAL.
  *     Then, where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.

@@ -8,7 +8,7 @@
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the vectors l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
- * Parameters: TEAM, a power of 2; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
+ * Parameters: TEAM, a power of 2; VEC, 128 bits, and ALIGNED (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS
  *     (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
  *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
@@ -26,6 +26,10 @@
 #define TILE_ROWS (LOCAL / TEAM)
 #include "matvec_parts.clh"
 #include "matvec_vectors.clh"
+
+#if TRANS
+#error "TRANS: a vector of a transposed A has elements of many rows"
+#endif
 
 #define UNROLL 4
 #define STEP   (TEAM * VEC) /* columns from one vector of a lane to its next */

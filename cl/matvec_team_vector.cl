@@ -16,6 +16,9 @@
  */
 #include "matvec_vectors.clh"
 
+#if TRANS
+#error "TRANS: a vector of a transposed A has elements of many rows"
+#endif
 #ifndef TEAM
 #error "TEAM: work-items that share a row, a power of two"
 #endif

@@ -82,9 +82,32 @@ static const tunable split_row_tunables[] = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8},
+};
+
+#define LOADS_MEANING                                                                              \
+    "128-bit loads of a work-item that are on their way at once: more suit fewer work-items"
+
+static const tunable column_slices_tunables[] = {
+    {"ACROSS",
+     "work-items side by side along a row of A, as far as it reaches; the others take other rows",
+     {8, 16, 32, 64, 128},
+     32},
+    {"LOADS", LOADS_MEANING, {2, 4, 8}, 4},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 256},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8},
+};
+
+static const tunable short_columns_tunables[] = {
+    {"LOADS", LOADS_MEANING, {2, 4, 8}, 4},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 256},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
+};
+
+static const tunable flat_rows_tunables[] = {
+    {"LOADS", LOADS_MEANING, {2, 4, 8}, 4},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
 };
 
 static const tunable rows_vector_tunables[] = {
@@ -214,6 +237,15 @@ static const variant variants[] = {
      .defines = matvec_teams_defines,
      .unsuited = matvec_short_rows_unsuited,
      .step = matvec_short_rows_step},
+    {.name = "flat-rows",
+     .idea = "short rows without gaps: vectors of one array, whose columns a work-item keeps",
+     .source = "matvec_flat_rows.cl",
+     .entries = {"matvec_flat_rows"},
+     .build = "",
+     TUNABLES(flat_rows_tunables),
+     .defines = matvec_flat_rows_defines,
+     .unsuited = matvec_flat_rows_unsuited,
+     .step = matvec_flat_rows_step},
     {.name = "split-row",
      .idea = "few long rows: each is split over several work-groups, the last of which adds up",
      .source = "matvec_split_row.cl",
@@ -237,6 +269,28 @@ static const variant variants[] = {
      .unsuited = matvec_split_vector_unsuited,
      .workspace = matvec_split_vector_workspace,
      .step = matvec_split_vector_step},
+    {.name = "column-slices",
+     .idea = "transposed: a vector of sums per work-item, slices of a group share the rows of A",
+     .source = "matvec_column_slices.cl",
+     .entries = {"matvec_column_slices", "matvec_add_parts"},
+     .build = "",
+     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     TUNABLES(column_slices_tunables),
+     .defines = matvec_column_slices_defines,
+     .unsuited = matvec_column_slices_unsuited,
+     .workspace = matvec_column_slices_workspace,
+     .step = matvec_column_slices_step},
+    {.name = "short-columns",
+     .idea = "transposed, narrow, without gaps: vectors of one array, a sum for each element",
+     .source = "matvec_short_columns.cl",
+     .entries = {"matvec_short_columns", "matvec_add_parts"},
+     .build = "",
+     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     TUNABLES(short_columns_tunables),
+     .defines = matvec_short_columns_defines,
+     .unsuited = matvec_short_columns_unsuited,
+     .workspace = matvec_short_columns_workspace,
+     .step = matvec_short_columns_step},
     {.name = "rows-vector",
      .idea = "CPUs: explicit vectors along a few rows at once, which share the loads of x",
      .source = "matvec_rows_vector.cl",
@@ -465,9 +519,10 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
 
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
-    static const char *const order[] = {"rows-vector", "columns-vector", "row-item",   "split-row",
-                                        "team-tree",   "group-row",      "short-rows", "local-x",
-                                        "team-vector", "split-vector"};
+    static const char *const order[] = {
+        "rows-vector", "columns-vector", "row-item",     "split-row",   "team-tree",
+        "group-row",   "short-rows",     "local-x",      "team-vector", "split-vector",
+        "flat-rows",   "column-slices",  "short-columns"};
     size_t count = 0;
 
     /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
@@ -476,23 +531,35 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
-/* `rows` are those of all products. */
-static size_t prefer_on_gpu(const matvec_view *v, size_t rows, size_t units, const char *out[])
+/* The variants for narrow A, and for transposed ones; `rows` are those of all products. */
+static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, size_t units)
 {
-    static const char *const order[] = {"team-shfl",   "team-subgroup", "team-tree", "group-row",
-                                        "split-row",   "short-rows",    "row-item",  "local-x",
-                                        "team-vector", "split-vector"};
+    const matvec_view v = matvec_view_of(p);
     const size_t warps_to_fill = units * 16, items_to_fill = units * 1024;
+
+    if (v.trans && rows >= items_to_fill && v.columns < 64)
+        return "row-item";
+    if (v.trans)
+        return matvec_is_flat(p) && v.rows <= 256 ? "short-columns" : "column-slices";
+    if (rows < units && v.columns >= 4096)
+        return "split-row";
+    if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
+        return "flat-rows";
+    if (v.columns <= 32 && rows >= 1024)
+        return "short-rows";
+    return rows < warps_to_fill && v.columns >= 1024 ? "group-row" : "team-shfl";
+}
+
+static size_t prefer_on_gpu(const tsr_matvec_problem *p, size_t rows, size_t units,
+                            const char *out[])
+{
+    static const char *const order[] = {
+        "team-shfl",     "team-subgroup", "team-tree", "group-row",   "split-row",
+        "short-rows",    "row-item",      "local-x",   "team-vector", "split-vector",
+        "column-slices", "short-columns", "flat-rows"};
     size_t count = 0;
 
-    if (v->trans && (rows >= items_to_fill || v->columns < 64))
-        prefer_next(out, &count, "row-item");
-    else if (v->trans || (rows < units && v->columns >= 4096))
-        prefer_next(out, &count, "split-row");
-    else if (v->columns <= 32 && rows >= 1024)
-        prefer_next(out, &count, "short-rows");
-    else if (rows < warps_to_fill && v->columns >= 1024)
-        prefer_next(out, &count, "group-row");
+    prefer_next(out, &count, prefer_by_shape(p, rows, units));
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 
@@ -505,8 +572,9 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         rows = SIZE_MAX;
     if (d->kind == DEVICE_HOST)
         return prefer_on_host(out);
-    return d->kind == DEVICE_CPU ? prefer_on_cpu(&v, out)
-                                 : prefer_on_gpu(&v, rows, size_max(d->compute_units, 1), out);
+    return d->kind == DEVICE_CPU
+               ? prefer_on_cpu(&v, out)
+               : prefer_on_gpu(&p->matvec, rows, size_max(d->compute_units, 1), out);
 }
 
 const operation operation_matvec = {

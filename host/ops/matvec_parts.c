@@ -24,17 +24,23 @@ typedef struct cut {
     size_t chunk; /* columns of a part; the last one may be shorter */
 } cut;
 
+/* PER_UNIT groups on each compute unit, for each product its share. */
+static size_t groups_wanted(const job *j)
+{
+    const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+
+    return size_div_up(groups, matvec_batch(&j->problem->matvec));
+}
+
 /* Enough parts for PER_UNIT groups on each compute unit, all products together, but no part below
  * `least` columns, and none above what its kernel counts. */
 static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = matvec_view_of(p);
-    const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
-    const size_t each = size_div_up(groups, matvec_batch(p));
     cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
 
-    c.parts = size_div_up(each, size_max(c.tiles, 1));
+    c.parts = size_div_up(groups_wanted(j), size_max(c.tiles, 1));
     c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
     c.parts = size_max(c.parts, size_max(size_div_up(v.columns, MATVEC_INDEX_MAX), 1));
     c.chunk = size_max(size_div_up(v.columns, c.parts), 1);
@@ -181,17 +187,12 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 /* Vectors that a lane has on their way at once: UNROLL of cl/matvec_split_vector.cl. */
 enum { VECTORS_AT_ONCE = 4 };
 
-static size_t vector_elements(const job *j)
-{
-    return param(j->params, "BITS") / (8 * tsr_type_size(j->problem->matvec.type));
-}
-
 /* A team in which each lane has that many vectors of a row, up to the whole group. */
 static size_t team_of(const job *j)
 {
     const size_t local = matvec_group(j), told = param(j->params, "TEAM");
-    const size_t vectors =
-        size_div_up(matvec_view_of(&j->problem->matvec).columns, vector_elements(j));
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_vec(p));
     size_t team = size_min(TEAM_LEAST, local);
 
     if (told)
@@ -204,12 +205,12 @@ static size_t team_of(const job *j)
 static cut split_vector_cut(const job *j)
 {
     const size_t local = matvec_group(j), team = size_min(team_of(j), local);
-    const size_t vec = vector_elements(j);
+    const size_t whole = team * matvec_vec(&j->problem->matvec);
     const size_t columns = matvec_view_of(&j->problem->matvec).columns;
-    cut c = cut_into(j, local, local / team, VECTORS_AT_ONCE * team * vec);
+    cut c = cut_into(j, local, local / team, VECTORS_AT_ONCE * whole);
 
     if (c.parts > 1) { /* each begins with a vector */
-        c.chunk = size_round_up(c.chunk, vec);
+        c.chunk = size_round_up(c.chunk, whole);
         c.parts = size_div_up(columns, c.chunk);
     }
     return c;
@@ -220,7 +221,7 @@ void matvec_split_vector_defines(const job *j, text *out)
     const cut c = split_vector_cut(j);
 
     cut_defines(j, &c, out);
-    matvec_defines_vectors(j, vector_elements(j), out);
+    matvec_defines_vectors(j, matvec_vec(&j->problem->matvec), out);
     if (!param(j->params, "TEAM"))
         text_format(out, " -DTEAM=%zu", team_of(j));
 }
@@ -249,6 +250,133 @@ size_t matvec_split_vector_workspace(const job *j)
 bool matvec_split_vector_step(const job *j, size_t i, step *out)
 {
     const cut c = split_vector_cut(j);
+
+    return cut_step(j, &c, i, out);
+}
+
+/* ---- column-slices and short-columns: vectors of sums, A transposed ----------------------- */
+
+/* As cut_into, in parts of multiples of `whole` columns, and of no more groups than were asked
+ * for: what a device does not run at once would run alone at the end. */
+static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
+{
+    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
+    cut c = cut_into(j, local, rows, whole);
+    const size_t fewer = c.parts - 1;
+
+    if (fewer > 0 && c.tiles * c.parts > groups_wanted(j) &&
+        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX)
+        c.chunk = size_div_up(columns, fewer);
+    if (c.chunk <= MATVEC_INDEX_MAX - whole)
+        c.chunk = size_round_up(c.chunk, whole);
+    c.parts = size_max(size_div_up(columns, c.chunk), 1);
+    return c;
+}
+
+static const char *vectors_unsuited(const job *j, const cut *c, text *reason)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const char *why = matvec_unsuited_portable(j, reason);
+
+    if (!why && !p->trans)
+        why = "A is not transposed: see team-vector and flat-rows";
+    if (!why)
+        why = cut_unsuited(j, c, reason);
+    return why ? why : matvec_unsuited_local(j, c->local * matvec_vec(p), reason);
+}
+
+/* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
+ * a row of A has vectors for. */
+static size_t slices_lanes(const job *j)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const size_t local = matvec_group(j), loads = param(j->params, "LOADS");
+    const matvec_view v = matvec_view_of(p);
+    size_t lanes = size_min(param(j->params, "ACROSS"), local);
+
+    while (lanes < local && local / lanes * loads > size_max(v.columns, 1))
+        lanes *= 2;
+    while (lanes > 1 && lanes / 2 * matvec_vec(p) >= v.rows)
+        lanes /= 2;
+    return lanes;
+}
+
+static cut column_slices_cut(const job *j)
+{
+    const size_t local = matvec_group(j), lanes = slices_lanes(j);
+
+    return cut_steps(j, local, lanes * matvec_vec(&j->problem->matvec),
+                     local / lanes * param(j->params, "LOADS"));
+}
+
+void matvec_column_slices_defines(const job *j, text *out)
+{
+    const stored a = matvec_a(&j->problem->matvec);
+    const cut c = column_slices_cut(j);
+
+    cut_defines(j, &c, out);
+    matvec_defines_vectors_of_a(j, &a, out);
+    text_format(out, " -DLANES=%zu", slices_lanes(j));
+}
+
+const char *matvec_column_slices_unsuited(const job *j, text *reason)
+{
+    const cut c = column_slices_cut(j);
+
+    return vectors_unsuited(j, &c, reason);
+}
+
+size_t matvec_column_slices_workspace(const job *j)
+{
+    const cut c = column_slices_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_column_slices_step(const job *j, size_t i, step *out)
+{
+    const cut c = column_slices_cut(j);
+
+    return cut_step(j, &c, i, out);
+}
+
+/* One tile of all rows.  Whole steps are whole vectors as well, so that parts begin aligned. */
+static cut short_columns_cut(const job *j)
+{
+    const size_t local = matvec_group(j);
+    const size_t lines = matvec_flat_of(j, local).lines * param(j->params, "LOADS");
+
+    return cut_steps(j, local, size_max(matvec_view_of(&j->problem->matvec).rows, 1),
+                     size_max(lines, 1));
+}
+
+void matvec_short_columns_defines(const job *j, text *out)
+{
+    const stored a = matvec_flat_a(&j->problem->matvec);
+    const cut c = short_columns_cut(j);
+
+    cut_defines(j, &c, out);
+    matvec_defines_vectors_of_a(j, &a, out);
+}
+
+const char *matvec_short_columns_unsuited(const job *j, text *reason)
+{
+    const cut c = short_columns_cut(j);
+    const char *why = vectors_unsuited(j, &c, reason);
+
+    return why ? why : matvec_unsuited_flat(j, reason);
+}
+
+size_t matvec_short_columns_workspace(const job *j)
+{
+    const cut c = short_columns_cut(j);
+
+    return cut_workspace(j, &c);
+}
+
+bool matvec_short_columns_step(const job *j, size_t i, step *out)
+{
+    const cut c = short_columns_cut(j);
 
     return cut_step(j, &c, i, out);
 }

@@ -7,21 +7,29 @@
 
 void matvec_split_row_defines(const job *j, text *out);
 void matvec_split_vector_defines(const job *j, text *out);
+void matvec_column_slices_defines(const job *j, text *out);
+void matvec_short_columns_defines(const job *j, text *out);
 void matvec_rows_vector_defines(const job *j, text *out);
 void matvec_columns_vector_defines(const job *j, text *out);
 
 const char *matvec_split_row_unsuited(const job *j, text *reason);
 const char *matvec_split_vector_unsuited(const job *j, text *reason);
+const char *matvec_column_slices_unsuited(const job *j, text *reason);
+const char *matvec_short_columns_unsuited(const job *j, text *reason);
 const char *matvec_rows_vector_unsuited(const job *j, text *reason);
 const char *matvec_columns_vector_unsuited(const job *j, text *reason);
 
 size_t matvec_split_row_workspace(const job *j);
 size_t matvec_split_vector_workspace(const job *j);
+size_t matvec_column_slices_workspace(const job *j);
+size_t matvec_short_columns_workspace(const job *j);
 size_t matvec_rows_vector_workspace(const job *j);
 size_t matvec_columns_vector_workspace(const job *j);
 
 bool matvec_split_row_step(const job *j, size_t i, step *out);
 bool matvec_split_vector_step(const job *j, size_t i, step *out);
+bool matvec_column_slices_step(const job *j, size_t i, step *out);
+bool matvec_short_columns_step(const job *j, size_t i, step *out);
 bool matvec_rows_vector_step(const job *j, size_t i, step *out);
 bool matvec_columns_vector_step(const job *j, size_t i, step *out);
 

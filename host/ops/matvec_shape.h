@@ -47,6 +47,12 @@ static inline size_t matvec_lda(const tsr_matvec_problem *p)
     return p->lda ? p->lda : matvec_line_length(p);
 }
 
+/* Whether lines of A follow one another without a gap. */
+static inline bool matvec_is_flat(const tsr_matvec_problem *p)
+{
+    return matvec_lda(p) == matvec_line_length(p);
+}
+
 static inline size_t matvec_incx(const tsr_matvec_problem *p)
 {
     return p->incx ? p->incx : 1;

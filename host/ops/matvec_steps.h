@@ -33,18 +33,6 @@ static inline void matvec_defines(const job *j, size_t local, text *out)
                 matvec_incx(p) != 1 || matvec_incy(p) != 1, local);
 }
 
-/* Loads of so many elements, aligned where they are sure to be: host memory that a CPU's buffer may
- * lie in need not be. */
-static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
-{
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const stored a = matvec_a(p), x = matvec_x(p);
-
-    text_format(out, " -DVEC=%zu -DALIGNED=%d", elements,
-                j->device->kind != DEVICE_CPU && stored_starts_at(&a, elements) &&
-                    stored_starts_at(&x, elements));
-}
-
 /* A launch of `groups` groups for each product. */
 static inline void matvec_step_groups(const job *j, unsigned entry, size_t groups, size_t local,
                                       step *out)
@@ -82,6 +70,81 @@ static inline void matvec_step_scales(step *s, const tsr_matvec_problem *p)
 
     step_real(s, p->type, v.alpha);
     step_real(s, p->type, v.beta);
+}
+
+/* Elements of 128 bits, the widest load of a GPU. */
+static inline size_t matvec_vec(const tsr_matvec_problem *p)
+{
+    return 16 / tsr_type_size(p->type);
+}
+
+/* Whether vectors of so many elements are sure to be aligned: host memory that a CPU's buffer may
+ * lie in need not be. */
+static inline bool matvec_aligned(const job *j, const stored *lines, size_t elements)
+{
+    return j->device->kind != DEVICE_CPU && stored_starts_at(lines, elements);
+}
+
+/* How kernels load explicit vectors of A and of x. */
+static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
+{
+    const stored a = matvec_a(&j->problem->matvec), x = matvec_x(&j->problem->matvec);
+
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", elements,
+                matvec_aligned(j, &a, elements) && matvec_aligned(j, &x, elements));
+}
+
+/* The same of A alone: `lines` says where its vectors start. */
+static inline void matvec_defines_vectors_of_a(const job *j, const stored *lines, text *out)
+{
+    const size_t vec = matvec_vec(&j->problem->matvec);
+
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", vec, matvec_aligned(j, lines, vec));
+}
+
+/* Such an A as one line; its elements are never counted by it. */
+static inline stored matvec_flat_a(const tsr_matvec_problem *p)
+{
+    stored a = matvec_a(p);
+
+    a.lines = 1;
+    return a;
+}
+
+/* How a group reads a flat A of so many columns by vectors: the first `items` work-items go on by
+ * as many vectors, which together are whole lines. */
+typedef struct matvec_flat {
+    size_t cycle; /* vectors from which on they meet the same columns: columns / gcd */
+    size_t items; /* a multiple of `cycle` up to the group's; 0 where it exceeds them */
+    size_t lines; /* of `items` vectors */
+} matvec_flat;
+
+static inline matvec_flat matvec_flat_of(const job *j, size_t local)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const size_t columns = size_max(matvec_line_length(p), 1), vec = matvec_vec(p);
+    matvec_flat f = {.cycle = columns / size_min(vec, columns & -columns)};
+
+    f.items = local / f.cycle * f.cycle;
+    f.lines = f.items * vec / columns;
+    return f;
+}
+
+/* NULL, or why A cannot be read as one array by a group. */
+static inline const char *matvec_unsuited_flat(const job *j, text *reason)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_flat f = matvec_flat_of(j, matvec_group(j));
+
+    if (!matvec_is_flat(p))
+        text_format(reason, "it reads A as one array, and lda %zu leaves gaps between %zu columns",
+                    matvec_lda(p), matvec_line_length(p));
+    else if (f.items == 0)
+        text_format(reason, "%zu columns of A repeat after %zu vectors, and a group has %zu",
+                    matvec_line_length(p), f.cycle, matvec_group(j));
+    else
+        return NULL;
+    return text_get(reason);
 }
 
 /* NULL, or why not: chains of multiply-adds on this device, for so many products. */

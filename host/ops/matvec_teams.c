@@ -17,6 +17,24 @@ void matvec_team_vector_defines(const job *j, text *out)
     matvec_defines_vectors(j, param(j->params, "BITS") / (8 * bytes), out);
 }
 
+/* Sums of a vector: of VEC / gcd neighbours each, which lie in one row whatever the vector. */
+static size_t flat_terms(const tsr_matvec_problem *p)
+{
+    const size_t columns = size_max(p->columns, 1), vec = matvec_vec(p);
+
+    return vec / size_min(vec, columns & -columns);
+}
+
+void matvec_flat_rows_defines(const job *j, text *out)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const stored a = matvec_flat_a(p);
+
+    matvec_teams_defines(j, out);
+    matvec_defines_vectors_of_a(j, &a, out);
+    text_format(out, " -DTERMS=%zu", flat_terms(p));
+}
+
 static matvec_view view_of(const job *j)
 {
     return matvec_view_of(&j->problem->matvec);
@@ -125,6 +143,20 @@ const char *matvec_short_rows_unsuited(const job *j, text *reason)
                : matvec_unsuited_local(j, matvec_group(j) * (param(j->params, "TILE") + 1), reason);
 }
 
+const char *matvec_flat_rows_unsuited(const job *j, text *reason)
+{
+    const size_t local = matvec_group(j), terms = flat_terms(&j->problem->matvec);
+    const size_t vectors = local * param(j->params, "LOADS");
+    const size_t left_out = terms == 1 ? vectors * matvec_real_size(&j->problem->matvec) / 128 : 0;
+    const char *why = rows_unsuited(j, reason);
+
+    if (!why && j->problem->matvec.trans)
+        why = "a transposed A has neighbouring rows of op(A) side by side: see short-columns";
+    if (!why)
+        why = matvec_unsuited_flat(j, reason);
+    return why ? why : matvec_unsuited_local(j, vectors * terms + left_out + local, reason);
+}
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
 /* The one launch of a kernel with the common arguments, `groups` groups for each product. */
@@ -213,4 +245,16 @@ bool matvec_local_x_step(const job *j, size_t i, step *out)
 bool matvec_short_rows_step(const job *j, size_t i, step *out)
 {
     return launch_rows(j, i, matvec_group(j), out);
+}
+
+bool matvec_flat_rows_step(const job *j, size_t i, step *out)
+{
+    const matvec_flat f = matvec_flat_of(j, matvec_group(j));
+    const size_t tile = f.lines * param(j->params, "LOADS");
+
+    if (!launch_rows(j, i, size_max(tile, 1), out))
+        return false;
+    step_u32(out, (uint32_t)f.items);
+    step_u32(out, (uint32_t)tile);
+    return true;
 }

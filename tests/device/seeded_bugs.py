@@ -38,6 +38,12 @@ BUGS = {
          ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=1"]),
     "oclgrind-group-row-fill-barrier":
         ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 0, "", []),
+    "oclgrind-column-slices-fill-barrier":
+        ("matvec", "column-slices", "matvec_column_slices.cl", BARRIER, 0, "", []),
+    "oclgrind-short-columns-halves-barrier":
+        ("matvec", "short-columns", "matvec_short_columns.cl", BARRIER, 1, "", ["GROUP=64"]),
+    "oclgrind-flat-rows-fill-barrier":
+        ("matvec", "flat-rows", "matvec_flat_rows.cl", BARRIER, 0, "", []),
     "oclgrind-two-phase-exchange-barrier":
         ("sort", "two-phase", "sort_tile_pairs.clh", BARRIER, 0, "",
          ["GROUP=16", "KEYS_PER_ITEM=4"]),
@@ -90,6 +96,15 @@ BUGS = {
          "c = vectors + lane + 1", []),
     "sweep-split-vector-beyond-the-part":
         ("matvec", "split-vector", "matvec_split_vector.cl", "c + u * STEP < end", 0, "true", []),
+    "sweep-column-slices-edge":
+        ("matvec", "column-slices", "matvec_column_slices.cl", "min((uint)VEC, rows - row)", 0,
+         "min((uint)VEC, rows - row - 1)", []),
+    "sweep-short-columns-halves-stride":
+        ("matvec", "short-columns", "matvec_short_columns.cl", "e + kept * rows", 0, "e + rows",
+         []),
+    "sweep-flat-rows-columns":
+        ("matvec", "flat-rows", "matvec_flat_rows.cl", "c + 1 < columns ? c + 1 : 0", 0, "c + 1",
+         []),
     "sweep-matvec-batch-stride":
         ("matvec", "team-tree", "matvec.clh", "get_group_id(1) * stride", 0,
          "get_group_id(1) * (stride - 1)", []),

@@ -39,7 +39,7 @@ APART = {
                               ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
     ("matvec", "team-vector"): [["BITS=128"]],
-    ("matvec", "split-vector"): [["BITS=128", "GROUP=64"]],
+    ("matvec", "split-vector"): [["GROUP=64"]],
 }
 
 # Where the simulator takes long to compile: a type of each width, and of each kind.  The sweep on a CPU

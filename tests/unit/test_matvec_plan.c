@@ -163,6 +163,11 @@ static uint64_t scalar(const step *s, unsigned arg)
     return value;
 }
 
+static bool loads_vectors_of_columns(const variant *v)
+{
+    return strcmp(v->name, "column-slices") == 0 || strcmp(v->name, "short-columns") == 0;
+}
+
 /* Bytes of __local memory that a kernel declares, as its header comment says. */
 static size_t local_bytes(const variant *v, const char *options, size_t element)
 {
@@ -176,13 +181,20 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
         return local * (defined(options, "TILE") + 1) * element;
     if (strcmp(v->name, "local-x") == 0)
         return (defined(options, "TILE") + defined(options, "ROWS") * local) * element;
+    if (strcmp(v->name, "flat-rows") == 0) {
+        const size_t vectors = defined(options, "LOADS") * local, terms = defined(options, "TERMS");
+
+        return (vectors * terms + (terms == 1 ? vectors * element / 128 : 0) + local) * element;
+    }
+    if (loads_vectors_of_columns(v))
+        return local * defined(options, "VEC") * element;
     if (v->entries[1])
         return local * element;
     return 0;
 }
 
-/* Rows of op(A) that a group of entry 0 takes at once. */
-static size_t rows_of_group(const variant *v, const char *options)
+/* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
+static size_t rows_of_group(const variant *v, const char *options, const step *s)
 {
     const size_t local = defined(options, "LOCAL");
 
@@ -199,6 +211,12 @@ static size_t rows_of_group(const variant *v, const char *options)
         return defined(options, "ROWS");
     if (strcmp(v->name, "columns-vector") == 0)
         return defined(options, "WIDTH");
+    if (strcmp(v->name, "column-slices") == 0)
+        return defined(options, "LANES") * defined(options, "VEC");
+    if (strcmp(v->name, "short-columns") == 0)
+        return local * defined(options, "VEC"); /* a step has whole rows of A: all of op(A)'s */
+    if (strcmp(v->name, "flat-rows") == 0)
+        return scalar(s, s->n_args - 1);
     return local;
 }
 
@@ -300,12 +318,13 @@ static void check_last(const variant *v, const job *j, size_t tiles)
 /* Each row of op(A) falls to exactly one place, and each of its columns to one part. */
 static void check_cover(const variant *v, const job *j, const char *options)
 {
-    const size_t rows = length_y(j->problem), at_once = rows_of_group(v, options);
-    size_t groups, parts = 1;
+    const size_t rows = length_y(j->problem);
+    size_t groups, at_once, parts = 1;
     step s;
 
-    assert_true(at_once >= 1);
     assert_true(v->step(j, 0, &s));
+    at_once = rows_of_group(v, options, &s);
+    assert_true(at_once >= 1);
     groups = s.global[0] / s.local[0];
     assert_int_equal(scalar(&s, ARG_ROWS), rows);
     assert_int_equal(scalar(&s, ARG_COLUMNS), summed(j->problem));
@@ -441,10 +460,13 @@ static void reasons_name_the_limit(void **state)
     problem trans = product(100, 100, TSR_F32, true);
     problem tall = product((size_t)1 << 31, 1, TSR_F32, false);
     problem wide = product(1, (size_t)1 << 32, TSR_F32, false);
-    problem tf32 = f32;
+    problem long_rows = product(100, 257, TSR_F32, false);
+    problem long_lines = product(100, 257, TSR_F32, true);
+    problem tf32 = f32, gaps = f32;
 
     (void)state;
     make_devices(d);
+    gaps.matvec.lda = 104;
     tf32.matvec.precision = TSR_PRECISION_TF32;
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
         const variant *v = &operation_matvec.variants[k];
@@ -470,6 +492,13 @@ static void reasons_name_the_limit(void **state)
     assert_string_equal(reason_of("team-tree", &f32, &small, "TEAM=16"), "");
     assert_string_equal(reason_of("row-item", &f32, &d[4], NULL), "");
     assert_has(reason_of("short-rows", &trans, &d[0], NULL), "transposed");
+    assert_has(reason_of("flat-rows", &trans, &d[0], NULL), "transposed");
+    assert_has(reason_of("flat-rows", &gaps, &d[0], NULL), "lda 104 leaves gaps between 100");
+    assert_has(reason_of("flat-rows", &long_rows, &d[0], NULL), "257 vectors, and a group has 256");
+    assert_has(reason_of("column-slices", &f32, &d[0], NULL), "not transposed");
+    assert_has(reason_of("short-columns", &f32, &d[0], NULL), "not transposed");
+    assert_has(reason_of("short-columns", &long_lines, &d[0], NULL), "257 vectors");
+    assert_has(reason_of("column-slices", &trans, &d[7], "GROUP=128"), "2048");
     assert_has(reason_of("rows-vector", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("columns-vector", &f32, &d[0], NULL), "transposed");
     assert_has(reason_of("team-shfl", &f32, &d[0], NULL), "PTX");
@@ -567,6 +596,65 @@ static void teams_are_as_wide_as_rows_are_long(void **state)
     }
 }
 
+/* Kernels that read A as one array go on by vectors that are whole lines, and begin with one. */
+static void flat_steps_are_whole_lines_and_vectors(void **state)
+{
+    static const tsr_type types[] = {TSR_F32, TSR_F64, TSR_F16};
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t columns = 1; columns <= 256; columns++)
+        for (size_t t = 0; t < 6; t++) {
+            const tsr_type type = types[t / 2];
+            const size_t vec = 16 / tsr_type_size(type);
+            problem p = product(1000000, columns, type, t % 2);
+            const variant *v = named(t % 2 ? "short-columns" : "flat-rows");
+            params chosen = params_default(v);
+            job j = {&p, &d[2], &chosen};
+            text reason = {0};
+            step s;
+
+            assert_null(variant_unsuited(v, &j, &reason));
+            assert_true(v->step(&j, 0, &s));
+            if (t % 2) {
+                assert_true(scalar(&s, ARG_PARTS) > 1);
+                assert_int_equal(scalar(&s, ARG_CHUNK) * columns % vec, 0);
+            } else {
+                const size_t items = scalar(&s, s.n_args - 2), tile = scalar(&s, s.n_args - 1);
+
+                assert_true(items > 128 && items <= 256);
+                assert_int_equal(tile * columns, 4 * items * vec);
+                assert_int_equal(items * vec % columns, 0);
+            }
+            text_free(&reason);
+        }
+}
+
+/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them. */
+static void slices_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t rows, columns, lanes;
+    } cases[] = {{4096, 4096, 32}, {100000, 100, 32}, {100000, 10, 4},
+                 {100000, 1, 1},   {10, 100000, 128}, {1, 100000, 256}};
+    const variant *v = named("column-slices");
+    device_facts d[DEVICES];
+
+    (void)state;
+    make_devices(d);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
+        params chosen = params_default(v);
+        job j = {&p, &d[2], &chosen};
+        text options = {0};
+
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "LANES"), cases[i].lanes);
+        text_free(&options);
+    }
+}
+
 static void preference_names_what_runs(void **state)
 {
     device_facts d[DEVICES + 1];
@@ -609,7 +697,19 @@ static void preference_follows_the_shape(void **state)
     operation_matvec.prefer(&p, &d[0], names);
     assert_string_equal(names[0], "row-item");
     operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "flat-rows");
+    p.matvec.lda = 12;
+    operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "short-rows");
+    p = product(1000000, 10, TSR_F32, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "short-columns");
+    p.matvec.lda = 12;
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(4096, 4096, TSR_F32, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
     p = product(1, 1000000, TSR_F32, false);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "split-row");
@@ -1010,6 +1110,8 @@ int main(void)
         cmocka_unit_test(a_team_must_fit_its_group),
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
+        cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
+        cmocka_unit_test(slices_follow_the_shape),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(bad_problems_are_refused),

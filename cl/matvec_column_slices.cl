@@ -1,0 +1,98 @@
+/* Matrix-vector product, A transposed: vectors of sums down the columns of A, slice by slice.
+ *
+ * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
+ *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
+ *     LOADS rows of A are on their way at once.
+ * Work split: work-group g takes part g % parts of the LANES * VEC columns of A from
+ *     g / parts * LANES * VEC on.  Its work-items are SLICES = LOCAL / LANES slices of
+ *     LANES: lane l keeps columns l * VEC to l * VEC + VEC - 1, slice s reads the rows s,
+ *     s + SLICES, ... of the part.  A tree adds the slices up, and the last work-group
+ *     of a tile or a second pass the parts (matvec_parts.clh).
+ * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
+ *     ACROSS and the shape; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
+ *     work-items in a work-group: GROUP, or less where the device takes fewer, a power of
+ *     2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh);
+ *     LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / (LANES * VEC)) work-groups of LOCAL.  Then,
+ *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
+ * Workspace: rows * parts elements where there are several parts.
+ * Local memory: LOCAL * VEC elements.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
+ */
+#ifndef LANES
+#error "LANES: work-items side by side along a row of A, a power of two up to LOCAL"
+#endif
+
+#define TILE_ROWS (LANES * VEC)
+#include "matvec_parts.clh"
+#include "matvec_vectors.clh"
+
+#ifndef LOADS
+#error "LOADS: rows of A that a work-item loads at once"
+#endif
+#if !TRANS
+#error "TRANS: a row of A that is not transposed has one sum, not many"
+#endif
+
+#define SLICES (LOCAL / LANES)
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_column_slices(__global const factor *restrict a, __global const factor *restrict x,
+                     __global result *restrict y, uint rows, ulong columns, ulong lda,
+                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
+                     ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
+                     __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                     REAL beta)
+{
+    __local VECTOR sums[LOCAL];
+    const uint item = get_local_id(0);
+    const uint slice = item / LANES;
+    const uint part = (uint)get_group_id(0) % parts;
+    const uint row = ((uint)get_group_id(0) / parts * LANES + item % LANES) * VEC;
+    /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
+    const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
+    const ulong begin = (ulong)part * chunk;
+    const uint length = part_length(begin, columns, chunk);
+    const ulong down = SLICES * lda;
+    VECTOR sum = 0;
+    uint c = slice;
+
+    a += of_product(offset_a, stride_a) + a_index(lda, row, begin + slice);
+    x += of_product(offset_x, stride_x) + v_index(incx, begin + slice);
+    y += of_product(offset_y, stride_y);
+    if (count == VEC)
+        for (; c + (LOADS - 1) * SLICES < length; c += LOADS * SLICES) {
+            VECTOR piece[LOADS];
+            REAL value[LOADS];
+
+            /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+            for (uint u = 0; u < LOADS; u++) {
+                piece[u] = load_vector(a + u * down);
+                value[u] = load_factor(x + v_index(incx, u * SLICES));
+            }
+#pragma unroll
+            for (uint u = 0; u < LOADS; u++)
+                sum += piece[u] * value[u];
+            a += LOADS * down;
+            x += v_index(incx, LOADS * SLICES);
+        }
+    for (; c < length; c += SLICES) {
+        sum += (count == VEC ? load_vector(a) : edge_vector(a, count)) * load_factor(x);
+        a += down;
+        x += v_index(incx, SLICES);
+    }
+    sums[item] = sum;
+    for (uint reach = SLICES / 2; reach > 0; reach /= 2) {
+        /* Filled before read: the other slice wrote its sums in the round before. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice < reach)
+            sums[item] += sums[item + reach * LANES];
+    }
+    if (slice == 0)
+        for (uint i = 0; i < count; i++)
+            keep_sum(((__local const REAL *)(sums + item))[i], rows, row + i, part, parts, partial,
+                     y, incy, alpha, beta);
+    add_parts_if_last(partial, tallies, row - item % LANES * VEC, rows, parts, y, incy, alpha, beta,
+                      (__local REAL *)sums);
+}
