@@ -244,7 +244,8 @@ typedef struct binding {
     const selection *selection;
     const cl_mem *operands;
     const call_ends *ends;
-    cl_mem workspace; /* NULL where none is needed */
+    cl_mem workspace;        /* NULL where none is needed */
+    uint64_t workspace_call; /* that made it */
     program *program;
     const job *job;
     step_function step_at;
@@ -265,7 +266,7 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const step_arg *a, 
     case ARG_OPERAND:
         return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
     case ARG_WORKSPACE:
-        return program_set_buffer(entry, i, b->workspace, b->session->calls);
+        return program_set_buffer(entry, i, b->workspace, b->workspace_call);
     case ARG_COUNTER:
         return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
     case ARG_SCALAR:
@@ -510,13 +511,22 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
     return st;
 }
 
-/* A workspace of at least `bytes` bytes.  On an in-order queue calls follow one another, and the
- * session's own serves them all; another one is the caller's, who releases it. */
-static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes, cl_mem *out,
-                                 tsr_error *err)
+/* Drop what the session keeps where it is smaller. */
+static void drop_small_workspace(tsr_session *s, size_t bytes)
 {
-    const bool keep = !s->out_of_order;
-    cl_mem fresh;
+    if (!s->workspace || bytes <= s->workspace_bytes)
+        return;
+    clReleaseMemObject(s->workspace);
+    s->workspace = NULL;
+    s->workspace_bytes = 0;
+}
+
+/* A workspace of at least `bytes` bytes.  On an in-order queue calls follow one another, and the
+ * session's own serves them all; another one is the call's, which releases it. */
+static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
+{
+    tsr_session *s = b->session;
+    const char *name = b->selection->variant->name;
     cl_int rc;
 
     if (bytes == 0)
@@ -526,23 +536,22 @@ static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes,
                         "%s: a workspace of %zu bytes is over the device's largest allocation of "
                         "%llu bytes",
                         name, bytes, (unsigned long long)session_facts(s)->max_allocation);
-    if (keep && bytes > s->workspace_bytes && s->workspace) {
-        clReleaseMemObject(s->workspace);
-        s->workspace = NULL;
-        s->workspace_bytes = 0;
+    drop_small_workspace(s, bytes);
+    if (s->workspace) {
+        b->workspace = s->workspace;
+        b->workspace_call = s->workspace_call;
+        return TSR_OK;
     }
-    if (!keep || !s->workspace) {
-        fresh = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-        if (!fresh)
-            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
-                            bytes);
-        *out = fresh;
-        if (!keep)
-            return TSR_OK;
-        s->workspace = fresh;
+    b->workspace = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    b->workspace_call = s->calls;
+    if (!b->workspace)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
+                        bytes);
+    if (!s->out_of_order) {
+        s->workspace = b->workspace;
         s->workspace_bytes = bytes;
+        s->workspace_call = s->calls;
     }
-    *out = s->workspace;
     return TSR_OK;
 }
 
@@ -617,7 +626,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     s->calls++;
     st = bind_program(p, &b, &bytes, err);
     if (st == TSR_OK)
-        st = take_workspace(s, v->name, bytes, &b.workspace, err);
+        st = take_workspace(&b, bytes, err);
     if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)

@@ -19,7 +19,7 @@ enum { ARGUMENTS_KEPT = 24 };
 /* Compared byte by byte: it has no padding.  All 0 where nothing is known. */
 struct set_argument {
     size_t bytes;
-    uint64_t call;  /* of a buffer; 0 of a value */
+    uint64_t call;  /* of a buffer; UINT64_MAX of NULL in its place; 0 of a value */
     uint64_t local; /* 1: `bytes` of local memory */
     unsigned char value[8];
 };
@@ -327,7 +327,7 @@ cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const 
 
 cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint64_t call)
 {
-    set_argument now = {.bytes = sizeof(buffer), .call = call};
+    set_argument now = {.bytes = sizeof(buffer), .call = buffer ? call : UINT64_MAX};
 
     memcpy(now.value, &buffer, sizeof(buffer));
     return set_argument_to(e, i, &now, &buffer);

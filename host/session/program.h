@@ -59,10 +59,11 @@ tsr_status program_kernel(program *p, const char *name, const program_entry **ou
 cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value);
 
 /**
- * Set an argument to a buffer, or to NULL.  The driver is told once a call of dispatch_enqueue:
- * after it the buffer may be released, and its handle may come back as that of another buffer.
+ * Set an argument to a buffer, or to NULL.  The driver is told of a buffer once for each `call`:
+ * after it the buffer may be released, and its handle may come back as that of another one.
  *
- * @param call  A number that no other call of the session has; not 0.
+ * @param call  The call of dispatch_enqueue that uses the buffer, by its number in the session; of
+ *              a buffer that the session itself keeps: the call that made it.
  */
 cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint64_t call);
 

@@ -36,6 +36,7 @@ struct tsr_session {
     program *programs; /* built in this session */
     cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
     size_t workspace_bytes;
+    uint64_t workspace_call;  /* that made it */
     uint64_t calls;           /* of dispatch_enqueue so far */
     text build_log;           /* of the build that failed last */
     session_kept tuning;      /* ops/tuning_memo.h */

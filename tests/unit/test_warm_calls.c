@@ -11,7 +11,7 @@
 
 #include "tessera/tessera.h"
 
-enum { FLOATS = 256, ROUNDS = 3, SETS = 2 };
+enum { FLOATS = 8192, ROUNDS = 3, SETS = 2 };
 
 /* A, x and y, in host memory and on the device. */
 typedef struct operands {
@@ -78,21 +78,24 @@ static void multiply(const tsr_matvec_problem *p, operands *o)
     }
 }
 
-/* Once on the device and once by the definition: all of y is the same then. */
-static void call(const tsr_matvec_problem *p, const char *variant, operands *o)
+/* Once on the device and once by the definition: all of y is the same then.  Returns the bytes of
+ * workspace. */
+static size_t call(const tsr_matvec_problem *p, const char *variant, operands *o)
 {
     const tsr_run run = {.variant = variant};
     float got[FLOATS];
+    tsr_report report;
     tsr_error err = {0};
 
     if (tsr_matvec_enqueue(session, p, o->buffer[0], o->buffer[1], o->buffer[2], &run, 0, NULL,
-                           NULL, NULL, &err))
+                           NULL, &report, &err))
         fail_msg("%s", err.message);
     assert_int_equal(clEnqueueReadBuffer(tsr_session_queue(session), o->buffer[2], CL_TRUE, 0,
                                          sizeof(got), got, 0, NULL, NULL),
                      CL_SUCCESS);
     multiply(p, o);
     assert_memory_equal(got, o->memory[2], sizeof(got));
+    return report.workspace_bytes;
 }
 
 static const char *const variants[] = {NULL, "row-item", "team-tree", "split-row", "rows-vector"};
@@ -146,6 +149,29 @@ static void buffers_come_and_go(void **state)
         }
 }
 
+/* The session's workspace is made anew where a call needs more; who had the smaller one gets that.
+ */
+static void a_workspace_grows(void **state)
+{
+    static const tsr_matvec_problem problems[] = {{.rows = 1, .columns = 1000, .alpha = 1},
+                                                  {.rows = 3, .columns = 1000, .alpha = 1},
+                                                  {.rows = 7, .columns = 1000, .alpha = 1}};
+    operands o;
+    size_t before = 0;
+
+    (void)state;
+    make_operands(&o, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const size_t bytes = call(&problems[i], "split-row", &o);
+
+        assert_true(bytes > before);
+        before = bytes;
+        for (size_t k = 0; k <= i; k++)
+            call(&problems[k], "split-row", &o);
+    }
+    drop_operands(&o);
+}
+
 static void refused(const tsr_matvec_problem *p, const cl_mem m[3], const tsr_run *run,
                     tsr_status status, const char *words)
 {
@@ -183,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(problems_in_turn_keep_their_values),
         cmocka_unit_test(buffers_come_and_go),
+        cmocka_unit_test(a_workspace_grows),
         cmocka_unit_test(what_is_wrong_is_refused_later_too),
     };
 
