@@ -245,41 +245,41 @@ typedef struct binding {
     const selection *selection;
     const cl_mem *operands;
     const call_ends *ends;
-    cl_mem workspace; /* NULL where none is needed */
-    cl_mem tallies;   /* likewise */
+    cl_mem workspace;        /* NULL where none is needed */
+    uint64_t workspace_call; /* that made it */
+    cl_mem tallies;          /* likewise */
+    uint64_t tallies_call;
     program *program;
     const job *job;
     step_function step_at;
     const prepared *kept; /* NULL: the steps are worked out one by one */
 } binding;
 
-/* Fill *out with command i, as variant.step. */
-static bool step_of(const binding *b, size_t i, step *out)
+/* Command i, where it is kept or else worked out in *room; NULL once there are no more. */
+static const step *step_of(const binding *b, size_t i, step *room)
 {
     if (!b->kept)
-        return b->step_at(b->job, i, out);
-    if (i < b->kept->count)
-        *out = b->kept->steps[i];
-    return i < b->kept->count;
+        return b->step_at(b->job, i, room) ? room : NULL;
+    return i < b->kept->count ? &b->kept->steps[i] : NULL;
 }
 
-static cl_int set_arg(cl_kernel kernel, cl_uint i, const step_arg *a, const binding *b)
+static cl_int set_arg(const program_entry *entry, cl_uint i, const step_arg *a, const binding *b)
 {
     switch (a->kind) {
     case ARG_OPERAND:
-        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->operands[a->index]);
+        return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
     case ARG_WORKSPACE:
-        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->workspace);
+        return program_set_buffer(entry, i, b->workspace, b->workspace_call);
     case ARG_TALLIES:
-        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->tallies);
+        return program_set_buffer(entry, i, b->tallies, b->tallies_call);
     case ARG_COUNTER:
-        return clSetKernelArg(kernel, i, sizeof(cl_mem), &b->ends->strict_tiles);
+        return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
     case ARG_SCALAR:
-        return clSetKernelArg(kernel, i, a->bytes, a->scalar);
+        return program_set_value(entry, i, a->bytes, a->scalar);
     case ARG_LOCAL:
         break;
     }
-    return clSetKernelArg(kernel, i, a->bytes, NULL);
+    return program_set_value(entry, i, a->bytes, NULL);
 }
 
 /* What the compiler made of the kernel may be smaller than what the device allows.  PoCL aborts on
@@ -316,7 +316,7 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_qu
     cl_int rc;
 
     for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
-        rc = set_arg(entry->kernel, i, &st->arg[i], b);
+        rc = set_arg(entry, i, &st->arg[i], b);
         if (rc != CL_SUCCESS)
             status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
     }
@@ -351,15 +351,16 @@ static tsr_status enqueue_step(const step *st, const binding *b, cl_command_queu
     return TSR_OK;
 }
 
-/* The events of a run of commands: the first, and the one that came last. */
+/* The events of a run of commands: the first where it is wanted, and the one that came last. */
 typedef struct chain {
+    bool wants_first;
     cl_event first;
     cl_event last;
 } chain;
 
 static void chain_push(chain *c, cl_event e)
 {
-    if (!c->first && clRetainEvent(e) == CL_SUCCESS)
+    if (c->wants_first && !c->first && clRetainEvent(e) == CL_SUCCESS)
         c->first = e;
     if (c->last)
         clReleaseEvent(c->last);
@@ -449,65 +450,88 @@ static tsr_status enqueue_arriving(const step *st, const binding *b, cl_command_
     return status;
 }
 
-/* Enqueue the steps one after another.  Only commands that somebody waits for or times carry an
- * event, which costs time: the first and the last where they are wanted, every one where each is,
- * and on an out-of-order queue. */
+/* What stands for the commands of a call that has none. */
+static tsr_status enqueue_marker(const binding *b, chain *events, tsr_error *err)
+{
+    const call_ends *ends = b->ends;
+    cl_event e = NULL;
+    const cl_int rc = clEnqueueMarkerWithWaitList(b->session->queue, ends->n_wait,
+                                                  ends->n_wait ? ends->wait : NULL,
+                                                  ends->first || ends->last ? &e : NULL);
+
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
+    if (e)
+        chain_push(events, e);
+    return TSR_OK;
+}
+
+/* Whether the caller receives the event of command i. */
+static bool is_handed_out(const call_ends *ends, size_t i)
+{
+    return ends->each && i < ends->each_room;
+}
+
+/* Only commands that somebody waits for or times carry an event, which costs time: the first and
+ * the last where they are wanted, every one where each is, and on an out-of-order queue. */
+static bool needs_event(const binding *b, size_t i, bool is_last)
+{
+    const call_ends *ends = b->ends;
+
+    return (i == 0 && ends->first) || (is_last && ends->last) || is_handed_out(ends, i) ||
+           b->session->out_of_order;
+}
+
+/* Enqueue the steps one after another. */
 static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
-    const bool out_of_order = b->session->out_of_order;
-    const bool wanted = b->ends->first || b->ends->last;
-    const cl_uint n_wait = b->ends->n_wait;
-    const cl_event *wait = b->ends->wait;
-    step now, next;
-    bool more = step_of(b, 0, &now);
+    const call_ends *ends = b->ends;
+    step room[2];
+    const step *now = step_of(b, 0, &room[0]);
     sides state = TOGETHER;
     tsr_status st = TSR_OK;
-    cl_int rc;
 
     *count = 0;
-    if (!more) {
-        cl_event e = NULL;
-
-        rc = clEnqueueMarkerWithWaitList(b->session->queue, n_wait, n_wait ? wait : NULL, &e);
-        if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
-        chain_push(events, e);
-    }
-    while (more && st == TSR_OK) {
-        bool is_first = *count == 0;
-        bool is_last = !step_of(b, *count + 1, &next);
-        bool is_wanted = b->ends->each && *count < b->ends->each_room;
+    if (!now)
+        return enqueue_marker(b, events, err);
+    while (now && st == TSR_OK) {
+        const step *next = step_of(b, *count + 1, &room[(*count + 1) % 2]);
+        const bool is_first = *count == 0;
         cl_command_queue queue;
         cl_event e = NULL;
 
-        st = queue_of(b, &now, &state, &queue, err);
+        st = queue_of(b, now, &state, &queue, err);
         if (st == TSR_OK)
-            st = enqueue_arriving(
-                &now, b, queue,
-                is_first       ? n_wait
-                : out_of_order ? 1
-                               : 0,
-                is_first ? wait : &events->last,
-                ((is_first || is_last) && wanted) || out_of_order || is_wanted ? &e : NULL, err);
-        if (e && is_wanted && clRetainEvent(e) == CL_SUCCESS)
-            b->ends->each[*count] = e;
+            st = enqueue_arriving(now, b, queue, is_first ? ends->n_wait : b->session->out_of_order,
+                                  is_first ? ends->wait : &events->last,
+                                  needs_event(b, *count, !next) ? &e : NULL, err);
+        if (e && is_handed_out(ends, *count) && clRetainEvent(e) == CL_SUCCESS)
+            ends->each[*count] = e;
         if (e)
             chain_push(events, e);
         now = next;
-        more = !is_last;
         *count += st == TSR_OK;
     }
     assert((st != TSR_OK || state == TOGETHER) && "a variant's last command is of lane 0");
     return st;
 }
 
-/* A workspace of at least `bytes` bytes; the caller releases it.  On an in-order queue calls follow
- * one another, and the session's own serves them all. */
-static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes, cl_mem *out,
-                                 tsr_error *err)
+/* Drop what the session keeps where it is smaller. */
+static void drop_small_workspace(tsr_session *s, size_t bytes)
 {
-    const bool keep = !s->out_of_order;
-    cl_mem fresh;
+    if (!s->workspace || bytes <= s->workspace_bytes)
+        return;
+    clReleaseMemObject(s->workspace);
+    s->workspace = NULL;
+    s->workspace_bytes = 0;
+}
+
+/* A workspace of at least `bytes` bytes.  On an in-order queue calls follow one another, and the
+ * session's own serves them all; another one is the call's, which releases it. */
+static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
+{
+    tsr_session *s = b->session;
+    const char *name = b->selection->variant->name;
     cl_int rc;
 
     if (bytes == 0)
@@ -517,49 +541,52 @@ static tsr_status take_workspace(tsr_session *s, const char *name, size_t bytes,
                         "%s: a workspace of %zu bytes is over the device's largest allocation of "
                         "%llu bytes",
                         name, bytes, (unsigned long long)session_facts(s)->max_allocation);
-    if (keep && bytes > s->workspace_bytes && s->workspace) {
-        clReleaseMemObject(s->workspace);
-        s->workspace = NULL;
-        s->workspace_bytes = 0;
+    drop_small_workspace(s, bytes);
+    if (s->workspace) {
+        b->workspace = s->workspace;
+        b->workspace_call = s->workspace_call;
+        return TSR_OK;
     }
-    if (!keep || !s->workspace) {
-        fresh = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-        if (!fresh)
-            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
-                            bytes);
-        *out = fresh;
-        if (!keep)
-            return TSR_OK;
-        s->workspace = fresh;
+    b->workspace = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    b->workspace_call = s->calls;
+    if (!b->workspace)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
+                        bytes);
+    if (!s->out_of_order) {
+        s->workspace = b->workspace;
         s->workspace_bytes = bytes;
+        s->workspace_call = s->calls;
     }
-    clRetainMemObject(s->workspace);
-    *out = s->workspace;
     return TSR_OK;
 }
 
-/* Counters of groups that are done, where the variant has a use for them; the caller releases them.
- * Kept as the workspace is. */
-static tsr_status take_tallies(tsr_session *s, const variant *v, cl_mem *out, tsr_error *err)
+/* Counters of groups that are done, where the variant has a use for them; kept as the workspace is.
+ */
+static tsr_status take_tallies(binding *b, tsr_error *err)
 {
     static const uint32_t zeros[TALLIES_MAX];
+    tsr_session *s = b->session;
+    const variant *v = b->selection->variant;
     cl_int rc;
 
     if (!(v->uses & 1u << FEATURE_DEVICE_SCOPE) ||
         session_facts(s)->feature[FEATURE_DEVICE_SCOPE] != FEATURE_YES)
         return TSR_OK;
-    if (!s->tallies || s->out_of_order) {
-        *out = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros),
-                              (void *)zeros, &rc);
-        if (!*out)
-            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of counters)", v->name,
-                            sizeof(zeros));
-        if (s->out_of_order)
-            return TSR_OK;
-        s->tallies = *out;
+    if (s->tallies) {
+        b->tallies = s->tallies;
+        b->tallies_call = s->tallies_call;
+        return TSR_OK;
     }
-    clRetainMemObject(s->tallies);
-    *out = s->tallies;
+    b->tallies = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros),
+                                (void *)zeros, &rc);
+    b->tallies_call = s->calls;
+    if (!b->tallies)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of counters)", v->name,
+                        sizeof(zeros));
+    if (!s->out_of_order) {
+        s->tallies = b->tallies;
+        s->tallies_call = s->calls;
+    }
     return TSR_OK;
 }
 
@@ -622,7 +649,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
                  .job = &j,
                  .step_at = ends->arrivals ? v->arriving_step : v->step};
     size_t bytes = 0, commands = 0;
-    chain events = {0};
+    chain events = {.wants_first = ends->first != NULL};
     tsr_status st;
 
     if (!v->source)
@@ -631,11 +658,12 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     if (!b.step_at)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s: it has no commands for keys that arrive",
                         p->op->name, v->name);
+    s->calls++;
     st = bind_program(p, &b, &bytes, err);
     if (st == TSR_OK)
-        st = take_workspace(s, v->name, bytes, &b.workspace, err);
+        st = take_workspace(&b, bytes, err);
     if (st == TSR_OK)
-        st = take_tallies(s, v, &b.tallies, err);
+        st = take_tallies(&b, err);
     if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK)
@@ -646,9 +674,9 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
             clFinish(s->side);
     }
     /* OpenCL keeps a released buffer until the commands that use it are done. */
-    if (b.workspace)
+    if (b.workspace && b.workspace != s->workspace)
         clReleaseMemObject(b.workspace);
-    if (b.tallies)
+    if (b.tallies && b.tallies != s->tallies)
         clReleaseMemObject(b.tallies);
     if (st == TSR_OK)
         hand_over(&b, &events, commands, bytes);

@@ -25,14 +25,13 @@ enum {
 void tuning_folder(text *out)
 {
     const char *own = getenv("TESSERA_TUNING_DIR");
-    const char *xdg = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
+    const char *xdg, *home;
 
     if (own && *own)
         text_append(out, own);
-    else if (xdg && *xdg == '/')
+    else if ((xdg = getenv("XDG_CONFIG_HOME")) && *xdg == '/')
         text_format(out, "%s/tessera/tuning", xdg);
-    else if (home && *home == '/')
+    else if ((home = getenv("HOME")) && *home == '/')
         text_format(out, "%s/.config/tessera/tuning", home);
 }
 

@@ -17,13 +17,16 @@ struct memo_class {
     memo_class *next;
 };
 
-/* When the user's folder changed last. */
+/* Which folder is the user's, and when it changed last. */
 typedef struct stamp {
     bool exists;
+    dev_t device;
+    ino_t number;
     struct timespec changed;
 } stamp;
 
 typedef struct memo {
+    text path; /* of the folder: memory that is kept from call to call */
     stamp folder;
     bool settled; /* the stamp would differ after a change: file systems count in ticks */
     uint64_t age; /* times that it was read anew */
@@ -44,33 +47,34 @@ static void forget(memo *m)
 
 static void release(void *data)
 {
-    forget(data);
-    free(data);
+    memo *m = data;
+
+    forget(m);
+    text_free(&m->path);
+    free(m);
 }
 
-static stamp read_stamp(void)
+static stamp read_stamp(memo *m)
 {
-    text folder = {0};
     struct stat st;
-    stamp s = {0};
 
-    tuning_folder(&folder);
-    if (folder.length && stat(text_get(&folder), &st) == 0)
-        s = (stamp){.exists = true, .changed = st.st_mtim};
-    text_free(&folder);
-    return s;
+    text_clear(&m->path);
+    tuning_folder(&m->path);
+    if (!m->path.length || stat(text_get(&m->path), &st) != 0)
+        return (stamp){0};
+    return (stamp){.exists = true, .device = st.st_dev, .number = st.st_ino, .changed = st.st_mtim};
 }
 
 static bool same_stamp(const stamp *a, const stamp *b)
 {
-    return a->exists == b->exists && a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
+    return a->exists == b->exists && a->device == b->device && a->number == b->number &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 /* Drop what may be out of date. */
 static void refresh(memo *m)
 {
-    const stamp now = read_stamp();
+    const stamp now = read_stamp(m);
     struct timespec t;
 
     if (m->settled && same_stamp(&now, &m->folder))

@@ -1,5 +1,6 @@
 #include "session/program.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,17 @@
 /* Part of every key: raise it when binaries of older versions must not be read. */
 enum { BINARY_FORMAT = 3 };
 
+/* Arguments of a kernel that are remembered; later ones are set each time. */
+enum { ARGUMENTS_KEPT = 24 };
+
+/* Compared byte by byte: it has no padding.  All 0 where nothing is known. */
+struct set_argument {
+    size_t bytes;
+    uint64_t call;  /* of a buffer; UINT64_MAX of NULL in its place; 0 of a value */
+    uint64_t local; /* 1: `bytes` of local memory */
+    unsigned char value[8];
+};
+
 static void program_free(program *p)
 {
     if (!p)
@@ -19,6 +31,7 @@ static void program_free(program *p)
     for (size_t i = 0; i < p->entry_count; i++) {
         clReleaseKernel(p->entries[i].kernel);
         free(p->entries[i].name);
+        free(p->entries[i].set);
     }
     free(p->entries);
     if (p->handle)
@@ -228,27 +241,49 @@ cleanup:
 }
 
 /* What the compiler says of a kernel, asked once: each question costs a call of the driver. */
-static program_entry entry_of(const program *p, cl_kernel kernel)
+static void ask_compiler(const program *p, program_entry *e)
 {
-    program_entry e = {.kernel = kernel};
     size_t required[3] = {0};
 
-    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(e.group_limit),
-                             &e.group_limit, NULL);
-    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
-                             required, NULL);
-    clGetKernelWorkGroupInfo(kernel, p->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(e.local_bytes),
-                             &e.local_bytes, NULL);
-    e.group_required = required[0] * required[1] * required[2];
-    return e;
+    clGetKernelWorkGroupInfo(e->kernel, p->device, CL_KERNEL_WORK_GROUP_SIZE,
+                             sizeof(e->group_limit), &e->group_limit, NULL);
+    clGetKernelWorkGroupInfo(e->kernel, p->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                             sizeof(required), required, NULL);
+    clGetKernelWorkGroupInfo(e->kernel, p->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(e->local_bytes),
+                             &e->local_bytes, NULL);
+    e->group_required = required[0] * required[1] * required[2];
+}
+
+static tsr_status make_entry(const program *p, const char *name, program_entry *out, tsr_error *err)
+{
+    program_entry e = {.name = strdup(name), .set = calloc(ARGUMENTS_KEPT, sizeof(*e.set))};
+    tsr_status st = TSR_OK;
+    cl_int rc;
+
+    if (!e.name || !e.set) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel %s", name);
+        goto cleanup;
+    }
+    e.kernel = clCreateKernel(p->handle, name, &rc);
+    if (!e.kernel) {
+        st =
+            tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", name, text_get(&p->source_file));
+        goto cleanup;
+    }
+    ask_compiler(p, &e);
+    *out = e;
+    e = (program_entry){0}; /* moved to the caller */
+
+cleanup:
+    free(e.set);
+    free(e.name);
+    return st;
 }
 
 tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err)
 {
     program_entry *entries;
-    cl_kernel kernel;
-    char *copy;
-    cl_int rc;
+    tsr_status st;
 
     for (size_t i = 0; i < p->entry_count; i++) {
         if (strcmp(p->entries[i].name, name) == 0) {
@@ -257,23 +292,45 @@ tsr_status program_kernel(program *p, const char *name, const program_entry **ou
         }
     }
     entries = realloc(p->entries, (p->entry_count + 1) * sizeof(*entries));
-    if (entries)
-        p->entries = entries;
-    copy = strdup(name);
-    if (!entries || !copy) {
-        free(copy);
+    if (!entries)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for kernel %s", name);
-    }
-    kernel = clCreateKernel(p->handle, name, &rc);
-    if (!kernel) {
-        free(copy);
-        return tsr_fail(err, TSR_ECL, rc, "clCreateKernel(%s) in %s", name,
-                        text_get(&p->source_file));
-    }
-    entries[p->entry_count] = entry_of(p, kernel);
-    entries[p->entry_count].name = copy;
-    *out = &entries[p->entry_count++];
-    return TSR_OK;
+    p->entries = entries;
+    st = make_entry(p, name, &entries[p->entry_count], err);
+    if (st == TSR_OK)
+        *out = &entries[p->entry_count++];
+    return st;
+}
+
+static cl_int set_argument_to(const program_entry *e, cl_uint i, const set_argument *now,
+                              const void *value)
+{
+    cl_int rc;
+
+    if (i >= ARGUMENTS_KEPT)
+        return clSetKernelArg(e->kernel, i, now->bytes, value);
+    if (memcmp(&e->set[i], now, sizeof(*now)) == 0)
+        return CL_SUCCESS;
+    rc = clSetKernelArg(e->kernel, i, now->bytes, value);
+    e->set[i] = rc == CL_SUCCESS ? *now : (set_argument){0};
+    return rc;
+}
+
+cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value)
+{
+    set_argument now = {.bytes = bytes, .local = !value};
+
+    assert(!value || bytes <= sizeof(now.value));
+    if (value)
+        memcpy(now.value, value, bytes);
+    return set_argument_to(e, i, &now, value);
+}
+
+cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint64_t call)
+{
+    set_argument now = {.bytes = sizeof(buffer), .call = buffer ? call : UINT64_MAX};
+
+    memcpy(now.value, &buffer, sizeof(buffer));
+    return set_argument_to(e, i, &now, &buffer);
 }
 
 /* Where the session's device is among `count` binaries, which are in the order of the context's

@@ -4,6 +4,9 @@
 
 #include "session/state.h"
 
+/** What an argument of a kernel was set to last. */
+typedef struct set_argument set_argument;
+
 /** A kernel of a program, and what its compiler says of it: work-items that a group may have, and
  * those that it must have (0: any), and bytes of local memory.  0 where the device does not say. */
 typedef struct program_entry {
@@ -11,6 +14,7 @@ typedef struct program_entry {
     cl_kernel kernel;
     size_t group_limit, group_required;
     cl_ulong local_bytes;
+    set_argument *set; /* of the first arguments: see program_set_value */
 } program_entry;
 
 struct program {
@@ -47,6 +51,21 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
 
 /** A kernel of a program, borrowed from it until another one is asked for. */
 tsr_status program_kernel(program *p, const char *name, const program_entry **out, tsr_error *err);
+
+/**
+ * Set an argument of a kernel to a scalar, or (NULL) to `bytes` of local memory.  The driver is
+ * called only where that changes it: what is set here or in program_set_buffer is set nowhere else.
+ */
+cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value);
+
+/**
+ * Set an argument to a buffer, or to NULL.  The driver is told of a buffer once for each `call`:
+ * after it the buffer may be released, and its handle may come back as that of another one.
+ *
+ * @param call  The call of dispatch_enqueue that uses the buffer, by its number in the session; of
+ *              a buffer that the session itself keeps: the call that made it.
+ */
+cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint64_t call);
 
 /** The device's binary of a built program (PTX text on NVIDIA); *out is malloced, NUL-terminated.
  */

@@ -36,7 +36,10 @@ struct tsr_session {
     program *programs; /* built in this session */
     cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
     size_t workspace_bytes;
-    cl_mem tallies; /* counters that are 0 between calls, kept likewise */
+    uint64_t workspace_call; /* that made it */
+    cl_mem tallies;          /* counters that are 0 between calls, kept likewise */
+    uint64_t tallies_call;
+    uint64_t calls;           /* of dispatch_enqueue so far */
     text build_log;           /* of the build that failed last */
     session_kept tuning;      /* ops/tuning_memo.h */
     session_kept prepared;    /* ops/prepared.h */

@@ -221,11 +221,12 @@ static tsr_status compute(call *c, tsr_error *err)
 
     for (size_t i = 0; i < c->operand_count; i++)
         buffers[i] = c->buffer[c->order[i]];
-    st = dispatch_enqueue(
-        c->session, &c->normal, &c->selection, buffers,
-        &(call_ends){
-            .first = &first, .last = &last, .strict_tiles = c->strict_tiles, .report = &c->report},
-        err);
+    st = dispatch_enqueue(c->session, &c->normal, &c->selection, buffers,
+                          &(call_ends){.first = c->session->profiling ? &first : NULL,
+                                       .last = &last,
+                                       .strict_tiles = c->strict_tiles,
+                                       .report = &c->report},
+                          err);
     if (st != TSR_OK)
         return st;
     rc = clFinish(c->session->queue);
@@ -238,8 +239,8 @@ static tsr_status compute(call *c, tsr_error *err)
         c->report.device_ns = span(c->session, first, last);
     if (st == TSR_OK)
         st = strict_tiles_read(c->session, c->strict_tiles, &c->report.strict_tiles, err);
-    clReleaseEvent(first);
-    clReleaseEvent(last);
+    event_forget(&first);
+    event_forget(&last);
     return st;
 }
 

@@ -11,12 +11,10 @@ static bool overlap(const operand *x, const operand *y)
            ((x->access | y->access) & ACCESS_WRITE);
 }
 
-/* Each buffer holds what its operand needs. */
-static tsr_status check_buffers(const problem *p, const cl_mem buffers[], tsr_error *err)
+/* Each of n buffers holds what its operand needs. */
+static tsr_status check_buffers(const problem *p, const operand operands[], size_t n,
+                                const cl_mem buffers[], tsr_error *err)
 {
-    operand operands[OPERANDS_MAX];
-    size_t n = p->op->operands(p, operands);
-
     for (size_t i = 0; i < n; i++) {
         size_t size = 0;
         cl_int rc;
@@ -59,16 +57,35 @@ static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error 
     return TSR_OK;
 }
 
+/* A checked problem, its buffers in the order of the form that variants take. */
+static tsr_status dispatch(tsr_session *s, const problem *p, size_t operands,
+                           const cl_mem buffers[], const tsr_run *run, const call_ends *ends,
+                           selection *sel, tsr_error *err)
+{
+    unsigned order[OPERANDS_MAX];
+    cl_mem arranged[OPERANDS_MAX] = {NULL};
+    const problem normal = problem_normal(p, order);
+    tsr_status st;
+
+    for (size_t i = 0; i < operands; i++)
+        arranged[i] = buffers[order[i]];
+    st = dispatch_select(s, &normal, run, sel, err);
+    return st ? st : dispatch_enqueue(s, &normal, sel, arranged, ends, err);
+}
+
 static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
                           const tsr_run *run, cl_uint n_wait, const cl_event *wait, cl_event *done,
                           tsr_report *report, tsr_error *err)
 {
-    uint64_t start = clock_ns();
-    operand given[OPERANDS_MAX];
-    unsigned order[OPERANDS_MAX];
-    cl_mem arranged[OPERANDS_MAX] = {NULL};
-    problem normal;
+    const uint64_t start = report ? clock_ns() : 0;
+    operand operands[OPERANDS_MAX];
+    size_t n = 0;
     tsr_report r = {0};
+    const call_ends ends = {.n_wait = n_wait,
+                            .wait = wait,
+                            .last = done,
+                            .strict_tiles = run ? run->strict_tiles : NULL,
+                            .report = report ? &r : NULL};
     selection sel;
     tsr_status st;
 
@@ -78,24 +95,14 @@ static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s: the host has no queue: pass host memory",
                         p->op->name);
     st = p->op->check(p, err);
-    if (st == TSR_OK)
-        st = check_buffers(p, buffers, err);
+    if (st == TSR_OK) {
+        n = p->op->operands(p, operands);
+        st = check_buffers(p, operands, n, buffers, err);
+    }
     if (st == TSR_OK)
         st = check_counter(p, run, err);
-    if (st != TSR_OK)
-        return st;
-    normal = problem_normal(p, order);
-    for (size_t i = 0; i < p->op->operands(p, given); i++)
-        arranged[i] = buffers[order[i]];
-    st = dispatch_select(s, &normal, run, &sel, err);
     if (st == TSR_OK)
-        st = dispatch_enqueue(s, &normal, &sel, arranged,
-                              &(call_ends){.n_wait = n_wait,
-                                           .wait = wait,
-                                           .last = done,
-                                           .strict_tiles = run ? run->strict_tiles : NULL,
-                                           .report = &r},
-                              err);
+        st = dispatch(s, p, n, buffers, run, &ends, &sel, err);
     if (st != TSR_OK || !report)
         return st;
     dispatch_report(&sel, start, &r);

@@ -6,13 +6,14 @@ loaded: the loader ignores one that it cannot.
 
 import json
 import os
+import subprocess
 import sys
 import unittest
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import Case, has_opencl
+from cli_support import Case, environment, has_opencl
 
 LAYER = os.environ["FAULT_LAYER"]
 KINDS = {"context", "queue", "mem", "program", "kernel", "event", "svm"}
@@ -155,6 +156,54 @@ class Balance(Layered):
         r, report = self.run_layered(*OPERATIONS["matmul"], fault="clReleaseMemObject:2:-5")
         self.assertTrue(report.struck, r)
         self.assertEqual(report.balance["mem"], 1, r)
+
+
+class WarmCalls(Layered):
+    """What an enqueued call asks of OpenCL once its session has seen it: the size of each buffer,
+    each buffer as an argument, its launches and a flush."""
+
+    FEW, MANY = 4, 24
+
+    def calls_of(self, *args):
+        path = self.path("report")
+        done = subprocess.run([os.environ["WARM_CALLS"], *args], timeout=300, check=False,
+                              stderr=subprocess.PIPE, text=True,
+                              env=environment(OPENCL_LAYERS=LAYER, TESSERA_FAULT_REPORT=path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = Report(path)
+        self.assertTrue(report.ready, "the layer was not loaded")
+        self.assertEqual({k: n for k, n in report.balance.items() if n}, {})
+        return report.calls
+
+    def assert_each(self, wanted, op, variant, *turns):
+        self.calls_of(op, variant, "1")  # so that its program is in the cache
+        few = self.calls_of(op, variant, str(self.FEW), *turns)
+        many = self.calls_of(op, variant, str(self.MANY), *turns)
+        each = {name: (n - few.get(name, 0)) / (self.MANY - self.FEW) for name, n in many.items()}
+        self.assertEqual({name: n for name, n in each.items() if n}, wanted)
+
+    def test_one_launch(self):
+        for op, variant, buffers in (("matvec", "row-item", 3), ("matmul", "tiled", 3)):
+            with self.subTest(op):
+                self.assert_each({"clGetMemObjectInfo": buffers, "clSetKernelArg": buffers,
+                                  "clEnqueueNDRangeKernel": 1, "clFlush": 1}, op, variant)
+
+    def test_a_scalar_that_changes(self):
+        self.assert_each({"clGetMemObjectInfo": 3, "clSetKernelArg": 4,
+                          "clEnqueueNDRangeKernel": 1, "clFlush": 1}, "matvec", "row-item", "turns")
+
+    def test_launches_that_share_a_workspace(self):
+        """Sums of parts, then their sum: A, x, y; y.  The workspace stays."""
+        self.assert_each({"clGetMemObjectInfo": 3, "clSetKernelArg": 4,
+                          "clEnqueueNDRangeKernel": 2, "clFlush": 1}, "matvec", "split-row")
+
+    def test_launches_that_share_a_kernel(self):
+        """A network of 12 stages, a launch a step: the keys once, also in the place of the index,
+        and then what differs.  The stride does from launch to launch, but for the first one after
+        the last of the call before; whether a stage begins does twice a stage of three steps and
+        more, and once in each of the first two."""
+        self.assert_each({"clGetMemObjectInfo": 1, "clSetKernelArg": 2 + 77 + 22,
+                          "clEnqueueNDRangeKernel": 78, "clFlush": 1}, "sort", "naive")
 
 
 class Failing(Layered):

@@ -82,6 +82,35 @@ static void a_call_finds_its_own_steps(void **state)
     tsr_session_close(s);
 }
 
+/* What is kept is of one problem, whatever differs; and of one variant with its values. */
+static void whatever_differs_is_another_call(void **state)
+{
+    const selection tiled = named("tiled");
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    problem p = square(64);
+    selection sel = tiled;
+
+    (void)state;
+    assert_non_null(prepared_keep(s, &p, &tiled, NULL));
+    prepared_choose(s, &p, 1, &tiled);
+    for (size_t i = 0; i < sizeof(p); i++) {
+        ((unsigned char *)&p)[i] ^= 1;
+        assert_null(prepared_recall(s, &p, &tiled));
+        assert_null(prepared_choice(s, &p, 1));
+        ((unsigned char *)&p)[i] ^= 1;
+    }
+    for (size_t i = 0; i < TUNABLES_MAX; i++) {
+        sel.params.value[i]++;
+        assert_null(prepared_recall(s, &p, &sel));
+        sel.params.value[i]--;
+    }
+    assert_null(prepared_choice(s, &p, 2));
+    assert_non_null(prepared_recall(s, &p, &tiled));
+    assert_non_null(prepared_choice(s, &p, 1));
+    tsr_session_close(s);
+}
+
 /* Eight calls in turn are kept; a ninth takes the place of the one used least recently. */
 static void the_oldest_call_goes(void **state)
 {
@@ -177,6 +206,34 @@ static void a_choice_follows_the_tuning(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* Two folders that changed at the same moment are still two. */
+static void a_choice_follows_the_folder(void **state)
+{
+    char folders[2][32] = {"/tmp/tessera-prepared-XXXXXX", "/tmp/tessera-prepared-XXXXXX"};
+    const struct timespec then = {.tv_sec = time(NULL) - 1000};
+    const struct timespec both[] = {then, then};
+    tsr_device host;
+    tsr_session *s = open_host(&host);
+    uint64_t age[3];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(mkdtemp(folders[i]));
+        assert_int_equal(utimensat(AT_FDCWD, folders[i], both, 0), 0);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        setenv("TESSERA_TUNING_DIR", folders[i % 2], 1);
+        age[i] = tuning_age(s);
+        assert_true(age[i] > 0);
+        assert_int_equal(tuning_age(s), age[i]);
+    }
+    assert_true(age[0] != age[1] && age[1] != age[2] && age[0] != age[2]);
+    tsr_session_close(s);
+    unsetenv("TESSERA_TUNING_DIR");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(rmdir(folders[i]), 0);
+}
+
 /* What borrows a program goes with it. */
 static void released_programs_take_their_calls(void **state)
 {
@@ -196,9 +253,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_finds_its_own_steps),
+        cmocka_unit_test(whatever_differs_is_another_call),
         cmocka_unit_test(the_oldest_call_goes),
         cmocka_unit_test(long_calls_are_not_kept),
         cmocka_unit_test(a_choice_follows_the_tuning),
+        cmocka_unit_test(a_choice_follows_the_folder),
         cmocka_unit_test(released_programs_take_their_calls),
     };
 
