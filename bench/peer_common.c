@@ -80,6 +80,26 @@ const char *peer_sort_unsuited(const peer_problem *p)
     return NULL;
 }
 
+const char *peer_sequence_unsuited(const peer_problem *p)
+{
+    const char *why = peer_sort_unsuited(p);
+
+    if (!why && p->segments)
+        return "it sorts one sequence a call, not rows or segments";
+    return why;
+}
+
+size_t peer_sort_parts(const peer_problem *p)
+{
+    return p->segments ? p->segments : 1;
+}
+
+void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
+{
+    *begin = p->segments ? (size_t)p->segment_offsets[i] : 0;
+    *end = p->segments ? (size_t)p->segment_offsets[i + 1] : p->n;
+}
+
 size_t peer_columns_a(const peer_problem *p)
 {
     if (p->op == PEER_MATVEC)
@@ -106,8 +126,13 @@ int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **posi
     *positions = (int64_t *)malloc(p->n * sizeof(int64_t));
     if (!*positions)
         return -1;
-    for (size_t i = 0; i < p->n; i++)
-        (*positions)[i] = (int64_t)i;
+    for (size_t part = 0; part < peer_sort_parts(p); part++) {
+        size_t begin, end;
+
+        peer_sort_part(p, part, &begin, &end);
+        for (size_t i = begin; i < end; i++)
+            (*positions)[i] = (int64_t)(i - begin);
+    }
     out->operand[1] = *positions;
     out->bytes[1] = p->n * sizeof(int64_t);
     return 0;

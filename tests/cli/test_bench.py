@@ -143,7 +143,6 @@ class Kernels(Bench):
         self.assertEqual((row["problem"], row["size"], row["work"], row["bytes"]),
                          ("30 rows of 70 uint32", "30x70", 2100, 2 * 4 * 2100))
         self.fail_with(2, "bench", "sort", "--size", "3x4x5", says="'3x4x5'")
-        self.fail_with(2, "bench", "sort", "--size", "3x4", "--peers", says="one row")
 
     def test_segments_of_keys(self):
         """Lengths are drawn; their number, mean and bound are what the command line says."""
@@ -157,7 +156,6 @@ class Kernels(Bench):
         self.assertEqual(row["problem"],
                          "10000000 uint32 argsort in 100000 segments of up to 1600")
         for args, says in ((("sort", "--size", "2100"), "needs a --size of SEGMENTSxKEYS"),
-                           (("sort", "--size", "3x4", "--peers"), "--peers sort one sequence"),
                            (("matvec", "--size", "3x4"), "matvec has no --segments"),
                            (("overlap",), "overlap has no --segments")):
             self.fail_with(2, "bench", *args, "--segments", "mixed", says=says)
