@@ -48,6 +48,7 @@ typedef struct peer_problem {
                         lengths; 0: the keys are one sequence */
     const uint64_t *segment_offsets; /* with segments: where each starts, and behind them n; the
                                         caller's, until close() */
+    size_t top; /* first keys of a sort, or of each segment, that alone are wanted; 0: all */
     const void
         *operand[3]; /* host copies of the inputs, row-major, no gaps: A B C, A x y, keys index */
     size_t bytes[3];

@@ -71,6 +71,8 @@ const char *peer_sort_unsuited(const peer_problem *p)
         return "it sorts numbers of 32 and 64 bits only";
     if (p->n == 0)
         return "no keys: nothing to time";
+    if (p->top)
+        return "it sorts all keys, not the first ones alone";
     if (p->n > INT_MAX)
         return "it takes up to 2^31 - 1 keys";
     if (p->type == 0 && p->operand[0])

@@ -247,6 +247,7 @@ static tsr_status describe_sort(match *m, tsr_error *err)
     w->n = sort_keys(s);
     w->argsort = s->argsort;
     w->descending = s->descending;
+    w->top = sort_top(s) < s->n ? sort_top(s) : 0;
     if (parts == 1)
         return TSR_OK;
     m->segment_offsets = malloc((parts + 1) * sizeof(*m->segment_offsets));

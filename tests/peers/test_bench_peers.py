@@ -165,8 +165,8 @@ class Time(Peers):
         return self.rows("sort", "--size", size, *args, FAKE_SORT=which,
                          FAKE_LOG=self.path("log"), **options)
 
-    def test_rows_reach_a_peer_that_takes_none(self):
-        for args in ((), ("--segments", "mixed")):
+    def test_parts_of_the_problem_reach_a_peer_that_takes_none(self):
+        for args in ((), ("--segments", "mixed"), ("--top", "2")):
             row = self.sort("two seconds", *args, size="3x40")["fake two seconds"]
             self.assertEqual(row["unsuited"], "it sorts one sequence of uint32 keys only")
 

@@ -220,6 +220,7 @@ static void refusals(const peer *who)
         {.op = PEER_MATMUL, .type = I32, .precision = "", .m = 4, .n = 4, .k = 4, .sets = 1},
         {.op = PEER_MATMUL, .precision = "bf16", .m = 4, .n = 4, .k = 4, .sets = 1},
         {.op = PEER_SORT, .type = U32, .precision = "", .n = (size_t)1 << 40, .sets = 1},
+        {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .top = 2, .sets = 1},
     };
 
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
