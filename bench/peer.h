@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 4
+#define PEER_ABI 5
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -32,18 +32,23 @@ typedef enum peer_place {
 /** Element types, as in tessera/types.h: 0 float32, 1 float64, 2 int32, 3 uint32, 4 int64, 5
  * uint64, 6 float16, 11 bfloat16.  Operands stay the caller's, and unchanged, until close(); one
  * that is only written may be NULL, but its bytes count.  An argsort's peer is handed the positions
- * 0, 1, ... untimed. */
+ * 0, 1, ... of each segment untimed. */
 typedef struct peer_problem {
     peer_op op;
     int type;
     const char *precision; /* "f32", "tf32", "f64", "f16", "bf16"; "" for sort; the peer's own where
                               it has one */
-    size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys */
+    size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys, of all segments */
     size_t batch;          /* products, their matrices and vectors one behind another; 0: 1 */
     int c_f32;             /* C or y is float32, whatever the factors are */
     int trans_a, trans_b;
     double alpha, beta;
     int argsort, descending;
+    size_t segments; /* stretches of the keys that are sorted each by itself, rows or of given
+                        lengths; 0: the keys are one sequence */
+    const uint64_t *segment_offsets; /* with segments: where each starts, and behind them n; the
+                                        caller's, until close() */
+    size_t top; /* first keys of a sort, or of each segment, that alone are wanted; 0: all */
     const void
         *operand[3]; /* host copies of the inputs, row-major, no gaps: A B C, A x y, keys index */
     size_t bytes[3];

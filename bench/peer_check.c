@@ -315,27 +315,28 @@ static uint64_t hash_of(const void *array, size_t bytes, size_t i)
     return mix(bits);
 }
 
-static int check_positions(const peer_trial *t, char *detail, size_t detail_size)
+/* The positions of keys begin to end - 1, which count from begin. */
+static int check_positions(const peer_trial *t, size_t begin, size_t end, char *detail,
+                           size_t detail_size)
 {
-    const peer_problem *p = &t->problem;
-    const size_t bytes = type_size(p->type);
+    const size_t bytes = type_size(t->problem.type);
+    const char *before = (const char *)t->input[0] + begin * bytes;
     const int64_t *index = t->out2;
-    unsigned char *seen = calloc(p->n + 1, 1);
+    unsigned char *seen = calloc(end - begin + 1, 1);
     int wrong = !seen;
 
     detail[0] = 0;
-    for (size_t i = 0; i < p->n && !wrong; i++) {
+    for (size_t i = begin; i < end && !wrong; i++) {
         const size_t from = (size_t)index[i];
         const char *key = (const char *)t->out + i * bytes;
 
-        if (from >= p->n || seen[from]++ ||
-            memcmp(key, (const char *)t->input[0] + from * bytes, bytes) != 0) {
+        if (from >= end - begin || seen[from]++ || memcmp(key, before + from * bytes, bytes) != 0) {
             snprintf(detail, detail_size,
                      "position %zu is %lld: not there, there twice, or "
                      "another key",
                      i, (long long)index[i]);
             wrong = 1;
-        } else if (i && index[i - 1] > index[i] && memcmp(key - bytes, key, bytes) == 0) {
+        } else if (i > begin && index[i - 1] > index[i] && memcmp(key - bytes, key, bytes) == 0) {
             snprintf(detail, detail_size, "equal keys %zu and %zu are not in the input's order",
                      i - 1, i);
             wrong = 1;
@@ -345,26 +346,41 @@ static int check_positions(const peer_trial *t, char *detail, size_t detail_size
     return wrong;
 }
 
-static int check_sort(const peer_trial *t, char *detail, size_t detail_size)
+/* Keys begin to end - 1, a sequence of their own. */
+static int check_part(const peer_trial *t, size_t begin, size_t end, char *detail,
+                      size_t detail_size)
 {
     const peer_problem *p = &t->problem;
     const size_t bytes = type_size(p->type);
     uint64_t before = 0, after = 0;
 
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = begin; i < end; i++) {
         before += hash_of(t->input[0], bytes, i);
         after += hash_of(t->out, bytes, i);
-        if (i && (p->descending ? below(p->type, t->out, i - 1, t->out, i)
-                                : below(p->type, t->out, i, t->out, i - 1))) {
+        if (i > begin && (p->descending ? below(p->type, t->out, i - 1, t->out, i)
+                                        : below(p->type, t->out, i, t->out, i - 1))) {
             snprintf(detail, detail_size, "keys %zu and %zu are out of order", i - 1, i);
             return 1;
         }
     }
     if (before != after) {
-        snprintf(detail, detail_size, "the keys are not those of the input");
+        snprintf(detail, detail_size, "keys %zu to %zu are not those of the input", begin, end);
         return 1;
     }
-    return p->argsort ? check_positions(t, detail, detail_size) : 0;
+    return p->argsort ? check_positions(t, begin, end, detail, detail_size) : 0;
+}
+
+static int check_sort(const peer_trial *t, char *detail, size_t detail_size)
+{
+    const peer_problem *p = &t->problem;
+    int wrong = 0;
+
+    if (!p->segments)
+        return check_part(t, 0, p->n, detail, detail_size);
+    for (size_t i = 0; i < p->segments && !wrong; i++)
+        wrong = check_part(t, (size_t)p->segment_offsets[i], (size_t)p->segment_offsets[i + 1],
+                           detail, detail_size);
+    return wrong;
 }
 
 int peer_trial_check(const peer_trial *t, double *worst, char *detail, size_t detail_size)

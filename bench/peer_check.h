@@ -48,9 +48,10 @@ void peer_trial_free(peer_trial *t);
  *
  * A product is compared with one in higher precision, element by element, against
  * the bound that the rounding of the problem's precision allows; of big ones a
- * sample of elements.  A sort must be in order, hold the keys of the input (equal
- * sums of their hashes), and with an argsort each position once, equal keys in the
- * order of the input.  *worst is the largest error over bound, 0 for a sort.
+ * sample of elements.  A sort, or each segment of it, must be in order, hold the
+ * keys of the input (equal sums of their hashes), and with an argsort each position
+ * once, equal keys in the order of the input.  *worst is the largest error over
+ * bound, 0 for a sort.
  */
 int peer_trial_check(const peer_trial *t, double *worst, char *detail, size_t detail_size);
 

@@ -71,6 +71,8 @@ const char *peer_sort_unsuited(const peer_problem *p)
         return "it sorts numbers of 32 and 64 bits only";
     if (p->n == 0)
         return "no keys: nothing to time";
+    if (p->top)
+        return "it sorts all keys, not the first ones alone";
     if (p->n > INT_MAX)
         return "it takes up to 2^31 - 1 keys";
     if (p->type == 0 && p->operand[0])
@@ -78,6 +80,26 @@ const char *peer_sort_unsuited(const peer_problem *p)
     if (p->type == 1 && p->operand[0])
         return plain_doubles((const double *)p->operand[0], p->n);
     return NULL;
+}
+
+const char *peer_sequence_unsuited(const peer_problem *p)
+{
+    const char *why = peer_sort_unsuited(p);
+
+    if (!why && p->segments)
+        return "it sorts one sequence a call, not rows or segments";
+    return why;
+}
+
+size_t peer_sort_parts(const peer_problem *p)
+{
+    return p->segments ? p->segments : 1;
+}
+
+void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
+{
+    *begin = p->segments ? (size_t)p->segment_offsets[i] : 0;
+    *end = p->segments ? (size_t)p->segment_offsets[i + 1] : p->n;
 }
 
 size_t peer_columns_a(const peer_problem *p)
@@ -106,8 +128,13 @@ int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **posi
     *positions = (int64_t *)malloc(p->n * sizeof(int64_t));
     if (!*positions)
         return -1;
-    for (size_t i = 0; i < p->n; i++)
-        (*positions)[i] = (int64_t)i;
+    for (size_t part = 0; part < peer_sort_parts(p); part++) {
+        size_t begin, end;
+
+        peer_sort_part(p, part, &begin, &end);
+        for (size_t i = begin; i < end; i++)
+            (*positions)[i] = (int64_t)(i - begin);
+    }
     out->operand[1] = *positions;
     out->bytes[1] = p->n * sizeof(int64_t);
     return 0;

@@ -36,13 +36,20 @@ const char *peer_blas_size_unsuited(const peer_problem *p);
  */
 const char *peer_sort_unsuited(const peer_problem *p);
 
+/** The same for one that sorts one sequence a call. */
+const char *peer_sequence_unsuited(const peer_problem *p);
+
+/** The independent sequences of a sort, and part i of them: keys begin to end - 1. */
+size_t peer_sort_parts(const peer_problem *p);
+void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end);
+
 /** Matrices as the problem stores them, row-major: columns of A, and of B. */
 size_t peer_columns_a(const peer_problem *p);
 size_t peer_columns_b(const peer_problem *p);
 
 /**
  * The problem as peers that sort keys with a payload want it: its index operand
- * holds 0, 1, ... with an argsort, and is absent without.  *positions is NULL or
+ * holds 0, 1, ... of each part with an argsort, and is absent without.  *positions is NULL or
  * is to be freed, once nobody uses *out.  0 on success.
  */
 int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **positions);

@@ -1,19 +1,23 @@
 /**
  * CUB's radix sort, from one array into another, and its merge sort, in place;
- * for an argsort the stable forms with a 64-bit payload.
+ * for an argsort the stable forms with a 64-bit payload.  Its segmented sort, also
+ * from one array into another, takes rows and segments, with 32-bit offsets, as
+ * its documentation has them.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "peer_cub_keys.h"
 #include "peer_cuda_sets.h"
 
-enum { KEYS, INDEX };
+enum { KEYS, INDEX, OFFSETS };
 
 typedef struct cub_state {
     peer_cuda_sets sets;
     peer_rotation rotation;
     int64_t *positions; /* what the index operand starts as */
+    int *offsets;       /* what the offsets are: of a segmented sort */
     cub_sort *sort;
     int in_place;
     void **out; /* unless in place: output i of set s at [s * 2 + i] */
@@ -29,6 +33,8 @@ static cub_job job_of(const cub_state *s, size_t set)
     return (cub_job){.n = (int)p->n,
                      .argsort = p->argsort,
                      .descending = p->descending,
+                     .segments = (int)p->segments,
+                     .offsets = peer_cuda_set(&s->sets, set, OFFSETS),
                      .keys_in = keys,
                      .keys_out = s->in_place ? keys : s->out[set * 2 + KEYS],
                      .index_in = index,
@@ -64,6 +70,7 @@ static void cub_close(void *state)
         peer_cuda_sets_close(&s->sets);
     }
     free(s->positions);
+    free(s->offsets);
     free(s);
 }
 
@@ -110,6 +117,23 @@ static cudaError_t allocate(cub_state *s)
     return rc == cudaSuccess ? cudaMalloc(&s->temporary, s->temporary_bytes) : rc;
 }
 
+/* The offsets of segments, as an operand that rotates as the keys do; 0 where memory is missing. */
+static int with_offsets(cub_state *s, peer_problem *held)
+{
+    const size_t count = held->segments ? held->segments + 1 : 0;
+
+    if (!count)
+        return 1;
+    s->offsets = malloc(count * sizeof(*s->offsets));
+    if (!s->offsets)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        s->offsets[i] = (int)held->segment_offsets[i];
+    held->operand[OFFSETS] = s->offsets;
+    held->bytes[OFFSETS] = count * sizeof(*s->offsets);
+    return 1;
+}
+
 /* Fill a new state; 0 with *why where that fails. */
 static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_size)
 {
@@ -119,6 +143,10 @@ static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_si
 
     if (peer_with_positions(p, &held, &s->positions) != 0) {
         peer_say(why, why_size, "no memory for %zu positions", p->n);
+        return 0;
+    }
+    if (!with_offsets(s, &held)) {
+        peer_say(why, why_size, "no memory for the offsets of %zu segments", p->segments);
         return 0;
     }
     if (peer_cuda_sets_open(&s->sets, &held, why, why_size) != 0)
@@ -178,6 +206,15 @@ static void *merge_open(const peer_problem *p, char *why, size_t why_size)
     return open_with(sorts[p->type], 1, p, why, why_size);
 }
 
+static void *segments_open(const peer_problem *p, char *why, size_t why_size)
+{
+    static cub_sort *const sorts[PEER_TYPES] = {cub_segments_f32, cub_segments_f64,
+                                                cub_segments_i32, cub_segments_u32,
+                                                cub_segments_i64, cub_segments_u64};
+
+    return open_with(sorts[p->type], 0, p, why, why_size);
+}
+
 static int cub_run(void *state, size_t calls, double *wall_ns)
 {
     cub_state *s = state;
@@ -203,8 +240,19 @@ static int cub_result(void *state, void *out, void *out2)
 
 static const char *cub_unsuited(const peer_problem *p)
 {
+    const char *why = peer_sequence_unsuited(p);
+
+    return why ? why : peer_cuda_unsuited(p);
+}
+
+static const char *segments_unsuited(const peer_problem *p)
+{
     const char *why = peer_sort_unsuited(p);
 
+    if (!why && !p->segments)
+        why = "it sorts rows or segments, and there is one sequence";
+    if (!why && p->segments > INT_MAX)
+        why = "it takes up to 2^31 - 1 segments";
     return why ? why : peer_cuda_unsuited(p);
 }
 
@@ -222,6 +270,13 @@ static peer the_peers[] = {
      .open = merge_open,
      .run = cub_run,
      .restore = cub_restore,
+     .result = cub_result,
+     .close = cub_close},
+    {.name = "CUB segmented sort",
+     .place = PEER_CUDA,
+     .unsuited = segments_unsuited,
+     .open = segments_open,
+     .run = cub_run,
      .result = cub_result,
      .close = cub_close},
 };

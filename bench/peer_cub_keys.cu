@@ -1,5 +1,5 @@
 /**
- * CUB's radix and merge sort of one key type.
+ * CUB's radix, merge and segmented sort of one key type.
  *
  * PEER_KEY is the type and PEER_SUFFIX what its functions' names end with (peer_cub_keys.h);
  * one type a compilation, since each keeps nvcc busy for half a minute.
@@ -79,6 +79,28 @@ extern "C" cudaError_t JOIN(cub_radix_, PEER_SUFFIX)(const cub_job *job, void *t
     if (job->n < (1 << 23))
         return radix<int>(job, temporary, bytes);
     return radix<int64_t>(job, temporary, bytes);
+}
+
+extern "C" cudaError_t JOIN(cub_segments_, PEER_SUFFIX)(const cub_job *job, void *temporary,
+                                                        size_t *bytes)
+{
+    using segmented = cub::DeviceSegmentedSort;
+    const PEER_KEY *in = static_cast<const PEER_KEY *>(job->keys_in);
+    PEER_KEY *out = static_cast<PEER_KEY *>(job->keys_out);
+    const int *begin = job->offsets, *end = job->offsets + 1;
+
+    if (job->argsort && job->descending)
+        return segmented::StableSortPairsDescending(temporary, *bytes, in, out, job->index_in,
+                                                    job->index_out, job->n, job->segments, begin,
+                                                    end, job->stream);
+    if (job->argsort)
+        return segmented::StableSortPairs(temporary, *bytes, in, out, job->index_in, job->index_out,
+                                          job->n, job->segments, begin, end, job->stream);
+    if (job->descending)
+        return segmented::SortKeysDescending(temporary, *bytes, in, out, job->n, job->segments,
+                                             begin, end, job->stream);
+    return segmented::SortKeys(temporary, *bytes, in, out, job->n, job->segments, begin, end,
+                               job->stream);
 }
 
 extern "C" int JOIN(cub_version_, PEER_SUFFIX)(void)

@@ -12,6 +12,8 @@ extern "C" {
 typedef struct cub_job {
     int n;
     int argsort, descending;
+    int segments;        /* with a segmented sort: their number, */
+    const int *offsets;  /* and on the device where each starts, and behind them n */
     const void *keys_in; /* n keys; a merge sort works in keys_out, from what is there */
     void *keys_out;
     const int64_t *index_in; /* with an argsort; index_out as keys_out */
@@ -24,6 +26,8 @@ typedef cudaError_t cub_sort(const cub_job *job, void *temporary, size_t *bytes)
 
 cub_sort cub_radix_f32, cub_radix_f64, cub_radix_i32, cub_radix_u32, cub_radix_i64, cub_radix_u64;
 cub_sort cub_merge_f32, cub_merge_f64, cub_merge_i32, cub_merge_u32, cub_merge_i64, cub_merge_u64;
+cub_sort cub_segments_f32, cub_segments_f64, cub_segments_i32, cub_segments_u32, cub_segments_i64,
+    cub_segments_u64;
 
 /** CUB_VERSION: 300001 is 3.0.1. */
 int cub_version_u32(void);

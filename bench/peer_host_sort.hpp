@@ -5,6 +5,9 @@
  *
  * Building that array and taking it apart again belong to the time: there is no
  * other way to an argsort in the standard library that reads its keys in order.
+ *
+ * Rows and segments are sorted each by itself, in the way of the algorithms'
+ * for_each_part(); sort() and stable_sort() are told the number of keys of all.
  */
 #ifndef BENCH_PEER_HOST_SORT_HPP
 #define BENCH_PEER_HOST_SORT_HPP
@@ -24,6 +27,15 @@ template <class T> struct item {
     int64_t position;
 };
 
+/* The parts of a sort on one thread. */
+struct one_by_one {
+    template <class Body> static void for_each_part(const peer_problem *p, Body body)
+    {
+        for (size_t i = 0; i < peer_sort_parts(p); i++)
+            body(i);
+    }
+};
+
 using call_function = int(void *state, size_t set);
 
 struct state {
@@ -36,36 +48,55 @@ struct state {
 template <class Algorithms, class T, class Compare> int sort_keys(void *of, size_t set)
 {
     state *s = static_cast<state *>(of);
+    const peer_problem *p = &s->sets.problem;
     T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
 
     try {
-        Algorithms::sort(keys, keys + s->sets.problem.n, Compare());
+        Algorithms::for_each_part(p, [=](size_t part) {
+            size_t begin, end;
+
+            peer_sort_part(p, part, &begin, &end);
+            Algorithms::sort(keys + begin, keys + end, p->n, Compare());
+        });
     } catch (...) {
         return -1;
     }
     return 0;
 }
 
+/* One part, whose items have room at `items`. */
+template <class Algorithms, class T, class Compare>
+void sort_part_items(size_t count, size_t all, T *keys, int64_t *index, item<T> *items)
+{
+    for (size_t i = 0; i < count; i++)
+        items[i] = item<T>{keys[i], static_cast<int64_t>(i)};
+    Algorithms::stable_sort(items, items + count, all, [](const item<T> &a, const item<T> &b) {
+        return Compare()(a.key, b.key);
+    });
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = items[i].key;
+        index[i] = items[i].position;
+    }
+}
+
 template <class Algorithms, class T, class Compare> int sort_items(void *of, size_t set)
 {
     state *s = static_cast<state *>(of);
-    const size_t n = s->sets.problem.n;
+    const peer_problem *p = &s->sets.problem;
     T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
     int64_t *index = static_cast<int64_t *>(peer_host_set(&s->sets, set, 1));
     item<T> *items = static_cast<item<T> *>(s->items);
 
-    for (size_t i = 0; i < n; i++)
-        items[i] = item<T>{keys[i], static_cast<int64_t>(i)};
     try {
-        Algorithms::stable_sort(items, items + n, [](const item<T> &a, const item<T> &b) {
-            return Compare()(a.key, b.key);
+        Algorithms::for_each_part(p, [=](size_t part) {
+            size_t begin, end;
+
+            peer_sort_part(p, part, &begin, &end);
+            sort_part_items<Algorithms, T, Compare>(end - begin, p->n, keys + begin, index + begin,
+                                                    items + begin);
         });
     } catch (...) {
         return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = items[i].key;
-        index[i] = items[i].position;
     }
     return 0;
 }

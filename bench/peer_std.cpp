@@ -15,14 +15,15 @@
 namespace
 {
 
-struct algorithms {
+struct algorithms : host_sort::one_by_one {
     static constexpr bool sorts_items = true;
 
-    template <class I, class Compare> static void sort(I first, I last, Compare compare)
+    template <class I, class Compare> static void sort(I first, I last, size_t, Compare compare)
     {
         std::sort(first, last, compare);
     }
-    template <class I, class Compare> static void stable_sort(I first, I last, Compare compare)
+    template <class I, class Compare>
+    static void stable_sort(I first, I last, size_t, Compare compare)
     {
         std::stable_sort(first, last, compare);
     }

@@ -1,7 +1,7 @@
 /**
  * Try a peer module on one problem: check its result, time it, print its rate.
  *
- *     peer_try [OPTION...] MODULE.so matmul MxNxK | matvec ROWSxCOLUMNS | sort N
+ *     peer_try [OPTION...] MODULE.so matmul MxNxK | matvec ROWSxCOLUMNS | sort N | sort ROWSxN
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "peer_check.h"
 
 static const char usage[] =
-    "usage: peer_try [OPTION...] MODULE.so matmul MxNxK | matvec ROWSxCOLUMNS | sort N\n"
+    "usage: peer_try [OPTION...] MODULE.so matmul MxNxK | matvec ROWSxCOLUMNS | sort N | "
+    "sort ROWSxN\n"
     "  -t TYPE       float32 float64 int32 uint32 int64 uint64 (default: float32, sort: uint32)\n"
     "  -p PRECISION  f32 f64 tf32 (default: the type's)\n"
     "  -A, -B        transpose A, B        -x ALPHA, -y BETA   (default: 1, 0)\n"
@@ -26,6 +27,7 @@ typedef struct options {
     peer_problem problem;
     const char *module, *device;
     size_t samples;
+    uint64_t *segment_offsets; /* of the problem: to be freed */
 } options;
 
 static int type_of(const char *name)
@@ -38,8 +40,28 @@ static int type_of(const char *name)
     return -1;
 }
 
-static int parse_problem(const char *op, const char *size, peer_problem *p)
+static int parse_rows(const char *size, options *o)
 {
+    peer_problem *p = &o->problem;
+    size_t rows, keys;
+
+    if (sscanf(size, "%zux%zu", &rows, &keys) != 2)
+        return sscanf(size, "%zu", &p->n) == 1;
+    if (rows == 0 || (keys && rows > SIZE_MAX / sizeof(uint64_t) / keys - 1))
+        return 0;
+    o->segment_offsets = malloc((rows + 1) * sizeof(*o->segment_offsets));
+    for (size_t i = 0; o->segment_offsets && i <= rows; i++)
+        o->segment_offsets[i] = i * keys;
+    p->n = rows * keys;
+    p->segments = rows;
+    p->segment_offsets = o->segment_offsets;
+    return o->segment_offsets != NULL;
+}
+
+static int parse_problem(const char *op, const char *size, options *o)
+{
+    peer_problem *p = &o->problem;
+
     if (strcmp(op, "matmul") == 0) {
         p->op = PEER_MATMUL;
         return sscanf(size, "%zux%zux%zu", &p->m, &p->n, &p->k) == 3;
@@ -49,7 +71,7 @@ static int parse_problem(const char *op, const char *size, peer_problem *p)
         return sscanf(size, "%zux%zu", &p->m, &p->n) == 2;
     }
     p->op = PEER_SORT;
-    return strcmp(op, "sort") == 0 && sscanf(size, "%zu", &p->n) == 1;
+    return strcmp(op, "sort") == 0 && parse_rows(size, o);
 }
 
 static int parse(int argc, char **argv, options *o)
@@ -97,7 +119,7 @@ static int parse(int argc, char **argv, options *o)
             return 0;
         }
     }
-    if (argc - optind != 3 || !parse_problem(argv[optind + 1], argv[optind + 2], p))
+    if (argc - optind != 3 || !parse_problem(argv[optind + 1], argv[optind + 2], o))
         return 0;
     o->module = argv[optind];
     if (p->type == -2)
@@ -226,5 +248,6 @@ int main(int argc, char **argv)
     }
     peer_trial_free(&trial);
     peer_device_close(&device);
+    free(o.segment_offsets);
     return status;
 }

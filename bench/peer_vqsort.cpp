@@ -12,14 +12,14 @@
 namespace
 {
 
-struct algorithms {
+struct algorithms : host_sort::one_by_one {
     static constexpr bool sorts_items = false;
 
-    template <class T> static void sort(T *first, T *last, std::less<T>)
+    template <class T> static void sort(T *first, T *last, size_t, std::less<T>)
     {
         hwy::Sorter()(first, static_cast<size_t>(last - first), hwy::SortAscending());
     }
-    template <class T> static void sort(T *first, T *last, std::greater<T>)
+    template <class T> static void sort(T *first, T *last, size_t, std::greater<T>)
     {
         hwy::Sorter()(first, static_cast<size_t>(last - first), hwy::SortDescending());
     }

@@ -68,6 +68,7 @@ static tsr_status check_options(const options *o, tsr_error *err)
                    {OPTION_WITH_INDEX, "argsort"},
                    {OPTION_DESCENDING, "descending"},
                    {OPTION_SEGMENT_LENGTHS, "segments"},
+                   {OPTION_TOP, "top"},
                    {OPTION_TYPE, "type"},
                    {OPTION_KERNEL, "kernel"},
                    {OPTION_SET, "set"},

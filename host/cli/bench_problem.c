@@ -121,6 +121,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
         {OPTION_DESCENDING, "descending", &operation_sort, NULL},
         {OPTION_SEGMENT_LENGTHS, "segments", &operation_sort, NULL},
+        {OPTION_TOP, "top", &operation_sort, NULL},
         {OPTION_QUEUES, "queues", NULL, NULL},
         {OPTION_CHUNKS, "chunks", NULL, NULL},
         {OPTION_PINNED, "pinned", NULL, NULL},
@@ -177,7 +178,8 @@ static tsr_status read_sort(const char *size, const options *o, size_t n[DIMENSI
                               .n = *count == 1 ? n[0] : n[1],
                               .rows = *count == 1 ? 0 : n[0],
                               .descending = o->given[OPTION_DESCENDING],
-                              .argsort = o->given[OPTION_WITH_INDEX]};
+                              .argsort = o->given[OPTION_WITH_INDEX],
+                              .top = o->top};
     if (st || !segments)
         return st;
     if (*count == 1)

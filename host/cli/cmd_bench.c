@@ -458,26 +458,12 @@ static tsr_status check_explain(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
-/* Peers sort one sequence a call. */
-static tsr_status check_peers(const bench *b, tsr_error *err)
-{
-    if (b->o->given[OPTION_PEERS] && b->o->given[OPTION_SEGMENT_LENGTHS])
-        return tsr_fail(err, TSR_ENAME, 0, "--peers sort one sequence, and --segments %s has more",
-                        b->o->value[OPTION_SEGMENT_LENGTHS]);
-    for (size_t i = 0; i < b->jobs.problem_count && b->o->given[OPTION_PEERS]; i++)
-        if (b->jobs.op == &operation_sort && b->jobs.problems[i].sort.rows > 1)
-            return tsr_fail(err, TSR_ENAME, 0, "--peers sort one row, and '%s' has %zu",
-                            b->o->size[i], b->jobs.problems[i].sort.rows);
-    return TSR_OK;
-}
-
 static tsr_status prepare(bench *b, tsr_error *err)
 {
     tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
 
     st = st ? st : check_errors(b, err);
     st = st ? st : check_explain(b, err);
-    st = st ? st : check_peers(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
     if (!st && b->o->given[OPTION_PEERS])
         st = peers_load(NULL, &b->peers, err);

@@ -28,7 +28,7 @@
     (OPTION(OPTION_SIZE) | OPTION(OPTION_TYPE) | OPTION(OPTION_OUT_TYPE) | OPTION(OPTION_BATCH) |  \
      OPTION(OPTION_PRECISION) | OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) |                  \
      OPTION(OPTION_TRANS) | OPTION(OPTION_WITH_INDEX) | OPTION(OPTION_DESCENDING) |                \
-     OPTION(OPTION_SEGMENT_LENGTHS))
+     OPTION(OPTION_SEGMENT_LENGTHS) | OPTION(OPTION_TOP))
 #define TAKES_SEARCH                                                                               \
     (TAKES_PROBLEM | OPTION(OPTION_OUTPUT) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |       \
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |  \
@@ -135,7 +135,8 @@ static const command commands[] = {
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16, which\n"
-     "with --segments are segments of that mean length.  --set takes lists: NAME=V1,V2.\n"
+     "with --segments are segments of that mean length; --top K times the first K keys alone.\n"
+     "--set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
      "virtual memory, beside the copies alone and what creating the queues costs.\n"

@@ -12,8 +12,10 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
+#include "ops/sort_order.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
 #ifndef TESSERA_LIBDIR
@@ -188,6 +190,7 @@ typedef struct match {
     input_sets inputs; /* one set: what the peers copy, and what their results are judged by */
     cl_command_queue queue;
     peer_problem wanted;
+    uint64_t *segment_offsets; /* of wanted */
     contender ours;
     rival *rivals;
     size_t count;
@@ -233,7 +236,32 @@ static contender contender_of(const match *m, rival *r)
                        .failure = &r->failure};
 }
 
-static void describe_problem(match *m)
+/* Rows and segments are one thing to a peer: stretches of keys, each with its offset. */
+static tsr_status describe_sort(match *m, tsr_error *err)
+{
+    const tsr_sort_problem *s = &m->asked.problem->sort;
+    const size_t parts = sort_parts(s);
+    const uint64_t *given = sort_segment_offsets(s, (const void *const *)m->inputs.before);
+    peer_problem *w = &m->wanted;
+
+    w->n = sort_keys(s);
+    w->argsort = s->argsort;
+    w->descending = s->descending;
+    w->top = sort_top(s) < s->n ? sort_top(s) : 0;
+    if (parts == 1)
+        return TSR_OK;
+    m->segment_offsets = malloc((parts + 1) * sizeof(*m->segment_offsets));
+    if (!m->segment_offsets)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the offsets of %zu segments", parts);
+    for (size_t i = 0; i < parts; i++)
+        m->segment_offsets[i] = sort_part_at(s, given, i).start;
+    m->segment_offsets[parts] = w->n;
+    w->segments = parts;
+    w->segment_offsets = m->segment_offsets;
+    return TSR_OK;
+}
+
+static tsr_status describe_problem(match *m, tsr_error *err)
 {
     const problem *q = m->asked.problem;
     peer_problem *w = &m->wanted;
@@ -244,7 +272,8 @@ static void describe_problem(match *m)
                         .cl_device = m->asked.session->device.id,
                         .cl_queue = m->queue};
     w->sets = input_sets_count(m->asked.session, q, m->asked.options->warm, &m->cold);
-    for (size_t i = 0; i < m->inputs.operand_count; i++) {
+    /* A sort's offsets, the fourth operand, are told apart. */
+    for (size_t i = 0; i < m->inputs.operand_count && i < ARRAY_COUNT(w->operand); i++) {
         w->operand[i] = m->inputs.before[i];
         w->bytes[i] = m->inputs.operand[i].bytes;
     }
@@ -267,10 +296,9 @@ static void describe_problem(match *m)
         w->alpha = q->matvec.alpha;
         w->beta = q->matvec.beta;
     } else {
-        w->n = q->sort.n;
-        w->argsort = q->sort.argsort;
-        w->descending = q->sort.descending;
+        return describe_sort(m, err);
     }
+    return TSR_OK;
 }
 
 static const char *place_unsuited(const peer *p, const device_facts *d)
@@ -494,8 +522,8 @@ static tsr_status open_match(match *m, tsr_error *err)
     st = st ? st : open_queue(m, err);
     if (st)
         return st;
-    describe_problem(m);
-    st = list_rivals(m, err);
+    st = describe_problem(m, err);
+    st = st ? st : list_rivals(m, err);
     for (size_t i = 0; i < m->count && !st; i++)
         if (!a->options->stop || !*a->options->stop)
             open_rival(m, &m->rivals[i]);
@@ -510,6 +538,7 @@ static void close_match(match *m)
     free(m->rivals);
     bench_contender_close(&m->ours);
     input_sets_close(&m->inputs);
+    free(m->segment_offsets);
     if (m->queue)
         clReleaseCommandQueue(m->queue);
 }
@@ -695,7 +724,7 @@ tsr_status peers_products(const peers_match *asked, void *const operands[], peer
     m.inputs.operand_count = asked->problem->op->operands(asked->problem, m.inputs.operand);
     memcpy(m.inputs.before, operands, m.inputs.operand_count * sizeof(*operands));
     st = open_queue(&m, err);
-    describe_problem(&m);
+    st = st ? st : describe_problem(&m, err);
     m.wanted.sets = 1;
     st = st ? st : list_rivals(&m, err);
     st = st ? st : input_sets_copy(&m.inputs, after, err);

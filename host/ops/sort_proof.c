@@ -319,16 +319,21 @@ static const struct {
              {TSR_I64, false, true, 8, 0, 2}};
 
 /* Segments: one, few and many, of up to any length and of short ones alone, with what goes along.
+ * Every type is among them, and those of 64 bits without an index too, which alone fit registers.
  */
 static const struct {
     tsr_type type;
     bool descending, argsort;
     size_t value_bytes, segments, longest;
-} segment_cases[] = {{TSR_U32, false, false, 0, 1, 0},    {TSR_U32, true, true, 0, 7, 0},
-                     {TSR_F32, false, false, 0, 64, 0},   {TSR_U32, false, false, 4, 37, 100},
-                     {TSR_F64, true, true, 0, 9, 0},      {TSR_U8, false, true, 2, 300, 33},
-                     {TSR_I64, false, false, 16, 21, 64}, {TSR_F16, true, false, 0, 1000, 1},
-                     {TSR_U32, true, false, 0, 101, 1023}};
+} segment_cases[] = {{TSR_U32, false, false, 0, 1, 0},     {TSR_U32, true, true, 0, 7, 0},
+                     {TSR_F32, false, false, 0, 64, 0},    {TSR_U32, false, false, 4, 37, 100},
+                     {TSR_F64, true, true, 0, 9, 0},       {TSR_U8, false, true, 2, 300, 33},
+                     {TSR_I64, false, false, 16, 21, 64},  {TSR_F16, true, false, 0, 1000, 1},
+                     {TSR_U32, true, false, 0, 101, 1023}, {TSR_I8, true, true, 4, 50, 200},
+                     {TSR_I16, false, false, 8, 5, 0},     {TSR_U16, true, true, 0, 90, 64},
+                     {TSR_I32, false, true, 0, 12, 0},     {TSR_U64, false, false, 0, 30, 0},
+                     {TSR_U64, true, true, 8, 16, 500},    {TSR_I64, true, false, 0, 8, 0},
+                     {TSR_F32, true, true, 1, 77, 300},    {TSR_F64, false, false, 0, 45, 40}};
 
 enum {
     ROW_CASES = sizeof(cases) / sizeof(cases[0]),

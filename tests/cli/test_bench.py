@@ -143,7 +143,6 @@ class Kernels(Bench):
         self.assertEqual((row["problem"], row["size"], row["work"], row["bytes"]),
                          ("30 rows of 70 uint32", "30x70", 2100, 2 * 4 * 2100))
         self.fail_with(2, "bench", "sort", "--size", "3x4x5", says="'3x4x5'")
-        self.fail_with(2, "bench", "sort", "--size", "3x4", "--peers", says="one row")
 
     def test_segments_of_keys(self):
         """Lengths are drawn; their number, mean and bound are what the command line says."""
@@ -157,11 +156,26 @@ class Kernels(Bench):
         self.assertEqual(row["problem"],
                          "10000000 uint32 argsort in 100000 segments of up to 1600")
         for args, says in ((("sort", "--size", "2100"), "needs a --size of SEGMENTSxKEYS"),
-                           (("sort", "--size", "3x4", "--peers"), "--peers sort one sequence"),
                            (("matvec", "--size", "3x4"), "matvec has no --segments"),
                            (("overlap",), "overlap has no --segments")):
             self.fail_with(2, "bench", *args, "--segments", "mixed", says=says)
         self.fail_with(2, "bench", "sort", "--segments", "5", says="uniform or mixed, not '5'")
+
+    def test_the_first_keys(self):
+        """The rate counts all keys, also of a variant that does not sort them all."""
+        for name in "naive", "top-tiles":
+            row, = self.rows("sort", "--size", "5000", "--top", "7", "--kernel", name, *QUICK)
+            self.check_row(row)
+            self.assertEqual((row["problem"], row["size"], row["work"], row["bytes"]),
+                             ("first 7 of 5000 uint32", "5000", 5000, 4 * 5000 + 4 * 7))
+        row, = self.rows("sort", "--size", "30x70", "--top", "3", "--argsort", "--device", "host",
+                         *QUICK)
+        self.assertEqual(row["problem"], "first 3 of each of 30 rows of 70 uint32 argsort")
+        for args, says in ((("matvec",), "matvec has no --top"),
+                           (("overlap",), "overlap has no --top"),
+                           (("sort", "--size", "3x4", "--segments", "mixed"),
+                            "finds no first 7 keys of each of 3 segments")):
+            self.fail_with(2, "bench", *args, "--top", "7", says=says)
 
     def test_unsuited_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")

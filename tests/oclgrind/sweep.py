@@ -47,7 +47,7 @@ APART = {
 TYPES = {
     ("sort", "fused-passes"): ["u32", "u16", "u64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
-    ("sort", "segments-held"): ["u32", "u8", "f16"],
+    ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
 }
 

@@ -161,9 +161,14 @@ class Time(Peers):
         with open(self.path("log"), encoding="utf-8") as f:
             return len(f.readlines())
 
-    def sort(self, which, *args, **options):
-        return self.rows("sort", "--size", "1000", *args, FAKE_SORT=which,
+    def sort(self, which, *args, size="1000", **options):
+        return self.rows("sort", "--size", size, *args, FAKE_SORT=which,
                          FAKE_LOG=self.path("log"), **options)
+
+    def test_parts_of_the_problem_reach_a_peer_that_takes_none(self):
+        for args in ((), ("--segments", "mixed"), ("--top", "2")):
+            row = self.sort("two seconds", *args, size="3x40")["fake two seconds"]
+            self.assertEqual(row["unsuited"], "it sorts one sequence of uint32 keys only")
 
     def test_a_slow_peer_gets_three_samples(self):
         row = self.sort("two seconds")["fake two seconds"]
@@ -221,6 +226,22 @@ class Keys(Peers):
                              TESSERA_PEER_DIR=REAL)
             self.assertEqual(rows["std::sort"]["unsuited"], "")
             self.assertTrue(rows["std::sort"]["samples"])
+
+    def test_rows_and_segments(self):
+        """Each is sorted by itself, and verified so."""
+        for args, problem in ((("--descending",), "30 rows of 70 uint32 descending"),
+                              (("--segments", "mixed", "--argsort"),
+                               "2100 uint32 argsort in 30 segments of up to 1120")):
+            rows = self.rows("sort", "--size", "30x70", *args, "--budget", "4",
+                             TESSERA_PEER_DIR=REAL)
+            self.assertIn("std::sort", rows)
+            for name in {"std::sort", "parallel std::sort", "vqsort"} & set(rows):
+                row = rows[name]
+                self.assertEqual(row["problem"], problem)
+                if name == "vqsort" and "--argsort" in args:
+                    self.assertEqual(row["unsuited"], "it sorts keys alone")
+                else:
+                    self.assertTrue(row["verified"] and row["samples"], row)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,27 @@ typedef struct example {
             (few_)                                                                                 \
     }
 
+/* The same of segments, whose offsets are an array. */
+#define SEGMENTS(type_, offsets_, few_, argsort_, descending_)                                     \
+    {                                                                                              \
+        {.op = PEER_SORT,                                                                          \
+         .type = (type_),                                                                          \
+         .precision = "",                                                                          \
+         .n = KEYS,                                                                                \
+         .argsort = (argsort_),                                                                    \
+         .descending = (descending_),                                                              \
+         .segments = sizeof(offsets_) / sizeof((offsets_)[0]) - 1,                                 \
+         .segment_offsets = (offsets_),                                                            \
+         .sets = SETS},                                                                            \
+            (few_)                                                                                 \
+    }
+
+/* Segments of 0, 1, few and many keys; rows of 1024; a single segment. */
+enum { KEYS = 4096 };
+static const uint64_t uneven[] = {0, 0, 1, 2, 2, 5, 40, 72, 73, 601, 3800, 3800, KEYS, KEYS};
+static const uint64_t rows[] = {0, 1024, 2048, 3072, KEYS};
+static const uint64_t single[] = {0, KEYS};
+
 /* No two dimensions alike, so that a swapped leading dimension shows; some are primes. */
 static const example examples[] = {
     MATMUL(F32, "f32", 1, 1, 1, 0, 0, 1, 0),
@@ -113,6 +134,16 @@ static const example examples[] = {
     SORT(F32, 5003, 1, 1, 1),
     SORT(F64, 5003, 0, 0, 1),
     SORT(F64, 5003, 1, 1, 0),
+    SEGMENTS(U32, uneven, 0, 0, 0),
+    SEGMENTS(U32, uneven, 1, 1, 1),
+    SEGMENTS(U32, rows, 0, 0, 1),
+    SEGMENTS(U32, rows, 1, 1, 0),
+    SEGMENTS(U32, single, 0, 0, 0),
+    SEGMENTS(I32, rows, 1, 1, 1),
+    SEGMENTS(I64, uneven, 0, 0, 1),
+    SEGMENTS(U64, rows, 0, 0, 0),
+    SEGMENTS(F32, uneven, 0, 0, 0),
+    SEGMENTS(F64, uneven, 1, 1, 0),
 };
 
 enum { EXAMPLES = sizeof(examples) / sizeof(examples[0]) };
@@ -189,6 +220,7 @@ static void refusals(const peer *who)
         {.op = PEER_MATMUL, .type = I32, .precision = "", .m = 4, .n = 4, .k = 4, .sets = 1},
         {.op = PEER_MATMUL, .precision = "bf16", .m = 4, .n = 4, .k = 4, .sets = 1},
         {.op = PEER_SORT, .type = U32, .precision = "", .n = (size_t)1 << 40, .sets = 1},
+        {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .top = 2, .sets = 1},
     };
 
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
