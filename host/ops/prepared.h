@@ -4,9 +4,9 @@
  * What is kept is found by comparing bytes.  The key of a choice is the problem and the age of the
  * tuning (ops/tuning_memo.h), which follows the user's folder and the variables that name it; that
  * of steps is the problem, the variant and each of its values, wherever these came from.  Device,
- * kernel sources and build are the session's and do not change.  Not in the key are buffers and
- * the scalars of kernels: every call checks its buffers, and is told to kernels by
- * program_set_buffer and program_set_value (session/program.h).
+ * kernel sources and build are the session's and do not change.  Buffers are not in the key: every
+ * call checks its own, and tells kernels of them and of the scalars that changed
+ * (program_set_buffer and program_set_value in session/program.h).
  */
 #ifndef OPS_PREPARED_H
 #define OPS_PREPARED_H
