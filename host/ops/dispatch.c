@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/last_group.h"
 #include "ops/prepared.h"
 #include "ops/registry.h"
 #include "ops/tuning_memo.h"
@@ -569,8 +570,7 @@ static tsr_status take_tallies(binding *b, tsr_error *err)
     const variant *v = b->selection->variant;
     cl_int rc;
 
-    if (!(v->uses & 1u << FEATURE_DEVICE_SCOPE) ||
-        session_facts(s)->feature[FEATURE_DEVICE_SCOPE] != FEATURE_YES)
+    if (!(v->uses & LAST_GROUP_USES) || last_group_of(session_facts(s)) == LAST_GROUP_NONE)
         return TSR_OK;
     if (s->tallies) {
         b->tallies = s->tallies;
@@ -666,9 +666,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         st = take_tallies(&b, err);
     if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
-    if (st == TSR_OK)
-        clFlush(s->queue);
-    else if (commands || ends->arrivals) { /* the operands are the caller's again */
+    if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
         clFinish(s->queue);
         if (s->side)
             clFinish(s->side);

@@ -4,7 +4,6 @@
 #include "ops/groups.h"
 #include "ops/matmul_steps.h"
 #include "ops/real.h"
-#include "ops/registry.h"
 
 /* Bytes that the sums of parts may take. */
 enum { WORKSPACE_MOST = 256 << 20 };
@@ -18,7 +17,7 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t k = matmul_k_read(p);
-    k_parts cut = {1, k, false};
+    k_parts cut = {1, k, LAST_GROUP_NONE};
     size_t one, most;
 
     if (parts < 2 || k <= depth || !size_mul(p->m, p->n, &one) ||
@@ -35,17 +34,13 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
 
 void matmul_parts_let_last(const job *j, size_t tiles, k_parts *k)
 {
-    k->last = k->parts > 1 && tiles <= TALLIES_MAX &&
-              j->device->feature[FEATURE_DEVICE_SCOPE] == FEATURE_YES;
+    k->last = last_group_for(j->device, k->parts > 1, tiles);
 }
 
 void matmul_parts_defines(const job *j, k_parts k, text *out)
 {
-    text_format(out, " -DSPLITS=%d -DLAST_ADDS=%d", k.parts > 1, k.last);
-    if (k.last) {
-        text_append(out, " -cl-std=");
-        variant_standard(j->device, out);
-    }
+    text_format(out, " -DSPLITS=%d", k.parts > 1);
+    last_group_defines(j->device, k.last, out);
 }
 
 size_t matmul_parts_workspace(const job *j, k_parts k)

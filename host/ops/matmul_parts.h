@@ -4,12 +4,13 @@
 #ifndef OPS_MATMUL_PARTS_H
 #define OPS_MATMUL_PARTS_H
 
+#include "ops/last_group.h"
 #include "ops/variant.h"
 
 typedef struct k_parts {
-    size_t parts; /* groups that share k; 1: none do */
-    size_t span;  /* what each takes of it; all of it where parts is 1 */
-    bool last;    /* whether the last group of a tile adds them up: no second launch does */
+    size_t parts;    /* groups that share k; 1: none do */
+    size_t span;     /* what each takes of it; all of it where parts is 1 */
+    last_group last; /* how the last group of a tile adds them up */
 } k_parts;
 
 /** k in up to so many parts, each a multiple of `depth` but the last, as the workspace allows. */

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/last_group.h"
 #include "ops/matvec_host.h"
 #include "ops/matvec_parts.h"
 #include "ops/matvec_proof.h"
@@ -251,7 +252,7 @@ static const variant variants[] = {
      .source = "matvec_split_row.cl",
      .entries = {"matvec_split_row", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(split_row_tunables),
      .defines = matvec_split_row_defines,
      .unsuited = matvec_split_row_unsuited,
@@ -263,7 +264,7 @@ static const variant variants[] = {
      .source = "matvec_split_vector.cl",
      .entries = {"matvec_split_vector", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(split_vector_tunables),
      .defines = matvec_split_vector_defines,
      .unsuited = matvec_split_vector_unsuited,
@@ -274,7 +275,7 @@ static const variant variants[] = {
      .source = "matvec_column_slices.cl",
      .entries = {"matvec_column_slices", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(column_slices_tunables),
      .defines = matvec_column_slices_defines,
      .unsuited = matvec_column_slices_unsuited,
@@ -285,7 +286,7 @@ static const variant variants[] = {
      .source = "matvec_short_columns.cl",
      .entries = {"matvec_short_columns", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(short_columns_tunables),
      .defines = matvec_short_columns_defines,
      .unsuited = matvec_short_columns_unsuited,
@@ -296,7 +297,7 @@ static const variant variants[] = {
      .source = "matvec_rows_vector.cl",
      .entries = {"matvec_rows_vector", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(rows_vector_tunables),
      .defines = matvec_rows_vector_defines,
      .unsuited = matvec_rows_vector_unsuited,
@@ -307,7 +308,7 @@ static const variant variants[] = {
      .source = "matvec_columns_vector.cl",
      .entries = {"matvec_columns_vector", "matvec_add_parts"},
      .build = "",
-     .uses = 1u << FEATURE_DEVICE_SCOPE,
+     .uses = LAST_GROUP_USES,
      TUNABLES(columns_vector_tunables),
      .defines = matvec_columns_vector_defines,
      .unsuited = matvec_columns_vector_unsuited,
@@ -535,19 +536,15 @@ static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 static const char *prefer_by_shape(const tsr_matvec_problem *p, size_t rows, size_t units)
 {
     const matvec_view v = matvec_view_of(p);
-    const size_t warps_to_fill = units * 16, items_to_fill = units * 1024;
+    const size_t items_to_fill = units * 1024;
 
-    if (v.trans && rows >= items_to_fill && v.columns < 64)
+    if (v.trans && rows < items_to_fill && v.columns < 64)
         return "row-item";
     if (v.trans)
-        return matvec_is_flat(p) && v.rows <= 256 ? "short-columns" : "column-slices";
-    if (rows < units && v.columns >= 4096)
-        return "split-row";
+        return matvec_is_flat(p) && v.rows <= 32 ? "short-columns" : "column-slices";
     if (matvec_is_flat(p) && v.columns <= 128 && rows >= 1024)
         return "flat-rows";
-    if (v.columns <= 32 && rows >= 1024)
-        return "short-rows";
-    return rows < warps_to_fill && v.columns >= 1024 ? "group-row" : "team-shfl";
+    return v.columns <= 32 && rows >= 1024 ? "short-rows" : "split-vector";
 }
 
 static size_t prefer_on_gpu(const tsr_matvec_problem *p, size_t rows, size_t units,

@@ -1,7 +1,7 @@
 #include "ops/matvec_parts.h"
 
+#include "ops/last_group.h"
 #include "ops/matvec_steps.h"
-#include "ops/registry.h"
 
 enum {
     /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
@@ -11,6 +11,7 @@ enum {
     /* Lanes of the narrowest team of split-vector that the shape leads to: a cache line of a GPU
        takes eight vectors of 128 bits. */
     TEAM_LEAST = 8,
+    TEAM_OF_MANY = 64,
     /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
     CPU_PART_LEAST = 8192
 };
@@ -81,25 +82,19 @@ static size_t cut_workspace(const job *j, const cut *c)
     return bytes;
 }
 
-/* Whether the last group of a tile adds the parts up, so that no second launch does. */
-static bool last_adds(const job *j, const cut *c)
+/* How the last group of a tile adds the parts up, so that no second launch does. */
+static last_group last_adds(const job *j, const cut *c)
 {
-    size_t tiles;
+    size_t tiles = 0;
+    const bool counted = size_mul(c->tiles, matvec_batch(&j->problem->matvec), &tiles);
 
-    return c->parts > 1 && j->device->feature[FEATURE_DEVICE_SCOPE] == FEATURE_YES &&
-           size_mul(c->tiles, matvec_batch(&j->problem->matvec), &tiles) && tiles <= TALLIES_MAX;
+    return last_group_for(j->device, c->parts > 1 && counted, tiles);
 }
 
 static void cut_defines(const job *j, const cut *c, text *out)
 {
-    const bool last = last_adds(j, c);
-
     matvec_defines(j, c->local, out);
-    text_format(out, " -DLAST_ADDS=%d", last);
-    if (last) {
-        text_append(out, " -cl-std=");
-        variant_standard(j->device, out);
-    }
+    last_group_defines(j->device, last_adds(j, c), out);
 }
 
 /* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up, unless it did. */
@@ -187,17 +182,24 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 /* Vectors that a lane has on their way at once: UNROLL of cl/matvec_split_vector.cl. */
 enum { VECTORS_AT_ONCE = 4 };
 
-/* A team in which each lane has that many vectors of a row, up to the whole group. */
+/* Rows for each compute unit that keep it busy with a team of two warps each. */
+enum { ROWS_A_UNIT = 64 };
+
+/* A team in which each lane has that many vectors of a row, up to the whole group, or up to two
+ * warps, which have less to add up, where rows are many. */
 static size_t team_of(const job *j)
 {
     const size_t local = matvec_group(j), told = param(j->params, "TEAM");
     const tsr_matvec_problem *p = &j->problem->matvec;
     const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_vec(p));
+    const size_t units = size_max(j->device->compute_units, 1);
+    const bool many = matvec_view_of(p).rows / ROWS_A_UNIT >= units;
+    const size_t most = many ? size_min(TEAM_OF_MANY, local) : local;
     size_t team = size_min(TEAM_LEAST, local);
 
     if (told)
         return told;
-    while (team * 2 <= local && team * VECTORS_AT_ONCE < vectors)
+    while (team * 2 <= most && team * VECTORS_AT_ONCE < vectors)
         team *= 2;
     return team;
 }

@@ -82,7 +82,7 @@ typedef enum arg_kind {
     ARG_OPERAND,   /* operand `index` as cl_mem */
     ARG_WORKSPACE, /* the workspace as cl_mem */
     ARG_TALLIES,   /* TALLIES_MAX counters as cl_mem, all 0, which the kernel leaves at 0: NULL
-                      where the device has no FEATURE_DEVICE_SCOPE */
+                      where the device has no way (ops/last_group.h) */
     ARG_COUNTER,   /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
     ARG_SCALAR,    /* `bytes` bytes of `scalar` */
     ARG_LOCAL      /* `bytes` bytes of local memory */

@@ -51,6 +51,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     st = st ? st : dispatch_enqueue(c->session, piece, c->selection, buffers, &all, err);
     if (st)
         return st;
+    clFlush(c->session->queue); /* copies on other queues wait for it */
     dispatch_add_report(c->report, &one);
     if (c->first)
         clReleaseEvent(first);

@@ -89,8 +89,9 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
 /**
  * Enqueue a product of matrices in OpenCL buffers of the session's context.
  *
- * Asynchronous: returns once the work is enqueued and flushed.  The buffers
- * must live, unmodified, until *done completes.  report holds no device time.
+ * Asynchronous: returns once the work is enqueued.  It is not flushed, which takes as long as the
+ * rest of a small call: clFlush sends it off, or whatever waits for it, as any command of OpenCL.
+ * The buffers must live, unmodified, until *done completes.  report holds no device time.
  *
  * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order
  *              queue, such as the session's own, calls follow one another without them.

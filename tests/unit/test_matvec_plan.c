@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "ops/last_group.h"
 #include "ops/registry.h"
 
 enum { A, X, Y };
@@ -55,7 +56,7 @@ static void make_devices(device_facts d[DEVICES])
     d[7] = device(DEVICE_GPU, 16, 1024, 1024);
     d[7].max_work_item[0] = 100;
     d[8] = d[2];
-    d[8].feature[FEATURE_DEVICE_SCOPE] = FEATURE_YES;
+    d[8].nv_capability = 90;
 }
 
 static device_facts host(void)
@@ -308,7 +309,7 @@ static void check_last(const variant *v, const job *j, size_t tiles)
 {
     step s;
 
-    assert_int_equal(j->device->feature[FEATURE_DEVICE_SCOPE], FEATURE_YES);
+    assert_int_equal(last_group_of(j->device), LAST_GROUP_PTX);
     assert_true(tiles * batch_of(j->problem) <= TALLIES_MAX);
     assert_true(v->step(j, 0, &s));
     assert_int_equal(s.arg[ARG_CHUNK + 2].kind, ARG_TALLIES);
@@ -341,7 +342,7 @@ static void check_cover(const variant *v, const job *j, const char *options)
     } else {
         assert_true(groups <= rows);
     }
-    if (parts > 1 && strstr(options, "-DLAST_ADDS=1"))
+    if (parts > 1 && !strstr(options, "-DLAST_ADDS=0"))
         check_last(v, j, groups);
     else if (parts == 1)
         assert_false(v->step(j, 1, &s));
@@ -655,6 +656,38 @@ static void slices_follow_the_shape(void **state)
     }
 }
 
+/* NVIDIA's instruction where it orders, else OpenCL C's atomics, of a newer standard; else a pass.
+ */
+static void the_last_group_adds_where_it_can(void **state)
+{
+    const problem p = product(10, 1000000, TSR_F32, false);
+    const variant *v = named("split-row");
+    const params chosen = params_default(v);
+    device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    const job j = {&p, &d, &chosen};
+    text options = {0};
+    step s;
+
+    (void)state;
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=0"));
+    assert_true(v->step(&j, 1, &s));
+    d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_YES;
+    text_clear(&options);
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=1 -cl-std=CL3.0"));
+    assert_false(v->step(&j, 1, &s));
+    d.feature[FEATURE_PTX] = FEATURE_YES;
+    d.nv_capability = 61;
+    assert_int_equal(last_group_of(&d), LAST_GROUP_ATOMICS);
+    d.nv_capability = 70;
+    text_clear(&options);
+    variant_options(v, &j, &options);
+    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=2"));
+    assert_null(strstr(text_get(&options), "-cl-std"));
+    text_free(&options);
+}
+
 static void preference_names_what_runs(void **state)
 {
     device_facts d[DEVICES + 1];
@@ -712,8 +745,11 @@ static void preference_follows_the_shape(void **state)
     assert_string_equal(names[0], "column-slices");
     p = product(1, 1000000, TSR_F32, false);
     operation_matvec.prefer(&p, &d[2], names);
-    assert_string_equal(names[0], "split-row");
+    assert_string_equal(names[0], "split-vector");
     p = product(10, 1000000, TSR_F32, true);
+    operation_matvec.prefer(&p, &d[2], names);
+    assert_string_equal(names[0], "column-slices");
+    p = product(10, 10000, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "row-item");
 }
@@ -1112,6 +1148,7 @@ int main(void)
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
+        cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(bad_problems_are_refused),
