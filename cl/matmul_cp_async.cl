@@ -6,18 +6,18 @@
  *     step along k come from local memory while the step before is multiplied, across the barrier
  *     between two tiles too.  A matrix whose neighbours lie along k is turned on its way: 4 bytes a
  *     copy, each into another row of the tile; else a copy takes 16.
- *     Where there are few tiles, groups share k: each writes the sums of its span, and the last one
- *     of a tile adds them up in one order (matmul_parts.clh).
+ *     Where there are few tiles, groups share k: each writes the sums of its span, and
+ *     matmul_parts.clh adds them up in one order.
  * Work split: a group computes TILE_M x TILE_N of C, a work-item SUMS of that
  *     (matmul_warp_block.clh).
  * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES,
- *     2 or more; SPLITS, 1 where groups share k; LAST_ADDS (last_group.clh); BAND (matmul_bands.clh); ALIGNED_A,
+ *     2 or more; SPLITS, 1 where groups share k; BAND (matmul_bands.clh); ALIGNED_A,
  *     ALIGNED_B, ALIGNED_C: whether four neighbours that start at a multiple of 4 are an
  *     aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float;
  *     TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS x 1 x 1, along the first dimension one per
  *     started tile of C, a layer of them for each product of the batch, or for each span of k; then
- *     matmul_sum_parts, where they share it and LAST_ADDS is 0.
+ *     matmul_sum_parts.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements.
  * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
  */
@@ -26,6 +26,7 @@
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
 #include "matmul_elements.clh"
+#include "matmul_parts.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile"
@@ -50,7 +51,6 @@
 #endif
 
 #include "matmul_warp_block.clh"
-#include "matmul_parts.clh"
 #define PARTIAL SPLITS
 #include "matmul_update.clh"
 
@@ -248,7 +248,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
                 ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
                 uint ldb, REAL beta, __global output *restrict c, ulong offset_c, uint ldc,
-                ulong stride_a, ulong stride_b, ulong stride_c, uint span PARAMETERS_TO_ADD)
+                ulong stride_a, ulong stride_b, ulong stride_c, uint span)
 {
     __local float4 memory[STAGES * STAGE / 16];
     const uint item = get_local_id(0);
@@ -306,9 +306,4 @@ matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restr
         for (uint v = 0; v < VECTORS_N; v++)
             update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
                     sum[r * VECTORS_N + v], beta);
-#if LAST_ADDS
-    if (is_last_group(tallies + get_group_id(0), get_num_groups(2), (__local uint *)memory))
-        add_parts(c - in_batch(offset_c, stride_c), get_num_groups(2), i0 + row, j0 + column, m, n,
-                  alpha, all + offset_all, ld_all, beta_all);
-#endif
 }

@@ -9,15 +9,14 @@
  *     barrier a tile is enough.  Where tiles are small, SLICES sets of work-items
  *     share the steps along k of each, so that a group has warps enough to hide
  *     latency.  And where there are few tiles, groups share k: each writes sums
- *     of its span, and the last one of a tile adds them in one order
- *     (matmul_parts.clh).
+ *     of its span, and matmul_parts.clh adds them in one order.
  * Work split: a group computes TILE_M x TILE_N of C; 32 neighbouring work-items
  *     compute 4 ROWS x 8 COLUMNS of that, each of them ROWS x COLUMNS: vectors of
  *     four columns, 32 apart, of four rows each, 16 apart.
  * Parameters: TILE_M, TILE_N, powers of two; SUMS = ROWS * COLUMNS: 32, 64 or 128;
  *     DEPTH, a multiple of 8; SLICES; UNROLL, steps of the inner loop that are
  *     written out, and ARRAYS of loops over arrays; SPLITS, 1 where groups share
- *     k; LAST_ADDS (last_group.clh); SIZED, 1 where the compiler is told the size of the groups; ALIGNED_C,
+ *     k; SIZED, 1 where the compiler is told the size of the groups; ALIGNED_C,
  *     ALIGNED_A, ALIGNED_B: whether four neighbours that start at a multiple of 4
  *     are an aligned vector; REAL, REAL_BITS (real.clh); FACTOR, RESULT
  *     (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
@@ -30,6 +29,7 @@
  */
 #include "matmul_access.clh"
 #include "matmul_elements.clh"
+#include "matmul_parts.clh"
 
 #ifndef TILE_M
 #error "TILE_M: rows of a work-group's tile"
@@ -57,7 +57,6 @@
 #endif
 
 #include "matmul_warp_block.clh"
-#include "matmul_parts.clh"
 
 /* Work-items that cover the tile, and of the group. */
 #define SLICE_ITEMS (TILE_M * TILE_N / SUMS)
@@ -234,7 +233,7 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
                                      __global const factor *restrict b, ulong offset_b, uint ldb,
                                      REAL beta, __global output *restrict c, ulong offset_c,
                                      uint ldc, ulong stride_a, ulong stride_b, ulong stride_c,
-                                     uint span PARAMETERS_TO_ADD)
+                                     uint span)
 {
     __local real4 shared[TILES_VECTORS > SUMS_VECTORS ? TILES_VECTORS : SUMS_VECTORS]
         __attribute__((aligned(32)));
@@ -302,20 +301,13 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
+    if (slice > 0)
+        return;
     c += in_batch(offset_c, stride_c);
-    if (slice == 0) {
 #pragma unroll ARRAYS
-        for (uint r = 0; r < ROWS; r++)
+    for (uint r = 0; r < ROWS; r++)
 #pragma unroll ARRAYS
-            for (uint v = 0; v < VECTORS_N; v++)
-                update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
-                        sum[r * VECTORS_N + v], beta);
-    }
-#if LAST_ADDS
-    if (is_last_group(tallies + get_group_id(1) * get_num_groups(0) + get_group_id(0),
-                      get_num_groups(2), (__local uint *)shared) &&
-        slice == 0)
-        add_parts(c - in_batch(offset_c, stride_c), get_num_groups(2), i0 + row, j0 + column, m, n,
-                  alpha, all + offset_all, ld_all, beta_all);
-#endif
+        for (uint v = 0; v < VECTORS_N; v++)
+            update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
+                    sum[r * VECTORS_N + v], beta);
 }

@@ -188,6 +188,10 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     return st;
 }
 
+/* A call of so many commands is not flushed: that takes longer than the rest of it.  One of more
+ * is, with these at once, so that the device begins, and at its end. */
+enum { UNFLUSHED_MOST = 2 };
+
 /* As variant.step. */
 typedef bool (*step_function)(const job *j, size_t i, step *out);
 
@@ -512,6 +516,8 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
             chain_push(events, e);
         now = next;
         *count += st == TSR_OK;
+        if (*count == UNFLUSHED_MOST && now)
+            clFlush(b->session->queue);
     }
     assert((st != TSR_OK || state == TOGETHER) && "a variant's last command is of lane 0");
     return st;
@@ -666,7 +672,10 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         st = take_tallies(&b, err);
     if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
-    if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
+    if (st == TSR_OK && commands > UNFLUSHED_MOST)
+        clFlush(s->queue);
+    else if (st != TSR_OK &&
+             (commands || ends->arrivals)) { /* the operands are the caller's again */
         clFinish(s->queue);
         if (s->side)
             clFinish(s->side);

@@ -71,7 +71,7 @@ const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v
 tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
                           tsr_report *report, tsr_error *err);
 
-/** Enqueue every step; nothing is flushed.  operands[i] is operand i's buffer. */
+/** Enqueue every step; one or two are not flushed.  operands[i] is operand i's buffer. */
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err);
 

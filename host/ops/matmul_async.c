@@ -113,7 +113,6 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     s.local = (size_t)param(j->params, "STAGES") * param(j->params, "DEPTH") *
               (s.tile_m + s.tile_n + 8) * sizeof(float);
     s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &s), param(j->params, "DEPTH"));
-    matmul_parts_let_last(j, size_div_up(p->m, s.tile_m) * size_div_up(p->n, s.tile_n), &s.k);
     return s;
 }
 
@@ -124,10 +123,10 @@ void matmul_cp_async_defines(const job *j, text *out)
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums};
 
     matmul_defines_operands(p, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DSPLITS=%d",
                 matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                s.k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
-    matmul_parts_defines(j, s.k, out);
+                s.k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)),
+                s.k.parts > 1);
     matmul_defines_settled(j, matmul_cp_async_tunables, settled, ARRAY_COUNT(settled), out);
 }
 

@@ -17,7 +17,7 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t k = matmul_k_read(p);
-    k_parts cut = {1, k, LAST_GROUP_NONE};
+    k_parts cut = {1, k};
     size_t one, most;
 
     if (parts < 2 || k <= depth || !size_mul(p->m, p->n, &one) ||
@@ -30,17 +30,6 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
     cut.span = size_round_up(size_div_up(k, parts), depth);
     cut.parts = size_div_up(k, cut.span);
     return cut;
-}
-
-void matmul_parts_let_last(const job *j, size_t tiles, k_parts *k)
-{
-    k->last = last_group_for(j->device, k->parts > 1, tiles);
-}
-
-void matmul_parts_defines(const job *j, k_parts k, text *out)
-{
-    text_format(out, " -DSPLITS=%d", k.parts > 1);
-    last_group_defines(j->device, k.last, out);
 }
 
 size_t matmul_parts_workspace(const job *j, k_parts k)
@@ -73,10 +62,6 @@ void matmul_parts_arguments(const job *j, k_parts k, step *out)
         matmul_step_strides(out, p);
     }
     step_u32(out, (uint32_t)k.span);
-    if (k.last) {
-        step_tallies(out);
-        matmul_step_output(out, p);
-    }
 }
 
 /* So many work-items add up an output that each has a few parts. */
@@ -105,14 +90,12 @@ bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
     const tsr_matmul_problem *p = &j->problem->matmul;
     problem q = *j->problem;
     const job product = {&q, j->device, j->params};
-    const size_t launches =
-        k.parts > 1 && !k.last ? 2 : 1; /* of a product, where parts are added */
 
-    if (p->m == 0 || p->n == 0 || i >= (k.parts > 1 ? launches * matmul_batch(p) : 1))
+    if (p->m == 0 || p->n == 0 || i >= (k.parts > 1 ? 2 * matmul_batch(p) : 1))
         return false;
     if (k.parts > 1)
-        q.matmul = matmul_product(p, i / launches);
-    if (i % launches == 0)
+        q.matmul = matmul_product(p, i / 2);
+    if (i % 2 == 0)
         multiply(&product, plan, out);
     else
         sum_parts(&product, k, sum, out);

@@ -1,26 +1,17 @@
-/** Products whose groups share k: each writes the sums of its span into the workspace, and the last
- *  group of a tile or a kernel of its own adds them up, always in the same order:
- *  cl/matmul_parts.clh. */
+/** Products whose groups share k: each writes the sums of its span into the workspace, and a kernel
+ *  of cl/matmul_parts.clh adds them up, always in the same order. */
 #ifndef OPS_MATMUL_PARTS_H
 #define OPS_MATMUL_PARTS_H
 
-#include "ops/last_group.h"
 #include "ops/variant.h"
 
 typedef struct k_parts {
-    size_t parts;    /* groups that share k; 1: none do */
-    size_t span;     /* what each takes of it; all of it where parts is 1 */
-    last_group last; /* how the last group of a tile adds them up */
+    size_t parts; /* groups that share k; 1: none do */
+    size_t span;  /* what each takes of it; all of it where parts is 1 */
 } k_parts;
 
 /** k in up to so many parts, each a multiple of `depth` but the last, as the workspace allows. */
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth);
-
-/** Let the last group of each of `tiles` tiles add up the parts, where the device can. */
-void matmul_parts_let_last(const job *j, size_t tiles, k_parts *k);
-
-/** What a kernel of parts is told of them. */
-void matmul_parts_defines(const job *j, k_parts k, text *out);
 
 /** Bytes of the sums of one product's parts; 0 where there is one part. */
 size_t matmul_parts_workspace(const job *j, k_parts k);

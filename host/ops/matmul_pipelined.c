@@ -197,7 +197,6 @@ pipelined_plan matmul_pipelined_plan(const job *j)
         best = s;
         least = cost;
     }
-    matmul_parts_let_last(j, (size_t)tiles(j, &best), &best.k);
     return best;
 }
 
@@ -220,8 +219,7 @@ void matmul_pipelined_defines(const job *j, text *out)
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
                 matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
                 splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
-    matmul_parts_defines(j, s.k, out);
-    text_format(out, " -DSIZED=%d", !is_limited(j, &s));
+    text_format(out, " -DSPLITS=%d -DSIZED=%d", splits, !is_limited(j, &s));
     /* A CPU's compiler takes its time over what it gains nothing by. */
     text_format(out, " -DUNROLL=%u -DARRAYS=%d", on_cpu(j) ? 1 : s.depth / s.slices,
                 on_cpu(j) ? 1 : 64);

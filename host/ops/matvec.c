@@ -83,8 +83,8 @@ static const tunable split_row_tunables[] = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
-    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128},
+    {"PER_UNIT", PER_UNIT_MEANING, {2, 4, 8, 16, 32}, 16},
 };
 
 #define LOADS_MEANING                                                                              \

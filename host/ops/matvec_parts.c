@@ -8,10 +8,10 @@ enum {
        float32, a cache line of a GPU. */
     SPLIT_ROWS_MAX = 32,
     PARTS_MAX = 65535,
-    /* Lanes of the narrowest team of split-vector that the shape leads to: a cache line of a GPU
-       takes eight vectors of 128 bits. */
+    /* Lanes of the teams of split-vector that the shape leads to: a cache line of a GPU takes eight
+       vectors of 128 bits. */
     TEAM_LEAST = 8,
-    TEAM_OF_MANY = 64,
+    TEAM_MOST = 64,
     /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
     CPU_PART_LEAST = 8192
 };
@@ -182,19 +182,14 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 /* Vectors that a lane has on their way at once: UNROLL of cl/matvec_split_vector.cl. */
 enum { VECTORS_AT_ONCE = 4 };
 
-/* Rows for each compute unit that keep it busy with a team of two warps each. */
-enum { ROWS_A_UNIT = 64 };
-
-/* A team in which each lane has that many vectors of a row, up to the whole group, or up to two
- * warps, which have less to add up, where rows are many. */
+/* A team in which each lane has that many vectors of a row, up to two warps: wider ones have more
+ * to add up. */
 static size_t team_of(const job *j)
 {
     const size_t local = matvec_group(j), told = param(j->params, "TEAM");
     const tsr_matvec_problem *p = &j->problem->matvec;
     const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_vec(p));
-    const size_t units = size_max(j->device->compute_units, 1);
-    const bool many = matvec_view_of(p).rows / ROWS_A_UNIT >= units;
-    const size_t most = many ? size_min(TEAM_OF_MANY, local) : local;
+    const size_t most = size_min(TEAM_MOST, local);
     size_t team = size_min(TEAM_LEAST, local);
 
     if (told)

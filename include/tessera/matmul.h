@@ -89,8 +89,8 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
 /**
  * Enqueue a product of matrices in OpenCL buffers of the session's context.
  *
- * Asynchronous: returns once the work is enqueued.  It is not flushed, which takes as long as the
- * rest of a small call: clFlush sends it off, or whatever waits for it, as any command of OpenCL.
+ * Asynchronous: returns once the work is enqueued.  A small call is not flushed, which would take
+ * longer than the rest of it: clFlush sends it off, or what waits for it, as any OpenCL command.
  * The buffers must live, unmodified, until *done completes.  report holds no device time.
  *
  * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order

@@ -85,8 +85,8 @@ BUGS = {
     "sweep-last-group-of-a-tile":
         ("matvec", "split-row", "last_group.clh", "== groups - 1", 0, "== groups", []),
     "sweep-last-group-once":
-        ("matmul", "pipelined", "last_group.clh", "atomic_store_explicit(done, 0u,", 0,
-         "atomic_store_explicit(done, 1u,", ["TILE_M=32", "TILE_N=32", "SPLIT=4"]),
+        ("matvec", "split-row", "last_group.clh", "atomic_store_explicit(done, 0u,", 0,
+         "atomic_store_explicit(done, 1u,", []),
     "sweep-matvec-increments":
         ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
     "sweep-rows-vector-increment":

@@ -834,9 +834,8 @@ static void check_cp_async(const job *j, const variant *v)
         covers(x.k.parts, x.k.span, p->k);
         assert_int_equal(x.k.span % depth, 0);
     }
-    assert_int_equal(x.k.last, x.k.parts > 1 ? LAST_GROUP_PTX : LAST_GROUP_NONE);
-    assert_int_equal(v->step(j, 1, &s), x.k.parts > 1 && p->batch > 1);
-    assert_false(v->step(j, x.k.parts > 1 && p->batch ? p->batch : 1, &s));
+    assert_int_equal(v->step(j, 1, &s), x.k.parts > 1);
+    assert_false(v->step(j, x.k.parts > 1 ? 2 * (p->batch ? p->batch : 1) : 1, &s));
 }
 
 /* All strips and all columns, as often as sub-groups of the expected size need. */
@@ -931,7 +930,6 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(matmul_cp_async_plan(&j).k.span, 512);
         variant_options(v, &j, &options);
         assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
-        assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=2"));
         assert_non_null(strstr(text_get(&options), "-DALIGNED_C=1"));
         text_free(&options);
     }
