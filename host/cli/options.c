@@ -81,12 +81,12 @@ static bool parse_repeat(const char *value, options *out)
     return true;
 }
 
-/* "100M": bytes, with K, M or G for powers of 1024. */
+/* "100M": bytes, with K, M or G, in either case, for powers of 1024. */
 static bool parse_device_memory(const char *value, options *out)
 {
     static const char units[] = "KMG";
     const size_t length = strlen(value);
-    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
+    const char *unit = length ? strchr(units, toupper((unsigned char)value[length - 1])) : NULL;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     char digits[24];
     uint64_t n;
