@@ -138,7 +138,9 @@ static const command commands[] = {
      "with --segments are segments of that mean length.  --set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
-     "virtual memory, beside the copies alone and what creating the queues costs.\n"
+     "virtual memory, beside the copies alone and what creating the queues costs.  Of what\n"
+     "describes a problem it takes --size alone, and neither --kernel, --set, --warm, --peers,\n"
+     "--errors and --explain nor --csv.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run after about that long: a quarter of it goes into samples, in equal\n"
      "parts; verifying and building take the rest, and a row that is not reached says so.\n"
@@ -278,7 +280,7 @@ static void help_command(const command *c)
     if (*c->details)
         printf("\n%s", c->details);
     fputs("\n", stdout);
-    options_explain(stdout, c->takes | TAKES_ALWAYS);
+    options_explain(stdout, c->name, c->takes | TAKES_ALWAYS);
     if (*c->defaults)
         puts("\nDefaults:");
     for (const char *line = c->defaults; *line; line += strcspn(line, "\n") + 1)
