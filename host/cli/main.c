@@ -72,18 +72,19 @@ typedef struct command {
 static const command commands[] = {
     {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
      cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), "--device    all\n", false},
-    {"kernels", "[OP [VARIANT]] [--source|--ptx]",
+    {"kernels", "[OP [VARIANT]] [--size S] [--source|--ptx]",
      "list the variants of the operations, or show one's text",
-     "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device, to\n"
-     "which the type, the transposes and --descending belong.  On a device its kernels are\n"
-     "listed, on host the variants in C.\n",
+     "OP is matmul, matvec or sort.  A variant is judged by a problem on the device: the one that\n"
+     "--size, --type and their kin describe as they do for bench, else a typical one.  A size of\n"
+     "sort is 10M, rows of keys 1000x2^16, or with --segments segments of that mean length.  On a\n"
+     "device its kernels are listed, on host the variants in C.\n",
      cmd_kernels, 0, 2,
-     OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) | OPTION(OPTION_TRANS) |
-         OPTION(OPTION_DESCENDING) | OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) |
-         OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_SOURCE) |
-         OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
-     DEFAULT_DEVICE DEFAULT_SOURCES "--type      f32; sort u32\n"
-                                    "--set       the variant's own values\n",
+     TAKES_PROBLEM | OPTION(OPTION_DEVICE) | OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) |
+         OPTION(OPTION_SOURCE) | OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
+     "--size      1024 for matmul, 4096 for matvec, 2^22 for sort (with --segments "
+     "100kx100)\n" DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_TYPE DEFAULT_OUT_TYPE "--batch     1\n"
+     "--precision  that of the type\n"
+     "--set       the variant's own values\n",
      false},
     {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
      "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"

@@ -383,7 +383,7 @@ static const option_use uses[] = {
      parse_own_precision,
      "f32, f32-strict, f64, f16 or bf16"},
     {OPTION_PRECISION,
-     {"bench", "tune"},
+     {"kernels", "bench", "tune"},
      "f32, f32-strict, f64, or that of the type; matmul also tf32, bf16 or f16 for f32, which "
      "round "
      "its factors",
@@ -396,7 +396,7 @@ static const option_use uses[] = {
      parse_as_keys,
      "f32, f64 or f16"},
     {OPTION_OUT_TYPE,
-     {"bench", "tune"},
+     {"kernels", "bench", "tune"},
      "matmul, matvec: f32: the result of f16 or bf16 operands is float32, not theirs",
      NULL,
      NULL},
@@ -412,6 +412,7 @@ static const option_use uses[] = {
      "a value, or a list of them, NAME=V1,V2, for a tunable of the variant; may be repeated",
      NULL,
      NULL},
+    {OPTION_SIZE, {"kernels"}, "1024, 1000x1000x1000, 10M, 2^24", NULL, NULL},
     {OPTION_REPEAT, {"bench"}, "N samples of a row at least", NULL, NULL},
     {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},
 };
@@ -437,6 +438,11 @@ static option_spec spec_of(const char *command, size_t id)
         spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
     }
     return spec;
+}
+
+const char *option_name(option_id id)
+{
+    return specs[id].name;
 }
 
 /* Whether `word` up to its '=' is the name of an option of the set. */

@@ -63,7 +63,7 @@ class Help(Case):
                     self.fail_with(2, *args, says="option '--%s' takes f32, " % name)
 
     def test_help_names_the_operation_of_an_option(self):
-        for command in ("bench", "tune"):
+        for command in ("kernels", "bench", "tune"):
             for op, *names in (("matmul", "trans-a", "trans-b"), ("matvec", "trans"),
                                ("sort", "argsort", "descending", "segments"),
                                ("matmul, matvec", "batch", "out-type")):
@@ -91,7 +91,7 @@ class Help(Case):
         device = r"--device +what TESSERA_DEVICE names, else the first GPU, accelerator or CPU"
         for name, *defaults in (
                 ("devices", r"--device +all"),
-                ("kernels", device, r"--type +f32; sort u32"),
+                ("kernels", device, r"--type +f32, .*; sort u32", r"--size +1024 for matmul"),
                 ("matmul", device, r"--kernel +the tuned variant, else", r"--alpha +1", r"--beta +0",
                  r"--repeat +1", r"--set +the tuned values"),
                 ("sort", device, r"--kernel +the tuned variant, else", r"--repeat +1"),
