@@ -149,8 +149,8 @@ static tsr_status fetch_before(grouping *g, tsr_error *err)
         return TSR_OK;
     to = block_of(g, MATMUL_C, b->first, b->count);
     st = pipeline_fetch(g->slots[MATMUL_C], b->slot, 0, &to, err);
-    g->pieces.report->from_device_bytes += to.bytes;
-    g->pieces.report->from_device_ns += clock_ns() - start;
+    g->pieces.call->report->from_device_bytes += to.bytes;
+    g->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -167,7 +167,7 @@ static tsr_status send(grouping *g, size_t which, size_t first, size_t count, cl
         return TSR_OK;
     if (which == MATMUL_C && g->whole->beta == 0 && !has_gaps(&g->matrix[MATMUL_C]))
         from.count = 0;
-    g->pieces.report->to_device_bytes += from.count * from.bytes;
+    g->pieces.call->report->to_device_bytes += from.count * from.bytes;
     st = pipeline_send(g->slots[which], &from, 0, slot, sent, err);
     if (!g->matrix[which].stride)
         g->shared[which] = *slot;
@@ -189,7 +189,7 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
         if (sent)
             wait[n_wait++] = sent;
     }
-    g->pieces.report->to_device_ns += clock_ns() - start;
+    g->pieces.call->report->to_device_ns += clock_ns() - start;
     if (!st)
         st = pieces_enqueue(&g->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
@@ -198,7 +198,7 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
             clRetainEvent(g->pieces.last);
             pipeline_worked(g->slots[i], g->pieces.last);
         }
-    g->pieces.report->chunks++;
+    g->pieces.call->report->chunks++;
     st = st ? st : fetch_before(g, err);
     g->before = (computed){buffers[MATMUL_C], first, count};
     return st;
@@ -215,24 +215,15 @@ static tsr_status open(grouping *g, size_t group, tsr_error *err)
         st = pieces_prepare(&g->pieces, &p, err);
     }
     for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
-        st = pipeline_open(g->pieces.session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
+        st = pipeline_open(g->pieces.call->session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
                            bytes_of(&g->matrix[i], group), &g->slots[i], err);
     return st;
 }
 
-tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
-                              void *const operands[], const tsr_run *run, selection *sel,
-                              bool counts, tsr_report *report, tsr_error *err)
+tsr_status matmul_batches_run(const stream_call *call, size_t group, tsr_error *err)
 {
-    const tsr_matmul_problem *q = &p->matmul;
-    grouping g = {.pieces = {.session = s,
-                             .operation = p->op->name,
-                             .run = run,
-                             .selection = sel,
-                             .report = report,
-                             .counts = counts},
-                  .whole = q,
-                  .host = operands};
+    const tsr_matmul_problem *q = &call->problem->matmul;
+    grouping g = {.pieces = {.call = call}, .whole = q, .host = call->operands};
     tsr_status st;
 
     matrices_of(q, g.matrix);
@@ -240,7 +231,7 @@ tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
     for (size_t first = 0; first < q->batch && !st; first += group)
         st = run_group(&g, first, size_min(group, q->batch - first), err);
     st = st ? st : fetch_before(&g, err);
-    st = st ? st : pipeline_wait(g.slots[MATMUL_C], &report->from_device_ns, err);
+    st = st ? st : pipeline_wait(g.slots[MATMUL_C], &call->report->from_device_ns, err);
     st = st ? st : pieces_outcome(&g.pieces, err);
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         pipeline_close(g.slots[i]);

@@ -138,17 +138,12 @@ static unsigned char *start_of(void *array, size_t offset, size_t element)
     return array ? (unsigned char *)array + offset * element : NULL;
 }
 
-tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *chunks,
-                           void *const operands[], const tsr_run *run, selection *sel,
-                           tsr_report *report, tsr_error *err)
+tsr_status sort_chunks_run(const stream_call *call, const sort_chunks *chunks, tsr_error *err)
 {
-    const tsr_sort_problem *q = &p->sort;
+    const tsr_sort_problem *q = &call->problem->sort;
+    void *const *operands = call->operands;
     sort_call c = {
-        .pieces = {.session = s,
-                   .operation = p->op->name,
-                   .run = run,
-                   .selection = sel,
-                   .report = report},
+        .pieces = {.call = call},
         .whole = q,
         .element = {tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0, q->value_bytes}};
     tsr_status st;
