@@ -154,23 +154,32 @@ static tsr_status fetch_before(grouping *g, tsr_error *err)
     return st;
 }
 
+/* What a group of products works on, and who brings it. */
+typedef struct group_in {
+    cl_mem buffer[MATMUL_OPERANDS];
+    cl_event wait[MATMUL_OPERANDS];
+    cl_uint n_wait;
+} group_in;
+
 /* A slot for a matrix of a group, with what is read of it. */
-static tsr_status send(grouping *g, size_t which, size_t first, size_t count, cl_mem *slot,
-                       cl_event *sent, tsr_error *err)
+static tsr_status send(grouping *g, size_t which, size_t first, size_t count, group_in *in,
+                       tsr_error *err)
 {
     host_rows from = block_of(g, which, first, count);
+    cl_event sent = NULL;
     tsr_status st;
 
-    *slot = g->shared[which];
-    *sent = NULL;
-    if (*slot)
+    in->buffer[which] = g->shared[which];
+    if (in->buffer[which])
         return TSR_OK;
     if (which == MATMUL_C && g->whole->beta == 0 && !has_gaps(&g->matrix[MATMUL_C]))
         from.count = 0;
     g->pieces.call->report->to_device_bytes += from.count * from.bytes;
-    st = pipeline_send(g->slots[which], &from, 0, slot, sent, err);
+    st = pipeline_send(g->slots[which], &from, 0, &in->buffer[which], &sent, err);
+    if (sent)
+        in->wait[in->n_wait++] = sent;
     if (!g->matrix[which].stride)
-        g->shared[which] = *slot;
+        g->shared[which] = in->buffer[which];
     return st;
 }
 
@@ -179,28 +188,21 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
 {
     const problem p = group_problem(g->whole, count);
     const uint64_t start = clock_ns();
-    cl_event wait[MATMUL_OPERANDS], sent;
-    cl_mem buffers[MATMUL_OPERANDS] = {NULL};
-    cl_uint n_wait = 0;
+    group_in in = {.n_wait = 0};
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++) {
-        st = send(g, i, first, count, &buffers[i], &sent, err);
-        if (sent)
-            wait[n_wait++] = sent;
-    }
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
+        st = send(g, i, first, count, &in, err);
     g->pieces.call->report->to_device_ns += clock_ns() - start;
     if (!st)
-        st = pieces_enqueue(&g->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
-                            err);
+        st = pieces_enqueue(&g->pieces, &p, in.buffer,
+                            &(call_ends){.n_wait = in.n_wait, .wait = in.wait}, err);
     for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
-        if (g->matrix[i].stride) {
-            clRetainEvent(g->pieces.last);
+        if (g->matrix[i].stride)
             pipeline_worked(g->slots[i], g->pieces.last);
-        }
     g->pieces.call->report->chunks++;
     st = st ? st : fetch_before(g, err);
-    g->before = (computed){buffers[MATMUL_C], first, count};
+    g->before = (computed){in.buffer[MATMUL_C], first, count};
     return st;
 }
 

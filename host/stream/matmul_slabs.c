@@ -159,7 +159,8 @@ static tsr_status send(slabbing *t, size_t which, const host_rows *from, size_t 
     const size_t size = tsr_type_size(which == MATMUL_C ? matmul_type_c(q) : q->type);
     const uint64_t start = clock_ns();
     cl_event sent = NULL;
-    tsr_status st = copies_in(t->copies, from, t->buffer[which], offset * size, NULL, &sent, err);
+    tsr_status st = copies_in(t->copies, from, (device_place){t->buffer[which], offset * size},
+                              NULL, &sent, err);
 
     if (sent && t->sent[which])
         clReleaseEvent(t->sent[which]);
@@ -198,10 +199,10 @@ static tsr_status fetch_before(slabbing *t, tsr_error *err)
     const tsr_matmul_problem *q = t->whole;
     const computed *b = &t->before;
     const host_rows to = matmul_rows_c(q, t->host[MATMUL_C], b->i, b->m, 0, q->n);
+    const device_place computed_c = {t->buffer[MATMUL_C],
+                                     b->i * q->n * tsr_type_size(matmul_type_c(q))};
     const uint64_t start = clock_ns();
-    tsr_status st =
-        copies_out(t->copies, t->buffer[MATMUL_C], b->i * q->n * tsr_type_size(matmul_type_c(q)),
-                   b->done, &to, NULL, err);
+    tsr_status st = copies_out(t->copies, computed_c, b->done, &to, NULL, err);
 
     t->pieces.call->report->from_device_bytes += to.count * to.bytes;
     t->pieces.call->report->from_device_ns += clock_ns() - start;

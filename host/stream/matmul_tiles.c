@@ -179,10 +179,8 @@ static tsr_status send_b(tiling *t, size_t j, size_t n, tsr_error *err)
 {
     const host_rows from = matmul_rows_b(t->whole, t->host[MATMUL_B], 0, t->whole->k, j, n);
 
-    if (t->pieces.last) {
-        clRetainEvent(t->pieces.last);
+    if (t->pieces.last)
         pipeline_worked(t->panel_b, t->pieces.last);
-    }
     t->pieces.call->report->to_device_bytes += from.count * from.bytes;
     return pipeline_send(t->panel_b, &from, 0, &t->b_slot, &t->b_sent, err);
 }
@@ -244,9 +242,7 @@ static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
     if (st)
         return st;
     t->pieces.call->report->chunks++;
-    clRetainEvent(t->pieces.last);
     pipeline_worked(t->panels_a, t->pieces.last);
-    clRetainEvent(t->pieces.last);
     pipeline_worked(t->tiles_c, t->pieces.last);
     st = fetch_before(t, err);
     tile.slot = buffers[2];

@@ -224,7 +224,6 @@ static tsr_status run_panel(panels *v, size_t at, size_t count, tsr_error *err)
         st = pieces_enqueue(&v->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clRetainEvent(v->pieces.last);
     pipeline_worked(v->pipeline, v->pieces.last);
     return TSR_OK;
 }

@@ -35,6 +35,12 @@ static host_rows elements(const sort_call *c, size_t which, size_t first, size_t
     return host_bytes(c->array[which] + first * size, (end - first) * size);
 }
 
+/* On the device. */
+static device_place place_of(const row *r, size_t which, size_t first)
+{
+    return (device_place){r->buffer[which], first * r->call->element[which]};
+}
+
 /* What was enqueued until now starts; then the next elements come. */
 static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_error *err)
 {
@@ -47,8 +53,7 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
     clFlush(c->pieces.call->session->queue);
     if (c->pieces.call->session->side)
         clFlush(c->pieces.call->session->side);
-    st = copies_in(r->copies, &from, r->buffer[which], first * c->element[which], r->sent, &sent,
-                   err);
+    st = copies_in(r->copies, &from, place_of(r, which, first), r->sent, &sent, err);
     if (sent) {
         if (r->sent)
             clReleaseEvent(r->sent);
@@ -114,8 +119,7 @@ static tsr_status fetch(row *r, size_t which, size_t first, size_t end, cl_event
     if (!c->array[which])
         return TSR_OK;
     c->pieces.call->report->from_device_bytes += to.bytes;
-    return copies_out(r->copies, r->buffer[which], first * c->element[which], after, &to, NULL,
-                      err);
+    return copies_out(r->copies, place_of(r, which, first), after, &to, NULL, err);
 }
 
 /* Ranges in the order in which they are left; values move when all keys have their places. */

@@ -80,7 +80,6 @@ static tsr_status run_pair(exchange *x, size_t a, size_t b, tsr_error *err)
         st = pieces_enqueue(&c->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clRetainEvent(c->pieces.last);
     pipeline_worked(x->pairs, c->pieces.last);
     c->pieces.call->report->chunks++;
     st = fetch_before(x, err);

@@ -83,10 +83,8 @@ static tsr_status run_chunk(row_chunks *r, size_t at, size_t rows, tsr_error *er
         st = pieces_enqueue(&c->pieces, &p, now.slot, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++)
-        if (r->operand[i]) {
-            clRetainEvent(c->pieces.last);
+        if (r->operand[i])
             pipeline_worked(r->operand[i], c->pieces.last);
-        }
     c->pieces.call->report->chunks++;
     st = st ? st : fetch_before(r, err);
     r->before = now;
