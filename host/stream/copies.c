@@ -12,19 +12,26 @@
 #include "base/sizes.h"
 #include "session/events.h"
 #include "session/pinned.h"
+#include "stream/pieces.h"
 
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
  * Pinned rows that are shorter than ROW_LEAST go that way too: the device would fetch them one by
  * one. */
 enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 4 << 10 };
 
-/* Buffers of one size that wait for the next call, and the most bytes of one. */
-enum { KEPT = 3, KEPT_BYTES_MOST = 64 << 20 };
+/* Buffers that wait for the next call: as many as three operands have slots, and the most bytes of
+ * each and of all. */
+enum { KEPT = 9, KEPT_EACH_MOST = 64 << 20, KEPT_ALL_MOST = 3 * KEPT_EACH_MOST };
 
 typedef struct piece {
     pinned memory; /* taken when it is first needed */
     cl_event busy; /* the copy from or to it; NULL: none */
 } piece;
+
+typedef struct kept {
+    cl_mem buffer;
+    size_t bytes;
+} kept;
 
 struct copies {
     tsr_session *session;
@@ -32,27 +39,20 @@ struct copies {
     piece pieces[PIECES];
     size_t next_piece;
     cl_event last_out; /* complete only where all before it are */
-    cl_mem kept[KEPT];
-    size_t kept_bytes;
+    kept kept[KEPT];   /* the one that waits longest first */
+    size_t kept_count, kept_bytes;
+    size_t lent_bytes; /* of the buffers that callers have */
 };
 
 /* ---- opening ------------------------------------------------------------------------------- */
-
-static void drop_kept(copies *c)
-{
-    for (size_t i = 0; i < KEPT; i++) {
-        if (c->kept[i])
-            clReleaseMemObject(c->kept[i]);
-        c->kept[i] = NULL;
-    }
-}
 
 static void release(void *data)
 {
     copies *c = data;
 
     copies_settle(c);
-    drop_kept(c);
+    for (size_t i = 0; i < c->kept_count; i++)
+        clReleaseMemObject(c->kept[i].buffer);
     for (size_t i = 0; i < PIECES; i++)
         pinned_drop(c->session, &c->pieces[i].memory);
     if (c->in)
@@ -399,34 +399,57 @@ void copies_settle(copies *c)
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
+/* A buffer that waits, for somebody else to have or to release. */
+static cl_mem take_kept(copies *c, size_t which)
+{
+    const kept k = c->kept[which];
+
+    c->kept_bytes -= k.bytes;
+    c->kept_count--;
+    memmove(&c->kept[which], &c->kept[which + 1], (c->kept_count - which) * sizeof(k));
+    return k.buffer;
+}
+
+static void drop_oldest(copies *c)
+{
+    clReleaseMemObject(take_kept(c, 0));
+}
+
+/* NULL: none of so many bytes waits. */
+static cl_mem find_kept(copies *c, size_t bytes)
+{
+    for (size_t i = 0; i < c->kept_count; i++)
+        if (c->kept[i].bytes == bytes)
+            return take_kept(c, i);
+    return NULL;
+}
+
 tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
 {
+    const size_t room = stream_room_of(c->session).all;
+    cl_mem buffer = find_kept(c, bytes);
     cl_int rc;
 
-    if (bytes != c->kept_bytes)
-        drop_kept(c);
-    for (size_t i = 0; i < KEPT; i++)
-        if (c->kept[i]) {
-            *out = c->kept[i];
-            c->kept[i] = NULL;
-            return TSR_OK;
-        }
-    *out = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    if (!*out)
+    while (!buffer && c->kept_count && c->lent_bytes + c->kept_bytes + bytes > room)
+        drop_oldest(c);
+    if (!buffer)
+        buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (!buffer)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(what is streamed, %zu bytes)", bytes);
+    c->lent_bytes += bytes;
+    *out = buffer;
     return TSR_OK;
 }
 
 void copies_keep(copies *c, cl_mem buffer, size_t bytes)
 {
-    if (bytes != c->kept_bytes) {
-        drop_kept(c);
-        c->kept_bytes = bytes;
+    c->lent_bytes -= bytes;
+    if (bytes > KEPT_EACH_MOST) {
+        clReleaseMemObject(buffer);
+        return;
     }
-    for (size_t i = 0; i < KEPT && bytes <= KEPT_BYTES_MOST; i++)
-        if (!c->kept[i]) {
-            c->kept[i] = buffer;
-            return;
-        }
-    clReleaseMemObject(buffer);
+    while (c->kept_count == KEPT || c->kept_bytes + bytes > KEPT_ALL_MOST)
+        drop_oldest(c);
+    c->kept[c->kept_count++] = (kept){buffer, bytes};
+    c->kept_bytes += bytes;
 }

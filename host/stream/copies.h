@@ -58,12 +58,13 @@ tsr_status copies_wait(copies *c, tsr_error *err);
  * Events that the caller has are still the caller's. */
 void copies_settle(copies *c);
 
-/** A buffer of so many bytes: one that copies_keep has, or a new one.  The caller releases it, or
- *  gives it to copies_keep.  TSR_OK or TSR_ECL. */
+/** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
+ *  where there is no room beside them (stream_room_of).  The caller gives it back to copies_keep.
+ *  TSR_OK or TSR_ECL. */
 tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err);
 
-/** Take a buffer over that has so many bytes and that nobody works on any more, for the next call
- *  that wants as many; large ones are released. */
+/** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
+ * have as many bytes; above 64 MiB it is released, and where 9 wait, or 192 MiB, the oldest are. */
 void copies_keep(copies *c, cl_mem buffer, size_t bytes);
 
 #endif

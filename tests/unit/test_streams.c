@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "ops/sort_order.h"
 #include "session/pinned.h"
+#include "stream/copies.h"
 #include "tessera/tessera.h"
 
 enum { ROOM = 1 << 18 }; /* bytes of each array */
@@ -409,6 +410,80 @@ static void batches_side_by_side_are_refused(void **state)
     tsr_session_close(s);
 }
 
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static cl_mem take_buffer(copies *c, size_t bytes)
+{
+    cl_mem buffer = NULL;
+
+    assert_int_equal(copies_buffer(c, bytes, &buffer, NULL), TSR_OK);
+    assert_non_null(buffer);
+    return buffer;
+}
+
+/* Buffers of unlike sizes wait beside one another for the next call. */
+static void buffers_of_all_sizes_are_kept(void **state)
+{
+    enum { SIZES = 3, BUFFERS = 3 * SIZES };
+    static const size_t sizes[SIZES] = {100, 3000, 200};
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+    cl_mem first[BUFFERS], again[BUFFERS];
+    copies *c;
+
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        first[i] = take_buffer(c, sizes[i % SIZES]);
+        clRetainMemObject(first[i]); /* so that no other gets its address */
+    }
+    for (size_t i = 0; i < BUFFERS; i++)
+        copies_keep(c, first[i], sizes[i % SIZES]);
+    for (size_t i = 0; i < BUFFERS; i++)
+        again[i] = take_buffer(c, sizes[i / SIZES]);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        size_t known = 0;
+
+        for (size_t k = 0; k < BUFFERS; k++)
+            known += k % SIZES == i / SIZES && first[k] == again[i];
+        assert_int_equal(known, 1);
+    }
+    for (size_t i = 0; i < BUFFERS; i++) {
+        copies_keep(c, again[i], sizes[i / SIZES]);
+        clReleaseMemObject(first[i]);
+    }
+    tsr_session_close(s);
+}
+
+static cl_uint references_to(cl_mem buffer)
+{
+    cl_uint count = 0;
+
+    assert_int_equal(
+        clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT, sizeof(count), &count, NULL),
+        CL_SUCCESS);
+    return count;
+}
+
+/* What waits and what callers have is never more than the session's device_memory. */
+static void kept_buffers_make_room(void **state)
+{
+    tsr_session *s = open_session(*state, PAGEABLE, 1000);
+    copies *c;
+    cl_mem old, other;
+
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    old = take_buffer(c, 400);
+    clRetainMemObject(old); /* the test's own */
+    copies_keep(c, old, 400);
+    other = take_buffer(c, 600);
+    assert_int_equal(references_to(old), 2);
+    copies_keep(c, other, 600);
+    other = take_buffer(c, 601);
+    assert_int_equal(references_to(old), 1);
+    copies_keep(c, other, 601);
+    clReleaseMemObject(old);
+    tsr_session_close(s);
+}
+
 /* ---- pinned memory --------------------------------------------------------------------------- */
 
 static void pinned_memory_is_known(void **state)
@@ -454,6 +529,8 @@ int main(void)
         TEST(long_rows_go_straight),
         TEST(batches_go_in_groups),
         TEST(batches_side_by_side_are_refused),
+        TEST(buffers_of_all_sizes_are_kept),
+        TEST(kept_buffers_make_room),
         TEST(pinned_memory_is_known),
     };
 
