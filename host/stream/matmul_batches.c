@@ -57,49 +57,61 @@ static needs needs_of(const matmul_matrix x[MATMUL_OPERANDS])
     return n;
 }
 
+/* Whether there is room for all at once; *bytes are those of all. */
+static bool holds_all(const matmul_matrix x[MATMUL_OPERANDS], const stream_room *room,
+                      size_t *bytes)
+{
+    bool holds = true;
+
+    *bytes = 0;
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
+        const size_t all = bytes_of(&x[i], x[i].count);
+
+        holds = holds && all <= room->each;
+        *bytes += all;
+    }
+    return holds && *bytes <= room->all;
+}
+
+/* Groups whose matrices have a slot each beside what all share; `whole` bytes in all. */
+static size_t group_of(const needs *n, size_t batch, size_t whole, const stream_room *room)
+{
+    const size_t bytes = stream_piece_bytes(whole, (room->all - n->shared) / PIPELINE_SLOTS);
+
+    return size_min(size_min(size_max(bytes / n->own, 1), batch), room->each / n->widest);
+}
+
 tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
                                  tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
     const stream_room room = stream_room_of(s);
-    const size_t limit = room.all, each = room.each;
     matmul_matrix x[MATMUL_OPERANDS];
-    size_t whole = 0, bytes;
-    bool holds = true;
+    size_t whole;
+    bool holds, mixed;
     needs n;
 
     *group = 0;
     if (q->batch <= 1 || q->alpha == 0 || !q->m || !q->n || !q->k)
         return TSR_OK;
     matrices_of(q, x);
-    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
-        holds = holds && bytes_of(&x[i], x[i].count) <= each;
-        whole += bytes_of(&x[i], x[i].count);
-    }
-    holds = holds && whole <= limit;
+    holds = holds_all(x, &room, &whole);
     if (holds && whole < STREAMED_LEAST)
         return TSR_OK;
-    if (side_by_side(&x[MATMUL_C])) {
-        if (holds || !room.told)
-            return TSR_OK;
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: matrices of C that lie side by side go in one piece, which needs "
-                        "%zu bytes, and %zu are allowed",
-                        whole, limit);
-    }
     n = needs_of(x);
-    if (n.widest > each || n.shared > limit || (limit - n.shared) / PIPELINE_SLOTS < n.own) {
-        if (holds || !room.told)
-            return TSR_OK; /* what the device does not hold is refused as it is in one piece */
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: %d products of a batch of %zu need %zu bytes, and %zu are allowed",
-                        (int)PIPELINE_SLOTS, q->batch, n.shared + PIPELINE_SLOTS * n.own, limit);
+    mixed = side_by_side(&x[MATMUL_C]);
+    if (!mixed && n.widest <= room.each && n.shared <= room.all &&
+        (room.all - n.shared) / PIPELINE_SLOTS >= n.own) {
+        *group = group_of(&n, q->batch, whole, &room);
+        return TSR_OK;
     }
-    bytes = size_min(size_max(whole / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
-    bytes = size_min(bytes, (limit - n.shared) / PIPELINE_SLOTS);
-    *group = size_min(size_max(bytes / n.own, 1), q->batch);
-    *group = size_min(*group, each / n.widest);
-    return TSR_OK;
+    if (holds || !room.told)
+        return TSR_OK; /* what the device does not hold is refused as it is in one piece */
+    if (mixed)
+        return stream_refuse(err, "matmul", &room, whole,
+                             "the matrices of a batch whose C lie side by side");
+    return stream_refuse(err, "matmul", &room, n.shared + PIPELINE_SLOTS * n.own,
+                         "%d products of a batch of %zu", (int)PIPELINE_SLOTS, q->batch);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */

@@ -69,10 +69,8 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
         return TSR_OK;
     if (!fits(q, 1, 1, &limit)) {
         bytes_of(q, 1, 1, &least);
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: %d rows of op(A) and a column of op(B) need %zu bytes, and %zu "
-                        "are allowed",
-                        (int)SLOTS_A, least, limit.all);
+        return stream_refuse(err, "matmul", &limit, least, "%d rows of op(A) and a column of op(B)",
+                             (int)SLOTS_A);
     }
     /* Panels of op(B) as wide as those of op(A) are together; then what room is left is op(B)'s,
      * which op(A) passes by once for each panel. */

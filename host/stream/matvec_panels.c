@@ -40,56 +40,47 @@ static size_t y_bytes(const tsr_matvec_problem *q)
 }
 
 /* A batch is copied in one piece, if that is allowed. */
-static tsr_status check_batch(const problem *p, size_t allowed, tsr_error *err)
+static tsr_status check_batch(const problem *p, const stream_room *room, tsr_error *err)
 {
     operand o[OPERANDS_MAX];
     size_t total = 0;
 
-    for (size_t i = 0, n = p->op->operands(p, o); i < n && allowed; i++)
-        if (!size_add(total, o[i].bytes, &total) || total > allowed)
-            return tsr_fail(err, TSR_EOVERFLOW, 0,
-                            "matvec: a batch of %zu is not streamed, and its operands are more "
-                            "than the %zu bytes that are allowed",
-                            p->matvec.batch, allowed);
-    return TSR_OK;
-}
-
-/* Lines of a panel of so many bytes at most: a part of the matrix, long enough for its launch. */
-static size_t lines_of_panel(const tsr_matvec_problem *q, size_t most)
-{
-    const size_t line = line_bytes(q), part = q->rows * line / PIECES_WANTED;
-    const size_t panel = size_min(size_min(size_max(part, PIECE_LEAST), PIECE_MOST), most);
-
-    return size_min(size_max(panel / line, 1), q->rows);
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        if (!size_add(total, o[i].bytes, &total))
+            total = SIZE_MAX;
+    if (!room->told || total <= room->all)
+        return TSR_OK;
+    return stream_refuse(err, "matvec", room, total, "the operands of a batch of %zu",
+                         p->matvec.batch);
 }
 
 tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
-    const device_facts *d = session_facts(s);
-    const size_t most = (size_t)d->global_memory, allowed = s->host_calls_memory;
-    const size_t limit = allowed ? size_min(allowed, most) : most;
-    size_t line, bytes, vectors;
-    bool fits;
+    const stream_room room = stream_room_of(s);
+    size_t line, bytes, vectors, slot;
+    bool holds;
 
     *lines = 0;
     if (matvec_batch(q) > 1)
-        return check_batch(p, allowed, err);
+        return check_batch(p, &room, err);
     line = line_bytes(q);
     bytes = q->rows * line;
     vectors = x_bytes(q) + y_bytes(q);
-    fits = limit >= vectors && bytes <= limit - vectors;
-    if (matvec_view_of(q).columns == 0 || bytes == 0 || (fits && bytes < STREAMED_LEAST))
+    holds = room.all >= vectors && bytes <= room.all - vectors;
+    if (matvec_view_of(q).columns == 0 || bytes == 0 || (holds && bytes < STREAMED_LEAST))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
-    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > d->max_allocation)
+    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > room.each)
         return TSR_OK;
-    if (limit < vectors + PIPELINE_SLOTS * line)
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matvec: x, y and %d lines of A need %zu bytes, and %zu are allowed",
-                        (int)PIPELINE_SLOTS, vectors + PIPELINE_SLOTS * line, limit);
-    *lines =
-        lines_of_panel(q, size_min((limit - vectors) / PIPELINE_SLOTS, (size_t)d->max_allocation));
+    slot = room.all >= vectors ? (room.all - vectors) / PIPELINE_SLOTS : 0;
+    if (slot < line && (holds || !room.told))
+        return TSR_OK; /* few long lines; what the device does not hold is refused in one piece */
+    if (slot < line)
+        return stream_refuse(err, "matvec", &room, vectors + PIPELINE_SLOTS * line,
+                             "x, y and %d lines of A", (int)PIPELINE_SLOTS);
+    slot = stream_piece_bytes(bytes, size_min(slot, room.each));
+    *lines = size_min(size_max(slot / line, 1), q->rows);
     return TSR_OK;
 }
 

@@ -1,6 +1,8 @@
 #include "stream/pieces.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
@@ -13,6 +15,26 @@ stream_room stream_room_of(const tsr_session *s)
     const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
 
     return (stream_room){told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
+}
+
+size_t stream_piece_bytes(size_t all, size_t most)
+{
+    const size_t wanted = size_min(size_max(all / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
+
+    return size_min(wanted, most);
+}
+
+tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room, size_t bytes,
+                         const char *what, ...)
+{
+    char name[160];
+    va_list args;
+
+    va_start(args, what);
+    vsnprintf(name, sizeof(name), what, args);
+    va_end(args);
+    return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %s need %zu bytes at once, and %zu are allowed", op,
+                    name, bytes, room->all);
 }
 
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)

@@ -26,6 +26,15 @@ typedef struct stream_room {
 /** Room beside workspaces and other users: at most three quarters of the device. */
 stream_room stream_room_of(const tsr_session *s);
 
+/** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_LEAST to PIECE_MOST, but
+ * `most` at most. */
+size_t stream_piece_bytes(size_t all, size_t most);
+
+/** Refuse what needs more bytes at once than there is room for; `what` says what that is, as a
+ * plural: "3 rows of A".  Returns TSR_EOVERFLOW. */
+tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room, size_t bytes,
+                         const char *what, ...) __attribute__((format(printf, 5, 6)));
+
 /** A call on host memory that is streamed: what its caller gave, and what becomes of it. */
 typedef struct stream_call {
     tsr_session *session;

@@ -261,12 +261,11 @@ static void sorts_that_do_not_fit_are_refused(void **state)
         tsr_sort_problem problem;
         const char *says;
     } cases[] = {
-        {{.type = TSR_U64, .n = 1000},
-         "4 keys have to be on the device at once, which need 32 bytes, and 31 are allowed"},
+        {{.type = TSR_U64, .n = 1000}, "sort: 4 keys need 32 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 1000, .argsort = true},
-         "1000 of them need 12000 bytes, more than the 31 that are allowed"},
+         "sort: 1000 keys and what goes with them need 12000 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 5, .rows = 9, .value_bytes = 1},
-         "3 rows with what goes with their keys need 75 bytes, and 31 are allowed"}};
+         "sort: 3 rows and what goes with their keys need 75 bytes at once, and 31 are allowed"}};
     fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -396,7 +395,7 @@ static void batches_side_by_side_are_refused(void **state)
                                   .stride_a = M * K,
                                   .ldc = BATCH * (N + 1),
                                   .stride_c = N + 1};
-    const char *says = "side by side go in one piece, which needs 3524 bytes, and 2000 are allowed";
+    const char *says = "side by side need 3524 bytes at once, and 2000 are allowed";
     fixture *f = *state;
     tsr_session *s = open_session(f, PAGEABLE, ALLOWED);
     arrays a = take_arrays(f, s, PAGEABLE);
