@@ -25,7 +25,7 @@ typedef struct device_place {
 host_rows host_bytes(const void *at, size_t bytes);
 
 /** The session's, made when it is first asked for.  Borrowed until the session is closed.  TSR_OK,
- * TSR_ENOMEM or TSR_ECL. */
+ *  TSR_ENOMEM or TSR_ECL. */
 tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err);
 
 /**
@@ -55,7 +55,7 @@ tsr_status copies_out(copies *c, device_place from, cl_event after, const host_r
 tsr_status copies_wait(copies *c, tsr_error *err);
 
 /** Wait for all that was begun, whatever came of it: the host's memory is the caller's again.
- * Events that the caller has are still the caller's. */
+ *  Events that the caller has are still the caller's. */
 void copies_settle(copies *c);
 
 /** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
@@ -64,7 +64,7 @@ void copies_settle(copies *c);
 tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err);
 
 /** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
- * have as many bytes; above 64 MiB it is released, and where 9 wait, or 192 MiB, the oldest are. */
+ *  have as many bytes; above 64 MiB it is released, and where 9 or 192 MiB wait, the oldest are. */
 void copies_keep(copies *c, cl_mem buffer, size_t bytes);
 
 #endif

@@ -27,11 +27,11 @@ typedef struct stream_room {
 stream_room stream_room_of(const tsr_session *s);
 
 /** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_LEAST to PIECE_MOST, but
- * `most` at most. */
+ *  `most` at most. */
 size_t stream_piece_bytes(size_t all, size_t most);
 
 /** Refuse what needs more bytes at once than there is room for; `what` says what that is, as a
- * plural: "3 rows of A".  Returns TSR_EOVERFLOW. */
+ *  plural: "3 rows of A".  Returns TSR_EOVERFLOW. */
 tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room, size_t bytes,
                          const char *what, ...) __attribute__((format(printf, 5, 6)));
 
@@ -61,7 +61,7 @@ typedef struct pieces {
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err);
 
 /** A buffer of the call beside those of pipelines, which the caller releases; `name` is what it
- * holds. TSR_OK or TSR_ECL. */
+ *  holds.  TSR_OK or TSR_ECL. */
 tsr_status pieces_buffer(const pieces *c, const char *name, size_t bytes, cl_mem *out,
                          tsr_error *err);
 

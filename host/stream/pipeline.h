@@ -41,7 +41,7 @@ tsr_status pipeline_fetch(pipeline *p, cl_mem slot, size_t offset, const host_ro
 tsr_status pipeline_wait(pipeline *p, uint64_t *ns, tsr_error *err);
 
 /** Who works on the slot that was sent last: the event after which it is free.  The pipeline holds
- * it by itself. */
+ *  it by itself. */
 void pipeline_worked(pipeline *p, cl_event done);
 
 /** Wait for all that was begun, after failures too, and give everything back.  NULL is allowed. */
