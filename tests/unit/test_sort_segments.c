@@ -46,6 +46,7 @@ static uint shift_least; /* 0, or of a work-item that holds so many keys */
 #define TILE                     128
 #define WITH_INDEX               with_index
 #define SHIFT_LEAST              shift_least
+#define BATCH_MOST               SEGMENTS_BATCH_MOST
 #include "../../cl/sort_segments.clh"
 #undef min
 #undef max
