@@ -10,8 +10,8 @@
  * Work split: sort_segments_short: `batch` segments for a work-group.  The other
  *     kernels take tiles of long segments (sort_segments_long.clh).
  * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
- *     most 2^15; KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS 0,
- *     VALUE_BYTES (sort_values.clh).
+ *     most 2^15; BATCH_MOST (sort_segments.clh); KEY, DESCENDING, WITH_INDEX
+ *     (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of GROUP.  sort_segments_short with one per started
  *     batch.  Then, where a segment may be longer than TILE, with any number of
  *     them: sort_segments_tile, and for stage = log2(TILE) + 1 up to the exponent

@@ -7,8 +7,8 @@
  *     The network is the flip form that sort_naive.cl explains.
  * Work split: as in sort_segments.cl, in tiles of GROUP * KEYS positions.
  * Parameters: KEYS, a power of 2; GROUP work-items in a work-group; a tile is at
- *     most 2^15; LAYOUT (sort_held_tile.clh), with SHUFFLES 0; TEAM, TEAM_MEANS
- *     (sort_team.clh); KEY of at most 32 bits where there is an index, DESCENDING,
+ *     most 2^15; BATCH_MOST (sort_segments.clh); LAYOUT (sort_held_tile.clh), with
+ *     SHUFFLES 0; TEAM, TEAM_MEANS (sort_team.clh); KEY of at most 32 bits where there is an index, DESCENDING,
  *     WITH_INDEX (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
  * Launch: as sort_segments.cl has it, with sort_segments_held_short,
  *     sort_segments_held_tile and sort_segments_held_merge in place of the kernels

@@ -109,28 +109,31 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
 {
     static const struct {
         option_id id;
-        const char *name;
-        const operation *op, *also;
+        const operation *op, *also; /* NULL: overlap */
     } only[] = {
-        {OPTION_TRANS_A, "trans-a", &operation_matmul, NULL},
-        {OPTION_TRANS_B, "trans-b", &operation_matmul, NULL},
-        {OPTION_TRANS, "trans", &operation_matvec, NULL},
-        {OPTION_BATCH, "batch", &operation_matmul, &operation_matvec},
-        {OPTION_OUT_TYPE, "out-type", &operation_matmul, &operation_matvec},
-        {OPTION_PRECISION, "precision", &operation_matmul, &operation_matvec},
-        {OPTION_WITH_INDEX, "argsort", &operation_sort, NULL},
-        {OPTION_DESCENDING, "descending", &operation_sort, NULL},
-        {OPTION_SEGMENT_LENGTHS, "segments", &operation_sort, NULL},
-        {OPTION_TOP, "top", &operation_sort, NULL},
-        {OPTION_QUEUES, "queues", NULL, NULL},
-        {OPTION_CHUNKS, "chunks", NULL, NULL},
-        {OPTION_PINNED, "pinned", NULL, NULL},
-        {OPTION_ROUNDS, "rounds", NULL, NULL},
+        {OPTION_TRANS_A, &operation_matmul, NULL},
+        {OPTION_TRANS_B, &operation_matmul, NULL},
+        {OPTION_TRANS, &operation_matvec, NULL},
+        {OPTION_BATCH, &operation_matmul, &operation_matvec},
+        {OPTION_OUT_TYPE, &operation_matmul, &operation_matvec},
+        {OPTION_PRECISION, &operation_matmul, &operation_matvec},
+        {OPTION_WITH_INDEX, &operation_sort, NULL},
+        {OPTION_DESCENDING, &operation_sort, NULL},
+        {OPTION_SEGMENT_LENGTHS, &operation_sort, NULL},
+        {OPTION_TOP, &operation_sort, NULL},
+        {OPTION_QUEUES, NULL, NULL},
+        {OPTION_CHUNKS, NULL, NULL},
+        {OPTION_PINNED, NULL, NULL},
+        {OPTION_ROUNDS, NULL, NULL},
     };
 
     for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
-        if (o->given[only[i].id] && only[i].op != op && only[i].also != op)
-            return tsr_fail(err, TSR_ENAME, 0, "%s has no --%s", op->name, only[i].name);
+        const operation *owner = only[i].op, *also = only[i].also;
+
+        if (o->given[only[i].id] && owner != op && also != op)
+            return tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of %s%s%s", op->name,
+                            option_name(only[i].id), owner ? owner->name : "overlap",
+                            also ? " and " : "", also ? also->name : "");
     }
     return TSR_OK;
 }

@@ -11,7 +11,7 @@
  *
  *     matmul  MxNxK, or n for n x n x n
  *     matvec  ROWSxCOLUMNS of the stored matrix, or n for n x n
- *     sort    N
+ *     sort    N, or ROWSxKEYS; with --segments SEGMENTSxKEYS, their mean length
  *
  * Each number is digits, digits with k, M or G (10^3, 10^6, 10^9), or BASE^EXPONENT.
  *

@@ -20,19 +20,27 @@
 #include "measure/bench.h"
 #include "measure/peers.h"
 #include "measure/roofline.h"
+#include "ops/dispatch.h"
 
 enum { GROUP_MOST = 64 };
 
 /* A rate above the limit by more than this is an error of the instrument. */
 static const double instrument_margin = 1.03;
 
+/* A row of a comparison with peers, and our rate over its. */
+typedef struct peer_row {
+    result_row row;
+    double ratio;
+} peer_row;
+
 /* One run of the command. */
 typedef struct bench {
     const options *o;
     bench_jobs jobs;
     choice devices;
-    peers *peers;      /* NULL without --peers */
-    row_file files[2]; /* -o and standard output, where wanted */
+    peers *peers;       /* NULL without --peers */
+    peer_row *compared; /* room for all rows of a comparison, where there are peers */
+    row_file files[2];  /* -o and standard output, where wanted */
     size_t file_count;
     bool table;    /* on standard output */
     bool progress; /* on standard error */
@@ -57,7 +65,8 @@ typedef struct bench {
     char precision[16];           /* of the variant that peers are compared with */
     result_row costs[GROUP_MOST]; /* rows with costs to list */
     size_t cost_count;
-    bench_errors errors; /* with --errors */
+    size_t compared_count; /* rows of `compared`, which are told behind the variants' */
+    bench_errors errors;   /* with --errors */
 } bench;
 
 static void worsen(bench *b, int status)
@@ -199,35 +208,35 @@ static void explain_row(bench *b, const problem *p, const tsr_run *run, const re
     explain_free(&x);
 }
 
-static void bench_one(bench *b, const problem *p, const char *name, const bench_setting *setting)
+/* Whether it says something: what was interrupted before its first sample does not. */
+static bool is_row(const result_row *row)
 {
-    const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
-    result_row row = {0};
+    return row->time.count || row->outcome != RESULT_TIMED;
+}
+
+/* A row that the budget does not reach is not done, but it is named. */
+static void measure_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
+{
+    const bool late = spent(b);
     tsr_error err = {0};
     tsr_status st;
 
-    show_progress(b, p, name ? name : "");
-    st = bench_variant(b->session, p, &run, &b->how, &row, &err);
-    b->done += st || row.time.count || row.outcome != RESULT_TIMED;
-    if (row.time.count || row.outcome != RESULT_TIMED)
-        take_row(b, &row);
+    *row = (result_row){0};
+    if (!late)
+        show_progress(b, p, run->variant ? run->variant : "");
+    st = (late ? bench_late : bench_variant)(b->session, p, run, &b->how, row, &err);
+    b->done += !late && (st || is_row(row));
     if (st)
-        complain_of_row(b, name, &err);
-    if (b->o->given[OPTION_EXPLAIN] && row.time.count && row.timer == TIMER_EVENTS && !ended(b))
-        explain_row(b, p, &run, &row);
+        complain_of_row(b, run->variant, &err);
 }
 
-/* A row that the budget does not reach: it is not done, but it is named. */
-static void bench_no_more(bench *b, const problem *p, const char *name,
-                          const bench_setting *setting)
+static void tell_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
 {
-    const tsr_run run = {.variant = name, .set = setting->set, .set_count = setting->count};
-    result_row row;
-    tsr_error err = {0};
-
-    if (bench_late(b->session, p, &run, &b->how, &row, &err))
-        complain_of_row(b, name, &err);
-    take_row(b, &row);
+    if (!is_row(row) || b->unkept)
+        return;
+    take_row(b, row);
+    if (b->o->given[OPTION_EXPLAIN] && row->time.count && row->timer == TIMER_EVENTS && !ended(b))
+        explain_row(b, p, run, row);
 }
 
 static void list_costs(bench *b)
@@ -243,26 +252,39 @@ static void list_costs(bench *b)
 
 /* ---- peers -------------------------------------------------------------------------------- */
 
-static void on_peer_row(const result_row *given, double ratio, void *context)
+static void on_peer_row(const result_row *row, double ratio, void *context)
 {
     bench *b = context;
-    result_row row = *given;
-    const bool same_device =
-        row.place != RESULT_ON_HOST || session_facts(b->session)->kind == DEVICE_CPU;
 
-    if (row.kind == RESULT_KERNEL)
-        snprintf(b->precision, sizeof b->precision, "%s", row.precision);
-    place_row(b, &row, same_device);
+    b->compared[b->compared_count++] = (peer_row){.row = *row, .ratio = ratio};
+    if (row->outcome == RESULT_WRONG)
+        worsen(b, EXIT_BOUND);
+}
+
+static void tell_peer_row(bench *b, result_row *row, double ratio)
+{
+    const bool same_device =
+        row->place != RESULT_ON_HOST || session_facts(b->session)->kind == DEVICE_CPU;
+
+    if (row->kind == RESULT_KERNEL)
+        snprintf(b->precision, sizeof b->precision, "%s", row->precision);
+    place_row(b, row, same_device);
     clear_progress(b);
     if (b->table && !b->headed)
-        row_table_head(&row, true);
+        row_table_head(row, true);
     b->headed = true;
     if (b->table)
-        row_table_line(&row, true, 0, ratio, b->precision);
-    if (row.outcome == RESULT_WRONG)
-        worsen(b, EXIT_BOUND);
-    keep_row(b, &row);
-    note_errors(b, &row);
+        row_table_line(row, true, 0, ratio, b->precision);
+    keep_row(b, row);
+    note_errors(b, row);
+}
+
+static void tell_peers(bench *b)
+{
+    b->headed = false;
+    for (size_t i = 0; i < b->compared_count && !b->unkept; i++)
+        tell_peer_row(b, &b->compared[i].row, b->compared[i].ratio);
+    b->compared_count = 0;
 }
 
 static void bench_peers(bench *b, const problem *p)
@@ -275,7 +297,6 @@ static void bench_peers(bench *b, const problem *p)
     const bool late = spent(b);
     tsr_error err = {0};
 
-    b->headed = false;
     show_progress(b, p, "with peers");
     if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
         clear_progress(b);
@@ -331,20 +352,77 @@ static void name_missing_peers(const bench *b)
 
 /* ---- everything --------------------------------------------------------------------------- */
 
-static void bench_problem_on(bench *b, const problem *p, bool on_host)
+/* The place, among the variants to bench, of the one that a call gets which names none. */
+static size_t chosen_place(const bench *b, const problem *p, bool on_host)
 {
+    selection sel;
     const char *name;
 
+    if (!b->jobs.all || dispatch_select(b->session, p, NULL, &sel, NULL))
+        return 0;
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
+        if (!strcmp(name, sel.variant->name))
+            return v;
+    return 0;
+}
+
+static tsr_run run_of(const bench *b, bool on_host, size_t place, size_t setting)
+{
+    const bench_setting *s = &b->jobs.settings[setting];
+    tsr_run run = {.set = s->set, .set_count = s->count};
+
+    bench_jobs_variant(&b->jobs, b->o, on_host, place, &run.variant);
+    return run;
+}
+
+/* What a user gets anyway, and then the peers that it is compared with, so that a budget reaches
+ * them; what building it costs, which may take longer than both, comes last. */
+static void measure_first(bench *b, const problem *p, const tsr_run *run, result_row *row)
+{
+    tsr_error err = {0};
+
+    b->how.costs = !b->peers;
+    measure_row(b, p, run, row);
+    b->how.costs = true;
+    if (!b->peers || ended(b))
+        return;
+    bench_peers(b, p);
+    if (row->time.count && !spent(b) && !ended(b) && bench_costs(b->session, p, run, row, &err))
+        complain_of_row(b, run->variant, &err);
+}
+
+/* Rows are told in the table's order, peers' behind them. */
+static void bench_variants(bench *b, const problem *p, bool on_host)
+{
+    const size_t chosen = chosen_place(b, p, on_host);
+    const tsr_run wanted = run_of(b, on_host, chosen, 0);
+    result_row early, row;
+    const char *name;
+
+    measure_first(b, p, &wanted, &early);
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
+        for (size_t i = 0; i < b->jobs.setting_count; i++) {
+            const tsr_run run = run_of(b, on_host, v, i);
+            const bool is_early = v == chosen && i == 0;
+
+            if (!is_early && ended(b))
+                continue;
+            if (!is_early)
+                measure_row(b, p, &run, &row);
+            tell_row(b, p, &run, is_early ? &early : &row);
+        }
+    }
+    list_costs(b);
+    tell_peers(b);
+}
+
+static void bench_problem_on(bench *b, const problem *p, bool on_host)
+{
     b->headed = false;
     b->first_ns = 0;
     if (!b->jobs.all || b->peers)
         tuning_warn(b->session, p, b->o, &b->warned);
-    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
-        for (size_t i = 0; i < b->jobs.setting_count && !ended(b); i++)
-            (spent(b) ? bench_no_more : bench_one)(b, p, name, &b->jobs.settings[i]);
-    list_costs(b);
-    if (b->peers && !ended(b))
-        bench_peers(b, p);
+    bench_variants(b, p, on_host);
     if (b->o->given[OPTION_ERRORS] && !ended(b))
         bench_errors_of(b, p);
     free(b->expected);
@@ -458,6 +536,17 @@ static tsr_status check_explain(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
+static tsr_status load_peers(bench *b, tsr_error *err)
+{
+    tsr_status st = peers_load(NULL, &b->peers, err);
+    const size_t rows = st ? 0 : peers_count(b->peers, b->jobs.op) + 1;
+
+    if (st)
+        return st;
+    b->compared = calloc(rows, sizeof *b->compared);
+    return b->compared ? TSR_OK : tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", rows);
+}
+
 static tsr_status prepare(bench *b, tsr_error *err)
 {
     tsr_status st = bench_jobs_read(b->o, &b->jobs, err);
@@ -466,7 +555,7 @@ static tsr_status prepare(bench *b, tsr_error *err)
     st = st ? st : check_explain(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
     if (!st && b->o->given[OPTION_PEERS])
-        st = peers_load(NULL, &b->peers, err);
+        st = load_peers(b, err);
     return st ? st : open_files(b, err);
 }
 
@@ -494,6 +583,7 @@ int cmd_bench(const options *o)
         status = finish(b);
     }
     peers_close(b->peers);
+    free(b->compared);
     choice_close(&b->devices);
     bench_jobs_free(&b->jobs);
     bench_errors_free(&b->errors);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cli/bench_problem.h"
 #include "cli/commands.h"
 #include "cli/complain.h"
 #include "cli/device_choice.h"
@@ -17,66 +19,81 @@
 #include "session/program.h"
 #include "session/source.h"
 
+enum { OPERATIONS_MAX = 8 };
+
 /** What is listed, and on what it is judged. */
 typedef struct listing {
     const options *o;
-    const operation *op;    /* NULL: every operation */
-    const variant *variant; /* NULL: every variant */
-    params params;          /* of the one variant */
-    choice choice;          /* empty where there is no OpenCL device */
-    tsr_session *session;   /* NULL then */
+    const operation *op;             /* NULL: every operation */
+    problem problem[OPERATIONS_MAX]; /* by which variants are judged, of each operation listed */
+    const variant *variant;          /* NULL: every variant */
+    params params;                   /* of the one variant */
+    choice choice;                   /* empty where there is no OpenCL device */
+    tsr_session *session;            /* NULL then */
 } listing;
 
-static problem typical_problem(const operation *op, const options *o)
+/* The problem that the options describe, of a typical size where they do not say. */
+static tsr_status read_problem(const operation *op, const options *o, problem *out, tsr_error *err)
 {
-    problem p = {.op = op};
-    tsr_type real = o->given[OPTION_TYPE] ? o->type : TSR_F32;
+    const bool keys = op == &operation_sort && !o->given[OPTION_SEGMENT_LENGTHS];
+    const char *usual = keys ? "2^22" : NULL;
 
-    if (op == &operation_matmul)
-        p.matmul = (tsr_matmul_problem){.type = real,
-                                        .m = 1024,
-                                        .n = 1024,
-                                        .k = 1024,
-                                        .trans_a = o->given[OPTION_TRANS_A],
-                                        .trans_b = o->given[OPTION_TRANS_B],
-                                        .alpha = 1};
-    else if (op == &operation_matvec)
-        p.matvec = (tsr_matvec_problem){.type = real,
-                                        .rows = 4096,
-                                        .columns = 4096,
-                                        .trans = o->given[OPTION_TRANS],
-                                        .alpha = 1};
-    else
-        p.sort = (tsr_sort_problem){.type = o->given[OPTION_TYPE] ? o->type : TSR_U32,
-                                    .n = (size_t)1 << 22,
-                                    .descending = o->given[OPTION_DESCENDING]};
-    return p;
+    return bench_problem(op, o->size_count ? o->size[0] : usual, o, out, err);
 }
 
-/* The options that say something of one operation's problem need that operation. */
+/* The options that describe one operation's problem need that operation; every one has a type. */
 static tsr_status check_problem_options(const listing *l, tsr_error *err)
 {
-    static const struct {
-        option_id id;
-        const char *name;
-        const operation *op;
-    } of[] = {{OPTION_TRANS_A, "--trans-a", &operation_matmul},
-              {OPTION_TRANS_B, "--trans-b", &operation_matmul},
-              {OPTION_TRANS, "--trans", &operation_matvec},
-              {OPTION_DESCENDING, "--descending", &operation_sort}};
+    static const option_id of_one[] = {
+        OPTION_SIZE,  OPTION_BATCH,   OPTION_OUT_TYPE,   OPTION_PRECISION,       OPTION_TRANS_A,
+        OPTION_TRANS, OPTION_TRANS_B, OPTION_WITH_INDEX, OPTION_SEGMENT_LENGTHS, OPTION_DESCENDING};
 
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        if (l->o->given[of[i].id] && l->op != of[i].op)
-            return tsr_fail(err, TSR_ENAME, 0, "%s is of %s: 'tessera kernels %s %s'", of[i].name,
-                            of[i].op->name, of[i].op->name, of[i].name);
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one && !l->op; i++) {
+        const char *name = option_name(of_one[i]);
+
+        if (l->o->given[of_one[i]])
+            return tsr_fail(err, TSR_ENAME, 0,
+                            "--%s describes one operation's problem: 'tessera kernels OP --%s'",
+                            name, name);
     }
+    if (l->o->size_count > 1)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--size is given %zu times, and variants are judged by one problem",
+                        l->o->size_count);
     return TSR_OK;
+}
+
+static bool is_listed(const listing *l, const operation *op)
+{
+    return !l->op || op == l->op;
+}
+
+static tsr_status read_problems(listing *l, tsr_error *err)
+{
+    const operation *op;
+    tsr_status st = check_problem_options(l, err);
+
+    for (size_t i = 0; !st && (op = operation_at(i)); i++) {
+        assert(i < OPERATIONS_MAX);
+        if (is_listed(l, op))
+            st = read_problem(op, l->o, &l->problem[i], err);
+    }
+    return st;
+}
+
+/* The problem of the one operation that is named. */
+static const problem *only_problem(const listing *l)
+{
+    size_t i = 0;
+
+    while (l->problem[i].op != l->op)
+        i++;
+    return &l->problem[i];
 }
 
 static tsr_status check_names(listing *l, tsr_error *err)
 {
     const options *o = l->o;
-    const operation *op;
     tsr_status st = TSR_OK;
 
     if (o->operand_count > 0)
@@ -84,7 +101,7 @@ static tsr_status check_names(listing *l, tsr_error *err)
     if (!st)
         st = kernel_choice(l->op, o->operand_count > 1 ? o->operand[1] : NULL, o, &l->variant,
                            &l->params, err);
-    st = st ? st : check_problem_options(l, err);
+    st = st ? st : read_problems(l, err);
     if (st)
         return st;
     if (!l->variant && (o->given[OPTION_SOURCE] || o->given[OPTION_PTX]))
@@ -92,14 +109,6 @@ static tsr_status check_names(listing *l, tsr_error *err)
                         o->given[OPTION_SOURCE] ? "--source" : "--ptx");
     if (o->given[OPTION_SOURCE] + o->given[OPTION_PTX] + o->given[OPTION_JSON] > 1)
         return tsr_fail(err, TSR_ENAME, 0, "--source, --ptx and --json exclude each other");
-    for (size_t i = 0; (op = operation_at(i)); i++) {
-        problem typical = typical_problem(op, o);
-
-        /* The problem is made of the command line alone, so what is wrong with it is too. */
-        if ((!l->op || op == l->op) && op->check(&typical, err))
-            return tsr_fail(err, TSR_ENAME, 0, "%s takes no --type %s", op->name,
-                            o->value[OPTION_TYPE]);
-    }
     return TSR_OK;
 }
 
@@ -194,23 +203,23 @@ static void print_elsewhere(const listing *l, size_t count)
 }
 
 /* List one operation's variants: print them, or append them to `list` where that is not NULL. */
-static void list_operation(listing *l, const operation *op, json_t *list)
+static void list_operation(listing *l, const problem *p, json_t *list)
 {
-    problem p = typical_problem(op, l->o);
+    const operation *op = p->op;
     json_t *variants = list ? json_array() : NULL;
-    const variant *first = list ? NULL : default_variant(l, &p);
+    const variant *first = list ? NULL : default_variant(l, p);
     const bool on_host = l->session && tsr_device_is_host(l->choice.device[0]);
     size_t elsewhere = 0;
     text described = {0};
 
-    op->describe(&p, &described);
+    op->describe(p, &described);
     if (!list) {
         printf("%s: %s\n", op->name, op->idea);
         if (l->session)
             printf("  judged by %s on %s\n", text_get(&described),
                    tsr_device_name(l->choice.device[0]));
         if (l->session && !l->variant)
-            tuning_list_print(l->session, &p);
+            tuning_list_print(l->session, p);
     }
     for (size_t i = 0; i < op->variant_count; i++) {
         const variant *v = &op->variants[i];
@@ -225,7 +234,7 @@ static void list_operation(listing *l, const operation *op, json_t *list)
             continue;
         }
         if (l->session)
-            why = dispatch_unsuited(l->session, &p, v, &chosen, &reason);
+            why = dispatch_unsuited(l->session, p, v, &chosen, &reason);
         if (list)
             json_array_append_new(variants, variant_json(l, v, why));
         else
@@ -239,7 +248,7 @@ static void list_operation(listing *l, const operation *op, json_t *list)
                       json_text(text_get(&described)), "variants", variants);
 
         if (l->session)
-            json_object_set_new(object, "tuning", tuning_list_json(l->session, &p));
+            json_object_set_new(object, "tuning", tuning_list_json(l->session, p));
         json_array_append_new(list, object);
     }
     text_free(&described);
@@ -253,11 +262,11 @@ static int list_all(listing *l)
     json_t *document;
 
     for (size_t i = 0; (op = operation_at(i)); i++) {
-        if (l->op && op != l->op)
+        if (!is_listed(l, op))
             continue;
         if (i && !l->op && !list)
             fputs("\n", stdout);
-        list_operation(l, op, list);
+        list_operation(l, &l->problem[i], list);
     }
     if (!list)
         return EXIT_DONE;
@@ -294,7 +303,6 @@ static const char *host_file(const operation *op, const variant *v)
 /* The text as it is built, below the options that it is built with. */
 static tsr_status print_source(listing *l, tsr_error *err)
 {
-    problem p = typical_problem(l->op, l->o);
     text source = {0}, flags = {0};
     tsr_status st;
 
@@ -304,7 +312,8 @@ static tsr_status print_source(listing *l, tsr_error *err)
                         l->variant->name, host_file(l->op, l->variant));
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
     if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
-        job j = {.problem = &p, .device = session_facts(l->session), .params = &l->params};
+        job j = {
+            .problem = only_problem(l), .device = session_facts(l->session), .params = &l->params};
 
         variant_options(l->variant, &j, &flags);
         printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
@@ -320,7 +329,7 @@ static tsr_status print_source(listing *l, tsr_error *err)
 
 static tsr_status print_ptx(listing *l, tsr_error *err)
 {
-    problem p = typical_problem(l->op, l->o);
+    const problem *p = only_problem(l);
     selection sel = {.variant = l->variant, .params = l->params};
     text reason = {0};
     unsigned char *ptx = NULL;
@@ -335,11 +344,11 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     if (!session_facts(l->session)->nvidia)
         return tsr_fail(err, TSR_EUNSUITED, 0, "--ptx: %s is no NVIDIA device",
                         tsr_device_name(l->choice.device[0]));
-    why = dispatch_unsuited(l->session, &p, l->variant, &sel.params, &reason);
+    why = dispatch_unsuited(l->session, p, l->variant, &sel.params, &reason);
     if (why)
         st = tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s is unsuited on %s: %s", l->op->name,
                       l->variant->name, tsr_device_name(l->choice.device[0]), why);
-    st = st ? st : dispatch_build(l->session, &p, &sel, &built, &report, err);
+    st = st ? st : dispatch_build(l->session, p, &sel, &built, &report, err);
     st = st ? st : program_binary(built, &ptx, &size, err);
     if (!st)
         fputs((const char *)ptx, stdout);

@@ -138,7 +138,6 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
         return tsr_fail(err, TSR_ENAME, 0, "--add %s needs --beta Y, its factor",
                         o->value[OPTION_ADD]);
     st = kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
-    st = st ? st : operands_check_as(op, o, err);
     st = st ? st : check_streams(o, err);
     return st ? st : check_outputs(o, err);
 }

@@ -72,18 +72,19 @@ typedef struct command {
 static const command commands[] = {
     {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
      cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), "--device    all\n", false},
-    {"kernels", "[OP [VARIANT]] [--source|--ptx]",
+    {"kernels", "[OP [VARIANT]] [--size S] [--source|--ptx]",
      "list the variants of the operations, or show one's text",
-     "OP is matmul, matvec or sort.  A variant is judged by a typical problem on the device, to\n"
-     "which the type, the transposes and --descending belong.  On a device its kernels are\n"
-     "listed, on host the variants in C.\n",
+     "OP is matmul, matvec or sort.  A variant is judged by a problem on the device: the one that\n"
+     "--size, --type and their kin describe as they do for bench, else a typical one.  A size of\n"
+     "sort is 10M, rows of keys 1000x2^16, or with --segments segments of that mean length.  On a\n"
+     "device its kernels are listed, on host the variants in C.\n",
      cmd_kernels, 0, 2,
-     OPTION(OPTION_TRANS_A) | OPTION(OPTION_TRANS_B) | OPTION(OPTION_TRANS) |
-         OPTION(OPTION_DESCENDING) | OPTION(OPTION_TYPE) | OPTION(OPTION_DEVICE) |
-         OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_SOURCE) |
-         OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
-     DEFAULT_DEVICE DEFAULT_SOURCES "--type      f32; sort u32\n"
-                                    "--set       the variant's own values\n",
+     TAKES_PROBLEM | OPTION(OPTION_DEVICE) | OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) |
+         OPTION(OPTION_SOURCE) | OPTION(OPTION_PTX) | OPTION(OPTION_JSON),
+     "--size      1024 for matmul, 4096 for matvec, 2^22 for sort (with --segments "
+     "100kx100)\n" DEFAULT_DEVICE DEFAULT_SOURCES DEFAULT_TYPE DEFAULT_OUT_TYPE "--batch     1\n"
+     "--precision  that of the type\n"
+     "--set       the variant's own values\n",
      false},
     {"matmul", "A B -o C [--alpha X] [--beta Y --add C0]", "C := alpha op(A) op(B) + beta C0",
      "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
@@ -139,10 +140,13 @@ static const command commands[] = {
      "--set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
-     "virtual memory, beside the copies alone and what creating the queues costs.\n"
+     "virtual memory, beside the copies alone and what creating the queues costs.  Of what\n"
+     "describes a problem it takes --size alone, and neither --kernel, --set, --warm, --peers,\n"
+     "--errors and --explain nor --csv.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run after about that long: a quarter of it goes into samples, in equal\n"
-     "parts; verifying and building take the rest, and a row that is not reached says so.\n"
+     "parts; verifying and building take the rest, and a row that is not reached says so.  The\n"
+     "variant that runs where none is named comes first, then peers, then the others of all.\n"
      "--errors adds, for matmul and matvec, a table of |C - exact| / (|A| |B|) in units of the\n"
      "roundoff u of C's type: largest and root mean square on each family of inputs.\n"
      "--explain lists the commands of one call of each variant that ran, one by one: bytes moved,\n"
@@ -279,7 +283,7 @@ static void help_command(const command *c)
     if (*c->details)
         printf("\n%s", c->details);
     fputs("\n", stdout);
-    options_explain(stdout, c->takes | TAKES_ALWAYS);
+    options_explain(stdout, c->name, c->takes | TAKES_ALWAYS);
     if (*c->defaults)
         puts("\nDefaults:");
     for (const char *line = c->defaults; *line; line += strcspn(line, "\n") + 1)

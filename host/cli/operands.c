@@ -477,14 +477,6 @@ void operands_cut(operands *x, const options *o)
     }
 }
 
-tsr_status operands_check_as(const operation *op, const options *o, tsr_error *err)
-{
-    if (!o->given[OPTION_AS] || takes_type(op, o->as))
-        return TSR_OK;
-    return tsr_fail(err, TSR_ENAME, 0, "%s takes no --as %s: --as f32 or --as f64", op->name,
-                    o->value[OPTION_AS]);
-}
-
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err)
 {
     static const struct {

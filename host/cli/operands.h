@@ -29,9 +29,6 @@ typedef struct operands {
  */
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err);
 
-/** TSR_ENAME where --as names a type that the operation does not take: no file is read for that. */
-tsr_status operands_check_as(const operation *op, const options *o, tsr_error *err);
-
 /** Leave of sorted keys, indices and values what --top wants; anything else stays as it is. */
 void operands_cut(operands *x, const options *o);
 

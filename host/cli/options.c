@@ -81,12 +81,12 @@ static bool parse_repeat(const char *value, options *out)
     return true;
 }
 
-/* "100M": bytes, with K, M or G for powers of 1024. */
+/* "100M": bytes, with K, M or G, in either case, for powers of 1024. */
 static bool parse_device_memory(const char *value, options *out)
 {
     static const char units[] = "KMG";
     const size_t length = strlen(value);
-    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
+    const char *unit = length ? strchr(units, toupper((unsigned char)value[length - 1])) : NULL;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     char digits[24];
     uint64_t n;
@@ -111,6 +111,12 @@ static bool parse_precision(const char *value, options *out)
     return false;
 }
 
+/* One that is the operands' own: no type is stored as TF32. */
+static bool parse_own_precision(const char *value, options *out)
+{
+    return parse_precision(value, out) && out->precision != TSR_PRECISION_TF32;
+}
+
 /* The first `count` of the types that the command line names, as f32 or as float32. */
 static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 {
@@ -133,6 +139,11 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 static bool parse_as(const char *value, options *out)
 {
     return parse_type_name(value, 4, &out->as);
+}
+
+static bool parse_as_keys(const char *value, options *out)
+{
+    return parse_type_name(value, 3, &out->as);
 }
 
 static bool parse_type(const char *value, options *out)
@@ -247,7 +258,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_ARGSORT] = {"argsort", 0, "FILE",
                         "write here, as int64, where each key of the result was before", NULL,
                         NULL},
-    [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort with the order of the keys", NULL, NULL},
+    [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort: with the order of the keys", NULL, NULL},
     [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
     [OPTION_VALUES] = {"values", 0, "FILE",
                        "bring these along, one value of 1, 2, 4, 8 or 16 bytes for each key", NULL,
@@ -282,10 +293,11 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OUT_TYPE] = {"out-type", 0, "TYPE",
                          "f32: the result of f16 or bf16 operands is float32, not theirs",
                          parse_out_type, "f32"},
-    [OPTION_BATCH] = {"batch", 0, "N", "N products of this size, one after another in memory (1)",
+    [OPTION_BATCH] = {"batch", 0, "N",
+                      "matmul, matvec: N products of this size, one after another in memory",
                       parse_batch, "a whole number from 1 to 2^30"},
     [OPTION_DEVICE] = {"device", 0, "D",
-                       "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
+                       "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
     [OPTION_KERNEL] = {"kernel", 0, "V", "run this variant", NULL, NULL},
     [OPTION_SET] = {"set", 0, "NAME=VALUE", "fix a tunable of the variant; may be repeated",
@@ -322,15 +334,15 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_CHUNKS] = {"chunks", 0, "N[,N]...", "overlap: the array in so many chunks",
                        parse_chunks,
                        "a list of different whole numbers from 1 to 4096, 16 at most"},
-    [OPTION_PINNED] = {"pinned", 0, "on|off",
-                       "operands in pinned host memory, or pageable; overlap: only that",
+    [OPTION_PINNED] = {"pinned", 0, "on|off", "operands in pinned host memory, or pageable",
                        parse_pinned, "on or off"},
     [OPTION_ROUNDS] = {"rounds", 0, "N", "overlap: multiply-adds of each word in the kernel",
                        parse_rounds, "a whole number from 1 to 2^20"},
     [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
                       NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
-                       "also how exact each is, on uniform, wide, cancelling and special inputs",
+                       "matmul, matvec: also how exact each is, on uniform, wide, cancelling and "
+                       "special inputs",
                        NULL, NULL},
     [OPTION_EXPLAIN] = {"explain", 0, NULL,
                         "also the launches of a call: traffic, occupancy, where the time goes",
@@ -351,6 +363,87 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
     [OPTION_VERSION] = {"version", 0, NULL, "show the version", NULL, NULL},
 };
+
+/** What some commands take of an option, where that is not what specs says. */
+typedef struct option_use {
+    option_id id;
+    const char *commands[5]; /* NULL behind the last */
+    const char *meaning;
+    bool (*parse)(const char *value, options *out); /* NULL: as in specs */
+    const char *expects;
+} option_use;
+
+static const option_use uses[] = {
+    {OPTION_TRANS_A, {"kernels", "bench", "tune"}, "matmul: take A transposed", NULL, NULL},
+    {OPTION_TRANS_B, {"kernels", "bench", "tune"}, "matmul: take B transposed", NULL, NULL},
+    {OPTION_TRANS, {"kernels", "bench", "tune"}, "matvec: take A transposed", NULL, NULL},
+    {OPTION_PRECISION,
+     {"matvec"},
+     "that of the operands, f32, f64, f16 or bf16; f32-strict is as f32",
+     parse_own_precision,
+     "f32, f32-strict, f64, f16 or bf16"},
+    {OPTION_PRECISION,
+     {"kernels", "bench", "tune"},
+     "f32, f32-strict, f64, or that of the type; matmul also tf32, bf16 or f16 for f32, which "
+     "round "
+     "its factors",
+     NULL,
+     NULL},
+    {OPTION_DESCENDING, {"kernels", "bench", "tune"}, "sort: the largest key first", NULL, NULL},
+    {OPTION_AS,
+     {"sort"},
+     "convert the keys to f32, f64 or f16 first, with a warning of what overflows",
+     parse_as_keys,
+     "f32, f64 or f16"},
+    {OPTION_OUT_TYPE,
+     {"kernels", "bench", "tune"},
+     "matmul, matvec: f32: the result of f16 or bf16 operands is float32, not theirs",
+     NULL,
+     NULL},
+    {OPTION_DEVICE,
+     {"devices", "verify", "bench", "roofline"},
+     "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name",
+     NULL,
+     NULL},
+    {OPTION_KERNEL, {"verify", "bench"}, "this variant, or all", NULL, NULL},
+    {OPTION_KERNEL, {"tune"}, "search this variant alone, or all", NULL, NULL},
+    {OPTION_SET,
+     {"bench", "tune"},
+     "a value, or a list of them, NAME=V1,V2, for a tunable of the variant; may be repeated",
+     NULL,
+     NULL},
+    {OPTION_SIZE, {"kernels"}, "1024, 1000x1000x1000, 10M, 2^24", NULL, NULL},
+    {OPTION_REPEAT, {"bench"}, "N samples of a row at least", NULL, NULL},
+    {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},
+};
+
+static bool is_among(const char *command, const char *const commands[])
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (!strcmp(command, commands[i]))
+            return true;
+    return false;
+}
+
+/* An option as a command takes it. */
+static option_spec spec_of(const char *command, size_t id)
+{
+    option_spec spec = specs[id];
+
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        if (uses[i].id != id || !is_among(command, uses[i].commands))
+            continue;
+        spec.meaning = uses[i].meaning;
+        spec.parse = uses[i].parse ? uses[i].parse : spec.parse;
+        spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
+    }
+    return spec;
+}
+
+const char *option_name(option_id id)
+{
+    return specs[id].name;
+}
 
 /* Whether `word` up to its '=' is the name of an option of the set. */
 static bool names_option(const char *word, uint64_t takes)
@@ -490,21 +583,21 @@ static int refuse(int code, const char *argument, uint64_t takes)
 
 static int take_option(int id, const char *argument, uint64_t takes, options *out)
 {
-    const option_spec *spec = &specs[id];
+    const option_spec spec = spec_of(out->command, (size_t)id);
 
-    if (abbreviated(argument, spec) || lacks_a_dash(argument, takes))
+    if (abbreviated(argument, &spec) || lacks_a_dash(argument, takes))
         return option_unknown(argument, takes);
     if (!(takes & OPTION(id)))
-        return refuse_foreign(spec->name, argument, takes, out->command);
+        return refuse_foreign(spec.name, argument, takes, out->command);
     if (optarg && !strncmp(optarg, "--", 2) && optarg[2])
         return wrong_usage("option '%s' needs a value, and '%s' is an option", argument, optarg);
     if (optarg && !*optarg)
-        return wrong_usage("option '--%s' has an empty value", spec->name);
-    if (spec->value && out->given[id] && id != OPTION_SET && id != OPTION_SIZE)
+        return wrong_usage("option '--%s' has an empty value", spec.name);
+    if (spec.value && out->given[id] && id != OPTION_SET && id != OPTION_SIZE)
         return wrong_usage("option '--%s' is given twice, and takes one value: '%s' or '%s'",
-                           spec->name, out->value[id], optarg);
-    if (optarg && spec->parse && !spec->parse(optarg, out))
-        return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, spec->expects, optarg);
+                           spec.name, out->value[id], optarg);
+    if (optarg && spec.parse && !spec.parse(optarg, out))
+        return wrong_usage("option '--%s' takes %s, not '%s'", spec.name, spec.expects, optarg);
     out->given[id] = true;
     out->value[id] = optarg;
     return 0;
@@ -557,17 +650,17 @@ void options_free(options *o)
     o->size = NULL;
 }
 
-void options_explain(FILE *stream, uint64_t takes)
+void options_explain(FILE *stream, const char *command, uint64_t takes)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec *s = &specs[i];
+        const option_spec s = spec_of(command, i);
         char left[64];
 
         if (!(takes & OPTION(i)))
             continue;
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", s->letter ? '-' : ' ',
-                 s->letter ? s->letter : ' ', s->letter ? ", " : "  ", s->name, s->value ? " " : "",
-                 s->value ? s->value : "");
-        fprintf(stream, "  %-26s %s\n", left, s->meaning);
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", s.letter ? '-' : ' ',
+                 s.letter ? s.letter : ' ', s.letter ? ", " : "  ", s.name, s.value ? " " : "",
+                 s.value ? s.value : "");
+        fprintf(stream, "  %-26s %s\n", left, s.meaning);
     }
 }

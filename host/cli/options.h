@@ -110,8 +110,11 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out);
 
 void options_free(options *o);
 
-/** List the options of a set with their meanings. */
-void options_explain(FILE *stream, uint64_t takes);
+/** List the options of a set with their meanings, as a command takes them. */
+void options_explain(FILE *stream, const char *command, uint64_t takes);
+
+/** Its name, without its dashes. */
+const char *option_name(option_id id);
 
 /** Complain about an option that does not exist, with a suggestion out of a set.  Returns 2. */
 int option_unknown(const char *argument, uint64_t takes);

@@ -133,6 +133,23 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     return true;
 }
 
+/* As cut_into, in parts of multiples of `whole` columns, and of no more groups than were asked
+ * for: what a device does not run at once would run alone at the end. */
+static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
+{
+    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
+    cut c = cut_into(j, local, rows, whole);
+    const size_t fewer = c.parts - 1;
+
+    if (fewer > 0 && c.tiles * c.parts > groups_wanted(j) &&
+        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX)
+        c.chunk = size_div_up(columns, fewer);
+    if (c.chunk <= MATVEC_INDEX_MAX - whole)
+        c.chunk = size_round_up(c.chunk, whole);
+    c.parts = size_max(size_div_up(columns, c.chunk), 1);
+    return c;
+}
+
 /* ---- split-row ---------------------------------------------------------------------------- */
 
 static cut split_row_cut(const job *j)
@@ -203,14 +220,8 @@ static cut split_vector_cut(const job *j)
 {
     const size_t local = matvec_group(j), team = size_min(team_of(j), local);
     const size_t whole = team * matvec_vec(&j->problem->matvec);
-    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
-    cut c = cut_into(j, local, local / team, VECTORS_AT_ONCE * whole);
 
-    if (c.parts > 1) { /* each begins with a vector */
-        c.chunk = size_round_up(c.chunk, whole);
-        c.parts = size_div_up(columns, c.chunk);
-    }
-    return c;
+    return cut_steps(j, local, local / team, VECTORS_AT_ONCE * whole);
 }
 
 void matvec_split_vector_defines(const job *j, text *out)
@@ -252,23 +263,6 @@ bool matvec_split_vector_step(const job *j, size_t i, step *out)
 }
 
 /* ---- column-slices and short-columns: vectors of sums, A transposed ----------------------- */
-
-/* As cut_into, in parts of multiples of `whole` columns, and of no more groups than were asked
- * for: what a device does not run at once would run alone at the end. */
-static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
-{
-    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
-    cut c = cut_into(j, local, rows, whole);
-    const size_t fewer = c.parts - 1;
-
-    if (fewer > 0 && c.tiles * c.parts > groups_wanted(j) &&
-        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX)
-        c.chunk = size_div_up(columns, fewer);
-    if (c.chunk <= MATVEC_INDEX_MAX - whole)
-        c.chunk = size_round_up(c.chunk, whole);
-    c.parts = size_max(size_div_up(columns, c.chunk), 1);
-    return c;
-}
 
 static const char *vectors_unsuited(const job *j, const cut *c, text *reason)
 {

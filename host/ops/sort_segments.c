@@ -36,11 +36,11 @@ enum {
     TILE_MOST = 1 << 15, /* as cl/sort_segments.clh and cl/sort_held_tile.clh have it */
     TILE_FOR_FEW = 4096, /* a larger one, for the longest alone, leaves the others less room */
     FEW_MEANS = 4,       /* what is longer than so many mean lengths is taken for rare */
-    BATCH_MOST = 256,    /* as cl/sort_segments.clh has it: segments of a work-group */
     BATCH_TILES = 4,     /* of keys, at least, for a work-group */
-    BATCH_BYTES = 3320,  /* local memory of a batch_list and what stands beside it, at most */
-    GROUP_ON_CPU = 16,   /* which goes through the work-items of a group one by one */
-    GROUP_ON_GPU = 256,  /* with pairs in local memory, */
+    /* Local memory of a batch_list, a start and a length for each, and of what stands beside it. */
+    BATCH_BYTES = SEGMENTS_BATCH_MOST * (8 + 4) + 248,
+    GROUP_ON_CPU = 16,  /* which goes through the work-items of a group one by one */
+    GROUP_ON_GPU = 256, /* with pairs in local memory, */
     GROUP_HELD_ON_CPU = 8,
     GROUP_HELD = 128, /* and with keys in registers, at least */
     KEYS_LEAST = 4,   /* in registers; and at most, by their bytes: */
@@ -106,7 +106,8 @@ static segments_plan plan_rest(const job *j, segments_plan plan)
 {
     const tsr_sort_problem *s = &j->problem->sort;
 
-    plan.batch = size_min(size_max(BATCH_TILES * plan.tile / mean_length(s), 1), BATCH_MOST);
+    plan.batch =
+        size_min(size_max(BATCH_TILES * plan.tile / mean_length(s), 1), SEGMENTS_BATCH_MOST);
     plan.tile_shift = size_log2_up(plan.tile);
     plan.top_shift = size_log2_up(sort_longest(s));
     plan.noted = plan.top_shift > plan.tile_shift && !s->segment_longest;
@@ -187,11 +188,18 @@ static segments_plan plan_warp(const job *j)
     return plan_held_of(j, true);
 }
 
+/* Of all three variants. */
+static void common_defines(const job *j, text *out)
+{
+    sort_key_defines(j, out);
+    text_format(out, " -DBATCH_MOST=%d", SEGMENTS_BATCH_MOST);
+}
+
 void sort_segments_defines(const job *j, text *out)
 {
     const segments_plan plan = plan_pairs(j);
 
-    sort_key_defines(j, out);
+    common_defines(j, out);
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%zu", plan.group);
     if (!param(j->params, "TILE"))
@@ -201,7 +209,7 @@ void sort_segments_defines(const job *j, text *out)
 static void held_defines(const job *j, const segments_plan *plan, int team, const char *means,
                          text *out)
 {
-    sort_key_defines(j, out);
+    common_defines(j, out);
     if (!param(j->params, "KEYS"))
         text_format(out, " -DKEYS=%zu", plan->keys);
     if (!param(j->params, "GROUP"))

@@ -24,6 +24,9 @@ enum {
     SEGMENTS_GATHER
 };
 
+/** Segments that a work-group lists at most: BATCH_MOST of the kernels. */
+enum { SEGMENTS_BATCH_MOST = 256 };
+
 enum { SEGMENTS_TUNABLES = 2, HELD_SEGMENTS_TUNABLES = 3 };
 extern const tunable sort_segments_tunables[SEGMENTS_TUNABLES];
 extern const tunable sort_held_segments_tunables[HELD_SEGMENTS_TUNABLES];

@@ -12,19 +12,26 @@
 #include "base/sizes.h"
 #include "session/events.h"
 #include "session/pinned.h"
+#include "stream/pieces.h"
 
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
  * Pinned rows that are shorter than ROW_LEAST go that way too: the device would fetch them one by
  * one. */
 enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 4 << 10 };
 
-/* Buffers of one size that wait for the next call, and the most bytes of one. */
-enum { KEPT = 3, KEPT_BYTES_MOST = 64 << 20 };
+/* Buffers that wait for the next call: as many as three operands have slots, and the most bytes of
+ * each and of all. */
+enum { KEPT = 9, KEPT_EACH_MOST = 64 << 20, KEPT_ALL_MOST = 3 * KEPT_EACH_MOST };
 
 typedef struct piece {
     pinned memory; /* taken when it is first needed */
     cl_event busy; /* the copy from or to it; NULL: none */
 } piece;
+
+typedef struct kept {
+    cl_mem buffer;
+    size_t bytes;
+} kept;
 
 struct copies {
     tsr_session *session;
@@ -32,27 +39,20 @@ struct copies {
     piece pieces[PIECES];
     size_t next_piece;
     cl_event last_out; /* complete only where all before it are */
-    cl_mem kept[KEPT];
-    size_t kept_bytes;
+    kept kept[KEPT];   /* the one that waits longest first */
+    size_t kept_count, kept_bytes;
+    size_t lent_bytes; /* of the buffers that callers have */
 };
 
 /* ---- opening ------------------------------------------------------------------------------- */
-
-static void drop_kept(copies *c)
-{
-    for (size_t i = 0; i < KEPT; i++) {
-        if (c->kept[i])
-            clReleaseMemObject(c->kept[i]);
-        c->kept[i] = NULL;
-    }
-}
 
 static void release(void *data)
 {
     copies *c = data;
 
     copies_settle(c);
-    drop_kept(c);
+    for (size_t i = 0; i < c->kept_count; i++)
+        clReleaseMemObject(c->kept[i].buffer);
     for (size_t i = 0; i < PIECES; i++)
         pinned_drop(c->session, &c->pieces[i].memory);
     if (c->in)
@@ -104,37 +104,43 @@ static bool goes_straight(const copies *c, const host_rows *r)
            pinned_holds(c->session, r->at, (r->count - 1) * r->pitch + r->bytes);
 }
 
-/* Bytes from `at` on of the rows, to or from `packed`. */
-static void copy_block(const host_rows *r, unsigned char *packed, size_t at, size_t bytes,
-                       bool pack)
+/* Bytes from `at` on of rows. */
+typedef struct part {
+    const host_rows *rows;
+    size_t at, bytes;
+} part;
+
+/* To or from `packed`. */
+static void copy_block(const part *x, unsigned char *packed, bool pack)
 {
-    while (bytes) {
-        const size_t in_row = at % r->bytes, n = size_min(bytes, r->bytes - in_row);
+    const host_rows *r = x->rows;
+    size_t n;
+
+    for (size_t done = 0; done < x->bytes; done += n) {
+        const size_t at = x->at + done, in_row = at % r->bytes;
         unsigned char *row = (unsigned char *)r->at + at / r->bytes * r->pitch + in_row;
 
+        n = size_min(x->bytes - done, r->bytes - in_row);
         if (pack)
-            memcpy(packed, row, n);
+            memcpy(packed + done, row, n);
         else
-            memcpy(row, packed, n);
-        packed += n;
-        at += n;
-        bytes -= n;
+            memcpy(row, packed + done, n);
     }
 }
 
 /* One thread does not fill the link. */
-static void copy_by_threads(const host_rows *r, unsigned char *packed, size_t begin, size_t bytes,
-                            bool pack)
+static void copy_by_threads(const part *x, unsigned char *packed, bool pack)
 {
-    const size_t blocks = size_div_up(bytes, BLOCK_BYTES);
+    const size_t blocks = size_div_up(x->bytes, BLOCK_BYTES);
 
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)
 #endif
     for (size_t b = 0; b < blocks; b++) {
         const size_t at = b * BLOCK_BYTES;
+        const part block = {x->rows, x->at + at, size_min(BLOCK_BYTES, x->bytes - at)};
 
-        copy_block(r, packed + at, begin + at, size_min(BLOCK_BYTES, bytes - at), pack);
+        copy_block(&block, packed + at, pack);
     }
 }
 
@@ -161,16 +167,27 @@ static tsr_status take_piece(copies *c, piece **out, tsr_error *err)
     return st;
 }
 
-/* The events that are there, of two. */
-static cl_uint list_events(cl_event a, cl_event b, cl_event list[2])
+/* Events that a copy waits for. */
+typedef struct waits {
+    cl_uint n;
+    cl_event list[2];
+} waits;
+
+/* Those that are there, of two. */
+static waits waits_of(cl_event a, cl_event b)
 {
-    cl_uint n = 0;
+    waits w = {0, {NULL, NULL}};
 
     if (a)
-        list[n++] = a;
+        w.list[w.n++] = a;
     if (b)
-        list[n++] = b;
-    return n;
+        w.list[w.n++] = b;
+    return w;
+}
+
+static const cl_event *wait_list(const waits *w)
+{
+    return w->n ? w->list : NULL;
 }
 
 static tsr_status to_device_failed(cl_int rc, size_t bytes, tsr_error *err)
@@ -183,67 +200,74 @@ static tsr_status from_device_failed(cl_int rc, size_t bytes, tsr_error *err)
     return tsr_fail(err, TSR_ECL, rc, "copying %zu bytes from the device", bytes);
 }
 
-/* ---- in ------------------------------------------------------------------------------------ */
+/* ---- straight ------------------------------------------------------------------------------ */
 
-static cl_int write_straight(copies *c, const host_rows *r, cl_mem to, size_t offset, cl_uint n,
-                             const cl_event *wait, cl_event *sent)
+static cl_int write_straight(copies *c, const host_rows *r, device_place to, const waits *w,
+                             cl_event *sent)
 {
-    const size_t there[] = {offset % r->bytes, offset / r->bytes, 0}, here[] = {0, 0, 0};
+    const size_t there[] = {to.offset % r->bytes, to.offset / r->bytes, 0}, here[] = {0, 0, 0};
     const size_t region[] = {r->bytes, r->count, 1};
+    const cl_event *list = wait_list(w);
 
     if (without_gaps(r))
-        return clEnqueueWriteBuffer(c->in, to, CL_FALSE, offset, r->count * r->bytes, r->at, n,
-                                    wait, sent);
-    return clEnqueueWriteBufferRect(c->in, to, CL_FALSE, there, here, region, r->bytes, 0, r->pitch,
-                                    0, r->at, n, wait, sent);
+        return clEnqueueWriteBuffer(c->in, to.buffer, CL_FALSE, to.offset, r->count * r->bytes,
+                                    r->at, w->n, list, sent);
+    return clEnqueueWriteBufferRect(c->in, to.buffer, CL_FALSE, there, here, region, r->bytes, 0,
+                                    r->pitch, 0, r->at, w->n, list, sent);
 }
 
-/* Fill a piece, and send it. */
-static tsr_status write_piece(copies *c, const host_rows *r, size_t at, size_t bytes, cl_mem to,
-                              size_t offset, cl_event after, cl_event *sent, tsr_error *err)
+static cl_int read_straight(copies *c, const host_rows *r, device_place from, const waits *w,
+                            cl_event *done)
 {
-    cl_event wait[2];
+    const size_t there[] = {from.offset % r->bytes, from.offset / r->bytes, 0}, here[] = {0, 0, 0};
+    const size_t region[] = {r->bytes, r->count, 1};
+    const cl_event *list = wait_list(w);
+
+    if (without_gaps(r))
+        return clEnqueueReadBuffer(c->out, from.buffer, CL_FALSE, from.offset, r->count * r->bytes,
+                                   r->at, w->n, list, done);
+    return clEnqueueReadBufferRect(c->out, from.buffer, CL_FALSE, there, here, region, r->bytes, 0,
+                                   r->pitch, 0, r->at, w->n, list, done);
+}
+
+/* ---- in ------------------------------------------------------------------------------------ */
+
+/* Fill a piece, and send it to its place in what the rows are at `to`. */
+static tsr_status write_piece(copies *c, const part *x, device_place to, cl_event after,
+                              cl_event *sent, tsr_error *err)
+{
     /* Complete only where the piece before is. */
-    const cl_uint n = list_events(after, *sent, wait);
+    const waits w = waits_of(after, *sent);
     piece *by;
     tsr_status st = take_piece(c, &by, err);
     cl_int rc;
 
     if (st)
         return st;
-    copy_by_threads(r, by->memory.at, at, bytes, true);
-    rc = clEnqueueWriteBuffer(c->in, to, CL_FALSE, offset + at, bytes, by->memory.at, n,
-                              n ? wait : NULL, &by->busy);
+    copy_by_threads(x, by->memory.at, true);
+    rc = clEnqueueWriteBuffer(c->in, to.buffer, CL_FALSE, to.offset + x->at, x->bytes,
+                              by->memory.at, w.n, wait_list(&w), &by->busy);
     if (rc == CL_SUCCESS)
         rc = clFlush(c->in);
     if (rc != CL_SUCCESS)
-        return to_device_failed(rc, bytes, err);
+        return to_device_failed(rc, x->bytes, err);
     event_forget(sent);
     *sent = by->busy;
     clRetainEvent(*sent);
     return TSR_OK;
 }
 
-tsr_status copies_in(copies *c, const host_rows *from, cl_mem to, size_t offset, cl_event after,
-                     cl_event *sent, tsr_error *err)
+static tsr_status in_by_pieces(copies *c, const host_rows *from, device_place to, cl_event after,
+                               cl_event *sent, tsr_error *err)
 {
     const size_t bytes = from->count * from->bytes;
     cl_event last = NULL;
     tsr_status st = TSR_OK;
-    cl_int rc;
 
-    if (!bytes)
-        return TSR_OK;
-    if (goes_straight(c, from)) {
-        rc = write_straight(c, from, to, offset, after != NULL, after ? &after : NULL, &last);
-        if (rc == CL_SUCCESS)
-            rc = clFlush(c->in);
-        if (rc != CL_SUCCESS)
-            st = to_device_failed(rc, bytes, err);
-    } else {
-        for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES)
-            st = write_piece(c, from, at, size_min(PIECE_BYTES, bytes - at), to, offset, after,
-                             &last, err);
+    for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES) {
+        const part x = {from, at, size_min(PIECE_BYTES, bytes - at)};
+
+        st = write_piece(c, &x, to, after, &last, err);
     }
     if (st)
         event_forget(&last);
@@ -252,27 +276,40 @@ tsr_status copies_in(copies *c, const host_rows *from, cl_mem to, size_t offset,
     return st;
 }
 
-/* ---- out ----------------------------------------------------------------------------------- */
-
-static cl_int read_straight(copies *c, const host_rows *r, cl_mem from, size_t offset, cl_uint n,
-                            const cl_event *wait, cl_event *done)
+static tsr_status in_straight(copies *c, const host_rows *from, device_place to, cl_event after,
+                              cl_event *sent, tsr_error *err)
 {
-    const size_t there[] = {offset % r->bytes, offset / r->bytes, 0}, here[] = {0, 0, 0};
-    const size_t region[] = {r->bytes, r->count, 1};
+    const waits w = waits_of(after, NULL);
+    cl_event last = NULL;
+    cl_int rc = write_straight(c, from, to, &w, &last);
 
-    if (without_gaps(r))
-        return clEnqueueReadBuffer(c->out, from, CL_FALSE, offset, r->count * r->bytes, r->at, n,
-                                   wait, done);
-    return clEnqueueReadBufferRect(c->out, from, CL_FALSE, there, here, region, r->bytes, 0,
-                                   r->pitch, 0, r->at, n, wait, done);
+    if (rc == CL_SUCCESS)
+        rc = clFlush(c->in);
+    if (rc != CL_SUCCESS) {
+        event_forget(&last);
+        return to_device_failed(rc, from->count * from->bytes, err);
+    }
+    *sent = last;
+    return TSR_OK;
 }
 
-static tsr_status out_straight(copies *c, cl_mem from, size_t offset, cl_event after,
-                               const host_rows *to, cl_event *done, tsr_error *err)
+tsr_status copies_in(copies *c, const host_rows *from, device_place to, cl_event after,
+                     cl_event *sent, tsr_error *err)
 {
-    cl_event wait[2], last = NULL;
-    const cl_uint n = list_events(after, c->last_out, wait);
-    cl_int rc = read_straight(c, to, from, offset, n, n ? wait : NULL, &last);
+    if (!from->count || !from->bytes)
+        return TSR_OK;
+    return goes_straight(c, from) ? in_straight(c, from, to, after, sent, err)
+                                  : in_by_pieces(c, from, to, after, sent, err);
+}
+
+/* ---- out ----------------------------------------------------------------------------------- */
+
+static tsr_status out_straight(copies *c, device_place from, cl_event after, const host_rows *to,
+                               cl_event *done, tsr_error *err)
+{
+    const waits w = waits_of(after, c->last_out);
+    cl_event last = NULL;
+    cl_int rc = read_straight(c, to, from, &w, &last);
 
     if (rc == CL_SUCCESS)
         rc = clFlush(c->out);
@@ -289,55 +326,56 @@ static tsr_status out_straight(copies *c, cl_mem from, size_t offset, cl_event a
     return TSR_OK;
 }
 
-/* Bytes that are on their way into a piece. */
+/* What is on its way into a piece. */
 typedef struct arriving {
-    piece *by; /* NULL: none */
-    size_t at, bytes;
+    piece *by; /* NULL: nothing */
+    part what;
 } arriving;
 
-static tsr_status put_piece(const host_rows *to, const arriving *a, tsr_error *err)
+static tsr_status put_piece(const arriving *a, tsr_error *err)
 {
     tsr_status st = a->by ? finish_piece(a->by, err) : TSR_OK;
 
     if (!st && a->by)
-        copy_by_threads(to, a->by->memory.at, a->at, a->bytes, false);
+        copy_by_threads(&a->what, a->by->memory.at, false);
     return st;
 }
 
 /* While one piece is emptied the next is on its way. */
-static tsr_status out_by_pieces(copies *c, cl_mem from, size_t offset, cl_event after,
-                                const host_rows *to, tsr_error *err)
+static tsr_status out_by_pieces(copies *c, device_place from, cl_event after, const host_rows *to,
+                                tsr_error *err)
 {
+    const waits w = waits_of(after, NULL);
     const size_t bytes = to->count * to->bytes;
-    arriving before = {NULL, 0, 0};
+    arriving before = {NULL, {NULL, 0, 0}};
     tsr_status st = TSR_OK;
 
     for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES) {
-        arriving now = {NULL, at, size_min(PIECE_BYTES, bytes - at)};
+        arriving now = {NULL, {to, at, size_min(PIECE_BYTES, bytes - at)}};
         cl_int rc;
 
         st = take_piece(c, &now.by, err);
         if (st)
             break;
-        rc = clEnqueueReadBuffer(c->out, from, CL_FALSE, offset + at, now.bytes, now.by->memory.at,
-                                 after != NULL, after ? &after : NULL, &now.by->busy);
+        rc = clEnqueueReadBuffer(c->out, from.buffer, CL_FALSE, from.offset + at, now.what.bytes,
+                                 now.by->memory.at, w.n, wait_list(&w), &now.by->busy);
         if (rc == CL_SUCCESS)
             rc = clFlush(c->out);
         if (rc != CL_SUCCESS)
-            return from_device_failed(rc, now.bytes, err);
-        st = put_piece(to, &before, err);
+            return from_device_failed(rc, now.what.bytes, err);
+        st = put_piece(&before, err);
         before = now;
     }
-    return st ? st : put_piece(to, &before, err);
+    return st ? st : put_piece(&before, err);
 }
 
-tsr_status copies_out(copies *c, cl_mem from, size_t offset, cl_event after, const host_rows *to,
+tsr_status copies_out(copies *c, device_place from, cl_event after, const host_rows *to,
                       cl_event *done, tsr_error *err)
 {
     if (!to->count || !to->bytes)
         return TSR_OK;
-    return goes_straight(c, to) ? out_straight(c, from, offset, after, to, done, err)
-                                : out_by_pieces(c, from, offset, after, to, err);
+    return goes_straight(c, to) ? out_straight(c, from, after, to, done, err)
+                                : out_by_pieces(c, from, after, to, err);
 }
 
 tsr_status copies_wait(copies *c, tsr_error *err)
@@ -361,34 +399,57 @@ void copies_settle(copies *c)
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
+/* A buffer that waits, for somebody else to have or to release. */
+static cl_mem take_kept(copies *c, size_t which)
+{
+    const kept k = c->kept[which];
+
+    c->kept_bytes -= k.bytes;
+    c->kept_count--;
+    memmove(&c->kept[which], &c->kept[which + 1], (c->kept_count - which) * sizeof(k));
+    return k.buffer;
+}
+
+static void drop_oldest(copies *c)
+{
+    clReleaseMemObject(take_kept(c, 0));
+}
+
+/* NULL: none of so many bytes waits. */
+static cl_mem find_kept(copies *c, size_t bytes)
+{
+    for (size_t i = 0; i < c->kept_count; i++)
+        if (c->kept[i].bytes == bytes)
+            return take_kept(c, i);
+    return NULL;
+}
+
 tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
 {
+    const size_t room = stream_room_of(c->session).all;
+    cl_mem buffer = find_kept(c, bytes);
     cl_int rc;
 
-    if (bytes != c->kept_bytes)
-        drop_kept(c);
-    for (size_t i = 0; i < KEPT; i++)
-        if (c->kept[i]) {
-            *out = c->kept[i];
-            c->kept[i] = NULL;
-            return TSR_OK;
-        }
-    *out = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    if (!*out)
+    while (!buffer && c->kept_count && c->lent_bytes + c->kept_bytes + bytes > room)
+        drop_oldest(c);
+    if (!buffer)
+        buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    if (!buffer)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(what is streamed, %zu bytes)", bytes);
+    c->lent_bytes += bytes;
+    *out = buffer;
     return TSR_OK;
 }
 
 void copies_keep(copies *c, cl_mem buffer, size_t bytes)
 {
-    if (bytes != c->kept_bytes) {
-        drop_kept(c);
-        c->kept_bytes = bytes;
+    c->lent_bytes -= bytes;
+    if (bytes > KEPT_EACH_MOST) {
+        clReleaseMemObject(buffer);
+        return;
     }
-    for (size_t i = 0; i < KEPT && bytes <= KEPT_BYTES_MOST; i++)
-        if (!c->kept[i]) {
-            c->kept[i] = buffer;
-            return;
-        }
-    clReleaseMemObject(buffer);
+    while (c->kept_count == KEPT || c->kept_bytes + bytes > KEPT_ALL_MOST)
+        drop_oldest(c);
+    c->kept[c->kept_count++] = (kept){buffer, bytes};
+    c->kept_bytes += bytes;
 }

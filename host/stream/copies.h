@@ -14,45 +14,57 @@ typedef struct host_rows {
     size_t count, bytes, pitch;
 } host_rows;
 
+/** A place in a buffer, in bytes. */
+typedef struct device_place {
+    cl_mem buffer;
+    size_t offset;
+} device_place;
+
 /** So many bytes that follow one another.  What is only read comes without const: one type serves
  *  both directions. */
 host_rows host_bytes(const void *at, size_t bytes);
 
-/** The session's, made when it is first asked for.  Borrowed.  TSR_OK, TSR_ENOMEM or TSR_ECL. */
+/** The session's, made when it is first asked for.  Borrowed until the session is closed.  TSR_OK,
+ *  TSR_ENOMEM or TSR_ECL. */
 tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err);
 
 /**
- * Begin to copy rows into a buffer, where one follows another from byte `offset` on, once `after`
- * (NULL: nothing) is complete.  Pinned rows are read until *sent is complete, others when this
- * returns.
+ * Begin to copy rows into a buffer, where one follows another from `to` on, once `after` (NULL:
+ * nothing) is complete.  Copies in follow one another; pinned memory for those that go through it
+ * is waited for.  Pinned rows are read until *sent is complete, others when this returns.
  *
  * @param sent  Receives the event to wait for, which the caller releases; untouched where there are
  *              no bytes.
+ * @return TSR_OK; TSR_ECL, *sent untouched: what was begun goes on until copies_settle.
  */
-tsr_status copies_in(copies *c, const host_rows *from, cl_mem to, size_t offset, cl_event after,
+tsr_status copies_in(copies *c, const host_rows *from, device_place to, cl_event after,
                      cl_event *sent, tsr_error *err);
 
 /**
- * Copy them back, once `after` is complete.  Pinned rows are written when copies_wait returns,
- * others when this does, which blocks; copies in go on meanwhile.
+ * Copy them back, once `after` (NULL: nothing) is complete.  Pinned rows are written when
+ * copies_wait returns, others when this does, which blocks; copies in go on meanwhile.
  *
  * @param done  Receives the event after which the buffer is read, which the caller releases;
  *              untouched where it is read when this returns.  May be NULL.
+ * @return as copies_in; some of the rows may be written then.
  */
-tsr_status copies_out(copies *c, cl_mem from, size_t offset, cl_event after, const host_rows *to,
+tsr_status copies_out(copies *c, device_place from, cl_event after, const host_rows *to,
                       cl_event *done, tsr_error *err);
 
-/** Wait for all that copies_out has begun. */
+/** Wait for all that copies_out has begun.  TSR_OK; TSR_ECL where one of the copies failed. */
 tsr_status copies_wait(copies *c, tsr_error *err);
 
-/** Wait for all that was begun, whatever came of it: the host's memory is the caller's again. */
+/** Wait for all that was begun, whatever came of it: the host's memory is the caller's again.
+ *  Events that the caller has are still the caller's. */
 void copies_settle(copies *c);
 
-/** A buffer of so many bytes: one that copies_keep has, or a new one.  The caller releases it, or
- *  gives it to copies_keep. */
+/** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
+ *  where there is no room beside them (stream_room_of).  The caller gives it back to copies_keep.
+ *  TSR_OK or TSR_ECL. */
 tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err);
 
-/** Take a buffer over, for the next call that wants as many bytes; large ones are released. */
+/** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
+ *  have as many bytes; above 64 MiB it is released, and where 9 or 192 MiB wait, the oldest are. */
 void copies_keep(copies *c, cl_mem buffer, size_t bytes);
 
 #endif

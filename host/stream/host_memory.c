@@ -317,32 +317,34 @@ static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err
             matmul_slabs_choose(c->session, &c->normal, &out->slabs);
         return st;
     }
-    return sort_chunks_choose(c->session, c->problem, &c->selection, &out->chunks, err);
+    return sort_chunks_choose(c->session, &c->normal, &c->selection, &out->chunks, err);
 }
 
 static tsr_status stream(call *c, const streaming *how, void *const operands[], const tsr_run *run,
                          tsr_error *err)
 {
     void *arrays[OPERANDS_MAX] = {NULL};
+    const stream_call streamed = {.session = c->session,
+                                  .problem = &c->normal,
+                                  .operands = arrays,
+                                  .run = run,
+                                  .selection = &c->selection,
+                                  .counts = c->reports,
+                                  .report = &c->report};
     tsr_status st;
 
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
-    if (c->problem->op == &operation_matvec)
-        st = matvec_panels_run(c->session, &c->normal, how->lines, arrays, run, &c->selection,
-                               &c->report, err);
+    if (how->lines)
+        st = matvec_panels_run(&streamed, how->lines, err);
     else if (how->group)
-        st = matmul_batches_run(c->session, &c->normal, how->group, arrays, run, &c->selection,
-                                c->reports, &c->report, err);
+        st = matmul_batches_run(&streamed, how->group, err);
     else if (how->slabs.strip)
-        st = matmul_slabs_run(c->session, &c->normal, &how->slabs, arrays, run, &c->selection,
-                              c->reports, &c->report, err);
-    else if (c->problem->op == &operation_matmul)
-        st = matmul_tiles_run(c->session, &c->normal, &how->tiles, arrays, run, &c->selection,
-                              c->reports, &c->report, err);
+        st = matmul_slabs_run(&streamed, &how->slabs, err);
+    else if (how->tiles.m)
+        st = matmul_tiles_run(&streamed, &how->tiles, err);
     else
-        st = sort_chunks_run(c->session, c->problem, &how->chunks, operands, run, &c->selection,
-                             &c->report, err);
+        st = sort_chunks_run(&streamed, &how->chunks, err);
     if (st == TSR_OK)
         programs_save(c->session);
     return st;

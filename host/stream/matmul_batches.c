@@ -57,49 +57,61 @@ static needs needs_of(const matmul_matrix x[MATMUL_OPERANDS])
     return n;
 }
 
+/* Whether there is room for all at once; *bytes are those of all. */
+static bool holds_all(const matmul_matrix x[MATMUL_OPERANDS], const stream_room *room,
+                      size_t *bytes)
+{
+    bool holds = true;
+
+    *bytes = 0;
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
+        const size_t all = bytes_of(&x[i], x[i].count);
+
+        holds = holds && all <= room->each;
+        *bytes += all;
+    }
+    return holds && *bytes <= room->all;
+}
+
+/* Groups whose matrices have a slot each beside what all share; `whole` bytes in all. */
+static size_t group_of(const needs *n, size_t batch, size_t whole, const stream_room *room)
+{
+    const size_t bytes = stream_piece_bytes(whole, (room->all - n->shared) / PIPELINE_SLOTS);
+
+    return size_min(size_min(size_max(bytes / n->own, 1), batch), room->each / n->widest);
+}
+
 tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
                                  tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
     const stream_room room = stream_room_of(s);
-    const size_t limit = room.all, each = room.each;
     matmul_matrix x[MATMUL_OPERANDS];
-    size_t whole = 0, bytes;
-    bool holds = true;
+    size_t whole;
+    bool holds, mixed;
     needs n;
 
     *group = 0;
     if (q->batch <= 1 || q->alpha == 0 || !q->m || !q->n || !q->k)
         return TSR_OK;
     matrices_of(q, x);
-    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
-        holds = holds && bytes_of(&x[i], x[i].count) <= each;
-        whole += bytes_of(&x[i], x[i].count);
-    }
-    holds = holds && whole <= limit;
+    holds = holds_all(x, &room, &whole);
     if (holds && whole < STREAMED_LEAST)
         return TSR_OK;
-    if (side_by_side(&x[MATMUL_C])) {
-        if (holds || !room.told)
-            return TSR_OK;
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: matrices of C that lie side by side go in one piece, which needs "
-                        "%zu bytes, and %zu are allowed",
-                        whole, limit);
-    }
     n = needs_of(x);
-    if (n.widest > each || n.shared > limit || (limit - n.shared) / PIPELINE_SLOTS < n.own) {
-        if (holds || !room.told)
-            return TSR_OK; /* what the device does not hold is refused as it is in one piece */
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: %d products of a batch of %zu need %zu bytes, and %zu are allowed",
-                        (int)PIPELINE_SLOTS, q->batch, n.shared + PIPELINE_SLOTS * n.own, limit);
+    mixed = side_by_side(&x[MATMUL_C]);
+    if (!mixed && n.widest <= room.each && n.shared <= room.all &&
+        (room.all - n.shared) / PIPELINE_SLOTS >= n.own) {
+        *group = group_of(&n, q->batch, whole, &room);
+        return TSR_OK;
     }
-    bytes = size_min(size_max(whole / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
-    bytes = size_min(bytes, (limit - n.shared) / PIPELINE_SLOTS);
-    *group = size_min(size_max(bytes / n.own, 1), q->batch);
-    *group = size_min(*group, each / n.widest);
-    return TSR_OK;
+    if (holds || !room.told)
+        return TSR_OK; /* what the device does not hold is refused as it is in one piece */
+    if (mixed)
+        return stream_refuse(err, "matmul", &room, whole,
+                             "the matrices of a batch whose C lie side by side");
+    return stream_refuse(err, "matmul", &room, n.shared + PIPELINE_SLOTS * n.own,
+                         "%d products of a batch of %zu", (int)PIPELINE_SLOTS, q->batch);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -149,28 +161,37 @@ static tsr_status fetch_before(grouping *g, tsr_error *err)
         return TSR_OK;
     to = block_of(g, MATMUL_C, b->first, b->count);
     st = pipeline_fetch(g->slots[MATMUL_C], b->slot, 0, &to, err);
-    g->pieces.report->from_device_bytes += to.bytes;
-    g->pieces.report->from_device_ns += clock_ns() - start;
+    g->pieces.call->report->from_device_bytes += to.bytes;
+    g->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
+/* What a group of products works on, and who brings it. */
+typedef struct group_in {
+    cl_mem buffer[MATMUL_OPERANDS];
+    cl_event wait[MATMUL_OPERANDS];
+    cl_uint n_wait;
+} group_in;
+
 /* A slot for a matrix of a group, with what is read of it. */
-static tsr_status send(grouping *g, size_t which, size_t first, size_t count, cl_mem *slot,
-                       cl_event *sent, tsr_error *err)
+static tsr_status send(grouping *g, size_t which, size_t first, size_t count, group_in *in,
+                       tsr_error *err)
 {
     host_rows from = block_of(g, which, first, count);
+    cl_event sent = NULL;
     tsr_status st;
 
-    *slot = g->shared[which];
-    *sent = NULL;
-    if (*slot)
+    in->buffer[which] = g->shared[which];
+    if (in->buffer[which])
         return TSR_OK;
     if (which == MATMUL_C && g->whole->beta == 0 && !has_gaps(&g->matrix[MATMUL_C]))
         from.count = 0;
-    g->pieces.report->to_device_bytes += from.count * from.bytes;
-    st = pipeline_send(g->slots[which], &from, 0, slot, sent, err);
+    g->pieces.call->report->to_device_bytes += from.count * from.bytes;
+    st = pipeline_send(g->slots[which], &from, 0, &in->buffer[which], &sent, err);
+    if (sent)
+        in->wait[in->n_wait++] = sent;
     if (!g->matrix[which].stride)
-        g->shared[which] = *slot;
+        g->shared[which] = in->buffer[which];
     return st;
 }
 
@@ -179,28 +200,21 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
 {
     const problem p = group_problem(g->whole, count);
     const uint64_t start = clock_ns();
-    cl_event wait[MATMUL_OPERANDS], sent;
-    cl_mem buffers[MATMUL_OPERANDS] = {NULL};
-    cl_uint n_wait = 0;
+    group_in in = {.n_wait = 0};
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++) {
-        st = send(g, i, first, count, &buffers[i], &sent, err);
-        if (sent)
-            wait[n_wait++] = sent;
-    }
-    g->pieces.report->to_device_ns += clock_ns() - start;
-    if (!st)
-        st = pieces_enqueue(&g->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
-                            err);
     for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
-        if (g->matrix[i].stride) {
-            clRetainEvent(g->pieces.last);
+        st = send(g, i, first, count, &in, err);
+    g->pieces.call->report->to_device_ns += clock_ns() - start;
+    if (!st)
+        st = pieces_enqueue(&g->pieces, &p, in.buffer,
+                            &(call_ends){.n_wait = in.n_wait, .wait = in.wait}, err);
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
+        if (g->matrix[i].stride)
             pipeline_worked(g->slots[i], g->pieces.last);
-        }
-    g->pieces.report->chunks++;
+    g->pieces.call->report->chunks++;
     st = st ? st : fetch_before(g, err);
-    g->before = (computed){buffers[MATMUL_C], first, count};
+    g->before = (computed){in.buffer[MATMUL_C], first, count};
     return st;
 }
 
@@ -215,24 +229,15 @@ static tsr_status open(grouping *g, size_t group, tsr_error *err)
         st = pieces_prepare(&g->pieces, &p, err);
     }
     for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
-        st = pipeline_open(g->pieces.session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
+        st = pipeline_open(g->pieces.call->session, g->matrix[i].stride ? PIPELINE_SLOTS : 1,
                            bytes_of(&g->matrix[i], group), &g->slots[i], err);
     return st;
 }
 
-tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
-                              void *const operands[], const tsr_run *run, selection *sel,
-                              bool counts, tsr_report *report, tsr_error *err)
+tsr_status matmul_batches_run(const stream_call *call, size_t group, tsr_error *err)
 {
-    const tsr_matmul_problem *q = &p->matmul;
-    grouping g = {.pieces = {.session = s,
-                             .operation = p->op->name,
-                             .run = run,
-                             .selection = sel,
-                             .report = report,
-                             .counts = counts},
-                  .whole = q,
-                  .host = operands};
+    const tsr_matmul_problem *q = &call->problem->matmul;
+    grouping g = {.pieces = {.call = call}, .whole = q, .host = call->operands};
     tsr_status st;
 
     matrices_of(q, g.matrix);
@@ -240,7 +245,7 @@ tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
     for (size_t first = 0; first < q->batch && !st; first += group)
         st = run_group(&g, first, size_min(group, q->batch - first), err);
     st = st ? st : fetch_before(&g, err);
-    st = st ? st : pipeline_wait(g.slots[MATMUL_C], &report->from_device_ns, err);
+    st = st ? st : pipeline_wait(g.slots[MATMUL_C], &call->report->from_device_ns, err);
     st = st ? st : pieces_outcome(&g.pieces, err);
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         pipeline_close(g.slots[i]);

@@ -3,7 +3,7 @@
 #ifndef STREAM_MATMUL_BATCHES_H
 #define STREAM_MATMUL_BATCHES_H
 
-#include "ops/dispatch.h"
+#include "stream/pieces.h"
 
 /**
  * Products of a group; 0 where the matrices are copied in one piece.
@@ -16,8 +16,6 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
                                  tsr_error *err);
 
 /** Run it: as matmul_tiles_run. */
-tsr_status matmul_batches_run(tsr_session *s, const problem *p, size_t group,
-                              void *const operands[], const tsr_run *run, selection *sel,
-                              bool counts, tsr_report *report, tsr_error *err);
+tsr_status matmul_batches_run(const stream_call *call, size_t group, tsr_error *err);
 
 #endif

@@ -143,16 +143,12 @@ static tsr_status make_buffers(slabbing *t, tsr_error *err)
     const size_t size = tsr_type_size(q->type);
     const size_t bytes[] = {q->m * q->k * size, q->k * q->n * size,
                             q->m * q->n * tsr_type_size(matmul_type_c(q))};
-    cl_int rc;
+    static const char *const names[] = {"A", "B", "C"};
+    tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
-        t->buffer[i] =
-            clCreateBuffer(t->pieces.session->context, CL_MEM_READ_WRITE, bytes[i], NULL, &rc);
-        if (!t->buffer[i])
-            return tsr_fail(err, TSR_ECL, rc, "matmul: clCreateBuffer(%c, %zu bytes)", "ABC"[i],
-                            bytes[i]);
-    }
-    return TSR_OK;
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
+        st = pieces_buffer(&t->pieces, names[i], bytes[i], &t->buffer[i], err);
+    return st;
 }
 
 /* Lines of an operand to where they are on the device, in elements. */
@@ -163,14 +159,15 @@ static tsr_status send(slabbing *t, size_t which, const host_rows *from, size_t 
     const size_t size = tsr_type_size(which == MATMUL_C ? matmul_type_c(q) : q->type);
     const uint64_t start = clock_ns();
     cl_event sent = NULL;
-    tsr_status st = copies_in(t->copies, from, t->buffer[which], offset * size, NULL, &sent, err);
+    tsr_status st = copies_in(t->copies, from, (device_place){t->buffer[which], offset * size},
+                              NULL, &sent, err);
 
     if (sent && t->sent[which])
         clReleaseEvent(t->sent[which]);
     if (sent)
         t->sent[which] = sent;
-    t->pieces.report->to_device_bytes += from->count * from->bytes;
-    t->pieces.report->to_device_ns += clock_ns() - start;
+    t->pieces.call->report->to_device_bytes += from->count * from->bytes;
+    t->pieces.call->report->to_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -193,7 +190,7 @@ static tsr_status run_rows(slabbing *t, size_t i, size_t m, size_t at, size_t k,
     if (!st)
         st = pieces_enqueue(&t->pieces, &p, t->buffer, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
-    t->pieces.report->chunks++;
+    t->pieces.call->report->chunks++;
     return st;
 }
 
@@ -202,13 +199,13 @@ static tsr_status fetch_before(slabbing *t, tsr_error *err)
     const tsr_matmul_problem *q = t->whole;
     const computed *b = &t->before;
     const host_rows to = matmul_rows_c(q, t->host[MATMUL_C], b->i, b->m, 0, q->n);
+    const device_place computed_c = {t->buffer[MATMUL_C],
+                                     b->i * q->n * tsr_type_size(matmul_type_c(q))};
     const uint64_t start = clock_ns();
-    tsr_status st =
-        copies_out(t->copies, t->buffer[MATMUL_C], b->i * q->n * tsr_type_size(matmul_type_c(q)),
-                   b->done, &to, NULL, err);
+    tsr_status st = copies_out(t->copies, computed_c, b->done, &to, NULL, err);
 
-    t->pieces.report->from_device_bytes += to.count * to.bytes;
-    t->pieces.report->from_device_ns += clock_ns() - start;
+    t->pieces.call->report->from_device_bytes += to.count * to.bytes;
+    t->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -257,7 +254,7 @@ static tsr_status run_slabs(slabbing *t, tsr_error *err)
     }
     start = clock_ns();
     st = st ? st : copies_wait(t->copies, err);
-    t->pieces.report->from_device_ns += clock_ns() - start;
+    t->pieces.call->report->from_device_ns += clock_ns() - start;
     return st ? st : pieces_outcome(&t->pieces, err);
 }
 
@@ -265,7 +262,7 @@ static void release(slabbing *t)
 {
     if (t->copies)
         copies_settle(t->copies);
-    clFinish(t->pieces.session->queue);
+    clFinish(t->pieces.call->session->queue);
     if (t->before.done)
         clReleaseEvent(t->before.done);
     for (size_t i = 0; i < MATMUL_OPERANDS; i++) {
@@ -276,22 +273,15 @@ static void release(slabbing *t)
     }
 }
 
-tsr_status matmul_slabs_run(tsr_session *s, const problem *p, const matmul_slabs *slabs,
-                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
-                            tsr_report *report, tsr_error *err)
+tsr_status matmul_slabs_run(const stream_call *call, const matmul_slabs *slabs, tsr_error *err)
 {
-    slabbing t = {.pieces = {.session = s,
-                             .operation = p->op->name,
-                             .run = run,
-                             .selection = sel,
-                             .report = report,
-                             .counts = counts},
-                  .whole = &p->matmul,
+    slabbing t = {.pieces = {.call = call},
+                  .whole = &call->problem->matmul,
                   .slabs = slabs,
-                  .host = operands};
+                  .host = call->operands};
     tsr_status st = prepare(&t, err);
 
-    st = st ? st : copies_of(s, &t.copies, err);
+    st = st ? st : copies_of(call->session, &t.copies, err);
     st = st ? st : make_buffers(&t, err);
     st = st ? st : run_slabs(&t, err);
     release(&t);

@@ -2,7 +2,7 @@
 #ifndef STREAM_MATMUL_SLABS_H
 #define STREAM_MATMUL_SLABS_H
 
-#include "ops/dispatch.h"
+#include "stream/pieces.h"
 
 /**
  * How a product is cut.  op(A) and op(B) arrive in slabs of k, of `first` columns of op(A) and rows
@@ -33,8 +33,6 @@ void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *o
 size_t matmul_slab_length(const matmul_slabs *s, size_t k, size_t at);
 
 /** Run it: as matmul_tiles_run. */
-tsr_status matmul_slabs_run(tsr_session *s, const problem *p, const matmul_slabs *slabs,
-                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
-                            tsr_report *report, tsr_error *err);
+tsr_status matmul_slabs_run(const stream_call *call, const matmul_slabs *slabs, tsr_error *err);
 
 #endif

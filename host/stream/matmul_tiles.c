@@ -69,10 +69,8 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
         return TSR_OK;
     if (!fits(q, 1, 1, &limit)) {
         bytes_of(q, 1, 1, &least);
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matmul: %d rows of op(A) and a column of op(B) need %zu bytes, and %zu "
-                        "are allowed",
-                        (int)SLOTS_A, least, limit.all);
+        return stream_refuse(err, "matmul", &limit, least, "%d rows of op(A) and a column of op(B)",
+                             (int)SLOTS_A);
     }
     /* Panels of op(B) as wide as those of op(A) are together; then what room is left is op(B)'s,
      * which op(A) passes by once for each panel. */
@@ -110,8 +108,7 @@ typedef struct tiling {
     pieces pieces;
     const tsr_matmul_problem *whole;
     const matmul_tiles *tiles;
-    const unsigned char *a, *b;
-    unsigned char *c;
+    void *const *host; /* A, B and C */
     pipeline *panels_a, *panel_b, *tiles_c;
     cl_mem b_slot;
     cl_event b_sent; /* of the panel of op(B), borrowed */
@@ -153,37 +150,36 @@ static tsr_status open_pipelines(tiling *t, tsr_error *err)
     const size_t line = q->k * tsr_type_size(q->type);
     const size_t tile = t->tiles->m * t->tiles->n * tsr_type_size(matmul_type_c(q));
     tsr_status st =
-        pipeline_open(t->pieces.session, SLOTS_A, t->tiles->m * line, &t->panels_a, err);
+        pipeline_open(t->pieces.call->session, SLOTS_A, t->tiles->m * line, &t->panels_a, err);
 
-    st = st ? st : pipeline_open(t->pieces.session, SLOTS_B, t->tiles->n * line, &t->panel_b, err);
-    return st ? st : pipeline_open(t->pieces.session, SLOTS_C, tile, &t->tiles_c, err);
+    st = st ? st
+            : pipeline_open(t->pieces.call->session, SLOTS_B, t->tiles->n * line, &t->panel_b, err);
+    return st ? st : pipeline_open(t->pieces.call->session, SLOTS_C, tile, &t->tiles_c, err);
 }
 
 static host_rows c_rows(const tiling *t, const computed *tile)
 {
-    return matmul_rows_c(t->whole, t->c, tile->i, tile->m, tile->j, tile->n);
+    return matmul_rows_c(t->whole, t->host[MATMUL_C], tile->i, tile->m, tile->j, tile->n);
 }
 
 /* Rows from i on of op(A). */
 static tsr_status send_a(tiling *t, size_t i, size_t m, cl_mem *slot, cl_event *sent,
                          tsr_error *err)
 {
-    const host_rows from = matmul_rows_a(t->whole, t->a, i, m, 0, t->whole->k);
+    const host_rows from = matmul_rows_a(t->whole, t->host[MATMUL_A], i, m, 0, t->whole->k);
 
-    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    t->pieces.call->report->to_device_bytes += from.count * from.bytes;
     return pipeline_send(t->panels_a, &from, 0, slot, sent, err);
 }
 
 /* Columns from j on of op(B), once the last product with those before is done. */
 static tsr_status send_b(tiling *t, size_t j, size_t n, tsr_error *err)
 {
-    const host_rows from = matmul_rows_b(t->whole, t->b, 0, t->whole->k, j, n);
+    const host_rows from = matmul_rows_b(t->whole, t->host[MATMUL_B], 0, t->whole->k, j, n);
 
-    if (t->pieces.last) {
-        clRetainEvent(t->pieces.last);
+    if (t->pieces.last)
         pipeline_worked(t->panel_b, t->pieces.last);
-    }
-    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    t->pieces.call->report->to_device_bytes += from.count * from.bytes;
     return pipeline_send(t->panel_b, &from, 0, &t->b_slot, &t->b_sent, err);
 }
 
@@ -195,7 +191,7 @@ static tsr_status send_c(tiling *t, const computed *tile, cl_mem *slot, cl_event
 
     if (t->whole->beta == 0)
         from.count = 0;
-    t->pieces.report->to_device_bytes += from.count * from.bytes;
+    t->pieces.call->report->to_device_bytes += from.count * from.bytes;
     return pipeline_send(t->tiles_c, &from, 0, slot, sent, err);
 }
 
@@ -210,15 +206,15 @@ static tsr_status fetch_before(tiling *t, tsr_error *err)
     if (!tile->slot)
         return TSR_OK;
     st = pipeline_fetch(t->tiles_c, tile->slot, 0, &to, err);
-    t->pieces.report->from_device_bytes += to.count * to.bytes;
-    t->pieces.report->from_device_ns += clock_ns() - start;
+    t->pieces.call->report->from_device_bytes += to.count * to.bytes;
+    t->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
 /* The last tile is on the host, and no product failed. */
 static tsr_status finish(tiling *t, tsr_error *err)
 {
-    const tsr_status st = pipeline_wait(t->tiles_c, &t->pieces.report->from_device_ns, err);
+    const tsr_status st = pipeline_wait(t->tiles_c, &t->pieces.call->report->from_device_ns, err);
 
     return st ? st : pieces_outcome(&t->pieces, err);
 }
@@ -234,7 +230,7 @@ static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
     tsr_status st = send_a(t, tile.i, tile.m, &buffers[0], &wait[0], err);
 
     st = st ? st : send_c(t, &tile, &buffers[2], &sent_c, err);
-    t->pieces.report->to_device_ns += clock_ns() - start;
+    t->pieces.call->report->to_device_ns += clock_ns() - start;
     wait[1] = t->b_sent;
     if (sent_c)
         wait[n_wait++] = sent_c;
@@ -243,10 +239,8 @@ static tsr_status run_tile(tiling *t, computed tile, tsr_error *err)
                             err);
     if (st)
         return st;
-    t->pieces.report->chunks++;
-    clRetainEvent(t->pieces.last);
+    t->pieces.call->report->chunks++;
     pipeline_worked(t->panels_a, t->pieces.last);
-    clRetainEvent(t->pieces.last);
     pipeline_worked(t->tiles_c, t->pieces.last);
     st = fetch_before(t, err);
     tile.slot = buffers[2];
@@ -264,7 +258,7 @@ static tsr_status run_tiles(tiling *t, tsr_error *err)
         const uint64_t start = clock_ns();
 
         st = send_b(t, j, n, err);
-        t->pieces.report->to_device_ns += clock_ns() - start;
+        t->pieces.call->report->to_device_ns += clock_ns() - start;
         for (size_t i = 0; i < q->m && !st; i += t->tiles->m)
             st = run_tile(
                 t, (computed){.i = i, .j = j, .m = size_min(t->tiles->m, q->m - i), .n = n}, err);
@@ -273,21 +267,12 @@ static tsr_status run_tiles(tiling *t, tsr_error *err)
     return st ? st : finish(t, err);
 }
 
-tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,
-                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
-                            tsr_report *report, tsr_error *err)
+tsr_status matmul_tiles_run(const stream_call *call, const matmul_tiles *tiles, tsr_error *err)
 {
-    tiling t = {.pieces = {.session = s,
-                           .operation = p->op->name,
-                           .run = run,
-                           .selection = sel,
-                           .report = report,
-                           .counts = counts},
-                .whole = &p->matmul,
+    tiling t = {.pieces = {.call = call},
+                .whole = &call->problem->matmul,
                 .tiles = tiles,
-                .a = operands[MATMUL_A],
-                .b = operands[MATMUL_B],
-                .c = operands[MATMUL_C]};
+                .host = call->operands};
     tsr_status st = prepare(&t, err);
 
     st = st ? st : open_pipelines(&t, err);

@@ -3,7 +3,7 @@
 #ifndef STREAM_MATMUL_TILES_H
 #define STREAM_MATMUL_TILES_H
 
-#include "ops/dispatch.h"
+#include "stream/pieces.h"
 
 /** Rows and columns of a tile of C; m is 0 where the matrices are copied in one piece. */
 typedef struct matmul_tiles {
@@ -22,17 +22,8 @@ typedef struct matmul_tiles {
 tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
                                tsr_error *err);
 
-/**
- * Run it.  A tile of C comes back while the next is computed.
- *
- * @param operands  A, B and C of p.
- * @param counts    Somebody wants to know how many strict tiles there are.
- * @param report    Receives all but names and the time of the call; device_ns from the first
- *                  product to the last one, copies between them included, and as the time of copies
- *                  what the caller's thread spent on them.
- */
-tsr_status matmul_tiles_run(tsr_session *s, const problem *p, const matmul_tiles *tiles,
-                            void *const operands[], const tsr_run *run, selection *sel, bool counts,
-                            tsr_report *report, tsr_error *err);
+/** Run it.  A tile of C comes back while the next is computed.  Synchronous: whatever it returns,
+ *  nothing works on the arrays any more. */
+tsr_status matmul_tiles_run(const stream_call *call, const matmul_tiles *tiles, tsr_error *err);
 
 #endif

@@ -40,56 +40,47 @@ static size_t y_bytes(const tsr_matvec_problem *q)
 }
 
 /* A batch is copied in one piece, if that is allowed. */
-static tsr_status check_batch(const problem *p, size_t allowed, tsr_error *err)
+static tsr_status check_batch(const problem *p, const stream_room *room, tsr_error *err)
 {
     operand o[OPERANDS_MAX];
     size_t total = 0;
 
-    for (size_t i = 0, n = p->op->operands(p, o); i < n && allowed; i++)
-        if (!size_add(total, o[i].bytes, &total) || total > allowed)
-            return tsr_fail(err, TSR_EOVERFLOW, 0,
-                            "matvec: a batch of %zu is not streamed, and its operands are more "
-                            "than the %zu bytes that are allowed",
-                            p->matvec.batch, allowed);
-    return TSR_OK;
-}
-
-/* Lines of a panel of so many bytes at most: a part of the matrix, long enough for its launch. */
-static size_t lines_of_panel(const tsr_matvec_problem *q, size_t most)
-{
-    const size_t line = line_bytes(q), part = q->rows * line / PIECES_WANTED;
-    const size_t panel = size_min(size_min(size_max(part, PIECE_LEAST), PIECE_MOST), most);
-
-    return size_min(size_max(panel / line, 1), q->rows);
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        if (!size_add(total, o[i].bytes, &total))
+            total = SIZE_MAX;
+    if (!room->told || total <= room->all)
+        return TSR_OK;
+    return stream_refuse(err, "matvec", room, total, "the operands of a batch of %zu",
+                         p->matvec.batch);
 }
 
 tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines, tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
-    const device_facts *d = session_facts(s);
-    const size_t most = (size_t)d->global_memory, allowed = s->host_calls_memory;
-    const size_t limit = allowed ? size_min(allowed, most) : most;
-    size_t line, bytes, vectors;
-    bool fits;
+    const stream_room room = stream_room_of(s);
+    size_t line, bytes, vectors, slot;
+    bool holds;
 
     *lines = 0;
     if (matvec_batch(q) > 1)
-        return check_batch(p, allowed, err);
+        return check_batch(p, &room, err);
     line = line_bytes(q);
     bytes = q->rows * line;
     vectors = x_bytes(q) + y_bytes(q);
-    fits = limit >= vectors && bytes <= limit - vectors;
-    if (matvec_view_of(q).columns == 0 || bytes == 0 || (fits && bytes < STREAMED_LEAST))
+    holds = room.all >= vectors && bytes <= room.all - vectors;
+    if (matvec_view_of(q).columns == 0 || bytes == 0 || (holds && bytes < STREAMED_LEAST))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
-    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > d->max_allocation)
+    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > room.each)
         return TSR_OK;
-    if (limit < vectors + PIPELINE_SLOTS * line)
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "matvec: x, y and %d lines of A need %zu bytes, and %zu are allowed",
-                        (int)PIPELINE_SLOTS, vectors + PIPELINE_SLOTS * line, limit);
-    *lines =
-        lines_of_panel(q, size_min((limit - vectors) / PIPELINE_SLOTS, (size_t)d->max_allocation));
+    slot = room.all >= vectors ? (room.all - vectors) / PIPELINE_SLOTS : 0;
+    if (slot < line && (holds || !room.told))
+        return TSR_OK; /* few long lines; what the device does not hold is refused in one piece */
+    if (slot < line)
+        return stream_refuse(err, "matvec", &room, vectors + PIPELINE_SLOTS * line,
+                             "x, y and %d lines of A", (int)PIPELINE_SLOTS);
+    slot = stream_piece_bytes(bytes, size_min(slot, room.each));
+    *lines = size_min(size_max(slot / line, 1), q->rows);
     return TSR_OK;
 }
 
@@ -97,61 +88,66 @@ tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *li
 typedef struct panels {
     pieces pieces;
     const tsr_matvec_problem *whole;
+    void *const *host; /* A, x and y */
     pipeline *pipeline;
     cl_mem x, y;
     void *staged; /* y without gaps, or NULL where it is copied as it lies */
 } panels;
 
-/* A buffer with so many bytes of the host's; read where somebody needs them. */
-static tsr_status make_vector(panels *v, const char *name, const void *from, size_t bytes,
-                              bool reads, cl_mem *out, tsr_error *err)
+/* So many bytes of the host's into a buffer. */
+static tsr_status send_vector(panels *v, const char *name, const void *from, size_t bytes,
+                              cl_mem to, tsr_error *err)
 {
     const uint64_t start = clock_ns();
-    cl_int rc;
+    const cl_int rc = clEnqueueWriteBuffer(v->pieces.call->session->queue, to, CL_TRUE, 0, bytes,
+                                           from, 0, NULL, NULL);
 
-    *out = clCreateBuffer(v->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    if (!*out)
-        return tsr_fail(err, TSR_ECL, rc, "matvec: clCreateBuffer(%s, %zu bytes)", name, bytes);
-    if (!reads)
-        return TSR_OK;
-    rc = clEnqueueWriteBuffer(v->pieces.session->queue, *out, CL_TRUE, 0, bytes, from, 0, NULL,
-                              NULL);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying %s to the device (%zu bytes)", name,
                         bytes);
-    v->pieces.report->to_device_bytes += bytes;
-    v->pieces.report->to_device_ns += clock_ns() - start;
+    v->pieces.call->report->to_device_bytes += bytes;
+    v->pieces.call->report->to_device_ns += clock_ns() - start;
     return TSR_OK;
 }
 
 /* Where y is copied from, and to. */
-static void *y_at(const panels *v, void *y)
+static void *y_at(const panels *v)
 {
     const tsr_matvec_problem *q = v->whole;
 
-    return v->staged ? v->staged
-                     : (unsigned char *)y + q->offset_y * tsr_type_size(matvec_type_y(q));
+    return v->staged
+               ? v->staged
+               : (unsigned char *)v->host[MATVEC_Y] + q->offset_y * tsr_type_size(matvec_type_y(q));
 }
 
-static tsr_status make_vectors(panels *v, void *const operands[], tsr_error *err)
+static tsr_status stage_y(panels *v, tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
     const stored y = matvec_y(q);
-    const unsigned char *x =
-        (const unsigned char *)operands[MATVEC_X] + q->offset_x * tsr_type_size(q->type);
-    tsr_status st = make_vector(v, "x", x, x_bytes(q), true, &v->x, err);
 
-    if (!st && stages_y(q)) {
-        v->staged = matvec_view_of(q).beta == 0
-                        ? malloc(y_bytes(q)) /* nobody reads it */
-                        : stored_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT);
-        if (!v->staged)
-            st = tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)",
-                          y_bytes(q));
-    }
-    return st ? st
-              : make_vector(v, "y", y_at(v, operands[MATVEC_Y]), y_bytes(q),
-                            matvec_view_of(q).beta != 0, &v->y, err);
+    v->staged = matvec_view_of(q).beta == 0
+                    ? malloc(y_bytes(q)) /* nobody reads it */
+                    : stored_copy(&y, v->host[MATVEC_Y], TSR_PRECISION_DEFAULT);
+    if (v->staged)
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)",
+                    y_bytes(q));
+}
+
+static tsr_status make_vectors(panels *v, tsr_error *err)
+{
+    const tsr_matvec_problem *q = v->whole;
+    const unsigned char *x =
+        (const unsigned char *)v->host[MATVEC_X] + q->offset_x * tsr_type_size(q->type);
+    tsr_status st = pieces_buffer(&v->pieces, "x", x_bytes(q), &v->x, err);
+
+    st = st ? st : send_vector(v, "x", x, x_bytes(q), v->x, err);
+    if (!st && stages_y(q))
+        st = stage_y(v, err);
+    st = st ? st : pieces_buffer(&v->pieces, "y", y_bytes(q), &v->y, err);
+    if (!st && matvec_view_of(q).beta != 0)
+        st = send_vector(v, "y", y_at(v), y_bytes(q), v->y, err);
+    return st;
 }
 
 /* The product of `count` lines from `at` on. */
@@ -187,13 +183,14 @@ static tsr_status prepare(panels *v, size_t lines, tsr_error *err)
 }
 
 /* Send `count` lines from `at` on. */
-static tsr_status send_lines(panels *v, const void *a, size_t at, size_t count, cl_mem *slot,
-                             cl_event *sent, tsr_error *err)
+static tsr_status send_lines(panels *v, size_t at, size_t count, cl_mem *slot, cl_event *sent,
+                             tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
     const size_t size = tsr_type_size(q->type), pitch = matvec_lda(q) * size;
     const size_t bytes = count * line_bytes(q);
-    const unsigned char *first = (const unsigned char *)a + q->offset_a * size + at * pitch;
+    const unsigned char *first =
+        (const unsigned char *)v->host[MATVEC_A] + q->offset_a * size + at * pitch;
     const uint64_t start = clock_ns();
     host_rows from = host_bytes(first, bytes);
     tsr_status st;
@@ -201,37 +198,36 @@ static tsr_status send_lines(panels *v, const void *a, size_t at, size_t count, 
     if (pitch != line_bytes(q))
         from = (host_rows){from.at, count, line_bytes(q), pitch};
     st = pipeline_send(v->pipeline, &from, 0, slot, sent, err);
-    v->pieces.report->to_device_bytes += bytes;
-    v->pieces.report->to_device_ns += clock_ns() - start;
+    v->pieces.call->report->to_device_bytes += bytes;
+    v->pieces.call->report->to_device_ns += clock_ns() - start;
     return st;
 }
 
 /* Send a panel, and enqueue its product behind it and the panel before. */
-static tsr_status run_panel(panels *v, const void *a, size_t at, size_t count, tsr_error *err)
+static tsr_status run_panel(panels *v, size_t at, size_t count, tsr_error *err)
 {
     const problem p = panel_problem(v->whole, at, count);
     cl_mem buffers[] = {NULL, v->x, v->y};
     cl_event sent;
-    tsr_status st = send_lines(v, a, at, count, &buffers[0], &sent, err);
+    tsr_status st = send_lines(v, at, count, &buffers[0], &sent, err);
 
     if (!st)
         st = pieces_enqueue(&v->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clRetainEvent(v->pieces.last);
     pipeline_worked(v->pipeline, v->pieces.last);
     return TSR_OK;
 }
 
-static tsr_status read_result(panels *v, void *y, tsr_error *err)
+static tsr_status read_result(panels *v, tsr_error *err)
 {
     const tsr_matvec_problem *q = v->whole;
     const size_t bytes = y_bytes(q);
     const stored to = matvec_y(q);
     const uint64_t start = clock_ns();
     tsr_status st;
-    cl_int rc = clEnqueueReadBuffer(v->pieces.session->queue, v->y, CL_TRUE, 0, bytes, y_at(v, y),
-                                    1, &v->pieces.last, NULL);
+    cl_int rc = clEnqueueReadBuffer(v->pieces.call->session->queue, v->y, CL_TRUE, 0, bytes,
+                                    y_at(v), 1, &v->pieces.last, NULL);
 
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "matvec: copying y from the device (%zu bytes)", bytes);
@@ -239,9 +235,9 @@ static tsr_status read_result(panels *v, void *y, tsr_error *err)
     if (st)
         return st;
     if (v->staged)
-        stored_put(&to, v->staged, y);
-    v->pieces.report->from_device_bytes += bytes;
-    v->pieces.report->from_device_ns += clock_ns() - start;
+        stored_put(&to, v->staged, v->host[MATVEC_Y]);
+    v->pieces.call->report->from_device_bytes += bytes;
+    v->pieces.call->report->from_device_ns += clock_ns() - start;
     return TSR_OK;
 }
 
@@ -255,25 +251,19 @@ static void close_panels(panels *v)
     free(v->staged);
 }
 
-tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t lines, void *const operands[],
-                             const tsr_run *run, selection *sel, tsr_report *report, tsr_error *err)
+tsr_status matvec_panels_run(const stream_call *call, size_t lines, tsr_error *err)
 {
-    const tsr_matvec_problem *q = &p->matvec;
-    panels v = {.pieces = {.session = s,
-                           .operation = p->op->name,
-                           .run = run,
-                           .selection = sel,
-                           .report = report},
-                .whole = q};
+    const tsr_matvec_problem *q = &call->problem->matvec;
+    panels v = {.pieces = {.call = call}, .whole = q, .host = call->operands};
     tsr_status st = prepare(&v, lines, err);
 
-    st = st ? st : make_vectors(&v, operands, err);
+    st = st ? st : make_vectors(&v, err);
     if (!st)
-        st = pipeline_open(s, PIPELINE_SLOTS, lines * line_bytes(q), &v.pipeline, err);
-    for (size_t at = 0; at < q->rows && !st; at += lines, report->chunks++)
-        st = run_panel(&v, operands[MATVEC_A], at, size_min(lines, q->rows - at), err);
+        st = pipeline_open(call->session, PIPELINE_SLOTS, lines * line_bytes(q), &v.pipeline, err);
+    for (size_t at = 0; at < q->rows && !st; at += lines, call->report->chunks++)
+        st = run_panel(&v, at, size_min(lines, q->rows - at), err);
     if (!st)
-        st = read_result(&v, operands[MATVEC_Y], err);
+        st = read_result(&v, err);
     close_panels(&v);
     return pieces_close(&v.pieces, st, err);
 }

@@ -3,13 +3,13 @@
 #ifndef STREAM_MATVEC_PANELS_H
 #define STREAM_MATVEC_PANELS_H
 
-#include "ops/dispatch.h"
+#include "stream/pieces.h"
 
 /**
  * Lines of a panel; 0 where the matrix is copied in one piece, as a batch is.
  *
- * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory, or the device's, does not hold a
- *         line in each slot beside x and y, or device_memory not all of a batch.
+ * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory holds neither a line in each slot
+ *         beside x and y nor all at once, or not all of a batch.
  */
 tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines,
                               tsr_error *err);
@@ -17,12 +17,8 @@ tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *li
 /**
  * Run it.  A panel of op(A) = A gives its rows of y; of op(A) = A^T each adds to all of y, in
  * order, the first with beta; where y has 16 bits in float32, which is rounded at the end.
- *
- * @param operands  A, x and y.
- * @param report    Receives all but names and the time of the call.
+ * Synchronous.
  */
-tsr_status matvec_panels_run(tsr_session *s, const problem *p, size_t lines, void *const operands[],
-                             const tsr_run *run, selection *sel, tsr_report *report,
-                             tsr_error *err);
+tsr_status matvec_panels_run(const stream_call *call, size_t lines, tsr_error *err);
 
 #endif

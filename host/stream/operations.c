@@ -11,7 +11,7 @@ static bool overlap(const operand *x, const operand *y)
            ((x->access | y->access) & ACCESS_WRITE);
 }
 
-/* Each of n buffers holds what its operand needs. */
+/* Each buffer holds what its operand needs. */
 static tsr_status check_buffers(const problem *p, const operand operands[], size_t n,
                                 const cl_mem buffers[], tsr_error *err)
 {
@@ -57,56 +57,66 @@ static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error 
     return TSR_OK;
 }
 
-/* A checked problem, its buffers in the order of the form that variants take. */
-static tsr_status dispatch(tsr_session *s, const problem *p, size_t operands,
-                           const cl_mem buffers[], const tsr_run *run, const call_ends *ends,
-                           selection *sel, tsr_error *err)
+/* An operation on buffers, as its caller asks for it. */
+typedef struct request {
+    tsr_session *session;
+    problem problem;
+    const cl_mem *buffers; /* of its operands, in order */
+    const tsr_run *run;
+    cl_uint n_wait;
+    const cl_event *wait;
+    cl_event *done;
+    tsr_report *report;
+} request;
+
+/* Its operands are described in `operands`, *count of them. */
+static tsr_status check_request(const request *r, operand operands[OPERANDS_MAX], size_t *count,
+                                tsr_error *err)
 {
-    unsigned order[OPERANDS_MAX];
-    cl_mem arranged[OPERANDS_MAX] = {NULL};
-    const problem normal = problem_normal(p, order);
+    const operation *op = r->problem.op;
     tsr_status st;
 
-    for (size_t i = 0; i < operands; i++)
-        arranged[i] = buffers[order[i]];
-    st = dispatch_select(s, &normal, run, sel, err);
-    return st ? st : dispatch_enqueue(s, &normal, sel, arranged, ends, err);
+    if (!r->session)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", op->name);
+    if (!r->session->queue)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "%s: the host has no queue: pass host memory",
+                        op->name);
+    st = op->check(&r->problem, err);
+    if (st)
+        return st;
+    *count = op->operands(&r->problem, operands);
+    st = check_buffers(&r->problem, operands, *count, r->buffers, err);
+    return st ? st : check_counter(&r->problem, r->run, err);
 }
 
-static tsr_status enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
-                          const tsr_run *run, cl_uint n_wait, const cl_event *wait, cl_event *done,
-                          tsr_report *report, tsr_error *err)
+static tsr_status enqueue(const request *r, tsr_error *err)
 {
-    const uint64_t start = report ? clock_ns() : 0;
+    const uint64_t start = r->report ? clock_ns() : 0;
     operand operands[OPERANDS_MAX];
-    size_t n = 0;
-    tsr_report r = {0};
-    const call_ends ends = {.n_wait = n_wait,
-                            .wait = wait,
-                            .last = done,
-                            .strict_tiles = run ? run->strict_tiles : NULL,
-                            .report = report ? &r : NULL};
+    unsigned order[OPERANDS_MAX];
+    cl_mem arranged[OPERANDS_MAX] = {NULL};
+    tsr_report report = {0};
+    const call_ends ends = {.n_wait = r->n_wait,
+                            .wait = r->wait,
+                            .last = r->done,
+                            .strict_tiles = r->run ? r->run->strict_tiles : NULL,
+                            .report = r->report ? &report : NULL};
+    problem normal;
     selection sel;
-    tsr_status st;
+    size_t count = 0;
+    tsr_status st = check_request(r, operands, &count, err);
 
-    if (!s)
-        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
-    if (!s->queue)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "%s: the host has no queue: pass host memory",
-                        p->op->name);
-    st = p->op->check(p, err);
-    if (st == TSR_OK) {
-        n = p->op->operands(p, operands);
-        st = check_buffers(p, operands, n, buffers, err);
-    }
-    if (st == TSR_OK)
-        st = check_counter(p, run, err);
-    if (st == TSR_OK)
-        st = dispatch(s, p, n, buffers, run, &ends, &sel, err);
-    if (st != TSR_OK || !report)
+    if (st)
         return st;
-    dispatch_report(&sel, start, &r);
-    *report = r;
+    normal = problem_normal(&r->problem, order);
+    for (size_t i = 0; i < count; i++)
+        arranged[i] = r->buffers[order[i]];
+    st = dispatch_select(r->session, &normal, r->run, &sel, err);
+    st = st ? st : dispatch_enqueue(r->session, &normal, &sel, arranged, &ends, err);
+    if (st || !r->report)
+        return st;
+    dispatch_report(&sel, start, &report);
+    *r->report = report;
     return TSR_OK;
 }
 
@@ -139,13 +149,13 @@ tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *pr
                               const cl_event *wait, cl_event *done, tsr_report *report,
                               tsr_error *err)
 {
-    problem p = {.op = &operation_matmul};
     const cl_mem buffers[] = {a, b, c};
+    request r = {session, {.op = &operation_matmul}, buffers, run, n_wait, wait, done, report};
 
     if (!problem_in)
         return no_problem("matmul", err);
-    p.matmul = *problem_in;
-    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+    r.problem.matmul = *problem_in;
+    return enqueue(&r, err);
 }
 
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem_in, const void *a,
@@ -166,13 +176,13 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
                               const cl_event *wait, cl_event *done, tsr_report *report,
                               tsr_error *err)
 {
-    problem p = {.op = &operation_matvec};
     const cl_mem buffers[] = {a, x, y};
+    request r = {session, {.op = &operation_matvec}, buffers, run, n_wait, wait, done, report};
 
     if (!problem_in)
         return no_problem("matvec", err);
-    p.matvec = *problem_in;
-    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+    r.problem.matvec = *problem_in;
+    return enqueue(&r, err);
 }
 
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
@@ -193,11 +203,11 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
                             cl_uint n_wait, const cl_event *wait, cl_event *done,
                             tsr_report *report, tsr_error *err)
 {
-    problem p = {.op = &operation_sort};
     const cl_mem buffers[] = {keys, index, values, segment_offsets};
+    request r = {session, {.op = &operation_sort}, buffers, run, n_wait, wait, done, report};
 
     if (!problem_in)
         return no_problem("sort", err);
-    p.sort = *problem_in;
-    return enqueue(session, &p, buffers, run, n_wait, wait, done, report, err);
+    r.problem.sort = *problem_in;
+    return enqueue(&r, err);
 }

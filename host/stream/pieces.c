@@ -1,6 +1,8 @@
 #include "stream/pieces.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
@@ -15,17 +17,51 @@ stream_room stream_room_of(const tsr_session *s)
     return (stream_room){told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
 }
 
+size_t stream_piece_bytes(size_t all, size_t most)
+{
+    const size_t wanted = size_min(size_max(all / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
+
+    return size_min(wanted, most);
+}
+
+tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room, size_t bytes,
+                         const char *what, ...)
+{
+    char name[160];
+    va_list args;
+
+    va_start(args, what);
+    vsnprintf(name, sizeof(name), what, args);
+    va_end(args);
+    return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %s need %zu bytes at once, and %zu are allowed", op,
+                    name, bytes, room->all);
+}
+
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
 {
     program *built;
     tsr_report one = {0};
-    tsr_status st = dispatch_select(c->session, piece, c->run, c->selection, err);
+    tsr_status st = dispatch_select(c->call->session, piece, c->call->run, c->call->selection, err);
 
-    st = st ? st : dispatch_build(c->session, piece, c->selection, &built, &one, err);
-    dispatch_add_report(c->report, &one);
-    if (!st && c->counts && !c->strict_tiles)
-        st = strict_tiles_open(c->session, piece, c->selection, &c->strict_tiles, err);
+    st = st ? st : dispatch_build(c->call->session, piece, c->call->selection, &built, &one, err);
+    dispatch_add_report(c->call->report, &one);
+    if (!st && c->call->counts && !c->strict_tiles)
+        st = strict_tiles_open(c->call->session, piece, c->call->selection, &c->strict_tiles, err);
     return st;
+}
+
+tsr_status pieces_buffer(const pieces *c, const char *name, size_t bytes, cl_mem *out,
+                         tsr_error *err)
+{
+    cl_int rc;
+    const cl_mem buffer =
+        clCreateBuffer(c->call->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+
+    if (!buffer)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)",
+                        c->call->problem->op->name, name, bytes);
+    *out = buffer;
+    return TSR_OK;
 }
 
 tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[],
@@ -47,12 +83,13 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
         wait[i] = ends->wait[i];
     if (c->last)
         wait[all.n_wait++] = c->last;
-    st = dispatch_select(c->session, piece, c->run, c->selection, err);
-    st = st ? st : dispatch_enqueue(c->session, piece, c->selection, buffers, &all, err);
+    st = dispatch_select(c->call->session, piece, c->call->run, c->call->selection, err);
+    st =
+        st ? st : dispatch_enqueue(c->call->session, piece, c->call->selection, buffers, &all, err);
     if (st)
         return st;
-    clFlush(c->session->queue); /* copies on other queues wait for it */
-    dispatch_add_report(c->report, &one);
+    clFlush(c->call->session->queue); /* copies on other queues wait for it */
+    dispatch_add_report(c->call->report, &one);
     if (c->first)
         clReleaseEvent(first);
     else
@@ -65,13 +102,13 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
 
 tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 {
-    const variant *v = c->selection->variant;
+    const variant *v = c->call->selection->variant;
     const cl_int rc = c->last ? events_outcome(c->last) : CL_SUCCESS;
 
     if (rc == CL_SUCCESS)
         return TSR_OK;
-    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->operation, v->name,
-                    session_facts(c->session)->name);
+    return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->call->problem->op->name,
+                    v->name, session_facts(c->call->session)->name);
 }
 
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
@@ -79,10 +116,11 @@ tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
     double ns = 0;
 
     if (!st)
-        st = strict_tiles_read(c->session, c->strict_tiles, &c->report->strict_tiles, err);
-    if (!st && c->first && c->session->profiling &&
+        st = strict_tiles_read(c->call->session, c->strict_tiles, &c->call->report->strict_tiles,
+                               err);
+    if (!st && c->first && c->call->session->profiling &&
         events_span(c->first, c->last, &ns, NULL) == TSR_OK)
-        c->report->device_ns = (uint64_t)ns;
+        c->call->report->device_ns = (uint64_t)ns;
     if (c->first)
         clReleaseEvent(c->first);
     if (c->last)

@@ -26,14 +26,32 @@ typedef struct stream_room {
 /** Room beside workspaces and other users: at most three quarters of the device. */
 stream_room stream_room_of(const tsr_session *s);
 
-/** One call in progress.  It starts with what the caller of the operation gave. */
-typedef struct pieces {
+/** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_LEAST to PIECE_MOST, but
+ *  `most` at most. */
+size_t stream_piece_bytes(size_t all, size_t most);
+
+/** Refuse what needs more bytes at once than there is room for; `what` says what that is, as a
+ *  plural: "3 rows of A".  Returns TSR_EOVERFLOW. */
+tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room, size_t bytes,
+                         const char *what, ...) __attribute__((format(printf, 5, 6)));
+
+/** A call on host memory that is streamed: what its caller gave, and what becomes of it. */
+typedef struct stream_call {
     tsr_session *session;
-    const char *operation; /* its name */
-    const tsr_run *run;
-    selection *selection; /* of the piece that was prepared or enqueued last */
+    const problem *problem; /* checked, as variants take it */
+    void *const *operands;  /* its arrays, in its order */
+    const tsr_run *run;     /* may be NULL */
+    selection *selection;   /* of the piece that was prepared or enqueued last */
+    bool counts;            /* somebody wants to know how many strict tiles there are */
+    /* Receives all but names and the time of the call.  device_ns is from the first command to the
+     * last one, copies between them included; the time of copies is what the caller's thread spent
+     * on them. */
     tsr_report *report;
-    bool counts;          /* somebody wants to know how many strict tiles there are */
+} stream_call;
+
+/** One call in progress.  It begins with all but `call` 0, and ends by pieces_close. */
+typedef struct pieces {
+    const stream_call *call;
     cl_mem strict_tiles;  /* their count, or NULL */
     cl_event first, last; /* commands of the first piece and of the last one */
 } pieces;
@@ -41,6 +59,11 @@ typedef struct pieces {
 /** Choose for a piece, and build its program: what has none is known before anything is written.
  *  A workspace is taken when the piece is enqueued. */
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err);
+
+/** A buffer of the call beside those of pipelines, which the caller releases; `name` is what it
+ *  holds.  TSR_OK or TSR_ECL. */
+tsr_status pieces_buffer(const pieces *c, const char *name, size_t bytes, cl_mem *out,
+                         tsr_error *err);
 
 /** Enqueue a piece, once `ends` and the piece before are done.  Of `ends`, who waits and who brings
  *  what is read; c->last is then the event of its last command. */

@@ -47,8 +47,8 @@ tsr_status pipeline_send(pipeline *p, const host_rows *from, size_t offset, cl_m
 {
     slot *to = &p->slots[p->next_slot];
     cl_event e = NULL;
-    tsr_status st =
-        copies_in(p->copies, from, to->buffer, offset, to->sent ? to->sent : to->free, &e, err);
+    tsr_status st = copies_in(p->copies, from, (device_place){to->buffer, offset},
+                              to->sent ? to->sent : to->free, &e, err);
 
     if (e) {
         event_forget(&to->sent);
@@ -69,7 +69,7 @@ tsr_status pipeline_fetch(pipeline *p, cl_mem from, size_t offset, const host_ro
     while (i < p->slot_count && p->slots[i].buffer != from)
         i++;
     assert(i < p->slot_count);
-    st = copies_out(p->copies, from, offset, p->slots[i].free, to, &done, err);
+    st = copies_out(p->copies, (device_place){from, offset}, p->slots[i].free, to, &done, err);
     if (done) {
         event_forget(&p->slots[i].free);
         p->slots[i].free = done;
@@ -93,6 +93,7 @@ void pipeline_worked(pipeline *p, cl_event done)
     event_forget(&to->sent);
     event_forget(&to->free);
     to->free = done;
+    clRetainEvent(done);
     p->next_slot = (p->next_slot + 1) % p->slot_count;
 }
 

@@ -35,6 +35,12 @@ static host_rows elements(const sort_call *c, size_t which, size_t first, size_t
     return host_bytes(c->array[which] + first * size, (end - first) * size);
 }
 
+/* On the device. */
+static device_place place_of(const row *r, size_t which, size_t first)
+{
+    return (device_place){r->buffer[which], first * r->call->element[which]};
+}
+
 /* What was enqueued until now starts; then the next elements come. */
 static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_error *err)
 {
@@ -44,20 +50,19 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
     cl_event sent = NULL;
     tsr_status st;
 
-    clFlush(c->pieces.session->queue);
-    if (c->pieces.session->side)
-        clFlush(c->pieces.session->side);
-    st = copies_in(r->copies, &from, r->buffer[which], first * c->element[which], r->sent, &sent,
-                   err);
+    clFlush(c->pieces.call->session->queue);
+    if (c->pieces.call->session->side)
+        clFlush(c->pieces.call->session->side);
+    st = copies_in(r->copies, &from, place_of(r, which, first), r->sent, &sent, err);
     if (sent) {
         if (r->sent)
             clReleaseEvent(r->sent);
         r->sent = sent;
         r->copies_begun++;
     }
-    c->pieces.report->to_device_bytes += from.bytes;
-    c->pieces.report->to_device_ns += clock_ns() - start;
-    c->pieces.report->chunks += which == SORT_KEYS;
+    c->pieces.call->report->to_device_bytes += from.bytes;
+    c->pieces.call->report->to_device_ns += clock_ns() - start;
+    c->pieces.call->report->chunks += which == SORT_KEYS;
     return st;
 }
 
@@ -67,7 +72,7 @@ static tsr_status arrive(void *with, const step *st, cl_command_queue queue, tsr
     row *r = with;
     sort_call *c = r->call;
     const size_t end = st->end ? st->end : c->whole->n;
-    size_t *waited = &r->waited[queue != c->pieces.session->queue];
+    size_t *waited = &r->waited[queue != c->pieces.call->session->queue];
     tsr_status status = TSR_OK;
     cl_int rc;
 
@@ -113,9 +118,8 @@ static tsr_status fetch(row *r, size_t which, size_t first, size_t end, cl_event
 
     if (!c->array[which])
         return TSR_OK;
-    c->pieces.report->from_device_bytes += to.bytes;
-    return copies_out(r->copies, r->buffer[which], first * c->element[which], after, &to, NULL,
-                      err);
+    c->pieces.call->report->from_device_bytes += to.bytes;
+    return copies_out(r->copies, place_of(r, which, first), after, &to, NULL, err);
 }
 
 /* Ranges in the order in which they are left; values move when all keys have their places. */
@@ -133,33 +137,30 @@ static tsr_status fetch_all(row *r, tsr_error *err)
     }
     st = st ? st : fetch(r, SORT_VALUES, 0, c->whole->n, c->pieces.last, err);
     st = st ? st : copies_wait(r->copies, err);
-    c->pieces.report->from_device_ns = clock_ns() - start;
+    c->pieces.call->report->from_device_ns = clock_ns() - start;
     return st ? st : pieces_outcome(&c->pieces, err);
 }
 
 static tsr_status make_buffers(row *r, tsr_error *err)
 {
+    static const char *const names[] = {"keys", "index", "values"};
     const sort_call *c = r->call;
-    cl_int rc;
+    tsr_status st = TSR_OK;
 
-    for (size_t i = 0; i < SORT_OPERANDS; i++) {
+    for (size_t i = 0; i < SORT_OPERANDS && !st; i++) {
         const size_t bytes = c->whole->n * c->element[i];
 
-        if (!bytes)
-            continue;
-        r->buffer[i] =
-            clCreateBuffer(c->pieces.session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-        if (!r->buffer[i])
-            return tsr_fail(err, TSR_ECL, rc, "sort: clCreateBuffer(%zu bytes)", bytes);
+        if (bytes)
+            st = pieces_buffer(&c->pieces, names[i], bytes, &r->buffer[i], err);
     }
-    return TSR_OK;
+    return st;
 }
 
 static void release(row *r)
 {
     if (r->copies)
         copies_settle(r->copies);
-    clFinish(r->call->pieces.session->queue);
+    clFinish(r->call->pieces.call->session->queue);
     for (size_t i = 0; i < r->leaving_count; i++)
         clReleaseEvent(r->leaving[i].done);
     if (r->sent)
@@ -174,7 +175,7 @@ tsr_status sort_arriving_run(sort_call *c, tsr_error *err)
     row r = {.call = c};
     const arrivals arriving = {&r, arrive, leave};
     const problem p = sort_piece(c->whole, 1, c->whole->n);
-    tsr_status st = copies_of(c->pieces.session, &r.copies, err);
+    tsr_status st = copies_of(c->pieces.call->session, &r.copies, err);
 
     st = st ? st : make_buffers(&r, err);
     st = st ? st

@@ -33,19 +33,17 @@ static tsr_status choose_rows(const tsr_sort_problem *q, const stream_room *limi
                               tsr_error *err)
 {
     const size_t row = q->n * entry_bytes(q), rows = sort_rows(q);
-    size_t bytes = size_min(size_max(rows * row / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
+    size_t bytes;
 
     if (!fits(q, 1, PIPELINE_SLOTS, limit)) {
         if (!q->argsort && !q->value_bytes) {
             *out = (sort_chunks){SORT_EXCHANGE, 0};
             return TSR_OK;
         }
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: %d rows with what goes with their keys need %zu bytes, and %zu are "
-                        "allowed",
-                        (int)PIPELINE_SLOTS, PIPELINE_SLOTS * row, limit->all);
+        return stream_refuse(err, "sort", limit, PIPELINE_SLOTS * row,
+                             "%d rows and what goes with their keys", (int)PIPELINE_SLOTS);
     }
-    bytes = size_min(bytes, limit->all / PIPELINE_SLOTS);
+    bytes = stream_piece_bytes(rows * row, limit->all / PIPELINE_SLOTS);
     bytes = size_min(bytes, limit->each / widest(q) * entry_bytes(q));
     *out = (sort_chunks){SORT_ROWS, size_min(size_max(bytes / row, 1), rows)};
     return TSR_OK;
@@ -61,10 +59,7 @@ static tsr_status choose_exchange(const tsr_sort_problem *q, const stream_room *
     const size_t keys = size_min(most, SORT_POSITIONS_32 / 2);
 
     if (!keys)
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: %d keys have to be on the device at once, which need %zu bytes, and "
-                        "%zu are allowed",
-                        2 * SORT_PAIRS, 2 * SORT_PAIRS * key, limit->all);
+        return stream_refuse(err, "sort", limit, 2 * SORT_PAIRS * key, "%d keys", 2 * SORT_PAIRS);
     *out = (sort_chunks){SORT_EXCHANGE, size_min(keys, q->n)};
     return TSR_OK;
 }
@@ -78,10 +73,9 @@ static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const s
 
     if (!limit->told || (holds && offsets <= limit->all && keys <= limit->all - offsets))
         return TSR_OK;
-    return tsr_fail(err, TSR_EOVERFLOW, 0,
-                    "sort: segments are sorted at once, and %zu keys of %zu segments need %zu "
-                    "bytes with their offsets, more than the %zu that are allowed",
-                    q->n, q->segments, keys + offsets, limit->all);
+    return stream_refuse(err, "sort", limit, keys + offsets,
+                         "%zu keys of %zu segments, what goes with them and the offsets", q->n,
+                         q->segments);
 }
 
 tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
@@ -112,10 +106,8 @@ tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const sele
     else if (!q->argsort && !q->value_bytes)
         out->way = SORT_EXCHANGE;
     else if (limit.told)
-        st = tsr_fail(err, TSR_EOVERFLOW, 0,
-                      "sort: keys that something goes with are sorted at once or row by row, and "
-                      "%zu of them need %zu bytes, more than the %zu that are allowed",
-                      q->n, q->n * entry_bytes(q), limit.all);
+        st = stream_refuse(err, "sort", &limit, q->n * entry_bytes(q),
+                           "%zu keys and what goes with them", q->n);
     if (!st && out->way == SORT_EXCHANGE)
         st = choose_exchange(q, &limit, out, err);
     return st;
@@ -138,17 +130,12 @@ static unsigned char *start_of(void *array, size_t offset, size_t element)
     return array ? (unsigned char *)array + offset * element : NULL;
 }
 
-tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *chunks,
-                           void *const operands[], const tsr_run *run, selection *sel,
-                           tsr_report *report, tsr_error *err)
+tsr_status sort_chunks_run(const stream_call *call, const sort_chunks *chunks, tsr_error *err)
 {
-    const tsr_sort_problem *q = &p->sort;
+    const tsr_sort_problem *q = &call->problem->sort;
+    void *const *operands = call->operands;
     sort_call c = {
-        .pieces = {.session = s,
-                   .operation = p->op->name,
-                   .run = run,
-                   .selection = sel,
-                   .report = report},
+        .pieces = {.call = call},
         .whole = q,
         .element = {tsr_type_size(q->type), q->argsort ? sizeof(int64_t) : 0, q->value_bytes}};
     tsr_status st;

@@ -2,7 +2,7 @@
 #ifndef STREAM_SORT_CHUNKS_H
 #define STREAM_SORT_CHUNKS_H
 
-#include "ops/dispatch.h"
+#include "stream/pieces.h"
 
 typedef enum sort_way {
     SORT_AT_ONCE,
@@ -27,15 +27,7 @@ typedef struct sort_chunks {
 tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err);
 
-/**
- * Run it.
- *
- * @param operands  Keys, index and values.
- * @param report    Receives all but names and the time of the call; as device_ns, from the first
- *                  command to the last one, copies that it waits for included.
- */
-tsr_status sort_chunks_run(tsr_session *s, const problem *p, const sort_chunks *chunks,
-                           void *const operands[], const tsr_run *run, selection *sel,
-                           tsr_report *report, tsr_error *err);
+/** Run it.  Synchronous: whatever it returns, nothing works on the arrays any more. */
+tsr_status sort_chunks_run(const stream_call *call, const sort_chunks *chunks, tsr_error *err);
 
 #endif

@@ -57,8 +57,8 @@ static tsr_status fetch_before(exchange *x, tsr_error *err)
     high = chunk_at(x, b->high);
     st = pipeline_fetch(x->pairs, b->slot, 0, &low, err);
     st = st ? st : pipeline_fetch(x->pairs, b->slot, low.bytes, &high, err);
-    x->call->pieces.report->from_device_bytes += low.bytes + high.bytes;
-    x->call->pieces.report->from_device_ns += clock_ns() - start;
+    x->call->pieces.call->report->from_device_bytes += low.bytes + high.bytes;
+    x->call->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -74,15 +74,14 @@ static tsr_status run_pair(exchange *x, size_t a, size_t b, tsr_error *err)
     tsr_status st = pipeline_send(x->pairs, &low, 0, &buffers[0], &sent, err);
 
     st = st ? st : pipeline_send(x->pairs, &high, low.bytes, &buffers[0], &sent, err);
-    c->pieces.report->to_device_bytes += low.bytes + high.bytes;
-    c->pieces.report->to_device_ns += clock_ns() - start;
+    c->pieces.call->report->to_device_bytes += low.bytes + high.bytes;
+    c->pieces.call->report->to_device_ns += clock_ns() - start;
     if (!st)
         st = pieces_enqueue(&c->pieces, &p, buffers, &(call_ends){.n_wait = 1, .wait = &sent}, err);
     if (st)
         return st;
-    clRetainEvent(c->pieces.last);
     pipeline_worked(x->pairs, c->pieces.last);
-    c->pieces.report->chunks++;
+    c->pieces.call->report->chunks++;
     st = fetch_before(x, err);
     x->before = (pair){a, b, buffers[0]};
     return st;
@@ -99,7 +98,7 @@ static tsr_status run_stride(exchange *x, size_t count, size_t mask, tsr_error *
     /* The next sub-stage takes from the host what this one leaves there. */
     st = st ? st : fetch_before(x, err);
     x->before.slot = NULL;
-    return st ? st : pipeline_wait(x->pairs, &x->call->pieces.report->from_device_ns, err);
+    return st ? st : pipeline_wait(x->pairs, &x->call->pieces.call->report->from_device_ns, err);
 }
 
 static tsr_status run_row(exchange *x, tsr_error *err)
@@ -132,7 +131,9 @@ tsr_status sort_exchange_run(sort_call *c, size_t keys, tsr_error *err)
     exchange x = {.call = c, .keys = c->array[SORT_KEYS], .chunk = keys};
     tsr_status st = prepare(&x, err);
 
-    st = st ? st : pipeline_open(c->pieces.session, SORT_PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
+    st =
+        st ? st
+           : pipeline_open(c->pieces.call->session, SORT_PAIRS, 2 * chunk_bytes(&x), &x.pairs, err);
     for (size_t r = 0; r < sort_rows(c->whole) && !st; r++, x.keys += row)
         st = run_row(&x, err);
     st = st ? st : pieces_outcome(&c->pieces, err);

@@ -36,10 +36,10 @@ static tsr_status fetch_before(row_chunks *r, tsr_error *err)
         if (!r->operand[i])
             continue;
         to = operand_rows(c, i, r->before.at, r->before.rows);
-        c->pieces.report->from_device_bytes += to.bytes;
+        c->pieces.call->report->from_device_bytes += to.bytes;
         st = pipeline_fetch(r->operand[i], r->before.slot[i], 0, &to, err);
     }
-    c->pieces.report->from_device_ns += clock_ns() - start;
+    c->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -60,12 +60,12 @@ static tsr_status send(row_chunks *r, sorted *s, cl_event wait[SORT_OPERANDS], c
         from = operand_rows(c, i, s->at, s->rows);
         if (i == SORT_INDEX)
             from.count = 0;
-        c->pieces.report->to_device_bytes += from.count * from.bytes;
+        c->pieces.call->report->to_device_bytes += from.count * from.bytes;
         st = pipeline_send(r->operand[i], &from, 0, &s->slot[i], &sent, err);
         if (sent)
             wait[(*n_wait)++] = sent;
     }
-    c->pieces.report->to_device_ns += clock_ns() - start;
+    c->pieces.call->report->to_device_ns += clock_ns() - start;
     return st;
 }
 
@@ -83,11 +83,9 @@ static tsr_status run_chunk(row_chunks *r, size_t at, size_t rows, tsr_error *er
         st = pieces_enqueue(&c->pieces, &p, now.slot, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++)
-        if (r->operand[i]) {
-            clRetainEvent(c->pieces.last);
+        if (r->operand[i])
             pipeline_worked(r->operand[i], c->pieces.last);
-        }
-    c->pieces.report->chunks++;
+    c->pieces.call->report->chunks++;
     st = st ? st : fetch_before(r, err);
     r->before = now;
     return st;
@@ -106,7 +104,7 @@ static tsr_status open(row_chunks *r, size_t rows, tsr_error *err)
     }
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++)
         if (c->array[i])
-            st = pipeline_open(c->pieces.session, PIPELINE_SLOTS,
+            st = pipeline_open(c->pieces.call->session, PIPELINE_SLOTS,
                                rows * c->whole->n * c->element[i], &r->operand[i], err);
     return st;
 }
@@ -120,7 +118,8 @@ tsr_status sort_rows_run(sort_call *c, size_t rows, tsr_error *err)
     for (size_t at = 0; at < all && !st; at += rows)
         st = run_chunk(&r, at, size_min(rows, all - at), err);
     st = st ? st : fetch_before(&r, err);
-    st = st ? st : pipeline_wait(r.operand[SORT_KEYS], &c->pieces.report->from_device_ns, err);
+    st =
+        st ? st : pipeline_wait(r.operand[SORT_KEYS], &c->pieces.call->report->from_device_ns, err);
     st = st ? st : pieces_outcome(&c->pieces, err);
     for (size_t i = 0; i < SORT_OPERANDS; i++)
         pipeline_close(r.operand[i]);

@@ -507,6 +507,17 @@ class Host(Bench):
             self.assertRegex(r.out, r"(?m)^  %s +left out: the budget is over$" % row["name"])
         self.assertIn("%d of %d rows are done" % (len(rows) - len(late), len(rows)), r.err)
 
+    def test_what_a_call_gets_is_measured_first(self):
+        """A budget that one row uses up leaves out all but that of the default, in its place."""
+        args = ("matmul", "--size", "90", *self.device)
+        text = self.succeed("kernels", *args).out
+        chosen, = re.findall(r"(?m)^  (\S+): .*\n      chosen by default$", text)
+        names = re.findall(r"(?m)^  (\S+): ", text)
+        self.assertNotEqual(chosen, names[0])
+        rows = self.rows("matmul", "--size", "90", "--kernel", "all", "--budget", "1e-9")
+        self.assertEqual([row["name"] for row in rows], names)
+        self.assertEqual([row["name"] for row in rows if row["outcome"] == "timed"], [chosen])
+
     def test_wrong_command_lines(self):
         for args, says in (
                 ((), "0 of 1"),

@@ -77,7 +77,28 @@ class Kernels(Case):
         self.assertIn("int64", self.listing("sort", "--type", "i64")[0]["problem"])
         self.assertIn("float64", self.listing("matmul", "--type", "float64")[0]["problem"])
         self.assertIn("uint32", self.listing("sort", "--type", "uint32")[0]["problem"])
-        self.fail_with(2, "kernels", "matmul", "--type", "u32", says=("matmul", "u32"))
+        self.fail_with(2, "kernels", "matmul", "--type", "u32", says=("matmul", "uint32"))
+
+    def test_problem(self):
+        """What the options describe is what variants are judged by."""
+        keys = "1000000 uint32"
+        for args, problem in (
+                (("matmul", "--size", "20x30x40", "--batch", "5", "--type", "f16", "--out-type",
+                  "f32"), "20x30x40 float16 to float32 x 5"),
+                (("matmul", "--precision", "tf32"), "1024x1024x1024 float32 tf32"),
+                (("matvec", "--size", "20x30"), "20x30 float32"),
+                (("sort",), "4194304 uint32"),
+                (("sort", "--size", "1M", "--argsort"), keys + " argsort"),
+                (("sort", "--size", "1000x1k"), "1000 rows of 1000 uint32"),
+                (("sort", "--size", "1000x1k", "--segments", "mixed"),
+                 keys + " in 1000 segments of up to 16000")):
+            self.assertEqual(self.listing(*args)[0]["problem"], problem)
+        suited = {v["name"]: v["suited"] for v in
+                  self.listing("sort", "--segments", "uniform")[0]["variants"]}
+        self.assertTrue(suited["segments"])
+        self.assertFalse(suited["naive"])
+        text = self.succeed("kernels", "sort", "--segments", "uniform").out
+        self.assertRegex(text, r"(?m)^  segments\S*: .*\n      chosen by default$")
 
     def test_on_host(self):
         for op in self.listing("--device", "host"):
@@ -114,13 +135,22 @@ class Kernels(Case):
         for args, define in ((("matmul", "naive", "--trans-a"), "-DTRANS_A=1"),
                              (("matmul", "naive", "--trans-b"), "-DTRANS_B=1"),
                              (("matvec", "row-item", "--trans"), "-DTRANS=1"),
-                             (("sort", "naive", "--descending"), "-DDESCENDING=1")):
+                             (("sort", "naive", "--descending"), "-DDESCENDING=1"),
+                             (("sort", "naive", "--argsort"), "-DWITH_INDEX=1"),
+                             (("sort", "naive", "--size", "3x9"), "-DWITH_ROWS=1")):
             options = self.succeed("kernels", *args, "--source").out.splitlines()[0]
             self.assertIn(define + " ", options)
             options = self.succeed("kernels", *args[:2], "--source").out.splitlines()[0]
             self.assertNotIn(define + " ", options)
-        self.fail_with(2, "kernels", "sort", "--trans", says=("--trans", "matvec"))
-        self.fail_with(2, "kernels", "--trans-a", says=("--trans-a", "kernels matmul"))
+        self.fail_with(2, "kernels", "sort", "--trans", says="no --trans, which is of matvec")
+        self.fail_with(2, "kernels", "matvec", "--segments", "mixed", says="is of sort")
+        self.fail_with(2, "kernels", "sort", "--batch", "2", says="is of matmul and matvec")
+        for args in (("--trans-a",), ("--size", "8"), ("--segments", "mixed"), ("--batch", "3")):
+            self.fail_with(2, "kernels", *args, says=(args[0], "'tessera kernels OP " + args[0]))
+        self.fail_with(2, "kernels", "sort", "--size", "8", "--size", "9", says="given 2 times")
+        self.fail_with(2, "kernels", "sort", "--size", "0x9", says="'0x9' is an empty sort")
+        self.fail_with(2, "kernels", "sort", "--segments", "mixed", "--size", "9",
+                       says="SEGMENTSxKEYS")
 
     def test_source_with_a_tunable(self):
         v = next(v for v in self.listing("matmul")[0]["variants"] if v["tunables"])

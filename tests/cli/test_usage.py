@@ -1,11 +1,12 @@
 """The command line itself: help, messages, suggestions, exit statuses."""
 
 import os
+import re
 import unittest
 
 import numpy as np
 
-from cli_support import Case
+from cli_support import Case, has_opencl
 
 COMMANDS = ("devices", "kernels", "matmul", "matvec", "sort", "verify", "cache")
 
@@ -38,11 +39,59 @@ class Help(Case):
         self.assertRegex(text, r"--precision P .*tf32, bf16 or f16 round the factors")
         self.assertRegex(text, r"--repeat N .*warm")
 
+    def option(self, command, name):
+        """What a command's help says of an option."""
+        line, = re.findall(r"(?m)^  .{4}--%s(?![\w-])(.*)$" % name,
+                           self.succeed(command, "--help").out.split("\nDefaults:\n")[0])
+        return line
+
+    def test_help_and_parser_agree_on_values(self):
+        """An option that commands take each in its own way: what help names is taken, and no more.
+        What is taken is missed as a file, status 1; what is not is a usage error."""
+        for command, operands, name, values in (
+                ("matmul", "ab", "precision", "f32 f32-strict f64 tf32 bf16 f16"),
+                ("matvec", "ab", "precision", "f32 f32-strict f64 bf16 f16"),
+                ("matmul", "ab", "as", "f32 f64 f16 bf16"),
+                ("sort", "k", "as", "f32 f64 f16")):
+            said = re.findall(r"\bt?b?f\d\d(?:-strict)?", self.option(command, name))
+            self.assertEqual(set(said), set(values.split()))
+            for value in "f32 f32-strict f64 tf32 bf16 f16".split():
+                args = (command, *operands, "-o", "c", "--" + name, value)
+                if value in values.split():
+                    self.fail_with(1, *args, says="cannot open")
+                else:
+                    self.fail_with(2, *args, says="option '--%s' takes f32, " % name)
+
+    def test_help_names_the_operation_of_an_option(self):
+        for command in ("kernels", "bench", "tune"):
+            for op, *names in (("matmul", "trans-a", "trans-b"), ("matvec", "trans"),
+                               ("sort", "argsort", "descending", "segments"),
+                               ("matmul, matvec", "batch", "out-type")):
+                for name in names:
+                    self.assertIn(" %s: " % op, self.option(command, name))
+        self.assertIn(" overlap: ", self.option("bench", "pinned"))
+        for command in ("matmul", "matvec", "sort"):
+            self.assertNotIn("overlap", self.option(command, "pinned"))
+        self.assertIn("samples", self.option("bench", "repeat"))
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_all_devices(self):
+        """Help offers all of them where they are taken."""
+        self.save("k.npy", np.arange(3, dtype=np.float32))
+        for command, *args in (("kernels",), ("tune", "sort"), ("sort", "k.npy", "-o", "o")):
+            self.assertNotRegex(self.option(command, "device"), r"\ball\b")
+            self.fail_with(2, command, *args, "--device", "all", says="'all'")
+        for command in ("devices", "verify", "bench", "roofline"):
+            self.assertRegex(self.option(command, "device"), r"\ball\b")
+        self.assertIn("or all", self.option("bench", "kernel"))
+        self.assertNotIn("all", self.option("sort", "kernel"))
+        self.succeed("devices", "--device", "all")
+
     def test_help_states_defaults(self):
         device = r"--device +what TESSERA_DEVICE names, else the first GPU, accelerator or CPU"
         for name, *defaults in (
                 ("devices", r"--device +all"),
-                ("kernels", device, r"--type +f32; sort u32"),
+                ("kernels", device, r"--type +f32, .*; sort u32", r"--size +1024 for matmul"),
                 ("matmul", device, r"--kernel +the tuned variant, else", r"--alpha +1", r"--beta +0",
                  r"--repeat +1", r"--set +the tuned values"),
                 ("sort", device, r"--kernel +the tuned variant, else", r"--repeat +1"),
@@ -151,6 +200,7 @@ class Wrong(Case):
             (("--precision", "f31"), "--precision' takes"),
             (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
             (("--set", "=1"), "NAME=VALUE"),
+            (("--device-memory", "9t"), "--device-memory' takes a number of bytes above 0, "),
             (("--verify=yes",), "takes no value"),
             (("--alpha",), "needs a value"),
             (("-o",), "needs a value"),
@@ -227,7 +277,8 @@ class Wrong(Case):
             for op, name in (("matvec", "i16"), ("sort", "bf16"), ("matmul", "i32")):
                 self.fail_with(2, command, op, "--type", name, says=op)
         self.fail_with(2, "bench", "matmul", "--type", "f64", "--precision", "bf16", says="bf16")
-        self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16", says="sort takes no --as bf16")
+        self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16",
+                       says="--as' takes f32, f64 or f16, not 'bf16'")
 
     def test_unknown_device(self):
         self.save("k.npy", np.arange(3, dtype=np.float32))

@@ -204,6 +204,23 @@ class Time(Peers):
             self.assertEqual((row["unsuited"], row["samples"]), ("the budget is over", 0))
         self.assertLessEqual(self.calls(), 2)
 
+    def test_peers_come_before_the_rest_of_all(self):
+        """They are reached behind the default variant; rows stand where they do without a budget."""
+        def run(budget, **env):
+            r = self.bench("matmul", "--size", "50x40x8", "--kernel", "all", "--json", "--budget",
+                           budget, **env)
+            return [json.loads(line) for line in r.out.splitlines()]
+
+        rows = run("60")
+        self.assertEqual({row["outcome"] for row in rows if row["name"].startswith("fake ")},
+                         {"timed", "unsuited"})
+        self.assertNotIn("late", {row["outcome"] for row in rows})
+        late = run("3", FAKE_NAP="4", FAKE_LOG=self.path("log"))
+        self.assertEqual(self.calls(), 1, "the first that is opened ends the budget")
+        self.assertEqual([row["name"] for row in late], [row["name"] for row in rows])
+        chosen = next(row["name"] for row in rows if row["selected"] == "preferred")
+        self.assertEqual([row["name"] for row in late if row["outcome"] == "timed"], [chosen] * 2)
+
     def test_what_the_budget_leaves_out_is_counted(self):
         """At the end, peers like variants, also where others of their comparison ran."""
         for budget in ("1.8", "0.001"):

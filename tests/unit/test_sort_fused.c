@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "ops/registry.h"
 #include "ops/sort_fused.h"
+#include "sort_plans.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -33,62 +34,13 @@ static device_facts gpu(void)
         .feature = {[FEATURE_PTX] = FEATURE_YES, [FEATURE_LARGE_LOCAL] = FEATURE_YES}};
 }
 
-static const variant *find(const char *name)
-{
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
-    return v;
-}
-
 /* Such variants may take local memory beyond what the device reports. */
 static bool needs_warps(const variant *v)
 {
     return v->needs & 1u << FEATURE_LARGE_LOCAL;
 }
 
-/* The variant's parameters with a list of settings, NULL at its end. */
-static params settings(const variant *v, const char *const *assignments)
-{
-    params p = params_default(v);
-
-    for (; *assignments; assignments++)
-        assert_int_equal(params_set(v, &p, *assignments, NULL), TSR_OK);
-    return p;
-}
-
-static uint64_t scalar(const step *s, unsigned arg)
-{
-    uint32_t narrow = 0;
-    uint64_t wide = 0;
-
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    if (s->arg[arg].bytes == sizeof(wide)) {
-        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
-        return wide;
-    }
-    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
-    return narrow;
-}
-
 /* ---- carrying the steps out ------------------------------------------------------------------ */
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void order(uint32_t *keys, size_t low, size_t high, size_t end)
-{
-    if (high < end && keys[low] > keys[high]) {
-        const uint32_t t = keys[low];
-
-        keys[low] = keys[high];
-        keys[high] = t;
-    }
-}
 
 /* `columns` columns of blocks of 2^strides keys each, 2^shift apart. */
 static void run_pass(uint32_t *keys, const step *s, size_t columns, unsigned strides, bool flip)
@@ -124,7 +76,7 @@ static void run_tiles(uint32_t *keys, const step *s, size_t tile, bool merge)
         return;
     }
     for (size_t i = first; i < end; i += tile)
-        qsort(keys + i, size_min(tile, end - i), sizeof(*keys), compare);
+        qsort(keys + i, size_min(tile, end - i), sizeof(*keys), compare_keys);
 }
 
 static void run_step(uint32_t *keys, const step *s, const fused_plan *plan)

@@ -15,6 +15,7 @@
 #include "base/sizes.h"
 #include "ops/registry.h"
 #include "ops/sort_item_merges.h"
+#include "sort_plans.h"
 
 /* Arguments of the kernels. */
 enum { FROM, OFFSET_FROM, TO, OFFSET_TO, COUNT, LAST_BLOCK, LENGTH = LAST_BLOCK, PIECE, LAST };
@@ -30,41 +31,7 @@ static device_facts cpu(void)
                           .local_memory = 512 << 10};
 }
 
-static const variant *find(void)
-{
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, "item-merges", &v, NULL), TSR_OK);
-    return v;
-}
-
-/* The variant's parameters with a list of settings, NULL at its end. */
-static params settings(const variant *v, const char *const *assignments)
-{
-    params p = params_default(v);
-
-    for (; *assignments; assignments++)
-        assert_int_equal(params_set(v, &p, *assignments, NULL), TSR_OK);
-    return p;
-}
-
-static uint64_t scalar(const step *s, unsigned arg)
-{
-    uint64_t value = 0;
-
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    memcpy(&value, s->arg[arg].scalar, s->arg[arg].bytes);
-    return value;
-}
-
 /* ---- carrying the steps out ------------------------------------------------------------------ */
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* The keys' array, with an offset, and the workspace, which has none. */
 typedef struct arrays {
@@ -92,7 +59,7 @@ static void run_block(const arrays *a, const step *s, size_t block)
     assert_int_equal(s->global[0], size_div_up(n, block));
     memmove(to, from, n * sizeof(*to));
     for (size_t i = 0; i < n; i += block)
-        qsort(to + i, size_min(block, n - i), sizeof(*to), compare);
+        qsort(to + i, size_min(block, n - i), sizeof(*to), compare_keys);
 }
 
 static void run_merge(const arrays *a, const step *s, size_t least)
@@ -115,7 +82,7 @@ static void run_merge(const arrays *a, const step *s, size_t least)
 
 static void check_sorts(const params *p, size_t n)
 {
-    const variant *v = find();
+    const variant *v = find("item-merges");
     const device_facts d = cpu();
     const problem q = {.op = &operation_sort,
                        .sort = {.type = TSR_U32, .n = n, .offset_keys = OFFSET_KEYS}};
@@ -164,7 +131,7 @@ static void test_steps_sort_any_length(void **state)
 
     (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        const params p = settings(find(), cases[c]);
+        const params p = settings(find("item-merges"), cases[c]);
 
         for (size_t n = 0; n <= 20; n++)
             check_sorts(&p, n);
@@ -188,7 +155,7 @@ static void test_vectors_are_the_device_s(void **state)
                  {512, TSR_U32, " -DLANES=16 -DBLOCK=4096"}, {1024, TSR_F64, " -DLANES=8 "},
                  {512, TSR_U8, " -DLANES=16 -DBLOCK=16384"}, {256, TSR_I64, " -DLANES=4 "}};
     static const char *const none[] = {NULL};
-    const variant *v = find();
+    const variant *v = find("item-merges");
     const params p = settings(v, none);
     device_facts d = cpu();
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
@@ -208,7 +175,7 @@ static void test_vectors_are_the_device_s(void **state)
 
 static void check_reason(const problem *q, const char *const *assignments, const char *expected)
 {
-    const variant *v = find();
+    const variant *v = find("item-merges");
     const params p = settings(v, assignments);
     const device_facts d = cpu();
     const job j = {q, &d, &p};

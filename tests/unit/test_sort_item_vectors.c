@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "ops/registry.h"
 #include "ops/sort_item_vectors.h"
+#include "sort_plans.h"
 
 /* Arguments of the kernels. */
 enum { OFFSET = 1, LENGTH, SHIFT, LAST = SHIFT, LEVELS, FLIP };
@@ -26,34 +27,6 @@ static device_facts cpu(void)
                           .local_memory = 512 << 10};
 }
 
-static const variant *find(void)
-{
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, "item-vectors", &v, NULL), TSR_OK);
-    return v;
-}
-
-/* The variant's parameters with a list of settings, NULL at its end. */
-static params settings(const variant *v, const char *const *assignments)
-{
-    params p = params_default(v);
-
-    for (; *assignments; assignments++)
-        assert_int_equal(params_set(v, &p, *assignments, NULL), TSR_OK);
-    return p;
-}
-
-static uint32_t scalar(const step *s, unsigned arg)
-{
-    uint32_t value;
-
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    assert_int_equal(s->arg[arg].bytes, sizeof(value));
-    memcpy(&value, s->arg[arg].scalar, sizeof(value));
-    return value;
-}
-
 static size_t offset(const step *s)
 {
     uint64_t value;
@@ -64,23 +37,6 @@ static size_t offset(const step *s)
 }
 
 /* ---- carrying the steps out ------------------------------------------------------------------ */
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void order(uint32_t *keys, size_t low, size_t high, size_t n)
-{
-    if (high < n && keys[low] > keys[high]) {
-        const uint32_t t = keys[low];
-
-        keys[low] = keys[high];
-        keys[high] = t;
-    }
-}
 
 /* Each work-item takes `width` columns of a block of 2^levels rows. */
 static void run_pass(uint32_t *keys, const step *s, size_t block)
@@ -128,12 +84,12 @@ static void run_step(uint32_t *keys, const step *s, size_t block)
         run_merge(keys, n, block);
     else
         for (size_t i = 0; i < n; i += block)
-            qsort(keys + i, size_min(block, n - i), sizeof(*keys), compare);
+            qsort(keys + i, size_min(block, n - i), sizeof(*keys), compare_keys);
 }
 
 static void check_sorts(const params *p, size_t n)
 {
-    const variant *v = find();
+    const variant *v = find("item-vectors");
     const device_facts d = cpu();
     const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
     const job j = {&q, &d, p};
@@ -168,7 +124,7 @@ static void check_sorts(const params *p, size_t n)
 
 static void check_lengths(const char *const *assignments)
 {
-    const params p = settings(find(), assignments);
+    const params p = settings(find("item-vectors"), assignments);
 
     for (size_t n = 0; n <= 20; n++)
         check_sorts(&p, n);
@@ -203,7 +159,7 @@ static void test_plan_follows_the_key(void **state)
         uint32_t lanes, block_shift;
     } cases[] = {{TSR_U8, 16, 17}, {TSR_F16, 16, 16}, {TSR_F32, 8, 15}, {TSR_I64, 4, 14}};
     static const char *const none[] = {NULL};
-    const params p = settings(find(), none);
+    const params p = settings(find("item-vectors"), none);
     device_facts d = cpu();
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
     const job j = {&q, &d, &p};
@@ -222,7 +178,7 @@ static void test_plan_follows_the_key(void **state)
 
 static void check_reason(const problem *q, const char *const *assignments, const char *expected)
 {
-    const variant *v = find();
+    const variant *v = find("item-vectors");
     const params p = settings(v, assignments);
     const device_facts d = cpu();
     const job j = {q, &d, &p};

@@ -20,6 +20,7 @@
 #include "measure/verify.h"
 #include "ops/registry.h"
 #include "ops/sort_order.h"
+#include "sort_plans.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -121,14 +122,6 @@ static device_facts tiny_device(void)
     return d;
 }
 
-static const variant *find(const char *name)
-{
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
-    return v;
-}
-
 static void set(const variant *v, params *p, const char *assignment)
 {
     assert_int_equal(params_set(v, p, assignment, NULL), TSR_OK);
@@ -150,22 +143,6 @@ static bool combination(const variant *v, size_t which, params *out)
 static problem uint32_problem(size_t n, bool argsort)
 {
     return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n, .argsort = argsort}};
-}
-
-static uint64_t scalar(const step *s, unsigned arg)
-{
-    uint32_t narrow = 0;
-    uint64_t wide = 0;
-
-    assert_true(arg < s->n_args);
-    assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
-    if (s->arg[arg].bytes == sizeof(wide)) {
-        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
-        return wide;
-    }
-    assert_int_equal(s->arg[arg].bytes, sizeof(narrow));
-    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
-    return narrow;
 }
 
 /* Keys of a tile and sub-stages of a pass; 1 and 1 for naive, which has no tiles. */

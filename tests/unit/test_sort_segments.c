@@ -16,6 +16,7 @@
 #include "ops/registry.h"
 #include "ops/sort_order.h"
 #include "ops/sort_segments.h"
+#include "sort_plans.h"
 
 /* ---- the kernels' lists, compiled as C for one work-item ------------------------------------- */
 
@@ -45,6 +46,7 @@ static uint shift_least; /* 0, or of a work-item that holds so many keys */
 #define TILE                     128
 #define WITH_INDEX               with_index
 #define SHIFT_LEAST              shift_least
+#define BATCH_MOST               SEGMENTS_BATCH_MOST
 #include "../../cl/sort_segments.clh"
 #undef min
 #undef max
@@ -181,14 +183,6 @@ static device_facts gpu(void)
         .local_memory = 49152};
 }
 
-static const variant *find(const char *name)
-{
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
-    return v;
-}
-
 static const variant *segments(void)
 {
     return find("segments");
@@ -211,27 +205,6 @@ static params small(void)
 static problem in_segments(size_t n, size_t count)
 {
     return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n, .segments = count}};
-}
-
-static uint64_t scalar(const step *s, unsigned arg)
-{
-    uint32_t narrow = 0;
-    uint64_t wide = 0;
-
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    if (s->arg[arg].bytes == sizeof(wide)) {
-        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
-        return wide;
-    }
-    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
-    return narrow;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* One sub-stage of n keys. */
@@ -263,7 +236,7 @@ static void run_step(const step *s, size_t tile, uint32_t *keys, size_t n)
             exchange(keys, n, stride, false);
     } else {
         for (size_t start = 0; start < n; start += tile)
-            qsort(keys + start, size_min(tile, n - start), sizeof(*keys), compare);
+            qsort(keys + start, size_min(tile, n - start), sizeof(*keys), compare_keys);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "ops/registry.h"
 #include "ops/sort_top.h"
+#include "sort_plans.h"
 
 /* Arguments of the kernel that sorts tiles. */
 enum { LENGTH = 5, INDEX_LENGTH, FROM, TO, COUNT, KEEP, ROWS, FIRST, LAST, ARGUMENTS };
@@ -28,31 +29,7 @@ static device_facts gpu(void)
 
 static const variant *top_tiles(void)
 {
-    const variant *v = NULL;
-
-    assert_int_equal(variant_find(&operation_sort, "top-tiles", &v, NULL), TSR_OK);
-    return v;
-}
-
-static uint64_t scalar(const step *s, unsigned arg)
-{
-    uint32_t narrow = 0;
-    uint64_t wide = 0;
-
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    if (s->arg[arg].bytes == sizeof(wide)) {
-        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
-        return wide;
-    }
-    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
-    return narrow;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
+    return find("top-tiles");
 }
 
 /* One launch: each tile sorted, and its first keys left side by side. */
@@ -73,7 +50,7 @@ static void run_tiles(const step *s, size_t tile, uint32_t *keys, uint32_t *stor
                                          : stored + scalar(s, FROM) + row * n + start;
 
             memcpy(own, from, count * sizeof(*own));
-            qsort(own, count, sizeof(*own), compare);
+            qsort(own, count, sizeof(*own), compare_keys);
             if (last) {
                 memcpy(keys + row * scalar(s, LENGTH), own, kept * sizeof(*own));
                 continue;
@@ -117,7 +94,7 @@ static void check_finds(const params *p, size_t tile, size_t n, size_t rows, siz
     }
     assert_int_equal(steps > 0, n > 1);
     for (size_t row = 0; row < rows; row++) {
-        qsort(sorted + row * n, n, sizeof(*sorted), compare);
+        qsort(sorted + row * n, n, sizeof(*sorted), compare_keys);
         assert_memory_equal(sorted + row * n, keys + row * n, kept * sizeof(*keys));
     }
     free(sorted);

@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "ops/sort_order.h"
 #include "session/pinned.h"
+#include "stream/copies.h"
 #include "tessera/tessera.h"
 
 enum { ROOM = 1 << 18 }; /* bytes of each array */
@@ -260,12 +261,11 @@ static void sorts_that_do_not_fit_are_refused(void **state)
         tsr_sort_problem problem;
         const char *says;
     } cases[] = {
-        {{.type = TSR_U64, .n = 1000},
-         "4 keys have to be on the device at once, which need 32 bytes, and 31 are allowed"},
+        {{.type = TSR_U64, .n = 1000}, "sort: 4 keys need 32 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 1000, .argsort = true},
-         "1000 of them need 12000 bytes, more than the 31 that are allowed"},
+         "sort: 1000 keys and what goes with them need 12000 bytes at once, and 31 are allowed"},
         {{.type = TSR_U32, .n = 5, .rows = 9, .value_bytes = 1},
-         "3 rows with what goes with their keys need 75 bytes, and 31 are allowed"}};
+         "sort: 3 rows and what goes with their keys need 75 bytes at once, and 31 are allowed"}};
     fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -395,7 +395,7 @@ static void batches_side_by_side_are_refused(void **state)
                                   .stride_a = M * K,
                                   .ldc = BATCH * (N + 1),
                                   .stride_c = N + 1};
-    const char *says = "side by side go in one piece, which needs 3524 bytes, and 2000 are allowed";
+    const char *says = "side by side need 3524 bytes at once, and 2000 are allowed";
     fixture *f = *state;
     tsr_session *s = open_session(f, PAGEABLE, ALLOWED);
     arrays a = take_arrays(f, s, PAGEABLE);
@@ -406,6 +406,80 @@ static void batches_side_by_side_are_refused(void **state)
         fail_msg("%s", err.message);
     assert_memory_equal(a.at[2], f->before[2], ROOM);
     drop_arrays(s, PAGEABLE, &a);
+    tsr_session_close(s);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static cl_mem take_buffer(copies *c, size_t bytes)
+{
+    cl_mem buffer = NULL;
+
+    assert_int_equal(copies_buffer(c, bytes, &buffer, NULL), TSR_OK);
+    assert_non_null(buffer);
+    return buffer;
+}
+
+/* Buffers of unlike sizes wait beside one another for the next call. */
+static void buffers_of_all_sizes_are_kept(void **state)
+{
+    enum { SIZES = 3, BUFFERS = 3 * SIZES };
+    static const size_t sizes[SIZES] = {100, 3000, 200};
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+    cl_mem first[BUFFERS], again[BUFFERS];
+    copies *c;
+
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        first[i] = take_buffer(c, sizes[i % SIZES]);
+        clRetainMemObject(first[i]); /* so that no other gets its address */
+    }
+    for (size_t i = 0; i < BUFFERS; i++)
+        copies_keep(c, first[i], sizes[i % SIZES]);
+    for (size_t i = 0; i < BUFFERS; i++)
+        again[i] = take_buffer(c, sizes[i / SIZES]);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        size_t known = 0;
+
+        for (size_t k = 0; k < BUFFERS; k++)
+            known += k % SIZES == i / SIZES && first[k] == again[i];
+        assert_int_equal(known, 1);
+    }
+    for (size_t i = 0; i < BUFFERS; i++) {
+        copies_keep(c, again[i], sizes[i / SIZES]);
+        clReleaseMemObject(first[i]);
+    }
+    tsr_session_close(s);
+}
+
+static cl_uint references_to(cl_mem buffer)
+{
+    cl_uint count = 0;
+
+    assert_int_equal(
+        clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT, sizeof(count), &count, NULL),
+        CL_SUCCESS);
+    return count;
+}
+
+/* What waits and what callers have is never more than the session's device_memory. */
+static void kept_buffers_make_room(void **state)
+{
+    tsr_session *s = open_session(*state, PAGEABLE, 1000);
+    copies *c;
+    cl_mem old, other;
+
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    old = take_buffer(c, 400);
+    clRetainMemObject(old); /* the test's own */
+    copies_keep(c, old, 400);
+    other = take_buffer(c, 600);
+    assert_int_equal(references_to(old), 2);
+    copies_keep(c, other, 600);
+    other = take_buffer(c, 601);
+    assert_int_equal(references_to(old), 1);
+    copies_keep(c, other, 601);
+    clReleaseMemObject(old);
     tsr_session_close(s);
 }
 
@@ -454,6 +528,8 @@ int main(void)
         TEST(long_rows_go_straight),
         TEST(batches_go_in_groups),
         TEST(batches_side_by_side_are_refused),
+        TEST(buffers_of_all_sizes_are_kept),
+        TEST(kept_buffers_make_room),
         TEST(pinned_memory_is_known),
     };
 
