@@ -3,7 +3,7 @@
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
  *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
  *     vector units are used, the chains of additions overlap, and each piece of
- *     x is loaded once for all the rows.
+ *     x is loaded once for all the rows.  A is asked for ahead of its use.
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which a second
  *     pass, matvec_add_parts, adds up.
@@ -17,6 +17,8 @@
  * Local memory: none; 1 element in the second pass.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
+#define AHEAD 1024
+#include "matvec_ahead.clh"
 #include "matvec_parts.clh"
 #include "matvec_vectors.clh"
 
@@ -56,8 +58,10 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         const VECTOR v = x_vector(x, incx, c);
 
 #pragma unroll
-        for (uint r = 0; r < ROWS; r++)
+        for (uint r = 0; r < ROWS; r++) {
+            fetch_ahead(row[r] + c);
             sum[r] += load_vector(row[r] + c) * v;
+        }
     }
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {

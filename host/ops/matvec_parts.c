@@ -1,6 +1,6 @@
 #include "ops/matvec_parts.h"
 
-#include "ops/matvec_steps.h"
+#include "ops/matvec_vectors.h"
 
 enum {
     /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
@@ -8,7 +8,14 @@ enum {
     SPLIT_ROWS_MAX = 32,
     PARTS_MAX = 65535,
     /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
-    CPU_PART_LEAST = 8192
+    CPU_PART_LEAST = 8192,
+    /* Elements of the vectors of columns-vector. */
+    VEC_LEAST = 2,
+    VEC_MOST = 16,
+    /* Its sums of a work-item where WIDTH does not say: 64 and 16 KiB of float. */
+    WIDTH_MOST = 16384,
+    WIDTH_FEW_LINES = 4096,
+    FEW_LINES = 64
 };
 
 /* How a product is cut: a group takes `rows` rows of op(A), and one part of their columns. */
@@ -17,24 +24,29 @@ typedef struct cut {
     size_t rows;
     size_t tiles; /* groups that it takes to cover all rows once */
     size_t parts;
-    size_t chunk; /* columns of a part; the last one may be shorter */
+    size_t chunk;  /* columns of a part; the last one may be shorter */
+    size_t adders; /* groups that add the parts up */
 } cut;
 
 /* Enough parts for PER_UNIT groups on each compute unit, all products together, but no part below
- * `least` columns, and none above what its kernel counts. */
-static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
+ * `least` columns, and none above what its kernel counts.  Parts are multiples of the columns
+ * that the kernel takes at once. */
+static cut cut_into(const job *j, size_t local, size_t rows, size_t least, size_t at_once)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = matvec_view_of(p);
     const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const size_t each = size_div_up(groups, matvec_batch(p));
+    const size_t most = MATVEC_INDEX_MAX / at_once * at_once;
     cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
 
     c.parts = size_div_up(each, size_max(c.tiles, 1));
     c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
-    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, MATVEC_INDEX_MAX), 1));
-    c.chunk = size_max(size_div_up(v.columns, c.parts), 1);
+    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, most), 1));
+    c.chunk = size_max(size_round_up(size_div_up(v.columns, c.parts), at_once), 1);
     c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
+    /* A group of one work-item costs as much as many rows. */
+    c.adders = size_min(v.rows, local == 1 ? groups : MATVEC_GROUPS_MAX);
     return c;
 }
 
@@ -80,7 +92,7 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     if (v.rows == 0 || i > 1 || (i == 1 && c->parts == 1))
         return false;
     if (i == 1) {
-        matvec_step_groups(j, 1, size_min(v.rows, MATVEC_GROUPS_MAX), c->local, out);
+        matvec_step_groups(j, 1, c->adders, c->local, out);
         step_workspace(out);
         step_operand(out, MATVEC_Y);
         step_u32(out, (uint32_t)v.rows);
@@ -117,7 +129,7 @@ static cut split_row_cut(const job *j)
     while (v.trans && rows < v.rows && rows * 2 <= size_min(SPLIT_ROWS_MAX, local))
         rows *= 2;
     /* A part keeps each work-item busy for four columns at least. */
-    return cut_into(j, local, rows, local / rows * 4);
+    return cut_into(j, local, rows, local / rows * 4, 1);
 }
 
 void matvec_split_row_defines(const job *j, text *out)
@@ -150,21 +162,28 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 
 /* ---- rows-vector and columns-vector: groups of one work-item ------------------------------ */
 
+/* Rows of a work-item: ROWS, or as many as the registers hold, in as many work-items for each unit.
+ */
+static size_t rows_vector_rows(const job *j)
+{
+    const size_t set = param(j->params, "ROWS"), units = size_max(j->device->compute_units, 1);
+    const size_t rows = size_max(matvec_view_of(&j->problem->matvec).rows, 1);
+    const size_t tiles = size_round_up(size_div_up(rows, matvec_lines_most(j)), units);
+
+    return set ? set : size_div_up(rows, tiles);
+}
+
 void matvec_rows_vector_defines(const job *j, text *out)
 {
     matvec_defines(j, 1, out);
-    text_format(out, " -DALIGNED=0 -DVEC=%zu",
-                param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
-}
-
-void matvec_columns_vector_defines(const job *j, text *out)
-{
-    matvec_defines(j, 1, out);
+    text_format(out, " -DALIGNED=0 -DVEC=%zu", matvec_vec(j));
+    if (!param(j->params, "ROWS"))
+        text_format(out, " -DROWS=%zu", rows_vector_rows(j));
 }
 
 static cut rows_vector_cut(const job *j)
 {
-    return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
+    return cut_into(j, 1, rows_vector_rows(j), CPU_PART_LEAST, matvec_vec(j));
 }
 
 const char *matvec_rows_vector_unsuited(const job *j, text *reason)
@@ -191,12 +210,58 @@ bool matvec_rows_vector_step(const job *j, size_t i, step *out)
     return cut_step(j, &c, i, out);
 }
 
+/* Elements of a vector of neighbouring sums, of which there may be few. */
+static size_t columns_vector_vec(const job *j)
+{
+    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    size_t vec = matvec_vec(j);
+
+    while (!param(j->params, "BITS") && vec > VEC_LEAST && vec > rows)
+        vec /= 2;
+    return vec;
+}
+
+/* Rows of A at once: LINES, or as many as the registers hold, or few alike. */
+static size_t columns_vector_lines(const job *j)
+{
+    const size_t set = param(j->params, "LINES"), most = matvec_lines_most(j);
+    const size_t lines = matvec_view_of(&j->problem->matvec).columns;
+
+    if (set)
+        return set;
+    return lines && lines < 2 * most ? size_div_up(lines, size_div_up(lines, most)) : most;
+}
+
+void matvec_columns_vector_defines(const job *j, text *out)
+{
+    matvec_defines(j, 1, out);
+    text_format(out, " -DVEC=%zu", columns_vector_vec(j));
+    if (!param(j->params, "LINES"))
+        text_format(out, " -DLINES=%zu", columns_vector_lines(j));
+    if (!param(j->params, "WIDTH"))
+        text_format(out, " -DWIDTH=%d", WIDTH_MOST);
+}
+
+/* Sums of a work-item.  What is fetched ahead of where a tile ends is lost, so tiles are wide; but
+ * where rows of A are few, sums are read again so soon that they should be in the first-level
+ * cache. Tiles are of one width, as PoCL gives half of the groups that are left to the next core
+ * that is idle, however large they are. */
+static size_t columns_vector_width(const job *j)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t set = param(j->params, "WIDTH"), rows = size_max(v.rows, 1);
+    const size_t most = set ? set : v.columns < FEW_LINES ? WIDTH_FEW_LINES : WIDTH_MOST;
+
+    return size_min(size_round_up(size_div_up(rows, size_div_up(rows, most)), VEC_MOST), most);
+}
+
 static cut columns_vector_cut(const job *j)
 {
-    const size_t width = param(j->params, "WIDTH");
     const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    const size_t width = columns_vector_width(j);
+    const size_t least = size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1));
 
-    return cut_into(j, 1, width, size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1)));
+    return cut_into(j, 1, width, least, columns_vector_lines(j));
 }
 
 const char *matvec_columns_vector_unsuited(const job *j, text *reason)
@@ -220,5 +285,9 @@ bool matvec_columns_vector_step(const job *j, size_t i, step *out)
 {
     const cut c = columns_vector_cut(j);
 
-    return cut_step(j, &c, i, out);
+    if (!cut_step(j, &c, i, out))
+        return false;
+    if (i == 0)
+        step_u32(out, (uint32_t)c.rows);
+    return true;
 }
