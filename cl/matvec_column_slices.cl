@@ -23,7 +23,6 @@
 #error "LANES: work-items side by side along a row of A, a power of two up to LOCAL"
 #endif
 
-#define TILE_ROWS (LANES * VEC)
 #include "matvec_parts.clh"
 #include "matvec_vectors.clh"
 
@@ -93,6 +92,6 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         for (uint i = 0; i < count; i++)
             keep_sum(((__local const REAL *)(sums + item))[i], rows, row + i, part, parts, partial,
                      y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % LANES * VEC, rows, parts, y, incy, alpha, beta,
+    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, rows, parts, y, incy, alpha, beta,
                       (__local REAL *)sums);
 }

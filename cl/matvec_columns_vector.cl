@@ -1,27 +1,35 @@
 /* Matrix-vector product for CPUs, A transposed: its rows are streamed, the sums wait in cache.
  *
  * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
- *     keeps WIDTH sums, those of neighbouring columns, and runs along the rows
- *     of A in explicit vectors, four rows at a time so that a sum is loaded and
- *     stored once for four products.
- * Work split: work-item g takes part g % parts, `chunk` rows of A, of the WIDTH
- *     columns of A from column g / parts * WIDTH; the last work-item of them or a
+ *     keeps `width` sums, those of neighbouring columns, and runs along the rows
+ *     of A in explicit vectors, LINES rows at a time so that a sum is loaded and
+ *     stored once for as many products.  A is asked for ahead of its use.
+ * Work split: work-item g takes part g % parts, `chunk` rows of A, of the `width`
+ *     columns of A from column g / parts * width; the last work-item of them or a
  *     second pass adds the parts up (matvec_parts.clh).
- * Parameters: WIDTH, a multiple of 8; LOCAL = 1; REAL, REAL_BITS (real.clh);
- *     TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).
- *     PER_UNIT only decides `parts` and `chunk` on the host.
- * Launch: for each product parts * ceil(rows / WIDTH) work-groups of 1.  Then,
+ * Parameters: WIDTH, the most that `width` is; LINES; VEC, elements of a vector;
+ *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
+ *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
+ *     `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / width) work-groups of 1.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: 1 element; WIDTH elements of private memory.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
  */
-#ifndef WIDTH
-#error "WIDTH: columns of A that a work-item sums at once, a multiple of 8"
-#endif
-
-#define TILE_ROWS WIDTH
+#define AHEAD 1024
+#include "matvec_ahead.clh"
 #include "matvec_parts.clh"
+
+#ifndef WIDTH
+#error "WIDTH: the most columns of A that a work-item sums at once"
+#endif
+#ifndef LINES
+#error "LINES: rows of A that a work-item reads at once"
+#endif
+#ifndef VEC
+#error "VEC: elements of a vector: 2, 4, 8 or 16"
+#endif
 
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
@@ -30,17 +38,12 @@
 #error "LOCAL: has to be 1"
 #endif
 
-/* 256 bits: an AVX register, or two of a smaller unit.  Wider ones gain nothing here, and
- * compilers for CPUs without them warn. */
-#if REAL_BITS == 64
-#define VEC 4
-#else
-#define VEC 8
-#endif
-
 #define VECTOR REAL_N(VEC)
 #define VLOAD  REAL_JOIN_EXPANDED(vload, VEC)
 #define VSTORE REAL_JOIN_EXPANDED(vstore, VEC)
+
+/* With VEC expanded. */
+#define VLOAD_LINE(n, from) VLOAD_FACTORS(n, 0, from)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_columns_vector(__global const factor *restrict a, __global const factor *restrict x,
@@ -48,12 +51,12 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
                       ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
                       ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
                       __global REAL *restrict partial, __global tally *restrict tallies,
-                      REAL alpha, REAL beta)
+                      REAL alpha, REAL beta, uint width)
 {
     __local REAL sums[LOCAL];
     const uint part = (uint)get_group_id(0) % parts;
-    const uint first = (uint)get_group_id(0) / parts * WIDTH;
-    const uint count = min((uint)WIDTH, rows - first);
+    const uint first = (uint)get_group_id(0) / parts * width;
+    const uint count = min(width, rows - first);
     const uint vectors = count / VEC * VEC;
     const ulong begin = (ulong)part * chunk;
     const uint length = part_length(begin, columns, chunk);
@@ -65,30 +68,34 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
     y += of_product(offset_y, stride_y);
     for (uint r = 0; r < count; r++)
         sum[r] = 0;
-    for (; c + 4 <= length; c += 4, line += 4 * lda) {
-        const REAL x0 = load_factor(x + v_index(incx, c));
-        const REAL x1 = load_factor(x + v_index(incx, c + 1));
-        const REAL x2 = load_factor(x + v_index(incx, c + 2));
-        const REAL x3 = load_factor(x + v_index(incx, c + 3));
+    for (; c + LINES <= length; c += LINES, line += LINES * lda) {
+        REAL by[LINES];
         uint r = 0;
 
+        /* The loops over lines are unrolled: only then does the array live in registers. */
+#pragma unroll
+        for (uint l = 0; l < LINES; l++)
+            by[l] = load_factor(x + v_index(incx, c + l));
         for (; r < vectors; r += VEC) {
             VECTOR s = VLOAD(0, sum + r);
 
-            s += VLOAD_FACTORS(VEC, 0, line + r) * x0;
-            s += VLOAD_FACTORS(VEC, 0, line + lda + r) * x1;
-            s += VLOAD_FACTORS(VEC, 0, line + 2 * lda + r) * x2;
-            s += VLOAD_FACTORS(VEC, 0, line + 3 * lda + r) * x3;
+#pragma unroll
+            for (uint l = 0; l < LINES; l++) {
+                fetch_ahead(line + l * lda + r);
+                s += VLOAD_LINE(VEC, line + l * lda + r) * by[l];
+            }
             VSTORE(s, 0, sum + r);
         }
-        for (; r < count; r++)
-            sum[r] += (load_factor(line + r) * x0 + load_factor(line + lda + r) * x1) +
-                      (load_factor(line + 2 * lda + r) * x2 + load_factor(line + 3 * lda + r) * x3);
+        for (; r < count; r++) {
+#pragma unroll
+            for (uint l = 0; l < LINES; l++)
+                sum[r] += load_factor(line + l * lda + r) * by[l];
+        }
     }
     for (; c < length; c++, line += lda)
         for (uint r = 0; r < count; r++)
             sum[r] += load_factor(line + r) * load_factor(x + v_index(incx, c));
     for (uint r = 0; r < count; r++)
         keep_sum(sum[r], rows, first + r, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, first, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, first, count, rows, parts, y, incy, alpha, beta, sums);
 }

@@ -3,7 +3,7 @@
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
  *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
  *     vector units are used, the chains of additions overlap, and each piece of
- *     x is loaded once for all the rows.
+ *     x is loaded once for all the rows.  A is asked for ahead of its use.
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which the last
  *     work-item of them or a second pass adds up (matvec_parts.clh).
@@ -18,13 +18,14 @@
  * Local memory: 1 element.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is not transposed.
  */
+#define AHEAD 1024
+#include "matvec_ahead.clh"
+#include "matvec_parts.clh"
+#include "matvec_vectors.clh"
+
 #ifndef ROWS
 #error "ROWS: rows of A that a work-item takes"
 #endif
-
-#define TILE_ROWS ROWS
-#include "matvec_parts.clh"
-#include "matvec_vectors.clh"
 
 #if LOCAL != 1
 #error "LOCAL: has to be 1"
@@ -61,8 +62,10 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         const VECTOR v = x_vector(x, incx, c);
 
 #pragma unroll
-        for (uint r = 0; r < ROWS; r++)
+        for (uint r = 0; r < ROWS; r++) {
+            fetch_ahead(row[r] + c);
             sum[r] += load_vector(row[r] + c) * v;
+        }
     }
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
@@ -73,5 +76,5 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         if (first + r < rows)
             keep_sum(total, rows, first + r, part, parts, partial, y, incy, alpha, beta);
     }
-    add_parts_if_last(partial, tallies, first, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, first, ROWS, rows, parts, y, incy, alpha, beta, sums);
 }

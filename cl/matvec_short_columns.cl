@@ -21,7 +21,6 @@
  * Limits: rows / gcd(rows, VEC) up to LOCAL; chunk below 2^31; columns in 64 bits; A is
  *     transposed and lda is `rows`.
  */
-#define TILE_ROWS rows
 #include "matvec_parts.clh"
 #include "matvec_vectors.clh"
 
@@ -114,5 +113,5 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
     }
     for (uint row = item; row < rows; row += LOCAL)
         keep_sum(sums[row], rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, 0, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, 0, rows, rows, parts, y, incy, alpha, beta, sums);
 }

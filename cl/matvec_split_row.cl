@@ -23,7 +23,6 @@
 #error "ROWS: rows of op(A) that a work-group takes, a power of two up to LOCAL"
 #endif
 
-#define TILE_ROWS ROWS
 #include "matvec_parts.clh"
 
 #define LANES (LOCAL / ROWS)
@@ -56,5 +55,5 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
     sum = team_sum(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % ROWS, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, rows, parts, y, incy, alpha, beta, sums);
 }

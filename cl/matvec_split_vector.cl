@@ -85,5 +85,5 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     sum = team_sum(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, first, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, first, TILE_ROWS, rows, parts, y, incy, alpha, beta, sums);
 }

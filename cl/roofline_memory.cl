@@ -7,9 +7,11 @@
  * Work      an item touches `count` vectors.  TILED: a work-group owns a run of
  *           neighbouring vectors, its items side by side in it (one item alone
  *           walks on its own, as a core does).  Else the whole launch walks
- *           through memory side by side
- * Params    ELEMENT uint, WIDTH, AHEAD, TILED; STREAM: 1 for stores that pass
- *           the cache by, where the compiler knows them
+ *           through memory side by side.  RUNS cuts an item's vectors into AHEAD
+ *           runs, one load of each under way: as many streams for a core to fetch
+ *           ahead of
+ * Params    ELEMENT uint, WIDTH, AHEAD, TILED; RUNS, where TILED and items are alone;
+ *           STREAM: 1 for stores that pass the cache by, where the compiler knows them
  * Launch    1-D; count a multiple of AHEAD; global size times count vectors
  * Limits    fewer than 2^32 vectors
  */
@@ -21,6 +23,9 @@
 #ifndef TILED
 #error "TILED: 0 or 1"
 #endif
+#ifndef RUNS
+#error "RUNS: 0 or 1"
+#endif
 #ifndef STREAM
 #error "STREAM: 0 or 1"
 #endif
@@ -31,11 +36,18 @@
 #define STORE(value, place) (*(place) = (value))
 #endif
 
-#if TILED
+/* Between the loads under way of an item, from them to its next ones, and its first vector. */
+#if RUNS
+#define STRIDE        (count / AHEAD)
+#define STEP          1
+#define FIRST(count)  ((uint)get_global_id(0) * (count))
+#elif TILED
 #define STRIDE        ((uint)get_local_size(0))
+#define STEP          (AHEAD * STRIDE)
 #define FIRST(count)  ((uint)get_group_id(0) * STRIDE * (count) + (uint)get_local_id(0))
 #else
 #define STRIDE        ((uint)get_global_size(0))
+#define STEP          (AHEAD * STRIDE)
 #define FIRST(count)  ((uint)get_global_id(0))
 #endif
 
@@ -46,11 +58,12 @@ __kernel void roofline_write(__global VECTOR *out, uint count, uint seed)
 
     for (uint i = 0; i < count; i += AHEAD) {
 #pragma unroll
-        for (uint a = 0; a < AHEAD; a++, at += stride) {
-            const VECTOR words = (VECTOR)(seed + at * WIDTH) + LANES;
+        for (uint a = 0; a < AHEAD; a++) {
+            const VECTOR words = (VECTOR)(seed + (at + a * stride) * WIDTH) + LANES;
 
-            STORE(words, &out[at]);
+            STORE(words, &out[at + a * stride]);
         }
+        at += STEP;
     }
 }
 
@@ -69,7 +82,7 @@ __kernel void roofline_copy(__global const VECTOR *restrict in, __global VECTOR 
 #pragma unroll
         for (uint a = 0; a < AHEAD; a++)
             STORE(words[a], &out[at + a * stride]);
-        at += AHEAD * stride;
+        at += STEP;
     }
 }
 
@@ -87,7 +100,7 @@ __kernel void roofline_read(__global const VECTOR *in, __global uint *sums, uint
 #pragma unroll
         for (uint a = 0; a < AHEAD; a++)
             sum[a] += in[at + a * stride];
-        at += AHEAD * stride;
+        at += STEP;
     }
 #pragma unroll
     for (uint a = 1; a < AHEAD; a++)

@@ -9,18 +9,19 @@
 
 /* A way of walking through memory: see roofline_memory.cl. */
 typedef struct walk {
-    bool cpu, tiled, stream;
+    bool cpu, tiled, runs, stream;
     unsigned ahead;
     unsigned count; /* vectors an item touches; 0: few items, that share all of it */
     const char *how;
 } walk;
 
 static const walk walks[] = {
-    {true, true, false, 4, 0, "a run for each work-item"},
-    {true, true, true, 4, 0, "a run for each work-item, stores past the cache"},
-    {false, false, false, 8, 0, "all work-items side by side"},
-    {false, true, false, 8, 16, "16 vectors a work-item"},
-    {false, true, false, 8, 32, "32 vectors a work-item"},
+    {true, true, false, false, 4, 0, "a run for each work-item"},
+    {true, true, true, false, 8, 0, "eight runs for each work-item"},
+    {true, true, false, true, 4, 0, "a run for each work-item, stores past the cache"},
+    {false, false, false, false, 8, 0, "all work-items side by side"},
+    {false, true, false, false, 8, 16, "16 vectors a work-item"},
+    {false, true, false, false, 8, 32, "32 vectors a work-item"},
 };
 
 /* A walk over buffers of this device. */
@@ -77,8 +78,8 @@ static tsr_status build(traffic *t, tsr_error *err)
     tsr_status st;
 
     snprintf(options, sizeof(options),
-             "-DELEMENT=uint -DWIDTH=%u -DAHEAD=%u -DTILED=%d -DSTREAM=%d", t->width,
-             t->walk->ahead, t->walk->tiled, t->walk->stream);
+             "-DELEMENT=uint -DWIDTH=%u -DAHEAD=%u -DTILED=%d -DRUNS=%d -DSTREAM=%d", t->width,
+             t->walk->ahead, t->walk->tiled, t->walk->runs, t->walk->stream);
     st = rig_kernel(t->rig, "roofline_memory.cl", options, "roofline_write", &t->write, err);
     st =
         st ? st : rig_kernel(t->rig, "roofline_memory.cl", options, "roofline_copy", &t->copy, err);

@@ -111,17 +111,37 @@ static const tunable flat_rows_tunables[] = {
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
 };
 
+#define BITS_MEANING "width of a vector of sums; 0: of the device's registers"
+
 static const tunable rows_vector_tunables[] = {
-    {"ROWS", "rows of a work-item: more share a load of x, fewer suit few rows", {1, 2, 4, 8}, 4},
-    {"BITS", "width of a vector of sums", {128, 256, 512}, 256},
+    {"ROWS",
+     "rows of a work-item: more share a load of x; 0: what the registers hold, alike for all cores",
+     {0, 1, 2, 4, 8},
+     0},
+    {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
+};
+
+static const tunable short_rows_vector_tunables[] = {
+    {"BITS", BITS_MEANING ", of as many rows at once", {0, 128, 256, 512}, 0},
+    {"PER_UNIT",
+     "work-items per compute unit: more balance better, and fewer are cheaper to launch",
+     {1, 4, 16, 64},
+     16},
 };
 
 static const tunable columns_vector_tunables[] = {
     {"WIDTH",
-     "sums that a work-item keeps: more make longer stretches of A, fewer stay in cache",
-     {64, 128, 256, 512, 1024, 2048, 4096},
-     2048},
+     "most sums that a work-item keeps: more make longer stretches of A, fewer stay in cache; 0: "
+     "by "
+     "the rows of A",
+     {0, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
+     0},
+    {"LINES",
+     "rows of A at once: more share a load of the sums; 0: what the registers hold",
+     {0, 4, 8},
+     0},
+    {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
 };
 
@@ -303,6 +323,16 @@ static const variant variants[] = {
      .unsuited = matvec_rows_vector_unsuited,
      .workspace = matvec_rows_vector_workspace,
      .step = matvec_rows_vector_step},
+    {.name = "short-rows-vector",
+     .idea = "CPUs, short rows: masked ends, and as many rows as a vector has elements added up at "
+             "once",
+     .source = "matvec_short_rows_vector.cl",
+     .entries = {"matvec_short_rows_vector"},
+     .build = "",
+     TUNABLES(short_rows_vector_tunables),
+     .defines = matvec_short_rows_vector_defines,
+     .unsuited = matvec_short_rows_vector_unsuited,
+     .step = matvec_short_rows_vector_step},
     {.name = "columns-vector",
      .idea = "CPUs, transposed: the rows of A are streamed, the sums wait in cache",
      .source = "matvec_columns_vector.cl",
@@ -521,14 +551,15 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
     static const char *const order[] = {
-        "rows-vector", "columns-vector", "row-item",     "split-row",   "team-tree",
-        "group-row",   "short-rows",     "local-x",      "team-vector", "split-vector",
-        "flat-rows",   "column-slices",  "short-columns"};
+        "rows-vector",  "columns-vector", "short-rows-vector", "row-item",     "split-row",
+        "team-tree",    "group-row",      "short-rows",        "local-x",      "team-vector",
+        "split-vector", "flat-rows",      "column-slices",     "short-columns"};
     size_t count = 0;
 
-    /* Up to two vectors a row, PoCL's vectors across the rows beat vectors along them. */
-    if (!v->trans && v->columns <= 16 && v->rows >= 1024)
-        prefer_next(out, &count, "row-item");
+    /* Up to here the ends of rows and the sums over vectors cost as much as is saved by longer
+     * streams. */
+    if (!v->trans && v->columns <= 256 && v->rows >= 1024)
+        prefer_next(out, &count, "short-rows-vector");
     return prefer_all(out, count, order, ARRAY_COUNT(order));
 }
 

@@ -1,7 +1,7 @@
 #include "ops/matvec_parts.h"
 
 #include "ops/last_group.h"
-#include "ops/matvec_steps.h"
+#include "ops/matvec_vectors.h"
 
 enum {
     /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
@@ -13,7 +13,14 @@ enum {
     TEAM_LEAST = 8,
     TEAM_MOST = 64,
     /* Elements of a row, or of A, below which a part costs a CPU more to launch than to sum. */
-    CPU_PART_LEAST = 8192
+    CPU_PART_LEAST = 8192,
+    /* Elements of the vectors of columns-vector. */
+    VEC_LEAST = 2,
+    VEC_MOST = 16,
+    /* Its sums of a work-item where WIDTH does not say: 64 and 16 KiB of float. */
+    WIDTH_MOST = 16384,
+    WIDTH_FEW_LINES = 4096,
+    FEW_LINES = 64
 };
 
 /* How a product is cut: a group takes `rows` rows of op(A), and one part of their columns. */
@@ -22,7 +29,8 @@ typedef struct cut {
     size_t rows;
     size_t tiles; /* groups that it takes to cover all rows once */
     size_t parts;
-    size_t chunk; /* columns of a part; the last one may be shorter */
+    size_t chunk;  /* columns of a part; the last one may be shorter */
+    size_t adders; /* groups that add the parts up */
 } cut;
 
 /* PER_UNIT groups on each compute unit, for each product its share. */
@@ -34,18 +42,22 @@ static size_t groups_wanted(const job *j)
 }
 
 /* Enough parts for PER_UNIT groups on each compute unit, all products together, but no part below
- * `least` columns, and none above what its kernel counts. */
-static cut cut_into(const job *j, size_t local, size_t rows, size_t least)
+ * `least` columns, and none above what its kernel counts.  Parts are multiples of the columns
+ * that the kernel takes at once. */
+static cut cut_into(const job *j, size_t local, size_t rows, size_t least, size_t at_once)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = matvec_view_of(p);
+    const size_t most = MATVEC_INDEX_MAX / at_once * at_once;
     cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
 
     c.parts = size_div_up(groups_wanted(j), size_max(c.tiles, 1));
     c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
-    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, MATVEC_INDEX_MAX), 1));
-    c.chunk = size_max(size_div_up(v.columns, c.parts), 1);
+    c.parts = size_max(c.parts, size_max(size_div_up(v.columns, most), 1));
+    c.chunk = size_max(size_round_up(size_div_up(v.columns, c.parts), at_once), 1);
     c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
+    /* A group of one work-item costs as much as many rows. */
+    c.adders = size_min(v.rows, local == 1 ? groups_wanted(j) : c.tiles);
     return c;
 }
 
@@ -106,7 +118,7 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     if (v.rows == 0 || i > 1 || (i == 1 && (c->parts == 1 || last_adds(j, c))))
         return false;
     if (i == 1) {
-        matvec_step_groups(j, 1, c->tiles, c->local, out);
+        matvec_step_groups(j, 1, c->adders, c->local, out);
         step_workspace(out);
         step_operand(out, MATVEC_Y);
         step_u32(out, (uint32_t)v.rows);
@@ -138,15 +150,14 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
 static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
 {
     const size_t columns = matvec_view_of(&j->problem->matvec).columns;
-    cut c = cut_into(j, local, rows, whole);
+    cut c = cut_into(j, local, rows, whole, whole);
     const size_t fewer = c.parts - 1;
 
     if (fewer > 0 && c.tiles * c.parts > groups_wanted(j) &&
-        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX)
-        c.chunk = size_div_up(columns, fewer);
-    if (c.chunk <= MATVEC_INDEX_MAX - whole)
-        c.chunk = size_round_up(c.chunk, whole);
-    c.parts = size_max(size_div_up(columns, c.chunk), 1);
+        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX - whole) {
+        c.chunk = size_round_up(size_div_up(columns, fewer), whole);
+        c.parts = size_div_up(columns, c.chunk);
+    }
     return c;
 }
 
@@ -161,7 +172,7 @@ static cut split_row_cut(const job *j)
     while (v.trans && rows < v.rows && rows * 2 <= size_min(SPLIT_ROWS_MAX, local))
         rows *= 2;
     /* A part keeps each work-item busy for four columns at least. */
-    return cut_into(j, local, rows, local / rows * 4);
+    return cut_into(j, local, rows, local / rows * 4, 1);
 }
 
 void matvec_split_row_defines(const job *j, text *out)
@@ -205,7 +216,7 @@ static size_t team_of(const job *j)
 {
     const size_t local = matvec_group(j), told = param(j->params, "TEAM");
     const tsr_matvec_problem *p = &j->problem->matvec;
-    const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_vec(p));
+    const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_load_elements(p));
     const size_t most = size_min(TEAM_MOST, local);
     size_t team = size_min(TEAM_LEAST, local);
 
@@ -219,7 +230,7 @@ static size_t team_of(const job *j)
 static cut split_vector_cut(const job *j)
 {
     const size_t local = matvec_group(j), team = size_min(team_of(j), local);
-    const size_t whole = team * matvec_vec(&j->problem->matvec);
+    const size_t whole = team * matvec_load_elements(&j->problem->matvec);
 
     return cut_steps(j, local, local / team, VECTORS_AT_ONCE * whole);
 }
@@ -229,7 +240,7 @@ void matvec_split_vector_defines(const job *j, text *out)
     const cut c = split_vector_cut(j);
 
     cut_defines(j, &c, out);
-    matvec_defines_vectors(j, matvec_vec(&j->problem->matvec), out);
+    matvec_defines_vectors(j, matvec_load_elements(&j->problem->matvec), out);
     if (!param(j->params, "TEAM"))
         text_format(out, " -DTEAM=%zu", team_of(j));
 }
@@ -273,7 +284,7 @@ static const char *vectors_unsuited(const job *j, const cut *c, text *reason)
         why = "A is not transposed: see team-vector and flat-rows";
     if (!why)
         why = cut_unsuited(j, c, reason);
-    return why ? why : matvec_unsuited_local(j, c->local * matvec_vec(p), reason);
+    return why ? why : matvec_unsuited_local(j, c->local * matvec_load_elements(p), reason);
 }
 
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
@@ -287,7 +298,7 @@ static size_t slices_lanes(const job *j)
 
     while (lanes < local && local / lanes * loads > size_max(v.columns, 1))
         lanes *= 2;
-    while (lanes > 1 && lanes / 2 * matvec_vec(p) >= v.rows)
+    while (lanes > 1 && lanes / 2 * matvec_load_elements(p) >= v.rows)
         lanes /= 2;
     return lanes;
 }
@@ -296,7 +307,7 @@ static cut column_slices_cut(const job *j)
 {
     const size_t local = matvec_group(j), lanes = slices_lanes(j);
 
-    return cut_steps(j, local, lanes * matvec_vec(&j->problem->matvec),
+    return cut_steps(j, local, lanes * matvec_load_elements(&j->problem->matvec),
                      local / lanes * param(j->params, "LOADS"));
 }
 
@@ -374,9 +385,20 @@ bool matvec_short_columns_step(const job *j, size_t i, step *out)
 
 /* ---- rows-vector and columns-vector: groups of one work-item ------------------------------ */
 
+/* Rows of a work-item: ROWS, or as many as the registers hold, in as many work-items for each unit.
+ */
+static size_t rows_vector_rows(const job *j)
+{
+    const size_t set = param(j->params, "ROWS"), units = size_max(j->device->compute_units, 1);
+    const size_t rows = size_max(matvec_view_of(&j->problem->matvec).rows, 1);
+    const size_t tiles = size_round_up(size_div_up(rows, matvec_lines_most(j)), units);
+
+    return set ? set : size_div_up(rows, tiles);
+}
+
 static cut rows_vector_cut(const job *j)
 {
-    return cut_into(j, 1, param(j->params, "ROWS"), CPU_PART_LEAST);
+    return cut_into(j, 1, rows_vector_rows(j), CPU_PART_LEAST, matvec_vec(j));
 }
 
 void matvec_rows_vector_defines(const job *j, text *out)
@@ -384,8 +406,9 @@ void matvec_rows_vector_defines(const job *j, text *out)
     const cut c = rows_vector_cut(j);
 
     cut_defines(j, &c, out);
-    text_format(out, " -DALIGNED=0 -DVEC=%zu",
-                param(j->params, "BITS") / (8 * matvec_real_size(&j->problem->matvec)));
+    text_format(out, " -DALIGNED=0 -DVEC=%zu", matvec_vec(j));
+    if (!param(j->params, "ROWS"))
+        text_format(out, " -DROWS=%zu", c.rows);
 }
 
 const char *matvec_rows_vector_unsuited(const job *j, text *reason)
@@ -412,12 +435,48 @@ bool matvec_rows_vector_step(const job *j, size_t i, step *out)
     return cut_step(j, &c, i, out);
 }
 
+/* Elements of a vector of neighbouring sums, of which there may be few. */
+static size_t columns_vector_vec(const job *j)
+{
+    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    size_t vec = matvec_vec(j);
+
+    while (!param(j->params, "BITS") && vec > VEC_LEAST && vec > rows)
+        vec /= 2;
+    return vec;
+}
+
+/* Rows of A at once: LINES, or as many as the registers hold, or few alike. */
+static size_t columns_vector_lines(const job *j)
+{
+    const size_t set = param(j->params, "LINES"), most = matvec_lines_most(j);
+    const size_t lines = matvec_view_of(&j->problem->matvec).columns;
+
+    if (set)
+        return set;
+    return lines && lines < 2 * most ? size_div_up(lines, size_div_up(lines, most)) : most;
+}
+
+/* Sums of a work-item.  What is fetched ahead of where a tile ends is lost, so tiles are wide; but
+ * where rows of A are few, sums are read again so soon that they should be in the first-level
+ * cache. Tiles are of one width, as PoCL gives half of the groups that are left to the next core
+ * that is idle, however large they are. */
+static size_t columns_vector_width(const job *j)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t set = param(j->params, "WIDTH"), rows = size_max(v.rows, 1);
+    const size_t most = set ? set : v.columns < FEW_LINES ? WIDTH_FEW_LINES : WIDTH_MOST;
+
+    return size_min(size_round_up(size_div_up(rows, size_div_up(rows, most)), VEC_MOST), most);
+}
+
 static cut columns_vector_cut(const job *j)
 {
-    const size_t width = param(j->params, "WIDTH");
     const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    const size_t width = columns_vector_width(j);
+    const size_t least = size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1));
 
-    return cut_into(j, 1, width, size_div_up(CPU_PART_LEAST, size_max(size_min(rows, width), 1)));
+    return cut_into(j, 1, width, least, columns_vector_lines(j));
 }
 
 void matvec_columns_vector_defines(const job *j, text *out)
@@ -425,6 +484,11 @@ void matvec_columns_vector_defines(const job *j, text *out)
     const cut c = columns_vector_cut(j);
 
     cut_defines(j, &c, out);
+    text_format(out, " -DVEC=%zu", columns_vector_vec(j));
+    if (!param(j->params, "LINES"))
+        text_format(out, " -DLINES=%zu", columns_vector_lines(j));
+    if (!param(j->params, "WIDTH"))
+        text_format(out, " -DWIDTH=%d", WIDTH_MOST);
 }
 
 const char *matvec_columns_vector_unsuited(const job *j, text *reason)
@@ -448,5 +512,9 @@ bool matvec_columns_vector_step(const job *j, size_t i, step *out)
 {
     const cut c = columns_vector_cut(j);
 
-    return cut_step(j, &c, i, out);
+    if (!cut_step(j, &c, i, out))
+        return false;
+    if (i == 0)
+        step_u32(out, (uint32_t)c.rows);
+    return true;
 }

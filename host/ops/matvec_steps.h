@@ -73,7 +73,7 @@ static inline void matvec_step_scales(step *s, const tsr_matvec_problem *p)
 }
 
 /* Elements of 128 bits, the widest load of a GPU. */
-static inline size_t matvec_vec(const tsr_matvec_problem *p)
+static inline size_t matvec_load_elements(const tsr_matvec_problem *p)
 {
     return 16 / tsr_type_size(p->type);
 }
@@ -97,7 +97,7 @@ static inline void matvec_defines_vectors(const job *j, size_t elements, text *o
 /* The same of A alone: `lines` says where its vectors start. */
 static inline void matvec_defines_vectors_of_a(const job *j, const stored *lines, text *out)
 {
-    const size_t vec = matvec_vec(&j->problem->matvec);
+    const size_t vec = matvec_load_elements(&j->problem->matvec);
 
     text_format(out, " -DVEC=%zu -DALIGNED=%d", vec, matvec_aligned(j, lines, vec));
 }
@@ -122,7 +122,7 @@ typedef struct matvec_flat {
 static inline matvec_flat matvec_flat_of(const job *j, size_t local)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
-    const size_t columns = size_max(matvec_line_length(p), 1), vec = matvec_vec(p);
+    const size_t columns = size_max(matvec_line_length(p), 1), vec = matvec_load_elements(p);
     matvec_flat f = {.cycle = columns / size_min(vec, columns & -columns)};
 
     f.items = local / f.cycle * f.cycle;

@@ -1,6 +1,6 @@
 #include "ops/matvec_teams.h"
 
-#include "ops/matvec_steps.h"
+#include "ops/matvec_vectors.h"
 
 enum { WARP = 32 };
 
@@ -20,7 +20,7 @@ void matvec_team_vector_defines(const job *j, text *out)
 /* Sums of a vector: of VEC / gcd neighbours each, which lie in one row whatever the vector. */
 static size_t flat_terms(const tsr_matvec_problem *p)
 {
-    const size_t columns = size_max(p->columns, 1), vec = matvec_vec(p);
+    const size_t columns = size_max(p->columns, 1), vec = matvec_load_elements(p);
 
     return vec / size_min(vec, columns & -columns);
 }
@@ -33,6 +33,12 @@ void matvec_flat_rows_defines(const job *j, text *out)
     matvec_teams_defines(j, out);
     matvec_defines_vectors_of_a(j, &a, out);
     text_format(out, " -DTERMS=%zu", flat_terms(p));
+}
+
+void matvec_short_rows_vector_defines(const job *j, text *out)
+{
+    matvec_defines(j, 1, out);
+    text_format(out, " -DVEC=%zu", matvec_vec(j));
 }
 
 static matvec_view view_of(const job *j)
@@ -157,17 +163,25 @@ const char *matvec_flat_rows_unsuited(const job *j, text *reason)
     return why ? why : matvec_unsuited_local(j, vectors * terms + left_out + local, reason);
 }
 
+const char *matvec_short_rows_vector_unsuited(const job *j, text *reason)
+{
+    if (j->problem->matvec.trans)
+        return "the rows of a transposed A are not contiguous: see columns-vector";
+    return rows_unsuited(j, reason);
+}
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/* The one launch of a kernel with the common arguments, `groups` groups for each product. */
-static bool launch(const job *j, size_t i, size_t groups, step *out)
+/* The one launch of a kernel with the common arguments, `groups` groups of `local` work-items for
+ * each product. */
+static bool launch_of(const job *j, size_t i, size_t groups, size_t local, step *out)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = view_of(j);
 
     if (i > 0 || v.rows == 0)
         return false;
-    matvec_step_groups(j, 0, groups, matvec_group(j), out);
+    matvec_step_groups(j, 0, groups, local, out);
     step_operand(out, MATVEC_A);
     step_operand(out, MATVEC_X);
     step_operand(out, MATVEC_Y);
@@ -177,6 +191,12 @@ static bool launch(const job *j, size_t i, size_t groups, step *out)
     matvec_step_strides(out, p);
     matvec_step_scales(out, p);
     return true;
+}
+
+/* The same of groups of GROUP. */
+static bool launch(const job *j, size_t i, size_t groups, step *out)
+{
+    return launch_of(j, i, groups, matvec_group(j), out);
 }
 
 /* The same, where a group takes so many rows. */
@@ -257,4 +277,11 @@ bool matvec_flat_rows_step(const job *j, size_t i, step *out)
     step_u32(out, (uint32_t)f.items);
     step_u32(out, (uint32_t)tile);
     return true;
+}
+
+bool matvec_short_rows_vector_step(const job *j, size_t i, step *out)
+{
+    const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+
+    return launch_of(j, i, size_min(size_div_up(view_of(j).rows, matvec_vec(j)), items), 1, out);
 }

@@ -91,6 +91,13 @@ BUGS = {
         ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
     "sweep-rows-vector-increment":
         ("matvec", "rows-vector", "matvec_vectors.clh", "v_index(incx, c + i)", 0, "c + i", []),
+    "sweep-short-rows-vector-mask":
+        ("matvec", "short-rows-vector", "matvec_short_rows_vector.cl",
+         "select((VECTOR)0, load_vector(row + r * lda + whole), inside)", 0,
+         "load_vector(row + r * lda + whole)", ["BITS=128"]),
+    "sweep-columns-vector-lines":
+        ("matvec", "columns-vector", "matvec_columns_vector.cl", "line += LINES * lda", 0,
+         "line += lda", []),
     "sweep-team-vector-tail":
         ("matvec", "team-vector", "matvec_team_vector.cl", "c = vectors + lane", 0,
          "c = vectors + lane + 1", []),

@@ -38,6 +38,8 @@ APART = {
     ("sort", "item-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
                               ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
+    ("matvec", "short-rows-vector"): [["BITS=128"], ["BITS=256"]],
+    ("matvec", "columns-vector"): [["BITS=128", "WIDTH=64"], ["BITS=256", "WIDTH=64"]],
     ("matvec", "team-vector"): [["BITS=128"]],
     ("matvec", "split-vector"): [["GROUP=64"]],
 }

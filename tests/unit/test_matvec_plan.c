@@ -40,6 +40,7 @@ enum { DEVICES = 9 };
 static void make_devices(device_facts d[DEVICES])
 {
     d[0] = device(DEVICE_CPU, 2, 4096, 512 * 1024);
+    d[0].vector_bits = 512;
     d[1] = device(DEVICE_CPU, 192, 8192, 32 * 1024);
     d[2] = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     d[2].nvidia = true;
@@ -194,6 +195,19 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
     return 0;
 }
 
+/* Where the arguments of the first launch are; parts and chunk of a variant that has them. */
+enum {
+    ARG_ROWS = 3,
+    ARG_COLUMNS,
+    ARG_LDA,
+    ARG_OFFSETS,
+    ARG_INCREMENTS = ARG_OFFSETS + 3,
+    ARG_STRIDES = ARG_INCREMENTS + 2,
+    ARG_PARTS = ARG_STRIDES + 3,
+    ARG_CHUNK,
+    ARG_WIDTH = ARG_CHUNK + 5 /* of columns-vector: behind workspace, tallies and scales */
+};
+
 /* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
 static size_t rows_of_group(const variant *v, const char *options, const step *s)
 {
@@ -211,7 +225,7 @@ static size_t rows_of_group(const variant *v, const char *options, const step *s
     if (strcmp(v->name, "split-row") == 0 || strcmp(v->name, "rows-vector") == 0)
         return defined(options, "ROWS");
     if (strcmp(v->name, "columns-vector") == 0)
-        return defined(options, "WIDTH");
+        return scalar(s, ARG_WIDTH);
     if (strcmp(v->name, "column-slices") == 0)
         return defined(options, "LANES") * defined(options, "VEC");
     if (strcmp(v->name, "short-columns") == 0)
@@ -223,7 +237,8 @@ static size_t rows_of_group(const variant *v, const char *options, const step *s
 
 static bool walks(const variant *v)
 {
-    return strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0;
+    return strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0 ||
+           strcmp(v->name, "short-rows-vector") == 0;
 }
 
 static void check_step(const job *j, const step *s, const char *options)
@@ -244,18 +259,6 @@ static void check_step(const job *j, const step *s, const char *options)
     assert_true(s->global[0] / s->local[0] <= INT32_MAX);
     assert_int_equal(defined(options, "LOCAL"), s->local[0]);
 }
-
-/* Where the arguments of the first launch are; parts and chunk of a variant that has them. */
-enum {
-    ARG_ROWS = 3,
-    ARG_COLUMNS,
-    ARG_LDA,
-    ARG_OFFSETS,
-    ARG_INCREMENTS = ARG_OFFSETS + 3,
-    ARG_STRIDES = ARG_INCREMENTS + 2,
-    ARG_PARTS = ARG_STRIDES + 3,
-    ARG_CHUNK
-};
 
 /* Distances and starts are the problem's. */
 static void check_places(const problem *p, const step *s)
@@ -728,7 +731,7 @@ static void preference_follows_the_shape(void **state)
     assert_string_equal(names[0], "rows-vector");
     p = product(1000000, 10, TSR_F32, false);
     operation_matvec.prefer(&p, &d[0], names);
-    assert_string_equal(names[0], "row-item");
+    assert_string_equal(names[0], "short-rows-vector");
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "flat-rows");
     p.matvec.lda = 12;
@@ -752,6 +755,66 @@ static void preference_follows_the_shape(void **state)
     p = product(10, 10000, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "row-item");
+}
+
+/* A number of the options that a variant is built with, its tunables at their defaults. */
+static size_t settled(const char *variant_name, problem p, size_t vector_bits, const char *option)
+{
+    const variant *v = named(variant_name);
+    device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
+    params chosen = params_default(v);
+    job j = {&p, &d, &chosen};
+    text options = {0};
+    size_t value;
+
+    d.vector_bits = vector_bits;
+    variant_options(v, &j, &options);
+    value = defined(text_get(&options), option);
+    text_free(&options);
+    return value;
+}
+
+/* What is 0 follows the registers, and the shape where that has few rows or columns. */
+static void vectors_follow_device_and_shape(void **state)
+{
+    const problem square = product(4096, 4096, TSR_F32, false);
+    const problem turned = product(4096, 4096, TSR_F32, true);
+    const problem f64 = product(4096, 4096, TSR_F64, false);
+
+    (void)state;
+    assert_int_equal(settled("rows-vector", square, 512, "VEC"), 16);
+    assert_int_equal(settled("rows-vector", square, 512, "ROWS"), 8);
+    assert_int_equal(settled("rows-vector", square, 256, "VEC"), 8);
+    assert_int_equal(settled("rows-vector", square, 256, "ROWS"), 4);
+    assert_int_equal(settled("rows-vector", square, 0, "VEC"), 8);
+    assert_int_equal(settled("rows-vector", square, 32, "VEC"), 4);
+    assert_int_equal(settled("rows-vector", square, 2048, "VEC"), 16);
+    assert_int_equal(settled("rows-vector", f64, 512, "VEC"), 8);
+    assert_int_equal(settled("rows-vector", product(10, 100000, TSR_F32, false), 512, "ROWS"), 5);
+    assert_int_equal(settled("short-rows-vector", square, 512, "VEC"), 16);
+    assert_int_equal(settled("columns-vector", turned, 512, "LINES"), 8);
+    assert_int_equal(settled("columns-vector", turned, 256, "LINES"), 4);
+    assert_int_equal(settled("columns-vector", product(10, 100000, TSR_F32, true), 512, "LINES"),
+                     5);
+    assert_int_equal(settled("columns-vector", product(100000, 10, TSR_F32, true), 512, "VEC"), 8);
+    assert_int_equal(settled("columns-vector", product(100000, 1, TSR_F32, true), 512, "VEC"), 2);
+}
+
+/* 20000 columns are two tiles of one width, not one of WIDTH and a remainder. */
+static void tiles_of_columns_are_alike(void **state)
+{
+    const variant *v = named("columns-vector");
+    const problem p = product(1001, 20000, TSR_F32, true);
+    device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
+    params chosen = params_default(v);
+    job j = {&p, &d, &chosen};
+    step s;
+
+    (void)state;
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(scalar(&s, ARG_WIDTH), 10000);
+    assert_int_equal(scalar(&s, ARG_PARTS), 4);
+    assert_int_equal(scalar(&s, ARG_CHUNK), 252); /* a multiple of LINES, not 1001 / 4 */
 }
 
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
@@ -1151,6 +1214,8 @@ int main(void)
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
+        cmocka_unit_test(vectors_follow_device_and_shape),
+        cmocka_unit_test(tiles_of_columns_are_alike),
         cmocka_unit_test(bad_problems_are_refused),
         cmocka_unit_test(results_do_not_overlap),
         cmocka_unit_test(column_major_is_turned),
