@@ -47,7 +47,7 @@ static int parse_rows(const char *size, options *o)
 
     if (sscanf(size, "%zux%zu", &rows, &keys) != 2)
         return sscanf(size, "%zu", &p->n) == 1;
-    if (rows == 0 || (keys && rows > SIZE_MAX / sizeof(uint64_t) / keys - 1))
+    if (rows == 0 || rows >= SIZE_MAX / sizeof(uint64_t) || (keys && rows > SIZE_MAX / keys))
         return 0;
     o->segment_offsets = malloc((rows + 1) * sizeof(*o->segment_offsets));
     for (size_t i = 0; o->segment_offsets && i <= rows; i++)

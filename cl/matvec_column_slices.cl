@@ -40,7 +40,7 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
                      __global result *restrict y, uint rows, ulong columns, ulong lda,
                      ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
                      ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                     __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                     __global REAL * partial, __global tally * tallies, REAL alpha,
                      REAL beta)
 {
     __local VECTOR sums[LOCAL];
@@ -92,6 +92,6 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         for (uint i = 0; i < count; i++)
             keep_sum(((__local const REAL *)(sums + item))[i], rows, row + i, part, parts, partial,
                      y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, rows, parts, y, incy, alpha, beta,
-                      (__local REAL *)sums);
+    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, rows, parts, y, incy,
+                      alpha, beta, (__local REAL *)sums);
 }

@@ -7,7 +7,7 @@
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which the last
  *     work-item of them or a second pass adds up (matvec_parts.clh).
- * Parameters: ROWS; VEC, what BITS holds, and ALIGNED (matvec_vectors.clh);
+ * Parameters: ROWS; VEC and ALIGNED = 0 (matvec_vectors.clh);
  *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
  *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
  *     `chunk` on the host.
@@ -36,7 +36,7 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
                    __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
                    ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
                    ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                   __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                   __global REAL * partial, __global tally * tallies, REAL alpha,
                    REAL beta)
 {
     __local REAL sums[LOCAL];

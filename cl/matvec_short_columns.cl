@@ -47,7 +47,7 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
                      __global result *restrict y, uint rows, ulong columns, ulong lda,
                      ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
                      ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                     __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                     __global REAL * partial, __global tally * tallies, REAL alpha,
                      REAL beta)
 {
     __local VECTOR vectors[LOCAL];

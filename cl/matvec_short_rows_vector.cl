@@ -8,12 +8,13 @@
  *     ahead of its use.
  * Work split: work-item g takes every VEC rows of a stretch, the g-th of as many
  *     as there are work-items.
- * Parameters: VEC, what BITS holds (matvec_vectors.clh); LOCAL = 1; REAL,
+ * Parameters: VEC, of what BITS or the registers hold; LOCAL = 1; REAL,
  *     REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh).
  *     PER_UNIT only decides how many work-items there are.
  * Launch: for each product any number of work-groups of 1.
  * Local memory: none.
- * Limits: rows and columns below 2^31; A is not transposed.
+ * Limits: rows and columns below 2^31; A is not transposed.  Gaps and neighbouring rows are read,
+ *     masked, but nothing beyond A.
  */
 #define AHEAD 4096
 #include "matvec_ahead.clh"

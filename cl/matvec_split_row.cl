@@ -32,7 +32,7 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
                  __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
                  ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
                  ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                 __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                 __global REAL * partial, __global tally * tallies, REAL alpha,
                  REAL beta)
 {
     __local REAL sums[LOCAL];
@@ -55,5 +55,6 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
     sum = team_sum(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, rows, parts, y, incy, alpha, beta,
+                      sums);
 }

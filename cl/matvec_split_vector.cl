@@ -2,13 +2,13 @@
  * their way.
  *
  * Idea: memory is fast only while enough of it is asked for: some 25 KB for each unit of a
- *     large GPU, at any moment.  Here every lane of team-vector's teams asks for UNROLL
+ *     large GPU, at any moment.  Here every lane of team-vector's teams asks for LOADS
  *     vectors before it uses the first one, teams are as wide as a row has work for, and
  *     rows that are too few to fill the device are split as in split-row.
  * Work split: work-group g takes part g % parts of TILE_ROWS = LOCAL / TEAM rows, from row
  *     g / parts * TILE_ROWS, team t of it one row; lane l the vectors l, l + TEAM, ... of
  *     the part and, of what is left behind its last one, columns l, l + TEAM, ...
- * Parameters: TEAM, a power of 2; VEC, 128 bits, and ALIGNED (matvec_vectors.clh);
+ * Parameters: TEAM, a power of 2; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group, a power of 2 of TEAM at least; REAL, REAL_BITS
  *     (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS
  *     (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
@@ -31,25 +31,28 @@
 #error "TRANS: a vector of a transposed A has elements of many rows"
 #endif
 
-#define UNROLL 4
+#ifndef LOADS
+#error "LOADS: vectors of A that a work-item loads at once"
+#endif
+
 #define STEP   (TEAM * VEC) /* columns from one vector of a lane to its next */
 
-/* The products of UNROLL vectors from column c on, those below `end`: all are loaded before the
+/* The products of LOADS vectors from column c on, those below `end`: all are loaded before the
  * first is used. */
 static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __global const factor *x,
                                  ulong incx, uint c, uint end)
 {
-    VECTOR from_row[UNROLL], from_x[UNROLL];
+    VECTOR from_row[LOADS], from_x[LOADS];
 
 #pragma unroll
-    for (uint u = 0; u < UNROLL; u++) {
+    for (uint u = 0; u < LOADS; u++) {
         const bool inside = c + u * STEP < end;
 
         from_row[u] = inside ? load_vector(row + c + u * STEP) : (VECTOR)(0);
         from_x[u] = inside ? x_vector(x, incx, c + u * STEP) : (VECTOR)(0);
     }
 #pragma unroll
-    for (uint u = 0; u < UNROLL; u++)
+    for (uint u = 0; u < LOADS; u++)
         sum += from_row[u] * from_x[u];
     return sum;
 }
@@ -59,7 +62,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
                     __global result *restrict y, uint rows, ulong columns, ulong lda,
                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
                     ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                    __global REAL *restrict partial, __global tally *restrict tallies, REAL alpha,
+                    __global REAL * partial, __global tally * tallies, REAL alpha,
                     REAL beta)
 {
     __local REAL sums[LOCAL];
@@ -77,7 +80,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     a += of_product(offset_a, stride_a) + a_index(lda, min(row, rows - 1), begin);
     x += of_product(offset_x, stride_x) + v_index(incx, begin);
     y += of_product(offset_y, stride_y);
-    for (uint c = lane * VEC; c < vectors; c += UNROLL * STEP)
+    for (uint c = lane * VEC; c < vectors; c += LOADS * STEP)
         partial_sums = add_vectors(partial_sums, a, x, incx, c, vectors);
     sum = ADD_UP(partial_sums);
     for (uint c = vectors + lane; c < length; c += TEAM)

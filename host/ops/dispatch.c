@@ -596,6 +596,13 @@ static tsr_status take_tallies(binding *b, tsr_error *err)
     return TSR_OK;
 }
 
+void dispatch_forget_tallies(tsr_session *s)
+{
+    if (s->tallies)
+        clReleaseMemObject(s->tallies);
+    s->tallies = NULL;
+}
+
 /* Move the events to whoever wants them, and tell what the call took. */
 static void hand_over(const binding *b, chain *events, size_t commands, size_t workspace_bytes)
 {
@@ -668,14 +675,13 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     st = bind_program(p, &b, &bytes, err);
     if (st == TSR_OK)
         st = take_workspace(&b, bytes, err);
-    if (st == TSR_OK)
+    if (st == TSR_OK && bytes) /* tallies are of sums in a workspace */
         st = take_tallies(&b, err);
     if (st == TSR_OK)
         st = enqueue_steps(&b, &events, &commands, err);
     if (st == TSR_OK && commands > UNFLUSHED_MOST)
         clFlush(s->queue);
-    else if (st != TSR_OK &&
-             (commands || ends->arrivals)) { /* the operands are the caller's again */
+    if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
         clFinish(s->queue);
         if (s->side)
             clFinish(s->side);
@@ -687,6 +693,8 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         clReleaseMemObject(b.tallies);
     if (st == TSR_OK)
         hand_over(&b, &events, commands, bytes);
+    else
+        dispatch_forget_tallies(s);
     chain_release(&events);
     return st;
 }

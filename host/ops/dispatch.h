@@ -71,6 +71,10 @@ const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v
 tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
                           tsr_report *report, tsr_error *err);
 
+/** To be called where a kernel failed: groups that it did not run are missing in tallies of the
+ *  session, which then makes others. */
+void dispatch_forget_tallies(tsr_session *s);
+
 /** Enqueue every step; one or two are not flushed.  operands[i] is operand i's buffer. */
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err);

@@ -3,6 +3,7 @@
 #include "base/sizes.h"
 #include "ops/matmul_registers.h"
 #include "ops/matmul_steps.h"
+#include "ops/private_memory.h"
 
 /* Work-items for each core, so that none waits long for another one.  Below ROWS_LEAST rows copying
  * a panel costs too much beside using it; from ROWS_ENOUGH on it costs nothing, and parts of k
@@ -11,8 +12,6 @@ enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
 
 /* Bytes of private memory: what the stack of a CPU's thread takes with ease, and what other devices
  * set aside for each of thousands of work-items. */
-enum { PRIVATE_CPU = 2 << 20, PRIVATE_OTHER = 32 << 10 };
-
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
 static size_t private_bytes(const job *j)
 {
@@ -100,16 +99,9 @@ const char *matmul_panels_unsuited_split(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const char *why = matmul_unsuited_indices(p, reason);
-    const size_t limit = j->device->kind == DEVICE_CPU ? PRIVATE_CPU : PRIVATE_OTHER;
 
-    if (why)
-        return why;
-    if (private_bytes(j) > limit) {
-        text_format(reason, "its panels take %zu bytes of private memory, and the limit is %zu",
-                    private_bytes(j), limit);
-        return text_get(reason);
-    }
-    return real_unsuited(p->type, p->precision, j->device, reason);
+    why = why ? why : private_unsuited(j->device, private_bytes(j), reason);
+    return why ? why : real_unsuited(p->type, p->precision, j->device, reason);
 }
 
 const char *matmul_panels_unsuited(const job *j, text *reason)

@@ -2,6 +2,7 @@
 
 #include "ops/last_group.h"
 #include "ops/matvec_vectors.h"
+#include "ops/private_memory.h"
 
 enum {
     /* Neighbouring rows of a transposed op(A) that one group of split-row reads: 128 bytes of
@@ -207,7 +208,7 @@ bool matvec_split_row_step(const job *j, size_t i, step *out)
 
 /* ---- split-vector ------------------------------------------------------------------------- */
 
-/* Vectors that a lane has on their way at once: UNROLL of cl/matvec_split_vector.cl. */
+/* Vectors that a lane has on their way at once: LOADS of cl/matvec_split_vector.cl. */
 enum { VECTORS_AT_ONCE = 4 };
 
 /* A team in which each lane has that many vectors of a row, up to two warps: wider ones have more
@@ -241,6 +242,7 @@ void matvec_split_vector_defines(const job *j, text *out)
 
     cut_defines(j, &c, out);
     matvec_defines_vectors(j, matvec_load_elements(&j->problem->matvec), out);
+    text_format(out, " -DLOADS=%d", VECTORS_AT_ONCE);
     if (!param(j->params, "TEAM"))
         text_format(out, " -DTEAM=%zu", team_of(j));
 }
@@ -470,6 +472,16 @@ static size_t columns_vector_width(const job *j)
     return size_min(size_round_up(size_div_up(rows, size_div_up(rows, most)), VEC_MOST), most);
 }
 
+/* WIDTH for so many sums, few values for few builds: a power of two. */
+static size_t columns_vector_room(size_t width)
+{
+    size_t room = VEC_MOST;
+
+    while (room < width)
+        room *= 2;
+    return room;
+}
+
 static cut columns_vector_cut(const job *j)
 {
     const size_t rows = matvec_view_of(&j->problem->matvec).rows;
@@ -488,16 +500,19 @@ void matvec_columns_vector_defines(const job *j, text *out)
     if (!param(j->params, "LINES"))
         text_format(out, " -DLINES=%zu", columns_vector_lines(j));
     if (!param(j->params, "WIDTH"))
-        text_format(out, " -DWIDTH=%d", WIDTH_MOST);
+        text_format(out, " -DWIDTH=%zu", columns_vector_room(c.rows));
 }
 
 const char *matvec_columns_vector_unsuited(const job *j, text *reason)
 {
     const cut c = columns_vector_cut(j);
     const char *why = matvec_unsuited_portable(j, reason);
+    const size_t sums = size_max(columns_vector_room(c.rows), param(j->params, "WIDTH"));
 
     if (!why && !j->problem->matvec.trans)
         why = "A is not transposed: see rows-vector";
+    if (!why)
+        why = private_unsuited(j->device, sums * matvec_real_size(&j->problem->matvec), reason);
     return why ? why : cut_unsuited(j, &c, reason);
 }
 

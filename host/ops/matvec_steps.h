@@ -85,13 +85,15 @@ static inline bool matvec_aligned(const job *j, const stored *lines, size_t elem
     return j->device->kind != DEVICE_CPU && stored_starts_at(lines, elements);
 }
 
-/* How kernels load explicit vectors of A and of x. */
+/* How kernels load explicit vectors of A and of x, whose elements they gather where they lie apart.
+ */
 static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
 {
     const stored a = matvec_a(&j->problem->matvec), x = matvec_x(&j->problem->matvec);
 
     text_format(out, " -DVEC=%zu -DALIGNED=%d", elements,
-                matvec_aligned(j, &a, elements) && matvec_aligned(j, &x, elements));
+                matvec_aligned(j, &a, elements) &&
+                    (matvec_incx(&j->problem->matvec) != 1 || matvec_aligned(j, &x, elements)));
 }
 
 /* The same of A alone: `lines` says where its vectors start. */

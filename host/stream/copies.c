@@ -62,6 +62,22 @@ static void release(void *data)
     free(c);
 }
 
+/* A buffer that waits, for somebody else to have or to release. */
+static cl_mem take_kept(copies *c, size_t which)
+{
+    const kept k = c->kept[which];
+
+    c->kept_bytes -= k.bytes;
+    c->kept_count--;
+    memmove(&c->kept[which], &c->kept[which + 1], (c->kept_count - which) * sizeof(k));
+    return k.buffer;
+}
+
+static void drop_oldest(copies *c)
+{
+    clReleaseMemObject(take_kept(c, 0));
+}
+
 tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err)
 {
     copies *c = s->copies_kept.data;
@@ -81,6 +97,8 @@ tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err)
         }
         s->copies_kept = (session_kept){c, release};
     }
+    while (s->host_calls_memory && c->kept_count)
+        drop_oldest(c); /* what a call may use is counted from its start */
     *out = c;
     return TSR_OK;
 }
@@ -398,22 +416,6 @@ void copies_settle(copies *c)
 }
 
 /* ---- buffers ------------------------------------------------------------------------------- */
-
-/* A buffer that waits, for somebody else to have or to release. */
-static cl_mem take_kept(copies *c, size_t which)
-{
-    const kept k = c->kept[which];
-
-    c->kept_bytes -= k.bytes;
-    c->kept_count--;
-    memmove(&c->kept[which], &c->kept[which + 1], (c->kept_count - which) * sizeof(k));
-    return k.buffer;
-}
-
-static void drop_oldest(copies *c)
-{
-    clReleaseMemObject(take_kept(c, 0));
-}
 
 /* NULL: none of so many bytes waits. */
 static cl_mem find_kept(copies *c, size_t bytes)

@@ -232,10 +232,11 @@ static tsr_status compute(call *c, tsr_error *err)
     rc = clFinish(c->session->queue);
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
-    if (rc != CL_SUCCESS)
+    if (rc != CL_SUCCESS) {
+        dispatch_forget_tallies(c->session);
         st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem->op->name,
                       c->selection.variant->name, session_facts(c->session)->name);
-    else
+    } else
         c->report.device_ns = span(c->session, first, last);
     if (st == TSR_OK)
         st = strict_tiles_read(c->session, c->strict_tiles, &c->report.strict_tiles, err);

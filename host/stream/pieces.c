@@ -107,6 +107,7 @@ tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 
     if (rc == CL_SUCCESS)
         return TSR_OK;
+    dispatch_forget_tallies(c->call->session);
     return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->call->problem->op->name,
                     v->name, session_facts(c->call->session)->name);
 }

@@ -37,7 +37,8 @@ typedef struct tsr_session_options {
 /**
  * Open a session with a context and an in-order queue of its own, and a second one once a sort
  * runs parts side by side.  Once a call streams, two more queues for copies, 16 MiB of pinned
- * memory and three buffers of up to 64 MiB are kept until the session is closed.
+ * memory and up to nine buffers, 192 MiB in all, are kept until the session is closed; 64 KiB for
+ * sums that work-groups share once a call has such.
  *
  * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
  * @param options  NULL for the defaults.
