@@ -190,8 +190,8 @@ size_t rig_big_bytes(const rig *r)
     uint64_t bytes = r->cpu ? 128 * mib : 2048 * mib;
 
     query(r->session->device.id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cached, sizeof(cached));
-    if (bytes / 4 < cached)
-        bytes = 4 * cached;
+    if (bytes / 2 < cached)
+        bytes = 2 * cached;
     /* Two of them are in use at once, and others use the memory too. */
     if (bytes > r->facts->global_memory / 8)
         bytes = r->facts->global_memory / 8;
