@@ -428,7 +428,10 @@ static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
         st = need_matrix(o->operand[0], keys, ", whose rows --rows sorts", err);
     else if (!st)
         st = need_vector(o->operand[0], keys,
-                         keys->rank == 2 ? "; --rows sorts each row of a matrix" : "", err);
+                         keys->rank != 2             ? ""
+                         : o->value[OPTION_SEGMENTS] ? "; --segments are stretches of it"
+                                                     : "; --rows sorts each row of a matrix",
+                         err);
     if (st)
         return st;
     /* Nothing in no rows, as the problem counts them. */

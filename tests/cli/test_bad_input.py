@@ -171,6 +171,9 @@ class Operands(Bad):
                      says=("good.npy is 2x2", "vector", "matmul"))
         self.refused("sort", "good.npy", "-o", "c.npy",
                      says=("good.npy is 2x2", "vector", "--rows sorts each row"))
+        self.save("o.npy", np.array([0, 4], np.uint64))
+        self.refused("sort", "good.npy", "-o", "c.npy", "--segments", "o.npy",
+                     says=("good.npy is 2x2", "vector", "--segments are stretches of it"))
         self.refused("sort", "v.npy", "-o", "c.npy", "--rows",
                      says=("v.npy is a vector of 2", "--rows"))
         self.refused("sort", "s.npy", "-o", "c.npy", says=("s.npy is a scalar", "vector"))
