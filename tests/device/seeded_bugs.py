@@ -86,7 +86,7 @@ BUGS = {
         ("matvec", "split-row", "last_group.clh", "== groups - 1", 0, "== groups", []),
     "sweep-last-group-once":
         ("matvec", "split-row", "last_group.clh", "atomic_store_explicit(done, 0u,", 0,
-         "atomic_store_explicit(done, 1u,", []),
+         "atomic_store_explicit(done, 1u,", ["GROUP=16"]),
     "sweep-matvec-increments":
         ("matvec", "row-item", "matvec.clh", "STRIDED ? i * inc : i", 0, "i", []),
     "sweep-rows-vector-increment":
