@@ -1,6 +1,5 @@
 /* What a kernel is told: values that change, and each buffer once a call.  Needs an OpenCL device
  * of the type CPU, such as PoCL's. */
-#define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
