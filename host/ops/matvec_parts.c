@@ -42,24 +42,45 @@ static size_t groups_wanted(const job *j)
     return size_div_up(groups, matvec_batch(&j->problem->matvec));
 }
 
-/* Enough parts for PER_UNIT groups on each compute unit, all products together, but no part below
- * `least` columns, and none above what its kernel counts.  Parts are multiples of the columns
- * that the kernel takes at once. */
-static cut cut_into(const job *j, size_t local, size_t rows, size_t least, size_t at_once)
+/* Tiles of so many rows. */
+static size_t tiles_of(const job *j, size_t rows)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(p);
-    const size_t most = MATVEC_INDEX_MAX / at_once * at_once;
-    cut c = {.local = local, .rows = rows, .tiles = size_div_up(v.rows, rows)};
+    return size_div_up(matvec_view_of(&j->problem->matvec).rows, rows);
+}
 
-    c.parts = size_div_up(groups_wanted(j), size_max(c.tiles, 1));
-    c.parts = size_min(c.parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
+/* About so many parts, but none below `least` columns, and none above what its kernel counts. Parts
+ * are multiples of the columns that the kernel takes at once. */
+static cut cut_into_parts(const job *j, size_t local, size_t rows, size_t parts, size_t least,
+                          size_t at_once)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t most = MATVEC_INDEX_MAX / at_once * at_once;
+    cut c = {.local = local, .rows = rows, .tiles = tiles_of(j, rows)};
+
+    c.parts = size_min(parts, size_min(size_div_up(v.columns, least), PARTS_MAX));
     c.parts = size_max(c.parts, size_max(size_div_up(v.columns, most), 1));
     c.chunk = size_max(size_round_up(size_div_up(v.columns, c.parts), at_once), 1);
     c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
     /* A group of one work-item costs as much as many rows. */
     c.adders = size_min(v.rows, local == 1 ? groups_wanted(j) : c.tiles);
     return c;
+}
+
+/* Enough of them for the groups that are wanted. */
+static cut cut_into(const job *j, size_t local, size_t rows, size_t least, size_t at_once)
+{
+    const size_t parts = size_div_up(groups_wanted(j), size_max(tiles_of(j, rows), 1));
+
+    return cut_into_parts(j, local, rows, parts, least, at_once);
+}
+
+/* No more of them than that, of `whole` columns or a multiple: what a device does not run at once
+ * would run alone at the end. */
+static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
+{
+    const size_t parts = groups_wanted(j) / size_max(tiles_of(j, rows), 1);
+
+    return cut_into_parts(j, local, rows, parts, whole, whole);
 }
 
 /* Bytes for the sums of all parts; false on overflow. */
@@ -144,22 +165,6 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     step_tallies(out);
     matvec_step_scales(out, p);
     return true;
-}
-
-/* As cut_into, in parts of multiples of `whole` columns, and of no more groups than were asked
- * for: what a device does not run at once would run alone at the end. */
-static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
-{
-    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
-    cut c = cut_into(j, local, rows, whole, whole);
-    const size_t fewer = c.parts - 1;
-
-    if (fewer > 0 && c.tiles * c.parts > groups_wanted(j) &&
-        size_div_up(columns, fewer) <= MATVEC_INDEX_MAX - whole) {
-        c.chunk = size_round_up(size_div_up(columns, fewer), whole);
-        c.parts = size_div_up(columns, c.chunk);
-    }
-    return c;
 }
 
 /* ---- split-row ---------------------------------------------------------------------------- */
@@ -408,7 +413,7 @@ void matvec_rows_vector_defines(const job *j, text *out)
     const cut c = rows_vector_cut(j);
 
     cut_defines(j, &c, out);
-    text_format(out, " -DALIGNED=0 -DVEC=%zu", matvec_vec(j));
+    matvec_defines_vec(matvec_vec(j), false, out);
     if (!param(j->params, "ROWS"))
         text_format(out, " -DROWS=%zu", c.rows);
 }

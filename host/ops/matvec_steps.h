@@ -85,15 +85,21 @@ static inline bool matvec_aligned(const job *j, const stored *lines, size_t elem
     return j->device->kind != DEVICE_CPU && stored_starts_at(lines, elements);
 }
 
+static inline void matvec_defines_vec(size_t elements, bool aligned, text *out)
+{
+    text_format(out, " -DVEC=%zu -DALIGNED=%d", elements, aligned);
+}
+
 /* How kernels load explicit vectors of A and of x, whose elements they gather where they lie apart.
  */
 static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
 {
     const stored a = matvec_a(&j->problem->matvec), x = matvec_x(&j->problem->matvec);
 
-    text_format(out, " -DVEC=%zu -DALIGNED=%d", elements,
-                matvec_aligned(j, &a, elements) &&
-                    (matvec_incx(&j->problem->matvec) != 1 || matvec_aligned(j, &x, elements)));
+    matvec_defines_vec(elements,
+                       matvec_aligned(j, &a, elements) && (matvec_incx(&j->problem->matvec) != 1 ||
+                                                           matvec_aligned(j, &x, elements)),
+                       out);
 }
 
 /* The same of A alone: `lines` says where its vectors start. */
@@ -101,7 +107,7 @@ static inline void matvec_defines_vectors_of_a(const job *j, const stored *lines
 {
     const size_t vec = matvec_load_elements(&j->problem->matvec);
 
-    text_format(out, " -DVEC=%zu -DALIGNED=%d", vec, matvec_aligned(j, lines, vec));
+    matvec_defines_vec(vec, matvec_aligned(j, lines, vec), out);
 }
 
 /* Such an A as one line; its elements are never counted by it. */
@@ -117,6 +123,7 @@ static inline stored matvec_flat_a(const tsr_matvec_problem *p)
  * as many vectors, which together are whole lines. */
 typedef struct matvec_flat {
     size_t cycle; /* vectors from which on they meet the same columns: columns / gcd */
+    size_t terms; /* pieces of a vector that lie in one line each, whatever the vector: VEC / gcd */
     size_t items; /* a multiple of `cycle` up to the group's; 0 where it exceeds them */
     size_t lines; /* of `items` vectors */
 } matvec_flat;
@@ -125,7 +132,8 @@ static inline matvec_flat matvec_flat_of(const job *j, size_t local)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const size_t columns = size_max(matvec_line_length(p), 1), vec = matvec_load_elements(p);
-    matvec_flat f = {.cycle = columns / size_min(vec, columns & -columns)};
+    const size_t gcd = size_min(vec, columns & -columns); /* VEC is a power of two */
+    matvec_flat f = {.cycle = columns / gcd, .terms = vec / gcd};
 
     f.items = local / f.cycle * f.cycle;
     f.lines = f.items * vec / columns;

@@ -17,14 +17,6 @@ void matvec_team_vector_defines(const job *j, text *out)
     matvec_defines_vectors(j, param(j->params, "BITS") / (8 * bytes), out);
 }
 
-/* Sums of a vector: of VEC / gcd neighbours each, which lie in one row whatever the vector. */
-static size_t flat_terms(const tsr_matvec_problem *p)
-{
-    const size_t columns = size_max(p->columns, 1), vec = matvec_load_elements(p);
-
-    return vec / size_min(vec, columns & -columns);
-}
-
 void matvec_flat_rows_defines(const job *j, text *out)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
@@ -32,7 +24,7 @@ void matvec_flat_rows_defines(const job *j, text *out)
 
     matvec_teams_defines(j, out);
     matvec_defines_vectors_of_a(j, &a, out);
-    text_format(out, " -DTERMS=%zu", flat_terms(p));
+    text_format(out, " -DTERMS=%zu", matvec_flat_of(j, matvec_group(j)).terms);
 }
 
 void matvec_short_rows_vector_defines(const job *j, text *out)
@@ -151,7 +143,7 @@ const char *matvec_short_rows_unsuited(const job *j, text *reason)
 
 const char *matvec_flat_rows_unsuited(const job *j, text *reason)
 {
-    const size_t local = matvec_group(j), terms = flat_terms(&j->problem->matvec);
+    const size_t local = matvec_group(j), terms = matvec_flat_of(j, local).terms;
     const size_t vectors = local * param(j->params, "LOADS");
     const size_t left_out = terms == 1 ? vectors * matvec_real_size(&j->problem->matvec) / 128 : 0;
     const char *why = rows_unsuited(j, reason);
