@@ -250,10 +250,8 @@ typedef struct binding {
     const selection *selection;
     const cl_mem *operands;
     const call_ends *ends;
-    cl_mem workspace;        /* NULL where none is needed */
-    uint64_t workspace_call; /* that made it */
-    cl_mem tallies;          /* likewise */
-    uint64_t tallies_call;
+    session_buffer workspace; /* nothing where none is needed */
+    session_buffer tallies;   /* likewise */
     program *program;
     const job *job;
     step_function step_at;
@@ -274,9 +272,9 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const step_arg *a, 
     case ARG_OPERAND:
         return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
     case ARG_WORKSPACE:
-        return program_set_buffer(entry, i, b->workspace, b->workspace_call);
+        return program_set_buffer(entry, i, b->workspace.memory, b->workspace.call);
     case ARG_TALLIES:
-        return program_set_buffer(entry, i, b->tallies, b->tallies_call);
+        return program_set_buffer(entry, i, b->tallies.memory, b->tallies.call);
     case ARG_COUNTER:
         return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
     case ARG_SCALAR:
@@ -347,8 +345,8 @@ static tsr_status enqueue_step(const step *st, const binding *b, cl_command_queu
 
     if (st->kind == STEP_LAUNCH)
         return enqueue_launch(st, b, queue, n_wait, wait, done, err);
-    target =
-        st->fill_target.kind == ARG_WORKSPACE ? b->workspace : b->operands[st->fill_target.index];
+    target = st->fill_target.kind == ARG_WORKSPACE ? b->workspace.memory
+                                                   : b->operands[st->fill_target.index];
     rc = clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
                              st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
@@ -523,84 +521,78 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
     return st;
 }
 
-/* Drop what the session keeps where it is smaller. */
-static void drop_small_workspace(tsr_session *s, size_t bytes)
+static void drop_buffer(session_buffer *kept)
 {
-    if (!s->workspace || bytes <= s->workspace_bytes)
-        return;
-    clReleaseMemObject(s->workspace);
-    s->workspace = NULL;
-    s->workspace_bytes = 0;
+    if (kept->memory)
+        clReleaseMemObject(kept->memory);
+    *kept = (session_buffer){0};
 }
 
-/* A workspace of at least `bytes` bytes.  On an in-order queue calls follow one another, and the
- * session's own serves them all; another one is the call's, which releases it. */
-static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
+/* At least out->bytes bytes, of which a new buffer has `content`, or anything where that is NULL.
+ * On an in-order queue calls follow one another, and what the session keeps serves them all;
+ * another buffer is the call's, which releases it. */
+static tsr_status take_buffer(const binding *b, session_buffer *kept, const void *content,
+                              const char *what, session_buffer *out, tsr_error *err)
 {
+    const size_t bytes = out->bytes;
     tsr_session *s = b->session;
-    const char *name = b->selection->variant->name;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (content ? CL_MEM_COPY_HOST_PTR : 0);
     cl_int rc;
 
-    if (bytes == 0)
-        return TSR_OK;
-    if (bytes > session_facts(s)->max_allocation)
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "%s: a workspace of %zu bytes is over the device's largest allocation of "
-                        "%llu bytes",
-                        name, bytes, (unsigned long long)session_facts(s)->max_allocation);
-    drop_small_workspace(s, bytes);
-    if (s->workspace) {
-        b->workspace = s->workspace;
-        b->workspace_call = s->workspace_call;
+    if (bytes > kept->bytes)
+        drop_buffer(kept);
+    if (kept->memory) {
+        *out = *kept;
         return TSR_OK;
     }
-    b->workspace = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    b->workspace_call = s->calls;
-    if (!b->workspace)
-        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of workspace)", name,
-                        bytes);
-    if (!s->out_of_order) {
-        s->workspace = b->workspace;
-        s->workspace_bytes = bytes;
-        s->workspace_call = s->calls;
-    }
+    *out = (session_buffer){
+        clCreateBuffer(s->context, flags, bytes, (void *)(uintptr_t)content, &rc), bytes, s->calls};
+    if (!out->memory)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of %s)",
+                        b->selection->variant->name, bytes, what);
+    if (!s->out_of_order)
+        *kept = *out;
     return TSR_OK;
 }
 
-/* Counters of groups that are done, where the variant has a use for them; kept as the workspace is.
- */
+static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
+{
+    const device_facts *d = session_facts(b->session);
+
+    if (bytes == 0)
+        return TSR_OK;
+    if (bytes > d->max_allocation)
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "%s: a workspace of %zu bytes is over the device's largest allocation of "
+                        "%llu bytes",
+                        b->selection->variant->name, bytes, (unsigned long long)d->max_allocation);
+    b->workspace.bytes = bytes;
+    return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
+}
+
+/* Counters of groups that are done, where the variant has a use for them. */
 static tsr_status take_tallies(binding *b, tsr_error *err)
 {
     static const uint32_t zeros[TALLIES_MAX];
     tsr_session *s = b->session;
-    const variant *v = b->selection->variant;
-    cl_int rc;
 
-    if (!(v->uses & LAST_GROUP_USES) || last_group_of(session_facts(s)) == LAST_GROUP_NONE)
+    if (!(b->selection->variant->uses & LAST_GROUP_USES) ||
+        last_group_of(session_facts(s)) == LAST_GROUP_NONE)
         return TSR_OK;
-    if (s->tallies) {
-        b->tallies = s->tallies;
-        b->tallies_call = s->tallies_call;
-        return TSR_OK;
-    }
-    b->tallies = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(zeros),
-                                (void *)zeros, &rc);
-    b->tallies_call = s->calls;
-    if (!b->tallies)
-        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of counters)", v->name,
-                        sizeof(zeros));
-    if (!s->out_of_order) {
-        s->tallies = b->tallies;
-        s->tallies_call = s->calls;
-    }
-    return TSR_OK;
+    b->tallies.bytes = sizeof(zeros);
+    return take_buffer(b, &s->tallies, zeros, "counters", &b->tallies, err);
+}
+
+/* Release what a call took, unless the session keeps it. */
+static void give_back(const session_buffer *taken, const session_buffer *kept)
+{
+    if (taken->memory && taken->memory != kept->memory)
+        clReleaseMemObject(taken->memory);
 }
 
 void dispatch_forget_tallies(tsr_session *s)
 {
-    if (s->tallies)
-        clReleaseMemObject(s->tallies);
-    s->tallies = NULL;
+    drop_buffer(&s->tallies);
 }
 
 /* Move the events to whoever wants them, and tell what the call took. */
@@ -687,10 +679,8 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
             clFinish(s->side);
     }
     /* OpenCL keeps a released buffer until the commands that use it are done. */
-    if (b.workspace && b.workspace != s->workspace)
-        clReleaseMemObject(b.workspace);
-    if (b.tallies && b.tallies != s->tallies)
-        clReleaseMemObject(b.tallies);
+    give_back(&b.workspace, &s->workspace);
+    give_back(&b.tallies, &s->tallies);
     if (st == TSR_OK)
         hand_over(&b, &events, commands, bytes);
     else

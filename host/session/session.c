@@ -132,10 +132,10 @@ void tsr_session_close(tsr_session *s)
     if (s->copies_kept.data)
         s->copies_kept.release(s->copies_kept.data);
     pinned_release(s);
-    if (s->workspace)
-        clReleaseMemObject(s->workspace);
-    if (s->tallies)
-        clReleaseMemObject(s->tallies);
+    if (s->workspace.memory)
+        clReleaseMemObject(s->workspace.memory);
+    if (s->tallies.memory)
+        clReleaseMemObject(s->tallies.memory);
     if (s->side)
         clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)

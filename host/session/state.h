@@ -21,6 +21,13 @@ typedef struct session_kept {
 /** Pinned memory that the caller has from tsr_pinned_alloc. */
 typedef struct pinned_block pinned_block;
 
+/** A buffer that is kept from call to call on an in-order queue, or nothing. */
+typedef struct session_buffer {
+    cl_mem memory; /* NULL: none */
+    size_t bytes;
+    uint64_t call; /* that made it: tsr_session.calls */
+} session_buffer;
+
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
     cl_context context;
@@ -34,11 +41,8 @@ struct tsr_session {
     text kernel_dir;          /* "" for the embedded sources */
     cache cache;
     program *programs; /* built in this session */
-    cl_mem workspace;  /* kept from call to call on an in-order queue, or NULL */
-    size_t workspace_bytes;
-    uint64_t workspace_call; /* that made it */
-    cl_mem tallies;          /* counters that are 0 between calls, kept likewise */
-    uint64_t tallies_call;
+    session_buffer workspace;
+    session_buffer tallies;   /* counters that are 0 between calls */
     uint64_t calls;           /* of dispatch_enqueue so far */
     text build_log;           /* of the build that failed last */
     session_kept tuning;      /* ops/tuning_memo.h */
