@@ -11,11 +11,13 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/last_group.h"
 #include "ops/sort_fused.h"
 #include "ops/sort_item_merges.h"
 #include "ops/sort_item_vectors.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
+#include "ops/sort_radix.h"
 #include "ops/sort_segments.h"
 #include "ops/sort_steps.h"
 #include "ops/sort_top.h"
@@ -504,6 +506,51 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = sort_fused_step_warp,
         .arriving_step = sort_fused_arriving_warp,
+    },
+    {
+        .name = "radix",
+        .idea = "no network: keys are dealt out by one digit after another, in as many passes",
+        .source = "sort_radix.cl",
+        .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
+                    "sort_values_gather"},
+        .build = "",
+        .tunables = sort_radix_tunables,
+        .tunable_count = RADIX_TUNABLES,
+        .defines = sort_radix_defines,
+        .unsuited = sort_radix_unsuited,
+        .workspace = sort_radix_workspace,
+        .step = sort_radix_step,
+    },
+    {
+        .name = "radix-warp",
+        .idea = "a warp ranks its digits by ballots: larger digits, in half as many passes",
+        .source = "sort_radix.cl",
+        .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
+                    "sort_values_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX,
+        .uses = 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_radix_tunables,
+        .tunable_count = RADIX_TUNABLES,
+        .defines = sort_radix_defines_warp,
+        .unsuited = sort_radix_unsuited_warp,
+        .workspace = sort_radix_workspace_warp,
+        .step = sort_radix_step_warp,
+    },
+    {
+        .name = "radix-sweep",
+        .idea = "keys are read once a digit: work-groups tell each other where theirs begin",
+        .source = "sort_radix_sweep.cl",
+        .entries = {"sort_radix_digits", "sort_radix_totals", "sort_radix_sweep",
+                    "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .uses = LAST_GROUP_USES | 1u << FEATURE_LARGE_LOCAL,
+        .tunables = sort_radix_tunables,
+        .tunable_count = RADIX_TUNABLES,
+        .defines = sort_radix_defines_sweep,
+        .unsuited = sort_radix_unsuited_sweep,
+        .workspace = sort_radix_workspace_sweep,
+        .step = sort_radix_step_sweep,
     },
     {
         .name = "item-vectors",

@@ -1,0 +1,179 @@
+/* Radix sort: keys are dealt out by one digit after another, the lowest first.
+ *
+ * Idea: a network has to compare each key with log2(n)^2 / 2 others; here a digit
+ *     of BITS bits says at once where a key belongs among 2^BITS, and a pass that
+ *     keeps the order of keys with equal digits leaves those of all lower digits
+ *     in order.  KEY_BITS / BITS passes sort, whatever n is.  (Knuth, The Art of
+ *     Computer Programming, volume 3, 5.2.5; on GPUs Satish, Harris and Garland,
+ *     "Designing efficient sorting algorithms for manycore GPUs", 2009.)
+ *     A pass is three launches: each work-group counts the digits of its chunk;
+ *     a scan over the chunks' counts says where each chunk's keys with each digit
+ *     begin; each work-group goes through its chunk again and writes the keys
+ *     there.
+ *
+ *         chunk    [ 2 0 2 1 0 | 1 1 2 0 0 ]
+ *         counts    0: 2 2   1: 1 2   2: 2 1          of each chunk
+ *         begin     0: 0 2   1: 4 5   2: 7 9          exclusive sums, digit by digit
+ *         result   [ 0 0 0 0 1 1 1 2 2 2 ]
+ *
+ *     A tile of the chunk is sorted by the digit in local memory first, so that
+ *     neighbours in a run of equal digits are written side by side.  The place of
+ *     a key in its tile is the number of keys with lesser digits, and of those
+ *     with its own digit before it: in teams before its team, in its team's
+ *     earlier keys, and in lower lanes, which those with equal digits find out by
+ *     ballots (sort_radix_team.clh).
+ * Work split: a work-group owns a chunk of whole tiles, of GROUP * ITEMS keys each;
+ *     a team owns TEAM * ITEMS neighbouring keys of a tile, a lane every TEAM-th.
+ * Parameters: BITS, a divisor of half of the key's; GROUP work-items, at least
+ *     2^BITS with WARPS; ITEMS keys of a tile a work-item; COPIES of the counters,
+ *     so that neighbours with one digit do not wait for each other; PER_UNIT, of
+ *     which the launches alone know; WARPS (sort_radix_team.clh); PAYLOAD, what
+ *     goes with a key: PAYLOAD_NONE, PAYLOAD_INDEX (its position) or PAYLOAD_VALUE
+ *     (VALUE_BYTES at most 8); KEY, DESCENDING (sort_key.clh).
+ * Launch: 1-D.  For each digit, from the one at bit 0 up: sort_radix_count with
+ *     GROUP work-items for each of `chunks` chunks; sort_radix_scan with a
+ *     work-group of at most SCAN_GROUP for each of the 2^BITS digits;
+ *     sort_radix_scatter as sort_radix_count.  Passes are even in number: odd ones
+ *     go from the caller's arrays to the workspace, even ones back.  With values
+ *     that an index moves then the kernels of sort_values.clh.
+ * Workspace: a copy of the keys, one of the payload, 2^BITS * (chunks + 1) counts.
+ * Local memory: a tile of keys, or of payload where it is wider; a counter for each
+ *     digit and team in the same place; 3 * 2^BITS words.
+ * Limits: fewer than 2^32 keys, one sequence.
+ */
+#ifndef COPIES
+#error "COPIES: of the counters of a chunk, a power of 2"
+#endif
+
+#include "sort_radix_tile.clh"
+
+#define SCAN_GROUP 256
+
+/* Where a chunk starts and ends. */
+static inline size_t chunk_start(ulong chunk)
+{
+    return get_group_id(0) * chunk;
+}
+
+static inline size_t chunk_end(ulong chunk, ulong n)
+{
+    return min((get_group_id(0) + 1) * chunk, n);
+}
+
+/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_radix_count(__global const word *keys, __global uint *counts, ulong offset_keys,
+                 ulong offset_counts, ulong n, ulong chunk, uint shift)
+{
+    __local uint counters[DIGITS * COPIES];
+    const uint item = get_local_id(0), chunks = get_num_groups(0), copy = item % COPIES;
+    const size_t end = chunk_end(chunk, n);
+
+    for (uint i = item; i < DIGITS * COPIES; i += GROUP)
+        counters[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t start = chunk_start(chunk); start < end; start += TILE) {
+        __global const word *from = keys + offset_keys + start + item;
+        const uint left = min(end - start, (size_t)TILE);
+        word bits[ITEMS];
+
+#pragma unroll
+        for (uint r = 0; r < ITEMS; r++)
+            bits[r] = item + r * GROUP < left ? from[r * GROUP] : 0;
+#pragma unroll
+        for (uint r = 0; r < ITEMS; r++)
+            if (item + r * GROUP < left)
+                atomic_inc(&counters[digit_of(bits[r], shift) * COPIES + copy]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint digit = item; digit < DIGITS; digit += GROUP) {
+        uint sum = 0;
+
+        /* Neighbours begin with different copies: in different banks. */
+        for (uint c = 0; c < COPIES; c++)
+            sum += counters[digit * COPIES + (c + digit) % COPIES];
+        counts[offset_counts + (size_t)digit * chunks + get_group_id(0)] = sum;
+    }
+}
+
+/* The counts of a digit become sums over the chunks before; behind them all stand the digits' sums
+ * over all chunks. */
+__kernel void sort_radix_scan(__global uint *counts, ulong offset_counts, uint chunks)
+{
+    __local uint sums[SCAN_GROUP];
+    const uint item = get_local_id(0), items = get_local_size(0), digit = get_group_id(0);
+    const uint each = (chunks + items - 1) / items;
+    const uint begin = min(item * each, chunks), end = min(begin + each, chunks);
+    __global uint *of_digit = counts + offset_counts + (size_t)digit * chunks;
+    uint sum = 0, before = 0;
+
+    for (uint i = begin; i < end; i++)
+        sum += of_digit[i];
+    sums[item] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < items; distance *= 2) {
+        const uint lower = item >= distance ? sums[item - distance] : 0;
+
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] += lower;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    before = sums[item] - sum;
+    for (uint i = begin; i < end; i++) {
+        const uint count = of_digit[i];
+
+        of_digit[i] = before;
+        before += count;
+    }
+    if (item == items - 1)
+        counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = before;
+}
+
+/* Where this chunk's keys with each digit begin in memory. */
+static inline void begin_digits(__local uint *begin, __local uint *of_teams,
+                                __global const uint *counts)
+{
+    const uint chunks = get_num_groups(0);
+
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
+        begin[digit] = counts[(size_t)DIGITS * chunks + digit];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    scan_digits(begin, of_teams);
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
+        begin[digit] += counts[(size_t)digit * chunks + get_group_id(0)];
+}
+
+/* Sort the keys of each chunk by the digit at bit `shift`, to where the scan says. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
+                   ulong n, ulong chunk, uint shift, uint last)
+{
+    __local tile_room room;
+    __local tile_digits digits;
+    __local uint begin[DIGITS]; /* where the next tile's keys go */
+    const size_t end = chunk_end(chunk, n);
+
+    START_PASS;
+    begin_digits(begin, digits.of_teams, counts + offset_counts);
+    for (size_t start = chunk_start(chunk); start < end; start += TILE) {
+        const uint left = min(end - start, (size_t)TILE);
+        word bits[ITEMS];
+        uint rank[ITEMS];
+
+        tile_take(bits, keys + start, left);
+        tile_rank(bits, rank, &room, shift);
+        for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
+            digits.first[digit] = tile_count(&room, digit);
+        tile_place_digits(&room, &digits);
+        for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+            const uint next = digit + 1 < DIGITS ? digits.first[digit + 1] : TILE;
+
+            digits.there[digit] = begin[digit] - digits.first[digit];
+            begin[digit] += next - digits.first[digit];
+        }
+        tile_sort_keys(bits, rank, &room, shift);
+        tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
+        /* Read, before the next tile's counters come. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,486 @@
+#include "ops/sort_radix.h"
+
+#include "ops/last_group.h"
+#include "ops/sort_steps.h"
+
+enum {
+    WARP = 32,
+    BITS_TOGETHER = 8, /* of a digit, where counters are shared by a team or few work-items */
+    BITS_ALONE = 4,
+    GROUP_WARPS = 512,
+    GROUP_ALONE = 256,
+    ITEMS_ON_CPU = 16, /* a CPU goes through the work-items of a group one by one */
+    TILE_BYTES = 64,   /* of keys, or of what goes with them, that a work-item takes of a tile */
+    SCAN_GROUP = 256,  /* as cl/sort_radix.cl has it */
+    COPIES_WARPS = 32, /* one for each bank */
+    COPIES_ALONE = 8,
+    LINE = 128,          /* bytes: where parts of the workspace begin */
+    VALUE_BYTES_MOST = 8 /* of values that go with their keys; larger ones follow an index */
+};
+
+const tunable sort_radix_tunables[RADIX_TUNABLES] = {
+    {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0},
+    {"GROUP",
+     "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
+     {0, 8, 16, 64, 256, 512, 1024},
+     0},
+    {"ITEMS",
+     "keys of a tile that a work-item takes: longer runs against registers",
+     {0, 1, 4, 8, 12, 16, 20, 24},
+     0},
+    {"COPIES",
+     "copies of the counters of a chunk: fewer conflicts against local memory",
+     {0, 1, 4, 8, 16, 32},
+     0},
+    {"PER_UNIT",
+     "chunks for each compute unit: groups side by side against sums to be scanned",
+     {1, 2, 4, 8, 16},
+     8},
+};
+
+/* Which of the variants. */
+typedef enum radix_way { WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
+
+/* What goes with a key. */
+typedef enum payload { PAYLOAD_NONE = 1, PAYLOAD_INDEX, PAYLOAD_VALUE } payload;
+
+typedef struct plan {
+    radix_way way;
+    bool warps; /* rank digits; else each work-item alone */
+    payload payload;
+    size_t payload_bytes;        /* between passes */
+    uint32_t bits, group, items; /* of a digit; of a work-group; keys of each work-item */
+    uint32_t copies;             /* of counters */
+    size_t passes;
+    size_t tile, tiles; /* keys of a tile */
+    size_t chunk, chunks;
+    size_t local; /* bytes */
+    /* Bytes of the workspace: */
+    size_t keys_at, loads_at, counts_at, states_at, workspace;
+} plan;
+
+static payload payload_of(const tsr_sort_problem *s)
+{
+    if (!sort_with_index(s))
+        return PAYLOAD_NONE;
+    return s->argsort || s->value_bytes > VALUE_BYTES_MOST ? PAYLOAD_INDEX : PAYLOAD_VALUE;
+}
+
+/* Whether values are moved in the end, by an index. */
+static bool values_follow(const plan *s, const tsr_sort_problem *p)
+{
+    return p->value_bytes && s->payload == PAYLOAD_INDEX;
+}
+
+/* Counters of the digits that one launch counts, and those of a pass's tiles. */
+static size_t counted_digits(const plan *s)
+{
+    return (s->way == WAY_SWEEP ? s->passes : 1) << s->bits;
+}
+
+static size_t states_of_pass(const plan *s)
+{
+    return s->tiles << s->bits;
+}
+
+/* Of all passes, and a ticket for each. */
+static size_t states(const plan *s)
+{
+    return s->way == WAY_SWEEP ? s->passes * (states_of_pass(s) + 1) : 0;
+}
+
+/* Where the workspace has what: behind the index, if it is not the caller's. */
+static void lay_out(const tsr_sort_problem *p, plan *s)
+{
+    const size_t key = tsr_type_size(p->type);
+    const bool with_index = values_follow(s, p) && !p->argsort;
+
+    s->keys_at = size_round_up(with_index ? p->n * sizeof(int64_t) : 0, LINE);
+    s->loads_at = size_round_up(s->keys_at + p->n * key, LINE);
+    s->counts_at = size_round_up(s->loads_at + p->n * s->payload_bytes, LINE);
+    s->states_at = s->counts_at + (s->chunks + 1) * counted_digits(s) * sizeof(uint32_t);
+    s->workspace = s->states_at + states(s) * sizeof(uint32_t);
+}
+
+/* What the tunables leave open. */
+static void settle(const job *j, plan *s)
+{
+    const size_t key = tsr_type_size(j->problem->sort.type);
+    const bool cpu = j->device->kind == DEVICE_CPU;
+
+    if (!s->bits)
+        s->bits = (uint32_t)size_min(s->warps || cpu ? BITS_TOGETHER : BITS_ALONE, 4 * key);
+    if (!s->group)
+        s->group = (uint32_t)group_fit(j->device, 0,
+                                       cpu        ? ITEMS_ON_CPU
+                                       : s->warps ? GROUP_WARPS
+                                                  : GROUP_ALONE);
+    if (!s->items)
+        s->items = (uint32_t)(TILE_BYTES / size_max(size_max(key, s->payload_bytes), 4));
+    s->passes = 8 * key / s->bits;
+    if (!s->copies)
+        s->copies = cpu                   ? 1
+                    : s->way == WAY_SWEEP ? (uint32_t)size_max(COPIES_WARPS / s->passes, 1)
+                    : s->warps            ? COPIES_WARPS
+                                          : COPIES_ALONE;
+}
+
+/* A tile, in the place of its counters; and the counters of a chunk. */
+static size_t local_bytes(const plan *s, size_t key)
+{
+    const size_t counters = (size_t)(s->warps ? s->group / WARP : s->group) << s->bits;
+    const size_t room =
+        size_max(counters * sizeof(uint32_t), s->tile * size_max(key, s->payload_bytes));
+    const size_t digits = (size_t)3 << s->bits;
+
+    return size_max(room + (digits + s->group) * sizeof(uint32_t),
+                    s->copies * counted_digits(s) * sizeof(uint32_t));
+}
+
+static plan plan_of(const job *j, radix_way way)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t units = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    plan s = {.way = way,
+              .warps = way == WAY_WARPS ||
+                       (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_PTX),
+              .payload = payload_of(p),
+              .bits = param(j->params, "BITS"),
+              .group = param(j->params, "GROUP"),
+              .items = param(j->params, "ITEMS"),
+              .copies = param(j->params, "COPIES")};
+
+    s.payload_bytes = s.payload == PAYLOAD_NONE    ? 0
+                      : s.payload == PAYLOAD_INDEX ? sizeof(uint32_t)
+                                                   : p->value_bytes;
+    settle(j, &s);
+    s.tile = (size_t)s.group * s.items;
+    s.tiles = size_div_up(p->n, s.tile);
+    s.chunk = size_div_up(s.tiles, units) * s.tile;
+    s.chunks = s.chunk ? size_div_up(p->n, s.chunk) : 0;
+    s.local = local_bytes(&s, tsr_type_size(p->type));
+    lay_out(p, &s);
+    return s;
+}
+
+static void defines(const job *j, radix_way way, text *out)
+{
+    static const char *const payloads[] = {
+        [PAYLOAD_NONE] = "NONE", [PAYLOAD_INDEX] = "INDEX", [PAYLOAD_VALUE] = "VALUE"};
+    const plan s = plan_of(j, way);
+
+    sort_key_defines(j, out);
+    if (!param(j->params, "BITS"))
+        text_format(out, " -DBITS=%u", s.bits);
+    if (!param(j->params, "GROUP"))
+        text_format(out, " -DGROUP=%u", s.group);
+    if (!param(j->params, "ITEMS"))
+        text_format(out, " -DITEMS=%u", s.items);
+    if (!param(j->params, "COPIES"))
+        text_format(out, " -DCOPIES=%u", s.copies);
+    text_format(out, " -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", payloads[s.payload], s.warps);
+    if (way != WAY_SWEEP)
+        return;
+    text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");
+    if (!s.warps) {
+        text_append(out, " -cl-std=");
+        variant_standard(j->device, out);
+    }
+}
+
+void sort_radix_defines(const job *j, text *out)
+{
+    defines(j, WAY_ALONE, out);
+}
+
+void sort_radix_defines_warp(const job *j, text *out)
+{
+    defines(j, WAY_WARPS, out);
+}
+
+void sort_radix_defines_sweep(const job *j, text *out)
+{
+    defines(j, WAY_SWEEP, out);
+}
+
+/* Why the parts of the plan do not go together, or the device has no room for it. */
+static const char *plan_unsuited(const job *j, const plan *s, text *reason)
+{
+    const size_t limit = group_limit(j->device, 0);
+    const size_t local = s->warps ? size_max(j->device->local_memory, j->device->large_local)
+                                  : j->device->local_memory;
+
+    if (s->passes % 2)
+        text_format(reason, "%zu passes of %u bits would leave the keys in the workspace",
+                    s->passes, s->bits);
+    else if (s->group > limit)
+        text_format(reason, "it needs work-groups of %u, and the device has at most %zu", s->group,
+                    limit);
+    else if (s->warps && (s->group < 1u << s->bits || s->group % WARP))
+        text_format(reason,
+                    "it needs a work-item for each of %u digits and whole warps of %d, not groups "
+                    "of %u",
+                    1u << s->bits, WARP, s->group);
+    else if (s->local > local)
+        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", s->local,
+                    local);
+    else
+        return NULL;
+    return text_get(reason);
+}
+
+static const char *unsuited(const job *j, radix_way way, text *reason)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
+    plan s;
+
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
+    if (sort_rows(p) > 1)
+        return "it sorts one row";
+    if (p->n > most) {
+        text_format(reason, "it counts in %d bits: at most %zu keys, not %zu",
+                    way == WAY_SWEEP ? 31 : 32, most, p->n);
+        return text_get(reason);
+    }
+    if (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_NONE)
+        return "it needs atomics in the scope of the device";
+    if (way == WAY_WARPS && j->device->nv_capability < 70)
+        return "it needs warps whose lanes meet, of compute capability 7.0";
+    s = plan_of(j, way);
+    return plan_unsuited(j, &s, reason);
+}
+
+const char *sort_radix_unsuited(const job *j, text *reason)
+{
+    return unsuited(j, WAY_ALONE, reason);
+}
+
+const char *sort_radix_unsuited_warp(const job *j, text *reason)
+{
+    return unsuited(j, WAY_WARPS, reason);
+}
+
+const char *sort_radix_unsuited_sweep(const job *j, text *reason)
+{
+    return unsuited(j, WAY_SWEEP, reason);
+}
+
+static size_t workspace(const job *j, radix_way way)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const plan s = plan_of(j, way);
+
+    if (sort_is_done(p))
+        return 0;
+    return size_max(s.workspace, values_follow(&s, p) ? sort_values_workspace(j) : 0);
+}
+
+size_t sort_radix_workspace(const job *j)
+{
+    return workspace(j, WAY_ALONE);
+}
+
+size_t sort_radix_workspace_warp(const job *j)
+{
+    return workspace(j, WAY_WARPS);
+}
+
+size_t sort_radix_workspace_sweep(const job *j)
+{
+    return workspace(j, WAY_SWEEP);
+}
+
+/* ---- its launches --------------------------------------------------------------------------- */
+
+/* The caller's keys (their copy) are read by even (odd) passes, and written by the others. */
+static bool reads_copy(size_t pass)
+{
+    return pass % 2;
+}
+
+/* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
+ * its values; or where there is none, any. */
+static void step_loads(step *out, const tsr_sort_problem *p, const plan *s, bool copy)
+{
+    if (s->payload == PAYLOAD_NONE)
+        step_operand(out, 0);
+    else if (copy)
+        step_workspace(out);
+    else if (s->payload == PAYLOAD_VALUE)
+        step_operand(out, 2);
+    else
+        sort_step_index(out, p);
+}
+
+/* Where it starts, in its own units. */
+static size_t loads_offset(const tsr_sort_problem *p, const plan *s, bool copy)
+{
+    if (s->payload == PAYLOAD_NONE)
+        return 0;
+    if (copy)
+        return s->loads_at / s->payload_bytes;
+    if (s->payload == PAYLOAD_VALUE)
+        return p->offset_values;
+    return p->argsort ? p->offset_index * (sizeof(int64_t) / s->payload_bytes) : 0;
+}
+
+static size_t keys_offset(const tsr_sort_problem *p, const plan *s, bool copy)
+{
+    return copy ? s->keys_at / tsr_type_size(p->type) : p->offset_keys;
+}
+
+static void step_keys(step *out, bool copy)
+{
+    if (copy)
+        step_workspace(out);
+    else
+        step_operand(out, 0);
+}
+
+/* Count the digits from bit `shift` on: one, or for the sweep all. */
+static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;
+
+    step_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
+    step_keys(out, copy);
+    step_workspace(out);
+    if (sweep)
+        step_workspace(out);
+    step_u64(out, keys_offset(p, s, copy));
+    step_u64(out, s->counts_at / sizeof(uint32_t));
+    if (sweep)
+        step_u64(out, s->states_at / sizeof(uint32_t));
+    step_u64(out, p->n);
+    step_u64(out, s->chunk);
+    if (sweep)
+        step_u64(out, states(s));
+    else
+        step_u32(out, (uint32_t)(pass * s->bits));
+    sort_step_moves(out, p, p->n, tsr_type_size(p->type));
+}
+
+static void launch_scan(const job *j, const plan *s, step *out)
+{
+    const size_t group = group_fit(j->device, 0, SCAN_GROUP), digits = counted_digits(s);
+
+    step_launch_1d(out, RADIX_SCAN, group * digits, group);
+    step_workspace(out);
+    step_u64(out, s->counts_at / sizeof(uint32_t));
+    step_u32(out, (uint32_t)s->chunks);
+    out->bytes =
+        (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
+}
+
+/* The arrays of a pass and where they start: PASS_ARRAYS of cl/sort_radix_tile.clh, then what
+ * `between` puts there, and PASS_OFFSETS. */
+static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    step_keys(out, reads_copy(pass));
+    step_keys(out, !reads_copy(pass));
+    step_loads(out, p, s, reads_copy(pass));
+    step_loads(out, p, s, !reads_copy(pass));
+}
+
+static void step_offsets(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    step_u64(out, keys_offset(p, s, reads_copy(pass)));
+    step_u64(out, keys_offset(p, s, !reads_copy(pass)));
+    step_u64(out, loads_offset(p, s, reads_copy(pass)));
+    step_u64(out, loads_offset(p, s, !reads_copy(pass)));
+}
+
+static void launch_scatter(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    step_launch_1d(out, RADIX_SCATTER, s->chunks * s->group, s->group);
+    step_arrays(p, s, pass, out);
+    step_workspace(out);
+    step_offsets(p, s, pass, out);
+    step_u64(out, s->counts_at / sizeof(uint32_t));
+    step_u64(out, p->n);
+    step_u64(out, s->chunk);
+}
+
+static void launch_sweep(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    const size_t totals = s->chunks * counted_digits(s) + (pass << s->bits);
+    const size_t states_at = s->states_at / sizeof(uint32_t);
+
+    step_launch_1d(out, RADIX_SCATTER, s->tiles * s->group, s->group);
+    step_arrays(p, s, pass, out);
+    step_workspace(out);
+    step_workspace(out);
+    step_offsets(p, s, pass, out);
+    step_u64(out, s->counts_at / sizeof(uint32_t) + totals);
+    step_u64(out, states_at + pass * states_of_pass(s));
+    step_u64(out, states_at + s->passes * states_of_pass(s) + pass);
+    step_u64(out, p->n);
+}
+
+static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+{
+    const bool last = pass + 1 == s->passes;
+    const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
+    const size_t read = s->payload == PAYLOAD_INDEX && pass == 0 ? 0 : load;
+    const size_t left = s->payload == PAYLOAD_INDEX && last ? sizeof(int64_t) : load;
+
+    if (s->way == WAY_SWEEP)
+        launch_sweep(p, s, pass, out);
+    else
+        launch_scatter(p, s, pass, out);
+    step_u32(out, (uint32_t)(pass * s->bits));
+    step_u32(out, last);
+    sort_step_moves(out, p, p->n, 2 * key + read + left);
+}
+
+/* Launches before those of the first pass, in each pass, and which of these is the pass. */
+enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
+
+/* Step i of those that sort keys, of which there are *count. */
+static void keys_step(const job *j, const plan *s, size_t i, step *out)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const bool sweep = s->way == WAY_SWEEP;
+    const size_t pass = sweep ? i - SWEEP_BEFORE : i / CHUNKS_STEPS;
+    const size_t kind = sweep ? size_min(i, RADIX_SCATTER) : i % CHUNKS_STEPS;
+
+    if (kind == RADIX_COUNT)
+        launch_count(p, s, sweep ? 0 : pass, out);
+    else if (kind == RADIX_SCAN)
+        launch_scan(j, s, out);
+    else
+        launch_pass(p, s, pass, out);
+}
+
+static bool plan_step(const job *j, radix_way way, size_t i, step *out)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    plan s;
+    size_t count;
+
+    if (sort_is_done(p))
+        return false;
+    s = plan_of(j, way);
+    count = way == WAY_SWEEP ? SWEEP_BEFORE + s.passes : CHUNKS_STEPS * s.passes;
+    if (i >= count)
+        return values_follow(&s, p) && sort_values_step(j, i - count, RADIX_KEEP, out);
+    keys_step(j, &s, i, out);
+    return true;
+}
+
+bool sort_radix_step(const job *j, size_t i, step *out)
+{
+    return plan_step(j, WAY_ALONE, i, out);
+}
+
+bool sort_radix_step_warp(const job *j, size_t i, step *out)
+{
+    return plan_step(j, WAY_WARPS, i, out);
+}
+
+bool sort_radix_step_sweep(const job *j, size_t i, step *out)
+{
+    return plan_step(j, WAY_SWEEP, i, out);
+}
