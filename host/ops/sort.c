@@ -520,6 +520,7 @@ static const variant variants[] = {
         .unsuited = sort_radix_unsuited,
         .workspace = sort_radix_workspace,
         .step = sort_radix_step,
+        .arriving_step = sort_radix_step,
     },
     {
         .name = "radix-warp",
@@ -536,6 +537,7 @@ static const variant variants[] = {
         .unsuited = sort_radix_unsuited_warp,
         .workspace = sort_radix_workspace_warp,
         .step = sort_radix_step_warp,
+        .arriving_step = sort_radix_step_warp,
     },
     {
         .name = "radix-sweep",
@@ -551,6 +553,7 @@ static const variant variants[] = {
         .unsuited = sort_radix_unsuited_sweep,
         .workspace = sort_radix_workspace_sweep,
         .step = sort_radix_step_sweep,
+        .arriving_step = sort_radix_step_sweep,
     },
     {
         .name = "item-vectors",
@@ -869,6 +872,30 @@ enum { VECTORS_ROW = 16 };
  * tunables; above, passes over memory count. */
 enum { SHORT_KEYS = 2048 };
 
+/* From so many keys on of one row, digits are faster than the network, which does more the more
+ * keys there are; the network takes a key and its index in 64 bits, digits any. */
+enum { RADIX_KEYS = 1 << 17 };
+
+static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
+{
+    const bool fused = sort_fused_takes(&p->sort);
+    const bool radix = sort_rows(&p->sort) == 1 && (p->sort.n >= RADIX_KEYS || !fused);
+    size_t n = 0;
+
+    if (radix) {
+        /* Other devices do not promise that groups that have started get on. */
+        if (d->nv_capability >= 70)
+            out[n++] = "radix-sweep";
+        out[n++] = "radix-warp";
+        out[n++] = "radix";
+    }
+    if (fused) {
+        out[n++] = "fused-passes-warp";
+        out[n++] = "fused-passes";
+    }
+    return n;
+}
+
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
@@ -900,10 +927,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         }
         out[n++] = "rows";
     }
-    if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS && sort_fused_takes(&p->sort)) {
-        out[n++] = "fused-passes-warp";
-        out[n++] = "fused-passes";
-    }
+    if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)
+        n += prefer_on_gpu(p, d, out + n);
     for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)
         out[n++] = on_device[i];
     return n;

@@ -7,12 +7,15 @@ enum {
     WARP = 32,
     BITS_TOGETHER = 8, /* of a digit, where counters are shared by a team or few work-items */
     BITS_ALONE = 4,
+    GROUP_SWEEP = 384,
     GROUP_WARPS = 512,
     GROUP_ALONE = 256,
     ITEMS_ON_CPU = 16, /* a CPU goes through the work-items of a group one by one */
-    TILE_BYTES = 64,   /* of keys, or of what goes with them, that a work-item takes of a tile */
-    SCAN_GROUP = 256,  /* as cl/sort_radix.cl has it */
-    COPIES_WARPS = 32, /* one for each bank */
+    BYTES_SWEEP = 96,  /* of keys, or of what goes with them, that a work-item takes of a tile */
+    BYTES_CHUNKS = 64,
+    SCAN_GROUP = 256,        /* as cl/sort_radix.cl has it */
+    COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
+    COPIES_WARPS = 32,       /* one for each bank */
     COPIES_ALONE = 8,
     LINE = 128,          /* bytes: where parts of the workspace begin */
     VALUE_BYTES_MOST = 8 /* of values that go with their keys; larger ones follow an index */
@@ -22,7 +25,7 @@ const tunable sort_radix_tunables[RADIX_TUNABLES] = {
     {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0},
     {"GROUP",
      "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
-     {0, 8, 16, 64, 256, 512, 1024},
+     {0, 8, 16, 64, 256, 384, 512, 1024},
      0},
     {"ITEMS",
      "keys of a tile that a work-item takes: longer runs against registers",
@@ -102,27 +105,68 @@ static void lay_out(const tsr_sort_problem *p, plan *s)
     s->workspace = s->states_at + states(s) * sizeof(uint32_t);
 }
 
+static size_t local_limit(const job *j, const plan *s)
+{
+    return s->warps ? size_max(j->device->local_memory, j->device->large_local)
+                    : j->device->local_memory;
+}
+
+/* Keys alone leave registers for more of them. */
+static bool sweeps_keys(const plan *s)
+{
+    return s->way == WAY_SWEEP && s->payload == PAYLOAD_NONE;
+}
+
+static uint32_t usual_group(const job *j, const plan *s)
+{
+    if (j->device->kind == DEVICE_CPU)
+        return (uint32_t)group_fit(j->device, 0, ITEMS_ON_CPU);
+    if (s->warps)
+        return sweeps_keys(s) ? GROUP_SWEEP : GROUP_WARPS;
+    return (uint32_t)group_fit(j->device, 0, GROUP_ALONE);
+}
+
+/* The sweep counts all digits at once, which takes as many times the room. */
+static uint32_t usual_copies(const job *j, const plan *s)
+{
+    const size_t all = s->passes * sizeof(uint32_t) << s->bits;
+    const size_t room = size_min(local_limit(j, s), COPIES_BYTES);
+    uint32_t copies = s->warps ? COPIES_WARPS : COPIES_ALONE;
+
+    if (j->device->kind == DEVICE_CPU)
+        return 1;
+    while (s->way == WAY_SWEEP && copies > 1 && copies * all > room)
+        copies /= 2;
+    return copies;
+}
+
+/* Half as many where units would have no tile. */
+static uint32_t usual_items(const job *j, const plan *s)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t widest = size_max(size_max(tsr_type_size(p->type), s->payload_bytes), 4);
+    uint32_t items = (uint32_t)(BYTES_USUAL / widest);
+
+    if (sweeps_keys(s))
+        items = (uint32_t)(BYTES_SWEEP / widest);
+    return 2 * p->n < j->device->compute_units * s->group * items ? items / 2 : items;
+}
+
 /* What the tunables leave open. */
 static void settle(const job *j, plan *s)
 {
     const size_t key = tsr_type_size(j->problem->sort.type);
-    const bool cpu = j->device->kind == DEVICE_CPU;
+    const bool together = s->warps || j->device->kind == DEVICE_CPU;
 
     if (!s->bits)
-        s->bits = (uint32_t)size_min(s->warps || cpu ? BITS_TOGETHER : BITS_ALONE, 4 * key);
-    if (!s->group)
-        s->group = (uint32_t)group_fit(j->device, 0,
-                                       cpu        ? ITEMS_ON_CPU
-                                       : s->warps ? GROUP_WARPS
-                                                  : GROUP_ALONE);
-    if (!s->items)
-        s->items = (uint32_t)(TILE_BYTES / size_max(size_max(key, s->payload_bytes), 4));
+        s->bits = (uint32_t)size_min(together ? BITS_TOGETHER : BITS_ALONE, 4 * key);
     s->passes = 8 * key / s->bits;
+    if (!s->group)
+        s->group = usual_group(j, s);
+    if (!s->items)
+        s->items = usual_items(j, s);
     if (!s->copies)
-        s->copies = cpu                   ? 1
-                    : s->way == WAY_SWEEP ? (uint32_t)size_max(COPIES_WARPS / s->passes, 1)
-                    : s->warps            ? COPIES_WARPS
-                                          : COPIES_ALONE;
+        s->copies = usual_copies(j, s);
 }
 
 /* A tile, in the place of its counters; and the counters of a chunk. */
@@ -207,8 +251,7 @@ void sort_radix_defines_sweep(const job *j, text *out)
 static const char *plan_unsuited(const job *j, const plan *s, text *reason)
 {
     const size_t limit = group_limit(j->device, 0);
-    const size_t local = s->warps ? size_max(j->device->local_memory, j->device->large_local)
-                                  : j->device->local_memory;
+    const size_t local = local_limit(j, s);
 
     if (s->passes % 2)
         text_format(reason, "%zu passes of %u bits would leave the keys in the workspace",
@@ -433,6 +476,8 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, s
     step_u32(out, (uint32_t)(pass * s->bits));
     step_u32(out, last);
     sort_step_moves(out, p, p->n, 2 * key + read + left);
+    out->end = p->n;
+    out->settles = last;
 }
 
 /* Launches before those of the first pass, in each pass, and which of these is the pass. */
