@@ -601,6 +601,16 @@ class OnHost(Case):
             self.assertTrue(within_bound(self.load("c.npy"), a, b))
         self.assertIn("streamed in", r.err)
 
+    def test_memory_that_limits_nothing(self):
+        """Where the device works on the arrays themselves, with how to have it otherwise."""
+        self.save("k.npy", np.arange(50, dtype=np.int32))
+        args = ("sort", "k.npy", "-o", "s.npy", "--device-memory", "1k", *self.device)
+        says = "warning: --device-memory 1k limits nothing: "
+        self.assertEqual(says in self.succeed(*args).err, self.shares())
+        r = self.succeed(*args, "--copy", "--quiet")
+        self.assertNotIn("with --copy they are", r.err)
+        self.assertEqual(says in r.err, bool(self.device))
+
     def sort_streamed(self, keys, chunks, *args):
         self.save("k.npy", keys)
         for pinned in ("on", "off"):
