@@ -277,6 +277,10 @@ class Wrong(Case):
             for op, name in (("matvec", "i16"), ("sort", "bf16"), ("matmul", "i32")):
                 self.fail_with(2, command, op, "--type", name, says=op)
         self.fail_with(2, "bench", "matmul", "--type", "f64", "--precision", "bf16", says="bf16")
+        for command in ("kernels", "bench", "tune"):
+            for name in ("tf32", "bf16", "f16"):
+                self.fail_with(2, command, "matvec", "--precision", name,
+                               says="matvec has no precision %s for float32" % name)
         self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16",
                        says="--as' takes f32, f64 or f16, not 'bf16'")
 
