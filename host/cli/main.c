@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -264,7 +263,7 @@ static void help(FILE *stream)
           "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
           "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
           "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
-          "bound; 4 no usable OpenCL device; 130 interrupted.\n",
+          "bound; 4 no usable OpenCL device; 130 interrupted; 141 the reader of a pipe is gone.\n",
           stream);
 }
 
@@ -387,8 +386,6 @@ int main(int argc, char **argv)
 
     hold_standard_streams();
     interrupt_ends();
-    /* A reader that is gone is then a write error, with its message and status. */
-    signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);
     errno = 0;
     /* fflush says nothing of what an earlier flush lost. */
