@@ -912,6 +912,9 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 const operation operation_sort = {
     .name = "sort",
     .idea = "keys in order, with them their values, and by argsort the positions they came from",
+    .words =
+        "a stride is how far apart the keys lie that a sub-stage of the network compares; in a "
+        "stage it halves down to 1; a pass reads and writes all keys once",
     .rate = "Mkeys/s",
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),

@@ -39,6 +39,8 @@ class Kernels(Case):
             for op in self.listing(*args):
                 text = self.succeed("kernels", op["op"], *args).out
                 self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
+                if op["words"]:
+                    self.assertIn("\n  %s\n" % op["words"], text)
                 for v in op["variants"]:
                     line = "\n  %s: %s\n" % (v["name"], v["idea"])
                     self.assertEqual(line in text, v["runs_on"] == here, v)
