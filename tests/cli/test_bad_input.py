@@ -167,8 +167,9 @@ class Operands(Bad):
         self.matmul("v.npy", says=("v.npy is a vector of 2", "matrix", "matvec"))
         self.matmul("good.npy", b="v.npy", says=("v.npy is a vector of 2", "matvec"))
         self.assertNotIn("matvec", self.matmul("s.npy", says=("s.npy is a scalar", "matrix")))
-        self.refused("matvec", "good.npy", "good.npy", "-o", "c.npy",
-                     says=("good.npy is 2x2", "vector", "matmul"))
+        self.save("w.npy", np.ones((2, 3), np.float32))
+        self.refused("matvec", "good.npy", "w.npy", "-o", "c.npy",
+                     says=("good.npy is 2x2", "w.npy has 3 elements a row, not 2", "matmul"))
         self.refused("sort", "good.npy", "-o", "c.npy",
                      says=("good.npy is 2x2", "vector", "--rows sorts each row"))
         self.save("o.npy", np.array([0, 4], np.uint64))

@@ -313,6 +313,22 @@ class OnHost(Case):
             self.assertTrue((self.load("y.npy") == np.full(shape[:2], shape[2])).all(), shape)
             self.assertEqual(self.load("y.npy").shape, shape[:2])
 
+    def test_vectors_of_one_matrix(self):
+        """As numpy.matvec has it, a vector of one element among them."""
+        for rows, columns, count in ((7, 4, 5), (3, 1, 4), (3, 4, 0), (4, 4, 4)):
+            a, x = random((rows, columns), np.float32), random((count, columns), np.float32, 2)
+            y0 = random((count, rows), np.float32, 3)
+            self.save("x.npy", x)
+            self.save("y0.npy", y0)
+            for trans, given in ((False, a), (False, a[None]), (True, a.T)):
+                self.save("a.npy", np.ascontiguousarray(given))
+                self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--alpha=3", "--beta=-1",
+                             "--add=y0.npy", "--verify", *["--trans"] * trans, *self.device)
+                y = self.load("y.npy")
+                self.assertEqual(y.shape, (count, rows))
+                for e in range(count):
+                    self.assertTrue(within_bound(y[e], a, x[e], 3, y0[e], -1), (e, trans))
+
     def test_matvec_of_16_bits(self):
         a, x = random((30, 90), np.float16), random(90, np.float16, 2)
         self.save("a.npy", a)
