@@ -838,7 +838,8 @@ static void describe(const problem *p, text *out)
     if (s->value_bytes)
         text_format(out, " with %zu-byte values", s->value_bytes);
     if (s->segments)
-        text_format(out, " in %zu segment%s", s->segments, s->segments == 1 ? "" : "s");
+        text_format(out, " in %zu%s segment%s", s->segments, sort_fill_lengths(s),
+                    s->segments == 1 ? "" : "s");
     if (s->segments && s->segment_longest)
         text_format(out, " of up to %zu", s->segment_longest);
 }

@@ -93,7 +93,7 @@ class Kernels(Case):
                 (("sort", "--size", "1M", "--argsort"), keys + " argsort"),
                 (("sort", "--size", "1000x1k"), "1000 rows of 1000 uint32"),
                 (("sort", "--size", "1000x1k", "--segments", "mixed"),
-                 keys + " in 1000 segments of up to 16000")):
+                 keys + " in 1000 mixed segments of up to 16000")):
             self.assertEqual(self.listing(*args)[0]["problem"], problem)
         suited = {v["name"]: v["suited"] for v in
                   self.listing("sort", "--segments", "uniform")[0]["variants"]}
