@@ -215,6 +215,8 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     op->describe(p, &described);
     if (!list) {
         printf("%s: %s\n", op->name, op->idea);
+        if (op->words)
+            printf("  %s\n", op->words);
         if (l->session)
             printf("  judged by %s on %s\n", text_get(&described),
                    tsr_device_name(l->choice.device[0]));
@@ -244,8 +246,8 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     print_elsewhere(l, elsewhere);
     if (list) {
         json_t *object =
-            json_pack("{s:s, s:s, s:o, s:o}", "op", op->name, "idea", op->idea, "problem",
-                      json_text(text_get(&described)), "variants", variants);
+            json_pack("{s:s, s:s, s:s?, s:o, s:o}", "op", op->name, "idea", op->idea, "words",
+                      op->words, "problem", json_text(text_get(&described)), "variants", variants);
 
         if (l->session)
             json_object_set_new(object, "tuning", tuning_list_json(l->session, p));

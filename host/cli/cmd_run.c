@@ -302,6 +302,17 @@ static tsr_status run_all(work *w, tsr_error *err)
     return st;
 }
 
+/* Nothing is streamed where the device works on the arrays themselves. */
+static void warn_unlimited(const work *w)
+{
+    const bool on_host = tsr_device_is_host(w->choice.device[0]);
+
+    if (w->o->given[OPTION_DEVICE_MEMORY] && w->report.fastest.shared)
+        warn("--device-memory %s limits nothing: %s works on the operands where they are%s",
+             w->o->value[OPTION_DEVICE_MEMORY], tsr_device_name(w->choice.device[0]),
+             on_host ? "" : "; with --copy they are copied");
+}
+
 static tsr_status verify(work *w, tsr_error *err)
 {
     const void *before[OPERANDS_MAX] = {0}, *after[OPERANDS_MAX] = {0};
@@ -418,8 +429,10 @@ int cmd_run(const options *o)
     int status = EXIT_DONE;
 
     st = st ? st : run_all(&w, &err);
-    if (!st)
+    if (!st) {
+        warn_unlimited(&w);
         unpin_operands(&w);
+    }
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);
     if (!st)

@@ -9,11 +9,12 @@
 /** Exit statuses. */
 enum {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,       /* bad file content, unsuited kernel, device error */
-    EXIT_USAGE = 2,        /* the command line is wrong: an unknown option, name or value */
-    EXIT_BOUND = 3,        /* a result is out of its bound */
-    EXIT_NODEVICE = 4,     /* no usable OpenCL device */
-    EXIT_INTERRUPTED = 130 /* by a signal */
+    EXIT_FAILED = 1,        /* bad file content, unsuited kernel, device error */
+    EXIT_USAGE = 2,         /* the command line is wrong: an unknown option, name or value */
+    EXIT_BOUND = 3,         /* a result is out of its bound */
+    EXIT_NODEVICE = 4,      /* no usable OpenCL device */
+    EXIT_INTERRUPTED = 130, /* by a signal */
+    EXIT_UNREAD = 141       /* the reader of a pipe is gone: 128 + SIGPIPE, as shells have it */
 };
 
 /** The exit status of a status of the library. */

@@ -12,9 +12,8 @@ static volatile sig_atomic_t interrupted;
 
 static void end(int number)
 {
-    (void)number;
     output_remove_temporaries();
-    _exit(EXIT_INTERRUPTED);
+    _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
 static void note(int number)
@@ -24,26 +23,33 @@ static void note(int number)
     interrupted = 1;
 }
 
-static void handle(void (*handler)(int number), int flags)
+static void handle(int number, void (*handler)(int number), int flags)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action, old;
 
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
     action.sa_flags = flags;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaction(ends[i], &action, NULL);
+    if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+static void handle_interrupts(void (*handler)(int number), int flags)
+{
+    static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
+        handle(interrupts[i], handler, flags);
 }
 
 void interrupt_ends(void)
 {
-    handle(end, 0);
+    handle_interrupts(end, 0);
+    handle(SIGPIPE, end, 0);
 }
 
 const volatile sig_atomic_t *interrupt_watch(void)
 {
-    handle(note, SA_RESTART);
+    handle_interrupts(note, SA_RESTART);
     return &interrupted;
 }

@@ -1,18 +1,19 @@
-/** Ctrl-C: commands that end at once, and commands that end with what they have. */
+/** Signals: commands that end at once, and commands that end with what they have. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
 #include <signal.h>
 
 /**
- * From now on SIGINT, SIGTERM and SIGHUP end the command at once, with no
- * temporary file left behind.  What the caller ignores (nohup, a shell's
- * background job) stays ignored.
+ * From now on SIGINT, SIGTERM and SIGHUP end the command at once, and so does
+ * SIGPIPE, a reader that is gone; no temporary file is left behind.  What the
+ * caller ignores (nohup, a shell's background job) stays ignored.
  */
 void interrupt_ends(void);
 
 /**
- * From now on they set a flag, and a second one ends the command at once.
+ * From now on all but SIGPIPE set a flag, and a second one ends the command at
+ * once.
  *
  * @return the flag, nonzero once a signal came.
  */

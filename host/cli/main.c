@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,8 +95,9 @@ static const command commands[] = {
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 is a\n"
-     "batch of matrices, as NumPy has it: x is a vector for all, or a matrix with a row for each,\n"
-     "and y and y0 are matrices of such rows.\n",
+     "batch of matrices, and the rows of a matrix x one of vectors, as NumPy has it: a lone "
+     "matrix\n"
+     "or vector serves all of the other's, and y and y0 are matrices of such rows.\n",
      cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS) | OPTION(OPTION_OUT_TYPE),
      DEFAULTS_SCALED DEFAULT_OUT_TYPE, false},
     {"sort", "KEYS [-o OUT] [--argsort IDX] [--values V --values-out W] [--segments S]",
@@ -264,7 +264,7 @@ static void help(FILE *stream)
           "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
           "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
           "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
-          "bound; 4 no usable OpenCL device; 130 interrupted.\n",
+          "bound; 4 no usable OpenCL device; 130 interrupted; 141 the reader of a pipe is gone.\n",
           stream);
 }
 
@@ -387,8 +387,6 @@ int main(int argc, char **argv)
 
     hold_standard_streams();
     interrupt_ends();
-    /* A reader that is gone is then a write error, with its message and status. */
-    signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);
     errno = 0;
     /* fflush says nothing of what an earlier flush lost. */

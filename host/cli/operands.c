@@ -295,22 +295,20 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
     return st ? st : start_result(o, &result, c, err);
 }
 
-/* One vector, or, for matrices of rank 3, a row for each of them. */
+/* One vector, or the rows of a matrix. */
 typedef struct vectors {
     size_t count, length;
 } vectors;
 
-/* x, which a vector of rank 2 may stand for where it is no row for each matrix. */
-static tsr_status vectors_of(const char *file, const matrices *m, bool batch, size_t length,
-                             array *v, vectors *out, tsr_error *err)
+/* x, which a matrix of one column stands for too where its rows have not the length. */
+static tsr_status vectors_of(const char *file, size_t length, const char *hint, array *v,
+                             vectors *out, tsr_error *err)
 {
-    const bool rows = batch && v->rank == 2;
-    const bool each = rows && ((v->shape[0] == m->count && v->shape[1] == length) ||
-                               (v->shape[0] != 1 && v->shape[1] != 1));
-    tsr_status st =
-        each ? TSR_OK : need_vector(file, v, batch ? "" : "; matmul multiplies matrices", err);
+    const bool rows =
+        v->rank == 2 && (v->shape[1] == length || (v->shape[0] != 1 && v->shape[1] != 1));
+    tsr_status st = rows ? TSR_OK : need_vector(file, v, hint, err);
 
-    *out = each ? (vectors){v->shape[0], v->shape[1]} : (vectors){1, v->shape[0]};
+    *out = rows ? (vectors){v->shape[0], v->shape[1]} : (vectors){1, v->shape[0]};
     return st;
 }
 
@@ -318,25 +316,29 @@ static tsr_status vectors_of(const char *file, const matrices *m, bool batch, si
 static tsr_status pose_matvec(const options *o, const char *const files[], const array *a, array *v,
                               tsr_matvec_problem *p, array *result, tsr_error *err)
 {
-    const bool trans = o->given[OPTION_TRANS], batch = a->rank == 3;
+    const bool trans = o->given[OPTION_TRANS];
+    const char *hint = a->rank == 3 ? "" : "; matmul multiplies matrices";
     const matrices m = matrices_of(a);
     const size_t inner = trans ? m.rows : m.columns, outer = trans ? m.columns : m.rows;
     char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    size_t batch;
     vectors x;
-    tsr_status st = vectors_of(files[1], &m, batch, inner, v, &x, err);
+    tsr_status st = vectors_of(files[1], inner, hint, v, &x, err);
 
     if (st)
         return st;
-    if (x.count != 1 && x.count != m.count)
+    batch = m.count == 1 ? x.count : m.count;
+    if (x.count != 1 && x.count != batch)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
                         input_name(files[0]), shape_of(a, left), input_name(files[1]),
                         shape_of(v, right), m.count, x.count);
     if (x.length != inner)
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s%s and %s has %zu elements%s, not %zu",
+                        "shapes do not match: %s is %s%s and %s has %zu elements%s, not %zu%s",
                         input_name(files[0]), shape_of(a, left), trans ? " transposed" : "",
-                        input_name(files[1]), x.length, x.count == 1 ? "" : " a row", inner);
+                        input_name(files[1]), x.length, x.count == 1 ? "" : " a row", inner,
+                        x.count == 1 ? "" : hint);
     *p = (tsr_matvec_problem){.type = a->type,
                               .precision = o->precision,
                               .rows = m.rows,
@@ -345,14 +347,14 @@ static tsr_status pose_matvec(const options *o, const char *const files[], const
                               .alpha = o->alpha,
                               .beta = o->beta,
                               .y_f32 = o->given[OPTION_OUT_TYPE],
-                              .batch = m.count,
+                              .batch = batch,
                               .stride_a = stride_of(&m),
                               .stride_x = x.count == 1 ? 0 : x.length,
                               .stride_y = outer};
     *result = (array){.type = p->y_f32 ? TSR_F32 : p->type, .rank = 1, .shape = {outer}};
-    if (batch)
-        *result = (array){.type = result->type, .rank = 2, .shape = {m.count, outer}};
-    if (m.count == 0) {
+    if (a->rank == 3 || x.count != 1)
+        *result = (array){.type = result->type, .rank = 2, .shape = {batch, outer}};
+    if (batch == 0) {
         p->batch = 1; /* of nothing */
         p->rows = p->columns = 0;
     }

@@ -841,7 +841,8 @@ static void describe(const problem *p, text *out)
     if (s->value_bytes)
         text_format(out, " with %zu-byte values", s->value_bytes);
     if (s->segments)
-        text_format(out, " in %zu segment%s", s->segments, s->segments == 1 ? "" : "s");
+        text_format(out, " in %zu%s segment%s", s->segments, sort_fill_lengths(s),
+                    s->segments == 1 ? "" : "s");
     if (s->segments && s->segment_longest)
         text_format(out, " of up to %zu", s->segment_longest);
 }
@@ -937,6 +938,9 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 const operation operation_sort = {
     .name = "sort",
     .idea = "keys in order, with them their values, and by argsort the positions they came from",
+    .words =
+        "a stride is how far apart the keys lie that a sub-stage of the network compares; in a "
+        "stage it halves down to 1; a pass reads and writes all keys once",
     .rate = "Mkeys/s",
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),

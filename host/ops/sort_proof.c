@@ -214,6 +214,13 @@ static void fill_offsets(const tsr_sort_problem *s, uint64_t *state, uint64_t *o
     }
 }
 
+const char *sort_fill_lengths(const tsr_sort_problem *s)
+{
+    const double full = (double)s->segments * (double)s->segment_longest;
+
+    return full < 2 * (double)s->n ? "" : full > 2 * (double)s->n ? " mixed" : " uniform";
+}
+
 /* Threads take chunks; each chunk has a stream of random numbers of its own. */
 enum { CHUNK = 1 << 16 };
 

@@ -7,6 +7,11 @@
 
 void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]);
 
+/** Which lengths of segments it draws, for descriptions: " uniform" where their mean is half of
+ *  segment_longest, " mixed", most of them short, where it is less; "" where there is none to go
+ * by. Static. */
+const char *sort_fill_lengths(const tsr_sort_problem *s);
+
 bool sort_sweep(size_t i, bool tiny, problem *out);
 
 /** operation.expect of sort: order and sums that sort_verify compares with, below. */

@@ -217,9 +217,10 @@ typedef struct verdict {
 } verdict;
 
 struct operation {
-    const char *name; /* "matmul" */
-    const char *idea; /* the formula, one line */
-    const char *rate; /* unit of its rate: "GFLOP/s", "GB/s", "Mkeys/s" */
+    const char *name;  /* "matmul" */
+    const char *idea;  /* the formula, one line */
+    const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
+    const char *rate;  /* unit of its rate: "GFLOP/s", "GB/s", "Mkeys/s" */
     const variant *variants;
     size_t variant_count;
 

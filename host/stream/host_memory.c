@@ -9,11 +9,7 @@
 #include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
-#include "stream/matmul_batches.h"
-#include "stream/matmul_slabs.h"
-#include "stream/matmul_tiles.h"
-#include "stream/matvec_panels.h"
-#include "stream/sort_chunks.h"
+#include "stream/streaming.h"
 
 /* One call in progress. */
 typedef struct call {
@@ -288,39 +284,6 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-/* How a call is streamed, if it is; the one of its operation. */
-typedef struct streaming {
-    size_t lines;       /* of a matvec's panel */
-    size_t group;       /* of the products of a batch */
-    matmul_tiles tiles; /* of a product that the device does not hold, ... */
-    matmul_slabs slabs; /* ... and of one that it does */
-    sort_chunks chunks;
-} streaming;
-
-static bool streams(const streaming *how)
-{
-    return how->lines || how->group || how->tiles.m || how->slabs.strip ||
-           how->chunks.way != SORT_AT_ONCE;
-}
-
-static tsr_status choose_streaming(const call *c, streaming *out, tsr_error *err)
-{
-    tsr_status st;
-
-    if (c->report.shared)
-        return TSR_OK;
-    if (c->problem->op == &operation_matvec)
-        return matvec_panel_lines(c->session, &c->normal, &out->lines, err);
-    if (c->problem->op == &operation_matmul) {
-        st = matmul_batches_choose(c->session, &c->normal, &out->group, err);
-        st = st ? st : matmul_tiles_choose(c->session, &c->normal, &out->tiles, err);
-        if (!st && !out->tiles.m)
-            matmul_slabs_choose(c->session, &c->normal, &out->slabs);
-        return st;
-    }
-    return sort_chunks_choose(c->session, &c->normal, &c->selection, &out->chunks, err);
-}
-
 static tsr_status stream(call *c, const streaming *how, void *const operands[], const tsr_run *run,
                          tsr_error *err)
 {
@@ -336,16 +299,7 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
 
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
-    if (how->lines)
-        st = matvec_panels_run(&streamed, how->lines, err);
-    else if (how->group)
-        st = matmul_batches_run(&streamed, how->group, err);
-    else if (how->slabs.strip)
-        st = matmul_slabs_run(&streamed, &how->slabs, err);
-    else if (how->tiles.m)
-        st = matmul_tiles_run(&streamed, &how->tiles, err);
-    else
-        st = sort_chunks_run(&streamed, &how->chunks, err);
+    st = streaming_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
     return st;
@@ -354,15 +308,17 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
 static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
 {
     streaming how = {.chunks = {SORT_AT_ONCE, 0}};
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
     if (!c->selection.variant->source)
         return run_on_host(c, operands, err);
     c->report.shared = can_share(c, operands);
-    st = choose_streaming(c, &how, err);
+    if (!c->report.shared)
+        st = streaming_choose(c->session, &c->normal, &c->selection, &how, err);
     if (st)
         return st;
-    return streams(&how) ? stream(c, &how, operands, run, err) : run_on_device(c, operands, err);
+    return streaming_streams(&how) ? stream(c, &how, operands, run, err)
+                                   : run_on_device(c, operands, err);
 }
 
 /* Check the problem and the caller's arrays, and look at what they say of it. */

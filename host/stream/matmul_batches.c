@@ -81,11 +81,10 @@ static size_t group_of(const needs *n, size_t batch, size_t whole, const stream_
     return size_min(size_min(size_max(bytes / n->own, 1), batch), room->each / n->widest);
 }
 
-tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
+tsr_status matmul_batches_choose(const stream_room *room, const problem *p, size_t *group,
                                  tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
-    const stream_room room = stream_room_of(s);
     matmul_matrix x[MATMUL_OPERANDS];
     size_t whole;
     bool holds, mixed;
@@ -95,22 +94,22 @@ tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t 
     if (q->batch <= 1 || q->alpha == 0 || !q->m || !q->n || !q->k)
         return TSR_OK;
     matrices_of(q, x);
-    holds = holds_all(x, &room, &whole);
+    holds = holds_all(x, room, &whole);
     if (holds && whole < STREAMED_LEAST)
         return TSR_OK;
     n = needs_of(x);
     mixed = side_by_side(&x[MATMUL_C]);
-    if (!mixed && n.widest <= room.each && n.shared <= room.all &&
-        (room.all - n.shared) / PIPELINE_SLOTS >= n.own) {
-        *group = group_of(&n, q->batch, whole, &room);
+    if (!mixed && n.widest <= room->each && n.shared <= room->all &&
+        (room->all - n.shared) / PIPELINE_SLOTS >= n.own) {
+        *group = group_of(&n, q->batch, whole, room);
         return TSR_OK;
     }
-    if (holds || !room.told)
+    if (holds || !room->told)
         return TSR_OK; /* what the device does not hold is refused as it is in one piece */
     if (mixed)
-        return stream_refuse(err, "matmul", &room, whole,
+        return stream_refuse(err, "matmul", room, whole,
                              "the matrices of a batch whose C lie side by side");
-    return stream_refuse(err, "matmul", &room, n.shared + PIPELINE_SLOTS * n.own,
+    return stream_refuse(err, "matmul", room, n.shared + PIPELINE_SLOTS * n.own,
                          "%d products of a batch of %zu", (int)PIPELINE_SLOTS, q->batch);
 }
 

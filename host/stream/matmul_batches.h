@@ -9,10 +9,10 @@
  * Products of a group; 0 where the matrices are copied in one piece.
  *
  * @param p  Row-major, as variants take it.
- * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory does not hold a product in each
+ * @return TSR_OK; TSR_EOVERFLOW where a room that is told does not hold a product in each
  *         slot beside a matrix that all share.
  */
-tsr_status matmul_batches_choose(const tsr_session *s, const problem *p, size_t *group,
+tsr_status matmul_batches_choose(const stream_room *room, const problem *p, size_t *group,
                                  tsr_error *err);
 
 /** Run it: as matmul_tiles_run. */

@@ -41,10 +41,9 @@ static bool computes_longer(const tsr_matmul_problem *q)
            (double)q->m * (double)q->n >= SLABBED_LEAST * ((double)q->m + (double)q->n);
 }
 
-void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *out)
+void matmul_slabs_choose(const stream_room *room, const problem *p, matmul_slabs *out)
 {
     const tsr_matmul_problem *q = &p->matmul;
-    const bool told = s->host_calls_memory != 0;
     operand o[MATMUL_OPERANDS];
     size_t bytes = 0;
     bool large;
@@ -55,7 +54,7 @@ void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *o
     for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
         bytes += o[i].bytes; /* the device holds them */
     large = bytes >= STREAMED_LEAST;
-    if (!large && !told)
+    if (!large && !room->told)
         return;
     out->strip = part_of(q->m, large ? STRIP_STEP : 1);
     out->first =

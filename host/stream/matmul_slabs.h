@@ -26,7 +26,7 @@ typedef struct matmul_slabs {
 } matmul_slabs;
 
 /** Choose for matrices that the device holds. */
-void matmul_slabs_choose(const tsr_session *s, const problem *p, matmul_slabs *out);
+void matmul_slabs_choose(const stream_room *room, const problem *p, matmul_slabs *out);
 
 /** Columns of op(A) in the slab that begins at column `at`: 0, or the end of another slab, below k.
  */

@@ -56,20 +56,19 @@ static bool whole_fits(const problem *p, const stream_room *limit)
     return total <= limit->all;
 }
 
-tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
+tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
                                tsr_error *err)
 {
     const tsr_matmul_problem *q = &p->matmul;
-    const stream_room limit = stream_room_of(s);
     size_t low = 1, high = q->m, least = 0;
 
     *out = (matmul_tiles){0};
     if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || q->batch > 1 ||
-        whole_fits(p, &limit))
+        whole_fits(p, limit))
         return TSR_OK;
-    if (!fits(q, 1, 1, &limit)) {
+    if (!fits(q, 1, 1, limit)) {
         bytes_of(q, 1, 1, &least);
-        return stream_refuse(err, "matmul", &limit, least, "%d rows of op(A) and a column of op(B)",
+        return stream_refuse(err, "matmul", limit, least, "%d rows of op(A) and a column of op(B)",
                              (int)SLOTS_A);
     }
     /* Panels of op(B) as wide as those of op(A) are together; then what room is left is op(B)'s,
@@ -77,7 +76,7 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
     while (low < high) {
         const size_t m = low + (high - low + 1) / 2;
 
-        if (fits(q, m, size_min(q->n, SLOTS_A * m), &limit))
+        if (fits(q, m, size_min(q->n, SLOTS_A * m), limit))
             low = m;
         else
             high = m - 1;
@@ -86,7 +85,7 @@ tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_ti
     for (low = 1, high = q->n; low < high;) {
         const size_t n = low + (high - low + 1) / 2;
 
-        if (fits(q, out->m, n, &limit))
+        if (fits(q, out->m, n, limit))
             low = n;
         else
             high = n - 1;

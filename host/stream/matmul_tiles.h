@@ -11,15 +11,15 @@ typedef struct matmul_tiles {
 } matmul_tiles;
 
 /**
- * Choose them: as large as the session's device_memory, else what the device has, allows.
+ * Choose them: as large as the limit allows.
  *
  * A panel of op(B), of n columns, stays while those of op(A), of m rows, pass by it; both have all
  * of k, so that an element's sum is one product's.
  *
  * @param p    Row-major, as variants take it.
- * @return TSR_OK; TSR_EOVERFLOW where device_memory does not hold a tile of one element.
+ * @return TSR_OK; TSR_EOVERFLOW where the limit does not hold a tile of one element.
  */
-tsr_status matmul_tiles_choose(const tsr_session *s, const problem *p, matmul_tiles *out,
+tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
                                tsr_error *err);
 
 /** Run it.  A tile of C comes back while the next is computed.  Synchronous: whatever it returns,

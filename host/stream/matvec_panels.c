@@ -54,32 +54,32 @@ static tsr_status check_batch(const problem *p, const stream_room *room, tsr_err
                          p->matvec.batch);
 }
 
-tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines, tsr_error *err)
+tsr_status matvec_panel_lines(const stream_room *room, const problem *p, size_t *lines,
+                              tsr_error *err)
 {
     const tsr_matvec_problem *q = &p->matvec;
-    const stream_room room = stream_room_of(s);
     size_t line, bytes, vectors, slot;
     bool holds;
 
     *lines = 0;
     if (matvec_batch(q) > 1)
-        return check_batch(p, &room, err);
+        return check_batch(p, room, err);
     line = line_bytes(q);
     bytes = q->rows * line;
     vectors = x_bytes(q) + y_bytes(q);
-    holds = room.all >= vectors && bytes <= room.all - vectors;
+    holds = room->all >= vectors && bytes <= room->all - vectors;
     if (matvec_view_of(q).columns == 0 || bytes == 0 || (holds && bytes < STREAMED_LEAST))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
-    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > room.each)
+    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > room->each)
         return TSR_OK;
-    slot = room.all >= vectors ? (room.all - vectors) / PIPELINE_SLOTS : 0;
-    if (slot < line && (holds || !room.told))
+    slot = room->all >= vectors ? (room->all - vectors) / PIPELINE_SLOTS : 0;
+    if (slot < line && (holds || !room->told))
         return TSR_OK; /* few long lines; what the device does not hold is refused in one piece */
     if (slot < line)
-        return stream_refuse(err, "matvec", &room, vectors + PIPELINE_SLOTS * line,
+        return stream_refuse(err, "matvec", room, vectors + PIPELINE_SLOTS * line,
                              "x, y and %d lines of A", (int)PIPELINE_SLOTS);
-    slot = stream_piece_bytes(bytes, size_min(slot, room.each));
+    slot = stream_piece_bytes(bytes, size_min(slot, room->each));
     *lines = size_min(size_max(slot / line, 1), q->rows);
     return TSR_OK;
 }

@@ -8,10 +8,10 @@
 /**
  * Lines of a panel; 0 where the matrix is copied in one piece, as a batch is.
  *
- * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory holds neither a line in each slot
+ * @return TSR_OK; TSR_EOVERFLOW where a room that is told holds neither a line in each slot
  *         beside x and y nor all at once, or not all of a batch.
  */
-tsr_status matvec_panel_lines(const tsr_session *s, const problem *p, size_t *lines,
+tsr_status matvec_panel_lines(const stream_room *room, const problem *p, size_t *lines,
                               tsr_error *err);
 
 /**

@@ -14,7 +14,10 @@ stream_room stream_room_of(const tsr_session *s)
     const device_facts *d = session_facts(s);
     const size_t most = (size_t)(d->global_memory / 4 * 3), told = s->host_calls_memory;
 
-    return (stream_room){told ? size_min(told, most) : most, (size_t)d->max_allocation, told != 0};
+    return (stream_room){.all = told ? size_min(told, most) : most,
+                         .each = (size_t)d->max_allocation,
+                         .most = most,
+                         .told = told != 0};
 }
 
 size_t stream_piece_bytes(size_t all, size_t most)

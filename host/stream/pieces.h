@@ -20,7 +20,8 @@ enum { PIECE_WAITS_MOST = 4 };
 /** What calls on host memory may take of the device. */
 typedef struct stream_room {
     size_t all, each; /* bytes in all, and of each buffer */
-    bool told;        /* it is the session's device_memory */
+    size_t most;      /* what `all` could be: the session's device_memory may be less */
+    bool told;        /* the session has a device_memory */
 } stream_room;
 
 /** Room beside workspaces and other users: at most three quarters of the device. */

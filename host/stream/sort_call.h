@@ -38,6 +38,9 @@ tsr_status sort_arriving_run(sort_call *c, tsr_error *err);
  *  PIPELINE_SLOTS times as many. */
 tsr_status sort_rows_run(sort_call *c, size_t rows, tsr_error *err);
 
+/** Pairs of chunks that a row of so many is sorted by, one after the other. */
+size_t sort_exchange_pairs(size_t chunks);
+
 /** Row by row, in chunks of `keys` keys, from 1 to all of a row: keys alone, without index and
  *  values.  The device holds SORT_PAIRS pairs of chunks. */
 tsr_status sort_exchange_run(sort_call *c, size_t keys, tsr_error *err);

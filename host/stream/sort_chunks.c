@@ -78,39 +78,48 @@ static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const s
                          q->segments);
 }
 
-tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
+tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err)
 {
     const tsr_sort_problem *q = &p->sort;
-    const stream_room limit = stream_room_of(s);
     const size_t rows = sort_rows(q), entries = rows * q->n;
-    const bool holds = fits(q, rows, 1, &limit);
+    const bool holds = fits(q, rows, 1, limit);
     const bool large = entries >= STREAMED_LEAST / entry_bytes(q);
     tsr_status st = TSR_OK;
 
     *out = (sort_chunks){SORT_AT_ONCE, 0};
-    if (!entries || (holds && !large && !limit.told))
+    if (!entries || (holds && !large && !limit->told))
         return TSR_OK;
     if (q->segments)
-        return choose_segments(q, holds, &limit, err);
+        return choose_segments(q, holds, limit, err);
     if (holds && rows == 1) {
         if (sel->variant->arriving_step)
             out->way = SORT_ARRIVING;
         return TSR_OK;
     }
     /* Few rows, of which not one fits in each slot, but all at once. */
-    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, &limit)))
+    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, limit)))
         return TSR_OK;
     if (rows > 1)
-        st = choose_rows(q, &limit, out, err);
+        st = choose_rows(q, limit, out, err);
     else if (!q->argsort && !q->value_bytes)
         out->way = SORT_EXCHANGE;
-    else if (limit.told)
-        st = stream_refuse(err, "sort", &limit, q->n * entry_bytes(q),
+    else if (limit->told)
+        st = stream_refuse(err, "sort", limit, q->n * entry_bytes(q),
                            "%zu keys and what goes with them", q->n);
     if (!st && out->way == SORT_EXCHANGE)
-        st = choose_exchange(q, &limit, out, err);
+        st = choose_exchange(q, limit, out, err);
     return st;
+}
+
+size_t sort_chunks_pieces(const tsr_sort_problem *q, const sort_chunks *chunks)
+{
+    size_t count = SIZE_MAX;
+
+    if (chunks->way == SORT_ROWS)
+        return size_div_up(sort_rows(q), chunks->count);
+    size_mul(sort_rows(q), sort_exchange_pairs(size_div_up(q->n, chunks->count)), &count);
+    return count;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */

@@ -21,11 +21,14 @@ typedef struct sort_chunks {
 /**
  * Choose.
  *
- * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory does not hold what has to be
- *         there at once.
+ * @return TSR_OK; TSR_EOVERFLOW where a limit that is told does not hold what has to be there at
+ *         once.
  */
-tsr_status sort_chunks_choose(const tsr_session *s, const problem *p, const selection *sel,
+tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err);
+
+/** Pieces of a sort that is streamed by rows or pairs of chunks, at most SIZE_MAX. */
+size_t sort_chunks_pieces(const tsr_sort_problem *q, const sort_chunks *chunks);
 
 /** Run it.  Synchronous: whatever it returns, nothing works on the arrays any more. */
 tsr_status sort_chunks_run(const stream_call *call, const sort_chunks *chunks, tsr_error *err);

@@ -101,6 +101,24 @@ static tsr_status run_stride(exchange *x, size_t count, size_t mask, tsr_error *
     return st ? st : pipeline_wait(x->pairs, &x->call->pieces.call->report->from_device_ns, err);
 }
 
+/* Pairs of a sub-stage: blocks of twice `half` chunks, of the last of which some are not there. */
+static size_t pairs_of(size_t count, size_t half)
+{
+    const size_t rest = count % (2 * half);
+
+    return count / (2 * half) * half + (rest > half ? rest - half : 0);
+}
+
+size_t sort_exchange_pairs(size_t chunks)
+{
+    size_t pairs = 0;
+
+    for (size_t half = 1; half < chunks; half *= 2)
+        for (size_t stride = half; stride > 0; stride /= 2)
+            pairs += pairs_of(chunks, stride);
+    return pairs;
+}
+
 static tsr_status run_row(exchange *x, tsr_error *err)
 {
     const size_t count = size_div_up(x->call->whole->n, x->chunk);

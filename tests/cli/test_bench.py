@@ -150,11 +150,12 @@ class Kernels(Bench):
             row, = self.rows("sort", "--size", "30x70", "--segments", lengths, *QUICK)
             self.check_row(row)
             self.assertEqual((row["name"], row["problem"], row["size"], row["work"], row["bytes"]),
-                             ("segments", "2100 uint32 in 30 segments of up to %d" % longest,
+                             ("segments",
+                              "2100 uint32 in 30 %s segments of up to %d" % (lengths, longest),
                               "30x70", 2100, 2 * 4 * 2100 + 31 * 8))
         row, = self.rows("sort", "--segments", "mixed", "--argsort", "--device", "host", *QUICK)
         self.assertEqual(row["problem"],
-                         "10000000 uint32 argsort in 100000 segments of up to 1600")
+                         "10000000 uint32 argsort in 100000 mixed segments of up to 1600")
         for args, says in ((("sort", "--size", "2100"), "needs a --size of SEGMENTSxKEYS"),
                            (("matvec", "--size", "3x4"), "matvec has no --segments"),
                            (("overlap",), "overlap has no --segments")):

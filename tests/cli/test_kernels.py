@@ -39,6 +39,8 @@ class Kernels(Case):
             for op in self.listing(*args):
                 text = self.succeed("kernels", op["op"], *args).out
                 self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
+                if op["words"]:
+                    self.assertIn("\n  %s\n" % op["words"], text)
                 for v in op["variants"]:
                     line = "\n  %s: %s\n" % (v["name"], v["idea"])
                     self.assertEqual(line in text, v["runs_on"] == here, v)
@@ -91,7 +93,7 @@ class Kernels(Case):
                 (("sort", "--size", "1M", "--argsort"), keys + " argsort"),
                 (("sort", "--size", "1000x1k"), "1000 rows of 1000 uint32"),
                 (("sort", "--size", "1000x1k", "--segments", "mixed"),
-                 keys + " in 1000 segments of up to 16000")):
+                 keys + " in 1000 mixed segments of up to 16000")):
             self.assertEqual(self.listing(*args)[0]["problem"], problem)
         suited = {v["name"]: v["suited"] for v in
                   self.listing("sort", "--segments", "uniform")[0]["variants"]}

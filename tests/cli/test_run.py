@@ -313,6 +313,22 @@ class OnHost(Case):
             self.assertTrue((self.load("y.npy") == np.full(shape[:2], shape[2])).all(), shape)
             self.assertEqual(self.load("y.npy").shape, shape[:2])
 
+    def test_vectors_of_one_matrix(self):
+        """As numpy.matvec has it, a vector of one element among them."""
+        for rows, columns, count in ((7, 4, 5), (3, 1, 4), (3, 4, 0), (4, 4, 4)):
+            a, x = random((rows, columns), np.float32), random((count, columns), np.float32, 2)
+            y0 = random((count, rows), np.float32, 3)
+            self.save("x.npy", x)
+            self.save("y0.npy", y0)
+            for trans, given in ((False, a), (False, a[None]), (True, a.T)):
+                self.save("a.npy", np.ascontiguousarray(given))
+                self.succeed("matvec", "a.npy", "x.npy", "-o", "y.npy", "--alpha=3", "--beta=-1",
+                             "--add=y0.npy", "--verify", *["--trans"] * trans, *self.device)
+                y = self.load("y.npy")
+                self.assertEqual(y.shape, (count, rows))
+                for e in range(count):
+                    self.assertTrue(within_bound(y[e], a, x[e], 3, y0[e], -1), (e, trans))
+
     def test_matvec_of_16_bits(self):
         a, x = random((30, 90), np.float16), random(90, np.float16, 2)
         self.save("a.npy", a)
@@ -601,6 +617,16 @@ class OnHost(Case):
             self.assertTrue(within_bound(self.load("c.npy"), a, b))
         self.assertIn("streamed in", r.err)
 
+    def test_memory_that_limits_nothing(self):
+        """Where the device works on the arrays themselves, with how to have it otherwise."""
+        self.save("k.npy", np.arange(50, dtype=np.int32))
+        args = ("sort", "k.npy", "-o", "s.npy", "--device-memory", "1k", *self.device)
+        says = "warning: --device-memory 1k limits nothing: "
+        self.assertEqual(says in self.succeed(*args).err, self.shares())
+        r = self.succeed(*args, "--copy", "--quiet")
+        self.assertNotIn("with --copy they are", r.err)
+        self.assertEqual(says in r.err, bool(self.device))
+
     def sort_streamed(self, keys, chunks, *args):
         self.save("k.npy", keys)
         for pinned in ("on", "off"):
@@ -625,6 +651,9 @@ class OnHost(Case):
         # Five chunks: 2 + (2 + 2) + (1 + 2 + 2) comparators of two chunks of 2000 keys.
         d = self.sort_streamed(keys, 11, "--device-memory", "32000")
         self.assertEqual(d["to_device"], 11 * 2 * 2000 * 4)
+        self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--copy", "--device-memory", "400",
+                       says=("400 bytes of device memory make 8736 pieces of it",
+                             "; 4096 are allowed, from "))
         self.save("k.npy", keys)
         r = self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--argsort", "i.npy", "--copy",
                            "--device-memory", "32000", says="need 120000 bytes at once, and 32000 are allowed")

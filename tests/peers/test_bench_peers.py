@@ -248,7 +248,7 @@ class Keys(Peers):
         """Each is sorted by itself, and verified so."""
         for args, problem in ((("--descending",), "30 rows of 70 uint32 descending"),
                               (("--segments", "mixed", "--argsort"),
-                               "2100 uint32 argsort in 30 segments of up to 1120")):
+                               "2100 uint32 argsort in 30 mixed segments of up to 1120")):
             rows = self.rows("sort", "--size", "30x70", *args, "--budget", "4",
                              TESSERA_PEER_DIR=REAL)
             self.assertIn("std::sort", rows)

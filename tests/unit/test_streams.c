@@ -10,14 +10,19 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "device/device.h"
+#include "ops/registry.h"
 #include "ops/sort_order.h"
 #include "session/pinned.h"
+#include "session/state.h"
 #include "stream/copies.h"
+#include "stream/sort_call.h"
+#include "stream/streaming.h"
 #include "tessera/tessera.h"
 
 enum { ROOM = 1 << 18 }; /* bytes of each array */
@@ -132,18 +137,18 @@ static void expect_before(fixture *f)
 
 /* ---- sort ------------------------------------------------------------------------------------ */
 
-static tsr_status sort_on(tsr_session *s, const tsr_sort_problem *p, const char *variant,
+static tsr_status sort_on(tsr_session *s, const tsr_sort_problem *p, const char *name,
                           unsigned char *const at[ARRAYS], tsr_report *report, tsr_error *err)
 {
-    const tsr_run run = {.variant = variant};
+    const tsr_run run = {.variant = name};
 
     return tsr_sort(s, p, at[0], p->argsort ? (int64_t *)(void *)at[1] : NULL,
-                    p->value_bytes ? at[2] : NULL, NULL, variant ? &run : NULL, report, err);
+                    p->value_bytes ? at[2] : NULL, NULL, name ? &run : NULL, report, err);
 }
 
 /* Sorted by C's qsort, and streamed: the same bytes, gaps before the first element included. */
-static void streams_as_qsort(fixture *f, const tsr_sort_problem *p, const char *variant,
-                             size_t memory, size_t chunks)
+static void streams_as_qsort(fixture *f, const tsr_sort_problem *p, const char *name, size_t memory,
+                             size_t chunks)
 {
     tsr_session *s = NULL;
     tsr_error err = {0};
@@ -158,7 +163,7 @@ static void streams_as_qsort(fixture *f, const tsr_sort_problem *p, const char *
 
         s = open_session(f, where, memory);
         a = take_arrays(f, s, where);
-        if (sort_on(s, p, variant, a.at, &report, &err))
+        if (sort_on(s, p, name, a.at, &report, &err))
             fail_msg("%s", err.message);
         for (size_t i = 0; i < ARRAYS; i++)
             assert_memory_equal(a.at[i], f->expected[i], ROOM);
@@ -483,6 +488,74 @@ static void kept_buffers_make_room(void **state)
     tsr_session_close(s);
 }
 
+/* ---- too many pieces ------------------------------------------------------------------------- */
+
+/* Whether so many bytes are refused, and for the number of pieces. */
+static bool too_little(tsr_session *s, const problem *p, const selection *sel, size_t bytes,
+                       tsr_error *err)
+{
+    streaming how;
+    tsr_status st;
+
+    s->host_calls_memory = bytes;
+    st = streaming_choose(s, p, sel, &how, err);
+    if (st) {
+        assert_int_equal(st, TSR_EOVERFLOW);
+        assert_non_null(strstr(err->message, " pieces of it; 4096 are allowed, from "));
+    }
+    return st != TSR_OK;
+}
+
+/* What would fall into more pieces than are allowed is refused, and the bytes that the message
+ * names are the fewest that are not. */
+static void too_many_pieces_are_refused(void **state)
+{
+    const problem problems[] = {
+        {.op = &operation_matvec,
+         .matvec = {.rows = 5000, .columns = 100, .incx = 1, .incy = 1, .alpha = 1}},
+        {.op = &operation_matmul, .matmul = {.m = 70, .n = 80, .k = 5, .alpha = 1}},
+        {.op = &operation_matmul,
+         .matmul = {.m = 2,
+                    .n = 2,
+                    .k = 2,
+                    .alpha = 1,
+                    .batch = 5000,
+                    .stride_a = 4,
+                    .stride_b = 4,
+                    .stride_c = 4}},
+        {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}},
+        {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 50, .rows = 5000}}};
+    /* Each holds what has to be there at once. */
+    static const size_t bytes[] = {20800 + 1200, 4 * 20 + 8, 3 * 3 * 16, 1 << 10, 600};
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
+        tsr_error err = {0};
+        selection sel;
+        size_t least = 0;
+
+        assert_int_equal(dispatch_select(s, &problems[i], NULL, &sel, &err), TSR_OK);
+        assert_true(too_little(s, &problems[i], &sel, bytes[i], &err));
+        assert_int_equal(sscanf(strstr(err.message, "from "), "from %zu bytes on", &least), 1);
+        assert_true(least > bytes[i]);
+        assert_false(too_little(s, &problems[i], &sel, least, &err));
+        assert_true(too_little(s, &problems[i], &sel, least - 1, &err));
+    }
+    tsr_session_close(s);
+}
+
+/* The network of 2^3 chunks has 24 comparators; without the last three chunks, 11 (2, 2 + 2 and
+ * 1 + 2 + 2). */
+static void pairs_of_chunks_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(sort_exchange_pairs(1), 0);
+    assert_int_equal(sort_exchange_pairs(2), 1);
+    assert_int_equal(sort_exchange_pairs(5), 11);
+    assert_int_equal(sort_exchange_pairs(8), 24);
+    assert_int_equal(sort_exchange_pairs(256), 4608);
+}
+
 /* ---- pinned memory --------------------------------------------------------------------------- */
 
 static void pinned_memory_is_known(void **state)
@@ -530,6 +603,8 @@ int main(void)
         TEST(batches_side_by_side_are_refused),
         TEST(buffers_of_all_sizes_are_kept),
         TEST(kept_buffers_make_room),
+        TEST(too_many_pieces_are_refused),
+        cmocka_unit_test(pairs_of_chunks_are_counted),
         TEST(pinned_memory_is_known),
     };
 

@@ -1,0 +1,227 @@
+#include "cli/bench_measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/bench_explain.h"
+#include "cli/bench_tell.h"
+#include "cli/complain.h"
+#include "cli/tuning_list.h"
+#include "device/device.h"
+#include "ops/dispatch.h"
+
+static bool spent(const bench *b)
+{
+    const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
+
+    return b->o->budget > 0 && b->done && elapsed >= b->o->budget;
+}
+
+bool bench_ended(const bench *b)
+{
+    return *b->stop || b->unkept;
+}
+
+/* ---- variants ----------------------------------------------------------------------------- */
+
+/* Where a row's time went; beside the budget. */
+static void explain_row(bench *b, const problem *p, const tsr_run *run, const result_row *row)
+{
+    const limits *l = b->has_limits ? &b->limits : NULL;
+    explanation x;
+    tsr_error err = {0};
+
+    bench_show_progress(b, p, "explained");
+    if (explain_call(b->session, p, run, &b->how, &x, &err)) {
+        bench_complain(b, row->name, &err);
+    } else {
+        bench_clear_progress(b);
+        if (b->table)
+            explain_print(&x, row, l);
+        else if (explain_print_json(&x, row, l))
+            bench_worsen(b, EXIT_FAILED);
+    }
+    explain_free(&x);
+}
+
+/* Whether it says something: what was interrupted before its first sample does not. */
+static bool is_row(const result_row *row)
+{
+    return row->time.count || row->outcome != RESULT_TIMED;
+}
+
+/* A row that the budget does not reach is not done, but it is named. */
+static void measure_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
+{
+    const bool late = spent(b);
+    tsr_error err = {0};
+    tsr_status st;
+
+    *row = (result_row){0};
+    if (!late)
+        bench_show_progress(b, p, run->variant ? run->variant : "");
+    st = (late ? bench_late : bench_variant)(b->session, p, run, &b->how, row, &err);
+    b->done += !late && (st || is_row(row));
+    if (st)
+        bench_complain(b, run->variant, &err);
+}
+
+static void tell_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
+{
+    if (!is_row(row) || b->unkept)
+        return;
+    bench_tell_row(b, row);
+    if (b->o->given[OPTION_EXPLAIN] && row->time.count && row->timer == TIMER_EVENTS &&
+        !bench_ended(b))
+        explain_row(b, p, run, row);
+}
+
+/* ---- peers -------------------------------------------------------------------------------- */
+
+static void on_peer_row(const result_row *row, double ratio, void *context)
+{
+    bench *b = context;
+
+    b->compared[b->compared_count++] = (peer_row){.row = *row, .ratio = ratio};
+    if (row->outcome == RESULT_WRONG)
+        bench_worsen(b, EXIT_BOUND);
+}
+
+static void bench_peers(bench *b, const problem *p)
+{
+    const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
+                         .set = b->jobs.settings[0].set,
+                         .set_count = b->jobs.settings[0].count};
+    const peers_match match = {
+        .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &b->how};
+    const bool late = spent(b);
+    tsr_error err = {0};
+
+    bench_show_progress(b, p, "with peers");
+    if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
+        bench_clear_progress(b);
+        bench_worsen(b, complain("peers", &err, b->session));
+    }
+    b->done += !late;
+}
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+/* After the times, and beside the budget. */
+static void bench_errors_of(bench *b, const problem *p)
+{
+    const peers_match match = {
+        .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
+    size_t elements[ERRORS_FAMILIES];
+    tsr_error err = {0};
+
+    bench_show_progress(b, p, "errors");
+    if (bench_errors_measure(&b->errors, &match, &err)) {
+        bench_clear_progress(b);
+        bench_worsen(b, complain("errors", &err, b->session));
+    } else if (!bench_ended(b) && b->errors.count) {
+        bench_clear_progress(b);
+        bench_errors_elements(&b->errors, elements);
+        if (b->table)
+            row_errors_head(b->errors.entries->row, elements, ERRORS_FAMILIES, b->peers != NULL);
+        for (size_t i = 0; i < b->errors.count; i++)
+            bench_tell_errors(b, &b->errors.entries[i]);
+    }
+    bench_errors_free(&b->errors);
+}
+
+/* ---- everything --------------------------------------------------------------------------- */
+
+/* The place, among the variants to bench, of the one that a call gets which names none. */
+static size_t chosen_place(const bench *b, const problem *p, bool on_host)
+{
+    selection sel;
+    const char *name;
+
+    if (!b->jobs.all || dispatch_select(b->session, p, NULL, &sel, NULL))
+        return 0;
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
+        if (!strcmp(name, sel.variant->name))
+            return v;
+    return 0;
+}
+
+static tsr_run run_of(const bench *b, bool on_host, size_t place, size_t setting)
+{
+    const bench_setting *s = &b->jobs.settings[setting];
+    tsr_run run = {.set = s->set, .set_count = s->count};
+
+    bench_jobs_variant(&b->jobs, b->o, on_host, place, &run.variant);
+    return run;
+}
+
+/* What a user gets anyway, and then the peers that it is compared with, so that a budget reaches
+ * them; what building it costs, which may take longer than both, comes last. */
+static void measure_first(bench *b, const problem *p, const tsr_run *run, result_row *row)
+{
+    tsr_error err = {0};
+
+    b->how.costs = !b->peers;
+    measure_row(b, p, run, row);
+    b->how.costs = true;
+    if (!b->peers || bench_ended(b))
+        return;
+    bench_peers(b, p);
+    if (row->time.count && !spent(b) && !bench_ended(b) &&
+        bench_costs(b->session, p, run, row, &err))
+        bench_complain(b, run->variant, &err);
+}
+
+/* Rows are told in the table's order, peers' behind them. */
+static void bench_variants(bench *b, const problem *p, bool on_host)
+{
+    const size_t chosen = chosen_place(b, p, on_host);
+    const tsr_run wanted = run_of(b, on_host, chosen, 0);
+    result_row early, row;
+    const char *name;
+
+    measure_first(b, p, &wanted, &early);
+    for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
+        for (size_t i = 0; i < b->jobs.setting_count; i++) {
+            const tsr_run run = run_of(b, on_host, v, i);
+            const bool is_early = v == chosen && i == 0;
+
+            if (!is_early && bench_ended(b))
+                continue;
+            if (!is_early)
+                measure_row(b, p, &run, &row);
+            tell_row(b, p, &run, is_early ? &early : &row);
+        }
+    }
+    bench_tell_costs(b);
+    bench_tell_peers(b);
+}
+
+static void bench_problem_on(bench *b, const problem *p, bool on_host)
+{
+    b->headed = false;
+    b->first_ns = 0;
+    if (!b->jobs.all || b->peers)
+        tuning_warn(b->session, p, b->o, &b->warned);
+    bench_variants(b, p, on_host);
+    if (b->o->given[OPTION_ERRORS] && !bench_ended(b))
+        bench_errors_of(b, p);
+    free(b->expected);
+    b->expected = NULL;
+}
+
+void bench_on_device(bench *b, const tsr_device *device)
+{
+    tsr_error err = {0};
+
+    if (choice_open(device, b->o, &b->session, &err)) {
+        bench_worsen(b, complain(tsr_device_name(device), &err, NULL));
+        return;
+    }
+    b->has_limits = b->session->context && roofline_recall(b->session, &b->limits);
+    for (size_t i = 0; i < b->jobs.problem_count && !bench_ended(b); i++)
+        bench_problem_on(b, &b->jobs.problems[i], tsr_device_is_host(device));
+    tsr_session_close(b->session);
+    b->session = NULL;
+}

@@ -1,0 +1,13 @@
+/** The measuring of a bench: variants, peers and errors of each problem on a device. */
+#ifndef CLI_BENCH_MEASURE_H
+#define CLI_BENCH_MEASURE_H
+
+#include "cli/bench_state.h"
+
+/** Whether it ends before its time. */
+bool bench_ended(const bench *b);
+
+/** Measure every problem on a device, and tell each row. */
+void bench_on_device(bench *b, const tsr_device *device);
+
+#endif

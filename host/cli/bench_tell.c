@@ -1,0 +1,160 @@
+#include "cli/bench_tell.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/complain.h"
+#include "device/device.h"
+
+/* A rate above the limit by more than this is an error of the instrument. */
+static const double instrument_margin = 1.03;
+
+void bench_worsen(bench *b, int status)
+{
+    b->status = b->status ? b->status : status;
+}
+
+void bench_complain(bench *b, const char *name, const tsr_error *err)
+{
+    bench_clear_progress(b);
+    bench_worsen(b, complain(name ? name : b->o->command, err, b->session));
+}
+
+void bench_show_progress(const bench *b, const problem *p, const char *name)
+{
+    const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
+    text what = {0};
+
+    if (!b->progress)
+        return;
+    p->op->describe(p, &what);
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s %s %s on %s", b->done + 1, b->rows, p->op->name,
+            text_get(&what), name, tsr_device_name(&b->session->device));
+    if (b->done)
+        fprintf(stderr, ", about %.0f s left",
+                ceil(elapsed / (double)b->done * (double)(b->rows - b->done)));
+    fflush(stderr);
+    text_free(&what);
+}
+
+void bench_clear_progress(const bench *b)
+{
+    if (b->progress)
+        fputs("\r\033[K", stderr);
+}
+
+static void keep_row(bench *b, const result_row *row)
+{
+    tsr_error err = {0};
+
+    b->told += row->kind != RESULT_ERROR;
+    b->late += row->outcome == RESULT_LATE;
+    for (size_t i = 0; i < b->file_count; i++) {
+        if (!row_file_add(&b->files[i], row, &err))
+            continue;
+        bench_worsen(b, complain(b->o->command, &err, NULL));
+        b->unkept = true; /* what cannot be kept is not worth measuring */
+    }
+}
+
+/* The place of a row under the roofline; limits of a device say nothing about another's peers. */
+static void place_row(bench *b, result_row *row, bool same_device)
+{
+    if (!b->has_limits) {
+        b->limits_missing = b->limits_missing || b->session->context;
+        return;
+    }
+    if (same_device && row->time.count)
+        roofline_place(&b->limits, row);
+}
+
+static void check_instrument(bench *b, const result_row *row)
+{
+    if (!row->cold || row->limit_rate <= 0 || row->rate <= instrument_margin * row->limit_rate)
+        return;
+    fprintf(stderr,
+            "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the "
+            "instrument errs, or other work slowed the limit down: 'tessera roofline' measures it "
+            "again\n",
+            b->o->command, row->name, row->problem, row->device, row->rate, row->unit,
+            row->limit_rate, row->bound_by);
+    bench_worsen(b, EXIT_BOUND);
+}
+
+/* What ran is also measured for its errors, where they are asked for. */
+static void note_errors(bench *b, const result_row *row)
+{
+    tsr_error err = {0};
+
+    if (b->o->given[OPTION_ERRORS] && bench_errors_note(&b->errors, row, &err))
+        bench_worsen(b, complain(b->o->command, &err, NULL));
+}
+
+void bench_tell_row(bench *b, result_row *row)
+{
+    place_row(b, row, true);
+    bench_clear_progress(b);
+    if (b->table && !b->headed)
+        row_table_head(row, false);
+    b->headed = true;
+    if (row->time.count && b->first_ns <= 0)
+        b->first_ns = row->time.median_ns;
+    if (b->table)
+        row_table_line(row, false, b->jobs.all ? b->first_ns : 0, 0, row->precision);
+    b->timed += row->time.count > 0;
+    keep_row(b, row);
+    note_errors(b, row);
+    check_instrument(b, row);
+    if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MOST)
+        b->costs[b->cost_count++] = *row;
+}
+
+void bench_tell_costs(bench *b)
+{
+    if (b->table && b->cost_count) {
+        bench_clear_progress(b);
+        row_costs_head();
+        for (size_t i = 0; i < b->cost_count; i++)
+            row_costs_line(&b->costs[i]);
+    }
+    b->cost_count = 0;
+}
+
+static void tell_peer_row(bench *b, result_row *row, double ratio)
+{
+    const bool same_device =
+        row->place != RESULT_ON_HOST || session_facts(b->session)->kind == DEVICE_CPU;
+
+    if (row->kind == RESULT_KERNEL)
+        snprintf(b->precision, sizeof b->precision, "%s", row->precision);
+    place_row(b, row, same_device);
+    bench_clear_progress(b);
+    if (b->table && !b->headed)
+        row_table_head(row, true);
+    b->headed = true;
+    if (b->table)
+        row_table_line(row, true, 0, ratio, b->precision);
+    keep_row(b, row);
+    note_errors(b, row);
+}
+
+void bench_tell_peers(bench *b)
+{
+    b->headed = false;
+    for (size_t i = 0; i < b->compared_count && !b->unkept; i++)
+        tell_peer_row(b, &b->compared[i].row, b->compared[i].ratio);
+    b->compared_count = 0;
+}
+
+void bench_tell_errors(bench *b, const bench_errors_entry *e)
+{
+    if (b->table)
+        row_errors_line(e->row, ERRORS_FAMILIES, b->peers != NULL,
+                        b->errors.entries->row->precision);
+    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+        keep_row(b, &e->row[f]);
+        if (e->row[f].outcome == RESULT_FAILED)
+            bench_worsen(b, EXIT_FAILED);
+    }
+}

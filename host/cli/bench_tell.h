@@ -1,0 +1,31 @@
+/** What a bench says: progress, rows in a table and in files, and the status that goes with them.
+ */
+#ifndef CLI_BENCH_TELL_H
+#define CLI_BENCH_TELL_H
+
+#include "cli/bench_state.h"
+
+/** The exit status is the first one that is not EXIT_DONE. */
+void bench_worsen(bench *b, int status);
+
+/** A failure that ends no more than what `name`, NULL for the whole, is about. */
+void bench_complain(bench *b, const char *name, const tsr_error *err);
+
+/** What is measured now, and about how long the rest takes; a line that clear_progress takes away.
+ */
+void bench_show_progress(const bench *b, const problem *p, const char *name);
+void bench_clear_progress(const bench *b);
+
+/** A row of a variant. */
+void bench_tell_row(bench *b, result_row *row);
+
+/** What the variants cost beside their times, behind their rows. */
+void bench_tell_costs(bench *b);
+
+/** The rows of the comparison, behind those. */
+void bench_tell_peers(bench *b);
+
+/** A line of errors: one variant or peer. */
+void bench_tell_errors(bench *b, const bench_errors_entry *e);
+
+#endif
