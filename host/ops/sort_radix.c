@@ -10,9 +10,9 @@ enum {
     GROUP_SWEEP = 384,
     GROUP_WARPS = 512,
     GROUP_ALONE = 256,
-    ITEMS_ON_CPU = 16, /* a CPU goes through the work-items of a group one by one */
-    BYTES_SWEEP = 96,  /* of keys, or of what goes with them, that a work-item takes of a tile */
-    BYTES_CHUNKS = 64,
+    ITEMS_ON_CPU = 16,       /* a CPU goes through the work-items of a group one by one */
+    BYTES_SWEEP = 96,        /* of keys alone that a work-item takes of a tile */
+    BYTES_USUAL = 64,        /* of keys, or of what goes with them, where it holds both */
     SCAN_GROUP = 256,        /* as cl/sort_radix.cl has it */
     COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
     COPIES_WARPS = 32,       /* one for each bank */
