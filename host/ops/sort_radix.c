@@ -25,19 +25,15 @@ const tunable sort_radix_tunables[RADIX_TUNABLES] = {
     {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0},
     {"GROUP",
      "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
-     {0, 8, 16, 64, 256, 384, 512, 1024},
+     {0, 8, 16, 256, 384, 512},
      0},
     {"ITEMS",
      "keys of a tile that a work-item takes: longer runs against registers",
-     {0, 1, 4, 8, 12, 16, 20, 24},
-     0},
-    {"COPIES",
-     "copies of the counters of a chunk: fewer conflicts against local memory",
-     {0, 1, 4, 8, 16, 32},
+     {0, 1, 4, 8, 12, 16, 24},
      0},
     {"PER_UNIT",
      "chunks for each compute unit: groups side by side against sums to be scanned",
-     {1, 2, 4, 8, 16},
+     {1, 8},
      8},
 };
 
@@ -165,8 +161,7 @@ static void settle(const job *j, plan *s)
         s->group = usual_group(j, s);
     if (!s->items)
         s->items = usual_items(j, s);
-    if (!s->copies)
-        s->copies = usual_copies(j, s);
+    s->copies = usual_copies(j, s);
 }
 
 /* A tile, in the place of its counters; and the counters of a chunk. */
@@ -191,8 +186,7 @@ static plan plan_of(const job *j, radix_way way)
               .payload = payload_of(p),
               .bits = param(j->params, "BITS"),
               .group = param(j->params, "GROUP"),
-              .items = param(j->params, "ITEMS"),
-              .copies = param(j->params, "COPIES")};
+              .items = param(j->params, "ITEMS")};
 
     s.payload_bytes = s.payload == PAYLOAD_NONE    ? 0
                       : s.payload == PAYLOAD_INDEX ? sizeof(uint32_t)
@@ -220,9 +214,8 @@ static void defines(const job *j, radix_way way, text *out)
         text_format(out, " -DGROUP=%u", s.group);
     if (!param(j->params, "ITEMS"))
         text_format(out, " -DITEMS=%u", s.items);
-    if (!param(j->params, "COPIES"))
-        text_format(out, " -DCOPIES=%u", s.copies);
-    text_format(out, " -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", payloads[s.payload], s.warps);
+    text_format(out, " -DCOPIES=%u -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", s.copies, payloads[s.payload],
+                s.warps);
     if (way != WAY_SWEEP)
         return;
     text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");

@@ -8,7 +8,7 @@
  * counts, and what sorts by a digit. */
 enum { RADIX_COUNT, RADIX_SCAN, RADIX_SCATTER, RADIX_KEEP };
 
-enum { RADIX_TUNABLES = 5 };
+enum { RADIX_TUNABLES = 4 };
 extern const tunable sort_radix_tunables[RADIX_TUNABLES];
 
 /* The functions of the variants: work-items that rank alone, a warp together, and one sweep over
