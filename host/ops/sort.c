@@ -885,9 +885,10 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
 
     if (radix) {
         /* Other devices do not promise that groups that have started get on. */
-        if (d->nv_capability >= 70)
+        if (d->nv_capability >= 70) {
             out[n++] = "radix-sweep";
-        out[n++] = "radix-warp";
+            out[n++] = "radix-warp";
+        }
         out[n++] = "radix";
     }
     if (fused) {
