@@ -95,9 +95,9 @@ static const tunable column_slices_tunables[] = {
      "work-items side by side along a row of A, as far as it reaches; the others take other rows",
      {8, 16, 32, 64, 128},
      32},
-    {"LOADS", LOADS_MEANING, {2, 4, 8}, 4},
-    {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 256},
-    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 8},
+    {"LOADS", LOADS_MEANING, {2, 4, 8}, 8},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 512},
+    {"PER_UNIT", PER_UNIT_MEANING "; 0: parts of a few steps each", {0, 1, 2, 4, 8, 16}, 0},
 };
 
 static const tunable short_columns_tunables[] = {

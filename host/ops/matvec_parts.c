@@ -34,12 +34,17 @@ typedef struct cut {
     size_t adders; /* groups that add the parts up */
 } cut;
 
-/* PER_UNIT groups on each compute unit, for each product its share. */
-static size_t groups_wanted(const job *j)
+/* So many groups on each compute unit, for each product its share. */
+static size_t units_wanted(const job *j, size_t each)
 {
-    const size_t groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const size_t groups = size_max(j->device->compute_units, 1) * each;
 
     return size_div_up(groups, matvec_batch(&j->problem->matvec));
+}
+
+static size_t groups_wanted(const job *j)
+{
+    return units_wanted(j, param(j->params, "PER_UNIT"));
 }
 
 /* Tiles of so many rows. */
@@ -62,7 +67,7 @@ static cut cut_into_parts(const job *j, size_t local, size_t rows, size_t parts,
     c.chunk = size_max(size_round_up(size_div_up(v.columns, c.parts), at_once), 1);
     c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
     /* A group of one work-item costs as much as many rows. */
-    c.adders = size_min(v.rows, local == 1 ? groups_wanted(j) : c.tiles);
+    c.adders = size_min(v.rows, local == 1 ? size_max(groups_wanted(j), 1) : c.tiles);
     return c;
 }
 
@@ -294,6 +299,13 @@ static const char *vectors_unsuited(const job *j, const cut *c, text *reason)
     return why ? why : matvec_unsuited_local(j, c->local * matvec_load_elements(p), reason);
 }
 
+/* Steps of a part: few, so that units that are done early take another one. */
+enum { SLICES_STEPS = 4 };
+
+/* Groups on each unit: at least, where rows of A allow it, and at most, as parts have to be added
+ * up. */
+enum { SLICES_GROUPS_LEAST = 2, SLICES_GROUPS_MOST = 16 };
+
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
  * a row of A has vectors for. */
 static size_t slices_lanes(const job *j)
@@ -310,12 +322,30 @@ static size_t slices_lanes(const job *j)
     return lanes;
 }
 
+/* Parts by the size of the problem. */
+static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t tiles = size_max(tiles_of(j, rows), 1);
+    size_t at_once = slices * param(j->params, "LOADS"), parts;
+
+    /* Slices load fewer rows each where groups would be too few. */
+    while (at_once > slices && size_div_up(v.columns, at_once) * tiles < units_wanted(j, 1))
+        at_once /= 2;
+    parts =
+        size_min(v.columns / (SLICES_STEPS * at_once), units_wanted(j, SLICES_GROUPS_MOST) / tiles);
+    parts = size_max(parts, units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
+    return cut_into_parts(j, matvec_group(j), rows, parts, at_once, at_once);
+}
+
 static cut column_slices_cut(const job *j)
 {
-    const size_t local = matvec_group(j), lanes = slices_lanes(j);
+    const size_t local = matvec_group(j), lanes = slices_lanes(j), slices = local / lanes;
+    const size_t rows = lanes * matvec_load_elements(&j->problem->matvec);
 
-    return cut_steps(j, local, lanes * matvec_load_elements(&j->problem->matvec),
-                     local / lanes * param(j->params, "LOADS"));
+    return param(j->params, "PER_UNIT")
+               ? cut_steps(j, local, rows, slices * param(j->params, "LOADS"))
+               : slices_usual_cut(j, rows, slices);
 }
 
 void matvec_column_slices_defines(const job *j, text *out)
