@@ -33,18 +33,23 @@ PROBLEMS = {
 }
 
 
+def claim(row):
+    """What a row for the same cell needs more of."""
+    return row["selected"] == "named", row["when"]
+
+
 def steps(named_rows, problems):
-    """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name, of
-    the problem that `problems` has for each operation."""
+    """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name, or
+    else ran because it is preferred, of the problem that `problems` has for each operation."""
     found = {}
     for name, row in named_rows:
         if (row["kind"] != "kernel" or row["outcome"] != "timed" or not row["verified"]
-                or row["selected"] != "named"
+                or row["selected"] not in ("named", "preferred")
                 or row["problem"] != problems.get(row["op"])
                 or (row["timer"] == "wall") != (row["platform"] == "host")):
             continue
         columns = found.setdefault(row["op"], {}).setdefault(row["name"], {})
-        if name not in columns or columns[name]["when"] <= row["when"]:
+        if name not in columns or claim(columns[name]) <= claim(row):
             columns[name] = row
     return found
 

@@ -641,7 +641,7 @@ static void slices_follow_the_shape(void **state)
     static const struct {
         size_t rows, columns, lanes;
     } cases[] = {{4096, 4096, 32}, {100000, 100, 32}, {100000, 10, 4},
-                 {100000, 1, 1},   {10, 100000, 128}, {1, 100000, 256}};
+                 {100000, 1, 1},   {10, 100000, 512}, {1, 100000, 512}};
     const variant *v = named("column-slices");
     device_facts d[DEVICES];
 
