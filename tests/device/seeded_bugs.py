@@ -291,7 +291,6 @@ def main():
             text = replace(f.read(), old, which, new)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        os.environ["TESSERA_CACHE_DIR"] = os.path.join(folder, "cache")
         # Of one type and with these values alone the bug is there too.
         args = ["verify", op, "--kernel", variant, "--kernel-dir", kernels, "--defaults", "--type",
                 TYPES.get(sys.argv[1], "u32" if op == "sort" else "f32")]
