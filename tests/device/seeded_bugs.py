@@ -37,7 +37,7 @@ BUGS = {
         ("matmul", "pipelined", "matmul_pipelined.cl", BARRIER, 0, "",
          ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=1"]),
     "oclgrind-group-row-fill-barrier":
-        ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 0, "", []),
+        ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 0, "", ["TEAM=8", "GROUP=32"]),
     "oclgrind-column-slices-fill-barrier":
         ("matvec", "column-slices", "matvec_column_slices.cl", BARRIER, 0, "", []),
     "oclgrind-short-columns-halves-barrier":

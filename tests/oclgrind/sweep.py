@@ -18,6 +18,8 @@ SMALLER = {
     ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
     ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
+    ("matvec", "group-row"): ["TEAM=8", "GROUP=32"],
+    ("matvec", "local-x"): ["TEAM=16", "GROUP=64", "TILE=512"],
     ("sort", "fused-passes"): ["KEYS=4", "GROUP=8", "SHORT_GROUP=8"],
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
