@@ -49,7 +49,7 @@ APART = {
 # Where the simulator takes long to compile: a type of each width, and of each kind.  The sweep on a CPU
 # has all of them.
 TYPES = {
-    ("sort", "fused-passes"): ["u32", "u16", "u64"],
+    ("sort", "fused-passes"): ["u32", "f16", "u64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
     ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
