@@ -58,7 +58,7 @@ class Ladder(Bench):
         folder = tempfile.mkdtemp(prefix="tessera-ladder-")
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
         file = os.path.join(folder, "rows.json")
-        cls.done = subprocess.run([COMMAND, *cls.args, "--budget", "40", "-o", file], text=True,
+        cls.done = subprocess.run([COMMAND, *cls.args, "--budget", "50", "-o", file], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
                                   env=environment())
         cls.found = []
