@@ -46,6 +46,7 @@ class OnHost(Case):
     device = ("--device", "host")
     key_types, key_counts = KEYS, (0, 1, 2, 3, 100, 1000, 1025)
     operations = ("matmul", "matvec", "sort")
+    matvec_shapes = (1, 1), (7, 3), (64, 257), (300, 2), (0, 4), (4, 0)
 
     def matmul(self, *args, **options):
         return self.succeed("matmul", *args, "-o", "c.npy", *self.device, **options)
@@ -260,7 +261,7 @@ class OnHost(Case):
 
     def test_matvec(self):
         for kind in REALS:
-            for rows, columns in ((1, 1), (7, 3), (64, 257), (300, 2), (0, 4), (4, 0)):
+            for rows, columns in self.matvec_shapes:
                 a, y0 = random((rows, columns), kind), random(rows, kind, 3)
                 x = random(columns, kind, 2)
                 self.save("a.npy", a)
@@ -715,7 +716,8 @@ class OnHost(Case):
 class OnDevice(OnHost):
     device = ()
     key_types, key_counts = (np.uint32, np.float64, np.float16), (0, 3, 1025)
-    operations = ("matmul",)
+    operations = ("matvec",)
+    matvec_shapes = (64, 257), (300, 2), (0, 4)
 
     def test_summary_of_a_first_run(self):
         self.save("a.npy", random((20, 20), np.float32))

@@ -123,7 +123,7 @@ class OnHost(Tuned):
 
     def test_several_sizes(self):
         d = self.tune("matmul", "--device", "host", "--size", "40", "--size", "100", "--size",
-                      "41", "--budget", "20")
+                      "41", "--budget", "6")
         self.assertEqual([len(c["problems"]) for c in d["classes"]], [2, 1])
         self.assertEqual(len(self.entries()), 2)
 

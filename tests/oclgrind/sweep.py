@@ -1,4 +1,4 @@
-"""sweep.py OP SHARD OF: the tiny sweep of every OF-th device variant of OP, under Oclgrind."""
+"""sweep.py OP SHARD OF: the tiny sweep of OP's device variants, every OF-th run, in Oclgrind."""
 
 import json
 import os
@@ -18,6 +18,8 @@ SMALLER = {
     ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
     ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
     ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
+    ("matvec", "group-row"): ["TEAM=8", "GROUP=32"],
+    ("matvec", "local-x"): ["TEAM=16", "GROUP=64", "TILE=512"],
     ("sort", "fused-passes"): ["KEYS=4", "GROUP=8", "SHORT_GROUP=8"],
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
@@ -44,10 +46,11 @@ APART = {
     ("matvec", "split-vector"): [["GROUP=64"]],
 }
 
-# Where the simulator takes long to compile: a type of each width, and of each kind.  The sweep on a CPU
-# has all of them.
+# Keys of a type of each width, unsigned, signed and floating; the sweep on a CPU has all types.
+# The first runs with all values of the tunables, the others with one set of them.
+KEYS = ["u32", "u8", "f16", "i64"]
 TYPES = {
-    ("sort", "fused-passes"): ["u32", "u16", "u64"],
+    ("sort", "fused-passes"): ["u32", "f16", "u64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
     ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
@@ -63,20 +66,25 @@ def variants(op):
 
 
 def runs(op, name):
-    return [(name, s, t) for s in APART.get((op, name), [SMALLER.get((op, name), [])])
-            for t in TYPES.get((op, name), [None])]
+    """(variant, options) of each run."""
+    found = []
+    for values in APART.get((op, name), [SMALLER.get((op, name), [])]):
+        settings = [a for s in values for a in ("--set", s)]
+        types = TYPES.get((op, name), KEYS) if op == "sort" else []
+        found += [(name, settings + ["--type", t] + ["--defaults"] * (t != types[0]))
+                  for t in types] or [(name, settings)]
+    return found
 
 
 def main():
     op, shard, of = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     bad = ran = 0
-    for name, values, kind in [r for v in variants(op)[shard - 1::of] for r in runs(op, v)]:
-        settings = [a for s in values for a in ("--set", s)] + (["--type", kind] if kind else [])
+    for name, settings in [r for v in variants(op) for r in runs(op, v)][shard - 1::of]:
         run = Run("verify", op, "--tiny", "--kernel", name, "--device", "0:0", *settings)
         skipped = run.status == 1 and "FAIL" not in run.out and "skip " in run.out
         clean = (run.status == 0 or skipped) and not run.complaints()
         print("%s %s/%s %s" % ("skip" if skipped else "ok  " if clean else "FAIL", op, name,
-                               " ".join(settings[1::2])))
+                               " ".join(settings)))
         if skipped:
             print(run.out)
         ran += not skipped
