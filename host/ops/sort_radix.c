@@ -410,8 +410,8 @@ static void launch_scan(const job *j, const plan *s, step *out)
         (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
-/* The arrays of a pass and where they start: PASS_ARRAYS of cl/sort_radix_tile.clh, then what
- * `between` puts there, and PASS_OFFSETS. */
+/* The arrays of a pass, PASS_ARRAYS of cl/sort_radix_tile.clh; and where they start,
+ * PASS_OFFSETS. */
 static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
 {
     step_keys(out, reads_copy(pass));
