@@ -247,8 +247,8 @@ static const char *plan_unsuited(const job *j, const plan *s, text *reason)
     const size_t local = local_limit(j, s);
 
     if (s->passes % 2)
-        text_format(reason, "%zu passes of %u bits would leave the keys in the workspace",
-                    s->passes, s->bits);
+        text_format(reason, "it takes an even number of digits, and of %u bits a key has %zu",
+                    s->bits, s->passes);
     else if (s->group > limit)
         text_format(reason, "it needs work-groups of %u, and the device has at most %zu", s->group,
                     limit);
@@ -400,7 +400,8 @@ static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, 
 
 static void launch_scan(const job *j, const plan *s, step *out)
 {
-    const size_t group = group_fit(j->device, 0, SCAN_GROUP), digits = counted_digits(s);
+    const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
+    const size_t digits = counted_digits(s);
 
     step_launch_1d(out, RADIX_SCAN, group * digits, group);
     step_workspace(out);
