@@ -17,8 +17,7 @@ enum {
     COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
     COPIES_WARPS = 32,       /* one for each bank */
     COPIES_ALONE = 8,
-    LINE = 128,          /* bytes: where parts of the workspace begin */
-    VALUE_BYTES_MOST = 8 /* of values that go with their keys; larger ones follow an index */
+    LINE = 128 /* bytes: where parts of the workspace begin */
 };
 
 const tunable sort_radix_tunables[RADIX_TUNABLES] = {
@@ -62,7 +61,7 @@ static payload payload_of(const tsr_sort_problem *s)
 {
     if (!sort_with_index(s))
         return PAYLOAD_NONE;
-    return s->argsort || s->value_bytes > VALUE_BYTES_MOST ? PAYLOAD_INDEX : PAYLOAD_VALUE;
+    return sort_values_go_along(s) ? PAYLOAD_VALUE : PAYLOAD_INDEX;
 }
 
 /* Whether values are moved in the end, by an index. */
