@@ -21,6 +21,7 @@ SMALLER = {
     ("sort", "fused-passes"): ["KEYS=4", "GROUP=8", "SHORT_GROUP=8"],
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
+    ("sort", "radix"): ["BITS=4", "GROUP=8", "ITEMS=4", "PER_UNIT=8"],
     ("sort", "rows"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "segments"): ["GROUP=16", "TILE=64"],
     ("sort", "segments-held"): ["KEYS=4", "GROUP=8"],
@@ -48,6 +49,7 @@ APART = {
 # has all of them.
 TYPES = {
     ("sort", "fused-passes"): ["u32", "u16", "u64"],
+    ("sort", "radix"): ["u32", "u8", "f16", "i64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
     ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
