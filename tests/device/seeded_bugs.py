@@ -1,4 +1,4 @@
-"""A bug in a copy of the kernels is found: by the sweep (status 3), or by Oclgrind.
+"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, or by look_back.c.
 
     seeded_bugs.py BUG      seed it, run, and fail unless it is found
     seeded_bugs.py --list   the names
@@ -171,6 +171,9 @@ BUGS = {
     "sweep-radix-look-back":
         ("sort", "radix-sweep", "sort_radix_states.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
          RADIX),
+    "look-back-stops-early":
+        ("sort", "radix-sweep", "sort_radix_states.clh", "sum += seen[k] - 1;", 0,
+         "sum += k < LOOK - 1 ? seen[k] - 1 : 0;", []),
     "oclgrind-radix-count-guard":
         ("sort", "radix", "sort_radix_count.clh", "(int)(r * GROUP) < mine ? keys", 0,
          "(int)(r * GROUP) <= mine ? keys", RADIX),
@@ -300,6 +303,14 @@ def run_simulator(args):
     return run.status, run.out + run.err + run.complaints()[:2000], found
 
 
+def run_look_back(kernels):
+    """The program of this one file, which a sweep on a CPU hardly goes through: as run_sweep."""
+    done = subprocess.run([os.environ["LOOK_BACK"], "cpu", kernels], check=False, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    out = done.stdout.decode(errors="replace")
+    return done.returncode, out, done.returncode == 3 and out.startswith("FAIL ")
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(BUGS))
@@ -318,7 +329,10 @@ def main():
         # Of one type and with these values alone the bug is there too.
         args = ["verify", op, "--kernel", variant, "--kernel-dir", kernels, "--defaults", "--type",
                 TYPES.get(sys.argv[1], "u32" if op == "sort" else "f32")]
-        status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
+        if sys.argv[1].startswith("look-back-"):
+            status, out, found = run_look_back(kernels)
+        else:
+            status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
     print(out)
     if not found:
         sys.exit("not found: status %d" % status)
