@@ -17,13 +17,9 @@
  *         result   [ 0 0 0 0 1 1 1 2 2 2 ]
  *
  *     A tile of the chunk is sorted by the digit in local memory first, so that
- *     neighbours in a run of equal digits are written side by side.  The place of
- *     a key in its tile is the number of keys with lesser digits, and of those
- *     with its own digit before it: in teams before its team, in its team's
- *     earlier keys, and in lower lanes, which those with equal digits find out by
- *     ballots (sort_radix_team.clh).
- * Work split: a work-group owns a chunk of whole tiles, of GROUP * ITEMS keys each;
- *     a team owns TEAM * ITEMS neighbouring keys of a tile, a lane every TEAM-th.
+ *     neighbours in a run of equal digits are written side by side
+ *     (sort_radix_tile.clh).
+ * Work split: a work-group owns a chunk of whole tiles, of GROUP * ITEMS keys each.
  * Parameters: BITS of a digit, a divisor of half of the key's; GROUP work-items, a
  *     multiple of TEAM, and with WARPS at least 2^BITS; ITEMS keys of a tile that a
  *     work-item takes; COPIES of the counters (sort_radix_count.clh); WARPS

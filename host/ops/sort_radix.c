@@ -397,6 +397,7 @@ static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, 
     sort_step_moves(out, p, p->n, tsr_type_size(p->type));
 }
 
+/* Work-items for the chunks of each digit: no more than there are. */
 static void launch_scan(const job *j, const plan *s, step *out)
 {
     const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
