@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 5
+#define PEER_ABI 6
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -44,13 +44,14 @@ typedef struct peer_problem {
     int trans_a, trans_b;
     double alpha, beta;
     int argsort, descending;
-    size_t segments; /* stretches of the keys that are sorted each by itself, rows or of given
-                        lengths; 0: the keys are one sequence */
+    size_t value_bytes; /* of the values that go with a sort's keys, operand 2; 0: there are none */
+    size_t segments;    /* stretches of the keys that are sorted each by itself, rows or of given
+                           lengths; 0: the keys are one sequence */
     const uint64_t *segment_offsets; /* with segments: where each starts, and behind them n; the
                                         caller's, until close() */
     size_t top; /* first keys of a sort, or of each segment, that alone are wanted; 0: all */
-    const void
-        *operand[3]; /* host copies of the inputs, row-major, no gaps: A B C, A x y, keys index */
+    const void *operand[3]; /* host copies of the inputs, row-major, no gaps: A B C, A x y, keys
+                               index values */
     size_t bytes[3];
     size_t sets; /* input sets to rotate through, so that rows are cold; at least 1 */
     void *cl_context, *cl_device, *cl_queue; /* for PEER_OPENCL */
@@ -80,7 +81,8 @@ typedef struct peer {
      *  accumulate, which no time depends on. */
     int (*restore)(void *state);
 
-    /** Copy the result of set 0's last call (C, y, keys; index into out2) to host memory. */
+    /** Copy the result of set 0's last call (C, y, keys; index, or values without one, into out2)
+     * to host memory. */
     int (*result)(void *state, void *out, void *out2);
 
     void (*close)(void *state);

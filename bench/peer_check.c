@@ -158,8 +158,19 @@ static void count_elements(const peer_problem *p, size_t count[3])
     case PEER_SORT:
         count[0] = p->n;
         count[1] = p->argsort ? p->n : 0;
-        count[2] = 0;
+        count[2] = p->value_bytes ? p->n : 0;
         break;
+    }
+}
+
+/* Values by which their keys are known again. */
+static void fill_positions(void *values, size_t bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes == sizeof(uint32_t))
+            ((uint32_t *)values)[i] = (uint32_t)i;
+        else
+            ((uint64_t *)values)[i] = i;
     }
 }
 
@@ -170,8 +181,10 @@ static int fill_inputs(peer_trial *t, uint64_t seed, int few)
 
     count_elements(p, count);
     for (size_t i = 0; i < 3; i++) {
-        const int index = p->op == PEER_SORT && i == 1;
-        const size_t bytes = count[i] * (index ? sizeof(int64_t) : type_size(p->type));
+        const int index = p->op == PEER_SORT && i == 1, values = p->op == PEER_SORT && i == 2;
+        const size_t bytes = count[i] * (index    ? sizeof(int64_t)
+                                         : values ? p->value_bytes
+                                                  : type_size(p->type));
 
         p->bytes[i] = bytes;
         if (bytes == 0)
@@ -181,10 +194,12 @@ static int fill_inputs(peer_trial *t, uint64_t seed, int few)
             return -1;
         if (index)
             memset(t->input[i], 0xEE, bytes);
+        else if (values)
+            fill_positions(t->input[i], p->value_bytes, count[i]);
         else
             fill(t->input[i], p->type, count[i], seed + i, few);
     }
-    if (t->input[2] && p->beta == 0)
+    if (p->op != PEER_SORT && t->input[2] && p->beta == 0)
         memset(t->input[2], 0xFF, p->bytes[2]);
     return 0;
 }
@@ -200,7 +215,7 @@ int peer_trial_make(const peer_problem *p, const peer_device *d, uint64_t seed, 
     /* Never 0 bytes: malloc may answer that with NULL. */
     if (fill_inputs(&t, seed, few) == 0) {
         t.out = malloc(t.problem.bytes[p->op == PEER_SORT ? 0 : 2] + 1);
-        t.out2 = malloc(t.problem.bytes[1] + 1);
+        t.out2 = malloc(t.problem.bytes[1] + t.problem.bytes[2] + 1);
     }
     if (!t.out || !t.out2) {
         peer_trial_free(&t);
@@ -315,28 +330,34 @@ static uint64_t hash_of(const void *array, size_t bytes, size_t i)
     return mix(bits);
 }
 
+/* Where key i of the result was, counted from the start of its part: its position, or its value. */
+static size_t origin(const peer_trial *t, size_t i)
+{
+    if (!t->problem.argsort && t->problem.value_bytes == sizeof(uint32_t))
+        return ((const uint32_t *)t->out2)[i];
+    return (size_t)((const int64_t *)t->out2)[i];
+}
+
 /* The positions of keys begin to end - 1, which count from begin. */
 static int check_positions(const peer_trial *t, size_t begin, size_t end, char *detail,
                            size_t detail_size)
 {
     const size_t bytes = type_size(t->problem.type);
     const char *before = (const char *)t->input[0] + begin * bytes;
-    const int64_t *index = t->out2;
     unsigned char *seen = calloc(end - begin + 1, 1);
     int wrong = !seen;
 
     detail[0] = 0;
     for (size_t i = begin; i < end && !wrong; i++) {
-        const size_t from = (size_t)index[i];
+        const size_t from = origin(t, i);
         const char *key = (const char *)t->out + i * bytes;
 
         if (from >= end - begin || seen[from]++ || memcmp(key, before + from * bytes, bytes) != 0) {
             snprintf(detail, detail_size,
-                     "position %zu is %lld: not there, there twice, or "
-                     "another key",
-                     i, (long long)index[i]);
+                     "position or value %zu is %zu: not there, there twice, or of another key", i,
+                     from);
             wrong = 1;
-        } else if (i > begin && index[i - 1] > index[i] && memcmp(key - bytes, key, bytes) == 0) {
+        } else if (i > begin && origin(t, i - 1) > from && memcmp(key - bytes, key, bytes) == 0) {
             snprintf(detail, detail_size, "equal keys %zu and %zu are not in the input's order",
                      i - 1, i);
             wrong = 1;
@@ -367,7 +388,7 @@ static int check_part(const peer_trial *t, size_t begin, size_t end, char *detai
         snprintf(detail, detail_size, "keys %zu to %zu are not those of the input", begin, end);
         return 1;
     }
-    return p->argsort ? check_positions(t, begin, end, detail, detail_size) : 0;
+    return p->argsort || p->value_bytes ? check_positions(t, begin, end, detail, detail_size) : 0;
 }
 
 static int check_sort(const peer_trial *t, char *detail, size_t detail_size)

@@ -37,6 +37,7 @@ typedef struct peer_trial {
 /**
  * Inputs for a problem whose operands and bytes are not set yet: U(-1, 1) for
  * floats, and every integer alike; with `few` small integers, many of them equal.
+ * Values, of 4 or 8 bytes, are the positions of their keys.
  * C and y are NaN where beta is 0.  0 on success.
  */
 int peer_trial_make(const peer_problem *p, const peer_device *d, uint64_t seed, int few,
@@ -50,8 +51,8 @@ void peer_trial_free(peer_trial *t);
  * the bound that the rounding of the problem's precision allows; of big ones a
  * sample of elements.  A sort, or each segment of it, must be in order, hold the
  * keys of the input (equal sums of their hashes), and with an argsort each position
- * once, equal keys in the order of the input.  *worst is the largest error over
- * bound, 0 for a sort.
+ * (with values each value) once, equal keys in the order of the input.  *worst is the largest error
+ * over bound, 0 for a sort.
  */
 int peer_trial_check(const peer_trial *t, double *worst, char *detail, size_t detail_size);
 

@@ -73,6 +73,8 @@ const char *peer_sort_unsuited(const peer_problem *p)
         return "no keys: nothing to time";
     if (p->top)
         return "it sorts all keys, not the first ones alone";
+    if (p->value_bytes)
+        return "it sorts keys alone or with their positions, not with values";
     if (p->n > INT_MAX)
         return "it takes up to 2^31 - 1 keys";
     if (p->type == 0 && p->operand[0])

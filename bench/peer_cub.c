@@ -1,6 +1,7 @@
 /**
  * CUB's radix sort, from one array into another, and its merge sort, in place;
- * for an argsort the stable forms with a 64-bit payload.  Its segmented sort, also
+ * for an argsort the stable forms with a 64-bit payload.  The radix sort also
+ * takes values of 32 and 64 bits as payload.  Its segmented sort, also
  * from one array into another, takes rows and segments, with 32-bit offsets, as
  * its documentation has them.
  */
@@ -11,7 +12,11 @@
 #include "peer_cub_keys.h"
 #include "peer_cuda_sets.h"
 
-enum { KEYS, INDEX, OFFSETS };
+/* Operands here: what goes with keys is their positions or their values. */
+enum { KEYS, PAYLOAD, OFFSETS };
+
+/* The values among the operands as they come. */
+enum { VALUES = 2 };
 
 typedef struct cub_state {
     peer_cuda_sets sets;
@@ -28,7 +33,9 @@ typedef struct cub_state {
 static cub_job job_of(const cub_state *s, size_t set)
 {
     const peer_problem *p = &s->sets.problem;
-    void *keys = peer_cuda_set(&s->sets, set, KEYS), *index = peer_cuda_set(&s->sets, set, INDEX);
+    void *keys = peer_cuda_set(&s->sets, set, KEYS);
+    void *payload = peer_cuda_set(&s->sets, set, PAYLOAD);
+    void *payload_out = s->in_place ? payload : s->out[set * 2 + PAYLOAD];
 
     return (cub_job){.n = (int)p->n,
                      .argsort = p->argsort,
@@ -37,8 +44,11 @@ static cub_job job_of(const cub_state *s, size_t set)
                      .offsets = peer_cuda_set(&s->sets, set, OFFSETS),
                      .keys_in = keys,
                      .keys_out = s->in_place ? keys : s->out[set * 2 + KEYS],
-                     .index_in = index,
-                     .index_out = s->in_place ? index : s->out[set * 2 + INDEX],
+                     .index_in = payload,
+                     .index_out = payload_out,
+                     .value_bytes = p->value_bytes,
+                     .values_in = payload,
+                     .values_out = payload_out,
                      .stream = s->sets.stream};
 }
 
@@ -83,7 +93,7 @@ static int cub_restore(void *state)
     for (size_t set = 0; set < used && rc == cudaSuccess; set++) {
         rc = peer_cuda_set_refill(&s->sets, set, KEYS);
         if (rc == cudaSuccess)
-            rc = peer_cuda_set_refill(&s->sets, set, INDEX);
+            rc = peer_cuda_set_refill(&s->sets, set, PAYLOAD);
     }
     if (rc == cudaSuccess)
         rc = cudaStreamSynchronize(s->sets.stream);
@@ -144,6 +154,10 @@ static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_si
     if (peer_with_positions(p, &held, &s->positions) != 0) {
         peer_say(why, why_size, "no memory for %zu positions", p->n);
         return 0;
+    }
+    if (p->value_bytes) {
+        held.operand[PAYLOAD] = p->operand[VALUES];
+        held.bytes[PAYLOAD] = p->bytes[VALUES];
     }
     if (!with_offsets(s, &held)) {
         peer_say(why, why_size, "no memory for the offsets of %zu segments", p->segments);
@@ -232,8 +246,8 @@ static int cub_result(void *state, void *out, void *out2)
 
     cudaSetDevice(s->sets.device);
     rc = cudaMemcpyAsync(out, job.keys_out, p->bytes[KEYS], cudaMemcpyDeviceToHost, job.stream);
-    if (rc == cudaSuccess && p->argsort)
-        rc = cudaMemcpyAsync(out2, job.index_out, p->bytes[INDEX], cudaMemcpyDeviceToHost,
+    if (rc == cudaSuccess && p->bytes[PAYLOAD])
+        rc = cudaMemcpyAsync(out2, job.values_out, p->bytes[PAYLOAD], cudaMemcpyDeviceToHost,
                              job.stream);
     return (int)(rc == cudaSuccess ? cudaStreamSynchronize(job.stream) : rc);
 }
@@ -243,6 +257,19 @@ static const char *cub_unsuited(const peer_problem *p)
     const char *why = peer_sequence_unsuited(p);
 
     return why ? why : peer_cuda_unsuited(p);
+}
+
+/* The same of keys with values, as they are without. */
+static const char *radix_unsuited(const peer_problem *p)
+{
+    peer_problem keys = *p;
+
+    if (p->value_bytes && p->argsort)
+        return "it sorts positions or values along, not both";
+    if (p->value_bytes && p->value_bytes != 4 && p->value_bytes != 8)
+        return "it is built for values of 4 and 8 bytes";
+    keys.value_bytes = 0;
+    return cub_unsuited(&keys);
 }
 
 static const char *segments_unsuited(const peer_problem *p)
@@ -259,7 +286,7 @@ static const char *segments_unsuited(const peer_problem *p)
 static peer the_peers[] = {
     {.name = "CUB radix sort",
      .place = PEER_CUDA,
-     .unsuited = cub_unsuited,
+     .unsuited = radix_unsuited,
      .open = radix_open,
      .run = cub_run,
      .result = cub_result,

@@ -3,6 +3,7 @@
 #define BENCH_PEER_CUB_KEYS_H
 
 #include <cuda_runtime_api.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -18,6 +19,9 @@ typedef struct cub_job {
     void *keys_out;
     const int64_t *index_in; /* with an argsort; index_out as keys_out */
     int64_t *index_out;
+    size_t value_bytes; /* 4 or 8 with values, which a radix sort takes; 0: there are none */
+    const void *values_in;
+    void *values_out;
     cudaStream_t stream;
 } cub_job;
 

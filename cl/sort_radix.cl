@@ -17,83 +17,41 @@
  *         result   [ 0 0 0 0 1 1 1 2 2 2 ]
  *
  *     A tile of the chunk is sorted by the digit in local memory first, so that
- *     neighbours in a run of equal digits are written side by side.  The place of
- *     a key in its tile is the number of keys with lesser digits, and of those
- *     with its own digit before it: in teams before its team, in its team's
- *     earlier keys, and in lower lanes, which those with equal digits find out by
- *     ballots (sort_radix_team.clh).
- * Work split: a work-group owns a chunk of whole tiles, of GROUP * ITEMS keys each;
- *     a team owns TEAM * ITEMS neighbouring keys of a tile, a lane every TEAM-th.
- * Parameters: BITS, a divisor of half of the key's; GROUP work-items, at least
- *     2^BITS with WARPS; ITEMS keys of a tile a work-item; COPIES of the counters,
- *     so that neighbours with one digit do not wait for each other; PER_UNIT, of
- *     which the launches alone know; WARPS (sort_radix_team.clh); PAYLOAD, what
- *     goes with a key: PAYLOAD_NONE, PAYLOAD_INDEX (its position) or PAYLOAD_VALUE
- *     (VALUE_BYTES at most 8); KEY, DESCENDING (sort_key.clh).
+ *     neighbours in a run of equal digits are written side by side
+ *     (sort_radix_tile.clh).
+ * Work split: a work-group owns a chunk of whole tiles, of GROUP * ITEMS keys each.
+ * Parameters: BITS of a digit, a divisor of half of the key's; GROUP work-items, a
+ *     multiple of TEAM, and with WARPS at least 2^BITS; ITEMS keys of a tile that a
+ *     work-item takes; COPIES of the counters (sort_radix_count.clh); WARPS
+ *     (sort_radix_team.clh); PAYLOAD, what goes with a key (sort_radix_tile.clh);
+ *     KEY, DESCENDING, WITH_INDEX (sort_key.clh); VALUE_BYTES, WITH_ROWS
+ *     (sort_values.clh).  Launches have up to PER_UNIT chunks for each compute unit.
  * Launch: 1-D.  For each digit, from the one at bit 0 up: sort_radix_count with
- *     GROUP work-items for each of `chunks` chunks; sort_radix_scan with a
- *     work-group of at most SCAN_GROUP for each of the 2^BITS digits;
- *     sort_radix_scatter as sort_radix_count.  Passes are even in number: odd ones
- *     go from the caller's arrays to the workspace, even ones back.  With values
- *     that an index moves then the kernels of sort_values.clh.
+ *     GROUP work-items for each chunk; sort_radix_scan with a work-group of at most
+ *     SCAN_GROUP for each of the 2^BITS digits; sort_radix_scatter as
+ *     sort_radix_count.  Passes are even in number: the first, third... go from the
+ *     caller's arrays to the workspace, the others back.  With values that an index
+ *     moves then the kernels of sort_values.clh.
  * Workspace: a copy of the keys, one of the payload, 2^BITS * (chunks + 1) counts.
- * Local memory: a tile of keys, or of payload where it is wider; a counter for each
- *     digit and team in the same place; 3 * 2^BITS words.
+ * Local memory: a tile of keys, or of payload where it is wider, and in the same
+ *     place a counter for each digit and team; 3 * 2^BITS words, and one for each
+ *     team.  Counting: 2^BITS * COPIES words.
  * Limits: fewer than 2^32 keys, one sequence.
  */
-#ifndef COPIES
-#error "COPIES: of the counters of a chunk, a power of 2"
-#endif
+#define COUNTED 1
 
-#include "sort_radix_tile.clh"
+#include "sort_radix_count.clh"
 
 #define SCAN_GROUP 256
-
-/* Where a chunk starts and ends. */
-static inline size_t chunk_start(ulong chunk)
-{
-    return get_group_id(0) * chunk;
-}
-
-static inline size_t chunk_end(ulong chunk, ulong n)
-{
-    return min((get_group_id(0) + 1) * chunk, n);
-}
 
 /* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_radix_count(__global const word *keys, __global uint *counts, ulong offset_keys,
                  ulong offset_counts, ulong n, ulong chunk, uint shift)
 {
-    __local uint counters[DIGITS * COPIES];
-    const uint item = get_local_id(0), chunks = get_num_groups(0), copy = item % COPIES;
-    const size_t end = chunk_end(chunk, n);
+    __local uint counters[COUNTERS * COPIES];
 
-    for (uint i = item; i < DIGITS * COPIES; i += GROUP)
-        counters[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t start = chunk_start(chunk); start < end; start += TILE) {
-        __global const word *from = keys + offset_keys + start + item;
-        const uint left = min(end - start, (size_t)TILE);
-        word bits[ITEMS];
-
-#pragma unroll
-        for (uint r = 0; r < ITEMS; r++)
-            bits[r] = item + r * GROUP < left ? from[r * GROUP] : 0;
-#pragma unroll
-        for (uint r = 0; r < ITEMS; r++)
-            if (item + r * GROUP < left)
-                atomic_inc(&counters[digit_of(bits[r], shift) * COPIES + copy]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint digit = item; digit < DIGITS; digit += GROUP) {
-        uint sum = 0;
-
-        /* Neighbours begin with different copies: in different banks. */
-        for (uint c = 0; c < COPIES; c++)
-            sum += counters[digit * COPIES + (c + digit) % COPIES];
-        counts[offset_counts + (size_t)digit * chunks + get_group_id(0)] = sum;
-    }
+    count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, shift);
 }
 
 /* The counts of a digit become sums over the chunks before; behind them all stand the digits' sums
@@ -110,10 +68,12 @@ __kernel void sort_radix_scan(__global uint *counts, ulong offset_counts, uint c
     for (uint i = begin; i < end; i++)
         sum += of_digit[i];
     sums[item] = sum;
+    /* All are there before others read them. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint distance = 1; distance < items; distance *= 2) {
         const uint lower = item >= distance ? sums[item - distance] : 0;
 
+        /* Read before it is added to, and that before it is read again. */
         barrier(CLK_LOCAL_MEM_FENCE);
         sums[item] += lower;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -130,15 +90,12 @@ __kernel void sort_radix_scan(__global uint *counts, ulong offset_counts, uint c
 }
 
 /* Where this chunk's keys with each digit begin in memory. */
-static inline void begin_digits(__local uint *begin, __local uint *of_teams,
-                                __global const uint *counts)
+static inline void begin_chunk(__local uint *begin, __local uint *of_teams,
+                               __global const uint *counts)
 {
     const uint chunks = get_num_groups(0);
 
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
-        begin[digit] = counts[(size_t)DIGITS * chunks + digit];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    scan_digits(begin, of_teams);
+    begin_digits(begin, of_teams, counts + (size_t)DIGITS * chunks);
     for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
         begin[digit] += counts[(size_t)digit * chunks + get_group_id(0)];
 }
@@ -154,7 +111,7 @@ sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong
     const size_t end = chunk_end(chunk, n);
 
     START_PASS;
-    begin_digits(begin, digits.of_teams, counts + offset_counts);
+    begin_chunk(begin, digits.of_teams, counts + offset_counts);
     for (size_t start = chunk_start(chunk); start < end; start += TILE) {
         const uint left = min(end - start, (size_t)TILE);
         word bits[ITEMS];

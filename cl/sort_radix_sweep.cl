@@ -1,10 +1,10 @@
 /* Radix sort that reads and writes keys once for each digit.
  *
  * Idea: as sort_radix.cl, but the digits of all passes are counted in one launch:
- *     how many keys have a digit does not depend on their order.  What does, the
- *     keys with it in earlier tiles, work-groups tell each other as they go: each
+ *     how many keys have a digit does not depend on their order.  What does, how
+ *     many of them earlier tiles have, work-groups tell each other as they go: each
  *     says what it has, then adds up what those before it say, back to the first
- *     that knows all before itself, and says that of itself.  (Merrill and
+ *     that knows of all before itself, and says that of itself.  (Merrill and
  *     Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
  *     Adinets and Merrill, "Onesweep: a faster least significant digit radix sort
  *     for GPUs", 2022.)
@@ -15,42 +15,35 @@
  *
  *     Groups take tiles in the order in which they start, so those before are at
  *     work already and wait for nobody behind.
- * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh), and in
- *     the counting launch a chunk of whole tiles.
- * Parameters: as sort_radix.cl; STATES (sort_radix_states.clh), of which PER_UNIT knows
- *     nothing here; PASSES, of BITS bits each.
- * Launch: 1-D.  sort_radix_digits with GROUP work-items for each of `chunks` chunks;
- *     sort_radix_totals with a work-group of at most SUM_GROUP for each digit of each
- *     pass; then for each pass sort_radix_sweep with GROUP work-items for each tile.
- *     Passes are even in number: odd ones go from the caller's arrays to the workspace,
- *     even ones back.  With values that an index moves then the kernels of
+ * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh),
+ *     and in the counting launch a chunk of whole tiles.
+ * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
+ *     STATES, how work-groups tell each other (sort_radix_states.clh).
+ * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
+ *     sort_radix_totals with a work-group of a power of 2 up to SUM_GROUP for each
+ *     digit of each pass; then for each pass, from the digit at bit 0 up,
+ *     sort_radix_sweep with GROUP work-items for each tile.  Passes are even in
+ *     number: the first, third... go from the caller's arrays to the workspace, the
+ *     others back.  With values that an index moves then the kernels of
  *     sort_values.clh.
  * Workspace: a copy of the keys, one of the payload, PASSES * 2^BITS * (chunks + 1)
  *     counts, PASSES * (2^BITS * tiles + 1) states.
- * Local memory: a tile of keys, or of payload where it is wider; a counter for each
- *     digit and team in the same place; 2 * 2^BITS words.  Counting:
- *     PASSES * 2^BITS * COPIES words.
+ * Local memory: a tile of keys, or of payload where it is wider, and in the same
+ *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
+ *     team.  Counting: PASSES * 2^BITS * COPIES words.
  * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
  *     while others wait for them, which OpenCL does not promise and devices do.
  */
-#ifndef COPIES
-#error "COPIES: of the counters of a chunk, a power of 2"
-#endif
 #ifndef PASSES
 #error "PASSES: digits of a key"
 #endif
 
+#define COUNTED PASSES
+
+#include "sort_radix_count.clh"
 #include "sort_radix_states.clh"
-#include "sort_radix_tile.clh"
 
 #define SUM_GROUP 256
-
-static inline void count_digits(__local uint *counters, word bits)
-{
-#pragma unroll
-    for (uint pass = 0; pass < PASSES; pass++)
-        atomic_inc(&counters[(pass * DIGITS + digit_of(bits, pass * BITS)) * COPIES]);
-}
 
 /* counts[pass][digit][chunk] := how many keys of the chunk have the digit there.  All states are
  * set back on the way. */
@@ -59,37 +52,11 @@ sort_radix_digits(__global const word *keys, __global uint *counts, __global uin
                   ulong offset_keys, ulong offset_counts, ulong offset_states, ulong n, ulong chunk,
                   ulong all_states)
 {
-    __local uint counters[PASSES * DIGITS * COPIES];
-    const uint item = get_local_id(0), chunks = get_num_groups(0), copy = item % COPIES;
-    const size_t first = get_group_id(0) * chunk, end = min(first + chunk, n);
+    __local uint counters[COUNTERS * COPIES];
 
     for (size_t i = get_global_id(0); i < all_states; i += get_global_size(0))
         states[offset_states + i] = 0;
-    for (uint i = item; i < PASSES * DIGITS * COPIES; i += GROUP)
-        counters[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t start = first; start < end; start += TILE) {
-        const int mine = (int)min(end - start, (size_t)TILE) - (int)item;
-        __global const word *from = keys + offset_keys + start + item;
-        word bits[ITEMS];
-
-#pragma unroll
-        for (uint r = 0; r < ITEMS; r++)
-            bits[r] = (int)(r * GROUP) < mine ? from[r * GROUP] : 0;
-#pragma unroll
-        for (uint r = 0; r < ITEMS; r++)
-            if ((int)(r * GROUP) < mine)
-                count_digits(counters + copy, bits[r]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < PASSES * DIGITS; i += GROUP) {
-        uint sum = 0;
-
-        /* Neighbours begin with different copies: in different banks. */
-        for (uint c = 0; c < COPIES; c++)
-            sum += counters[i * COPIES + (c + i) % COPIES];
-        counts[offset_counts + (size_t)i * chunks + get_group_id(0)] = sum;
-    }
+    count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, 0);
 }
 
 /* Behind the counts: their sums over all chunks. */
@@ -118,17 +85,38 @@ static inline uint next_tile(__global state *tickets, __local uint *drawn)
 {
     if (get_local_id(0) == 0)
         *drawn = state_draw(tickets);
+    /* Drawn before the others read it. */
     barrier(CLK_LOCAL_MEM_FENCE);
     return *drawn;
 }
 
-/* Where keys with each digit begin in memory: the first tile's `there`. */
-static inline void begin_digits(__local tile_digits *digits, __global const uint *totals)
+/* Count the tile's keys with each digit, and say so; the first tile knows at once where they end,
+ * and says that alone. */
+static inline void say_counts(__local const tile_room *room, __local tile_digits *digits,
+                              __global state *states, uint tile)
 {
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP)
-        digits->there[digit] = totals[digit];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    scan_digits(digits->there, digits->of_teams);
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+        const uint count = tile_count(room, digit);
+
+        digits->first[digit] = count;
+        if (tile > 0)
+            state_say(states + (size_t)tile * DIGITS + digit, 1 + count);
+    }
+}
+
+/* Find where the tile's keys with each digit go in memory, and say where they end there.  The first
+ * tile's digits->there is where they begin. */
+static inline void say_ends(__local tile_digits *digits, __global state *states, uint tile)
+{
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+        const uint first = digits->first[digit];
+        const uint count = (digit + 1 < DIGITS ? digits->first[digit + 1] : TILE) - first;
+        const uint before =
+            tile > 0 ? states_before(states, tile, DIGITS, digit) : digits->there[digit];
+
+        state_say(states + (size_t)tile * DIGITS + digit, STATE_ENDS + before + count);
+        digits->there[digit] = before - first;
+    }
 }
 
 /* Sort keys by the digit at bit `shift`, tile by tile. */
@@ -150,25 +138,11 @@ sort_radix_sweep(PASS_ARRAYS, __global const uint *totals, __global state *state
     states += offset_states;
     tile_take(bits, keys + start, left);
     tile_rank(bits, rank, &room, shift);
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
-        const uint count = tile_count(&room, digit);
-
-        digits.first[digit] = count;
-        if (tile > 0)
-            state_say(states + (size_t)tile * DIGITS + digit, 1 + count);
-    }
+    say_counts(&room, &digits, states, tile);
     if (tile == 0)
-        begin_digits(&digits, totals + offset_totals);
+        begin_digits(digits.there, digits.of_teams, totals + offset_totals);
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
-    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
-        const uint first = digits.first[digit];
-        const uint count = (digit + 1 < DIGITS ? digits.first[digit + 1] : TILE) - first;
-        const uint before =
-            tile > 0 ? states_before(states, tile, DIGITS, digit) : digits.there[digit];
-
-        state_say(states + (size_t)tile * DIGITS + digit, STATE_ENDS + before + count);
-        digits.there[digit] = before - first;
-    }
+    say_ends(&digits, states, tile);
     tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
 }

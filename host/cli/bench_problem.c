@@ -122,6 +122,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_DESCENDING, &operation_sort, NULL},
         {OPTION_SEGMENT_LENGTHS, &operation_sort, NULL},
         {OPTION_TOP, &operation_sort, NULL},
+        {OPTION_VALUE_BYTES, &operation_sort, NULL},
         {OPTION_QUEUES, NULL, NULL},
         {OPTION_CHUNKS, NULL, NULL},
         {OPTION_PINNED, NULL, NULL},
@@ -192,6 +193,7 @@ static tsr_status read_sort(const char *size, const options *o, size_t n[DIMENSI
                               .rows = *count == 1 ? 0 : n[0],
                               .descending = o->given[OPTION_DESCENDING],
                               .argsort = o->given[OPTION_WITH_INDEX],
+                              .value_bytes = o->value_bytes,
                               .top = o->top};
     if (st || !segments)
         return st;

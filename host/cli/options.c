@@ -170,6 +170,16 @@ static bool parse_top(const char *value, options *out)
     return true;
 }
 
+static bool parse_value_bytes(const char *value, options *out)
+{
+    uint64_t n;
+
+    if (!parse_whole(value, &n) || n == 0 || n > 16 || (n & (n - 1)))
+        return false;
+    out->value_bytes = (size_t)n;
+    return true;
+}
+
 /* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort_proof.c). */
 static bool parse_segment_lengths(const char *value, options *out)
 {
@@ -281,6 +291,9 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_TOP] = {"top", 0, "K",
                     "only the K smallest keys, in order; with --descending the K largest",
                     parse_top, "a whole number from 1 on"},
+    [OPTION_VALUE_BYTES] = {"value-bytes", 0, "N",
+                            "sort: with a value of so many bytes for each key, brought along",
+                            parse_value_bytes, "1, 2, 4, 8 or 16"},
     [OPTION_AS] =
         {"as", 0, "TYPE",
          "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "

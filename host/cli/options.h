@@ -29,6 +29,7 @@ typedef enum option_id {
     OPTION_SEGMENTS,
     OPTION_SEGMENT_LENGTHS, /* --segments where it takes no file */
     OPTION_TOP,
+    OPTION_VALUE_BYTES,
     OPTION_AS,
     OPTION_TYPE,
     OPTION_OUT_TYPE,
@@ -93,6 +94,7 @@ typedef struct options {
     bool pinned;                   /* what --pinned says, where it is given */
     size_t rounds;                 /* 0: not given */
     size_t top;                    /* 0 where not given */
+    size_t value_bytes;            /* 0 where not given */
     size_t segment_spread;         /* the longest segment in means; 0: there are none */
     tsr_precision precision;
     tsr_type as, type;

@@ -247,6 +247,7 @@ static tsr_status describe_sort(match *m, tsr_error *err)
     w->n = sort_keys(s);
     w->argsort = s->argsort;
     w->descending = s->descending;
+    w->value_bytes = s->value_bytes;
     w->top = sort_top(s) < s->n ? sort_top(s) : 0;
     if (parts == 1)
         return TSR_OK;
@@ -349,12 +350,13 @@ static void leave_out(rival *r, result_outcome outcome, const char *why)
 static tsr_status call_rival(const match *m, rival *r, void *const after[], tsr_error *err)
 {
     const bool sort = m->wanted.op == PEER_SORT;
+    const unsigned beside = m->wanted.value_bytes && !m->wanted.argsort ? 2 : 1;
     tsr_status st = run_rival(r, 1, &r->call_ns, err);
     int code;
 
     if (st)
         return st;
-    code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[1] : NULL);
+    code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[beside] : NULL);
     return code ? tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code)
                 : TSR_OK;
 }

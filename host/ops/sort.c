@@ -2,8 +2,8 @@
  * Sort: the operation, and every way of doing it.
  *
  * The device variants are bitonic networks in the flip form, which
- * cl/sort_naive.cl explains.  What each kernel expects of its launches stands
- * at the top of its file.
+ * cl/sort_naive.cl explains, and radix sorts (cl/sort_radix.cl).  What each kernel expects of its
+ * launches stands at the top of its file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -847,9 +847,9 @@ static void describe(const problem *p, text *out)
         text_format(out, " of up to %zu", s->segment_longest);
 }
 
-/* The direction costs nothing; the bytes that move in the network and the number of stages do. With
- * values they are those of an argsort.  Of several rows it is the length that counts, of segments
- * their mean one. */
+/* The direction costs nothing; the bytes that move with each stage or digit and the number of these
+ * do.  Values that do not go along with their keys are as an argsort.  Of several rows it is the
+ * length that counts, of segments their mean one. */
 static void classify(const problem *p, text *out)
 {
     const tsr_sort_problem *s = &p->sort;
@@ -858,8 +858,12 @@ static void classify(const problem *p, text *out)
 
     while (exponent < 64 && length >> exponent)
         exponent += 4;
-    text_format(out, "%zu-byte%s%s%s below 2^%u", tsr_type_size(s->type),
-                sort_with_index(s) ? " argsort" : "",
+    text_format(out, "%zu-byte", tsr_type_size(s->type));
+    if (sort_values_go_along(s))
+        text_format(out, " with %zu-byte values", s->value_bytes);
+    else if (sort_with_index(s))
+        text_append(out, " argsort");
+    text_format(out, "%s%s below 2^%u",
                 s->segments        ? " segments"
                 : sort_rows(s) > 1 ? " rows"
                                    : "",

@@ -17,8 +17,7 @@ enum {
     COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
     COPIES_WARPS = 32,       /* one for each bank */
     COPIES_ALONE = 8,
-    LINE = 128,          /* bytes: where parts of the workspace begin */
-    VALUE_BYTES_MOST = 8 /* of values that go with their keys; larger ones follow an index */
+    LINE = 128 /* bytes: where parts of the workspace begin */
 };
 
 const tunable sort_radix_tunables[RADIX_TUNABLES] = {
@@ -62,7 +61,7 @@ static payload payload_of(const tsr_sort_problem *s)
 {
     if (!sort_with_index(s))
         return PAYLOAD_NONE;
-    return s->argsort || s->value_bytes > VALUE_BYTES_MOST ? PAYLOAD_INDEX : PAYLOAD_VALUE;
+    return sort_values_go_along(s) ? PAYLOAD_VALUE : PAYLOAD_INDEX;
 }
 
 /* Whether values are moved in the end, by an index. */
@@ -247,8 +246,8 @@ static const char *plan_unsuited(const job *j, const plan *s, text *reason)
     const size_t local = local_limit(j, s);
 
     if (s->passes % 2)
-        text_format(reason, "%zu passes of %u bits would leave the keys in the workspace",
-                    s->passes, s->bits);
+        text_format(reason, "it takes an even number of digits, and of %u bits a key has %zu",
+                    s->bits, s->passes);
     else if (s->group > limit)
         text_format(reason, "it needs work-groups of %u, and the device has at most %zu", s->group,
                     limit);
@@ -398,9 +397,11 @@ static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, 
     sort_step_moves(out, p, p->n, tsr_type_size(p->type));
 }
 
+/* Work-items for the chunks of each digit: no more than there are. */
 static void launch_scan(const job *j, const plan *s, step *out)
 {
-    const size_t group = group_fit(j->device, 0, SCAN_GROUP), digits = counted_digits(s);
+    const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
+    const size_t digits = counted_digits(s);
 
     step_launch_1d(out, RADIX_SCAN, group * digits, group);
     step_workspace(out);
@@ -410,8 +411,8 @@ static void launch_scan(const job *j, const plan *s, step *out)
         (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
-/* The arrays of a pass and where they start: PASS_ARRAYS of cl/sort_radix_tile.clh, then what
- * `between` puts there, and PASS_OFFSETS. */
+/* The arrays of a pass, PASS_ARRAYS of cl/sort_radix_tile.clh; and where they start,
+ * PASS_OFFSETS. */
 static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
 {
     step_keys(out, reads_copy(pass));

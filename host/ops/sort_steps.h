@@ -51,6 +51,16 @@ static inline bool sort_with_index(const tsr_sort_problem *s)
     return s->argsort || s->value_bytes;
 }
 
+/* Most of a value that goes with its key from place to place; a larger one follows an index. */
+enum { SORT_VALUE_BYTES_ALONG = 8 };
+
+/* Whether values may go with their keys from place to place, and no index is wanted. */
+static inline bool sort_values_go_along(const tsr_sort_problem *s)
+{
+    return s->value_bytes && s->value_bytes <= SORT_VALUE_BYTES_ALONG && !s->argsort &&
+           sort_rows(s) == 1 && !s->segments;
+}
+
 /* Why a variant for one sequence, or rows of one length, cannot run a problem; NULL: there are no
  * segments. */
 static inline const char *sort_parts_unsuited(const tsr_sort_problem *s)

@@ -98,7 +98,8 @@ static bool matvec_text(const char *name, text *out)
     return true;
 }
 
-/* "4-byte argsort below 2^24": from 2^20 on, and the first class from 1 on. */
+/* "4-byte argsort below 2^24", "4-byte with 8-byte values below 2^24": from 2^20 on, and the first
+ * class from 1 on. */
 static bool sort_text(const char *name, text *out)
 {
     problem p = {.op = &operation_sort};
@@ -109,8 +110,9 @@ static bool sort_text(const char *name, text *out)
     if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent < 12 || exponent > 64)
         return false;
     p.sort.n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
-    for (int i = 0; i < 16 * TSR_TYPE_COUNT && !found; i++) {
-        p.sort.type = (tsr_type)(i / 16);
+    for (int i = 0; i < 5 * 16 * TSR_TYPE_COUNT && !found; i++) {
+        p.sort.type = (tsr_type)(i / (5 * 16));
+        p.sort.value_bytes = ((size_t)1 << i / 16 % 5) / 2; /* 0, 1, 2, 4, 8 */
         p.sort.argsort = i % 2;
         p.sort.rows = 1 + (size_t)i / 2 % 2;
         p.sort.top = (size_t)i / 4 % 2;

@@ -215,6 +215,24 @@ class Kernels(Bench):
                             "finds no first 7 keys of each of 3 segments")):
             self.fail_with(2, "bench", *args, "--top", "7", says=says)
 
+    def test_keys_with_values(self):
+        for device, extra in ("host", ()), ("cpu", ("--kernel", "radix")):
+            row, = self.rows("sort", "--size", "5000", "--value-bytes", "4", "--device", device,
+                             *extra, *QUICK)
+            self.assertEqual((row["problem"], row["bytes"], row["verified"]),
+                             ("5000 uint32 with 4-byte values", 5000 * (2 * 4 + 2 * 4), True))
+        row, = self.rows("sort", "--size", "30x70", "--value-bytes", "16", "--argsort", "--device",
+                         "host", *QUICK)
+        self.assertEqual(row["problem"], "30 rows of 70 uint32 argsort with 16-byte values")
+        for args, says in ((("bench", "matvec"), "matvec has no --value-bytes"),
+                           (("bench", "overlap"), "overlap has no --value-bytes"),
+                           (("tune", "matmul"), "matmul has no --value-bytes"),
+                           (("verify", "sort"), "verify takes no option '--value-bytes'")):
+            self.fail_with(2, *args, "--value-bytes", "4", says=says)
+        for wrong in "0", "3", "32", "x":
+            self.fail_with(2, "bench", "sort", "--value-bytes", wrong,
+                           says="takes 1, 2, 4, 8 or 16, not '%s'" % wrong)
+
     def test_unsuited_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
         self.assertEqual(r.status, 1, r)

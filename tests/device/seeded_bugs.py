@@ -1,4 +1,4 @@
-"""A bug in a copy of the kernels is found: by the sweep (status 3), or by Oclgrind.
+"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, or by look_back.c.
 
     seeded_bugs.py BUG      seed it, run, and fail unless it is found
     seeded_bugs.py --list   the names
@@ -25,6 +25,7 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 # Small tiles, so that the tiny sweep has passes of both kinds.
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
 SEGMENTS = ["GROUP=16", "TILE=64"]
+RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
 
 # name: (operation, variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
@@ -151,6 +152,31 @@ BUGS = {
     "oclgrind-segments-held-blocks":
         ("sort", "segments-held", "sort_segments_held.cl", "block < blocks ? list->n[at + block] : 0",
          0, "list->n[at + block]", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-radix-room-barrier":
+        ("sort", "radix", "sort_radix_tile.clh",
+         "/* Counters are read before keys take their room. */\n    " + BARRIER, 0, "", RADIX),
+    "sweep-radix-scan":
+        ("sort", "radix", "sort_radix.cl", "of_digit[i] = before", 0, "of_digit[i] = 0", RADIX),
+    "sweep-radix-missing-keys":
+        ("sort", "radix", "sort_radix_tile.clh", "from_order(ALL_BITS)", 0, "from_order(0)", RADIX),
+    "sweep-radix-payload-order":
+        ("sort", "radix", "sort_radix_tile.clh", "room->loads[rank[r]] = load[r]", 0,
+         "room->loads[own_place() + r * TEAM] = load[r]", RADIX),
+    "sweep-radix-digits-in-order":
+        ("sort", "radix-sweep", "sort_radix_sweep.cl", "STATE_ENDS + before + count", 0,
+         "STATE_ENDS + before", RADIX),
+    "sweep-radix-states-back":
+        ("sort", "radix-sweep", "sort_radix_sweep.cl", "i < all_states", 0,
+         "i < all_states && i + PASSES >= all_states", RADIX),
+    "sweep-radix-look-back":
+        ("sort", "radix-sweep", "sort_radix_states.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
+         RADIX),
+    "look-back-stops-early":
+        ("sort", "radix-sweep", "sort_radix_states.clh", "sum += seen[k] - 1;", 0,
+         "sum += k < LOOK - 1 ? seen[k] - 1 : 0;", []),
+    "oclgrind-radix-count-guard":
+        ("sort", "radix", "sort_radix_count.clh", "(int)(r * GROUP) < mine ? keys", 0,
+         "(int)(r * GROUP) <= mine ? keys", RADIX),
     "sweep-segments-flip":
         ("sort", "segments", "sort_segments.cl", "indices, positions, size / 2, 1", 0,
          "indices, positions, size / 2, 0", SEGMENTS),
@@ -266,8 +292,8 @@ def run_sweep(args):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=280)
     out = done.stdout.decode(errors="replace")
     # Keys out of order may leave what pads a tile among them, whose index, followed to a value, is
-    # nowhere in memory.
-    crashed = done.returncode == -signal.SIGSEGV
+    # nowhere in memory; and a wrong place may be outside of the keys, in what malloc keeps there.
+    crashed = done.returncode in (-signal.SIGSEGV, -signal.SIGABRT)
     return done.returncode, out, crashed or (done.returncode == 3 and "\nFAIL " in "\n" + out)
 
 
@@ -277,6 +303,14 @@ def run_simulator(args):
     wrong = run.status == 3 and "\nFAIL " in "\n" + run.out
     found = wrong or (run.status == 0 and bool(run.complaints()))
     return run.status, run.out + run.err + run.complaints()[:2000], found
+
+
+def run_look_back(kernels):
+    """The program of this one file, which a sweep on a CPU hardly goes through: as run_sweep."""
+    done = subprocess.run([os.environ["LOOK_BACK"], "cpu", kernels], check=False, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    out = done.stdout.decode(errors="replace")
+    return done.returncode, out, done.returncode == 3 and out.startswith("FAIL ")
 
 
 def main():
@@ -296,7 +330,10 @@ def main():
         # Of one type and with these values alone the bug is there too.
         args = ["verify", op, "--kernel", variant, "--kernel-dir", kernels, "--defaults", "--type",
                 TYPES.get(sys.argv[1], "u32" if op == "sort" else "f32")]
-        status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
+        if sys.argv[1].startswith("look-back-"):
+            status, out, found = run_look_back(kernels)
+        else:
+            status, out, found = runner(args + [a for s in settings for a in ("--set", s)])
     print(out)
     if not found:
         sys.exit("not found: status %d" % status)

@@ -30,7 +30,8 @@ static const char *unsuited_as(const peer_problem *p, const char *name)
 {
     const char *wanted = getenv("FAKE_SORT");
 
-    if (p->op != PEER_SORT || p->type != 3 || p->argsort || p->descending || p->segments || p->top)
+    if (p->op != PEER_SORT || p->type != 3 || p->argsort || p->descending || p->segments ||
+        p->top || p->value_bytes)
         return "it sorts one sequence of uint32 keys only";
     return wanted && strstr(name, wanted) ? NULL : "FAKE_SORT does not name it";
 }

@@ -166,8 +166,9 @@ class Time(Peers):
                          FAKE_LOG=self.path("log"), **options)
 
     def test_parts_of_the_problem_reach_a_peer_that_takes_none(self):
-        for args in ((), ("--segments", "mixed"), ("--top", "2")):
-            row = self.sort("two seconds", *args, size="3x40")["fake two seconds"]
+        for size, args in (("3x40", ()), ("3x40", ("--segments", "mixed")),
+                           ("3x40", ("--top", "2")), ("40", ("--value-bytes", "4"))):
+            row = self.sort("two seconds", *args, size=size)["fake two seconds"]
             self.assertEqual(row["unsuited"], "it sorts one sequence of uint32 keys only")
 
     def test_a_slow_peer_gets_three_samples(self):

@@ -74,6 +74,19 @@ typedef struct example {
             (few_)                                                                                 \
     }
 
+/* With values of so many bytes. */
+#define VALUES(type_, n_, few_, bytes_, descending_)                                               \
+    {                                                                                              \
+        {.op = PEER_SORT,                                                                          \
+         .type = (type_),                                                                          \
+         .precision = "",                                                                          \
+         .n = (n_),                                                                                \
+         .value_bytes = (bytes_),                                                                  \
+         .descending = (descending_),                                                              \
+         .sets = SETS},                                                                            \
+            (few_)                                                                                 \
+    }
+
 /* The same of segments, whose offsets are an array. */
 #define SEGMENTS(type_, offsets_, few_, argsort_, descending_)                                     \
     {                                                                                              \
@@ -134,6 +147,10 @@ static const example examples[] = {
     SORT(F32, 5003, 1, 1, 1),
     SORT(F64, 5003, 0, 0, 1),
     SORT(F64, 5003, 1, 1, 0),
+    VALUES(U32, 100003, 1, 4, 0),
+    VALUES(U32, 5003, 0, 8, 1),
+    VALUES(I64, 5003, 1, 4, 1),
+    VALUES(F32, 5003, 1, 8, 0),
     SEGMENTS(U32, uneven, 0, 0, 0),
     SEGMENTS(U32, uneven, 1, 1, 1),
     SEGMENTS(U32, rows, 0, 0, 1),
@@ -221,6 +238,7 @@ static void refusals(const peer *who)
         {.op = PEER_MATMUL, .precision = "bf16", .m = 4, .n = 4, .k = 4, .sets = 1},
         {.op = PEER_SORT, .type = U32, .precision = "", .n = (size_t)1 << 40, .sets = 1},
         {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .top = 2, .sets = 1},
+        {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .value_bytes = 16, .sets = 1},
     };
 
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
