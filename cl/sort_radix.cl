@@ -41,8 +41,7 @@
 #define COUNTED 1
 
 #include "sort_radix_count.clh"
-
-#define SCAN_GROUP 256
+#include "sort_radix_scan.clh"
 
 /* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -52,41 +51,6 @@ sort_radix_count(__global const word *keys, __global uint *counts, ulong offset_
     __local uint counters[COUNTERS * COPIES];
 
     count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, shift);
-}
-
-/* The counts of a digit become sums over the chunks before; behind them all stand the digits' sums
- * over all chunks. */
-__kernel void sort_radix_scan(__global uint *counts, ulong offset_counts, uint chunks)
-{
-    __local uint sums[SCAN_GROUP];
-    const uint item = get_local_id(0), items = get_local_size(0), digit = get_group_id(0);
-    const uint each = (chunks + items - 1) / items;
-    const uint begin = min(item * each, chunks), end = min(begin + each, chunks);
-    __global uint *of_digit = counts + offset_counts + (size_t)digit * chunks;
-    uint sum = 0, before = 0;
-
-    for (uint i = begin; i < end; i++)
-        sum += of_digit[i];
-    sums[item] = sum;
-    /* All are there before others read them. */
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint distance = 1; distance < items; distance *= 2) {
-        const uint lower = item >= distance ? sums[item - distance] : 0;
-
-        /* Read before it is added to, and that before it is read again. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] += lower;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    before = sums[item] - sum;
-    for (uint i = begin; i < end; i++) {
-        const uint count = of_digit[i];
-
-        of_digit[i] = before;
-        before += count;
-    }
-    if (item == items - 1)
-        counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = before;
 }
 
 /* Where this chunk's keys with each digit begin in memory. */

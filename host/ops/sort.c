@@ -581,6 +581,21 @@ static const variant variants[] = {
         .step = sort_item_merges_step,
     },
     {
+        .name = "item-radix",
+        .idea = "for CPUs: each work-item deals a chunk out by one digit after another, alone",
+        .source = "sort_item_radix.cl",
+        .entries = {"sort_item_radix_count", "sort_radix_scan", "sort_item_radix_deal",
+                    "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .tunables = sort_radix_tunables,
+        .tunable_count = ITEM_RADIX_TUNABLES,
+        .defines = sort_radix_defines_item,
+        .unsuited = sort_radix_unsuited_item,
+        .workspace = sort_radix_workspace_item,
+        .step = sort_radix_step_item,
+        .arriving_step = sort_radix_step_item,
+    },
+    {
         .name = "rows",
         .idea = "many short rows at once: each work-group sorts all that a tile holds",
         .source = "sort_rows.cl",
@@ -923,6 +938,9 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "item-merges";
     if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
         out[n++] = "item-vectors";
+    /* With an index or values, which those do not take. */
+    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
+        out[n++] = "item-radix";
     /* Rows that a tile holds several of are better sorted together. */
     if (p->sort.top && p->sort.n > SHORT_KEYS)
         out[n++] = "top-tiles";

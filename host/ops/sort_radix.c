@@ -22,6 +22,10 @@ enum {
 
 const tunable sort_radix_tunables[RADIX_TUNABLES] = {
     {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0},
+    {"PER_UNIT",
+     "chunks for each compute unit: groups side by side against sums to be scanned",
+     {1, 8},
+     8},
     {"GROUP",
      "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
      {0, 8, 16, 256, 384, 512},
@@ -30,14 +34,10 @@ const tunable sort_radix_tunables[RADIX_TUNABLES] = {
      "keys of a tile that a work-item takes: longer runs against registers",
      {0, 1, 4, 8, 12, 16, 24},
      0},
-    {"PER_UNIT",
-     "chunks for each compute unit: groups side by side against sums to be scanned",
-     {1, 8},
-     8},
 };
 
 /* Which of the variants. */
-typedef enum radix_way { WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
+typedef enum radix_way { WAY_ITEM, WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
 
 /* What goes with a key. */
 typedef enum payload { PAYLOAD_NONE = 1, PAYLOAD_INDEX, PAYLOAD_VALUE } payload;
@@ -179,13 +179,14 @@ static plan plan_of(const job *j, radix_way way)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const size_t units = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const bool item = way == WAY_ITEM;
     plan s = {.way = way,
               .warps = way == WAY_WARPS ||
                        (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_PTX),
               .payload = payload_of(p),
               .bits = param(j->params, "BITS"),
-              .group = param(j->params, "GROUP"),
-              .items = param(j->params, "ITEMS")};
+              .group = item ? 1 : param(j->params, "GROUP"),
+              .items = item ? 1 : param(j->params, "ITEMS")};
 
     s.payload_bytes = s.payload == PAYLOAD_NONE    ? 0
                       : s.payload == PAYLOAD_INDEX ? sizeof(uint32_t)
@@ -209,12 +210,14 @@ static void defines(const job *j, radix_way way, text *out)
     sort_key_defines(j, out);
     if (!param(j->params, "BITS"))
         text_format(out, " -DBITS=%u", s.bits);
+    text_format(out, " -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", payloads[s.payload], s.warps);
+    if (way == WAY_ITEM)
+        return;
+    text_format(out, " -DCOPIES=%u", s.copies);
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%u", s.group);
     if (!param(j->params, "ITEMS"))
         text_format(out, " -DITEMS=%u", s.items);
-    text_format(out, " -DCOPIES=%u -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", s.copies, payloads[s.payload],
-                s.warps);
     if (way != WAY_SWEEP)
         return;
     text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");
@@ -222,6 +225,11 @@ static void defines(const job *j, radix_way way, text *out)
         text_append(out, " -cl-std=");
         variant_standard(j->device, out);
     }
+}
+
+void sort_radix_defines_item(const job *j, text *out)
+{
+    defines(j, WAY_ITEM, out);
 }
 
 void sort_radix_defines(const job *j, text *out)
@@ -287,6 +295,11 @@ static const char *unsuited(const job *j, radix_way way, text *reason)
     return plan_unsuited(j, &s, reason);
 }
 
+const char *sort_radix_unsuited_item(const job *j, text *reason)
+{
+    return unsuited(j, WAY_ITEM, reason);
+}
+
 const char *sort_radix_unsuited(const job *j, text *reason)
 {
     return unsuited(j, WAY_ALONE, reason);
@@ -310,6 +323,11 @@ static size_t workspace(const job *j, radix_way way)
     if (sort_is_done(p))
         return 0;
     return size_max(s.workspace, values_follow(&s, p) ? sort_values_workspace(j) : 0);
+}
+
+size_t sort_radix_workspace_item(const job *j)
+{
+    return workspace(j, WAY_ITEM);
 }
 
 size_t sort_radix_workspace(const job *j)
@@ -507,6 +525,11 @@ static bool plan_step(const job *j, radix_way way, size_t i, step *out)
         return values_follow(&s, p) && sort_values_step(j, i - count, RADIX_KEEP, out);
     keys_step(j, &s, i, out);
     return true;
+}
+
+bool sort_radix_step_item(const job *j, size_t i, step *out)
+{
+    return plan_step(j, WAY_ITEM, i, out);
 }
 
 bool sort_radix_step(const job *j, size_t i, step *out)
