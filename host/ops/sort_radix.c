@@ -201,6 +201,15 @@ static plan plan_of(const job *j, radix_way way)
     return s;
 }
 
+static void defines_of_tile(const job *j, const plan *s, text *out)
+{
+    if (!param(j->params, "GROUP"))
+        text_format(out, " -DGROUP=%u", s->group);
+    if (!param(j->params, "ITEMS"))
+        text_format(out, " -DITEMS=%u", s->items);
+    text_format(out, " -DCOPIES=%u", s->copies);
+}
+
 static void defines(const job *j, radix_way way, text *out)
 {
     static const char *const payloads[] = {
@@ -210,14 +219,9 @@ static void defines(const job *j, radix_way way, text *out)
     sort_key_defines(j, out);
     if (!param(j->params, "BITS"))
         text_format(out, " -DBITS=%u", s.bits);
+    if (way != WAY_ITEM)
+        defines_of_tile(j, &s, out);
     text_format(out, " -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", payloads[s.payload], s.warps);
-    if (way == WAY_ITEM)
-        return;
-    text_format(out, " -DCOPIES=%u", s.copies);
-    if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%u", s.group);
-    if (!param(j->params, "ITEMS"))
-        text_format(out, " -DITEMS=%u", s.items);
     if (way != WAY_SWEEP)
         return;
     text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");

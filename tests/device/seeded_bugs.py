@@ -156,7 +156,10 @@ BUGS = {
         ("sort", "radix", "sort_radix_tile.clh",
          "/* Counters are read before keys take their room. */\n    " + BARRIER, 0, "", RADIX),
     "sweep-radix-scan":
-        ("sort", "radix", "sort_radix.cl", "of_digit[i] = before", 0, "of_digit[i] = 0", RADIX),
+        ("sort", "radix", "sort_radix_scan.clh", "of_digit[i] = before", 0, "of_digit[i] = 0", RADIX),
+    "sweep-item-radix-begin":
+        ("sort", "item-radix", "sort_item_radix.cl", "before + counts[digit * chunks + mine]", 0,
+         "before", ["BITS=4"]),
     "sweep-radix-missing-keys":
         ("sort", "radix", "sort_radix_tile.clh", "from_order(ALL_BITS)", 0, "from_order(0)", RADIX),
     "sweep-radix-payload-order":

@@ -1,6 +1,7 @@
 /* What the variants of sort by digits launch: carried out here, as the headers of cl/sort_radix.cl,
- * cl/sort_radix_sweep.cl and cl/sort_values.clh have it, it sorts; the parts of the workspace lie
- * apart in what is asked for; what cannot be done is refused; and who prefers which. */
+ * cl/sort_radix_sweep.cl, cl/sort_item_radix.cl and cl/sort_values.clh have it, it sorts; the parts
+ * of the workspace lie apart in what is asked for; what cannot be done is refused; and who prefers
+ * which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -435,6 +436,7 @@ static void check_sorts(const char *name, const device_facts *d, const params *p
 {
     const problem whole = {.op = &operation_sort, .sort = *q};
     sorting s = {.v = find(name), .job = {&whole, d, p}, .problem = &whole.sort};
+    const bool alone = !strcmp(name, "item-radix"); /* each work-item */
     unsigned char *before;
     text reason = {0};
     step now;
@@ -442,8 +444,8 @@ static void check_sorts(const char *name, const device_facts *d, const params *p
     assert_null(variant_unsuited(s.v, &s.job, &reason));
     s.bits = defined(s.v, &s.job, "BITS");
     s.digits = (size_t)1 << s.bits;
-    s.group = defined(s.v, &s.job, "GROUP");
-    s.tile = s.group * defined(s.v, &s.job, "ITEMS");
+    s.group = alone ? 1 : defined(s.v, &s.job, "GROUP");
+    s.tile = alone ? 1 : s.group * defined(s.v, &s.job, "ITEMS");
     s.sweeps = !strcmp(name, "radix-sweep");
     fill(&s);
     before = malloc(q->n * key_bytes(&s) + 1);
@@ -490,6 +492,7 @@ static const struct {
     const char *small[5];
     size_t tile;
 } ways[] = {
+    {"item-radix", cpu, {"BITS=4", "PER_UNIT=1"}, 1},
     {"radix", gpu, {"BITS=4", "GROUP=16", "ITEMS=4", "PER_UNIT=1"}, 64},
     {"radix-warp", nvidia, {"BITS=4", "GROUP=256", "ITEMS=1", "PER_UNIT=1"}, 256},
     {"radix-sweep", gpu, {"BITS=4", "GROUP=16", "ITEMS=4", "PER_UNIT=1"}, 64},
@@ -676,7 +679,7 @@ static void check_preferred(const device_facts *d, tsr_sort_problem q, const cha
     if (expected)
         assert_string_equal(names[0], expected);
     for (size_t i = 0; !expected && i < count; i++)
-        assert_null(strstr(names[i], "radix"));
+        assert_false(strncmp(names[i], "radix", 5) == 0);
 }
 
 static void test_preferences(void **state)
@@ -691,6 +694,7 @@ static void test_preferences(void **state)
     check_preferred(&other, keys, "radix");
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
+    check_preferred(&processor, keys, "item-merges"); /* which takes neither index nor values */
     keys.rows = 2;
     check_preferred(&ours, keys, NULL);
     keys.rows = 0;
