@@ -276,10 +276,46 @@ static const char *plan_unsuited(const job *j, const plan *s, text *reason)
     return text_get(reason);
 }
 
+static size_t workspace(const job *j, radix_way way)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const plan s = plan_of(j, way);
+
+    if (sort_is_done(p))
+        return 0;
+    return size_max(s.workspace, values_follow(&s, p) ? sort_values_workspace(j) : 0);
+}
+
+/* Why the device has no room for copies of the operands; one whose memory is unknown has. */
+static const char *room_unsuited(const job *j, radix_way way, text *reason)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t bytes = workspace(j, way);
+    const size_t index = p->argsort ? sizeof(int64_t) : 0;
+    const double all =
+        (double)p->n * (double)(tsr_type_size(p->type) + index + p->value_bytes) + (double)bytes;
+    const unsigned long long largest = j->device->max_allocation;
+    const unsigned long long memory = j->device->global_memory;
+
+    if (largest && bytes > largest)
+        text_format(reason,
+                    "its workspace of %zu bytes is over the device's largest allocation of %llu",
+                    bytes, largest);
+    else if (memory && all > (double)memory)
+        text_format(
+            reason,
+            "it needs a workspace of %zu bytes beside what it sorts, and the device has %llu",
+            bytes, memory);
+    else
+        return NULL;
+    return text_get(reason);
+}
+
 static const char *unsuited(const job *j, radix_way way, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
+    const char *why;
     plan s;
 
     if (sort_parts_unsuited(p))
@@ -296,7 +332,8 @@ static const char *unsuited(const job *j, radix_way way, text *reason)
     if (way == WAY_WARPS && j->device->nv_capability < 70)
         return "it needs warps whose lanes meet, of compute capability 7.0";
     s = plan_of(j, way);
-    return plan_unsuited(j, &s, reason);
+    why = plan_unsuited(j, &s, reason);
+    return why ? why : room_unsuited(j, way, reason);
 }
 
 const char *sort_radix_unsuited_item(const job *j, text *reason)
@@ -317,16 +354,6 @@ const char *sort_radix_unsuited_warp(const job *j, text *reason)
 const char *sort_radix_unsuited_sweep(const job *j, text *reason)
 {
     return unsuited(j, WAY_SWEEP, reason);
-}
-
-static size_t workspace(const job *j, radix_way way)
-{
-    const tsr_sort_problem *p = &j->problem->sort;
-    const plan s = plan_of(j, way);
-
-    if (sort_is_done(p))
-        return 0;
-    return size_max(s.workspace, values_follow(&s, p) ? sort_values_workspace(j) : 0);
 }
 
 size_t sort_radix_workspace_item(const job *j)

@@ -654,6 +654,7 @@ static void test_values_refused(void **state)
 
 static void test_devices_refused(void **state)
 {
+    static const char *const few[] = {"BITS=4", "GROUP=256", "ITEMS=4", NULL}; /* one tile */
     const tsr_sort_problem q = {.type = TSR_U32, .n = 1000};
     device_facts d = nvidia();
 
@@ -665,6 +666,18 @@ static void test_devices_refused(void **state)
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
     check_reason("radix-sweep", &d, &q, none, "it needs atomics in the scope of the device");
     check_reason("radix", &d, &q, none, "suited");
+    /* A copy of the keys, in whole lines, and 16 counts and their sums. */
+    d = gpu();
+    d.global_memory = 8223;
+    check_reason(
+        "radix", &d, &q, few,
+        "it needs a workspace of 4224 bytes beside what it sorts, and the device has 8223");
+    d.max_allocation = 4223;
+    check_reason("radix", &d, &q, few,
+                 "its workspace of 4224 bytes is over the device's largest allocation of 4223");
+    d.global_memory = 8224;
+    d.max_allocation = 4224;
+    check_reason("radix", &d, &q, few, "suited");
 }
 
 /* ---- who prefers which ----------------------------------------------------------------------- */
