@@ -383,7 +383,8 @@ static void fill(sorting *s)
     assert_non_null(s->workspace);
     memset(s->workspace, UNWRITTEN, s->workspace_bytes);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = random_u64(&state) & random_u64(&state) & 0x8003010F00008031u;
+        const uint64_t bits = random_u64(&state);
+        const uint64_t key = bits & random_u64(&state) & 0x8003010F00008031u;
         const uint64_t value[2] = {i, ~(uint64_t)i};
 
         memcpy(s->operand[KEYS] + (OFFSET_KEYS + i) * key_bytes(s), &key, key_bytes(s));
