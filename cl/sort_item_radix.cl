@@ -4,12 +4,12 @@
  *     cache holds the lines that are being filled, one for each digit, so there is
  *     nothing to be gained from sorting a tile first, and nobody to wait for.
  * Work split: a work-item owns a chunk of keys.
- * Parameters: GROUP = ITEMS = 1; PER_UNIT, of which the launches alone know; and
- *     sort_radix_pass.clh's, with WARPS = 0.
+ * Parameters: those of sort_radix_pass.clh, WARPS = 0.  Launches have up to PER_UNIT
+ *     chunks for each compute unit.
  * Launch: 1-D, as sort_radix.cl, with work-groups of 1 in the first and the third
  *     launch of a pass: sort_item_radix_count, sort_radix_scan, sort_item_radix_deal.
  * Workspace: as sort_radix.cl.
- * Local memory: none, but the scan's.  Private: 2^BITS words.
+ * Local memory: sort_radix_scan.clh's.  Private: 2^BITS words.
  * Limits: fewer than 2^32 keys, one sequence.
  */
 #include "sort_radix_pass.clh"

@@ -23,7 +23,7 @@
  * Parameters: BITS of a digit, a divisor of half of the key's; GROUP work-items, a
  *     multiple of TEAM, and with WARPS at least 2^BITS; ITEMS keys of a tile that a
  *     work-item takes; COPIES of the counters (sort_radix_count.clh); WARPS
- *     (sort_radix_team.clh); PAYLOAD, what goes with a key (sort_radix_tile.clh);
+ *     (sort_radix_team.clh); PAYLOAD, what goes with a key (sort_radix_pass.clh);
  *     KEY, DESCENDING, WITH_INDEX (sort_key.clh); VALUE_BYTES, WITH_ROWS
  *     (sort_values.clh).  Launches have up to PER_UNIT chunks for each compute unit.
  * Launch: 1-D.  For each digit, from the one at bit 0 up: sort_radix_count with
@@ -32,10 +32,12 @@
  *     sort_radix_count.  Passes are even in number: the first, third... go from the
  *     caller's arrays to the workspace, the others back.  With values that an index
  *     moves then the kernels of sort_values.clh.
- * Workspace: a copy of the keys, one of the payload, 2^BITS * (chunks + 1) counts.
+ * Workspace: a copy of the keys, one of the payload, 2^BITS * (chunks + 1) counts; in
+ *     front of them the index that values follow, where the caller has none; and as
+ *     much as sort_values.clh asks for.
  * Local memory: a tile of keys, or of payload where it is wider, and in the same
  *     place a counter for each digit and team; 3 * 2^BITS words, and one for each
- *     team.  Counting: 2^BITS * COPIES words.
+ *     team.  Counting: 2^BITS * COPIES words; sort_radix_scan.clh.
  * Limits: fewer than 2^32 keys, one sequence.
  */
 #define COUNTED 1

@@ -27,10 +27,10 @@
  *     others back.  With values that an index moves then the kernels of
  *     sort_values.clh.
  * Workspace: a copy of the keys, one of the payload, PASSES * 2^BITS * (chunks + 1)
- *     counts, PASSES * (2^BITS * tiles + 1) states.
+ *     counts, PASSES * (2^BITS * tiles + 1) states; index and values as sort_radix.cl.
  * Local memory: a tile of keys, or of payload where it is wider, and in the same
  *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
- *     team.  Counting: PASSES * 2^BITS * COPIES words.
+ *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SUM_GROUP.
  * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
  *     while others wait for them, which OpenCL does not promise and devices do.
  */

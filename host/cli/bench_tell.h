@@ -11,7 +11,7 @@ void bench_worsen(bench *b, int status);
 /** A failure that ends no more than what `name`, NULL for the whole, is about. */
 void bench_complain(bench *b, const char *name, const tsr_error *err);
 
-/** What is measured now, and about how long the rest takes; a line that clear_progress takes away.
+/** What is measured now, and about how long the rest takes; a line that bench_clear_progress takes.
  */
 void bench_show_progress(const bench *b, const problem *p, const char *name);
 void bench_clear_progress(const bench *b);

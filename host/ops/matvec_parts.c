@@ -67,7 +67,8 @@ static cut cut_into_parts(const job *j, size_t local, size_t rows, size_t parts,
     c.chunk = size_max(size_round_up(size_div_up(v.columns, c.parts), at_once), 1);
     c.parts = size_max(size_div_up(v.columns, c.chunk), 1);
     /* A group of one work-item costs as much as many rows. */
-    c.adders = size_min(v.rows, local == 1 ? size_max(groups_wanted(j), 1) : c.tiles);
+    c.adders =
+        size_min(v.rows, local == 1 ? size_max(groups_wanted(j), units_wanted(j, 1)) : c.tiles);
     return c;
 }
 
@@ -329,7 +330,7 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
     const size_t tiles = size_max(tiles_of(j, rows), 1);
     size_t at_once = slices * param(j->params, "LOADS"), parts;
 
-    /* Slices load fewer rows each where groups would be too few. */
+    /* Shorter parts, whose rows are loaded one by one, where groups would be too few. */
     while (at_once > slices && size_div_up(v.columns, at_once) * tiles < units_wanted(j, 1))
         at_once /= 2;
     parts =

@@ -893,23 +893,23 @@ enum { VECTORS_ROW = 16 };
 enum { SHORT_KEYS = 2048 };
 
 /* From so many keys on of one row, digits are faster than the network, which does more the more
- * keys there are; the network takes a key and its index in 64 bits, digits any. */
-enum { RADIX_KEYS = 1 << 17 };
+ * keys there are: ranked by warps, and by work-items alone.  The network takes a key and its index
+ * in 64 bits, digits any. */
+enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
 {
+    const size_t keys = sort_rows(&p->sort) == 1 ? p->sort.n : 0;
     const bool fused = sort_fused_takes(&p->sort);
-    const bool radix = sort_rows(&p->sort) == 1 && (p->sort.n >= RADIX_KEYS || !fused);
     size_t n = 0;
 
-    if (radix) {
-        /* Other devices do not promise that groups that have started get on. */
-        if (d->nv_capability >= 70) {
-            out[n++] = "radix-sweep";
-            out[n++] = "radix-warp";
-        }
-        out[n++] = "radix";
+    /* Other devices do not promise that groups that have started get on. */
+    if (d->nv_capability >= 70 && keys >= (fused ? RADIX_KEYS_WARPS : 1)) {
+        out[n++] = "radix-sweep";
+        out[n++] = "radix-warp";
     }
+    if (keys >= (fused ? RADIX_KEYS_ALONE : 1))
+        out[n++] = "radix";
     if (fused) {
         out[n++] = "fused-passes-warp";
         out[n++] = "fused-passes";
@@ -938,12 +938,12 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "item-merges";
     if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
         out[n++] = "item-vectors";
-    /* With an index or values, which those do not take. */
-    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
-        out[n++] = "item-radix";
     /* Rows that a tile holds several of are better sorted together. */
     if (p->sort.top && p->sort.n > SHORT_KEYS)
         out[n++] = "top-tiles";
+    /* With an index or values, which item-merges and item-vectors do not take. */
+    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && p->sort.n > SHORT_KEYS)
+        out[n++] = "item-radix";
     if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
         if (d->kind == DEVICE_GPU) {
             out[n++] = "rows-warp";

@@ -163,16 +163,18 @@ static void settle(const job *j, plan *s)
     s->copies = usual_copies(j, s);
 }
 
-/* A tile, in the place of its counters; and the counters of a chunk. */
+/* A tile, in the place of its counters; the counters of a chunk; and the sums of a scan. */
 static size_t local_bytes(const plan *s, size_t key)
 {
     const size_t counters = (size_t)(s->warps ? s->group / WARP : s->group) << s->bits;
     const size_t room =
         size_max(counters * sizeof(uint32_t), s->tile * size_max(key, s->payload_bytes));
     const size_t digits = (size_t)3 << s->bits;
+    const size_t words = size_max(s->copies * counted_digits(s), SCAN_GROUP);
 
-    return size_max(room + (digits + s->group) * sizeof(uint32_t),
-                    s->copies * counted_digits(s) * sizeof(uint32_t));
+    if (s->way == WAY_ITEM)
+        return SCAN_GROUP * sizeof(uint32_t);
+    return size_max(room + (digits + s->group) * sizeof(uint32_t), words * sizeof(uint32_t));
 }
 
 static plan plan_of(const job *j, radix_way way)
@@ -295,17 +297,16 @@ static const char *room_unsuited(const job *j, radix_way way, text *reason)
     const double all =
         (double)p->n * (double)(tsr_type_size(p->type) + index + p->value_bytes) + (double)bytes;
     const unsigned long long largest = j->device->max_allocation;
-    const unsigned long long memory = j->device->global_memory;
+    const unsigned long long memory = j->device->global_memory / 4 * 3; /* others use it too */
 
     if (largest && bytes > largest)
         text_format(reason,
                     "its workspace of %zu bytes is over the device's largest allocation of %llu",
                     bytes, largest);
     else if (memory && all > (double)memory)
-        text_format(
-            reason,
-            "it needs a workspace of %zu bytes beside what it sorts, and the device has %llu",
-            bytes, memory);
+        text_format(reason,
+                    "it needs a workspace of %zu bytes beside what it sorts, and has %llu for both",
+                    bytes, memory);
     else
         return NULL;
     return text_get(reason);
@@ -460,7 +461,7 @@ static void launch_scan(const job *j, const plan *s, step *out)
         (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
-/* The arrays of a pass, PASS_ARRAYS of cl/sort_radix_tile.clh; and where they start,
+/* The arrays of a pass, PASS_ARRAYS of cl/sort_radix_pass.clh; and where they start,
  * PASS_OFFSETS. */
 static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
 {
@@ -523,10 +524,10 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, s
     out->settles = last;
 }
 
-/* Launches before those of the first pass, in each pass, and which of these is the pass. */
+/* Launches before those of the passes, and in each pass. */
 enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
 
-/* Step i of those that sort keys, of which there are *count. */
+/* Step i of those that sort keys. */
 static void keys_step(const job *j, const plan *s, size_t i, step *out)
 {
     const tsr_sort_problem *p = &j->problem->sort;

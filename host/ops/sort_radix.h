@@ -1,19 +1,19 @@
-/** The variants of sort by digits: cl/sort_radix.cl, cl/sort_radix_sweep.cl. */
+/** The variants of sort by digits: cl/sort_radix.cl, sort_radix_sweep.cl, sort_item_radix.cl. */
 #ifndef OPS_SORT_RADIX_H
 #define OPS_SORT_RADIX_H
 
 #include "ops/variant.h"
 
-/* Entries of both, in the variants' order: of the second what counts all digits, what adds up the
- * counts, and what sorts by a digit. */
+/* Entries of each, in the variants' order: what counts digits, what adds up the counts, and what
+ * sorts by a digit. */
 enum { RADIX_COUNT, RADIX_SCAN, RADIX_SCATTER, RADIX_KEEP };
 
 /** Tunables; those of the variant for CPUs are the first. */
 enum { ITEM_RADIX_TUNABLES = 2, RADIX_TUNABLES = 4 };
 extern const tunable sort_radix_tunables[RADIX_TUNABLES];
 
-/* The functions of the variants: work-items that rank alone, a warp together, and one sweep over
- * the keys for each digit. */
+/* The functions of the variants: a work-item that deals keys out alone, work-items that rank them
+ * in a tile, each alone or a warp together, and one sweep over the keys for each digit. */
 void sort_radix_defines_item(const job *j, text *out);
 void sort_radix_defines(const job *j, text *out);
 void sort_radix_defines_warp(const job *j, text *out);

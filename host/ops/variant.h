@@ -172,7 +172,8 @@ struct variant {
     bool (*step)(const job *j, size_t i, step *out);
 
     /** As `step`, in an order for what arrives from the front meanwhile: what can be done with the
-     *  first of it comes first, and each command tells what it works on.  NULL: there is none. */
+     *  first of it comes first, if anything can, and each command tells what it works on.  NULL:
+     *  there is none. */
     bool (*arriving_step)(const job *j, size_t i, step *out);
 
     /** On the host, in place of all the above but `unsuited`: operands as in operation.operands,

@@ -54,9 +54,11 @@ static tsr_status choose_exchange(const tsr_sort_problem *q, const stream_room *
                                   sort_chunks *out, tsr_error *err)
 {
     const size_t key = tsr_type_size(q->type);
-    /* A pair is what the fast variants number. */
-    const size_t most = size_min(limit->all / (2 * SORT_PAIRS), limit->each / 2) / key;
-    const size_t keys = size_min(most, SORT_POSITIONS_32 / 2);
+    /* A variant may copy a pair to its workspace, beside those that come and go.  A pair is what
+     * the fast variants number. */
+    const size_t pairs = limit->told ? SORT_PAIRS : SORT_PAIRS + 1;
+    const size_t most = size_min(limit->all / (2 * pairs), limit->each / 2) / key;
+    const size_t keys = size_min(most, INT32_MAX / 2);
 
     if (!keys)
         return stream_refuse(err, "sort", limit, 2 * SORT_PAIRS * key, "%d keys", 2 * SORT_PAIRS);

@@ -87,9 +87,13 @@ tsr_status streaming_choose(const tsr_session *s, const problem *p, const select
 {
     const stream_room room = stream_room_of(s);
     const choosing c = {p, sel};
-    const tsr_status st = choose_way(&c, &room, out, err);
+    streaming chosen = {0};
+    tsr_status st = choose_way(&c, &room, &chosen, err);
 
-    return st ? st : check_pieces(&c, &room, count_pieces(p, out), err);
+    st = st ? st : check_pieces(&c, &room, count_pieces(p, &chosen), err);
+    if (!st)
+        *out = chosen;
+    return st;
 }
 
 bool streaming_streams(const streaming *how)

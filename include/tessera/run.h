@@ -59,7 +59,8 @@ typedef struct tsr_report {
     size_t chunks;       /* host-memory calls: in how many pieces the work was done, each while the
                             next was copied: panels of a matvec's matrix; tiles, slabs and strips
                             of a product; chunks of keys, or of rows, or pairs of chunks of a sort;
-                            0: in one, after the copies */
+                            1: a sort by digits, which waits for all keys; 0: in one, after plain
+                            copies */
     size_t tiles;        /* of C, where the variant splits float32 factors in two; else 0 */
     size_t strict_tiles; /* host-memory calls: of them, those that held what cannot be split, and
                             ran in FP32 multiply-adds; 0 of enqueued calls: see tsr_run */

@@ -29,10 +29,13 @@ extern "C" {
  * With value_bytes, a value of that many bytes goes with each key: n of them at
  * offset_values, counted in values, are put into the order of the keys, in place.
  * They are moved and never looked at.  The order is stable: values of equal keys
- * stay in input order.  On a device that takes a workspace of rows * n *
- * value_bytes bytes, and without argsort of rows * n * 8 more; top may take one
- * of its own, and on CPUs keys alone take n of theirs
- * (tsr_report.workspace_bytes).
+ * stay in input order.
+ *
+ * On a device values take a workspace of rows * n * value_bytes bytes, and without
+ * argsort of rows * n * 8 more.  One row that is sorted by digits or by merges takes
+ * a copy of its keys instead, with 4 bytes for each index and with values of up to 8
+ * bytes, and some for counts; larger values come on top.  top may take a workspace of
+ * its own (tsr_report.workspace_bytes).
  *
  * With top, the first `top` keys of each sorted row, the least or with descending
  * the largest ones, stand at its start, their indices and values alike; what
@@ -73,8 +76,9 @@ typedef struct tsr_sort_problem {
  * come back in pieces.
  *
  * On a device with memory of its own, 64 MiB and more are sorted while they are copied, and one row
- * of any size where the session's device_memory is told: by the fused-passes variants, chunk by
- * chunk as they arrive, merged with what is there already; rows some at a time, by any variant.
+ * of any size where the session's device_memory is told: by the fused-passes variants chunk by
+ * chunk as they arrive, merged with what is there already; by digits once all have arrived,
+ * through the same pinned memory; rows some at a time, by any variant.
  * Keys alone that are more than the device_memory, or than the device holds, are sorted in chunks
  * of which four fit, and pairs of chunks are sorted together until all are in order.  Whatever is
  * done, the result is the same to the bit.

@@ -669,14 +669,13 @@ static void test_devices_refused(void **state)
     check_reason("radix", &d, &q, none, "suited");
     /* A copy of the keys, in whole lines, and 16 counts and their sums. */
     d = gpu();
-    d.global_memory = 8223;
-    check_reason(
-        "radix", &d, &q, few,
-        "it needs a workspace of 4224 bytes beside what it sorts, and the device has 8223");
+    d.global_memory = 10964;
+    check_reason("radix", &d, &q, few,
+                 "it needs a workspace of 4224 bytes beside what it sorts, and has 8223 for both");
     d.max_allocation = 4223;
     check_reason("radix", &d, &q, few,
                  "its workspace of 4224 bytes is over the device's largest allocation of 4223");
-    d.global_memory = 8224;
+    d.global_memory = 10968;
     d.max_allocation = 4224;
     check_reason("radix", &d, &q, few, "suited");
 }
@@ -701,11 +700,13 @@ static void test_preferences(void **state)
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
     tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
     tsr_sort_problem wide = {.type = TSR_U64, .n = 2049, .argsort = true};
+    const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
     (void)state;
     check_preferred(&ours, keys, "radix-sweep");
     check_preferred(&ours, wide, "radix-sweep");
-    check_preferred(&other, keys, "radix");
+    check_preferred(&other, keys, NULL);
+    check_preferred(&other, many, "radix");
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
     check_preferred(&processor, keys, "item-merges"); /* which takes neither index nor values */
