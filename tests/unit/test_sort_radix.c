@@ -225,7 +225,7 @@ static void put(const sorting *s, const pass *p, size_t i, size_t to)
         ((int64_t *)(void *)p->loads_to.at)[to] = position;
     else if (p->indexes)
         ((uint32_t *)(void *)p->loads_to.at)[to] = position;
-    else
+    else if (p->load)
         memcpy(p->loads_to.at + to * p->load, p->loads.at + i * p->load, p->load);
 }
 
