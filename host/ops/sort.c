@@ -897,6 +897,9 @@ enum { SHORT_KEYS = 2048 };
  * in 64 bits, digits any. */
 enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
+/* On CPUs it takes more launches, which count up to here. */
+enum { ITEM_RADIX_KEYS = 1 << 13 };
+
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
 {
     const size_t keys = sort_rows(&p->sort) == 1 ? p->sort.n : 0;
@@ -942,7 +945,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     if (p->sort.top && p->sort.n > SHORT_KEYS)
         out[n++] = "top-tiles";
     /* With an index or values, which item-merges and item-vectors do not take. */
-    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && p->sort.n > SHORT_KEYS)
+    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && p->sort.n > ITEM_RADIX_KEYS)
         out[n++] = "item-radix";
     if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
         if (d->kind == DEVICE_GPU) {

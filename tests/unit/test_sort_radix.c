@@ -695,6 +695,20 @@ static void check_preferred(const device_facts *d, tsr_sort_problem q, const cha
         assert_false(strncmp(names[i], "radix", 5) == 0);
 }
 
+/* Among those that are preferred: not all of them take the problem. */
+static void check_preferred_somewhere(const device_facts *d, tsr_sort_problem q, const char *name,
+                                      bool expected)
+{
+    const problem whole = {.op = &operation_sort, .sort = q};
+    const char *names[PREFERENCES_MAX];
+    const size_t count = operation_sort.prefer(&whole, d, names);
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++)
+        found = found || !strcmp(names[i], name);
+    assert_int_equal(found, expected);
+}
+
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
@@ -710,6 +724,11 @@ static void test_preferences(void **state)
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
     check_preferred(&processor, keys, "item-merges"); /* which takes neither index nor values */
+    wide.n = 8193;
+    check_preferred_somewhere(&processor, wide, "item-radix", true);
+    wide.n--;
+    check_preferred_somewhere(&processor, wide, "item-radix", false);
+    wide.n = 2049;
     keys.rows = 2;
     check_preferred(&ours, keys, NULL);
     keys.rows = 0;
