@@ -21,13 +21,13 @@ sort_item_radix_count(__global const word *keys, __global uint *counts, ulong of
                       ulong offset_counts, ulong n, ulong chunk, uint shift)
 {
     const size_t mine = get_group_id(0), chunks = get_num_groups(0);
-    const size_t start = mine * chunk, end = min(start + chunk, n);
+    const size_t end = chunk_end(chunk, n);
     uint count[DIGITS];
 
     keys += offset_keys;
     for (uint digit = 0; digit < DIGITS; digit++)
         count[digit] = 0;
-    for (size_t i = start; i < end; i++)
+    for (size_t i = chunk_start(chunk); i < end; i++)
         count[digit_of(keys[i], shift)]++;
     for (uint digit = 0; digit < DIGITS; digit++)
         counts[offset_counts + digit * chunks + mine] = count[digit];
@@ -66,12 +66,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_item_radix_deal(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
                      ulong n, ulong chunk, uint shift, uint last)
 {
-    const size_t start = get_group_id(0) * chunk, end = min(start + chunk, n);
+    const size_t end = chunk_end(chunk, n);
     uint next[DIGITS];
 
     START_PASS;
     begin_chunk(next, counts + offset_counts);
-    for (size_t i = start; i < end; i++) {
+    for (size_t i = chunk_start(chunk); i < end; i++) {
         const word bits = keys[i];
         const uint to = next[digit_of(bits, shift)]++;
 

@@ -25,13 +25,19 @@ static inline last_group last_group_for(const device_facts *d, bool used, size_t
     return used && tiles <= TALLIES_MAX ? last_group_of(d) : LAST_GROUP_NONE;
 }
 
-static inline void last_group_defines(const device_facts *d, last_group way, text *out)
+/** The OpenCL C that the way needs. */
+static inline void last_group_standard(const device_facts *d, last_group way, text *out)
 {
-    text_format(out, " -DLAST_ADDS=%d", (int)way);
     if (way != LAST_GROUP_ATOMICS)
         return;
     text_append(out, " -cl-std=");
     variant_standard(d, out);
+}
+
+static inline void last_group_defines(const device_facts *d, last_group way, text *out)
+{
+    text_format(out, " -DLAST_ADDS=%d", (int)way);
+    last_group_standard(d, way, out);
 }
 
 #endif

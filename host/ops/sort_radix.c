@@ -227,10 +227,7 @@ static void defines(const job *j, radix_way way, text *out)
     if (way != WAY_SWEEP)
         return;
     text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");
-    if (!s.warps) {
-        text_append(out, " -cl-std=");
-        variant_standard(j->device, out);
-    }
+    last_group_standard(j->device, last_group_of(j->device), out);
 }
 
 void sort_radix_defines_item(const job *j, text *out)
@@ -278,24 +275,28 @@ static const char *plan_unsuited(const job *j, const plan *s, text *reason)
     return text_get(reason);
 }
 
-static size_t workspace(const job *j, radix_way way)
+static size_t workspace_of(const job *j, const plan *s)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const plan s = plan_of(j, way);
 
     if (sort_is_done(p))
         return 0;
-    return size_max(s.workspace, values_follow(&s, p) ? sort_values_workspace(j) : 0);
+    return size_max(s->workspace, values_follow(s, p) ? sort_values_workspace(j) : 0);
+}
+
+static size_t workspace(const job *j, radix_way way)
+{
+    const plan s = plan_of(j, way);
+
+    return workspace_of(j, &s);
 }
 
 /* Why the device has no room for copies of the operands; one whose memory is unknown has. */
-static const char *room_unsuited(const job *j, radix_way way, text *reason)
+static const char *room_unsuited(const job *j, const plan *s, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const size_t bytes = workspace(j, way);
-    const size_t index = p->argsort ? sizeof(int64_t) : 0;
-    const double all =
-        (double)p->n * (double)(tsr_type_size(p->type) + index + p->value_bytes) + (double)bytes;
+    const size_t bytes = workspace_of(j, s);
+    const double all = (double)p->n * (double)sort_entry_bytes(p) + (double)bytes;
     const unsigned long long largest = j->device->max_allocation;
     const unsigned long long memory = j->device->global_memory / 4 * 3; /* others use it too */
 
@@ -334,7 +335,7 @@ static const char *unsuited(const job *j, radix_way way, text *reason)
         return "it needs warps whose lanes meet, of compute capability 7.0";
     s = plan_of(j, way);
     why = plan_unsuited(j, &s, reason);
-    return why ? why : room_unsuited(j, way, reason);
+    return why ? why : room_unsuited(j, &s, reason);
 }
 
 const char *sort_radix_unsuited_item(const job *j, text *reason)

@@ -109,6 +109,12 @@ static inline size_t sort_element_bytes(const tsr_sort_problem *s)
     return tsr_type_size(s->type) + (sort_with_index(s) ? sizeof(int64_t) : 0);
 }
 
+/* Bytes of the operands for a key: its own, its index's and its value's. */
+static inline size_t sort_entry_bytes(const tsr_sort_problem *s)
+{
+    return tsr_type_size(s->type) + (s->argsort ? sizeof(int64_t) : 0) + s->value_bytes;
+}
+
 /* A launch that reads and writes so many bytes for each of the first positions of each row. */
 static inline void sort_step_moves(step *out, const tsr_sort_problem *s, size_t positions,
                                    size_t bytes)

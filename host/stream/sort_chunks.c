@@ -9,12 +9,6 @@
 
 /* ---- choosing ------------------------------------------------------------------------------ */
 
-/* Bytes of a key with its index and its value. */
-static size_t entry_bytes(const tsr_sort_problem *q)
-{
-    return tsr_type_size(q->type) + (q->argsort ? sizeof(int64_t) : 0) + q->value_bytes;
-}
-
 /* Of the widest operand. */
 static size_t widest(const tsr_sort_problem *q)
 {
@@ -26,13 +20,13 @@ static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const str
 {
     const size_t keys = rows * q->n; /* the whole is checked, and this is no more */
 
-    return keys <= limit->each / widest(q) && keys <= limit->all / slots / entry_bytes(q);
+    return keys <= limit->each / widest(q) && keys <= limit->all / slots / sort_entry_bytes(q);
 }
 
 static tsr_status choose_rows(const tsr_sort_problem *q, const stream_room *limit, sort_chunks *out,
                               tsr_error *err)
 {
-    const size_t row = q->n * entry_bytes(q), rows = sort_rows(q);
+    const size_t row = q->n * sort_entry_bytes(q), rows = sort_rows(q);
     size_t bytes;
 
     if (!fits(q, 1, PIPELINE_SLOTS, limit)) {
@@ -44,7 +38,7 @@ static tsr_status choose_rows(const tsr_sort_problem *q, const stream_room *limi
                              "%d rows and what goes with their keys", (int)PIPELINE_SLOTS);
     }
     bytes = stream_piece_bytes(rows * row, limit->all / PIPELINE_SLOTS);
-    bytes = size_min(bytes, limit->each / widest(q) * entry_bytes(q));
+    bytes = size_min(bytes, limit->each / widest(q) * sort_entry_bytes(q));
     *out = (sort_chunks){SORT_ROWS, size_min(size_max(bytes / row, 1), rows)};
     return TSR_OK;
 }
@@ -71,7 +65,7 @@ static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const s
                                   tsr_error *err)
 {
     const size_t offsets = (q->offset_segments + q->segments + 1) * sizeof(uint64_t);
-    const size_t keys = q->n * entry_bytes(q);
+    const size_t keys = q->n * sort_entry_bytes(q);
 
     if (!limit->told || (holds && offsets <= limit->all && keys <= limit->all - offsets))
         return TSR_OK;
@@ -86,7 +80,7 @@ tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const 
     const tsr_sort_problem *q = &p->sort;
     const size_t rows = sort_rows(q), entries = rows * q->n;
     const bool holds = fits(q, rows, 1, limit);
-    const bool large = entries >= STREAMED_LEAST / entry_bytes(q);
+    const bool large = entries >= STREAMED_LEAST / sort_entry_bytes(q);
     tsr_status st = TSR_OK;
 
     *out = (sort_chunks){SORT_AT_ONCE, 0};
@@ -107,7 +101,7 @@ tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const 
     else if (!q->argsort && !q->value_bytes)
         out->way = SORT_EXCHANGE;
     else if (limit->told)
-        st = stream_refuse(err, "sort", limit, q->n * entry_bytes(q),
+        st = stream_refuse(err, "sort", limit, q->n * sort_entry_bytes(q),
                            "%zu keys and what goes with them", q->n);
     if (!st && out->way == SORT_EXCHANGE)
         st = choose_exchange(q, limit, out, err);
