@@ -3,11 +3,12 @@
  * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
  *     LOADS rows of A are on their way at once.
- * Work split: work-group g takes part g % parts of the LANES * VEC columns of A from
- *     g / parts * LANES * VEC on.  Its work-items are SLICES = LOCAL / LANES slices of
- *     LANES: lane l keeps columns l * VEC to l * VEC + VEC - 1, slice s reads the rows s,
- *     s + SLICES, ... of the part.  A tree adds the slices up, and the last work-group
- *     of a tile or a second pass the parts (matvec_parts.clh).
+ * Work split: of `tiles` tiles of LANES * VEC columns of A, work-group g takes part g / tiles
+ *     of tile g % tiles: groups that run together read the same rows, one beside another.
+ *     Its work-items are SLICES = LOCAL / LANES slices of LANES: lane l keeps columns l * VEC
+ *     to l * VEC + VEC - 1, slice s reads the rows s, s + SLICES, ... of the part.  A tree
+ *     adds the slices up, and the last work-group of a tile or a second pass the parts
+ *     (matvec_parts.clh).
  * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
  *     ACROSS and the shape; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
  *     work-items in a work-group: GROUP, or less where the device takes fewer, a power of
@@ -46,8 +47,9 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     __local VECTOR sums[LOCAL];
     const uint item = get_local_id(0);
     const uint slice = item / LANES;
-    const uint part = (uint)get_group_id(0) % parts;
-    const uint row = ((uint)get_group_id(0) / parts * LANES + item % LANES) * VEC;
+    const uint tiles = (uint)get_num_groups(0) / parts;
+    const uint part = (uint)get_group_id(0) / tiles;
+    const uint row = ((uint)get_group_id(0) % tiles * LANES + item % LANES) * VEC;
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
     const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
     const ulong begin = (ulong)part * chunk;

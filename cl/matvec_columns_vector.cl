@@ -97,5 +97,5 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
             sum[r] += load_factor(line + r) * load_factor(x + v_index(incx, c));
     for (uint r = 0; r < count; r++)
         keep_sum(sum[r], rows, first + r, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, first, count, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, first, width, rows, parts, y, incy, alpha, beta, sums);
 }

@@ -66,17 +66,27 @@ const tunable matmul_cp_async_tunables[CP_ASYNC_TUNABLES] = {
     {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 64, 128, 256}, 0},
     {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 64, 128}, 0},
     {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},
-    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16}, 8},
-    {"STAGES", "tiles of A and B under way: latency hidden against local memory", {3, 4, 5}, 4},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {0, 8, 16}, 0},
+    {"STAGES", "tiles of A and B under way: latency hidden against local memory", {0, 3, 4, 5}, 0},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
     {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
 };
 
-/* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
-enum { GROUPS_A_UNIT = 2, SPAN_LEAST = 256 };
+/* Groups for each unit that are enough to hide latency, and the least that one takes of k; from
+ * DEEP_LEAST on, tiles of small C that are cut without a rest are deeper. */
+enum { GROUPS_A_UNIT = 2, SPAN_LEAST = 256, DEEP_LEAST = 512 };
 
 /* Tiles for each unit up to which groups share k. */
 static const double SHARED_MOST = 0.5;
+
+static bool is_deep(const job *j, bool large)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t k = matmul_k_read(p);
+
+    return !large && k >= DEEP_LEAST && k % 16 == 0 && matmul_aligned(j, matmul_matrix_a(p)) &&
+           matmul_aligned(j, matmul_matrix_b(p));
+}
 
 /* Where there are too few tiles to fill the units, groups share k. */
 static size_t usual_parts(const job *j, const cp_async_plan *s)
@@ -101,7 +111,9 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     const uint32_t parts = param(j->params, "SPLIT");
     cp_async_plan s = {.tile_m = param(j->params, "TILE_M"),
                        .tile_n = param(j->params, "TILE_N"),
-                       .sums = param(j->params, "SUMS")};
+                       .sums = param(j->params, "SUMS"),
+                       .depth = param(j->params, "DEPTH"),
+                       .stages = param(j->params, "STAGES")};
     uint32_t area;
 
     s.tile_m = s.tile_m ? s.tile_m : large || tall ? 128 : 64;
@@ -109,10 +121,13 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     area = s.tile_m * s.tile_n;
     if (!s.sums) /* in groups of 128 work-items, or 256 */
         s.sums = area >= 128 * 128 ? 128 : area >= 64 * 128 ? 64 : 32;
+    if (!s.depth)
+        s.depth = is_deep(j, large) ? 16 : 8;
     s.items = (size_t)area / s.sums;
-    s.local = (size_t)param(j->params, "STAGES") * param(j->params, "DEPTH") *
-              (s.tile_m + s.tile_n + 8) * sizeof(float);
-    s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &s), param(j->params, "DEPTH"));
+    s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &s), s.depth);
+    if (!s.stages) /* groups that share k have less local memory each */
+        s.stages = s.depth == 16 && s.k.parts > 1 ? 3 : 4;
+    s.local = (size_t)s.stages * s.depth * (s.tile_m + s.tile_n + 8) * sizeof(float);
     return s;
 }
 
@@ -120,7 +135,7 @@ void matmul_cp_async_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const cp_async_plan s = matmul_cp_async_plan(j);
-    const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums};
+    const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.stages};
 
     matmul_defines_operands(p, out);
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DSPLITS=%d",
@@ -145,11 +160,11 @@ const char *matmul_cp_async_unsuited(const job *j, text *reason)
         why = matmul_unsuited_items(s.items, group_limit(j->device, 0), reason);
     if (why)
         return why;
-    if (!matmul_cuts_whole(s.tile_m, s.tile_n, s.sums, param(j->params, "DEPTH"), s.items)) {
+    if (!matmul_cuts_whole(s.tile_m, s.tile_n, s.sums, s.depth, s.items)) {
         text_format(reason,
                     "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
                     "work-item",
-                    s.tile_m, s.tile_n, param(j->params, "DEPTH"), s.sums);
+                    s.tile_m, s.tile_n, s.depth, s.sums);
         return text_get(reason);
     }
     return matmul_unsuited_local(j, s.local, reason);

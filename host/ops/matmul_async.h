@@ -17,7 +17,7 @@ extern const tunable matmul_cp_async_tunables[CP_ASYNC_TUNABLES];
 
 /** How groups share a product out.  Tunables that are 0 are settled here. */
 typedef struct cp_async_plan {
-    uint32_t tile_m, tile_n, sums;
+    uint32_t tile_m, tile_n, sums, depth, stages;
     size_t items; /* of a work-group */
     size_t local; /* bytes of local memory */
     k_parts k;    /* what groups take of it */

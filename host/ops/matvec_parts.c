@@ -300,12 +300,13 @@ static const char *vectors_unsuited(const job *j, const cut *c, text *reason)
     return why ? why : matvec_unsuited_local(j, c->local * matvec_load_elements(p), reason);
 }
 
-/* Steps of a part: few, so that units that are done early take another one. */
-enum { SLICES_STEPS = 4 };
+/* Steps of a part: few, so that units that are done early take another one, and fewer where that
+ * leaves many groups all the same. */
+enum { SLICES_STEPS = 4, SLICES_FEW_STEPS = 2 };
 
-/* Groups on each unit: at least, where rows of A allow it, and at most, as parts have to be added
- * up. */
-enum { SLICES_GROUPS_LEAST = 2, SLICES_GROUPS_MOST = 16 };
+/* Groups on each unit: at least, where rows of A allow it, what is many, and at most, as parts have
+ * to be added up. */
+enum { SLICES_GROUPS_LEAST = 2, SLICES_GROUPS_MANY = 8, SLICES_GROUPS_MOST = 32 };
 
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
  * a row of A has vectors for. */
@@ -328,14 +329,16 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
     const size_t tiles = size_max(tiles_of(j, rows), 1);
-    size_t at_once = slices * param(j->params, "LOADS"), parts;
+    size_t at_once = slices * param(j->params, "LOADS"), most, parts;
 
     /* Shorter parts, whose rows are loaded one by one, where groups would be too few. */
     while (at_once > slices && size_div_up(v.columns, at_once) * tiles < units_wanted(j, 1))
         at_once /= 2;
-    parts =
-        size_min(v.columns / (SLICES_STEPS * at_once), units_wanted(j, SLICES_GROUPS_MOST) / tiles);
-    parts = size_max(parts, units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
+    parts = size_div_up(v.columns, SLICES_STEPS * at_once);
+    if (parts * tiles >= units_wanted(j, SLICES_GROUPS_MANY))
+        parts = size_div_up(v.columns, SLICES_FEW_STEPS * at_once);
+    most = units_wanted(j, SLICES_GROUPS_MOST) / tiles;
+    parts = size_max(size_min(parts, most), units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
     return cut_into_parts(j, matvec_group(j), rows, parts, at_once, at_once);
 }
 

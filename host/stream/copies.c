@@ -19,9 +19,9 @@
  * one. */
 enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 4 << 10 };
 
-/* Buffers that wait for the next call: as many as three operands have slots, and the most bytes of
- * each and of all. */
-enum { KEPT = 9, KEPT_EACH_MOST = 64 << 20, KEPT_ALL_MOST = 3 * KEPT_EACH_MOST };
+/* Buffers that wait for the next call: as many as three operands have slots, and of the most bytes
+ * that they may have what every device gives, and its share of a large one. */
+enum { KEPT = 9, KEPT_BYTES = 192 << 20, KEPT_SHARE = 32 };
 
 typedef struct piece {
     pinned memory; /* taken when it is first needed */
@@ -426,7 +426,7 @@ static cl_mem find_kept(copies *c, size_t bytes)
     return NULL;
 }
 
-tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
+tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err)
 {
     const size_t room = stream_room_of(c->session).all;
     cl_mem buffer = find_kept(c, bytes);
@@ -437,7 +437,7 @@ tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
     if (!buffer)
         buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
     if (!buffer)
-        return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(what is streamed, %zu bytes)", bytes);
+        return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(%s, %zu bytes)", what, bytes);
     c->lent_bytes += bytes;
     *out = buffer;
     return TSR_OK;
@@ -445,12 +445,15 @@ tsr_status copies_buffer(copies *c, size_t bytes, cl_mem *out, tsr_error *err)
 
 void copies_keep(copies *c, cl_mem buffer, size_t bytes)
 {
+    const size_t share = (size_t)(session_facts(c->session)->global_memory / KEPT_SHARE);
+    const size_t most = size_max(KEPT_BYTES, share);
+
     c->lent_bytes -= bytes;
-    if (bytes > KEPT_EACH_MOST) {
+    if (bytes > most) {
         clReleaseMemObject(buffer);
         return;
     }
-    while (c->kept_count == KEPT || c->kept_bytes + bytes > KEPT_ALL_MOST)
+    while (c->kept_count == KEPT || c->kept_bytes + bytes > most)
         drop_oldest(c);
     c->kept[c->kept_count++] = (kept){buffer, bytes};
     c->kept_bytes += bytes;

@@ -89,6 +89,7 @@ typedef struct slabbing {
     void *const *host; /* A, B and C */
     copies *copies;
     cl_mem buffer[MATMUL_OPERANDS];
+    size_t bytes[MATMUL_OPERANDS];
     cl_event sent[MATMUL_OPERANDS]; /* the last copy of each; NULL: none yet */
     computed before;
 } slabbing;
@@ -140,13 +141,14 @@ static tsr_status make_buffers(slabbing *t, tsr_error *err)
 {
     const tsr_matmul_problem *q = t->whole;
     const size_t size = tsr_type_size(q->type);
-    const size_t bytes[] = {q->m * q->k * size, q->k * q->n * size,
-                            q->m * q->n * tsr_type_size(matmul_type_c(q))};
     static const char *const names[] = {"A", "B", "C"};
     tsr_status st = TSR_OK;
 
+    t->bytes[MATMUL_A] = q->m * q->k * size;
+    t->bytes[MATMUL_B] = q->k * q->n * size;
+    t->bytes[MATMUL_C] = q->m * q->n * tsr_type_size(matmul_type_c(q));
     for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
-        st = pieces_buffer(&t->pieces, names[i], bytes[i], &t->buffer[i], err);
+        st = copies_buffer(t->copies, names[i], t->bytes[i], &t->buffer[i], err);
     return st;
 }
 
@@ -268,7 +270,7 @@ static void release(slabbing *t)
         if (t->sent[i])
             clReleaseEvent(t->sent[i]);
         if (t->buffer[i])
-            clReleaseMemObject(t->buffer[i]);
+            copies_keep(t->copies, t->buffer[i], t->bytes[i]);
     }
 }
 

@@ -89,6 +89,7 @@ typedef struct panels {
     pieces pieces;
     const tsr_matvec_problem *whole;
     void *const *host; /* A, x and y */
+    copies *copies;
     pipeline *pipeline;
     cl_mem x, y;
     void *staged; /* y without gaps, or NULL where it is copied as it lies */
@@ -139,12 +140,13 @@ static tsr_status make_vectors(panels *v, tsr_error *err)
     const tsr_matvec_problem *q = v->whole;
     const unsigned char *x =
         (const unsigned char *)v->host[MATVEC_X] + q->offset_x * tsr_type_size(q->type);
-    tsr_status st = pieces_buffer(&v->pieces, "x", x_bytes(q), &v->x, err);
+    tsr_status st = copies_of(v->pieces.call->session, &v->copies, err);
 
+    st = st ? st : copies_buffer(v->copies, "x", x_bytes(q), &v->x, err);
     st = st ? st : send_vector(v, "x", x, x_bytes(q), v->x, err);
     if (!st && stages_y(q))
         st = stage_y(v, err);
-    st = st ? st : pieces_buffer(&v->pieces, "y", y_bytes(q), &v->y, err);
+    st = st ? st : copies_buffer(v->copies, "y", y_bytes(q), &v->y, err);
     if (!st && matvec_view_of(q).beta != 0)
         st = send_vector(v, "y", y_at(v), y_bytes(q), v->y, err);
     return st;
@@ -244,10 +246,11 @@ static tsr_status read_result(panels *v, tsr_error *err)
 static void close_panels(panels *v)
 {
     pipeline_close(v->pipeline);
+    clFinish(v->pieces.call->session->queue);
     if (v->x)
-        clReleaseMemObject(v->x);
+        copies_keep(v->copies, v->x, x_bytes(v->whole));
     if (v->y)
-        clReleaseMemObject(v->y);
+        copies_keep(v->copies, v->y, y_bytes(v->whole));
     free(v->staged);
 }
 

@@ -53,20 +53,6 @@ tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
     return st;
 }
 
-tsr_status pieces_buffer(const pieces *c, const char *name, size_t bytes, cl_mem *out,
-                         tsr_error *err)
-{
-    cl_int rc;
-    const cl_mem buffer =
-        clCreateBuffer(c->call->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-
-    if (!buffer)
-        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)",
-                        c->call->problem->op->name, name, bytes);
-    *out = buffer;
-    return TSR_OK;
-}
-
 tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[],
                           const call_ends *ends, tsr_error *err)
 {

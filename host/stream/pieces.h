@@ -61,11 +61,6 @@ typedef struct pieces {
  *  A workspace is taken when the piece is enqueued. */
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err);
 
-/** A buffer of the call beside those of pipelines, which the caller releases; `name` is what it
- *  holds.  TSR_OK or TSR_ECL. */
-tsr_status pieces_buffer(const pieces *c, const char *name, size_t bytes, cl_mem *out,
-                         tsr_error *err);
-
 /** Enqueue a piece, once `ends` and the piece before are done.  Of `ends`, who waits and who brings
  *  what is read; c->last is then the event of its last command. */
 tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[],

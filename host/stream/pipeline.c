@@ -33,7 +33,7 @@ tsr_status pipeline_open(tsr_session *s, size_t slots, size_t slot_bytes, pipeli
     p->slot_bytes = slot_bytes;
     st = copies_of(s, &p->copies, err);
     for (size_t i = 0; i < slots && !st; i++)
-        st = copies_buffer(p->copies, slot_bytes, &p->slots[i].buffer, err);
+        st = copies_buffer(p->copies, "what is streamed", slot_bytes, &p->slots[i].buffer, err);
     if (st) {
         pipeline_close(p);
         return st;

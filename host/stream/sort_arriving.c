@@ -141,17 +141,21 @@ static tsr_status fetch_all(row *r, tsr_error *err)
     return st ? st : pieces_outcome(&c->pieces, err);
 }
 
+static size_t operand_bytes(const row *r, size_t i)
+{
+    return r->call->whole->n * r->call->element[i];
+}
+
 static tsr_status make_buffers(row *r, tsr_error *err)
 {
     static const char *const names[] = {"keys", "index", "values"};
-    const sort_call *c = r->call;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < SORT_OPERANDS && !st; i++) {
-        const size_t bytes = c->whole->n * c->element[i];
+        const size_t bytes = operand_bytes(r, i);
 
         if (bytes)
-            st = pieces_buffer(&c->pieces, names[i], bytes, &r->buffer[i], err);
+            st = copies_buffer(r->copies, names[i], bytes, &r->buffer[i], err);
     }
     return st;
 }
@@ -167,7 +171,7 @@ static void release(row *r)
         clReleaseEvent(r->sent);
     for (size_t i = 0; i < SORT_OPERANDS; i++)
         if (r->buffer[i])
-            clReleaseMemObject(r->buffer[i]);
+            copies_keep(r->copies, r->buffer[i], operand_bytes(r, i));
 }
 
 tsr_status sort_arriving_run(sort_call *c, tsr_error *err)

@@ -804,7 +804,7 @@ static void check_cp_async(const job *j, const variant *v)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const cp_async_plan x = matmul_cp_async_plan(j);
-    const size_t depth = param(j->params, "DEPTH");
+    const size_t depth = x.depth;
     text options = {0};
     step s;
 
@@ -812,13 +812,14 @@ static void check_cp_async(const job *j, const variant *v)
     assert_int_equal(x.items % 32, 0);
     assert_int_equal(x.tile_m * depth % (4 * x.items) + x.tile_n * depth % (4 * x.items), 0);
     assert_int_equal(x.tile_m % (x.sums == 128 ? 64 : 32) + x.tile_n % (x.sums == 32 ? 32 : 64), 0);
-    assert_int_equal(x.local, param(j->params, "STAGES") * depth * (x.tile_m + x.tile_n + 8) *
-                                  sizeof(float));
+    assert_int_equal(x.local, x.stages * depth * (x.tile_m + x.tile_n + 8) * sizeof(float));
     assert_true(x.local <= j->device->large_local);
     variant_options(v, j, &options);
     assert_null(strstr(text_get(&options), "TILE_M=0"));
     assert_null(strstr(text_get(&options), "TILE_N=0"));
     assert_null(strstr(text_get(&options), "SUMS=0"));
+    assert_null(strstr(text_get(&options), "DEPTH=0"));
+    assert_null(strstr(text_get(&options), "STAGES=0"));
     text_free(&options);
     assert_true(v->step(j, 0, &s));
     assert_int_equal(s.local[0], x.items);
@@ -898,10 +899,12 @@ static void copied_tiles_follow_the_shape(void **state)
 {
     static const struct {
         size_t size;
-        uint32_t tile_m, tile_n, sums;
+        uint32_t tile_m, tile_n, sums, depth, stages;
         size_t parts;
-    } cases[] = {{512, 128, 64, 64, 2},  {896, 64, 64, 32, 1},     {960, 64, 128, 64, 1},
-                 {1792, 64, 128, 64, 1}, {1793, 128, 128, 128, 1}, {4096, 128, 128, 128, 1}};
+    } cases[] = {{448, 128, 64, 64, 8, 4, 1},    {512, 128, 64, 64, 16, 3, 2},
+                 {896, 64, 64, 32, 16, 4, 1},    {960, 64, 128, 64, 16, 4, 1},
+                 {1000, 64, 128, 64, 8, 4, 1},   {1792, 64, 128, 64, 16, 4, 1},
+                 {1793, 128, 128, 128, 8, 4, 1}, {4096, 128, 128, 128, 8, 4, 1}};
     const device_facts d = ampere(); /* of 132 compute units */
     const variant *v = find("cp-async");
     params chosen = params_default(v);
@@ -916,6 +919,8 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(x.tile_m, cases[i].tile_m);
         assert_int_equal(x.tile_n, cases[i].tile_n);
         assert_int_equal(x.sums, cases[i].sums);
+        assert_int_equal(x.depth, cases[i].depth);
+        assert_int_equal(x.stages, cases[i].stages);
         assert_int_equal(x.items, 128);
         assert_int_equal(x.k.parts, cases[i].parts);
     }
@@ -928,6 +933,8 @@ static void copied_tiles_follow_the_shape(void **state)
 
         assert_int_equal(matmul_cp_async_plan(&j).k.parts, 8);
         assert_int_equal(matmul_cp_async_plan(&j).k.span, 512);
+        assert_int_equal(matmul_cp_async_plan(&j).depth, 16);
+        assert_int_equal(matmul_cp_async_plan(&j).stages, 3);
         variant_options(v, &j, &options);
         assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
         assert_non_null(strstr(text_get(&options), "-DALIGNED_C=1"));

@@ -659,6 +659,34 @@ static void slices_follow_the_shape(void **state)
     }
 }
 
+/* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
+ * added up. */
+static void slices_have_parts_of_few_steps(void **state)
+{
+    static const struct {
+        size_t size;
+        tsr_type type;
+        size_t parts, chunk;
+    } cases[] = {{4096, TSR_F32, 8, 512},
+                 {10000, TSR_F32, 40, 256},
+                 {10000, TSR_F64, 20, 512},
+                 {16384, TSR_F32, 32, 512}};
+    const variant *v = named("column-slices");
+    const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    const params chosen = params_default(v);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
+        const job j = {&p, &d, &chosen};
+        step s;
+
+        assert_true(v->step(&j, 0, &s));
+        assert_int_equal(scalar(&s, ARG_PARTS), cases[i].parts);
+        assert_int_equal(scalar(&s, ARG_CHUNK), cases[i].chunk);
+    }
+}
+
 /* NVIDIA's instruction where it orders, else OpenCL C's atomics, of a newer standard; else a pass.
  */
 static void the_last_group_adds_where_it_can(void **state)
@@ -1211,6 +1239,7 @@ int main(void)
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
+        cmocka_unit_test(slices_have_parts_of_few_steps),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),

@@ -420,7 +420,7 @@ static cl_mem take_buffer(copies *c, size_t bytes)
 {
     cl_mem buffer = NULL;
 
-    assert_int_equal(copies_buffer(c, bytes, &buffer, NULL), TSR_OK);
+    assert_int_equal(copies_buffer(c, "a test's", bytes, &buffer, NULL), TSR_OK);
     assert_non_null(buffer);
     return buffer;
 }
@@ -485,6 +485,26 @@ static void kept_buffers_make_room(void **state)
     assert_int_equal(references_to(old), 1);
     copies_keep(c, other, 601);
     clReleaseMemObject(old);
+    tsr_session_close(s);
+}
+
+/* What waits is a thirty-second of the device's memory, or 192 MiB, at most. */
+static void kept_buffers_are_a_share_of_memory(void **state)
+{
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+    const size_t share = (size_t)(session_facts(s)->global_memory / 32);
+    const size_t most = share > 192 << 20 ? share : 192 << 20;
+    copies *c;
+
+    assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
+    for (size_t over = 0; over < 2; over++) {
+        const cl_mem buffer = take_buffer(c, most + over);
+
+        clRetainMemObject(buffer); /* the test's own */
+        copies_keep(c, buffer, most + over);
+        assert_int_equal(references_to(buffer), over ? 1 : 2);
+        clReleaseMemObject(buffer);
+    }
     tsr_session_close(s);
 }
 
@@ -603,6 +623,7 @@ int main(void)
         TEST(batches_side_by_side_are_refused),
         TEST(buffers_of_all_sizes_are_kept),
         TEST(kept_buffers_make_room),
+        TEST(kept_buffers_are_a_share_of_memory),
         TEST(too_many_pieces_are_refused),
         cmocka_unit_test(pairs_of_chunks_are_counted),
         TEST(pinned_memory_is_known),
