@@ -64,9 +64,9 @@ void copies_settle(copies *c);
 tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err);
 
 /** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
- *  have as many bytes: the device takes milliseconds for a gigabyte of new memory.  Where nine wait,
- *  or what waits would exceed a thirty-second of the device's memory (192 MiB at least), the oldest
- *  are released. */
+ *  have as many bytes: the device takes milliseconds for a gigabyte of new memory.  Where nine
+ * wait, or what waits would exceed a thirty-second of the device's memory (192 MiB at least), the
+ * oldest are released. */
 void copies_keep(copies *c, cl_mem buffer, size_t bytes);
 
 #endif
