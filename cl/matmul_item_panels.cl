@@ -36,6 +36,7 @@
  *     is transposed BAND_ROWS * DEPTH.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
+#include "fetch.clh"
 #include "matmul_access.clh"
 
 #ifndef SPLIT
@@ -57,7 +58,7 @@
 /* Rows of A that are copied together: whole cache lines of A^T. */
 #define BAND_ROWS (8 * ROWS)
 
-/* Copy op(B)(p0 ..., j0 ...), `depth` rows and up to COLUMNS columns, into a panel. */
+/* Copy op(B)(p0 ..., j0 ...), `depth` rows and up to COLUMNS columns, into a panel, one by one. */
 static inline void pack_panel(__global const factor *b, uint ldb, uint p0, uint depth, uint j0,
                               uint columns, REAL *panel)
 {
@@ -68,17 +69,46 @@ static inline void pack_panel(__global const factor *b, uint ldb, uint p0, uint 
         for (uint j = 0; j < min(columns, (uint)COLUMNS); j++)
             for (uint p = 0; p < depth; p++)
                 panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
-    } else if (columns < COLUMNS) {
+    } else {
         for (uint p = 0; p < depth; p++)
             for (uint j = 0; j < columns; j++)
                 panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
-    } else {
-        for (uint p = 0; p < depth; p++)
-#pragma unroll
-            for (uint v = 0; v < VECTORS; v++)
-                VSTORE(VLOAD_FACTORS(LANES_NUMBER, v, b + at_b(p0 + p, j0, ldb)), p * VECTORS + v,
-                       panel);
     }
+}
+
+/* Rows of B that are asked for before they are copied: they lie far apart, and a core's own
+ * prefetching stops where a page ends. */
+#define ROWS_AHEAD 8
+
+/* Copy op(B)(p0 ..., left ... right - 1), `depth` rows, into panels. */
+static inline void pack_panels(__global const factor *b, uint ldb, uint p0, uint depth, uint left,
+                               uint right, REAL *panels)
+{
+    /* Those whose rows are vectors that follow one another in B: row by row, all panels at once. */
+    const uint whole = TRANS_B ? 0 : (right - left) / COLUMNS;
+
+    for (uint p = 0; whole && p < depth; p++) {
+        __global const factor *from = b + at_b(p0 + p, left, ldb);
+
+        for (uint q = 0; q < whole; q++)
+#pragma unroll
+            for (uint v = 0; v < VECTORS; v++) {
+                FETCH(from + (ulong)ROWS_AHEAD * ldb + q * COLUMNS + v * LANES);
+                VSTORE(VLOAD_FACTORS(LANES_NUMBER, v, from + q * COLUMNS),
+                       (q * depth + p) * VECTORS + v, panels);
+            }
+    }
+    for (uint j = left + whole * COLUMNS; j < right; j += COLUMNS)
+        pack_panel(b, ldb, p0, depth, j, right - j, panels + (j - left) * depth);
+}
+
+/* What is added to or overwritten after a long product is asked for before it. */
+static inline void fetch_block(TO_C *c, uint rows, uint ldc)
+{
+    for (uint r = 0; r < rows; r++)
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            FETCH(c + (ulong)r * ldc + v * LANES);
 }
 
 #if TRANS_A
@@ -125,8 +155,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
         const uint rows_b = min(depth, back - p0);
         const REAL scale = p0 == front ? beta : 1;
 
-        for (uint j = left; j < right; j += COLUMNS)
-            pack_panel(b, ldb, p0, rows_b, j, right - j, panels + (j - left) * rows_b);
+        pack_panels(b, ldb, p0, rows_b, left, right, panels);
         for (uint i = top; i < bottom; i += ROWS) {
             const uint rows = min(bottom - i, (uint)ROWS);
             FROM_A *row[ROWS];
@@ -150,6 +179,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
                 TO_C *out = c + (ulong)i * ldc + j;
                 vector sum[ROWS][VECTORS];
 
+                fetch_block(out, rows, ldc);
                 multiply(sum, row, TRANS_A ? ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
                          rows_b);
                 if (rows == ROWS && right - j >= COLUMNS)

@@ -32,7 +32,8 @@
  *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
  *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SUM_GROUP.
  * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
- *     while others wait for them, which OpenCL does not promise and devices do.
+ *     while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
+ *     compute capability 7.0 on, and CPUs whose threads each run a group to its end.
  */
 #ifndef PASSES
 #error "PASSES: digits of a key"

@@ -576,8 +576,7 @@ static tsr_status take_tallies(binding *b, tsr_error *err)
     static const uint32_t zeros[TALLIES_MAX];
     tsr_session *s = b->session;
 
-    if (!(b->selection->variant->uses & LAST_GROUP_USES) ||
-        last_group_of(session_facts(s)) == LAST_GROUP_NONE)
+    if (!b->selection->variant->tallies || last_group_of(session_facts(s)) == LAST_GROUP_NONE)
         return TSR_OK;
     b->tallies.bytes = sizeof(zeros);
     return take_buffer(b, &s->tallies, zeros, "counters", &b->tallies, err);

@@ -72,20 +72,24 @@ const tunable matmul_cp_async_tunables[CP_ASYNC_TUNABLES] = {
     {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
 };
 
-/* Groups for each unit that are enough to hide latency, and the least that one takes of k; from
- * DEEP_LEAST on, tiles of small C that are cut without a rest are deeper. */
-enum { GROUPS_A_UNIT = 2, SPAN_LEAST = 256, DEEP_LEAST = 512 };
+/* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
+enum { GROUPS_A_UNIT = 2, SPAN_LEAST = 256 };
+
+/* Extents of tiles along k, and the k from which the deeper one serves small C. */
+enum { DEPTH_USUAL = 8, DEPTH_DEEP = 16, DEEP_LEAST = 512 };
 
 /* Tiles for each unit up to which groups share k. */
 static const double SHARED_MOST = 0.5;
 
+/* Small tiles are multiplied so soon that barriers count: half as many, where k is cut without a
+ * rest and rows are aligned.  Elsewhere deep tiles lose. */
 static bool is_deep(const job *j, bool large)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t k = matmul_k_read(p);
 
-    return !large && k >= DEEP_LEAST && k % 16 == 0 && matmul_aligned(j, matmul_matrix_a(p)) &&
-           matmul_aligned(j, matmul_matrix_b(p));
+    return !large && k >= DEEP_LEAST && k % DEPTH_DEEP == 0 &&
+           matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
 
 /* Where there are too few tiles to fill the units, groups share k. */
@@ -122,11 +126,11 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     if (!s.sums) /* in groups of 128 work-items, or 256 */
         s.sums = area >= 128 * 128 ? 128 : area >= 64 * 128 ? 64 : 32;
     if (!s.depth)
-        s.depth = is_deep(j, large) ? 16 : 8;
+        s.depth = is_deep(j, large) ? DEPTH_DEEP : DEPTH_USUAL;
     s.items = (size_t)area / s.sums;
     s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &s), s.depth);
-    if (!s.stages) /* groups that share k have less local memory each */
-        s.stages = s.depth == 16 && s.k.parts > 1 ? 3 : 4;
+    if (!s.stages) /* short parts of k have few deep tiles to begin with */
+        s.stages = s.depth == DEPTH_DEEP && s.k.parts > 1 ? 3 : 4;
     s.local = (size_t)s.stages * s.depth * (s.tile_m + s.tile_n + 8) * sizeof(float);
     return s;
 }

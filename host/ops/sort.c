@@ -897,7 +897,7 @@ enum { SHORT_KEYS = 2048 };
  * in 64 bits, digits any. */
 enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
-/* On CPUs it takes more launches, which count up to here. */
+/* Up to so many keys with an index or values the launches of item-radix count on CPUs. */
 enum { ITEM_RADIX_KEYS = 1 << 13 };
 
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
@@ -906,7 +906,7 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
     const bool fused = sort_fused_takes(&p->sort);
     size_t n = 0;
 
-    /* Other devices do not promise that groups that have started get on. */
+    /* Other GPUs do not promise that groups that have started get on. */
     if (d->nv_capability >= 70 && keys >= (fused ? RADIX_KEYS_WARPS : 1)) {
         out[n++] = "radix-sweep";
         out[n++] = "radix-warp";

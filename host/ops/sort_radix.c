@@ -13,7 +13,7 @@ enum {
     ITEMS_ON_CPU = 16,       /* a CPU goes through the work-items of a group one by one */
     BYTES_SWEEP = 96,        /* of keys alone that a work-item takes of a tile */
     BYTES_USUAL = 64,        /* of keys, or of what goes with them, where it holds both */
-    SCAN_GROUP = 256,        /* as cl/sort_radix.cl has it */
+    SCAN_GROUP = 256,        /* as cl/sort_radix_scan.clh and cl/sort_radix_sweep.cl have it */
     COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
     COPIES_WARPS = 32,       /* one for each bank */
     COPIES_ALONE = 8,
@@ -425,7 +425,8 @@ static void step_keys(step *out, bool copy)
         step_operand(out, 0);
 }
 
-/* Count the digits from bit `shift` on: one, or for the sweep all. */
+/* Count the digits from bit `shift` on: one, or for the sweep all.  The step's end stays 0, so that
+ * values that arrive are there before the first pass. */
 static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
 {
     const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;

@@ -148,6 +148,7 @@ struct variant {
                           highest -cl-std= of the device */
     unsigned needs;    /* 1u << feature for each probed feature it is unsuited without */
     unsigned uses;     /* likewise for those that it asks for in job.device, and does without */
+    bool tallies;      /* it may pass ARG_TALLIES, where last_group_of the device says how */
     const tunable *tunables; /* tunable_count of them; NULL and 0 for none */
     size_t tunable_count;
 

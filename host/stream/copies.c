@@ -19,8 +19,8 @@
  * one. */
 enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 4 << 10 };
 
-/* Buffers that wait for the next call: as many as three operands have slots, and of the most bytes
- * that they may have what every device gives, and its share of a large one. */
+/* Buffers that wait for the next call: as many as three operands have slots, of KEPT_BYTES at most,
+ * or of a KEPT_SHARE-th of the device's memory if that is more. */
 enum { KEPT = 9, KEPT_BYTES = 192 << 20, KEPT_SHARE = 32 };
 
 typedef struct piece {
@@ -97,10 +97,16 @@ tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err)
         }
         s->copies_kept = (session_kept){c, release};
     }
-    while (s->host_calls_memory && c->kept_count)
-        drop_oldest(c); /* what a call may use is counted from its start */
     *out = c;
     return TSR_OK;
+}
+
+void copies_empty(tsr_session *s)
+{
+    copies *c = s->copies_kept.data;
+
+    while (c && c->kept_count)
+        drop_oldest(c);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -436,6 +442,10 @@ tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out,
         drop_oldest(c);
     if (!buffer)
         buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    while (!buffer && c->kept_count) {
+        drop_oldest(c);
+        buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+    }
     if (!buffer)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(%s, %zu bytes)", what, bytes);
     c->lent_bytes += bytes;

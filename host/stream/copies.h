@@ -58,6 +58,10 @@ tsr_status copies_wait(copies *c, tsr_error *err);
  *  Events that the caller has are still the caller's. */
 void copies_settle(copies *c);
 
+/** Release the buffers that wait for the session's next call: what that uses is counted from its
+ *  start, or the one before failed, perhaps for want of memory. */
+void copies_empty(tsr_session *s);
+
 /** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
  *  where there is no room beside them (stream_room_of).  The caller gives it back to copies_keep;
  *  `what` it holds is told in errors.  TSR_OK or TSR_ECL. */
@@ -65,8 +69,8 @@ tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out,
 
 /** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
  *  have as many bytes: the device takes milliseconds for a gigabyte of new memory.  Where nine
- * wait, or what waits would exceed a thirty-second of the device's memory (192 MiB at least), the
- * oldest are released. */
+ *  wait, or what waits would exceed a thirty-second of the device's memory (192 MiB at least), the
+ *  oldest are released. */
 void copies_keep(copies *c, cl_mem buffer, size_t bytes);
 
 #endif

@@ -9,6 +9,7 @@
 #include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
+#include "stream/copies.h"
 #include "stream/streaming.h"
 
 /* One call in progress. */
@@ -302,6 +303,8 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
     st = streaming_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
+    else
+        copies_empty(c->session);
     return st;
 }
 
@@ -312,6 +315,8 @@ static tsr_status run_where(call *c, void *const operands[], const tsr_run *run,
 
     if (!c->selection.variant->source)
         return run_on_host(c, operands, err);
+    if (c->session->host_calls_memory)
+        copies_empty(c->session);
     c->report.shared = can_share(c, operands);
     if (!c->report.shared)
         st = streaming_choose(c->session, &c->normal, &c->selection, &how, err);

@@ -246,7 +246,7 @@ static tsr_status read_result(panels *v, tsr_error *err)
 static void close_panels(panels *v)
 {
     pipeline_close(v->pipeline);
-    clFinish(v->pieces.call->session->queue);
+    clFinish(v->pieces.call->session->queue); /* also where there is no pipeline yet */
     if (v->x)
         copies_keep(v->copies, v->x, x_bytes(v->whole));
     if (v->y)

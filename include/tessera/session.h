@@ -39,9 +39,9 @@ typedef struct tsr_session_options {
 /**
  * Open a session with a context and an in-order queue of its own, and a second one once a sort
  * runs parts side by side.  Once a call streams, two more queues for copies, 16 MiB of pinned
- * memory and up to nine buffers, in all a thirty-second of the device's memory or 192 MiB if that is
- * more, are kept until the session is closed; 64 KiB for sums that work-groups share once a call has
- * such.
+ * memory and up to nine buffers, in all a thirty-second of the device's memory or 192 MiB if that
+ * is more, are kept until the session is closed; 64 KiB for sums that work-groups share once a call
+ * has such.
  *
  * @param device   Borrowed; its list must outlive the session.  `host` is allowed.
  * @param options  NULL for the defaults.

@@ -924,6 +924,18 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(x.items, 128);
         assert_int_equal(x.k.parts, cases[i].parts);
     }
+    for (size_t off = 0; off < 2; off++) {
+        /* Rows of deep tiles are aligned. */
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = 512,
+                                      .n = 512,
+                                      .k = 512,
+                                      .alpha = 1,
+                                      .offset_a = !off,
+                                      .ldb = off ? 513 : 512}};
+
+        assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen}).depth, 8);
+    }
     {
         /* Two groups a unit share a long k. */
         const problem p = {.op = &operation_matmul,

@@ -494,17 +494,22 @@ static void kept_buffers_are_a_share_of_memory(void **state)
     tsr_session *s = open_session(*state, PAGEABLE, 0);
     const size_t share = (size_t)(session_facts(s)->global_memory / 32);
     const size_t most = share > 192 << 20 ? share : 192 << 20;
+    const size_t bytes[] = {most + 1, most, 2}, references[] = {1, 1, 2}; /* of three, at the end */
+    cl_mem buffer[3];
     copies *c;
 
     assert_int_equal(copies_of(s, &c, NULL), TSR_OK);
-    for (size_t over = 0; over < 2; over++) {
-        const cl_mem buffer = take_buffer(c, most + over);
-
-        clRetainMemObject(buffer); /* the test's own */
-        copies_keep(c, buffer, most + over);
-        assert_int_equal(references_to(buffer), over ? 1 : 2);
-        clReleaseMemObject(buffer);
+    for (size_t i = 0; i < 3; i++) {
+        buffer[i] = take_buffer(c, bytes[i]);
+        clRetainMemObject(buffer[i]); /* the test's own */
+        copies_keep(c, buffer[i], bytes[i]);
+        assert_int_equal(references_to(buffer[i]), i ? 2 : 1);
     }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(references_to(buffer[i]), references[i]);
+        clReleaseMemObject(buffer[i]);
+    }
+    copies_empty(s);
     tsr_session_close(s);
 }
 
