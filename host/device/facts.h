@@ -17,14 +17,15 @@ typedef enum device_kind { DEVICE_HOST, DEVICE_CPU, DEVICE_GPU, DEVICE_ACCELERAT
  * checks each, once per device and driver (session/probe.h).
  */
 typedef enum feature {
-    FEATURE_FP16,         /* arithmetic on half */
-    FEATURE_SUBGROUPS,    /* sub_group_reduce_add and its kin */
-    FEATURE_PTX,          /* inline PTX assembly, NVIDIA */
-    FEATURE_ASYNC_COPY,   /* copies to local memory beside the work-items, by inline PTX */
-    FEATURE_LARGE_LOCAL,  /* static local memory beyond the reported limit, NVIDIA */
-    FEATURE_WGMMA,        /* warp-group matrix instructions through a PTX retarget, NVIDIA */
-    FEATURE_TENSOR_COPY,  /* boxes of matrices copied by the chip (TMA), likewise */
-    FEATURE_DEVICE_SCOPE, /* atomics that order what work-groups write */
+    FEATURE_FP16,             /* arithmetic on half */
+    FEATURE_SUBGROUPS,        /* sub_group_reduce_add and its kin */
+    FEATURE_PTX,              /* inline PTX assembly, NVIDIA */
+    FEATURE_ASYNC_COPY,       /* copies to local memory beside the work-items, by inline PTX */
+    FEATURE_LARGE_LOCAL,      /* static local memory beyond the reported limit, NVIDIA */
+    FEATURE_WGMMA,            /* warp-group matrix instructions through a PTX retarget, NVIDIA */
+    FEATURE_TENSOR_COPY,      /* boxes of matrices copied by the chip (TMA), likewise */
+    FEATURE_DEVICE_SCOPE,     /* atomics that order what work-groups write */
+    FEATURE_SUBGROUP_SHUFFLE, /* sub_group_shuffle_xor within teams of eight */
     FEATURE_COUNT
 } feature;
 
@@ -67,7 +68,8 @@ static inline bool is_host_processor(const device_facts *d)
 }
 
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "async
- * copies", "large local memory", "wgmma", "tensor copies", "device-scope atomics". */
+ * copies", "large local memory", "wgmma", "tensor copies", "device-scope atomics", "sub-group
+ * shuffles". */
 const char *feature_name(feature f);
 
 #endif

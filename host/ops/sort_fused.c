@@ -8,6 +8,7 @@ enum {
     TILE_BYTES_LEAST = 16 << 10, /* ... and where few keys are shared out */
     TILE_SHIFT_MOST = 15,        /* as cl/sort_held_tile.clh has it */
     WARP = 32,
+    SUBGROUP_TEAM = 8, /* the probe of shuffles looks at such teams */
     USUAL_SHORT_GROUP = 128,
     CHUNK_BYTES = 16 << 20, /* two of them stay in the cache of a large GPU; it has to hold them */
     KEYS_ON_CPU = 8, /* a CPU has fewer registers, and goes through the work-items of a group ... */
@@ -126,9 +127,9 @@ fused_plan sort_fused_plan(const job *j, bool warp)
     return s;
 }
 
-static void defines(const job *j, uint32_t team, const char *means, text *out)
+static void defines(const job *j, bool warp, uint32_t team, const char *means, text *out)
 {
-    const fused_plan s = sort_fused_plan(j, team > 1);
+    const fused_plan s = sort_fused_plan(j, warp);
 
     sort_key_defines(j, out);
     if (!param(j->params, "KEYS"))
@@ -145,17 +146,23 @@ static void defines(const job *j, uint32_t team, const char *means, text *out)
 
 void sort_fused_defines(const job *j, text *out)
 {
-    defines(j, 1, "TEAM_NONE -DSHUFFLES=0", out);
+    defines(j, false, 1, "TEAM_NONE -DSHUFFLES=0", out);
+}
+
+/* All strides of a team. */
+void sort_fused_defines_subgroup(const job *j, text *out)
+{
+    defines(j, false, SUBGROUP_TEAM, "TEAM_SHUFFLES -DSHUFFLES=3", out);
 }
 
 void sort_fused_defines_warp(const job *j, text *out)
 {
-    defines(j, WARP, "TEAM_WARP -DSHUFFLES=0", out);
+    defines(j, true, WARP, "TEAM_WARP -DSHUFFLES=0", out);
 }
 
 void sort_fused_defines_shfl(const job *j, text *out)
 {
-    defines(j, WARP, "TEAM_SHFL", out);
+    defines(j, true, WARP, "TEAM_SHFL", out);
 }
 
 /* Why the device has no room for the plan. */

@@ -15,7 +15,7 @@ enum {
     FUSED_KEEP
 };
 
-/** Tunables; those of the variant that shuffles have one more. */
+/** Tunables; those of NVIDIA's variant that shuffles have one more. */
 enum { FUSED_TUNABLES = 9, FUSED_TUNABLES_SHUFFLES = 10 };
 extern const tunable sort_fused_tunables[FUSED_TUNABLES_SHUFFLES];
 
@@ -44,6 +44,7 @@ bool sort_fused_takes(const tsr_sort_problem *p);
 
 /* The functions of the variants: what hands keys on between work-items differs. */
 void sort_fused_defines(const job *j, text *out);
+void sort_fused_defines_subgroup(const job *j, text *out);
 void sort_fused_defines_warp(const job *j, text *out);
 void sort_fused_defines_shfl(const job *j, text *out);
 const char *sort_fused_unsuited(const job *j, text *reason);

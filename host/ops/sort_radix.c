@@ -447,6 +447,7 @@ static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, 
     else
         step_u32(out, (uint32_t)(pass * s->bits));
     sort_step_moves(out, p, p->n, tsr_type_size(p->type));
+    out->bytes += (double)(states(s) * sizeof(uint32_t));
 }
 
 /* Work-items for the chunks of each digit: no more than there are. */
@@ -522,6 +523,8 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, s
     step_u32(out, (uint32_t)(pass * s->bits));
     step_u32(out, last);
     sort_step_moves(out, p, p->n, 2 * key + read + left);
+    if (s->way == WAY_SWEEP) /* said and seen */
+        out->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
     out->end = p->n;
     out->settles = last;
 }

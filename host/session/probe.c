@@ -343,6 +343,33 @@ static answer probe_device_scope(tsr_session *s, char *why, size_t size)
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, device_scope_expected, why, size) : ran;
 }
 
+/* Kernels shuffle within teams of so many, of which a sub-group has to be a multiple. */
+enum { SHUFFLING_TEAM = 8 };
+
+static answer probe_subgroup_shuffle(tsr_session *s, char *why, size_t size)
+{
+    cl_uint got[PROBE_ITEMS];
+    char options[32];
+    answer ran;
+
+    if (!query_has_extension(s->device.id, "cl_khr_subgroup_shuffle")) {
+        snprintf(why, size, "the device reports none");
+        return ANSWER_NO;
+    }
+    standard(session_facts(s), options, sizeof(options));
+    ran = run(s, "probe_subgroup_shuffle.cl", options, got, why, size);
+    if (ran != ANSWER_YES)
+        return ran;
+    for (unsigned i = 0; i < PROBE_ITEMS; i++) {
+        if (got[i] == 0 || got[i] % SHUFFLING_TEAM) {
+            snprintf(why, size, "item %u is in a sub-group of %u, or got what is another's", i,
+                     got[i]);
+            return ANSWER_NO;
+        }
+    }
+    return ANSWER_YES;
+}
+
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
 static size_t *detail(device_facts *d, feature f)
 {
@@ -383,7 +410,8 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
         [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
         [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
         [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"},
-        [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe_device_scope.cl"}};
+        [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe_device_scope.cl"},
+        [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe_subgroup_shuffle.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

@@ -289,7 +289,8 @@ static void check_legal(const variant *v, const device_facts *d, const params *p
 
 static void test_launches_are_legal(void **state)
 {
-    static const char *const names[] = {"fused-passes", "fused-passes-warp", "fused-passes-shfl"};
+    static const char *const names[] = {"fused-passes", "fused-passes-subgroup",
+                                        "fused-passes-warp", "fused-passes-shfl"};
     device_facts devices[] = {gpu(), gpu(), gpu()};
 
     (void)state;
