@@ -72,7 +72,8 @@ void run_report_summary(const run_report *r)
     if (r->fastest.shared && r->device->facts.kind != DEVICE_HOST)
         text_append(&line, ", nothing copied");
     if (r->fastest.chunks)
-        text_format(&line, ", streamed in %zu pieces", r->fastest.chunks);
+        text_format(&line, ", streamed in %zu piece%s", r->fastest.chunks,
+                    r->fastest.chunks > 1 ? "s" : "");
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
         text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",

@@ -525,8 +525,11 @@ static bool simpler(const tune_candidate *a, const tune_candidate *b)
     return a_defaults > b_defaults;
 }
 
-/* The fastest, and the simplest that is not told from it. */
-static void judge(search *x, const size_t *finalists, size_t n)
+/* What is slower than the fastest by more loses, however the samples spread. */
+static const double TIE_MOST = 0.1;
+
+/* The fastest, and of those that are not told from it what ran before, or else the simplest. */
+static void judge(search *x, const size_t *finalists, size_t n, size_t before)
 {
     tune_result *r = x->result;
     const tune_candidate *fastest = NULL;
@@ -540,7 +543,8 @@ static void judge(search *x, const size_t *finalists, size_t n)
     r->fastest = r->best = fastest;
     for (size_t i = 0; i < n; i++) {
         tune_candidate *c = &r->tried[finalists[i]];
-        const double spread = fmax(timing_spread(&c->time), timing_spread(&fastest->time));
+        const double spread =
+            fmin(fmax(timing_spread(&c->time), timing_spread(&fastest->time)), TIE_MOST);
 
         /* What is outside may be faster than the fastest. */
         c->tied = c->time.median_ns <= fastest->time.median_ns * (1 + spread) &&
@@ -552,6 +556,8 @@ static void judge(search *x, const size_t *finalists, size_t n)
         if (c->tied)
             r->spread = fmax(r->spread, spread);
     }
+    if (before != SIZE_MAX && r->tried[before].tied && !r->tried[before].outside)
+        r->best = &r->tried[before];
 }
 
 /* Time the finalists again.  The call that they are compared by is the caller's: enqueued back to
@@ -586,7 +592,7 @@ static tsr_status run_finals(search *x, size_t before)
         x->result->tried[at[i]].time = times[i];
         x->result->tried[at[i]].outcome = TUNE_FINAL;
     }
-    judge(x, at, n);
+    judge(x, at, n, before);
     return st;
 }
 

@@ -66,7 +66,7 @@ typedef struct tune_result {
     tune_candidate *tried; /* count of them, in the order of trying; tune_result_free */
     size_t count;
     const tune_candidate *best;    /* one of them, NULL where nothing ran, `undecided` or `alone` */
-    const tune_candidate *fastest; /* of the finalists: it may be tied with a simpler best */
+    const tune_candidate *fastest; /* of the finalists: it may be tied with the best */
     const tune_candidate *before;  /* what a call runs until now, NULL where it was not timed */
     bool surpassed; /* `before` is outside and faster than the best, which takes its place */
     double spread;  /* of the finalists' times, what a tie is within */

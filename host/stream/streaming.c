@@ -77,7 +77,7 @@ static tsr_status check_pieces(const choosing *c, const stream_room *room, size_
     }
     return tsr_fail(
         err, TSR_EOVERFLOW, 0,
-        "%s: %zu bytes of device memory make %zu pieces of it; %d are allowed, from %zu "
+        "%s: with %zu bytes of device memory it falls into %zu pieces; %d are allowed, from %zu "
         "bytes on",
         c->problem->op->name, room->all, count, (int)PIECES_MOST, few);
 }

@@ -653,7 +653,7 @@ class OnHost(Case):
         d = self.sort_streamed(keys, 11, "--device-memory", "32000")
         self.assertEqual(d["to_device"], 11 * 2 * 2000 * 4)
         self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--copy", "--device-memory", "400",
-                       says=("400 bytes of device memory make 8736 pieces of it",
+                       says=("with 400 bytes of device memory it falls into 8736 pieces",
                              "; 4096 are allowed, from "))
         self.save("k.npy", keys)
         r = self.fail_with(1, "sort", "k.npy", "-o", "s2.npy", "--argsort", "i.npy", "--copy",

@@ -526,7 +526,7 @@ static bool too_little(tsr_session *s, const problem *p, const selection *sel, s
     st = streaming_choose(s, p, sel, &how, err);
     if (st) {
         assert_int_equal(st, TSR_EOVERFLOW);
-        assert_non_null(strstr(err->message, " pieces of it; 4096 are allowed, from "));
+        assert_non_null(strstr(err->message, " pieces; 4096 are allowed, from "));
     }
     return st != TSR_OK;
 }
