@@ -411,6 +411,14 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
 
 /* ---- the table --------------------------------------------------------------------------- */
 
+/* What cl/sort_fused.cl has for each variant of it. */
+#define FUSED_ENTRIES                                                                              \
+    {                                                                                              \
+        "sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",               \
+            "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",                    \
+            "sort_values_gather"                                                                   \
+    }
+
 static const variant variants[] = {
     {
         .name = "qsort",
@@ -461,9 +469,7 @@ static const variant variants[] = {
         .name = "fused-passes",
         .idea = "nine and more sub-stages for each read: keys change hands in local memory",
         .source = "sort_fused.cl",
-        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
-                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
-                    "sort_values_gather"},
+        .entries = FUSED_ENTRIES,
         .build = "",
         .tunables = sort_fused_tunables,
         .tunable_count = FUSED_TUNABLES,
@@ -477,9 +483,7 @@ static const variant variants[] = {
         .name = "fused-passes-subgroup",
         .idea = "within a sub-group, keys of the first stages change hands without local memory",
         .source = "sort_fused.cl",
-        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
-                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
-                    "sort_values_gather"},
+        .entries = FUSED_ENTRIES,
         .build = "-cl-std=%CLC%",
         .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
         .tunables = sort_fused_tunables,
@@ -494,9 +498,7 @@ static const variant variants[] = {
         .name = "fused-passes-warp",
         .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
         .source = "sort_fused.cl",
-        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
-                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
-                    "sort_values_gather"},
+        .entries = FUSED_ENTRIES,
         .build = "",
         .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
         .tunables = sort_fused_tunables,
@@ -511,9 +513,7 @@ static const variant variants[] = {
         .name = "fused-passes-shfl",
         .idea = "within a warp, keys of the first stages change hands without local memory",
         .source = "sort_fused.cl",
-        .entries = {"sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",
-                    "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",
-                    "sort_values_gather"},
+        .entries = FUSED_ENTRIES,
         .build = "",
         .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
         .tunables = sort_fused_tunables,
