@@ -29,6 +29,9 @@ typedef enum feature {
     FEATURE_COUNT
 } feature;
 
+/** Work-items that FEATURE_SUBGROUP_SHUFFLE lets hand values on: a sub-group has a multiple. */
+enum { SHUFFLE_TEAM = 8 };
+
 typedef enum feature_state { FEATURE_UNKNOWN = 0, FEATURE_NO, FEATURE_YES } feature_state;
 
 typedef struct device_facts {

@@ -8,7 +8,6 @@ enum {
     TILE_BYTES_LEAST = 16 << 10, /* ... and where few keys are shared out */
     TILE_SHIFT_MOST = 15,        /* as cl/sort_held_tile.clh has it */
     WARP = 32,
-    SUBGROUP_TEAM = 8, /* the probe of shuffles looks at such teams */
     USUAL_SHORT_GROUP = 128,
     CHUNK_BYTES = 16 << 20, /* two of them stay in the cache of a large GPU; it has to hold them */
     KEYS_ON_CPU = 8, /* a CPU has fewer registers, and goes through the work-items of a group ... */
@@ -149,10 +148,10 @@ void sort_fused_defines(const job *j, text *out)
     defines(j, false, 1, "TEAM_NONE -DSHUFFLES=0", out);
 }
 
-/* All strides of a team. */
 void sort_fused_defines_subgroup(const job *j, text *out)
 {
-    defines(j, false, SUBGROUP_TEAM, "TEAM_SHUFFLES -DSHUFFLES=3", out);
+    defines(j, false, SHUFFLE_TEAM, "TEAM_SHUFFLES", out);
+    text_format(out, " -DSHUFFLES=%u", size_log2_up(SHUFFLE_TEAM)); /* all strides of a team */
 }
 
 void sort_fused_defines_warp(const job *j, text *out)

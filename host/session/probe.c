@@ -343,9 +343,6 @@ static answer probe_device_scope(tsr_session *s, char *why, size_t size)
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, device_scope_expected, why, size) : ran;
 }
 
-/* Kernels shuffle within teams of so many, of which a sub-group has to be a multiple. */
-enum { SHUFFLING_TEAM = 8 };
-
 static answer probe_subgroup_shuffle(tsr_session *s, char *why, size_t size)
 {
     cl_uint got[PROBE_ITEMS];
@@ -361,7 +358,7 @@ static answer probe_subgroup_shuffle(tsr_session *s, char *why, size_t size)
     if (ran != ANSWER_YES)
         return ran;
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
-        if (got[i] == 0 || got[i] % SHUFFLING_TEAM) {
+        if (got[i] == 0 || got[i] % SHUFFLE_TEAM) {
             snprintf(why, size, "item %u is in a sub-group of %u, or got what is another's", i,
                      got[i]);
             return ANSWER_NO;

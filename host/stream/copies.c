@@ -440,11 +440,11 @@ tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out,
 
     while (!buffer && c->kept_count && c->lent_bytes + c->kept_bytes + bytes > room)
         drop_oldest(c);
-    if (!buffer)
+    while (!buffer) {
         buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
-    while (!buffer && c->kept_count) {
+        if (buffer || !c->kept_count)
+            break;
         drop_oldest(c);
-        buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
     }
     if (!buffer)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(%s, %zu bytes)", what, bytes);
