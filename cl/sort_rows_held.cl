@@ -11,10 +11,12 @@
  *     after them.
  * Parameters: KEYS, a power of 2; GROUP work-items in a work-group; ROW_SHIFT, at
  *     least log2(KEYS), and 2^ROW_SHIFT at most the tile, which is at most 2^15;
- *     LAYOUT (sort_held_tile.clh), with SHUFFLES 0; TEAM, TEAM_MEANS
+ *     LAYOUT, SHUFFLES (sort_held_tile.clh); TEAM, TEAM_MEANS
  *     (sort_team.clh); KEY of at most 32 bits where there is an index,
  *     DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh),
- *     VALUE_BYTES (sort_values.clh).
+ *     VALUE_BYTES (sort_values.clh); WIDE, 1 where n is a multiple of VECTOR
+ *     (sort_held.clh), so that rows are read and written in vectors, and ALIGNED,
+ *     1 where those are aligned.
  * Launch: 1-D, work-groups of GROUP, one per started tile.  With VALUE_BYTES then
  *     the kernels of sort_values.clh.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys.
@@ -22,6 +24,9 @@
  */
 #ifndef GROUP
 #error "GROUP: work-items in a work-group, a power of 2"
+#endif
+#if !defined(WIDE) || !defined(ALIGNED)
+#error "WIDE, ALIGNED: 1 where rows are read and written in vectors, and where those are aligned"
 #endif
 #ifndef ROW_SHIFT
 #error "ROW_SHIFT: 2^ROW_SHIFT positions hold a row, at least KEYS"
@@ -32,30 +37,61 @@
 
 #define TILE (GROUP * KEYS)
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_rows_held_tile(__global word *keys, __global ulong *index, ulong offset_keys,
-                    ulong offset_index, uint n, ulong rows)
-{
-    __local held_key tile[TILE] __attribute__((aligned(16)));
-    const int tile_shift = SHIFT_OF(TILE), members_shift = ROW_SHIFT - KEYS_SHIFT;
-    const uint item = team_item(), members = 1u << members_shift;
-    const size_t row = get_group_id(0) * (size_t)(TILE >> ROW_SHIFT) + (item >> members_shift);
-    /* The columns that a work-item reads, in whichever order, and writes. */
-    const uint column = item & (members - 1);
-    const uint end = row < rows ? n : 0;
-    held_key held[KEYS];
+/* Up to so many bytes side by side, a work-item's keys are written as it holds them: neighbours
+ * fill what memory takes at once between them.  More are turned over first. */
+#define STRIP_BYTES 64
 
-    keys += offset_keys + row * n;
-    index += offset_index + row * n;
+/* Take the keys of a row of n: vectors, or single keys, that stand `members` apart from `column` on.
+ * In place of what the row lacks its first ones are read, so that no branch stands between reads:
+ * they run side by side. */
+IN_REGISTERS void row_fetch(held_key held[KEYS], __global const word *keys, uint column,
+                            uint members, uint n)
+{
+#if WIDE
+#pragma unroll
+    for (uint r = 0; r < KEYS; r += VECTOR) {
+        const uint i = column * VECTOR + r * members;
+
+        held_fetch(held + r, keys + (i < n ? i : 0), i, ALIGNED);
+#pragma unroll
+        for (uint s = 0; s < VECTOR; s++)
+            held[r + s] = i < n ? held[r + s] : HELD_MISSING;
+    }
+#else
 #pragma unroll
     for (uint r = 0; r < KEYS; r++) {
         const uint i = column + r * members;
+        const held_key key = held_of(keys[i < n ? i : 0], i);
 
-        held[r] = i < end ? held_of(keys[i], i) : HELD_MISSING;
+        held[r] = i < n ? key : HELD_MISSING;
     }
-    held_sort(held);
-    tile_sort(tile, held, item, tile_shift, ROW_SHIFT);
-    if (members_shift > 0)
+#endif
+}
+
+/* Put them back, of a work-item that holds the lowest bits. */
+IN_REGISTERS void row_leave(__local held_key *tile, held_key held[KEYS], __global word *keys,
+                            __global ulong *index, uint item, int members_shift, uint end)
+{
+    const uint members = 1u << members_shift, column = item & (members - 1);
+#if WIDE
+    const bool turned = (members > 1) & (KEYS * sizeof(held_key) > STRIP_BYTES);
+    const uint first = turned ? column * VECTOR : column * KEYS, apart = turned ? members : 1;
+
+    if (turned)
+        tile_deal(tile, held, item, members_shift, TILE);
+    /* Mostly all are inside: then no branch stands between writes, which memory takes as one. */
+    if (first + (KEYS - VECTOR) * apart < end) {
+#pragma unroll
+        for (uint r = 0; r < KEYS; r += VECTOR)
+            held_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
+        return;
+    }
+#pragma unroll
+    for (uint r = 0; r < KEYS; r += VECTOR)
+        if (first + r * apart < end)
+            held_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
+#else
+    if (members > 1)
         tile_turn(tile, held, item, 0, -1, members_shift, -1, TILE);
 #pragma unroll
     for (uint r = 0; r < KEYS; r++) {
@@ -64,4 +100,29 @@ sort_rows_held_tile(__global word *keys, __global ulong *index, ulong offset_key
         if (i < end)
             held_release(held[r], keys + i, index + i);
     }
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_rows_held_tile(__global word *keys, __global ulong *index, ulong offset_keys,
+                    ulong offset_index, uint n, ulong rows)
+{
+    __local held_key tile[TILE] __attribute__((aligned(16)));
+    const int tile_shift = SHIFT_OF(TILE), members_shift = ROW_SHIFT - KEYS_SHIFT;
+    const uint item = team_item(), members = 1u << members_shift;
+    const size_t row = get_group_id(0) * (size_t)(TILE >> ROW_SHIFT) + (item >> members_shift);
+    held_key held[KEYS];
+
+    keys += offset_keys + row * n;
+    index += offset_index + row * n;
+    if (row < rows) {
+        row_fetch(held, keys, item & (members - 1), members, n);
+    } else {
+#pragma unroll
+        for (uint r = 0; r < KEYS; r++)
+            held[r] = HELD_MISSING;
+    }
+    held_sort(held);
+    tile_sort(tile, held, item, tile_shift, ROW_SHIFT);
+    row_leave(tile, held, keys, index, item, members_shift, row < rows ? n : 0);
 }

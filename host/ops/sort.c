@@ -653,6 +653,20 @@ static const variant variants[] = {
         .step = sort_held_rows_step,
     },
     {
+        .name = "rows-shfl",
+        .idea = "keys of a row change hands within a warp, without local memory",
+        .source = "sort_rows_held.cl",
+        .entries = {"sort_rows_held_tile", "sort_values_keep", "sort_values_gather"},
+        .build = "",
+        .needs = 1u << FEATURE_PTX,
+        .tunables = sort_held_rows_tunables,
+        .tunable_count = HELD_ROWS_TUNABLES_SHUFFLES,
+        .defines = sort_held_rows_defines_shfl,
+        .unsuited = sort_held_rows_unsuited_warp,
+        .workspace = sort_values_workspace,
+        .step = sort_held_rows_step,
+    },
+    {
         .name = "segments",
         .idea = "segments of given lengths: those of like length side by side in a tile",
         .source = "sort_segments.cl",
@@ -909,6 +923,10 @@ enum { VECTORS_ROW = 16 };
  * tunables; above, passes over memory count. */
 enum { SHORT_KEYS = 2048 };
 
+/* Up to so many keys of each of several rows, and of one, shuffles beat local memory.  With an
+ * index or 64 bits each key takes two: rows are faster without. */
+enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
+
 /* From so many keys on of one row, digits are faster than the network, which does more the more
  * keys there are: ranked by warps, and by work-items alone.  The network takes a key and its index
  * in 64 bits, digits any. */
@@ -966,10 +984,14 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "item-radix";
     if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
         if (d->kind == DEVICE_GPU) {
+            if (p->sort.n <= SHUFFLED_ROW && sort_held_bytes(&p->sort) == 4)
+                out[n++] = "rows-shfl";
             out[n++] = "rows-warp";
             out[n++] = "rows-held";
         }
         out[n++] = "rows";
+    } else if (d->kind == DEVICE_GPU && p->sort.n <= SHUFFLED_ALONE) {
+        out[n++] = "rows-shfl";
     }
     if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);

@@ -581,10 +581,11 @@ bool sort_fused_step_warp(const job *j, size_t i, step *out)
 
 enum {
     ROWS_GROUP = 128,
-    SECTOR = 32, /* bytes that neighbours read of a row at least, where it has as many */
+    SECTOR = 32,    /* bytes that neighbours read of a row at least, where it has as many */
+    ROW_STRIP = 64, /* bytes of keys side by side that sort_rows_held.cl writes as they are held */
 };
 
-const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES] = {
+const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES_SHUFFLES] = {
     {"KEYS",
      "keys that a work-item holds: strides without a hand-over against registers, and against "
      "neighbours that read side by side",
@@ -595,6 +596,10 @@ const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES] = {
      {0, 8, 32, 64, 128, 256, 512, 1024},
      0},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
+    {"SHUFFLES",
+     "stages above those in registers that shuffles do, in place of local memory",
+     {1, 2, 3, 4, 5},
+     5},
 };
 
 typedef struct rows_plan {
@@ -602,15 +607,34 @@ typedef struct rows_plan {
     uint32_t row_shift, tile_shift; /* positions of a row, and of a work-group */
 } rows_plan;
 
+/* Whether keys go from register to register: the variant that does has a tunable for it. */
+static bool rows_shuffle(const job *j)
+{
+    return j->params->count == HELD_ROWS_TUNABLES_SHUFFLES;
+}
+
+/* As many as leave neighbours a sector; of a row alone, as few as leave it four warps.  A shuffle
+ * costs so little that half the keys do. */
+static uint32_t usual_row_keys(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t held = sort_held_bytes(p), positions = (size_t)1 << size_log2_up(p->n);
+    const size_t most = 2 * ROW_STRIP / held, members = SECTOR / held;
+
+    if (!rows_shuffle(j))
+        return (uint32_t)size_min(most, size_max(4, positions / members));
+    return (uint32_t)size_min(most / 2,
+                              size_max(4, positions / (sort_rows(p) > 1 ? members : 4 * WARP)));
+}
+
 static rows_plan plan_rows(const job *j)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const size_t held = sort_held_bytes(p), most = held == 8 ? 16 : 32;
-    const uint32_t shift = size_log2_up(p->n), side_by_side = size_log2_up(SECTOR / held);
+    const uint32_t shift = size_log2_up(p->n);
     rows_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
 
     if (!s.keys)
-        s.keys = (uint32_t)size_min(most, size_max(4, ((size_t)1 << shift) >> side_by_side));
+        s.keys = usual_row_keys(j);
     s.row_shift = (uint32_t)size_max(shift, size_log2_up(s.keys));
     /* Where not even one row fits the device's limits, unsuited() says so. */
     if (!s.group)
@@ -620,27 +644,44 @@ static rows_plan plan_rows(const job *j)
     return s;
 }
 
+/* Whether vectors of a row's keys are aligned: buffers of a device are, host memory that a CPU's
+ * buffer may lie in need not be. */
+static bool rows_aligned(const job *j, size_t vector)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+
+    return j->device->kind != DEVICE_CPU && p->n % vector == 0 && p->offset_keys % vector == 0 &&
+           (!p->argsort || p->offset_index % vector == 0);
+}
+
 static void rows_defines(const job *j, uint32_t team, const char *means, text *out)
 {
     const rows_plan s = plan_rows(j);
+    const size_t vector = 16 / sort_held_bytes(&j->problem->sort);
 
     sort_key_defines(j, out);
     if (!param(j->params, "KEYS"))
         text_format(out, " -DKEYS=%u", s.keys);
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%u", s.group);
-    text_format(out, " -DROW_SHIFT=%u -DSHUFFLES=0 -DTEAM=%u -DTEAM_MEANS=%s", s.row_shift, team,
+    text_format(out, " -DROW_SHIFT=%u -DWIDE=%d -DALIGNED=%d -DTEAM=%u -DTEAM_MEANS=%s",
+                s.row_shift, j->problem->sort.n % vector == 0, rows_aligned(j, vector), team,
                 means);
 }
 
 void sort_held_rows_defines(const job *j, text *out)
 {
-    rows_defines(j, 1, "TEAM_NONE", out);
+    rows_defines(j, 1, "TEAM_NONE -DSHUFFLES=0", out);
 }
 
 void sort_held_rows_defines_warp(const job *j, text *out)
 {
-    rows_defines(j, WARP, "TEAM_WARP", out);
+    rows_defines(j, WARP, "TEAM_WARP -DSHUFFLES=0", out);
+}
+
+void sort_held_rows_defines_shfl(const job *j, text *out)
+{
+    rows_defines(j, WARP, "TEAM_SHFL", out);
 }
 
 const char *sort_held_rows_unsuited(const job *j, text *reason)

@@ -59,11 +59,13 @@ bool sort_fused_arriving_warp(const job *j, size_t i, step *out);
 /** Its entries, in the variants' order. */
 enum { HELD_ROWS_TILE, HELD_ROWS_KEEP };
 
-enum { HELD_ROWS_TUNABLES = 3 };
-extern const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES];
+/** Tunables; those of NVIDIA's variant that shuffles have one more. */
+enum { HELD_ROWS_TUNABLES = 3, HELD_ROWS_TUNABLES_SHUFFLES = 4 };
+extern const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES_SHUFFLES];
 
 void sort_held_rows_defines(const job *j, text *out);
 void sort_held_rows_defines_warp(const job *j, text *out);
+void sort_held_rows_defines_shfl(const job *j, text *out);
 const char *sort_held_rows_unsuited(const job *j, text *reason);
 const char *sort_held_rows_unsuited_warp(const job *j, text *reason);
 bool sort_held_rows_step(const job *j, size_t i, step *out);

@@ -143,6 +143,12 @@ BUGS = {
     "sweep-rows-held-columns":
         ("sort", "rows-held", "sort_rows_held.cl", "0, -1, members_shift, -1", 0, "0, -1, 0, -1",
          ["KEYS=4", "GROUP=8"]),
+    "sweep-rows-held-strips":
+        ("sort", "rows-held", "sort_rows_held.cl", "column * KEYS, apart", 0,
+         "column * VECTOR, apart", ["KEYS=8", "GROUP=8"]),
+    "sweep-rows-held-dealt":
+        ("sort", "rows-held", "sort_held_tile.clh", "slot(start + r * members)", 0,
+         "slot(start + r)", ["KEYS=32", "GROUP=8"]),
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
@@ -205,6 +211,9 @@ BUGS = {
     "oclgrind-rows-held-last":
         ("sort", "rows-held", "sort_rows_held.cl", "row < rows ? n : 0", 0, "n",
          ["KEYS=4", "GROUP=8"]),
+    "oclgrind-rows-held-vectors":
+        ("sort", "rows-held", "sort_rows_held.cl", "if (first + r * apart < end)", 0,
+         "if (first + r * apart <= end)", ["KEYS=8", "GROUP=8"]),
     "oclgrind-fused-leave-guard":
         ("sort", "fused-passes", "sort_fused.cl", "if (i < end)", 0, "if (i <= end)", FUSED),
     "sweep-tiled-load-guard":

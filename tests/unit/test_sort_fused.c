@@ -456,10 +456,10 @@ static void test_unsuited_gives_the_values(void **state)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void check_rows(size_t n, size_t rows, tsr_type type, const char *defines, size_t groups,
-                       size_t group)
+static void check_rows(const char *name, size_t n, size_t rows, tsr_type type, const char *defines,
+                       size_t groups, size_t group)
 {
-    const variant *v = find("rows-held");
+    const variant *v = find(name);
     const params p = params_default(v);
     const device_facts d = gpu();
     const problem q = {.op = &operation_sort, .sort = {.type = type, .n = n, .rows = rows}};
@@ -478,6 +478,50 @@ static void check_rows(size_t n, size_t rows, tsr_type type, const char *defines
     text_free(&reason);
 }
 
+/* Shuffles leave a row alone four warps, and hold half as many keys where there are more. */
+static void test_shuffled_rows_take_work_items(void **state)
+{
+    (void)state;
+    check_rows("rows-shfl", 64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63, 128);
+    check_rows("rows-shfl", 500, 9, TSR_U32, " -DKEYS=16 -DGROUP=128 -DROW_SHIFT=9 ", 3, 128);
+    check_rows("rows-shfl", 500, 9, TSR_I64, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=9 ", 5, 128);
+    check_rows("rows-shfl", 1000, 1, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=10 ", 1, 128);
+    check_rows("rows-shfl", 4000, 1, TSR_U32, " -DKEYS=16 -DGROUP=256 -DROW_SHIFT=12 ", 1, 256);
+}
+
+/* Vectors are whole where they divide a row, and aligned where the offsets are. */
+static void test_rows_in_vectors(void **state)
+{
+    const variant *v = find("rows-held");
+    const params p = params_default(v);
+    const device_facts d = gpu();
+    static const struct {
+        size_t n, offset_keys, offset_index;
+        bool argsort;
+        const char *defines;
+    } of[] = {
+        {64, 0, 0, false, " -DWIDE=1 -DALIGNED=1 "}, {62, 0, 0, false, " -DWIDE=0 -DALIGNED=0 "},
+        {64, 2, 0, false, " -DWIDE=1 -DALIGNED=0 "}, {62, 2, 4, true, " -DWIDE=1 -DALIGNED=1 "},
+        {62, 2, 3, true, " -DWIDE=1 -DALIGNED=0 "},  {61, 0, 0, true, " -DWIDE=0 -DALIGNED=0 "}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(of); i++) {
+        const problem q = {.op = &operation_sort,
+                           .sort = {.type = TSR_U32,
+                                    .n = of[i].n,
+                                    .rows = 9,
+                                    .offset_keys = of[i].offset_keys,
+                                    .offset_index = of[i].offset_index,
+                                    .argsort = of[i].argsort}};
+        const job j = {&q, &d, &p};
+        text out = {0};
+
+        v->defines(&j, &out);
+        assert_non_null(strstr(text_get(&out), of[i].defines));
+        text_free(&out);
+    }
+}
+
 /* Eight work-items at least read side by side; a row takes as many as hold its keys. */
 static void test_rows_take_work_items(void **state)
 {
@@ -486,11 +530,13 @@ static void test_rows_take_work_items(void **state)
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 64, .rows = 9}};
 
     (void)state;
-    check_rows(64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63, 128);
-    check_rows(1000, 1000, TSR_U32, " -DKEYS=32 -DGROUP=128 -DROW_SHIFT=10 ", 250, 128);
-    check_rows(1000, 1000, TSR_F64, " -DKEYS=16 -DGROUP=128 -DROW_SHIFT=10 ", 500, 128);
-    check_rows(8000, 3, TSR_U32, " -DKEYS=32 -DGROUP=256 -DROW_SHIFT=13 ", 3, 256);
-    check_rows(2, 33, TSR_U32, " -DKEYS=4 -DGROUP=128 -DROW_SHIFT=2 ", 1, 128);
+    check_rows("rows-held", 64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63, 128);
+    check_rows("rows-held", 1000, 1000, TSR_U32, " -DKEYS=32 -DGROUP=128 -DROW_SHIFT=10 ", 250,
+               128);
+    check_rows("rows-held", 1000, 1000, TSR_F64, " -DKEYS=16 -DGROUP=128 -DROW_SHIFT=10 ", 500,
+               128);
+    check_rows("rows-held", 8000, 3, TSR_U32, " -DKEYS=32 -DGROUP=256 -DROW_SHIFT=13 ", 3, 256);
+    check_rows("rows-held", 2, 33, TSR_U32, " -DKEYS=4 -DGROUP=128 -DROW_SHIFT=2 ", 1, 128);
     check_reason("rows-held", &q, one, "suited");
     q.sort.n = 300;
     check_reason("rows-held", &q, one, "a row has to fit in its tile: at most 256 keys, not 300");
@@ -519,6 +565,8 @@ int main(void)
         cmocka_unit_test(test_plan_of_a_gpu),
         cmocka_unit_test(test_unsuited_gives_the_values),
         cmocka_unit_test(test_rows_take_work_items),
+        cmocka_unit_test(test_shuffled_rows_take_work_items),
+        cmocka_unit_test(test_rows_in_vectors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

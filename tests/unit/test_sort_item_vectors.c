@@ -227,7 +227,7 @@ static void test_cpus_prefer_it(void **state)
     assert_string_equal(names[0], "item-vectors");
     d.kind = DEVICE_GPU;
     operation_sort.prefer(&q, &d, names);
-    assert_string_equal(names[0], "rows-warp");
+    assert_string_equal(names[0], "rows-shfl");
 }
 
 int main(void)

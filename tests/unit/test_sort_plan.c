@@ -352,13 +352,23 @@ static void test_rows_share_tiles(void **state)
     assert_false(v->step(&j, 1, &s));
     q.sort.n = 65;
     check_reason("rows", &d, &q, small, "a row has to fit in its tile: at most 64 keys, not 65");
+    /* Short rows, and a short one alone, take no local memory. */
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "rows-shfl");
+    assert_string_equal(names[1], "rows-warp");
+    q.sort.argsort = true; /* keys of twice the size */
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "rows-warp");
+    q.sort.argsort = false;
+    q.sort.n = 129;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-warp");
     q.sort.rows = 0;
     operation_sort.prefer(&q, &d, names);
-    assert_string_equal(names[0], "two-phase-registers");
+    assert_string_equal(names[0], "rows-shfl");
+    assert_string_equal(names[1], "two-phase-registers");
     /* Long rows take passes over memory, of which a GPU saves most. */
-    q.sort.n = 3000;
+    q.sort.n = 5000;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
     assert_string_equal(names[1], "fused-passes");

@@ -353,16 +353,16 @@ static void products_arrive_in_slabs(void **state)
             ROOM, form & 8 ? 4 + 13 : 13);
 }
 
-/* Rows of 4 KiB and more come from and go to pinned memory one by one, by the device. */
+/* Rows of 8 KiB and more come from and go to pinned memory one by one, by the device. */
 static void long_rows_go_straight(void **state)
 {
     fill_whole(*state);
     multiplies_as_host(*state,
                        &(tsr_matmul_problem){.m = 3, .n = 2, .k = 17000, .lda = 17001, .alpha = 1},
                        3 * ROOM, 4 + 3);
-    /* Through three tiles of C, of 1280 columns. */
-    multiplies_as_host(*state, &(tsr_matmul_problem){.m = 3, .n = 3000, .k = 2, .alpha = 1},
-                       (3 * 3 * 2 + 1280 * 2 + 2 * 3 * 1280) * sizeof(float), 3);
+    /* Through three tiles of C, of 2560 columns. */
+    multiplies_as_host(*state, &(tsr_matmul_problem){.m = 3, .n = 6000, .k = 2, .alpha = 1},
+                       (3 * 3 * 2 + 2560 * 2 + 2 * 3 * 2560) * sizeof(float), 3);
 }
 
 /* 30 products, 4 at a time; B is shared, and stays. */
