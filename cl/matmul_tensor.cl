@@ -259,16 +259,22 @@ static inline void store(const output *o, uint i, uint j, float sum)
     update_result(o->c + (ulong)i * o->ldc + j, o->alpha, sum, o->beta);
 }
 
-/* Columns j, which is even, and j + 1 of row i. */
-static inline void store_pair(const output *o, uint i, uint j, float2 sums)
+/* Whether columns j, which is even, and j + 1 go as a pair. */
+static inline bool is_pair(const output *o, uint j)
+{
+    return o->pairs && j + 1 < o->n;
+}
+
+/* Columns j and j + 1 of row i; what a pair was is read. */
+static inline void store_pair(const output *o, uint i, uint j, float2 sums, float2 before)
 {
     __global result *to = o->c + (ulong)i * o->ldc + j;
 
-    if (o->pairs && j + 1 < o->n) {
+    if (is_pair(o, j)) {
         float2 out = o->alpha * sums;
 
         if (o->beta != 0)
-            out += o->beta * VLOADA_RESULTS(2, to);
+            out += o->beta * before;
         VSTOREA_RESULTS(out, 2, to);
         return;
     }
@@ -278,17 +284,26 @@ static inline void store_pair(const output *o, uint i, uint j, float2 sums)
         store(o, i, j + 1, sums.s1);
 }
 
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of it
+ * is written: reads that follow writes would wait for them, as the compiler does not know that they
+ * lie apart. */
 IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
+        __global const result *c = o->c + (ulong)(i + 8 * high) * o->ldc + j;
+        float2 before[HELD / 4];
+
         if (i + 8 * high >= o->m)
             continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
+            if (o->beta != 0 && is_pair(o, j + 8 * e))
+                before[e] = VLOADA_RESULTS(2, c + 8 * e);
+#pragma unroll
+        for (uint e = 0; e < HELD / 4; e++)
             store_pair(o, i + 8 * high, j + 8 * e,
-                       (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]));
+                       (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]), before[e]);
     }
 }
 

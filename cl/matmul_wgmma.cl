@@ -245,18 +245,27 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
                      : "memory")
 #endif
 
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ... */
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of it
+ * is written: reads that follow writes would wait for them, as the compiler does not know that they
+ * lie apart. */
 IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
 {
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
+        __global float *c = product_at(p, i + 8 * high, j);
+        float before[HELD / 2];
+
         if (i + 8 * high >= p->m)
             continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 2; e++)
+            if (p->beta != 0 && j + e / 2 * 8 + e % 2 < p->n)
+                before[e] = c[e / 2 * 8 + e % 2];
+#pragma unroll
+        for (uint e = 0; e < HELD / 2; e++)
             if (j + e / 2 * 8 + e % 2 < p->n)
-                product_store(p, i + 8 * high, j + e / 2 * 8 + e % 2,
-                              sums[e / 2 * 4 + 2 * high + e % 2]);
+                c[e / 2 * 8 + e % 2] = product_of(
+                    p->alpha, sums[e / 2 * 4 + 2 * high + e % 2], p->beta, before[e]);
     }
 }
 

@@ -463,17 +463,25 @@ IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whol
     return unsure;
 }
 
-/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0. */
+/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0.  What C
+ * was is read before the first is written: reads that follow writes would wait for them, as the
+ * compiler does not know that they lie apart. */
 IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole, float beta,
                            const float *sums)
 {
     const uint2 at = first_of(t, j0);
-    __global float *c = p->c + (ulong)at.x * p->ldc + at.y;
+    __global float *c = product_at(p, at.x, at.y);
+    float before[64];
 
 #pragma unroll
     for (uint e = 0; e < 64; e++)
+        if (beta != 0 && (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n)))
+            before[e] = c[down(e) * (ulong)p->ldc + across(e)];
+#pragma unroll
+    for (uint e = 0; e < 64; e++)
         if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
-            product_put(p->alpha, beta, c + down(e) * (ulong)p->ldc + across(e), sums[e]);
+            c[down(e) * (ulong)p->ldc + across(e)] =
+                product_of(p->alpha, sums[e], beta, before[e]);
 }
 
 IN_REGISTERS void store(const product *p, const tile *t, uint j0, bool whole, const float *sums)
