@@ -9,9 +9,10 @@
  *     share their columns of B, which stay in the cache.  The last work-items
  *     are moved back inside the matrix: they compute some outputs twice and
  *     store only their own.
+ * Rounding: each time that they are read, A's elements one by one.
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); REAL, REAL_BITS
- *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B = 0
- *     (matmul_access.clh).
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED
+ *     (matmul_rounded.clh); TRANS_A, TRANS_B = 0 (matmul_access.clh).
  * Launch: 3-D, exactly ceil(m / ROWS) x ceil(n / COLUMNS) work-items by one a
  *     product of the batch, any work-group size.
  * Local memory: none.
@@ -36,7 +37,7 @@ static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global 
             REAL sum = 0;
 
             for (uint p = 0; p < k; p++)
-                sum += load_factor(a + at_a(i, p, lda)) * load_factor(b + at_b(p, j, ldb));
+                sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
             update_result(c + (ulong)i * ldc + j, alpha, sum, beta);
         }
     }

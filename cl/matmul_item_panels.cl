@@ -23,28 +23,30 @@
  *     up: one addition for each part, by the same count within k + 2 roundings.
  * Edges: panels are filled up with zeros.  What they add up to, NaN among it
  *     where A is infinite, belongs to columns beyond C and is not stored.
+ * Rounding: as they are copied, so A is copied too where factors are rounded.
  * Parameters: ROWS, VECTORS, BITS (matmul_registers.clh); PANELS, the most that
  *     a work-item copies; DEPTH, the most rows of them; SPLIT; REAL, REAL_BITS
- *     (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A, TRANS_B
- *     (matmul_access.clh).
+ *     (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED
+ *     (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) work-items by
  *     ceil(k / item_k) with SPLIT, where c is workspace, stride_c leads from part
  *     to part, and stride_a and stride_b are 0; by one a product of the batch
  *     without it, where item_k is k; any work-group size.  item_rows is a multiple
  *     of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is up to DEPTH.
  * Local memory: none.  Private: PANELS * COLUMNS * DEPTH elements, and where A
- *     is transposed BAND_ROWS * DEPTH.
+ *     is copied BAND_ROWS * DEPTH.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "fetch.clh"
 #include "matmul_access.clh"
+#include "matmul_rounded.clh"
 
 #ifndef SPLIT
 #error "SPLIT: 1 where parts of k are shared out, else 0"
 #endif
 
-/* Rows of A^T are columns where they lie, so they are copied too. */
-#define COPIED_A TRANS_A
+/* Rows of A^T are columns where they lie, so they are copied too, as is what is rounded. */
+#define COPIED_A (TRANS_A || ROUNDED != NOT)
 #define COPIED_B 1
 #define COPIED_C SPLIT
 #include "matmul_registers.clh"
@@ -55,8 +57,8 @@
 #ifndef DEPTH
 #error "DEPTH: rows of a panel"
 #endif
-/* Rows of A that are copied together: whole cache lines of A^T. */
-#define BAND_ROWS (8 * ROWS)
+/* Rows of A that are copied together: of A^T, whole cache lines. */
+#define BAND_ROWS (TRANS_A ? 8 * ROWS : ROWS)
 
 /* Copy op(B)(p0 ..., j0 ...), `depth` rows and up to COLUMNS columns, into a panel, one by one. */
 static inline void pack_panel(__global const factor *b, uint ldb, uint p0, uint depth, uint j0,
@@ -68,11 +70,11 @@ static inline void pack_panel(__global const factor *b, uint ldb, uint p0, uint 
     if (TRANS_B) {
         for (uint j = 0; j < min(columns, (uint)COLUMNS); j++)
             for (uint p = 0; p < depth; p++)
-                panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
+                panel[p * COLUMNS + j] = load_rounded(b + at_b(p0 + p, j0 + j, ldb));
     } else {
         for (uint p = 0; p < depth; p++)
             for (uint j = 0; j < columns; j++)
-                panel[p * COLUMNS + j] = load_factor(b + at_b(p0 + p, j0 + j, ldb));
+                panel[p * COLUMNS + j] = load_rounded(b + at_b(p0 + p, j0 + j, ldb));
     }
 }
 
@@ -94,8 +96,7 @@ static inline void pack_panels(__global const factor *b, uint ldb, uint p0, uint
 #pragma unroll
             for (uint v = 0; v < VECTORS; v++) {
                 FETCH(from + (ulong)ROWS_AHEAD * ldb + q * COLUMNS + v * LANES);
-                VSTORE(VLOAD_FACTORS(LANES_NUMBER, v, from + q * COLUMNS),
-                       (q * depth + p) * VECTORS + v, panels);
+                VSTORE(vload_rounded(v, from + q * COLUMNS), (q * depth + p) * VECTORS + v, panels);
             }
     }
     for (uint j = left + whole * COLUMNS; j < right; j += COLUMNS)
@@ -123,11 +124,27 @@ static inline void pack_band(__global const factor *a, uint lda, uint i0, uint r
         if (rows >= BAND_ROWS) {
 #pragma unroll
             for (uint r = 0; r < BAND_ROWS; r++)
-                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_factor(from + r);
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_rounded(from + r);
         } else {
             for (uint r = 0; r < rows; r++)
-                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_factor(from + r);
+                band[(r / ROWS * depth + p) * ROWS + r % ROWS] = load_rounded(from + r);
         }
+    }
+}
+#elif COPIED_A
+/* Copy op(A)(i0 ..., p0 ...), `rows` rows and `depth` columns, row by row. */
+static inline void pack_band(__global const factor *a, uint lda, uint i0, uint rows, uint p0,
+                             uint depth, REAL *band)
+{
+    for (uint r = 0; r < rows; r++) {
+        __global const factor *from = a + at_a(i0 + r, p0, lda);
+        REAL *to = band + r * depth;
+        uint p = 0;
+
+        for (; p + LANES <= depth; p += LANES)
+            VSTORE(vload_rounded(0, from + p), 0, to + p);
+        for (; p < depth; p++)
+            to[p] = load_rounded(from + p);
     }
 }
 #endif
@@ -143,7 +160,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
     const uint left = get_global_id(1) * item_columns, right = min(left + item_columns, n);
     const uint front = SPLIT ? get_global_id(2) * item_k : 0, back = min(front + item_k, k);
     REAL panels[PANELS * DEPTH * COLUMNS] __attribute__((aligned(64)));
-#if TRANS_A
+#if COPIED_A
     REAL band[BAND_ROWS * DEPTH] __attribute__((aligned(64)));
 #endif
     uint p0 = front;
@@ -160,7 +177,7 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
             const uint rows = min(bottom - i, (uint)ROWS);
             FROM_A *row[ROWS];
 
-#if TRANS_A
+#if COPIED_A
             if ((i - top) % BAND_ROWS == 0)
                 pack_band(a, lda, i, min(bottom - i, (uint)BAND_ROWS), p0, rows_b, band);
 #endif
@@ -171,6 +188,8 @@ __kernel void matmul_item_panels(uint m, uint n, uint k, REAL alpha,
 
 #if TRANS_A
                 row[r] = band + (i - top) % BAND_ROWS * rows_b + at;
+#elif COPIED_A
+                row[r] = band + at * rows_b;
 #else
                 row[r] = a + at_a(i + at, p0, lda);
 #endif

@@ -197,25 +197,9 @@ static void defines(const job *j, text *out)
     matmul_defines_operands(&j->problem->matmul, out);
 }
 
-/* The same, and what factors are rounded to as they are loaded. */
 static void defines_rounding(const job *j, text *out)
 {
-    static const char *const names[TSR_PRECISION_COUNT] = {
-        [TSR_PRECISION_TF32] = "TF32", [TSR_PRECISION_BF16] = "BF16", [TSR_PRECISION_F16] = "F16"};
-    const tsr_matmul_problem *p = &j->problem->matmul;
-
-    defines(j, out);
-    text_format(out, " -DROUNDED=%s",
-                real_rounding(p->type, p->precision) > 0 ? names[p->precision] : "NOT");
-}
-
-/* A job in its operands' own precision: for kernels that see to the precision themselves. */
-static problem in_own_precision(const job *j)
-{
-    problem p = *j->problem;
-
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
-    return p;
+    matmul_defines_rounding(&j->problem->matmul, out);
 }
 
 /* NULL, or why not: work-groups of side x side with `local` bytes of local memory. */
@@ -261,13 +245,6 @@ static bool naive_step(const job *j, size_t i, step *out)
     return true;
 }
 
-static const char *naive_unsuited(const job *j, text *reason)
-{
-    const problem plain = in_own_precision(j);
-
-    return matmul_unsuited_portable(&(job){&plain, j->device, j->params}, reason);
-}
-
 static const tunable tiled_tunables[] = {
     {"TILE",
      "side of the tiles and of the work-group: more reuse against more local memory",
@@ -278,8 +255,9 @@ static const tunable tiled_tunables[] = {
 static const char *tiled_unsuited(const job *j, text *reason)
 {
     const size_t tile = param(j->params, "TILE");
-    const problem plain = in_own_precision(j);
+    problem plain = *j->problem;
 
+    plain.matmul.precision = TSR_PRECISION_DEFAULT; /* the kernel rounds */
     return unsuited_group(&(job){&plain, j->device, j->params}, tile,
                           2 * tile * tile * matmul_real_size(&j->problem->matmul), reason);
 }
@@ -400,7 +378,7 @@ static const char *item_block_unsuited(const job *j, text *reason)
 
     if (p->trans_b)
         return "B is transposed, and it reads rows of op(B) as vectors";
-    return matmul_unsuited_portable(j, reason);
+    return matmul_unsuited_rounding(j, reason);
 }
 
 static bool item_block_step(const job *j, size_t i, step *out)
@@ -455,7 +433,6 @@ static size_t mma_local(const job *j, bool along)
 /* Whether this device has the instructions of a compute capability, and local memory. */
 static const char *mma_unsuited_here(const job *j, unsigned least, size_t local, text *reason)
 {
-    const problem plain = in_own_precision(j);
     const char *why;
 
     if (j->device->nv_capability < least) {
@@ -465,7 +442,7 @@ static const char *mma_unsuited_here(const job *j, unsigned least, size_t local,
         return text_get(reason);
     }
     why = matmul_unsuited_bytes(local, j->device->large_local, reason);
-    return why ? why : matmul_unsuited_portable(&(job){&plain, j->device, j->params}, reason);
+    return why ? why : matmul_unsuited_rounding(j, reason);
 }
 
 /* Float32 goes in as TF32, float64 as it is; each from one chip on. */
@@ -614,14 +591,14 @@ static const variant variants[] = {
      .source = "matmul_naive.cl",
      .entries = {"matmul_naive"},
      .defines = defines_rounding,
-     .unsuited = naive_unsuited,
+     .unsuited = matmul_unsuited_rounding,
      .step = naive_step},
     {.name = "coalesced",
      .idea = "neighbours in a row: what they load of B and store in C are neighbours too",
      .source = "matmul_coalesced.cl",
      .entries = {"matmul_coalesced"},
      .defines = defines_rounding,
-     .unsuited = naive_unsuited,
+     .unsuited = matmul_unsuited_rounding,
      .step = coalesced_step},
     {.name = "tiled",
      .idea = "square tiles of A and B in local memory: each load serves TILE work-items",
@@ -839,14 +816,16 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
                                          "block",      "tiled",       "coalesced",  "pipelined"};
     static const char *const split[] = {"item-split", "item-panels", "item-block", "vector",
                                         "block",      "tiled",       "coalesced",  "pipelined"};
+    const bool rounds = real_rounding(p->type, p->precision) > 0;
     const double columns = (double)p->n;
     const double outputs = (double)matmul_batch(p) * (double)p->m * columns;
 
     /* C of less than 2^14 outputs a core, and few rows, has too few tiles to share out. */
     if (p->k >= 1024 && p->m >= 16 && p->m <= 512 && outputs <= 0x1p14 * (double)cores)
         return names_copy(split, ARRAY_COUNT(split), out);
-    /* Copying B pays where enough rows of A, or enough work, come after it. */
-    if (columns >= 16 && (p->m < 16 || (double)p->m * columns * (double)p->k < 0x1p20))
+    /* Copying B pays where enough rows of A, or enough work, come after it, and where factors are
+     * rounded as they are copied: else they are each time that they are read. */
+    if (!rounds && columns >= 16 && (p->m < 16 || (double)p->m * columns * (double)p->k < 0x1p20))
         return names_copy(direct, ARRAY_COUNT(direct), out);
     /* Blocks along k do not add up in a C of 16 bits, but in the workspace of parts they do. */
     if (p->k > 1024 && tsr_type_size(matmul_type_c(p)) == 2)

@@ -10,13 +10,12 @@
  * serve better than parts of m. */
 enum { ITEMS_CORE = 8, ROWS_LEAST = 64, ROWS_ENOUGH = 256 };
 
-/* Bytes of private memory: what the stack of a CPU's thread takes with ease, and what other devices
- * set aside for each of thousands of work-items. */
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
 static size_t private_bytes(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t band = p->trans_a ? 8 * matmul_registers_rows(j) : 0;
+    const bool rounds = real_rounding(p->type, p->precision) > 0;
+    const size_t band = (p->trans_a ? 8 : rounds) * matmul_registers_rows(j);
 
     return (param(j->params, "PANELS") * matmul_registers_columns(j) + band) *
            param(j->params, "DEPTH") * matmul_real_size(&j->problem->matmul);
@@ -101,7 +100,7 @@ const char *matmul_panels_unsuited_split(const job *j, text *reason)
     const char *why = matmul_unsuited_indices(p, reason);
 
     why = why ? why : private_unsuited(j->device, private_bytes(j), reason);
-    return why ? why : real_unsuited(p->type, p->precision, j->device, reason);
+    return why ? why : real_unsuited(p->type, TSR_PRECISION_DEFAULT, j->device, reason);
 }
 
 const char *matmul_panels_unsuited(const job *j, text *reason)

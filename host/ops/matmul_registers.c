@@ -33,7 +33,7 @@ size_t matmul_registers_columns(const job *j)
 
 void matmul_registers_defines(const job *j, text *out)
 {
-    matmul_defines_operands(&j->problem->matmul, out);
+    matmul_defines_rounding(&j->problem->matmul, out);
     if (!param(j->params, "ROWS"))
         text_format(out, " -DROWS=%zu", matmul_registers_rows(j));
     if (!param(j->params, "VECTORS"))

@@ -23,6 +23,17 @@ static inline void matmul_defines_operands(const tsr_matmul_problem *p, text *ou
     text_format(out, " -DTRANS_A=%d -DTRANS_B=%d", p->trans_a, p->trans_b);
 }
 
+/* The same, and what factors are rounded to as they are loaded: cl/matmul_rounded.clh. */
+static inline void matmul_defines_rounding(const tsr_matmul_problem *p, text *out)
+{
+    static const char *const names[TSR_PRECISION_COUNT] = {
+        [TSR_PRECISION_TF32] = "TF32", [TSR_PRECISION_BF16] = "BF16", [TSR_PRECISION_F16] = "F16"};
+
+    matmul_defines_operands(p, out);
+    text_format(out, " -DROUNDED=%s",
+                real_rounding(p->type, p->precision) > 0 ? names[p->precision] : "NOT");
+}
+
 /* The tunables that are 0, which leaves their value to the shape, as what it made of them. */
 static inline void matmul_defines_settled(const job *j, const tunable *tunables,
                                           const uint32_t *values, size_t n, text *out)
@@ -157,6 +168,15 @@ static inline const char *matmul_unsuited_portable(const job *j, text *reason)
     const char *why = matmul_unsuited_indices(p, reason);
 
     return why ? why : real_unsuited(p->type, p->precision, j->device, reason);
+}
+
+/* The same for kernels that round factors themselves. */
+static inline const char *matmul_unsuited_rounding(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const char *why = matmul_unsuited_indices(p, reason);
+
+    return why ? why : real_unsuited(p->type, TSR_PRECISION_DEFAULT, j->device, reason);
 }
 
 /* The same as matmul_unsuited_indices for variants that know no batch. */

@@ -1,4 +1,5 @@
-"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, or by look_back.c.
+"""A bug in a copy of the kernels is found: by the sweep (status 3), by Oclgrind, by look_back.c or
+by rounded_factors.c.
 
     seeded_bugs.py BUG      seed it, run, and fail unless it is found
     seeded_bugs.py --list   the names
@@ -245,6 +246,9 @@ BUGS = {
     "oclgrind-item-panels-row-guard":
         ("matmul", "item-panels", "matmul_item_panels.cl", "min(r, rows - 1)", 0, "r",
          ["PANELS=1", "DEPTH=16"]),
+    "oclgrind-item-panels-rounded-row":
+        ("matmul", "item-panels", "matmul_item_panels.cl", "p + LANES <= depth", 0, "p < depth",
+         ["PANELS=1", "DEPTH=16"]),
     "sweep-sort-naive-guard":
         ("sort", "naive", "sort_naive.cl", "if (high < n)", 0, "if (high + 1 < n)", []),
     "oclgrind-sort-naive-guard":
@@ -281,6 +285,13 @@ BUGS = {
     # Rounded down.
     "sweep-matvec-bfloat16-result":
         ("matvec", "row-item", "matmul_elements.clh", "0x7FFFu", 0, "0u", []),
+    # Not rounded, which bounds do not tell, and ties to even.
+    "factors-item-panels-as-they-are":
+        ("matmul", "item-panels", "matmul_item_panels.cl", "vload_rounded(0, from + p)", 0,
+         "VLOAD_FACTORS(LANES_NUMBER, 0, from + p)", []),
+    "factors-tf32-ties":
+        ("matmul", "item-panels", "tf32.clh", "+ 0x1000u", 0,
+         "+ 0xFFFu + (as_uint##n(x) >> 13 & 1u)", []),
 }
 
 # Not float32's, nor uint32's; or of a type with fewer problems, all of which the simulator runs.
@@ -327,12 +338,12 @@ def run_simulator(args):
     return run.status, run.out + run.err + run.complaints()[:2000], found
 
 
-def run_look_back(kernels):
-    """The program of this one file, which a sweep on a CPU hardly goes through: as run_sweep."""
-    done = subprocess.run([os.environ["LOOK_BACK"], "cpu", kernels], check=False, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def run_program(*args):
+    """A program for what a sweep on a CPU hardly goes through, or does not tell: as run_sweep."""
+    done = subprocess.run(args, check=False, timeout=120, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
     out = done.stdout.decode(errors="replace")
-    return done.returncode, out, done.returncode == 3 and out.startswith("FAIL ")
+    return done.returncode, out, done.returncode == 3 and "\nFAIL " in "\n" + out
 
 
 def main():
@@ -353,7 +364,9 @@ def main():
                 TYPES.get(sys.argv[1], "u32" if op == "sort" else "f32")]
         args += [a for s in settings for a in ("--set", s)]
         if sys.argv[1].startswith("look-back-"):
-            status, out, found = run_look_back(kernels)
+            status, out, found = run_program(os.environ["LOOK_BACK"], "cpu", kernels)
+        elif sys.argv[1].startswith("factors-"):
+            status, out, found = run_program(os.environ["ROUNDED_FACTORS"], "cpu", kernels, variant)
         elif sys.argv[1].startswith("oclgrind-"):
             status, out, found = run_simulator(args)
         else:

@@ -542,14 +542,20 @@ static void preference_of_a_gpu_counts_products(void **state)
     assert_string_not_equal(names[0], "batched");
 }
 
-static void prefers(const char *name, size_t m, size_t n, size_t k)
+static void prefers_of(tsr_precision precision, const char *name, size_t m, size_t n, size_t k)
 {
     const device_facts d = cpu(2);
-    const problem p = {.op = &operation_matmul, .matmul = {.m = m, .n = n, .k = k, .alpha = 1}};
+    const problem p = {.op = &operation_matmul,
+                       .matmul = {.m = m, .n = n, .k = k, .alpha = 1, .precision = precision}};
     const char *names[PREFERENCES_MAX];
 
     assert_true(operation_matmul.prefer(&p, &d, names) > 1);
     assert_string_equal(names[0], name);
+}
+
+static void prefers(const char *name, size_t m, size_t n, size_t k)
+{
+    prefers_of(TSR_PRECISION_DEFAULT, name, m, n, k);
 }
 
 static void preference_of_a_cpu_follows_the_shape(void **state)
@@ -563,6 +569,12 @@ static void preference_of_a_cpu_follows_the_shape(void **state)
     prefers("item-split", 128, 128, 16384);
     prefers("item-block", 64, 64, 64); /* copying costs more than it saves */
     prefers("item-block", 4, 4096, 4096);
+    /* Factors are rounded as they are copied. */
+    prefers_of(TSR_PRECISION_BF16, "item-panels", 1024, 1024, 1024);
+    prefers_of(TSR_PRECISION_TF32, "item-panels", 64, 64, 64);
+    prefers_of(TSR_PRECISION_F16, "item-panels", 4, 4096, 4096);
+    prefers_of(TSR_PRECISION_F16, "item-split", 64, 64, 16384);
+    prefers_of(TSR_PRECISION_F32_STRICT, "item-block", 64, 64, 64);
 }
 
 /* ---- pipelined tiles ------------------------------------------------------------------------ */
@@ -1141,6 +1153,9 @@ static void reasons_hold_values(void **state)
     says("block", &p, &d, "tf32", "FP32");
     p = small;
     says("item-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
+    p.matmul.precision = TSR_PRECISION_BF16; /* and 6 rows of A of 1024 x 4 */
+    says("item-panels", &p, &d, "286720 bytes of private memory", "32768");
+    p = small;
     /* Sums of blocks would be rounded to 16 bits in C. */
     d = cpu(2);
     p.matmul.type = TSR_F16;
@@ -1194,23 +1209,25 @@ static void every_precision_has_a_kernel(void **state)
 {
     const tsr_precision rounds[] = {TSR_PRECISION_TF32, TSR_PRECISION_BF16, TSR_PRECISION_F16};
     const char *const names[] = {"ROUNDED=TF32", "ROUNDED=BF16", "ROUNDED=F16"};
-    const device_facts d = gpu();
+    const char *const kernels[] = {"naive",      "coalesced",   "tiled",
+                                   "item-block", "item-panels", "item-split"};
+    const device_facts d = cpu(2);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rounds); i++) {
         const problem p = {.op = &operation_matmul,
                            .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1, .precision = rounds[i]}};
-        const variant *v = find("tiled");
-        const params chosen = params_default(v);
-        text options = {0};
 
-        assert_true(suits("naive", &p, &d));
-        assert_true(suits("coalesced", &p, &d));
-        assert_true(suits("tiled", &p, &d));
         assert_false(suits("vector", &p, &d));
-        variant_options(v, &(job){&p, &d, &chosen}, &options);
-        assert_non_null(strstr(text_get(&options), names[i]));
-        text_free(&options);
+        for (size_t v = 0; v < COUNT(kernels); v++) {
+            const params chosen = params_default(find(kernels[v]));
+            text options = {0};
+
+            assert_true(suits(kernels[v], &p, &d));
+            variant_options(find(kernels[v]), &(job){&p, &d, &chosen}, &options);
+            assert_non_null(strstr(text_get(&options), names[i]));
+            text_free(&options);
+        }
     }
 }
 

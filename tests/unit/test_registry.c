@@ -398,9 +398,6 @@ static void preferences_exist(void **state)
                 text reason = {0};
 
                 assert_in_range(n, 1, PREFERENCES_MAX);
-                /* Only matrix units round to TF32, and these devices have none. */
-                if (op == &operation_matmul && p.matmul.precision == TSR_PRECISION_TF32)
-                    continue;
                 for (size_t c = 0; c < n; c++) {
                     const variant *v = NULL;
                     params chosen;
