@@ -109,9 +109,10 @@ test_sanitized() {
         --repeat until-pass:4 || true
 }
 
+# Optimized a little: the plans of the sorts take a third of the time then.
 test_clang() {
     step "clang with clang-tidy: build" build test-clang -DCMAKE_BUILD_TYPE=Debug \
-        -DCMAKE_C_COMPILER=clang -DTESSERA_FUZZ_SECONDS=20 \
+        -DCMAKE_C_FLAGS=-O1 -DCMAKE_C_COMPILER=clang -DTESSERA_FUZZ_SECONDS=20 \
         "-DCMAKE_C_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*" || return 0
     step "clang: quick tests and fuzzers" run_ctest test-clang -L 'quick|fuzz' || true
 }

@@ -100,6 +100,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .seed = o->seed,
                                    .tiny = o->given[OPTION_TINY],
                                    .defaults = o->given[OPTION_DEFAULTS],
+                                   .stop = o->given[OPTION_STOP_ON_FAILURE],
                                    .typed = o->given[OPTION_TYPE],
                                    .type = o->type};
     tsr_session *session = NULL;

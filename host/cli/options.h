@@ -44,6 +44,7 @@ typedef enum option_id {
     OPTION_REPEAT,
     OPTION_TINY,
     OPTION_DEFAULTS,
+    OPTION_STOP_ON_FAILURE,
     OPTION_SEED,
     OPTION_SOURCE,
     OPTION_PTX,

@@ -208,13 +208,23 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
     return run_one(s, p, chosen, f, row, err);
 }
 
+/* Whether the sweep ends here, at a failure. */
+static bool is_over(const sweep *s)
+{
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        if (s->options->stop && s->rows[t].failed)
+            return true;
+    return false;
+}
+
 /* Every problem of the sweep; refusals are counted. */
 static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
 {
     tsr_status st = TSR_OK;
     problem p;
 
-    for (; st == TSR_OK && s->op->sweep(s->count, s->options->tiny, &p); s->count++) {
+    for (; st == TSR_OK && !is_over(s) && s->op->sweep(s->count, s->options->tiny, &p);
+         s->count++) {
         verify_row *row = &s->rows[type_of(&p)];
         text reason = {0};
         const char *why;
@@ -272,7 +282,7 @@ static tsr_status visit_together(sweep *s, const params *normal, size_t *drawn, 
     const size_t half = size_max(s->count / 2, 1);
     tsr_status st = TSR_OK;
 
-    for (size_t n = 0; n < TUNABLE_VALUES_MAX && st == TSR_OK; n++) {
+    for (size_t n = 0; n < TUNABLE_VALUES_MAX && st == TSR_OK && !is_over(s); n++) {
         params chosen = *normal;
         bool fresh = false;
 
@@ -306,7 +316,7 @@ static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t 
         if (varied->values[n] == normal->value[t] || (few && s->ran[t][n]))
             continue;
         chosen.value[t] = varied->values[n];
-        for (size_t j = 0; j < visits && st == TSR_OK; j++, ++*drawn) {
+        for (size_t j = 0; j < visits && st == TSR_OK && !is_over(s); j++, ++*drawn) {
             if (j > 0 && !s->ran[t][n])
                 break; /* no problem is suited */
             st = visit_next(s, half + (*drawn * 13 + j * (half / visits)) % half, &chosen, err);

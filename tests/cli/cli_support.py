@@ -20,8 +20,9 @@ SOURCE = os.environ.get(
 DATA = os.environ.get(
     "TESSERA_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
 
-# Programs are built once for all tests of a run, and the user's caches stay untouched.  PoCL's own
-# cache, below Tessera's, is the environment's where it names one: ctest names that of the build.
+# The user's caches stay untouched.  Tessera's is off but where a test names a folder: to save a
+# program, PoCL compiles it once more.  PoCL's own is the environment's where it names one: ctest
+# names that of the build.
 CACHE = tempfile.mkdtemp(prefix="tessera-test-cache-")
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
@@ -38,7 +39,7 @@ with open(shutil.which(COMMAND) or os.devnull, "rb") as command_file:
 
 def environment(**changes):
     env = {k: v for k, v in os.environ.items() if k not in CLEAN}
-    env["TESSERA_CACHE_DIR"] = os.path.join(CACHE, "tessera")
+    env["TESSERA_CACHE_DIR"] = "/dev/null/none"
     env.setdefault("POCL_CACHE_DIR", os.path.join(CACHE, "pocl"))
     env["TESSERA_TUNING_DIR"] = os.path.join(CACHE, "tuning")
     for name, value in changes.items():

@@ -60,7 +60,7 @@ class Ladder(Bench):
         file = os.path.join(folder, "rows.json")
         cls.done = subprocess.run([COMMAND, *cls.args, "--budget", "50", "-o", file], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
-                                  env=environment())
+                                  env=environment(TESSERA_CACHE_DIR=os.path.join(folder, "own")))
         cls.found = []
         if os.path.exists(file):
             with open(file, encoding="utf-8") as f:

@@ -82,6 +82,27 @@ class Entries(Case):
         self.assertEqual(self.listed(), [])
         self.assertEqual(self.run_once(), first)
 
+    def test_saved_programs_serve_their_own_calls(self):
+        """What differs in a type, an option or a payload is another program; each, once it is
+        saved, gives what it gave."""
+        for name, kind in ("k.npy", np.uint32), ("f.npy", np.float32), ("x.npy", np.float32):
+            self.save(name, np.random.default_rng(2).integers(0, 99, 33 if name == "x.npy" else 3000)
+                      .astype(kind))
+        product, vector = ("matmul", "--kernel", "naive"), ("matvec", "--kernel", "row-item")
+        sort = "sort", "--kernel", "naive"
+        calls = ((*product, "a.npy", "a.npy"), (*product, "a.npy", "a.npy", "--trans-b"),
+                 (*vector, "a.npy", "x.npy"), (*vector, "a.npy", "x.npy", "--trans"),
+                 (*sort, "k.npy"), (*sort, "k.npy", "--descending"), (*sort, "f.npy"),
+                 (*sort, "k.npy", "--argsort", "i.npy"))
+        outputs = []
+        for wanted in "cold", "cached":
+            for args in calls:
+                r = self.succeed(*args, "-o", "o.npy", "--verify", "--json", "--quiet",
+                                 env=self.env)
+                self.assertEqual(json.loads(r.out)["build"], wanted, args)
+                outputs.append(self.load("o.npy").tobytes())
+        self.assertEqual(outputs[len(calls):], outputs[:len(calls)])
+
     def damaged(self, change):
         first = self.run_once()
         for file in self.files():

@@ -318,9 +318,9 @@ def replace(text, old, which, new):
 def run_sweep(args, hangs):
     """The sweep on PoCL: status, what it printed, and whether it found the bug."""
     try:
-        done = subprocess.run([os.environ["TESSERA"], *args, "--tiny", "--device", "cpu"],
-                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=HANG_SECONDS if hangs else 280)
+        done = subprocess.run([os.environ["TESSERA"], *args, "--tiny", "--stop-on-failure",
+                               "--device", "cpu"], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=HANG_SECONDS if hangs else 280)
     except subprocess.TimeoutExpired:
         return None, "it does not end", hangs
     out = done.stdout.decode(errors="replace")

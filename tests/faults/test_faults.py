@@ -176,7 +176,6 @@ class WarmCalls(Layered):
         return report.calls
 
     def assert_each(self, wanted, op, variant, *turns):
-        self.calls_of(op, variant, "1")  # so that its program is in the cache
         few = self.calls_of(op, variant, str(self.FEW), *turns)
         many = self.calls_of(op, variant, str(self.MANY), *turns)
         each = {name: (n - few.get(name, 0)) / (self.MANY - self.FEW) for name, n in many.items()}

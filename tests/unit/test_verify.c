@@ -77,6 +77,18 @@ static tsr_status run_unbuilt(const problem *p, void *const x[], tsr_error *err)
     return tsr_fail(err, TSR_EBUILD, 0, "it does not build");
 }
 
+static tsr_status run_wrong_from_7(const problem *p, void *const x[], tsr_error *err)
+{
+    return p->sort.n < 7 ? run_right(p, x, err) : run_wrong(p, x, err);
+}
+
+/* SIDE=1 takes up to 6 numbers, SIDE=2 more. */
+static const char *side_unsuited(const job *j, text *reason)
+{
+    (void)reason;
+    return (param(j->params, "SIDE") == 1) == (j->problem->sort.n < 7) ? NULL : "not this SIDE";
+}
+
 /* STEP=4 suits nobody; SIDE=2 problems from 7 elements on, which the larger half has. */
 static const char *step_unsuited(const job *j, text *reason)
 {
@@ -100,11 +112,17 @@ static const variant variants[] = {{.name = "right", .idea = "", .host = run_rig
                                     .tunables = tunables,
                                     .tunable_count = 2,
                                     .unsuited = step_unsuited,
-                                    .host = run_right}};
+                                    .host = run_right},
+                                   {.name = "wrong with SIDE=2",
+                                    .idea = "",
+                                    .tunables = &tunables[1],
+                                    .tunable_count = 1,
+                                    .unsuited = side_unsuited,
+                                    .host = run_wrong_from_7}};
 
 static const operation increment = {.name = "increment",
                                     .variants = variants,
-                                    .variant_count = 4,
+                                    .variant_count = 5,
                                     .check = made_up_check,
                                     .operands = made_up_operands,
                                     .work = made_up_work,
@@ -248,6 +266,23 @@ static void defaults_are_all_that_runs(void **state)
     assert_null(k.row[0].never_ran_values);
 }
 
+static void a_failure_ends_the_sweep_if_told_so(void **state)
+{
+    verify_options options = {.variant = "wrong", .stop = true, .seed = 1};
+    kept k = rows_with(&options);
+
+    (void)state;
+    assert_int_equal(k.count, 1);
+    assert_int_equal(k.row[0].problems, 1);
+    /* Also one with another value of a tunable. */
+    options.variant = "wrong with SIDE=2";
+    k = rows_with(&options);
+    assert_int_equal(k.row[0].problems, 1);
+    assert_int_equal(k.row[1].problems, 6);
+    options.stop = false;
+    assert_true(rows_with(&options).row[0].failed > 1);
+}
+
 /* A variant that no problem suits has its reason, and no values to miss. */
 static void what_is_never_suited_has_its_reason(void **state)
 {
@@ -270,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_build_that_fails_lends_its_log),
         cmocka_unit_test(values_that_never_ran_are_named),
         cmocka_unit_test(defaults_are_all_that_runs),
+        cmocka_unit_test(a_failure_ends_the_sweep_if_told_so),
         cmocka_unit_test(what_is_never_suited_has_its_reason),
     };
 
