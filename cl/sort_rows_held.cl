@@ -52,7 +52,7 @@ IN_REGISTERS void row_fetch(held_key held[KEYS], __global const word *keys, uint
     for (uint r = 0; r < KEYS; r += VECTOR) {
         const uint i = column * VECTOR + r * members;
 
-        held_fetch(held + r, keys + (i < n ? i : 0), i, ALIGNED);
+        vector_fetch(held + r, keys + (i < n ? i : 0), i, ALIGNED);
 #pragma unroll
         for (uint s = 0; s < VECTOR; s++)
             held[r + s] = i < n ? held[r + s] : HELD_MISSING;
@@ -83,13 +83,13 @@ IN_REGISTERS void row_leave(__local held_key *tile, held_key held[KEYS], __globa
     if (first + (KEYS - VECTOR) * apart < end) {
 #pragma unroll
         for (uint r = 0; r < KEYS; r += VECTOR)
-            held_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
+            vector_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
         return;
     }
 #pragma unroll
     for (uint r = 0; r < KEYS; r += VECTOR)
         if (first + r * apart < end)
-            held_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
+            vector_leave(held + r, keys + first + r * apart, index + first + r * apart, ALIGNED);
 #else
     if (members > 1)
         tile_turn(tile, held, item, 0, -1, members_shift, -1, TILE);
