@@ -137,7 +137,8 @@ static const command commands[] = {
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16, which\n"
-     "with --segments are segments of that mean length; --top K times the first K keys alone.\n"
+     "with --segments are segments of that mean length; --top K times the first K keys alone, and\n"
+     "--order keys that are not random, of our kernels and of peers.\n"
      "--set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
@@ -155,7 +156,7 @@ static const command commands[] = {
      "share of the measured bandwidth, occupancy, and where the time went, copies included.\n",
      cmd_bench, 1, 1,
      TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
-         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_QUEUES) |
+         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_ORDER) | OPTION(OPTION_QUEUES) |
          OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
      "--size      1024 for matmul, 4096 for matvec, 10M for sort (with --segments 100kx100); "
      "overlap 2^26, of CPUs 2^22\n"
@@ -166,6 +167,7 @@ static const command commands[] = {
          DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE
      "--batch     1\n"
      "--precision  that of the type\n"
+     "--order     random\n"
      "--budget    none: about a second of samples for each row\n"
      "--repeat    5 samples of a row at least\n"
      "--seed      1\n"

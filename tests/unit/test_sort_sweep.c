@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "device/device.h"
+#include "measure/input_sets.h"
 #include "ops/registry.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
@@ -210,6 +212,28 @@ static void plain_keys_are_ordinary(void **state)
     }
 }
 
+/* What bench times: the family that the problem names. */
+static void input_sets_hold_the_family_of_the_problem(void **state)
+{
+    const problem p = {
+        .op = &operation_sort, .inputs = FAMILY_REVERSED, .sort = {.type = TSR_U32, .n = KEYS}};
+    const tsr_session_options closed = {.no_cache = 1};
+    tsr_session *s = NULL;
+    tsr_device host;
+    input_sets x;
+
+    (void)state;
+    device_read_host(&host);
+    assert_int_equal(tsr_session_open(&host, &closed, &s, NULL), TSR_OK);
+    assert_int_equal(input_sets_open(s, &p, 1, true, &x, NULL), TSR_OK);
+    for (size_t i = 0; i < KEYS; i++) {
+        assert_int_equal(((const uint32_t *)x.before[0])[i], KEYS - 1 - i);
+        assert_int_equal(((const uint32_t *)x.memory[0][0])[i], KEYS - 1 - i);
+    }
+    input_sets_close(&x);
+    tsr_session_close(s);
+}
+
 /* ---- the sweep --------------------------------------------------------------------------- */
 
 /* What the problems of one sweep have, counted. */
@@ -351,6 +375,7 @@ int main(void)
         cmocka_unit_test(sawtooth_keys_fall_now_and_then),
         cmocka_unit_test(special_keys_have_every_kind_of_float),
         cmocka_unit_test(plain_keys_are_ordinary),
+        cmocka_unit_test(input_sets_hold_the_family_of_the_problem),
         cmocka_unit_test(every_corner_occurs),
         cmocka_unit_test(every_family_meets_the_lengths),
         cmocka_unit_test(the_sweeps_have_their_sizes),
