@@ -104,14 +104,16 @@ static const command commands[] = {
      "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
-     "+0 < ... < +inf < NaN.  V has a value for each key, of any type of number, in KEYS' shape;\n"
-     "with one dimension more, a value is what lies along it: 1, 2, 4, 8 or 16 bytes, as of two\n"
-     "float64.  W has V's type and shape.  With --rows KEYS\n"
-     "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --segments\n"
-     "stretches of KEYS are sorted, each by itself: S has ascending whole numbers in a .npy file,\n"
-     "0 first, where each starts, and last the number of keys; equal ones are an empty segment;\n"
-     "IDX counts within each segment.  With --top K all outputs hold the first K keys, or as many\n"
-     "as there are, of KEYS or of each row.\n",
+     "+0 < ... < +inf < NaN, and NaNs by their bits: first those without the sign, by rising\n"
+     "payload, then those with it, by falling payload; --descending reverses all of that.  Equal\n"
+     "keys, of which NaNs have the same bits, stay in input order in IDX and W.  V has a value\n"
+     "for each key, of any type of number, in KEYS' shape; with one dimension more, a value is\n"
+     "what lies along it: 1, 2, 4, 8 or 16 bytes, as of two float64.  W has V's type and shape.\n"
+     "With --rows KEYS is any matrix, and OUT and IDX have its shape; IDX counts within each row.\n"
+     "With --segments stretches of KEYS are sorted, each by itself: S has ascending whole numbers\n"
+     "in a .npy file, 0 first, where each starts, and last the number of keys; equal ones are an\n"
+     "empty segment; IDX counts within each segment.  With --top K all outputs hold the first K\n"
+     "keys, or as many as there are, of KEYS or of each row.\n",
      cmd_run, 1, 1,
      TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING) | OPTION(OPTION_VALUES) |
          OPTION(OPTION_VALUES_OUT) | OPTION(OPTION_STABLE) | OPTION(OPTION_ROWS) |
