@@ -70,6 +70,7 @@ static tsr_status check_options(const options *o, tsr_error *err)
                    {OPTION_SEGMENT_LENGTHS, "segments"},
                    {OPTION_TOP, "top"},
                    {OPTION_VALUE_BYTES, "value-bytes"},
+                   {OPTION_ORDER, "order"},
                    {OPTION_TYPE, "type"},
                    {OPTION_KERNEL, "kernel"},
                    {OPTION_SET, "set"},

@@ -123,6 +123,7 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
         {OPTION_SEGMENT_LENGTHS, &operation_sort, NULL},
         {OPTION_TOP, &operation_sort, NULL},
         {OPTION_VALUE_BYTES, &operation_sort, NULL},
+        {OPTION_ORDER, &operation_sort, NULL},
         {OPTION_QUEUES, NULL, NULL},
         {OPTION_CHUNKS, NULL, NULL},
         {OPTION_PINNED, NULL, NULL},
@@ -243,7 +244,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                : op == &operation_matvec          ? "4096"
                : o->given[OPTION_SEGMENT_LENGTHS] ? "100kx100"
                                                   : "10M";
-    *out = (problem){.op = op};
+    *out = (problem){.op = op, .inputs = o->order};
     if (op == &operation_matmul) {
         st = read_size(op, size, 3, "n or MxNxK", n, &count, err);
         out->matmul = (tsr_matmul_problem){.type = type_wanted(op, o),

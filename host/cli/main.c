@@ -104,14 +104,16 @@ static const command commands[] = {
      "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
-     "+0 < ... < +inf < NaN.  V has a value for each key, of any type of number, in KEYS' shape;\n"
-     "with one dimension more, a value is what lies along it: 1, 2, 4, 8 or 16 bytes, as of two\n"
-     "float64.  W has V's type and shape.  With --rows KEYS\n"
-     "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --segments\n"
-     "stretches of KEYS are sorted, each by itself: S has ascending whole numbers in a .npy file,\n"
-     "0 first, where each starts, and last the number of keys; equal ones are an empty segment;\n"
-     "IDX counts within each segment.  With --top K all outputs hold the first K keys, or as many\n"
-     "as there are, of KEYS or of each row.\n",
+     "+0 < ... < +inf < NaN, and NaNs by their bits: first those without the sign, by rising\n"
+     "payload, then those with it, by falling payload; --descending reverses all of that.  Equal\n"
+     "keys, of which NaNs have the same bits, stay in input order in IDX and W.  V has a value\n"
+     "for each key, of any type of number, in KEYS' shape; with one dimension more, a value is\n"
+     "what lies along it: 1, 2, 4, 8 or 16 bytes, as of two float64.  W has V's type and shape.\n"
+     "With --rows KEYS is any matrix, and OUT and IDX have its shape; IDX counts within each row.\n"
+     "With --segments stretches of KEYS are sorted, each by itself: S has ascending whole numbers\n"
+     "in a .npy file, 0 first, where each starts, and last the number of keys; equal ones are an\n"
+     "empty segment; IDX counts within each segment.  With --top K all outputs hold the first K\n"
+     "keys, or as many as there are, of KEYS or of each row.\n",
      cmd_run, 1, 1,
      TAKES_RUN | OPTION(OPTION_ARGSORT) | OPTION(OPTION_DESCENDING) | OPTION(OPTION_VALUES) |
          OPTION(OPTION_VALUES_OUT) | OPTION(OPTION_STABLE) | OPTION(OPTION_ROWS) |
@@ -138,7 +140,8 @@ static const command commands[] = {
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16, which\n"
-     "with --segments are segments of that mean length; --top K times the first K keys alone.\n"
+     "with --segments are segments of that mean length; --top K times the first K keys alone, and\n"
+     "--order keys that are not random, of our kernels and of peers.\n"
      "--set takes lists: NAME=V1,V2.\n"
      "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
@@ -156,7 +159,7 @@ static const command commands[] = {
      "share of the measured bandwidth, occupancy, and where the time went, copies included.\n",
      cmd_bench, 1, 1,
      TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
-         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_QUEUES) |
+         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_ORDER) | OPTION(OPTION_QUEUES) |
          OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
      "--size      1024 for matmul, 4096 for matvec, 10M for sort (with --segments 100kx100); "
      "overlap 2^26, of CPUs 2^22\n"
@@ -167,6 +170,7 @@ static const command commands[] = {
          DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING DEFAULT_TYPE DEFAULT_OUT_TYPE
      "--batch     1\n"
      "--precision  that of the type\n"
+     "--order     random\n"
      "--budget    none: about a second of samples for each row\n"
      "--repeat    5 samples of a row at least\n"
      "--seed      1\n"

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/complain.h"
+#include "ops/sort_proof.h"
 
 enum {
     REPEAT_MAX = 1000000,
@@ -180,6 +181,19 @@ static bool parse_value_bytes(const char *value, options *out)
     return true;
 }
 
+/* All families but those with keys, as NaN, for which other libraries promise no order. */
+static bool parse_order(const char *value, options *out)
+{
+    for (int f = 0; f < FAMILY_COUNT; f++) {
+        if (f != FAMILY_UNIFORM && f != FAMILY_SPECIAL &&
+            !strcmp(value, sort_fill_word((family)f))) {
+            out->order = (family)f;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort_proof.c). */
 static bool parse_segment_lengths(const char *value, options *out)
 {
@@ -294,6 +308,12 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_VALUE_BYTES] = {"value-bytes", 0, "N",
                             "sort: with a value of so many bytes for each key, brought along",
                             parse_value_bytes, "1, 2, 4, 8 or 16"},
+    [OPTION_ORDER] =
+        {"order", 0, "ORDER",
+         "sort: how the keys come: random; sorted or reversed, ascending or descending already; "
+         "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, ascending "
+         "stretches one like the other",
+         parse_order, "random, sorted, reversed, constant, few-values, two-values or sawtooth"},
     [OPTION_AS] =
         {"as", 0, "TYPE",
          "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "measure/overlap.h"
+#include "ops/variant.h"
 #include "tessera/types.h"
 
 typedef enum option_id {
@@ -30,6 +31,7 @@ typedef enum option_id {
     OPTION_SEGMENT_LENGTHS, /* --segments where it takes no file */
     OPTION_TOP,
     OPTION_VALUE_BYTES,
+    OPTION_ORDER,
     OPTION_AS,
     OPTION_TYPE,
     OPTION_OUT_TYPE,
@@ -96,6 +98,7 @@ typedef struct options {
     size_t rounds;                 /* 0: not given */
     size_t top;                    /* 0 where not given */
     size_t value_bytes;            /* 0 where not given */
+    family order;                  /* of a sort's keys; FAMILY_PLAIN where not given */
     size_t segment_spread;         /* the longest segment in means; 0: there are none */
     tsr_precision precision;
     tsr_type as, type;

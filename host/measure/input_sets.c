@@ -78,7 +78,7 @@ static tsr_status fill_before(input_sets *x, uint64_t seed, tsr_error *err)
             return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes of %s",
                             x->operand[i].bytes, x->operand[i].name);
     }
-    x->problem->op->fill(x->problem, seed, FAMILY_PLAIN, x->before);
+    x->problem->op->fill(x->problem, seed, x->problem->inputs, x->before);
     return TSR_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "device/device.h"
 #include "ops/real.h"
+#include "ops/sort_proof.h"
 
 /* ---- filling in -------------------------------------------------------------------------- */
 
@@ -70,6 +71,8 @@ void result_problem(result_row *row, const problem *p)
     } else {
         snprintf(row->size, sizeof(row->size), "%zu", p->sort.n);
     }
+    if (p->op == &operation_sort)
+        snprintf(row->order, sizeof(row->order), "%s", sort_fill_word(p->inputs));
     snprintf(row->precision, sizeof(row->precision), "%s", precision);
     row->work = p->op->work(p);
     row->bytes = p->op->bytes(p);
@@ -186,6 +189,8 @@ static const field fields[] = {
     FIELD("commands", FIELD_COUNT, commands),
     FIELD("workspace_bytes", FIELD_COUNT, workspace_bytes),
     FIELD("seed", FIELD_SEED, seed),
+    /* Of rows of sorts alone, where it is known: */
+    FIELD("order", FIELD_TEXT, order),
     /* Of rows with tiles alone, which the first of these two decides: */
     FIELD("tiles", FIELD_COUNT, tiles),
     FIELD("strict_tiles", FIELD_COUNT, strict_tiles),
@@ -210,8 +215,10 @@ enum {
     FIELDS_OF_ERRORS = 7,
     FIELDS_OF_TILES = 2,
     FIELDS_MOST = sizeof(fields) / sizeof(fields[0]),
-    FIELDS_ELSE = FIELDS_MOST - FIELDS_OF_OVERLAP,            /* but of overlap */
-    FIELDS = FIELDS_ELSE - FIELDS_OF_TILES - FIELDS_OF_ERRORS /* that every row has */
+    FIELDS_ELSE = FIELDS_MOST - FIELDS_OF_OVERLAP, /* but of overlap */
+    FIELD_TILES = FIELDS_ELSE - FIELDS_OF_TILES - FIELDS_OF_ERRORS,
+    FIELD_ORDER = FIELD_TILES - 1,
+    FIELDS = FIELD_ORDER /* that every row has */
 };
 
 static bool has_field(const result_row *row, size_t i)
@@ -220,7 +227,9 @@ static bool has_field(const result_row *row, size_t i)
         return true;
     if (i >= FIELDS_ELSE)
         return row->kind == RESULT_OVERLAP;
-    return i < FIELDS + FIELDS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
+    if (i == FIELD_ORDER)
+        return row->order[0] != '\0';
+    return i < FIELD_TILES + FIELDS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
 static void *at(result_row *row, const field *f)
@@ -516,10 +525,12 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         return st;
     }
     st = check_schema(o, err);
-    /* What says that a row has further fields comes before them; the tiles may be there or not. */
+    /* What says that a row has further fields comes before them; the order and the tiles may be
+     * there or not. */
     for (size_t i = 0; i < FIELDS_MOST && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
-        const bool wants = i == FIELDS ? value != NULL : has_field(&row, i);
+        const bool free_to_be = i == FIELD_ORDER || i == FIELD_TILES;
+        const bool wants = free_to_be ? value != NULL : has_field(&row, i);
         const char *wanted =
             wants && value ? field_from_json(&fields[i], value, &row, &names) : NULL;
 

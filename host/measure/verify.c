@@ -87,6 +87,12 @@ static bool is_work(const problem *p)
     return p->op->work(p) > 1;
 }
 
+/* Whether a result tells that keys were compared: in order already, they stay where they are. */
+static bool is_telling(const problem *p)
+{
+    return is_work(p) && p->inputs != FAMILY_ORDERED && p->inputs != FAMILY_CONSTANT;
+}
+
 static void note(verify_row *row, const problem *p, const params *chosen, const char *what)
 {
     text t = {0};
@@ -183,13 +189,20 @@ cleanup:
     return st;
 }
 
+/* The family of inputs of problem i of the sweep. */
+static family inputs_of(const sweep *s, size_t i, const problem *p)
+{
+    const size_t drawn = FAMILY_ORDERED - FAMILY_UNIFORM + 1;
+    uint64_t state = s->options->seed + i;
+
+    return p->inputs ? p->inputs : (family)(FAMILY_UNIFORM + random_u64(&state) % drawn);
+}
+
 /* Judge problem i of the sweep.  *why receives NULL, or why it is not suited, to be kept in
  * *reason. */
 static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chosen,
                         const char **why, text *reason, tsr_error *err)
 {
-    uint64_t state = s->options->seed + i;
-    const family f = (family)(random_u64(&state) % FAMILY_COUNT);
     verify_row *row = &s->rows[type_of(p)];
     unsigned order[OPERANDS_MAX];
     const problem normal = problem_normal(p, order);
@@ -205,7 +218,7 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
         return TSR_OK;
     if (row->problems == 0)
         row->detail[0] = '\0'; /* of a refusal */
-    return run_one(s, p, chosen, f, row, err);
+    return run_one(s, p, chosen, inputs_of(s, i, p), row, err);
 }
 
 /* Whether the sweep ends here, at a failure. */
@@ -238,8 +251,8 @@ static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
     return st;
 }
 
-/* The first problem from `start` on, around the end of the sweep, that is suited and has something
- * to do; there may be none. */
+/* The first problem from `start` on, around the end of the sweep, that is suited and telling;
+ * there may be none. */
 static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_error *err)
 {
     const char *why = "";
@@ -250,7 +263,7 @@ static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_e
         const size_t i = (start + k) % s->count;
         text reason = {0};
 
-        if (s->op->sweep(i, s->options->tiny, &p) && is_work(&p))
+        if (s->op->sweep(i, s->options->tiny, &p) && is_telling(&p))
             st = visit(s, i, &p, chosen, &why, &reason, err);
         text_free(&reason);
     }

@@ -891,6 +891,8 @@ static void describe(const problem *p, text *out)
                     s->segments == 1 ? "" : "s");
     if (s->segments && s->segment_longest)
         text_format(out, " of up to %zu", s->segment_longest);
+    if (p->inputs)
+        text_format(out, ", %s input", sort_fill_word(p->inputs));
 }
 
 /* The direction costs nothing; the bytes that move with each stage or digit and the number of these

@@ -3,9 +3,9 @@
  * number is NaN, which sign it has and which one is less.  The kernels map bits
  * to integers instead (cl/sort_key.clh), so each side checks the other.
  *
- * Floats: -inf < ... < -0 < +0 < ... < +inf < NaN.  Among the NaNs, which the
- * interface leaves open, those without a sign come first, by rising payload,
- * then those with a sign, by falling payload: the order is total on bits.
+ * Floats: -inf < ... < -0 < +0 < ... < +inf < NaN.  Of the NaNs those without a
+ * sign come first, by rising payload, then those with a sign, by falling
+ * payload: the order is total on bits.
  */
 #ifndef OPS_SORT_ORDER_H
 #define OPS_SORT_ORDER_H

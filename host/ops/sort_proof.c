@@ -142,17 +142,27 @@ static uint64_t special_bits(tsr_type type, uint64_t *state)
     return sign ? i32[edge] >> (32 - bits_of(type)) : i32[edge];
 }
 
-/* Any bits of a finite float but -0; of an integer any. */
-static uint64_t plain_bits(tsr_type type, uint64_t *state)
+/* Whether they are an integer, or a finite float but -0. */
+static bool is_plain(tsr_type type, uint64_t bits)
 {
     const uint64_t sign = sign_of(type), infinity = infinity_of(type);
-    uint64_t bits = random_u64(state);
 
-    if (!infinity)
-        return bits;
-    while ((bits & infinity) == infinity || (bits & (2 * sign - 1)) == sign)
-        bits = random_u64(state);
+    return !infinity || ((bits & infinity) != infinity && (bits & (2 * sign - 1)) != sign);
+}
+
+static uint64_t plain_bits(tsr_type type, uint64_t (*draw)(tsr_type, uint64_t *), uint64_t *state)
+{
+    uint64_t bits = draw(type, state);
+
+    while (!is_plain(type, bits))
+        bits = draw(type, state);
     return bits;
+}
+
+static uint64_t any_bits(tsr_type type, uint64_t *state)
+{
+    (void)type;
+    return random_u64(state);
 }
 
 /* Key i of `count` that ascend: whole numbers around zero, which types of 8 and 16 bits have so few
@@ -167,22 +177,58 @@ static int64_t ascending(const tsr_sort_problem *s, size_t i, size_t count)
     return is_unsigned(s->type) ? at : at - (narrow ? distinct : (int64_t)count) / 2;
 }
 
-/* Keys begin to end - 1 of an array. */
-static void fill_keys(const tsr_sort_problem *s, family f, size_t begin, size_t end,
-                      uint64_t *state, void *keys)
+/* Keys of a family that keys of the whole array have in common. */
+typedef struct common {
+    family family;
+    size_t count;    /* keys of the array */
+    size_t tooth;    /* of them in a stretch that ascends */
+    uint64_t two[2]; /* their bits, distinct */
+} common;
+
+/* The tooth is odd, so that its edges meet those of tiles anywhere. */
+static common common_of(const tsr_sort_problem *s, family f, size_t count, uint64_t state)
 {
-    for (size_t i = begin; i < end; i++) {
-        if (f == FAMILY_SPECIAL)
-            bits_set(s->type, keys, i, special_bits(s->type, state));
-        else if (f == FAMILY_FEW)
-            number_set(s->type, keys, i,
-                       (int64_t)(random_u64(state) % 17) - (is_unsigned(s->type) ? 0 : 8));
-        else if (f == FAMILY_ORDERED)
-            number_set(s->type, keys, i, ascending(s, i, s->offset_keys + sort_keys(s)));
-        else if (f == FAMILY_PLAIN)
-            bits_set(s->type, keys, i, plain_bits(s->type, state));
-        else
-            bits_set(s->type, keys, i, random_u64(state));
+    const uint64_t mask = 2 * sign_of(s->type) - 1;
+    common c = {.family = f, .count = count, .tooth = (size_t)sqrt((double)count) | 1};
+
+    c.two[0] = plain_bits(s->type, special_bits, &state) & mask;
+    do
+        c.two[1] = plain_bits(s->type, special_bits, &state) & mask;
+    while (c.two[1] == c.two[0]);
+    return c;
+}
+
+static void fill_key(const tsr_sort_problem *s, const common *c, size_t i, uint64_t *state,
+                     void *keys)
+{
+    switch (c->family) {
+    case FAMILY_PLAIN:
+        bits_set(s->type, keys, i, plain_bits(s->type, any_bits, state));
+        break;
+    case FAMILY_SPECIAL:
+        bits_set(s->type, keys, i, special_bits(s->type, state));
+        break;
+    case FAMILY_FEW:
+        number_set(s->type, keys, i,
+                   (int64_t)(random_u64(state) % 17) - (is_unsigned(s->type) ? 0 : 8));
+        break;
+    case FAMILY_ORDERED:
+        number_set(s->type, keys, i, ascending(s, i, c->count));
+        break;
+    case FAMILY_REVERSED:
+        number_set(s->type, keys, i, ascending(s, c->count - 1 - i, c->count));
+        break;
+    case FAMILY_CONSTANT:
+        bits_set(s->type, keys, i, c->two[0]);
+        break;
+    case FAMILY_TWO:
+        bits_set(s->type, keys, i, c->two[random_u64(state) >> 63]);
+        break;
+    case FAMILY_SAWTOOTH:
+        number_set(s->type, keys, i, ascending(s, i % c->tooth, c->tooth));
+        break;
+    default:
+        bits_set(s->type, keys, i, random_u64(state));
     }
 }
 
@@ -214,6 +260,18 @@ static void fill_offsets(const tsr_sort_problem *s, uint64_t *state, uint64_t *o
     }
 }
 
+const char *sort_fill_word(family f)
+{
+    static const char *const words[FAMILY_COUNT] = {
+        [FAMILY_PLAIN] = "random",      [FAMILY_UNIFORM] = "uniform",
+        [FAMILY_SPECIAL] = "special",   [FAMILY_FEW] = "few-values",
+        [FAMILY_ORDERED] = "sorted",    [FAMILY_REVERSED] = "reversed",
+        [FAMILY_CONSTANT] = "constant", [FAMILY_TWO] = "two-values",
+        [FAMILY_SAWTOOTH] = "sawtooth"};
+
+    return words[f];
+}
+
 const char *sort_fill_lengths(const tsr_sort_problem *s)
 {
     const double full = (double)s->segments * (double)s->segment_longest;
@@ -232,16 +290,18 @@ void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]
     const size_t indices = s->argsort && n ? s->offset_index + n : 0;
     const size_t value_bytes = n ? (s->offset_values + n) * s->value_bytes : 0;
     const long long chunks = (long long)size_div_up(keys, CHUNK);
+    const common c = common_of(s, f, keys, random_stream(seed, 1 + (uint64_t)chunks));
     uint64_t state = random_stream(seed, 0);
 
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) if (chunks > 1)
 #endif
-    for (long long c = 0; c < chunks; c++) {
-        const size_t begin = (size_t)c * CHUNK;
-        uint64_t own = random_stream(seed, 1 + (uint64_t)c);
+    for (long long k = 0; k < chunks; k++) {
+        const size_t begin = (size_t)k * CHUNK, end = size_min(begin + CHUNK, keys);
+        uint64_t own = random_stream(seed, 1 + (uint64_t)k);
 
-        fill_keys(s, f, begin, size_min(begin + CHUNK, keys), &own, operands[0]);
+        for (size_t i = begin; i < end; i++)
+            fill_key(s, &c, i, &own, operands[0]);
     }
     for (size_t i = 0; i < indices; i++)
         ((uint64_t *)operands[1])[i] = random_u64(&state);
@@ -270,77 +330,91 @@ enum {
 };
 _Static_assert(LENGTHS % EVERY == 0 && LENGTHS_TINY % EVERY_TINY == 0, "cases are equally long");
 
-/* Direction and payload are independent of the type, so two opposite corners of the four serve
- * for most types, and all four for two of them. */
+/* Direction and index: the corners of a case, taken in turn. */
+typedef enum corner { UP, DOWN, UP_INDEX, DOWN_INDEX } corner;
+
+/* A case has all problems of one type, rows and top.  A program is built for each direction, index
+ * or none and value size of a type, and building takes a CPU longer than running: with values the
+ * index is a matter of arguments alone, so those cases take both ways, and the others, where rows,
+ * top and values of their type have not its missing corners, two of them in turn. */
 static const struct {
     tsr_type type;
-    bool descending, argsort;
-    size_t value_bytes, rows, top;
-} cases[] = {{TSR_U32, false, false, 0, 0, 0},
-             {TSR_U32, true, true, 0, 0, 0},
-             {TSR_U32, true, false, 0, 0, 0},
-             {TSR_U32, false, true, 0, 0, 0},
-             {TSR_I32, false, false, 0, 0, 0},
-             {TSR_I32, true, true, 0, 0, 0},
-             {TSR_I64, true, false, 0, 0, 0},
-             {TSR_I64, false, true, 0, 0, 0},
-             {TSR_U64, false, false, 0, 0, 0},
-             {TSR_U64, true, true, 0, 0, 0},
-             {TSR_F32, false, false, 0, 0, 0},
-             {TSR_F32, true, true, 0, 0, 0},
-             {TSR_F64, true, false, 0, 0, 0},
-             {TSR_F64, false, true, 0, 0, 0},
-             {TSR_F64, false, false, 0, 0, 0},
-             {TSR_F64, true, true, 0, 0, 0},
-             {TSR_I8, false, false, 0, 0, 0},
-             {TSR_I8, true, true, 0, 0, 0},
-             {TSR_U8, true, false, 0, 0, 0},
-             {TSR_U8, false, true, 0, 0, 0},
-             {TSR_I16, true, false, 0, 0, 0},
-             {TSR_I16, false, true, 0, 0, 0},
-             {TSR_U16, false, false, 0, 0, 0},
-             {TSR_U16, true, true, 0, 0, 0},
-             {TSR_F16, false, false, 0, 0, 0},
-             {TSR_F16, true, true, 0, 0, 0},
-             /* Values of each size, with the index that the caller wants and one of their own. */
-             {TSR_U32, false, false, 4, 0, 0},
-             {TSR_U64, true, true, 8, 0, 0},
-             {TSR_F32, true, false, 1, 0, 0},
-             {TSR_U8, false, true, 2, 0, 0},
-             {TSR_F64, false, false, 16, 0, 0},
-             {TSR_I16, true, false, 8, 0, 0},
+    corner corner[2];
+    size_t value_bytes[2], rows, top;
+} cases[] = {{TSR_U32, {UP, UP}, {0, 0}, 0, 0},
+             {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
+             {TSR_U32, {DOWN, DOWN}, {0, 0}, 0, 0},
+             {TSR_U32, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_I32, {UP, DOWN}, {0, 0}, 0, 0},
+             {TSR_I32, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_I64, {DOWN, UP}, {0, 0}, 0, 0},
+             {TSR_I64, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_U64, {UP, DOWN}, {0, 0}, 0, 0},
+             {TSR_U64, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_F32, {UP, UP}, {0, 0}, 0, 0},
+             {TSR_F32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
+             {TSR_F64, {DOWN, DOWN}, {0, 0}, 0, 0},
+             {TSR_F64, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_F64, {UP, UP}, {0, 0}, 0, 0},
+             {TSR_F64, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
+             {TSR_I8, {UP, DOWN}, {0, 0}, 0, 0},
+             {TSR_I8, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_U8, {DOWN, UP}, {0, 0}, 0, 0},
+             {TSR_U8, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_I16, {DOWN, UP}, {0, 0}, 0, 0},
+             {TSR_I16, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_U16, {UP, UP}, {0, 0}, 0, 0},
+             {TSR_U16, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
+             {TSR_F16, {UP, DOWN}, {0, 0}, 0, 0},
+             {TSR_F16, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
+             /* Values, with the index that the caller wants and one of their own. */
+             {TSR_U32, {UP, UP_INDEX}, {4, 4}, 0, 0},
+             {TSR_U64, {DOWN_INDEX, DOWN}, {8, 8}, 0, 0},
+             {TSR_F32, {DOWN, DOWN_INDEX}, {1, 1}, 0, 0},
+             {TSR_U8, {UP_INDEX, UP}, {2, 2}, 0, 0},
+             {TSR_F64, {UP, UP_INDEX}, {16, 16}, 0, 0},
+             {TSR_I16, {DOWN, DOWN_INDEX}, {8, 8}, 0, 0},
              /* Several rows: in one tile and in many, with what goes along. */
-             {TSR_U32, false, false, 0, 3, 0},
-             {TSR_U32, true, true, 0, 37, 0},
-             {TSR_F32, false, true, 0, 5, 0},
-             {TSR_U8, true, false, 4, 2, 0},
-             {TSR_I64, false, true, 16, 9, 0},
-             {TSR_U16, false, false, 0, 301, 0},
+             {TSR_U32, {UP, UP}, {0, 0}, 3, 0},
+             {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 37, 0},
+             {TSR_F32, {UP_INDEX, UP_INDEX}, {0, 0}, 5, 0},
+             {TSR_U8, {DOWN, DOWN_INDEX}, {4, 4}, 2, 0},
+             {TSR_I64, {DOWN_INDEX, DOWN}, {16, 16}, 9, 0},
+             {TSR_U16, {DOWN, DOWN}, {0, 0}, 301, 0},
              /* The first ones alone: of one row and of several, with what goes along. */
-             {TSR_U32, false, false, 0, 0, 1},
-             {TSR_F32, true, false, 0, 0, 10},
-             {TSR_I32, false, true, 0, 3, 3},
-             {TSR_U32, true, true, 4, 5, 64},
-             {TSR_F16, false, false, 16, 2, 7},
-             {TSR_F64, true, false, 0, 2, 100},
-             {TSR_I64, false, true, 8, 0, 2}};
+             {TSR_U32, {UP, UP}, {0, 0}, 0, 1},
+             {TSR_F32, {DOWN, DOWN}, {0, 0}, 0, 10},
+             {TSR_I32, {UP_INDEX, UP}, {2, 2}, 3, 3},
+             {TSR_U32, {DOWN_INDEX, DOWN}, {4, 4}, 5, 64},
+             {TSR_F16, {UP, UP_INDEX}, {16, 16}, 2, 7},
+             {TSR_F64, {DOWN, DOWN}, {0, 0}, 2, 100},
+             {TSR_I64, {UP_INDEX, UP}, {1, 1}, 0, 2}};
 
 /* Segments: one, few and many, of up to any length and of short ones alone, with what goes along.
  * Every type is among them, and those of 64 bits without an index too, which alone fit registers.
  */
 static const struct {
     tsr_type type;
-    bool descending, argsort;
-    size_t value_bytes, segments, longest;
-} segment_cases[] = {{TSR_U32, false, false, 0, 1, 0},     {TSR_U32, true, true, 0, 7, 0},
-                     {TSR_F32, false, false, 0, 64, 0},    {TSR_U32, false, false, 4, 37, 100},
-                     {TSR_F64, true, true, 0, 9, 0},       {TSR_U8, false, true, 2, 300, 33},
-                     {TSR_I64, false, false, 16, 21, 64},  {TSR_F16, true, false, 0, 1000, 1},
-                     {TSR_U32, true, false, 0, 101, 1023}, {TSR_I8, true, true, 4, 50, 200},
-                     {TSR_I16, false, false, 8, 5, 0},     {TSR_U16, true, true, 0, 90, 64},
-                     {TSR_I32, false, true, 0, 12, 0},     {TSR_U64, false, false, 0, 30, 0},
-                     {TSR_U64, true, true, 8, 16, 500},    {TSR_I64, true, false, 0, 8, 0},
-                     {TSR_F32, true, true, 1, 77, 300},    {TSR_F64, false, false, 0, 45, 40}};
+    corner corner[2];
+    size_t value_bytes[2], segments, longest;
+} segment_cases[] = {{TSR_U32, {UP, UP}, {0, 0}, 1, 0},
+                     {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 7, 0},
+                     {TSR_F32, {UP, UP}, {0, 0}, 64, 0},
+                     {TSR_U32, {UP, UP_INDEX}, {4, 4}, 37, 100},
+                     {TSR_F64, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 9, 0},
+                     {TSR_U8, {UP_INDEX, UP}, {16, 16}, 300, 33},
+                     {TSR_I64, {UP, UP_INDEX}, {4, 4}, 21, 64},
+                     {TSR_F16, {DOWN, DOWN}, {0, 0}, 1000, 1},
+                     {TSR_U32, {DOWN, DOWN}, {0, 0}, 101, 1023},
+                     {TSR_I8, {DOWN_INDEX, DOWN}, {1, 8}, 50, 200},
+                     {TSR_I16, {UP, UP_INDEX}, {4, 4}, 5, 0},
+                     {TSR_U16, {DOWN_INDEX, DOWN}, {1, 2}, 90, 64},
+                     {TSR_I32, {UP_INDEX, UP}, {16, 8}, 12, 0},
+                     {TSR_U64, {UP, UP}, {0, 0}, 30, 0},
+                     {TSR_U64, {DOWN_INDEX, DOWN}, {2, 2}, 16, 500},
+                     {TSR_I64, {DOWN, DOWN}, {0, 0}, 8, 0},
+                     {TSR_F32, {DOWN_INDEX, DOWN}, {1, 1}, 77, 300},
+                     {TSR_F64, {UP, UP}, {0, 0}, 45, 40}};
 
 enum {
     ROW_CASES = sizeof(cases) / sizeof(cases[0]),
@@ -355,24 +429,47 @@ static size_t rows_within(size_t rows, size_t n, bool tiny)
     return rows < 2 ? rows : size_max(size_min(rows, most), 2);
 }
 
-static tsr_sort_problem case_of_rows(size_t i)
+/* Case c of all, at its first or its second corner. */
+static tsr_sort_problem case_of(size_t c, size_t turn)
 {
-    return (tsr_sort_problem){.type = cases[i].type,
-                              .descending = cases[i].descending,
-                              .argsort = cases[i].argsort,
-                              .value_bytes = cases[i].value_bytes,
-                              .rows = cases[i].rows,
-                              .top = cases[i].top};
+    const size_t g = c - ROW_CASES;
+    const bool rows = c < ROW_CASES;
+    const corner at = rows ? cases[c].corner[turn] : segment_cases[g].corner[turn];
+
+    return (tsr_sort_problem){.type = rows ? cases[c].type : segment_cases[g].type,
+                              .descending = at == DOWN || at == DOWN_INDEX,
+                              .argsort = at == UP_INDEX || at == DOWN_INDEX,
+                              .value_bytes = rows ? cases[c].value_bytes[turn]
+                                                  : segment_cases[g].value_bytes[turn],
+                              .rows = rows ? cases[c].rows : 0,
+                              .top = rows ? cases[c].top : 0,
+                              .segments = rows ? 0 : segment_cases[g].segments,
+                              .segment_longest = rows ? 0 : segment_cases[g].longest};
 }
 
-static tsr_sort_problem case_of_segments(size_t i)
+/* Cases of the same type before case c. */
+static size_t cases_before(size_t c)
 {
-    return (tsr_sort_problem){.type = segment_cases[i].type,
-                              .descending = segment_cases[i].descending,
-                              .argsort = segment_cases[i].argsort,
-                              .value_bytes = segment_cases[i].value_bytes,
-                              .segments = segment_cases[i].segments,
-                              .segment_longest = segment_cases[i].longest};
+    const tsr_type type = case_of(c, 0).type;
+    size_t count = 0;
+
+    for (size_t i = 0; i < c; i++)
+        count += case_of(i, 0).type == type;
+    return count;
+}
+
+/* Inputs of the length `at` of a case that so many of its type come before.  Every third length has
+ * random keys, whose loss or exchange shows most; the other families take turns at the rest,
+ * further on in each case, so that two lengths and three cases are enough for all. */
+static family family_of(size_t before, size_t at)
+{
+    static const family others[] = {FAMILY_FEW,      FAMILY_ORDERED, FAMILY_REVERSED,
+                                    FAMILY_CONSTANT, FAMILY_TWO,     FAMILY_SAWTOOTH};
+    const size_t count = sizeof(others) / sizeof(others[0]);
+
+    if (at % 3 == 2)
+        return (before + before / 2 + at / 6) % 2 ? FAMILY_SPECIAL : FAMILY_UNIFORM;
+    return others[(at - at / 3 + 2 * before + before / 3) % count];
 }
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
@@ -383,8 +480,10 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
 
     if (at >= lengths_per_case)
         return false;
+    /* A family that comes again in a case is at the other corner: 3 or 9 lengths on. */
     *out = (problem){.op = &operation_sort,
-                     .sort = c < ROW_CASES ? case_of_rows(c) : case_of_segments(c - ROW_CASES)};
+                     .inputs = family_of(cases_before(c), at),
+                     .sort = case_of(c, at % 2)};
     out->sort.n = lengths[at * every + c % every];
     out->sort.rows = rows_within(out->sort.rows, out->sort.n, tiny);
     if ((at + c) % 4 == 3) {

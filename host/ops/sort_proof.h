@@ -7,11 +7,28 @@
 
 void sort_fill(const problem *p, uint64_t seed, family f, void *const operands[]);
 
+/** The word for a family of keys: "random" of FAMILY_PLAIN, "sorted" of FAMILY_ORDERED... Static.
+ */
+const char *sort_fill_word(family f);
+
 /** Which lengths of segments it draws, for descriptions: " uniform" where their mean is half of
  *  segment_longest, " mixed", most of them short, where it is less; "" where there is none to go
  * by. Static. */
 const char *sort_fill_lengths(const tsr_sort_problem *s);
 
+/**
+ * operation.sweep of sort.  It is the same for every seed, which decides the values alone:
+ *
+ *  - each type stands, segments apart, at each of the four corners of ascending or descending, with
+ *    an index or without; and it has values, with and without an index beside them;
+ *  - values of each size go with keys of each width;
+ *  - each case of the sweep (a type with its rows, segments or top) has inputs of every family, and
+ *    over the cases of a type each family has short lengths, up to 64, middling ones and long ones,
+ *    from 1024 on.
+ *
+ * With `tiny` the same holds, but that a case has random keys at its longest length and two more
+ * families, all are met over the cases of a type, and long lengths not at all.
+ */
 bool sort_sweep(size_t i, bool tiny, problem *out);
 
 /** operation.expect of sort: order and sums that sort_verify compares with, below. */

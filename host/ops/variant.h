@@ -32,9 +32,27 @@ enum {
 typedef struct operation operation;
 typedef struct variant variant;
 
+/** Families of inputs. */
+typedef enum family {
+    FAMILY_PLAIN,   /* as uniform; for sort finite floats but no -0: what other libraries order
+                       alike */
+    FAMILY_UNIFORM, /* U(-1, 1); for sort: every bit pattern of the type, uniformly */
+    FAMILY_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for integers */
+    FAMILY_FEW,     /* sort: few distinct keys.  Else as uniform with integers: exact sums */
+    FAMILY_ORDERED, /* sort: ascending already.  Else wide exponents: +-2^U(-20, 20) */
+    /* Of sort alone, of finite floats but -0: */
+    FAMILY_REVERSED, /* descending */
+    FAMILY_CONSTANT, /* one key, again and again */
+    FAMILY_TWO,      /* two distinct keys */
+    FAMILY_SAWTOOTH, /* ascending stretches, one like the other */
+    FAMILY_COUNT
+} family;
+
 /** One problem of any operation. */
 typedef struct problem {
     const operation *op;
+    family inputs; /* what bench fills its operands with; the sweep says it here too, or leaves it
+                      at FAMILY_PLAIN, and verify draws one from uniform to ordered */
     union {
         tsr_matmul_problem matmul;
         tsr_matvec_problem matvec;
@@ -198,17 +216,6 @@ typedef struct operand {
                               element */
     bool whole;            /* the operation writes every byte of it: no need to copy it in */
 } operand;
-
-/** Families of test inputs. */
-typedef enum family {
-    FAMILY_UNIFORM, /* U(-1, 1); for sort: every bit pattern of the type, uniformly */
-    FAMILY_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for integers */
-    FAMILY_FEW,     /* sort: few distinct keys.  Else as uniform with integers: exact sums */
-    FAMILY_ORDERED, /* sort: ascending already.  Else wide exponents: +-2^U(-20, 20) */
-    FAMILY_COUNT,   /* the sweep draws from those above */
-    FAMILY_PLAIN = FAMILY_COUNT /* as uniform; for sort finite floats but no -0: what other
-                                   libraries order alike */
-} family;
 
 /** What a check found. */
 typedef struct verdict {

@@ -21,7 +21,10 @@ extern "C" {
  * values of each row stand alike, and an index counts from the start of its row.
  *
  * Floats sort as -inf < ... < -0 < +0 < ... < +inf < NaN of either sign, and
- * keep their bits.  descending is the exact reverse of the ascending keys.
+ * keep their bits.  NaNs sort by their bits: first those without the sign, by
+ * rising payload, then those with it, by falling payload; NaNs of the same bits
+ * alone are equal keys, as -0 and +0 are not, wherever a stable order is told of.
+ * descending is the exact reverse of the ascending keys.
  * With argsort, element i of the index (int64, at offset_index) becomes the
  * position that key i of the result had before: a stable order, descending too
  * (equal keys stay in input order).

@@ -233,6 +233,28 @@ class Kernels(Bench):
             self.fail_with(2, "bench", "sort", "--value-bytes", wrong,
                            says="takes 1, 2, 4, 8 or 16, not '%s'" % wrong)
 
+    def test_order_of_keys(self):
+        """It is said in the row, and what is asked for is what is sorted."""
+        row, = self.rows("sort", "--size", "3000", *QUICK)
+        self.assertEqual((row["problem"], row["order"]), ("3000 uint32", "random"))
+        for order in ("sorted", "reversed", "constant", "few-values", "two-values", "sawtooth"):
+            row, = self.rows("sort", "--size", "3000", "--order", order, "--type", "f32",
+                             "--descending", "--device", "host", *QUICK)
+            self.check_row(row)
+            self.assertEqual((row["problem"], row["order"]),
+                             ("3000 float32 descending, %s input" % order, order))
+        row, = self.rows("matvec", "--size", "30", "--device", "host", *QUICK)
+        self.assertNotIn("order", row)
+        for args, says in ((("bench", "matmul"), "matmul has no --order, which is of sort"),
+                           (("bench", "matvec"), "matvec has no --order"),
+                           (("bench", "overlap"), "overlap has no --order"),
+                           (("tune", "sort"), "tune takes no option '--order'")):
+            self.fail_with(2, *args, "--order", "sorted", says=says)
+        for wrong in "shuffled", "special", "uniform", "Sorted":
+            self.fail_with(2, "bench", "sort", "--order", wrong,
+                           says="takes random, sorted, reversed, constant, few-values, two-values "
+                           "or sawtooth, not '%s'" % wrong)
+
     def test_unsuited_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
         self.assertEqual(r.status, 1, r)
@@ -524,7 +546,7 @@ class Host(Bench):
         self.assertIn("kernel", r.out)
         with open(self.path("r.csv"), encoding="utf-8", newline="") as f:
             table = list(csv.DictReader(f))
-        self.assertEqual(list(table[0]), [k for k in rows[0] if k != "schema"])
+        self.assertEqual(list(table[0]), [k for k in rows[0] if k not in ("schema", "order")])
         self.assertEqual(table[0]["size"], "100")
         r = self.bench("sort", "--size", "100", "--csv", *QUICK)
         self.assertEqual(len(list(csv.reader(io.StringIO(r.out)))), 2)

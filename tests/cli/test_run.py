@@ -379,6 +379,26 @@ class OnHost(Case):
             self.assertTrue(np.isneginf(got[0]) and np.isnan(got[-2:]).all())
             self.assertEqual(np.signbit(got[2:6]).tolist(), [True, True, False, False])
 
+    def test_sort_order_of_nans(self):
+        """First without the sign and rising, then with it and falling; the same bits are equal."""
+        for kind, word, one, infinity, quiet in (
+                (np.float16, np.uint16, 0x3C00, 0x7C00, 0x0200),
+                (np.float32, np.uint32, 0x3F800000, 0x7F800000, 0x00400000),
+                (np.float64, np.uint64, 0x3FF << 52, 0x7FF << 52, 1 << 51)):
+            sign = 1 << (8 * np.dtype(kind).itemsize - 1)
+            nan, negative = infinity | quiet, sign | infinity | quiet
+            bits = np.array([negative, nan | 1, sign | infinity | 1, nan, negative, infinity | 1,
+                             one, nan | 1], word)
+            self.save("k.npy", bits.view(kind))
+            self.save("v.npy", np.arange(8, dtype=np.uint8))
+            for options, order in ((), [6, 5, 3, 1, 7, 0, 4, 2]), (("--descending",),
+                                                                   [2, 0, 4, 1, 7, 3, 5, 6]):
+                self.succeed("sort", "k.npy", "-o", "s.npy", "--argsort", "i.npy", "--values",
+                             "v.npy", "--values-out", "w.npy", *options, *self.device)
+                self.assertEqual(self.load("s.npy").view(word).tolist(), bits[order].tolist())
+                self.assertEqual(self.load("i.npy").tolist(), order)
+                self.assertEqual(self.load("w.npy").tolist(), order)
+
     def test_sort_vectors_of_rank_2(self):
         keys = np.array([3, 1, 2], np.int32)
         for shape in ((3, 1), (1, 3)):

@@ -153,6 +153,15 @@ class Charts(Page):
             for names in peers.values()))
         self.assertNotIn('class="none"', dom)
 
+    def test_orders_of_keys_stand_apart(self):
+        """Rates of sorted keys are no points of random ones' line."""
+        rows = made_up_rows.gpu()
+        ordered = [{**r, "order": "sorted", "problem": r["problem"] + ", sorted input"}
+                   for r in rows if r["op"] == "sort" and r["timer"] == "events"]
+        sweeps = [self.figures(self.dump(self.report(some)), "sizes")
+                  for some in (rows, rows + ordered)]
+        self.assertEqual(len(sweeps[1]), len(sweeps[0]) + 1)
+
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
         wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")

@@ -266,6 +266,37 @@ static void a_row_with_tiles(void **state)
     text_free(&line);
 }
 
+/* Rows of sorts say how their keys come; those of older files do not, and others never. */
+static void a_row_of_a_sort(void **state)
+{
+    problem p = {.op = &operation_sort,
+                 .inputs = FAMILY_SAWTOOTH,
+                 .sort = {.type = TSR_I16, .n = 70, .descending = true}};
+    result_row row = full_row(), got;
+    text line = {0};
+    char *other;
+
+    (void)state;
+    written(&row, &line);
+    assert_null(strstr(text_get(&line), "\"order\""));
+    result_problem(&row, &p);
+    assert_string_equal(row.problem, "70 int16 descending, sawtooth input");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.order, "sawtooth");
+    other = edited(text_get(&line), "order", "\"order\":\"\"");
+    refused(other, "'order' is no field of");
+    free(other);
+    other = edited(text_get(&line), "order", "\"order\":1");
+    refused(other, "'order' is not a text");
+    free(other);
+    p.inputs = FAMILY_PLAIN;
+    result_problem(&row, &p);
+    assert_string_equal(row.problem, "70 int16 descending");
+    assert_string_equal(row.order, "random");
+    text_free(&line);
+}
+
 /* A member more than the schema has stands for the one that went, so that counts agree. */
 static void every_field_is_needed(void **state)
 {
@@ -433,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_row_of_overlap),
         cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(a_row_with_tiles),
+        cmocka_unit_test(a_row_of_a_sort),
         cmocka_unit_test(what_no_row_says),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(csv),

@@ -618,29 +618,6 @@ static void test_kernels_map_keys_to_the_documented_order(void **state)
     assert_int_equal(to_order_float(0xFF800001), UINT32_MAX);
 }
 
-/* Ordered inputs ascend in every type, however few values it has. */
-static void test_ordered_keys_ascend(void **state)
-{
-    enum { KEYS = 5000 };
-    static uint64_t keys[KEYS];
-    void *const operands[] = {keys, NULL};
-
-    (void)state;
-    for (int t = 0; t < TSR_TYPE_COUNT; t++) {
-        problem q = {.op = &operation_sort, .sort = {.type = (tsr_type)t, .n = KEYS}};
-        const size_t bytes = tsr_type_size((tsr_type)t);
-
-        if (!sort_takes((tsr_type)t))
-            continue;
-        operation_sort.fill(&q, 3, FAMILY_ORDERED, operands);
-        for (size_t i = 1; i < KEYS; i++) {
-            const unsigned char *key = (const unsigned char *)keys + i * bytes;
-
-            assert_true(sort_comparator((tsr_type)t)(key - bytes, key) <= 0);
-        }
-    }
-}
-
 /* ---- proof and host -------------------------------------------------------------------------- */
 
 enum { ROOM = 2048 };
@@ -692,36 +669,6 @@ static void test_qsort_passes_the_proof(void **state)
             trial_sort(&t);
             assert_true(trial_passes(&t));
         }
-    }
-}
-
-/* Keys for other libraries: NaN, infinities and -0 have no place in their order. */
-static void test_plain_keys_are_ordinary(void **state)
-{
-    enum { KEYS = 20000 };
-    static double keys[KEYS];
-    const tsr_type types[] = {TSR_F32, TSR_F64};
-    void *const operands[] = {keys, NULL};
-    problem q = {.op = &operation_sort, .sort = {.n = KEYS}};
-
-    (void)state;
-    for (int t = 0; t < 2; t++) {
-        size_t negative = 0, not_finite = 0;
-
-        q.sort.type = types[t];
-        for (int f = FAMILY_UNIFORM; f <= FAMILY_PLAIN; f += FAMILY_PLAIN) {
-            operation_sort.fill(&q, 3, (family)f, operands);
-            for (size_t i = 0; i < KEYS; i++) {
-                const double v = t ? keys[i] : (double)((const float *)keys)[i];
-
-                not_finite += f == FAMILY_UNIFORM && !isfinite(v);
-                if (f == FAMILY_PLAIN)
-                    assert_true(isfinite(v) && !(v == 0 && signbit(v)));
-                negative += f == FAMILY_PLAIN && v < 0;
-            }
-        }
-        assert_true(not_finite > 0); /* the sweep keeps them */
-        assert_in_range(negative, KEYS * 2 / 5, KEYS * 3 / 5);
     }
 }
 
@@ -1157,9 +1104,7 @@ int main(void)
         cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_comparators_give_the_documented_order),
         cmocka_unit_test(test_kernels_map_keys_to_the_documented_order),
-        cmocka_unit_test(test_ordered_keys_ascend),
         cmocka_unit_test(test_qsort_passes_the_proof),
-        cmocka_unit_test(test_plain_keys_are_ordinary),
         cmocka_unit_test(test_expectation_is_shared),
         cmocka_unit_test(test_proof_finds_what_is_wrong),
         cmocka_unit_test(test_proof_of_values),
