@@ -40,6 +40,16 @@ static bool takes_type(const operation *op, tsr_type type)
     return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
 }
 
+tsr_status operands_check_rounding(const operation *op, tsr_type type, tsr_precision precision,
+                                   tsr_error *err)
+{
+    if (op == &operation_matmul || !(real_rounding(type, precision) > 0))
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0,
+                    "precision %s does not go with %s operands of %s: matmul alone rounds factors",
+                    tsr_precision_name(precision), tsr_type_name(type), op->name);
+}
+
 /* What the command line does about a type or precision that the operation refuses. */
 static tsr_status check_type(const operation *op, const options *o, const char *file, tsr_type type,
                              tsr_error *err)
@@ -51,12 +61,14 @@ static tsr_status check_type(const operation *op, const options *o, const char *
                         input_name(file), tsr_type_name(type), op->name,
                         op == &operation_sort ? "int8 to int64, uint8 to uint64, float16, "
                                               : "float16, bfloat16, ");
-    if (o->given[OPTION_PRECISION] && real_check(op->name, type, o->precision, NULL))
-        return tsr_fail(err, TSR_EINVAL, 0,
+    if (!o->given[OPTION_PRECISION])
+        return TSR_OK;
+    if (real_check(op->name, type, o->precision, NULL))
+        return tsr_fail(err, TSR_ENAME, 0,
                         "precision %s does not go with %s operands; --as %s converts them",
                         tsr_precision_name(o->precision), tsr_type_name(type),
                         o->precision == TSR_PRECISION_F64 ? "f64" : "f32");
-    return TSR_OK;
+    return operands_check_rounding(op, type, o->precision, err);
 }
 
 /* Read one file into an array, converted to a type where --as is given. */

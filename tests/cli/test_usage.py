@@ -279,7 +279,8 @@ class Wrong(Case):
         for command in ("kernels", "bench", "tune"):
             for name in ("tf32", "bf16", "f16"):
                 self.fail_with(2, command, "matvec", "--precision", name,
-                               says="matvec has no precision %s for float32" % name)
+                               says="precision %s does not go with float32 operands of matvec"
+                               % name)
         self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16",
                        says="--as' takes f32, f64 or f16, not 'bf16'")
 
