@@ -27,6 +27,9 @@ typedef struct stream_room {
 /** Room beside workspaces and other users: at most three quarters of the device. */
 stream_room stream_room_of(const tsr_session *s);
 
+/** Whether there is room for the operands of a problem beside one another. */
+bool stream_holds(const stream_room *room, const problem *p);
+
 /** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_LEAST to PIECE_MOST, but
  *  `most` at most. */
 size_t stream_piece_bytes(size_t all, size_t most);
@@ -69,8 +72,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
 /** Whether any of them failed, once all are done: each waited for the one before. */
 tsr_status pieces_outcome(const pieces *c, tsr_error *err);
 
-/** Tell what all took where `st` is TSR_OK (device_ns 0 where the queue does not tell), and release
- *  everything.  Returns st, or why strict tiles could not be counted. */
+/** Add to the report what all took where `st` is TSR_OK (no device_ns where the queue does not
+ *  tell), and release everything.  Returns st, or why strict tiles could not be counted. */
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err);
 
 #endif

@@ -594,14 +594,26 @@ class OnHost(Case):
         r = self.matmul("a.npy", "b.npy", "--trans-b", "--copy", "--device-memory", "40K")
         self.assertRegex(r.err, r"streamed in \d+ pieces")
         self.assertRegex(r.err, r", device [\d.]+ .s")
+
+    def test_streamed_batches(self):
+        """Batches that do not fit go some products, one product, or parts of one at a time."""
+        if self.device:
+            self.skipTest("the host has no memory of its own")
         self.save("a.npy", random((2, 30, 30), np.float32))
-        for memory in ("9K", "9k"):
-            self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy",
-                           "--device-memory", memory,
-                           says="3 products of a batch of 2 need 32400 bytes at once, and 9216 are")
-        for memory in ("1M", "1m", "1g"):
-            self.succeed("matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory",
-                         memory)
+        self.save("v.npy", random((5, 30, 40), np.float32))
+        self.save("x.npy", random((5, 40), np.float32))
+        product = ("matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory")
+        vectors = ("matvec", "v.npy", "x.npy", "-o", "y5.npy", "--copy", "--device-memory")
+        for args, memory, least, most in ((product, "22k", 0, 0), (product, "21600", 0, 0),
+                                          (product, "21599", 10, 100), (product, "9K", 4, 100),
+                                          (product, "9k", 4, 100), (product, "1g", 0, 0),
+                                          (vectors, "1M", 0, 0), (vectors, "25399", 5, 5),
+                                          (vectors, "16K", 5, 5), (vectors, "4K", 10, 100)):
+            r = self.succeed(*args, memory, "--json", "--verify")
+            self.assertTrue(least <= json.loads(r.out)["bytes"]["chunks"] <= most, r)
+        for args, says in ((product, "3 rows of op(A) and a column of op(B) need 488 bytes"),
+                           (vectors, "x, y and 3 lines of A need 760 bytes")):
+            self.fail_with(1, *args, "400", says=says + " at once, and 400 are allowed")
 
     def test_streamed_slabs(self):
         """What the device holds is multiplied as it arrives, from whichever memory."""
