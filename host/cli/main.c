@@ -104,9 +104,9 @@ static const command commands[] = {
      "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"
-     "+0 < ... < +inf < NaN.  V has a value for each key, of any type of number, in KEYS' shape;\n"
-     "with one dimension more, a value is what lies along it: 1, 2, 4, 8 or 16 bytes, as of two\n"
-     "float64.  W has V's type and shape.  With --rows KEYS\n"
+     "+0 < ... < +inf < NaN.  V has a value for each key, of any NumPy type but structures, in\n"
+     "KEYS' shape; with one dimension more, a value is what lies along it: 1, 2, 4, 8 or 16\n"
+     "bytes, as of two float64.  W has V's type and shape.  With --rows KEYS\n"
      "is any matrix, and OUT and IDX have its shape; IDX counts within each row.  With --segments\n"
      "stretches of KEYS are sorted, each by itself: S has ascending whole numbers in a .npy file,\n"
      "0 first, where each starts, and last the number of keys; equal ones are an empty segment;\n"

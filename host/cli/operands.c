@@ -392,8 +392,8 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
     const char *const file = o->value[OPTION_VALUES];
     array *v = &x->array[2];
     char own[SHAPE_SIZE], shape[SHAPE_SIZE];
-    tsr_status st = array_read(file, v, err);
-    size_t each;
+    tsr_status st = array_read_any(file, v, err);
+    size_t each, bytes;
 
     if (st)
         return st;
@@ -403,11 +403,16 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
             err, TSR_EINVAL, 0, "shapes do not match: %s is %s, and its keys in %s are %s",
             input_name(file), shape_of(v, own), input_name(o->operand[0]), shape_of(keys, shape));
     each = v->rank > keys->rank ? v->shape[keys->rank] : 1;
-    if (each == 0 || each > 16 || (each & (each - 1)) || each * tsr_type_size(v->type) > 16)
+    bytes = size_min(each, 16) * size_min(array_element_size(v), 32);
+    if (each == 0 || each > 16 || bytes > 16 || (bytes & (bytes - 1)))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s has %zu %s for each key, and a value has 1, 2, 4, 8 or 16 bytes",
-                        input_name(file), each, tsr_type_name(v->type));
-    x->problem.sort.value_bytes = each * tsr_type_size(v->type);
+                        input_name(file), each, array_type_name(v));
+    if (v->opaque && is_mtx(o->value[OPTION_VALUES_OUT]))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "output %s: a .mtx file holds real or whole numbers, and %s holds %s",
+                        o->value[OPTION_VALUES_OUT], input_name(file), v->descr);
+    x->problem.sort.value_bytes = bytes;
     return TSR_OK;
 }
 
@@ -483,7 +488,7 @@ void operands_cut(operands *x, const options *o)
     for (size_t i = 0; i < OPERANDS_MAX; i++) {
         array *a = &x->array[i];
         const unsigned along = dimension_of_keys(a, o->given[OPTION_ROWS]);
-        const size_t row = a->data ? array_count(a) / sort_rows(s) * tsr_type_size(a->type) : 0;
+        const size_t row = a->data ? array_count(a) / sort_rows(s) * array_element_size(a) : 0;
         const size_t kept = a->data ? row / s->n * sort_top(s) : 0;
 
         if (a->rank == 0)

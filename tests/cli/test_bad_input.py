@@ -204,6 +204,16 @@ class Operands(Bad):
         refused("v.npy has 3 float32 for each key", "16 bytes", v=np.ones((4, 3), np.float32))
         refused("v.npy has 4 float64 for each key", v=np.ones((4, 4)))
         refused("v.npy has 0 int8 for each key", v=np.ones((4, 0), np.int8))
+        refused("v.npy has 1 |S3 for each key", v=np.zeros(4, "S3"))
+        refused("v.npy has 2 <c16 for each key", v=np.zeros((4, 2), "c16"))
+        refused("descr: a structured type is not read", v=np.zeros(4, "i4,f4"))
+        refused("descr: '|O' is a Python object that is not read; elements of a fixed size are",
+                v=np.array([None] * 4))
+        self.save("v.npy", np.zeros(4, "c8"))
+        self.refused("sort", "k.npy", "--values", "v.npy", "--values-out", "w.mtx",
+                     says="output w.mtx: a .mtx file holds real or whole numbers, and v.npy holds "
+                          "<c8")
+        self.refused("sort", "v.npy", "-o", "w.npy", says="'<c8' is a complex number that is not")
         self.refused("sort", "k.npy", "--values", "k.npy", "-o", "w.npy", status=2,
                      says="--values k.npy needs --values-out")
         self.refused("sort", "k.npy", "--values-out", "w.npy", status=2,

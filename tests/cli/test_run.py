@@ -419,6 +419,14 @@ class OnHost(Case):
         for values in (np.arange(n, dtype=np.uint8), np.arange(n, dtype=np.int16),
                        random(n, np.float32), random(n, np.float64), random((n, 2), np.float64)):
             self.sort_values(keys, values)
+        bits = np.arange(16 * n, dtype=np.uint32).view(np.uint8)
+        for name in ("?", "S1", "S2", "c8", "c16", "M8[ns]", "m8[25us]", ">M8[D]", "<U4", "V16", ">U1",
+                     "g"):
+            count = n * np.dtype(name).itemsize
+            values = (bits[:count] & 1 if name == "?" else bits[:count]).view(name)
+            self.sort_values(keys, values)
+            self.assertEqual(np.load(self.path("w.npy")).dtype.str, values.dtype.str)
+        self.sort_values(keys, np.asfortranarray(bits[:16 * n].view("c8").reshape(n, 2)))
         r = self.sort_values(keys, random((n, 4), np.float16), "--descending", "--stable",
                              "--argsort", "i.npy")
         self.assertIn("1500 uint32 argsort descending with 8-byte values", r.err)
