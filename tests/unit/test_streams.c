@@ -425,6 +425,7 @@ static void batches_side_by_side_go_product_by_product(void **state)
 
     fill_whole(*state);
     multiplies_as_host(*state, &p, 3524, 0);
+    multiplies_as_host(*state, &p, 3400, BATCH * M); /* two would fit, but for the lines between */
     multiplies_as_host(*state, &p, 2000, BATCH * M);
     multiplies_as_host(*state, &p, 600, BATCH * 2);
 }
