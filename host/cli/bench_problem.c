@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/real.h"
+#include "cli/operands.h"
 
 enum { DIMENSIONS_MAX = 3 };
 
@@ -141,15 +141,6 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
     return TSR_OK;
 }
 
-/* Of matmul alone: those that round factors. */
-static tsr_status check_precision(const tsr_matvec_problem *p, tsr_error *err)
-{
-    if (real_rounding(p->type, p->precision) > 0)
-        return tsr_fail(err, TSR_ENAME, 0, "matvec has no precision %s for %s, which is of matmul",
-                        tsr_precision_name(p->precision), tsr_type_name(p->type));
-    return TSR_OK;
-}
-
 static tsr_type type_wanted(const operation *op, const options *o)
 {
     if (o->given[OPTION_TYPE])
@@ -262,7 +253,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     } else if (op == &operation_matvec) {
         st = read_size(op, size, 2, "n or ROWSxCOLUMNS", n, &count, err);
         out->matvec = matvec_of(o, n[0], count == 1 ? n[0] : n[1]);
-        st = st ? st : check_precision(&out->matvec, err);
+        st = st ? st : operands_check_rounding(op, out->matvec.type, out->matvec.precision, err);
         st = st ? st : lay_out_vectors(size, &out->matvec, err);
     } else {
         st = read_sort(size, o, n, &count, &out->sort, err);

@@ -97,7 +97,7 @@ static tsr_status check_names(listing *l, tsr_error *err)
     tsr_status st = TSR_OK;
 
     if (o->operand_count > 0)
-        st = operation_find(o->operand[0], &l->op, err);
+        st = operation_find(o->operand[0], o->command, NULL, &l->op, err);
     if (!st)
         st = kernel_choice(l->op, o->operand_count > 1 ? o->operand[1] : NULL, o, &l->variant,
                            &l->params, err);

@@ -242,7 +242,7 @@ static tsr_status find_ladders(const options *o, const operation **ops, tsr_erro
 
     ops[0] = &operation_matmul;
     for (size_t i = 0; i < o->operand_count && !st; i++)
-        st = operation_find(o->operand[i], &ops[i], err);
+        st = operation_find(o->operand[i], o->command, NULL, &ops[i], err);
     return st;
 }
 

@@ -348,7 +348,7 @@ static tsr_status write_outputs(work *w, tsr_error *err)
 /* Everything up to the result: bad files and names are found before the device works. */
 static tsr_status prepare(work *w, tsr_error *err)
 {
-    tsr_status st = operation_find(w->o->command, &w->op, err);
+    tsr_status st = operation_find(w->o->command, w->o->command, NULL, &w->op, err);
     text warned = {0};
 
     st = st ? st : check_command_line(w->o, w->op, err);

@@ -255,7 +255,7 @@ static tsr_status write_entries(tuning_run *r, tsr_error *err)
 static tsr_status check_command(tuning_run *r, tsr_error *err)
 {
     const options *o = r->o;
-    tsr_status st = operation_find(o->operand[0], &r->plan.op, err);
+    tsr_status st = operation_find(o->operand[0], o->command, NULL, &r->plan.op, err);
 
     if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
         return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");

@@ -168,7 +168,8 @@ int cmd_verify(const options *o)
     tsr_error err = {0};
     choice found = {0};
     tally sum = {0};
-    tsr_status st = o->operand_count ? operation_find(o->operand[0], &op, &err) : TSR_OK;
+    tsr_status st =
+        o->operand_count ? operation_find(o->operand[0], o->command, NULL, &op, &err) : TSR_OK;
     int status = EXIT_DONE;
 
     st = st ? st : check_names(o, op, &sum.named, &err);

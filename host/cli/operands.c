@@ -40,6 +40,16 @@ static bool takes_type(const operation *op, tsr_type type)
     return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
 }
 
+tsr_status operands_check_rounding(const operation *op, tsr_type type, tsr_precision precision,
+                                   tsr_error *err)
+{
+    if (op == &operation_matmul || !(real_rounding(type, precision) > 0))
+        return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0,
+                    "precision %s does not go with %s operands of %s: matmul alone rounds factors",
+                    tsr_precision_name(precision), tsr_type_name(type), op->name);
+}
+
 /* What the command line does about a type or precision that the operation refuses. */
 static tsr_status check_type(const operation *op, const options *o, const char *file, tsr_type type,
                              tsr_error *err)
@@ -51,12 +61,14 @@ static tsr_status check_type(const operation *op, const options *o, const char *
                         input_name(file), tsr_type_name(type), op->name,
                         op == &operation_sort ? "int8 to int64, uint8 to uint64, float16, "
                                               : "float16, bfloat16, ");
-    if (o->given[OPTION_PRECISION] && real_check(op->name, type, o->precision, NULL))
-        return tsr_fail(err, TSR_EINVAL, 0,
+    if (!o->given[OPTION_PRECISION])
+        return TSR_OK;
+    if (real_check(op->name, type, o->precision, NULL))
+        return tsr_fail(err, TSR_ENAME, 0,
                         "precision %s does not go with %s operands; --as %s converts them",
                         tsr_precision_name(o->precision), tsr_type_name(type),
                         o->precision == TSR_PRECISION_F64 ? "f64" : "f32");
-    return TSR_OK;
+    return operands_check_rounding(op, type, o->precision, err);
 }
 
 /* Read one file into an array, converted to a type where --as is given. */
@@ -380,8 +392,8 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
     const char *const file = o->value[OPTION_VALUES];
     array *v = &x->array[2];
     char own[SHAPE_SIZE], shape[SHAPE_SIZE];
-    tsr_status st = array_read(file, v, err);
-    size_t each;
+    tsr_status st = array_read_any(file, v, err);
+    size_t each, bytes;
 
     if (st)
         return st;
@@ -391,11 +403,16 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
             err, TSR_EINVAL, 0, "shapes do not match: %s is %s, and its keys in %s are %s",
             input_name(file), shape_of(v, own), input_name(o->operand[0]), shape_of(keys, shape));
     each = v->rank > keys->rank ? v->shape[keys->rank] : 1;
-    if (each == 0 || each > 16 || (each & (each - 1)) || each * tsr_type_size(v->type) > 16)
+    bytes = size_min(each, 16) * size_min(array_element_size(v), 32);
+    if (each == 0 || each > 16 || bytes > 16 || (bytes & (bytes - 1)))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s has %zu %s for each key, and a value has 1, 2, 4, 8 or 16 bytes",
-                        input_name(file), each, tsr_type_name(v->type));
-    x->problem.sort.value_bytes = each * tsr_type_size(v->type);
+                        input_name(file), each, array_type_name(v));
+    if (v->opaque && is_mtx(o->value[OPTION_VALUES_OUT]))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "output %s: a .mtx file holds real or whole numbers, and %s holds %s",
+                        o->value[OPTION_VALUES_OUT], input_name(file), v->descr);
+    x->problem.sort.value_bytes = bytes;
     return TSR_OK;
 }
 
@@ -471,7 +488,7 @@ void operands_cut(operands *x, const options *o)
     for (size_t i = 0; i < OPERANDS_MAX; i++) {
         array *a = &x->array[i];
         const unsigned along = dimension_of_keys(a, o->given[OPTION_ROWS]);
-        const size_t row = a->data ? array_count(a) / sort_rows(s) * tsr_type_size(a->type) : 0;
+        const size_t row = a->data ? array_count(a) / sort_rows(s) * array_element_size(a) : 0;
         const size_t kept = a->data ? row / s->n * sort_top(s) : 0;
 
         if (a->rank == 0)

@@ -29,6 +29,10 @@ typedef struct operands {
  */
 tsr_status operands_load(const operation *op, const options *o, operands *out, tsr_error *err);
 
+/** Refuse a precision that rounds factors to any operation but matmul.  TSR_OK or TSR_ENAME. */
+tsr_status operands_check_rounding(const operation *op, tsr_type type, tsr_precision precision,
+                                   tsr_error *err);
+
 /** Leave of sorted keys, indices and values what --top wants; anything else stays as it is. */
 void operands_cut(operands *x, const options *o);
 

@@ -18,6 +18,16 @@ size_t array_count(const array *a)
     return count;
 }
 
+size_t array_element_size(const array *a)
+{
+    return a->opaque ? a->opaque : tsr_type_size(a->type);
+}
+
+const char *array_type_name(const array *a)
+{
+    return a->opaque ? a->descr : tsr_type_name(a->type);
+}
+
 void array_free(array *a)
 {
     if (!a)
@@ -37,7 +47,7 @@ static tsr_status unrecognised(const input *s, tsr_error *err)
                     excerpt_of((const char *)s->head, s->head_size).text);
 }
 
-tsr_status array_read(const char *path, array *out, tsr_error *err)
+static tsr_status read_array(const char *path, bool any, array *out, tsr_error *err)
 {
     input s;
     tsr_status status = input_open(path, &s, err);
@@ -47,11 +57,21 @@ tsr_status array_read(const char *path, array *out, tsr_error *err)
     /* The first byte tells the formats apart; the rest of a wrong magic or
      * banner gets the message of its format. */
     if (s.head[0] == 0x93)
-        status = npy_read(&s, out, err);
+        status = npy_read(&s, any, out, err);
     else if (s.head[0] == '%')
         status = mtx_read(&s, out, err);
     else
         status = unrecognised(&s, err);
     input_close(&s);
     return status;
+}
+
+tsr_status array_read(const char *path, array *out, tsr_error *err)
+{
+    return read_array(path, false, out, err);
+}
+
+tsr_status array_read_any(const char *path, array *out, tsr_error *err)
+{
+    return read_array(path, true, out, err);
 }

@@ -10,7 +10,7 @@
 #include "tessera/status.h"
 #include "tessera/types.h"
 
-enum { ARRAY_RANK_MOST = 3 };
+enum { ARRAY_RANK_MOST = 3, ARRAY_DESCR_MOST = 20 };
 
 /** A dense array, row-major, in the host's byte order. */
 typedef struct array {
@@ -18,7 +18,17 @@ typedef struct array {
     unsigned rank;   /* 0 to ARRAY_RANK_MOST */
     size_t shape[3]; /* up to the rank */
     void *data;      /* aligned to 64 bytes; NULL where the array holds no element */
+    /* Elements of another type, which are moved alone: its name in a .npy file, with the byte order
+     * that they have, and their bytes, which stand in place of `type`; "" and 0 elsewhere. */
+    char descr[ARRAY_DESCR_MOST + 1];
+    size_t opaque;
 } array;
+
+/** Bytes of an element. */
+size_t array_element_size(const array *a);
+
+/** NumPy's name of their type, as "float32", or "<c16" of one that is moved alone.  Borrowed. */
+const char *array_type_name(const array *a);
 
 /** Number of elements: the product of the shape, which array_read has checked. */
 size_t array_count(const array *a);
@@ -44,6 +54,10 @@ void array_free(array *a);
  *         where the dense size exceeds physical memory; TSR_ENOMEM.
  */
 tsr_status array_read(const char *path, array *out, tsr_error *err);
+
+/** The same of elements that are moved and never looked at: of .npy files also complex numbers,
+ *  booleans, dates, times, strings, and all else of a fixed size that is no structure. */
+tsr_status array_read_any(const char *path, array *out, tsr_error *err);
 
 /**
  * Convert in place to TSR_F32, TSR_F64, TSR_F16 or TSR_BF16, rounding to nearest even.

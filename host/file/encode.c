@@ -35,7 +35,8 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
     enum { PREAMBLE = 10, HEADER = 128 };
     char header[HEADER + 1] = "\x93NUMPY\x01";
     char shape[72] = "";
-    size_t bytes = array_count(a) * tsr_type_size(a->type);
+    const char mine[] = {byte_order(a->type), '\0'};
+    size_t bytes = array_count(a) * array_element_size(a);
     int length;
     tsr_status status;
 
@@ -46,11 +47,11 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
     else if (a->rank == 3)
         snprintf(shape, sizeof(shape), "%zu, %zu, %zu", a->shape[0], a->shape[1], a->shape[2]);
     header[8] = HEADER - PREAMBLE; /* little endian in two bytes */
-    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 100 bytes are
+    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 116 bytes are
      * text.  Three large ones do not fit in memory. */
     length = snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
-                      "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                      byte_order(a->type), descr(a->type), shape);
+                      "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
+                      a->opaque ? "" : mine, a->opaque ? a->descr : descr(a->type), shape);
     memset(header + PREAMBLE + length, ' ', (size_t)(HEADER - PREAMBLE - length));
     header[HEADER - 1] = '\n';
     status = put(to, header, HEADER, err);
@@ -143,6 +144,9 @@ tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
     if (a->rank > 2)
         return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds a matrix, not %u dimensions",
                         a->rank);
+    if (a->opaque)
+        return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds real or whole numbers, not %s",
+                        a->descr);
     length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
                       is_real(a->type) ? "real" : "integer", rows, columns);
     status = put(to, head, (size_t)length, err);

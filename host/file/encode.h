@@ -19,7 +19,8 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
  * .mtx in array format, integer or real by type, so that every value comes back
  * as it is: %.17g, or %.9g of float32 and narrower.  A vector is a matrix of one column.
  *
- * @return TSR_OK, what put returned, TSR_EINVAL beyond rank 2, or TSR_ENOMEM.
+ * @return TSR_OK, what put returned, TSR_EINVAL beyond rank 2 and of elements that are
+ *         moved alone, or TSR_ENOMEM.
  */
 tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err);
 

@@ -86,11 +86,16 @@ static inline void transpose_blocks(const unsigned char *from, size_t from_step,
     }
 }
 
+static size_t element_size(const npy_header *h)
+{
+    return h->opaque ? h->opaque : tsr_type_size(h->type);
+}
+
 /* The first extent runs fastest in `from`, the last one in `to`: a transpose for each index of the
  * one between them, which an array of rank 2 has one of. */
 static void transpose(const unsigned char *from, unsigned char *to, const npy_header *h)
 {
-    const size_t size = tsr_type_size(h->type), rows = h->shape[0];
+    const size_t size = element_size(h), rows = h->shape[0];
     const size_t middle = h->rank == 3 ? h->shape[1] : 1, cols = h->shape[h->rank - 1];
 
     for (size_t k = 0; k < middle; k++) {
@@ -107,8 +112,11 @@ static void transpose(const unsigned char *from, unsigned char *to, const npy_he
         case 4:
             transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 4);
             break;
-        default:
+        case 8:
             transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, 8);
+            break;
+        default:
+            transpose_blocks(part, rows * middle, out, cols * middle, rows, cols, size);
             break;
         }
     }
@@ -135,11 +143,11 @@ static tsr_status arrange(const char *name, const npy_header *h, void **data, ts
     return TSR_OK;
 }
 
-tsr_status npy_read(input *s, array *out, tsr_error *err)
+tsr_status npy_read(input *s, bool any, array *out, tsr_error *err)
 {
     npy_header h;
     void *data = NULL;
-    tsr_status status = npy_header_parse(s->name, s->head, s->head_size, &h, err);
+    tsr_status status = npy_header_parse(s->name, s->head, s->head_size, any, &h, err);
 
     if (status)
         return status;
@@ -153,7 +161,8 @@ tsr_status npy_read(input *s, array *out, tsr_error *err)
     status = arrange(s->name, &h, &data, err);
     if (status)
         goto cleanup;
-    *out = (array){.type = h.type, .rank = h.rank, .data = data};
+    *out = (array){.type = h.type, .rank = h.rank, .data = data, .opaque = h.opaque};
+    memcpy(out->descr, h.descr, sizeof(h.descr));
     memcpy(out->shape, h.shape, sizeof(h.shape));
     data = NULL; /* moved to the caller */
 
@@ -167,5 +176,5 @@ tsr_status npy_parse(const char *name, const unsigned char *bytes, size_t size, 
 {
     input s = input_of_memory(name, bytes, size);
 
-    return npy_read(&s, out, err);
+    return npy_read(&s, false, out, err);
 }

@@ -11,12 +11,13 @@
  * Data in the host's byte order and in C order goes straight from the file
  * into the array.
  *
+ * @param any  As array_read_any reads it, not as array_read.
  * @param out  Receives the array; the caller frees it.
  * @return as array_read.
  */
-tsr_status npy_read(input *s, array *out, tsr_error *err);
+tsr_status npy_read(input *s, bool any, array *out, tsr_error *err);
 
-/** The same from memory that holds the whole file. */
+/** As array_read, from memory that holds the whole file. */
 tsr_status npy_parse(const char *name, const unsigned char *bytes, size_t size, array *out,
                      tsr_error *err);
 

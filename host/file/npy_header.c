@@ -12,6 +12,7 @@
 typedef struct reader {
     const char *name;
     const char *start, *at, *end;
+    bool any; /* elements of types that are not read may come */
     tsr_error *err;
 } reader;
 
@@ -183,10 +184,52 @@ static tsr_status refuse_descr(reader *r, slice descr, const char *what)
 {
     const char *shown = what ? what : "no type of NumPy";
 
-    return tsr_fail(r->err, TSR_EFILE, 0,
-                    "%s: descr: '%s' is %s that is not read; float of 16 to 64 bits and int and "
-                    "uint of 8 to 64 bits are",
-                    r->name, excerpt_of(descr.s, descr.length).text, shown);
+    return tsr_fail(r->err, TSR_EFILE, 0, "%s: descr: '%s' is %s that is not read; %s are", r->name,
+                    excerpt_of(descr.s, descr.length).text, shown,
+                    r->any ? "elements of a fixed size"
+                           : "float of 16 to 64 bits and int and uint of 8 to 64 bits");
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "[25us]", the unit of a date or time. */
+static bool is_unit(slice s)
+{
+    if (s.length < 3 || s.s[0] != '[' || s.s[s.length - 1] != ']')
+        return false;
+    for (size_t i = 1; i < s.length - 1; i++)
+        if (!is_letter(s.s[i]) && !is_digit(s.s[i]) && s.s[i] != '/')
+            return false;
+    return true;
+}
+
+/* A letter, a size and, of a date or time, a unit, behind `prefix` characters: "<c16", "<M8[ns]".
+ */
+static bool read_opaque(slice descr, size_t prefix, npy_header *h)
+{
+    static const char kinds[] = {'b', 'f', 'i', 'u', 'c', 'S', 'a', 'U', 'V', 'M', 'm'};
+    size_t size = 0, at = prefix + 1;
+    char kind;
+
+    if (descr.length <= prefix || descr.length > ARRAY_DESCR_MOST ||
+        !memchr(kinds, descr.s[prefix], sizeof(kinds)))
+        return false;
+    kind = descr.s[prefix];
+    for (; at < descr.length && is_digit(descr.s[at]); at++)
+        size = size * 10 + (size_t)(descr.s[at] - '0'); /* too few digits to exceed it */
+    if (size == 0 || !size_mul(size, kind == 'U' ? 4 : 1, &size))
+        return false;
+    if (at < descr.length &&
+        ((kind != 'M' && kind != 'm') || !is_unit((slice){descr.s + at, descr.length - at})))
+        return false;
+    h->opaque = size;
+    memcpy(h->descr, descr.s, descr.length);
+    h->descr[descr.length] = '\0';
+    h->swapped = false;
+    return true;
 }
 
 static tsr_status read_descr(reader *r, npy_header *h)
@@ -219,6 +262,8 @@ static tsr_status read_descr(reader *r, npy_header *h)
             return TSR_OK;
         }
     }
+    if (r->any && read_opaque(descr, prefix, h))
+        return TSR_OK;
     return refuse_descr(r, descr, descr.length > prefix ? refused_kind(descr.s[prefix]) : NULL);
 }
 
@@ -314,12 +359,12 @@ static tsr_status read_preamble(const char *name, const unsigned char *bytes, si
     return TSR_OK;
 }
 
-tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size,
+tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size, bool any,
                             npy_header *h, tsr_error *err)
 {
     npy_header new = {.rank = 0};
     size_t start = 0, length = 0, count;
-    reader r = {.name = name, .err = err};
+    reader r = {.name = name, .any = any, .err = err};
     tsr_status status = read_preamble(name, bytes, size, &start, &length, err);
 
     if (status)
@@ -331,10 +376,10 @@ tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t
         return status;
     new.offset = start + length;
     if (!size_mul(new.shape[0], new.shape[1], &count) || !size_mul(count, new.shape[2], &count) ||
-        !size_mul(count, tsr_type_size(new.type), &new.bytes))
+        !size_mul(count, new.opaque ? new.opaque : tsr_type_size(new.type), &new.bytes))
         return tsr_fail(err, TSR_EFILE, 0, "%s: shape: (%zu, %zu, %zu) of %s is beyond %zu bytes",
-                        name, new.shape[0], new.shape[1], new.shape[2], tsr_type_name(new.type),
-                        (size_t)SIZE_MAX);
+                        name, new.shape[0], new.shape[1], new.shape[2],
+                        new.opaque ? new.descr : tsr_type_name(new.type), (size_t)SIZE_MAX);
     *h = new;
     return TSR_OK;
 }

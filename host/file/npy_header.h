@@ -12,7 +12,9 @@ enum { NPY_HEADER_MOST = 65535 };
 
 typedef struct npy_header {
     tsr_type type;
-    bool swapped; /* the byte order is not the host's */
+    char descr[ARRAY_DESCR_MOST + 1]; /* as in an array, as is `opaque` */
+    size_t opaque;
+    bool swapped; /* the byte order is not the host's, and elements are looked at */
     bool fortran; /* columns lie together */
     unsigned rank;
     size_t shape[ARRAY_RANK_MOST]; /* 1 where beyond the rank */
@@ -29,9 +31,10 @@ typedef struct npy_header {
  * @param name   The file's, for messages.
  * @param bytes  The first `size` bytes of the file: all of it, or at least
  *               NPY_HEADER_MOST + 12.
+ * @param any    Whether elements of types that are not read may come, to be moved alone.
  * @return TSR_OK; TSR_EFILE with the field and its value; then *h is untouched.
  */
-tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size,
+tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size, bool any,
                             npy_header *h, tsr_error *err);
 
 #endif

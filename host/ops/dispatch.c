@@ -120,6 +120,17 @@ static bool select_tuned(tsr_session *s, const problem *p, selection *out, text 
     return found;
 }
 
+/* Whom an order of preference is for: it depends on the problem too. */
+static const char *kind_name(const device_facts *d)
+{
+    static const char *const names[] = {[DEVICE_HOST] = "the host",
+                                        [DEVICE_CPU] = "CPUs",
+                                        [DEVICE_GPU] = "GPUs",
+                                        [DEVICE_ACCELERATOR] = "accelerators"};
+
+    return names[d->kind];
+}
+
 /* The first suited variant in the operation's order of preference. */
 static tsr_status select_preferred(tsr_session *s, const problem *p, const char *skipped,
                                    selection *out, tsr_error *err)
@@ -127,7 +138,8 @@ static tsr_status select_preferred(tsr_session *s, const problem *p, const char 
     const char *names[PREFERENCES_MAX];
     text first_reason = {0}, reason = {0};
     tsr_status st = TSR_EUNSUITED;
-    const size_t n = p->op->prefer(p, session_facts(s), names);
+    const device_facts *d = session_facts(s);
+    const size_t n = p->op->prefer(p, d, names);
 
     assert(n <= PREFERENCES_MAX);
     for (size_t i = 0; i < n && st == TSR_EUNSUITED; i++) {
@@ -142,16 +154,17 @@ static tsr_status select_preferred(tsr_session *s, const problem *p, const char 
         if (why)
             st = TSR_EUNSUITED;
         else if (i == 0)
-            snprintf(out->chosen, sizeof(out->chosen), "first in the order of preference%s",
+            snprintf(out->chosen, sizeof(out->chosen),
+                     "first in the order of preference for this problem on %s%s", kind_name(d),
                      skipped);
         else
             snprintf(out->chosen, sizeof(out->chosen),
-                     "number %zu in the order of preference%s; %s", i + 1, skipped,
-                     text_get(&first_reason));
+                     "number %zu in the order of preference for this problem on %s%s; %s", i + 1,
+                     kind_name(d), skipped, text_get(&first_reason));
     }
     if (st == TSR_EUNSUITED)
-        tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name,
-                 session_facts(s)->name, text_get(&first_reason));
+        tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name, d->name,
+                 text_get(&first_reason));
     text_free(&first_reason);
     text_free(&reason);
     return st;

@@ -1,5 +1,6 @@
 #include "ops/registry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,27 +17,29 @@ const operation *operation_at(size_t i)
     return i < OPERATION_COUNT ? operations[i] : NULL;
 }
 
-/* TSR_ENAME for `name` among `count` names: "there is no WHAT 'x' (a, b, c)". */
-static tsr_status unknown_name(const char *what, const char *name, const char *const *names,
-                               size_t count, tsr_error *err)
+/* TSR_ENAME for `name` among `count` names: "no WHAT 'x' (HEAD a, b, c)". */
+static tsr_status unknown_name(const char *what, const char *name, const char *head,
+                               const char *const *names, size_t count, tsr_error *err)
 {
     const char *closest = text_closest(name, names, count);
     text list = {0};
 
     for (size_t i = 0; i < count; i++)
-        text_format(&list, "%s%s", i ? ", " : "", names[i]);
+        text_format(&list, "%s%s", i ? ", " : " ", names[i]);
     if (closest)
-        tsr_fail(err, TSR_ENAME, 0, "no %s '%s': did you mean '%s'? (there are %s)", what, name,
-                 closest, text_get(&list));
+        tsr_fail(err, TSR_ENAME, 0, "no %s '%s': did you mean '%s'? (%s%s)", what, name, closest,
+                 head, text_get(&list));
     else
-        tsr_fail(err, TSR_ENAME, 0, "no %s '%s' (there are %s)", what, name, text_get(&list));
+        tsr_fail(err, TSR_ENAME, 0, "no %s '%s' (%s%s)", what, name, head, text_get(&list));
     text_free(&list);
     return TSR_ENAME;
 }
 
-tsr_status operation_find(const char *name, const operation **out, tsr_error *err)
+tsr_status operation_find(const char *name, const char *taker, const char *also,
+                          const operation **out, tsr_error *err)
 {
-    const char *names[OPERATION_COUNT];
+    const char *names[OPERATION_COUNT + 1];
+    char head[64];
 
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         names[i] = operations[i]->name;
@@ -45,7 +48,9 @@ tsr_status operation_find(const char *name, const operation **out, tsr_error *er
             return TSR_OK;
         }
     }
-    return unknown_name("operation", name, names, OPERATION_COUNT, err);
+    names[OPERATION_COUNT] = also;
+    snprintf(head, sizeof(head), "%s takes", taker);
+    return unknown_name("operation", name, head, names, OPERATION_COUNT + (also != NULL), err);
 }
 
 tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err)
@@ -59,7 +64,7 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
             return TSR_OK;
         }
     }
-    return unknown_name("kernel", name, names, op->variant_count, err);
+    return unknown_name("kernel", name, "there are", names, op->variant_count, err);
 }
 
 problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX])
@@ -123,7 +128,7 @@ tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_e
     }
     if (p->count == 0)
         return tsr_fail(err, TSR_ENAME, 0, "kernel %s has no tunables, so no '%s'", v->name, name);
-    return unknown_name("tunable", name, names, p->count, err);
+    return unknown_name("tunable", name, "there are", names, p->count, err);
 }
 
 void params_describe(const params *p, text *out)

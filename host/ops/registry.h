@@ -7,8 +7,10 @@
 /** Operation i, or NULL beyond the last. */
 const operation *operation_at(size_t i);
 
-/** Operation by name; TSR_ENAME with a suggestion. */
-tsr_status operation_find(const char *name, const operation **out, tsr_error *err);
+/** Operation by name; TSR_ENAME with a suggestion, and with what the command `taker` takes: every
+ *  operation, and what `also` names unless it is NULL. */
+tsr_status operation_find(const char *name, const char *taker, const char *also,
+                          const operation **out, tsr_error *err);
 
 /** Variant of an operation by name; TSR_ENAME with the names there are. */
 tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err);

@@ -44,18 +44,6 @@ static size_t whole_steps(size_t n, size_t all)
     return n < all && n > STEP ? n / STEP * STEP : n;
 }
 
-/* Whether the matrices fit beside one another. */
-static bool whole_fits(const problem *p, const stream_room *limit)
-{
-    operand o[MATMUL_OPERANDS];
-    size_t total = 0;
-
-    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
-        if (o[i].bytes > limit->each || !size_add(total, o[i].bytes, &total))
-            return false;
-    return total <= limit->all;
-}
-
 tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
                                tsr_error *err)
 {
@@ -64,7 +52,7 @@ tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmu
 
     *out = (matmul_tiles){0};
     if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || q->batch > 1 ||
-        whole_fits(p, limit))
+        stream_holds(limit, p))
         return TSR_OK;
     if (!fits(q, 1, 1, limit)) {
         bytes_of(q, 1, 1, &least);

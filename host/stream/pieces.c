@@ -20,6 +20,17 @@ stream_room stream_room_of(const tsr_session *s)
                          .told = told != 0};
 }
 
+bool stream_holds(const stream_room *room, const problem *p)
+{
+    operand o[OPERANDS_MAX];
+    size_t total = 0;
+
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        if (o[i].bytes > room->each || !size_add(total, o[i].bytes, &total))
+            return false;
+    return total <= room->all;
+}
+
 size_t stream_piece_bytes(size_t all, size_t most)
 {
     const size_t wanted = size_min(size_max(all / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
@@ -103,14 +114,16 @@ tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
 {
+    tsr_report *report = c->call->report;
+    size_t strict = 0;
     double ns = 0;
 
     if (!st)
-        st = strict_tiles_read(c->call->session, c->strict_tiles, &c->call->report->strict_tiles,
-                               err);
+        st = strict_tiles_read(c->call->session, c->strict_tiles, &strict, err);
+    report->strict_tiles += strict;
     if (!st && c->first && c->call->session->profiling &&
         events_span(c->first, c->last, &ns, NULL) == TSR_OK)
-        c->call->report->device_ns = (uint64_t)ns;
+        report->device_ns += (uint64_t)ns;
     if (c->first)
         clReleaseEvent(c->first);
     if (c->last)

@@ -2,9 +2,9 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/matmul_shape.h"
+#include "ops/matvec_shape.h"
 #include "ops/registry.h"
-#include "stream/matmul_batches.h"
-#include "stream/matvec_panels.h"
 
 /* What is chosen for, whatever room there is. */
 typedef struct choosing {
@@ -12,39 +12,68 @@ typedef struct choosing {
     const selection *selection;
 } choosing;
 
+/* Product e of a batch, alone. */
+static problem product_of(const problem *p, size_t e)
+{
+    return (problem){.op = p->op, .matmul = matmul_product(&p->matmul, e)};
+}
+
+/* A product, or a batch without groups: at once where the device holds it, else each by itself. */
+static tsr_status choose_products(const stream_room *room, const problem *p, streaming *out,
+                                  tsr_error *err)
+{
+    const bool batch = matmul_batch(&p->matmul) > 1;
+    const problem one = product_of(p, 0);
+    stream_room each = *room;
+    tsr_status st;
+
+    if (batch && stream_holds(room, p))
+        return TSR_OK;
+    each.told = room->told || batch; /* a product streams however short it is */
+    st = matmul_tiles_choose(&each, &one, &out->tiles, err);
+    if (!st && !out->tiles.m)
+        matmul_slabs_choose(&each, &one, &out->slabs);
+    return st;
+}
+
 static tsr_status choose_way(const choosing *c, const stream_room *room, streaming *out,
                              tsr_error *err)
 {
     const problem *p = c->problem;
-    tsr_status st;
 
     *out = (streaming){.chunks = {SORT_AT_ONCE, 0}};
-    if (p->op == &operation_matvec)
-        return matvec_panel_lines(room, p, &out->lines, err);
-    if (p->op == &operation_matmul) {
-        st = matmul_batches_choose(room, p, &out->group, err);
-        st = st ? st : matmul_tiles_choose(room, p, &out->tiles, err);
-        if (!st && !out->tiles.m)
-            matmul_slabs_choose(room, p, &out->slabs);
-        return st;
-    }
-    return sort_chunks_choose(room, p, c->selection, &out->chunks, err);
+    if (p->op == &operation_sort)
+        return sort_chunks_choose(room, p, c->selection, &out->chunks, err);
+    batches_choose(room, p, &out->groups);
+    if (out->groups.group)
+        return TSR_OK;
+    return p->op == &operation_matvec ? matvec_panels_choose(room, p, &out->panels, err)
+                                      : choose_products(room, p, out, err);
 }
 
-/* Pieces that the room for them decides on: slabs and keys as they arrive are always few. */
+static size_t batch_of(const problem *p)
+{
+    return p->op == &operation_matmul ? matmul_batch(&p->matmul) : matvec_batch(&p->matvec);
+}
+
+/* Pieces that the room for them decides on: slabs of a product and keys as they arrive are always
+ * few. */
 static size_t count_pieces(const problem *p, const streaming *how)
 {
     size_t count = 0;
 
-    if (how->lines)
-        count = size_div_up(p->matvec.rows, how->lines);
-    else if (how->group)
-        count = size_div_up(p->matmul.batch, how->group);
+    if (how->groups.group)
+        count = size_div_up(batch_of(p), how->groups.group);
+    else if (how->panels.lines)
+        count = matvec_panels_count(&p->matvec, &how->panels);
     else if (how->tiles.m) {
         if (!size_mul(size_div_up(p->matmul.m, how->tiles.m),
-                      size_div_up(p->matmul.n, how->tiles.n), &count))
+                      size_div_up(p->matmul.n, how->tiles.n), &count) ||
+            !size_mul(count, batch_of(p), &count))
             count = SIZE_MAX;
-    } else if (how->chunks.count)
+    } else if (how->slabs.strip)
+        count = batch_of(p);
+    else if (how->chunks.count)
         count = sort_chunks_pieces(&p->sort, &how->chunks);
     return count;
 }
@@ -98,19 +127,33 @@ tsr_status streaming_choose(const tsr_session *s, const problem *p, const select
 
 bool streaming_streams(const streaming *how)
 {
-    return how->lines || how->group || how->tiles.m || how->slabs.strip ||
+    return how->groups.group || how->panels.lines || how->tiles.m || how->slabs.strip ||
            how->chunks.way != SORT_AT_ONCE;
+}
+
+/* A product, or those of a batch one after another. */
+static tsr_status run_products(const stream_call *call, const streaming *how, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (size_t e = 0; e < matmul_batch(&call->problem->matmul) && !st; e++) {
+        const problem one = product_of(call->problem, e);
+        stream_call each = *call;
+
+        each.problem = &one;
+        st = how->slabs.strip ? matmul_slabs_run(&each, &how->slabs, err)
+                              : matmul_tiles_run(&each, &how->tiles, err);
+    }
+    return st;
 }
 
 tsr_status streaming_run(const stream_call *call, const streaming *how, tsr_error *err)
 {
-    if (how->lines)
-        return matvec_panels_run(call, how->lines, err);
-    if (how->group)
-        return matmul_batches_run(call, how->group, err);
-    if (how->slabs.strip)
-        return matmul_slabs_run(call, &how->slabs, err);
-    if (how->tiles.m)
-        return matmul_tiles_run(call, &how->tiles, err);
+    if (how->groups.group)
+        return batches_run(call, &how->groups, err);
+    if (how->panels.lines)
+        return matvec_panels_run(call, &how->panels, err);
+    if (how->tiles.m || how->slabs.strip)
+        return run_products(call, how, err);
     return sort_chunks_run(call, &how->chunks, err);
 }

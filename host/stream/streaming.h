@@ -2,17 +2,19 @@
 #ifndef STREAM_STREAMING_H
 #define STREAM_STREAMING_H
 
+#include "stream/batches.h"
 #include "stream/matmul_slabs.h"
 #include "stream/matmul_tiles.h"
+#include "stream/matvec_panels.h"
 #include "stream/pieces.h"
 #include "stream/sort_chunks.h"
 
 /** How a call is streamed; the one way of its operation, or none. */
 typedef struct streaming {
-    size_t lines;       /* of a matvec's panel */
-    size_t group;       /* of the products of a batch */
-    matmul_tiles tiles; /* of a product that the device does not hold, ... */
-    matmul_slabs slabs; /* ... and of one that it does */
+    batches groups;       /* of a batch's products */
+    matvec_panels panels; /* of matvec without groups */
+    matmul_tiles tiles;   /* of a product that the device does not hold, ... */
+    matmul_slabs slabs;   /* ... and of one that it does; of each product of a batch in turn */
     sort_chunks chunks;
 } streaming;
 

@@ -65,9 +65,10 @@ typedef struct tsr_matmul_problem {
  * or, where copies take longer than products, beta is not 0, or C has 16 bits, op(B) whole and
  * op(A) in strips of rows; C leaves in strips of rows.  Where they are more than the device_memory,
  * or than the device holds, tiles of C are computed one after another, each from rows of op(A) and
- * columns of op(B) that are copied meanwhile.  A batch goes in groups of its products, of which
- * three have to fit beside a matrix that all share.  The bound holds for all of these; which of
- * them a call takes may change the last bits.
+ * columns of op(B) that are copied meanwhile.  A batch goes in groups of its products, three groups
+ * on the device at once or two; where two products do not fit beside a matrix that all share, or
+ * lines of one lie between those of another, in products, each as it goes by itself.  The bound
+ * holds for all of these; which of them a call takes may change the last bits.
  *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.

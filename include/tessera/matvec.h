@@ -50,8 +50,9 @@ typedef struct tsr_matvec_problem {
  * Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y being
  * what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory, is
  * copied in panels of lines (rows, or columns of one that is column-major), each multiplied while
- * the next is on its way; it need not fit the device, but x, y and three lines have to.  A batch is
- * copied in one piece.
+ * the next is on its way; it need not fit the device, but x, y and three lines have to.  A batch of
+ * as much goes in groups of its products, or, where a product is more than a piece, in panels of
+ * one matrix after another.
  */
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
                       const void *x, void *y, const tsr_run *run, tsr_report *report,

@@ -14,7 +14,7 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char *variant;    /* NULL: the tuned one, else the first suited in order of preference */
+    const char *variant;    /* NULL: the tuned one, else the first suited of those preferred */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
     /**

@@ -439,6 +439,14 @@ class OnHost(Case):
         for values in (np.arange(n, dtype=np.uint8), np.arange(n, dtype=np.int16),
                        random(n, np.float32), random(n, np.float64), random((n, 2), np.float64)):
             self.sort_values(keys, values)
+        bits = np.arange(16 * n, dtype=np.uint32).view(np.uint8)
+        for name in ("?", "S1", "S2", "c8", "c16", "M8[ns]", "m8[25us]", ">M8[D]", "<U4", "V16", ">U1",
+                     "g"):
+            count = n * np.dtype(name).itemsize
+            values = (bits[:count] & 1 if name == "?" else bits[:count]).view(name)
+            self.sort_values(keys, values)
+            self.assertEqual(np.load(self.path("w.npy")).dtype.str, values.dtype.str)
+        self.sort_values(keys, np.asfortranarray(bits[:16 * n].view("c8").reshape(n, 2)))
         r = self.sort_values(keys, random((n, 4), np.float16), "--descending", "--stable",
                              "--argsort", "i.npy")
         self.assertIn("1500 uint32 argsort descending with 8-byte values", r.err)
@@ -581,8 +589,10 @@ class OnHost(Case):
             self.assertFalse(d["bytes"]["shared"])
             self.assertEqual((d["bytes"]["to_device"], d["bytes"]["from_device"]),
                              (4 * (40 + 5), 4 * 8))
-        for key in ("variant", "parameters", "chosen", "rate", "rate_unit"):
+        for key in ("variant", "parameters", "rate", "rate_unit"):
             self.assertIn(key, d)
+        self.assertRegex(d["chosen"], r"^first in the order of preference for this problem on " +
+                         ("the host$" if self.device else "(CPUs|GPUs|accelerators)$|^tuned: "))
 
     def test_streamed_product(self):
         """Through less of the device's memory than the matrices have: right, in pieces; too little
@@ -612,14 +622,26 @@ class OnHost(Case):
         r = self.matmul("a.npy", "b.npy", "--trans-b", "--copy", "--device-memory", "40K")
         self.assertRegex(r.err, r"streamed in \d+ pieces")
         self.assertRegex(r.err, r", device [\d.]+ .s")
+
+    def test_streamed_batches(self):
+        """Batches that do not fit go some products, one product, or parts of one at a time."""
+        if self.device:
+            self.skipTest("the host has no memory of its own")
         self.save("a.npy", random((2, 30, 30), np.float32))
-        for memory in ("9K", "9k"):
-            self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy",
-                           "--device-memory", memory,
-                           says="3 products of a batch of 2 need 32400 bytes at once, and 9216 are")
-        for memory in ("1M", "1m", "1g"):
-            self.succeed("matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory",
-                         memory)
+        self.save("v.npy", random((5, 30, 40), np.float32))
+        self.save("x.npy", random((5, 40), np.float32))
+        product = ("matmul", "a.npy", "a.npy", "-o", "c3.npy", "--copy", "--device-memory")
+        vectors = ("matvec", "v.npy", "x.npy", "-o", "y5.npy", "--copy", "--device-memory")
+        for args, memory, least, most in ((product, "22k", 0, 0), (product, "21600", 0, 0),
+                                          (product, "21599", 10, 100), (product, "9K", 4, 100),
+                                          (product, "9k", 4, 100), (product, "1g", 0, 0),
+                                          (vectors, "1M", 0, 0), (vectors, "25399", 5, 5),
+                                          (vectors, "16K", 5, 5), (vectors, "4K", 10, 100)):
+            r = self.succeed(*args, memory, "--json", "--verify")
+            self.assertTrue(least <= json.loads(r.out)["bytes"]["chunks"] <= most, r)
+        for args, says in ((product, "3 rows of op(A) and a column of op(B) need 488 bytes"),
+                           (vectors, "x, y and 3 lines of A need 760 bytes")):
+            self.fail_with(1, *args, "400", says=says + " at once, and 400 are allowed")
 
     def test_streamed_slabs(self):
         """What the device holds is multiplied as it arrives, from whichever memory."""

@@ -126,6 +126,15 @@ class Wrong(Case):
         self.fail_with(2, "frobnicate", says="unknown command 'frobnicate'")
         self.fail_with(2, "", says="unknown command ''")
 
+    def test_unknown_operation(self):
+        """Each command names what it takes itself."""
+        for command in ("kernels", "tune", "verify", "roofline"):
+            self.fail_with(2, command, "overlap", says="%s: no operation 'overlap' (%s takes "
+                                                       "matmul, matvec, sort)" % (command, command))
+        self.fail_with(2, "bench", "nosuch", says="bench: no operation 'nosuch' (bench takes matmul, "
+                                                  "matvec, sort, overlap)")
+        self.fail_with(2, "bench", "overlaps", says="did you mean 'overlap'?")
+
     def test_command_by_its_beginning_or_in_another_case(self):
         for word, meant in (("dev", "'devices'"), ("KERN", "'kernels'"), ("MATMUL", "'matmul'"),
                             ("Matmull", "'matmul'"), ("mat", "'matmul' or 'matvec'")):
@@ -279,7 +288,8 @@ class Wrong(Case):
         for command in ("kernels", "bench", "tune"):
             for name in ("tf32", "bf16", "f16"):
                 self.fail_with(2, command, "matvec", "--precision", name,
-                               says="matvec has no precision %s for float32" % name)
+                               says="precision %s does not go with float32 operands of matvec"
+                               % name)
         self.fail_with(2, "sort", "k", "-o", "o", "--as", "bf16",
                        says="--as' takes f32, f64 or f16, not 'bf16'")
 

@@ -329,6 +329,18 @@ class Failures(Failing):
         self.save("b.npy", np.ones((30, 6, 7), np.float32))
         self.stream(OPERATIONS["matmul"], "4K", 5)
 
+    def test_streamed_batch_by_product(self):
+        self.save("a.npy", np.ones((3, 20, 6), np.float32))
+        self.save("b.npy", np.ones((3, 6, 7), np.float32))
+        self.stream(OPERATIONS["matmul"], "500", 5)
+
+    def test_streamed_vectors(self):
+        """Groups of whole products, and panels of each."""
+        self.save("a.npy", np.ones((7, 20, 30), np.float32))
+        self.save("x.npy", np.ones((7, 30), np.float32))
+        for memory, chunks in (("8K", 6), ("1K", 20)):
+            self.stream(OPERATIONS["matvec"], memory, chunks)
+
     def test_streamed_sort(self):
         """Chunks in two queues, that are merged as they arrive."""
         for pinned in ("off", "on"):

@@ -82,7 +82,7 @@ static void holds(const char *path, const char *text)
 }
 
 static float values[] = {1, 2.5f, -0.1f, 4, 5, 6};
-static const array matrix = {TSR_F32, 2, {2, 3}, values};
+static const array matrix = {.type = TSR_F32, .rank = 2, .shape = {2, 3}, .data = values};
 
 static output *open_output(const char *path)
 {
@@ -134,7 +134,7 @@ static void npy_data_is_aligned_to_64_bytes(void **state)
 
 static void npy_header_has_room_for_the_largest_shape(void **state)
 {
-    array huge = {TSR_U64, 2, {0, SIZE_MAX}, NULL}, back = {0};
+    array huge = {.type = TSR_U64, .rank = 2, .shape = {0, SIZE_MAX}, .data = NULL}, back = {0};
     tsr_error err = {0};
 
     (void)state;
@@ -155,13 +155,13 @@ static void mtx_integers_stay_integers(void **state)
 {
     int64_t v[] = {INT64_MIN, INT64_MAX};
     uint8_t b[] = {0, 255};
-    array a = {TSR_I64, 1, {2, 1}, v};
+    array a = {.type = TSR_I64, .rank = 1, .shape = {2, 1}, .data = v};
 
     (void)state;
     write_whole("a.mtx", &a);
     holds("a.mtx", "%%MatrixMarket matrix array integer general\n2 1\n"
                    "-9223372036854775808\n9223372036854775807\n");
-    a = (array){TSR_U8, 2, {1, 2}, b};
+    a = (array){.type = TSR_U8, .rank = 2, .shape = {1, 2}, .data = b};
     write_whole("a.mtx", &a);
     holds("a.mtx", "%%MatrixMarket matrix array integer general\n1 2\n0\n255\n");
 }
@@ -171,7 +171,7 @@ static void mtx_float64_comes_back_exactly(void **state)
 {
     enum { ROWS = 70, COLS = 31 };
     double *v = malloc(ROWS * COLS * sizeof(double));
-    array a = {TSR_F64, 2, {ROWS, COLS}, v}, back = {0};
+    array a = {.type = TSR_F64, .rank = 2, .shape = {ROWS, COLS}, .data = v}, back = {0};
     tsr_error err = {0};
 
     (void)state;
@@ -191,7 +191,7 @@ static void mtx_float64_comes_back_exactly(void **state)
 static void mtx_nan_is_written_without_a_sign(void **state)
 {
     double v[] = {-(double)NAN, -(double)INFINITY};
-    array a = {TSR_F64, 1, {2, 1}, v};
+    array a = {.type = TSR_F64, .rank = 1, .shape = {2, 1}, .data = v};
 
     (void)state;
     write_whole("a.mtx", &a);

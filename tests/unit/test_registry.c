@@ -213,16 +213,18 @@ static void operations_are_found(void **state)
 
     (void)state;
     for (size_t i = 0; operation_at(i); i++) {
-        assert_int_equal(operation_find(operation_at(i)->name, &op, &err), TSR_OK);
+        assert_int_equal(operation_find(operation_at(i)->name, "tune", NULL, &op, &err), TSR_OK);
         assert_ptr_equal(op, operation_at(i));
     }
     op = NULL;
-    assert_int_equal(operation_find("matmal", &op, &err), TSR_ENAME);
+    assert_int_equal(operation_find("matmal", "tune", NULL, &op, &err), TSR_ENAME);
     assert_null(op);
     assert_non_null(strstr(err.message, "'matmal'"));
     assert_non_null(strstr(err.message, "did you mean 'matmul'?"));
-    assert_int_equal(operation_find("xyzzy", &op, &err), TSR_ENAME);
+    assert_int_equal(operation_find("xyzzy", "bench", "else", &op, &err), TSR_ENAME);
     assert_null(strstr(err.message, "did you mean"));
+    assert_non_null(strstr(err.message, "(bench takes "));
+    assert_non_null(strstr(err.message, ", else)"));
     for (size_t i = 0; operation_at(i); i++)
         assert_non_null(strstr(err.message, operation_at(i)->name));
 }

@@ -388,26 +388,176 @@ static void batches_go_in_groups(void **state)
     }
 }
 
-/* Lines of C of one product between those of others: no group of them has a range of its own. */
-static void batches_side_by_side_are_refused(void **state)
+/* Two products at a time; one at a time, in 3 slabs and 5 strips; and each in 5 tiles of a row. */
+static void batches_go_product_by_product(void **state)
 {
-    enum { M = 5, N = 6, K = 7, BATCH = 12, ALLOWED = 2000 };
+    enum { M = 5, N = 6, K = 7, BATCH = 3, OWN = 4 * (M * K + K * N + M * N) };
     const tsr_matmul_problem p = {.m = M,
                                   .n = N,
                                   .k = K,
                                   .alpha = 1,
                                   .batch = BATCH,
                                   .stride_a = M * K,
+                                  .stride_b = K * N,
+                                  .stride_c = M * N};
+
+    fill_whole(*state);
+    multiplies_as_host(*state, &p, BATCH * OWN, 0);
+    multiplies_as_host(*state, &p, BATCH * OWN - 1, BATCH);
+    multiplies_as_host(*state, &p, 2 * OWN, BATCH);
+    multiplies_as_host(*state, &p, 2 * OWN - 1, BATCH * (3 + 5));
+    multiplies_as_host(*state, &p, (3 * K + K * N + 2 * N) * 4, BATCH * 5);
+}
+
+/* Lines of C of one product between those of others: no group of them has a range of its own. */
+static void batches_side_by_side_go_product_by_product(void **state)
+{
+    enum { M = 5, N = 6, K = 7, BATCH = 12 };
+    const tsr_matmul_problem p = {.m = M,
+                                  .n = N,
+                                  .k = K,
+                                  .alpha = 1,
+                                  .beta = 2,
+                                  .batch = BATCH,
+                                  .stride_a = M * K,
                                   .ldc = BATCH * (N + 1),
                                   .stride_c = N + 1};
-    const char *says = "side by side need 3524 bytes at once, and 2000 are allowed";
+
+    fill_whole(*state);
+    multiplies_as_host(*state, &p, 3524, 0);
+    multiplies_as_host(*state, &p, 3400, BATCH * M); /* two would fit, but for the lines between */
+    multiplies_as_host(*state, &p, 2000, BATCH * M);
+    multiplies_as_host(*state, &p, 600, BATCH * 2);
+}
+
+/* What does not hold a tile of one element is refused, and C is as it was. */
+static void batches_that_do_not_fit_are_refused(void **state)
+{
+    const tsr_matmul_problem p = {
+        .m = 5, .n = 6, .k = 7, .alpha = 1, .batch = 2, .stride_a = 35, .stride_c = 30};
+    const char *says = "3 rows of op(A) and a column of op(B) need 120 bytes at once, and 100 are";
     fixture *f = *state;
-    tsr_session *s = open_session(f, PAGEABLE, ALLOWED);
+    tsr_session *s = open_session(f, PAGEABLE, 100);
     arrays a = take_arrays(f, s, PAGEABLE);
     tsr_error err = {0};
 
     assert_int_equal(tsr_matmul(s, &p, a.at[0], a.at[1], a.at[2], NULL, NULL, &err), TSR_EOVERFLOW);
     if (!strstr(err.message, says))
+        fail_msg("%s", err.message);
+    assert_memory_equal(a.at[2], f->before[2], ROOM);
+    drop_arrays(s, PAGEABLE, &a);
+    tsr_session_close(s);
+}
+
+/* ---- matvec ---------------------------------------------------------------------------------- */
+
+static void applies_as_host(fixture *f, const tsr_matvec_problem *p, size_t memory, size_t chunks)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    expect_before(f);
+    assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
+    assert_int_equal(
+        tsr_matvec(s, p, f->expected[0], f->expected[1], f->expected[2], NULL, NULL, NULL), TSR_OK);
+    tsr_session_close(s);
+    for (place where = PAGEABLE; where < PLACES; where++) {
+        tsr_report report = {0};
+        arrays a;
+
+        s = open_session(f, where, memory);
+        a = take_arrays(f, s, where);
+        if (tsr_matvec(s, p, a.at[0], a.at[1], a.at[2], NULL, &report, &err))
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < ARRAYS; i++)
+            assert_memory_equal(a.at[i], f->expected[i], ROOM);
+        assert_int_equal(report.chunks, chunks);
+        assert_true(report.commands >= chunks);
+        drop_arrays(s, where, &a);
+        tsr_session_close(s);
+    }
+}
+
+enum { ROWS = 20, COLUMNS = 30, PRODUCTS = 7, LINE = 4 * COLUMNS, VECTORS = 4 * (ROWS + COLUMNS) };
+
+static tsr_matvec_problem vectors_problem(void)
+{
+    return (tsr_matvec_problem){.rows = ROWS,
+                                .columns = COLUMNS,
+                                .alpha = 2,
+                                .batch = PRODUCTS,
+                                .stride_a = ROWS * COLUMNS,
+                                .stride_x = COLUMNS,
+                                .stride_y = ROWS};
+}
+
+/* Whole products, 2 to a group where each of three slots has room for as many. */
+static void matrices_go_in_groups(void **state)
+{
+    enum { OWN = ROWS * LINE + VECTORS };
+    tsr_matvec_problem p = vectors_problem();
+
+    fill_whole(*state);
+    for (int form = 0; form < 4; form++) {
+        p.trans = form & 1;
+        p.stride_x = p.trans ? ROWS : COLUMNS;
+        p.stride_y = p.trans ? COLUMNS : ROWS;
+        p.beta = form & 2 ? 3 : 0;
+        applies_as_host(*state, &p, PRODUCTS * OWN, 0);
+        applies_as_host(*state, &p, PRODUCTS * OWN - 1, 4);
+        applies_as_host(*state, &p, 3 * OWN, 7);
+        applies_as_host(*state, &p, 2 * OWN, 7);
+    }
+}
+
+/* Panels of each matrix, of 4 lines and of one; beside vectors of two products, and of one. */
+static void matrices_go_in_panels(void **state)
+{
+    tsr_matvec_problem p = vectors_problem();
+
+    fill_whole(*state);
+    for (int form = 0; form < 4; form++) {
+        p.trans = form & 1;
+        p.stride_x = p.trans ? ROWS : COLUMNS;
+        p.stride_y = p.trans ? COLUMNS : ROWS;
+        p.beta = form & 2 ? 3 : 0;
+        applies_as_host(*state, &p, 2 * VECTORS + 3 * 4 * LINE, PRODUCTS * ROWS / 4);
+        applies_as_host(*state, &p, 2 * VECTORS + 3 * LINE, PRODUCTS * ROWS);
+        applies_as_host(*state, &p, VECTORS + 3 * LINE, PRODUCTS * ROWS);
+    }
+}
+
+/* Vectors of one matrix: in groups beside it, or, where it has no room beside them, its panels for
+ * as many vectors as half of the room holds. */
+static void vectors_share_a_matrix(void **state)
+{
+    enum { PASS = 4, PANEL = 3, PANELS = 2 * (ROWS / PANEL + 1) };
+    tsr_matvec_problem p = vectors_problem();
+
+    fill_whole(*state);
+    p.stride_a = 0;
+    for (int form = 0; form < 2; form++) {
+        p.beta = form;
+        applies_as_host(*state, &p, PASS * VECTORS + 3 * PANEL * LINE, PANELS);
+        applies_as_host(*state, &p, VECTORS + 3 * LINE, PRODUCTS * ROWS);
+    }
+    p.batch = 200;
+    applies_as_host(*state, &p, ROWS * LINE + 3 * 10 * VECTORS, 20);
+    p.stride_x = 0;
+    applies_as_host(*state, &p, ROWS * LINE + LINE + 3 * 10 * 4 * ROWS, 20);
+}
+
+/* What holds neither a line in each slot beside a product's vectors is refused; y is as it was. */
+static void vectors_that_do_not_fit_are_refused(void **state)
+{
+    const tsr_matvec_problem p = vectors_problem();
+    fixture *f = *state;
+    tsr_session *s = open_session(f, PAGEABLE, VECTORS + 3 * LINE - 1);
+    arrays a = take_arrays(f, s, PAGEABLE);
+    tsr_error err = {0};
+
+    assert_int_equal(tsr_matvec(s, &p, a.at[0], a.at[1], a.at[2], NULL, NULL, &err), TSR_EOVERFLOW);
+    if (!strstr(err.message, "x, y and 3 lines of A need 560 bytes at once, and 559 are allowed"))
         fail_msg("%s", err.message);
     assert_memory_equal(a.at[2], f->before[2], ROOM);
     drop_arrays(s, PAGEABLE, &a);
@@ -538,6 +688,16 @@ static void too_many_pieces_are_refused(void **state)
     const problem problems[] = {
         {.op = &operation_matvec,
          .matvec = {.rows = 5000, .columns = 100, .incx = 1, .incy = 1, .alpha = 1}},
+        {.op = &operation_matvec,
+         .matvec = {.rows = 10,
+                    .columns = 100,
+                    .incx = 1,
+                    .incy = 1,
+                    .alpha = 1,
+                    .batch = 500,
+                    .stride_a = 1000,
+                    .stride_x = 100,
+                    .stride_y = 10}},
         {.op = &operation_matmul, .matmul = {.m = 70, .n = 80, .k = 5, .alpha = 1}},
         {.op = &operation_matmul,
          .matmul = {.m = 2,
@@ -551,7 +711,7 @@ static void too_many_pieces_are_refused(void **state)
         {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}},
         {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 50, .rows = 5000}}};
     /* Each holds what has to be there at once. */
-    static const size_t bytes[] = {20800 + 1200, 4 * 20 + 8, 3 * 3 * 16, 1 << 10, 600};
+    static const size_t bytes[] = {20800 + 1200, 440 + 1200, 4 * 20 + 8, 3 * 3 * 16, 1 << 10, 600};
     tsr_session *s = open_session(*state, PAGEABLE, 0);
 
     for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
@@ -625,7 +785,13 @@ int main(void)
         TEST(products_arrive_in_slabs),
         TEST(long_rows_go_straight),
         TEST(batches_go_in_groups),
-        TEST(batches_side_by_side_are_refused),
+        TEST(batches_go_product_by_product),
+        TEST(batches_side_by_side_go_product_by_product),
+        TEST(batches_that_do_not_fit_are_refused),
+        TEST(matrices_go_in_groups),
+        TEST(matrices_go_in_panels),
+        TEST(vectors_share_a_matrix),
+        TEST(vectors_that_do_not_fit_are_refused),
         TEST(buffers_of_all_sizes_are_kept),
         TEST(kept_buffers_make_room),
         TEST(kept_buffers_are_a_share_of_memory),
