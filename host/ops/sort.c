@@ -926,7 +926,7 @@ enum { VECTORS_ROW = 16 };
 enum { SHORT_KEYS = 2048 };
 
 /* Up to so many keys of each of several rows, and of one, shuffles beat local memory.  With an
- * index or 64 bits each key takes two: rows are faster without. */
+ * index or 64 bits each key takes two: rows are faster without, and one alone above half as many. */
 enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 
 /* From so many keys on of one row, digits are faster than the network, which does more the more
@@ -960,6 +960,7 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
+    const size_t words = sort_held_bytes(&p->sort) / 4;
     size_t n = 0;
 
     if (d->kind == DEVICE_HOST) {
@@ -986,13 +987,13 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "item-radix";
     if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
         if (d->kind == DEVICE_GPU) {
-            if (p->sort.n <= SHUFFLED_ROW && sort_held_bytes(&p->sort) == 4)
+            if (p->sort.n <= SHUFFLED_ROW && words == 1)
                 out[n++] = "rows-shfl";
             out[n++] = "rows-warp";
             out[n++] = "rows-held";
         }
         out[n++] = "rows";
-    } else if (d->kind == DEVICE_GPU && p->sort.n <= SHUFFLED_ALONE) {
+    } else if (d->kind == DEVICE_GPU && p->sort.n <= SHUFFLED_ALONE / words) {
         out[n++] = "rows-shfl";
     }
     if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)

@@ -367,6 +367,13 @@ static void test_rows_share_tiles(void **state)
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-shfl");
     assert_string_equal(names[1], "two-phase-registers");
+    q.sort.n = 4096;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "rows-shfl");
+    q.sort.argsort = true;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_equal(names[0], "fused-passes-warp");
+    q.sort.argsort = false;
     /* Long rows take passes over memory, of which a GPU saves most. */
     q.sort.n = 5000;
     operation_sort.prefer(&q, &d, names);
