@@ -926,7 +926,8 @@ enum { VECTORS_ROW = 16 };
 enum { SHORT_KEYS = 2048 };
 
 /* Up to so many keys of each of several rows, and of one, shuffles beat local memory.  With an
- * index or 64 bits each key takes two: rows are faster without, and one alone above half as many. */
+ * index or 64 bits each key takes two: rows are faster without, and one alone above half as many.
+ */
 enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 
 /* From so many keys on of one row, digits are faster than the network, which does more the more
