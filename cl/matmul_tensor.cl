@@ -284,9 +284,9 @@ static inline void store_pair(const output *o, uint i, uint j, float2 sums, floa
         store(o, i, j + 1, sums.s1);
 }
 
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of it
- * is written: reads that follow writes would wait for them, as the compiler does not know that they
- * lie apart. */
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
+ * it is written: reads that follow writes would wait for them, as the compiler does not know that
+ * they lie apart. */
 IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
 {
 #pragma unroll

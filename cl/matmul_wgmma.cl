@@ -245,9 +245,9 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
                      : "memory")
 #endif
 
-/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of it
- * is written: reads that follow writes would wait for them, as the compiler does not know that they
- * lie apart. */
+/* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
+ * it is written: reads that follow writes would wait for them, as the compiler does not know that
+ * they lie apart. */
 IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums)
 {
 #pragma unroll

@@ -463,8 +463,8 @@ IN_REGISTERS bool any_unsure(const product *p, const tile *t, uint j0, bool whol
     return unsure;
 }
 
-/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0.  What C
- * was is read before the first is written: reads that follow writes would wait for them, as the
+/* Store them.  The compiler knows `whole`, that the tile has no edges, and whether beta is 0.  What
+ * C was is read before the first is written: reads that follow writes would wait for them, as the
  * compiler does not know that they lie apart. */
 IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole, float beta,
                            const float *sums)

@@ -2,9 +2,9 @@
  *
  * Idea: a work-item holds KEYS keys of one row, and 2^ROW_SHIFT / KEYS work-items
  *     the whole row; they do most strides without asking anybody, and hand keys
- *     on through local memory between (sort_held_tile.clh).  A row is read and
- *     written once.  Where its work-items are at most a team, none waits for
- *     another row's.
+ *     on between through local memory, or with SHUFFLES within a team from
+ *     register to register (sort_held_tile.clh).  A row is read and written once.
+ *     Where its work-items are at most a team, none waits for another row's.
  *     The network is the flip form that sort_naive.cl explains.
  * Work split: a work-group owns a tile of GROUP * KEYS positions, in blocks of
  *     2^ROW_SHIFT for one row each.  Of the keys that a row lacks, none comes
@@ -16,7 +16,7 @@
  *     DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh),
  *     VALUE_BYTES (sort_values.clh); WIDE, 1 where n is a multiple of VECTOR
  *     (sort_held.clh), so that rows are read and written in vectors, and ALIGNED,
- *     1 where those are aligned.
+ *     1 where those are aligned; STRIP_BYTES.
  * Launch: 1-D, work-groups of GROUP, one per started tile.  With VALUE_BYTES then
  *     the kernels of sort_values.clh.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys.
@@ -37,13 +37,15 @@
 
 #define TILE (GROUP * KEYS)
 
-/* Up to so many bytes side by side, a work-item's keys are written as it holds them: neighbours
- * fill what memory takes at once between them.  More are turned over first. */
-#define STRIP_BYTES 64
+/* Up to STRIP_BYTES side by side, a work-item's keys are written as it holds them: neighbours fill
+ * what memory takes at once between them.  More are turned over first. */
+#ifndef STRIP_BYTES
+#error "STRIP_BYTES: bytes of held keys that are written as they are held"
+#endif
 
-/* Take the keys of a row of n: vectors, or single keys, that stand `members` apart from `column` on.
- * In place of what the row lacks its first ones are read, so that no branch stands between reads:
- * they run side by side. */
+/* Take the keys of a row of n: vectors, or single keys, that stand `members` apart from `column`
+ * on.  In place of what the row lacks its first ones are read, so that no branch stands between
+ * reads: they run side by side. */
 IN_REGISTERS void row_fetch(held_key held[KEYS], __global const word *keys, uint column,
                             uint members, uint n)
 {

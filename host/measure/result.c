@@ -529,8 +529,8 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
      * there or not. */
     for (size_t i = 0; i < FIELDS_MOST && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
-        const bool free_to_be = i == FIELD_ORDER || i == FIELD_TILES;
-        const bool wants = free_to_be ? value != NULL : has_field(&row, i);
+        const bool optional = i == FIELD_TILES || (i == FIELD_ORDER && !strcmp(row.op, "sort"));
+        const bool wants = optional ? value != NULL : has_field(&row, i);
         const char *wanted =
             wants && value ? field_from_json(&fields[i], value, &row, &names) : NULL;
 

@@ -15,7 +15,7 @@ static size_t private_bytes(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const bool rounds = real_rounding(p->type, p->precision) > 0;
-    const size_t band = (p->trans_a ? 8 : rounds) * matmul_registers_rows(j);
+    const size_t band = (p->trans_a ? 8 : rounds ? 1 : 0) * matmul_registers_rows(j);
 
     return (param(j->params, "PANELS") * matmul_registers_columns(j) + band) *
            param(j->params, "DEPTH") * matmul_real_size(&j->problem->matmul);

@@ -654,7 +654,7 @@ static const variant variants[] = {
     },
     {
         .name = "rows-shfl",
-        .idea = "keys of a row change hands within a warp, without local memory",
+        .idea = "within a warp, keys of a row change hands from register to register",
         .source = "sort_rows_held.cl",
         .entries = {"sort_rows_held_tile", "sort_values_keep", "sort_values_gather"},
         .build = "",
@@ -958,10 +958,31 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
     return n;
 }
 
+/* Rows that a work-group holds whole, and on GPUs a short row alone. */
+static size_t prefer_in_one_launch(const problem *p, const device_facts *d, const char *out[])
+{
+    const size_t words = sort_held_bytes(&p->sort) / 4;
+    const bool gpu = d->kind == DEVICE_GPU;
+    size_t n = 0;
+
+    if (sort_rows(&p->sort) == 1) { /* a longer one leaves the device idle */
+        if (gpu && p->sort.n <= SHUFFLED_ALONE / words)
+            out[n++] = "rows-shfl";
+        return n;
+    }
+    if (gpu && p->sort.n <= SHUFFLED_ROW && words == 1)
+        out[n++] = "rows-shfl";
+    if (gpu) {
+        out[n++] = "rows-warp";
+        out[n++] = "rows-held";
+    }
+    out[n++] = "rows";
+    return n;
+}
+
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
-    const size_t words = sort_held_bytes(&p->sort) / 4;
     size_t n = 0;
 
     if (d->kind == DEVICE_HOST) {
@@ -986,17 +1007,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     /* With an index or values, which item-merges and item-vectors do not take. */
     if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && p->sort.n > ITEM_RADIX_KEYS)
         out[n++] = "item-radix";
-    if (sort_rows(&p->sort) > 1) { /* one row leaves a device idle */
-        if (d->kind == DEVICE_GPU) {
-            if (p->sort.n <= SHUFFLED_ROW && words == 1)
-                out[n++] = "rows-shfl";
-            out[n++] = "rows-warp";
-            out[n++] = "rows-held";
-        }
-        out[n++] = "rows";
-    } else if (d->kind == DEVICE_GPU && p->sort.n <= SHUFFLED_ALONE / words) {
-        out[n++] = "rows-shfl";
-    }
+    n += prefer_in_one_launch(p, d, out + n);
     if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);
     for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)

@@ -1,5 +1,7 @@
 #include "ops/sort_fused.h"
 
+#include <string.h>
+
 #include "ops/sort_steps.h"
 
 enum {
@@ -582,7 +584,7 @@ bool sort_fused_step_warp(const job *j, size_t i, step *out)
 enum {
     ROWS_GROUP = 128,
     SECTOR = 32,    /* bytes that neighbours read of a row at least, where it has as many */
-    ROW_STRIP = 64, /* bytes of keys side by side that sort_rows_held.cl writes as they are held */
+    ROW_STRIP = 64, /* bytes of held keys side by side that are written as they are held */
 };
 
 const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES_SHUFFLES] = {
@@ -607,10 +609,13 @@ typedef struct rows_plan {
     uint32_t row_shift, tile_shift; /* positions of a row, and of a work-group */
 } rows_plan;
 
-/* Whether keys go from register to register: the variant that does has a tunable for it. */
+/* Whether keys go from register to register: the variant that does has a tunable for it, the last.
+ */
 static bool rows_shuffle(const job *j)
 {
-    return j->params->count == HELD_ROWS_TUNABLES_SHUFFLES;
+    const params *p = j->params;
+
+    return strcmp(p->tunables[p->count - 1].name, "SHUFFLES") == 0;
 }
 
 /* As many as leave neighbours a sector; of a row alone, as few as leave it four warps.  A shuffle
@@ -664,9 +669,9 @@ static void rows_defines(const job *j, uint32_t team, const char *means, text *o
         text_format(out, " -DKEYS=%u", s.keys);
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%u", s.group);
-    text_format(out, " -DROW_SHIFT=%u -DWIDE=%d -DALIGNED=%d -DTEAM=%u -DTEAM_MEANS=%s",
-                s.row_shift, j->problem->sort.n % vector == 0, rows_aligned(j, vector), team,
-                means);
+    text_format(out, " -DROW_SHIFT=%u -DSTRIP_BYTES=%d -DWIDE=%d -DALIGNED=%d", s.row_shift,
+                ROW_STRIP, j->problem->sort.n % vector == 0, rows_aligned(j, vector));
+    text_format(out, " -DTEAM=%u -DTEAM_MEANS=%s", team, means);
 }
 
 void sort_held_rows_defines(const job *j, text *out)

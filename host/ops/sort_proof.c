@@ -165,8 +165,8 @@ static uint64_t any_bits(tsr_type type, uint64_t *state)
     return random_u64(state);
 }
 
-/* Key i of `count` that ascend: whole numbers around zero, which types of 8 and 16 bits have so few
- * of that keys repeat. */
+/* Key i of `count` that ascend: whole numbers around zero, of which types of 8 and 16 bits, and
+ * float32 of large ones, have so few that keys repeat. */
 static int64_t ascending(const tsr_sort_problem *s, size_t i, size_t count)
 {
     const int64_t distinct = s->type == TSR_F16 ? 2048 : (int64_t)1 << bits_of(s->type) % 32;

@@ -352,7 +352,7 @@ static void test_rows_share_tiles(void **state)
     assert_false(v->step(&j, 1, &s));
     q.sort.n = 65;
     check_reason("rows", &d, &q, small, "a row has to fit in its tile: at most 64 keys, not 65");
-    /* Short rows, and a short one alone, take no local memory. */
+    /* Short rows, and a short one alone, are handed on from register to register. */
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-shfl");
     assert_string_equal(names[1], "rows-warp");
