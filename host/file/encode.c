@@ -47,7 +47,7 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
     else if (a->rank == 3)
         snprintf(shape, sizeof(shape), "%zu, %zu, %zu", a->shape[0], a->shape[1], a->shape[2]);
     header[8] = HEADER - PREAMBLE; /* little endian in two bytes */
-    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 116 bytes are
+    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 117 bytes are
      * text.  Three large ones do not fit in memory. */
     length = snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
                       "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",

@@ -56,21 +56,31 @@ static bool has_gaps(const stored *x)
     return x->ld != x->length || x->stride != x->lines * x->length;
 }
 
-/* Whether lines of one operand lie between those of another: no group has a range of its own. */
-static bool side_by_side(const batch *b)
+/* Whether the matrices overlap, as sliding windows do, or lines of one lie between another's. */
+static bool overlap(const stored *x)
 {
-    for (size_t i = 0; i < BATCH_OPERANDS; i++)
-        if (b->operand[i].stride &&
-            b->operand[i].stride * tsr_type_size(b->operand[i].type) < bytes_of(&b->operand[i], 1))
+    return x->stride && x->stride * tsr_type_size(x->type) < bytes_of(x, 1);
+}
+
+/* Whether a group takes more bytes of an operand that is read than its products by themselves. */
+static bool takes_more(const batch *b, size_t group)
+{
+    for (size_t i = 0; i < RESULT; i++) {
+        const stored *x = &b->operand[i];
+
+        if (overlap(x) &&
+            bytes_of(x, group) / group > x->lines * x->length * tsr_type_size(x->type))
             return true;
+    }
     return false;
 }
 
 /* ---- choosing ------------------------------------------------------------------------------ */
 
-/* Bytes of what each product has of its own, of what all share, and of all. */
+/* Bytes of what each product has of its own, of what all share, of the largest operand of either
+ * kind and of the largest that is a product's own, and of all. */
 typedef struct needs {
-    size_t own, shared, widest, whole;
+    size_t own, shared, widest, widest_own, whole;
     bool held; /* there is room for all at once */
 } needs;
 
@@ -85,6 +95,7 @@ static needs needs_of(const batch *b, const stream_room *room)
 
         *(x->stride ? &n.own : &n.shared) += each;
         n.widest = size_max(n.widest, each);
+        n.widest_own = size_max(n.widest_own, x->stride ? each : 0);
         n.held = n.held && all <= room->each;
         n.whole += all;
     }
@@ -106,20 +117,20 @@ void batches_choose(const stream_room *room, const problem *p, batches *out)
     needs n;
 
     *out = (batches){0, 0};
-    if (!batch_of(p, &b) || b.count <= 1 || side_by_side(&b))
-        return;
+    if (!batch_of(p, &b) || b.count <= 1 || overlap(&b.operand[RESULT]))
+        return; /* lines of the result between another's: no group has a range of its own */
     n = needs_of(&b, room);
     if ((n.held && n.whole < STREAMED_LEAST) || n.widest > room->each || n.shared > room->all)
         return;
     for (size_t slots = size_min(PIPELINE_SLOTS, b.count); slots > 1; slots--) {
         const size_t each = (room->all - n.shared) / slots;
         const size_t piece = stream_piece_bytes(n.whole, each);
+        const size_t group =
+            size_min(size_min(size_max(piece / n.own, 1), b.count), room->each / n.widest_own);
 
-        if (each < n.own || streams_alone(p, &n, b.count, piece))
+        if (each < n.own || streams_alone(p, &n, b.count, piece) || takes_more(&b, group))
             continue;
-        /* A slot each beside what all share. */
-        out->group = size_min(size_min(size_max(piece / n.own, 1), b.count), room->each / n.widest);
-        out->slots = slots;
+        *out = (batches){group, slots}; /* a slot each beside what all share */
         return;
     }
 }

@@ -12,8 +12,10 @@ typedef struct batches {
 
 /**
  * Choose for the products of matmul or matvec.  There are no groups where all is copied in one
- * piece; where the room does not hold two products beside what all share; where products lie
- * side by side; and where a matrix and its vector are more than a piece by themselves.
+ * piece; where the room does not hold two products beside what all share; where results lie
+ * side by side, or a group has more bytes of what is read than its products; and where a matrix and
+ * its vector are more than a piece by themselves, or one of them, which all share, is more than a
+ * piece and than the rest.
  *
  * @param p  As variants take it; row-major.
  */

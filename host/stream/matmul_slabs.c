@@ -41,11 +41,19 @@ static bool computes_longer(const tsr_matmul_problem *q)
            (double)q->m * (double)q->n >= SLABBED_LEAST * ((double)q->m + (double)q->n);
 }
 
-void matmul_slabs_choose(const stream_room *room, const problem *p, matmul_slabs *out)
+/* Of an operand without gaps, as the device has it. */
+static size_t dense_bytes(const tsr_matmul_problem *q, size_t which)
+{
+    const size_t elements[] = {q->m * q->k, q->k * q->n, q->m * q->n};
+
+    return elements[which] * tsr_type_size(which == MATMUL_C ? matmul_type_c(q) : q->type);
+}
+
+void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams, matmul_slabs *out)
 {
     const tsr_matmul_problem *q = &p->matmul;
     operand o[MATMUL_OPERANDS];
-    size_t bytes = 0;
+    size_t bytes = 0, dense = 0;
     bool large;
 
     *out = (matmul_slabs){0, 0};
@@ -53,9 +61,15 @@ void matmul_slabs_choose(const stream_room *room, const problem *p, matmul_slabs
         return;
     for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
         bytes += o[i].bytes; /* the device holds them */
+    for (size_t i = 0; i < MATMUL_OPERANDS; i++)
+        dense += dense_bytes(q, i);
     large = bytes >= STREAMED_LEAST;
-    if (!large && !room->told)
+    if (!large && !room->told && !streams)
         return;
+    if (streams && !room->told && dense < PIECE_LEAST) {
+        *out = (matmul_slabs){q->k, q->m};
+        return;
+    }
     out->strip = part_of(q->m, large ? STRIP_STEP : 1);
     out->first =
         adds_up(q) && (computes_longer(q) || !large) ? part_of(q->k, large ? SLAB_STEP : 1) : q->k;
@@ -70,6 +84,15 @@ size_t matmul_slab_length(const matmul_slabs *s, size_t k, size_t at)
         length += size_div_up(length, 2);
     }
     return at >= size_div_up(k, 2) || length >= k - at ? k - at : length;
+}
+
+size_t matmul_slabs_count(const tsr_matmul_problem *q, const matmul_slabs *s)
+{
+    size_t count = size_div_up(q->m, s->strip), length;
+
+    for (size_t at = 0; (length = matmul_slab_length(s, q->k, at)) < q->k - at; at += length)
+        count++;
+    return count;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -139,16 +162,13 @@ static tsr_status prepare(slabbing *t, tsr_error *err)
 
 static tsr_status make_buffers(slabbing *t, tsr_error *err)
 {
-    const tsr_matmul_problem *q = t->whole;
-    const size_t size = tsr_type_size(q->type);
     static const char *const names[] = {"A", "B", "C"};
     tsr_status st = TSR_OK;
 
-    t->bytes[MATMUL_A] = q->m * q->k * size;
-    t->bytes[MATMUL_B] = q->k * q->n * size;
-    t->bytes[MATMUL_C] = q->m * q->n * tsr_type_size(matmul_type_c(q));
-    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++)
+    for (size_t i = 0; i < MATMUL_OPERANDS && !st; i++) {
+        t->bytes[i] = dense_bytes(t->whole, i);
         st = copies_buffer(t->copies, names[i], t->bytes[i], &t->buffer[i], err);
+    }
     return st;
 }
 

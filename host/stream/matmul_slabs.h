@@ -25,12 +25,21 @@ typedef struct matmul_slabs {
     size_t strip; /* rows; 0: the matrices are copied in one piece */
 } matmul_slabs;
 
-/** Choose for matrices that the device holds. */
-void matmul_slabs_choose(const stream_room *room, const problem *p, matmul_slabs *out);
+/**
+ * Choose for matrices that the device holds.
+ *
+ * @param streams  The product is streamed however short it is: as one strip where its elements are
+ *                 less than a piece and no room is told.
+ */
+void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams,
+                         matmul_slabs *out);
 
 /** Columns of op(A) in the slab that begins at column `at`: 0, or the end of another slab, below k.
  */
 size_t matmul_slab_length(const matmul_slabs *s, size_t k, size_t at);
+
+/** Pieces: the slabs before the last, and its strips. */
+size_t matmul_slabs_count(const tsr_matmul_problem *q, const matmul_slabs *s);
 
 /** Run it: as matmul_tiles_run. */
 tsr_status matmul_slabs_run(const stream_call *call, const matmul_slabs *slabs, tsr_error *err);

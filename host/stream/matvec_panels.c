@@ -118,10 +118,16 @@ size_t matvec_panels_count(const tsr_matvec_problem *q, const matvec_panels *how
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* What a slot was filled with. */
+typedef struct filled {
+    cl_mem slot;   /* NULL: nothing yet */
+    cl_event sent; /* borrowed; or NULL */
+} filled;
+
 /* Products of a pass. */
 typedef struct pass {
     size_t first, count;
-    cl_mem y; /* where their results are; NULL: there are none yet */
+    filled y; /* where their results are */
 } pass;
 
 /* One call in progress. */
@@ -131,8 +137,7 @@ typedef struct panels {
     const matvec_panels *how;
     void *const *host; /* A, x and y */
     pipeline *a, *x, *y;
-    cl_mem x_slot;
-    cl_event x_sent, y_sent; /* of the pass, borrowed; or NULL */
+    filled x_now; /* of the pass */
     void *staged; /* y of a product without gaps, or NULL where it is copied as it lies */
     pass before;  /* computed and not yet on the host */
 } panels;
@@ -153,11 +158,11 @@ static size_t copied_at_once(const stored *x, size_t count)
     return x->lines == 1 && x->stride >= x->length ? count : 1;
 }
 
-static tsr_status send(panels *v, pipeline *to, const host_rows *from, size_t offset, cl_mem *slot,
-                       cl_event *sent, tsr_error *err)
+static tsr_status send(panels *v, pipeline *to, const host_rows *from, size_t offset, filled *out,
+                       tsr_error *err)
 {
     const uint64_t start = clock_ns();
-    const tsr_status st = pipeline_send(to, from, offset, slot, sent, err);
+    const tsr_status st = pipeline_send(to, from, offset, &out->slot, &out->sent, err);
 
     v->pieces.call->report->to_device_bytes += from->count * from->bytes;
     v->pieces.call->report->to_device_ns += clock_ns() - start;
@@ -171,12 +176,12 @@ static tsr_status send_x(panels *v, const pass *now, tsr_error *err)
     const size_t count = size_min(x.count, now->count), each = copied_at_once(&x, count);
     tsr_status st = TSR_OK;
 
-    if (x.count == 1 && v->x_slot)
+    if (x.count == 1 && v->x_now.slot)
         return TSR_OK;
     for (size_t i = 0; i < count && !st; i += each) {
         const host_rows from = vector_rows(&x, v->host[MATVEC_X], now->first + i, each);
 
-        st = send(v, v->x, &from, i * x_bytes(v->whole), &v->x_slot, &v->x_sent, err);
+        st = send(v, v->x, &from, i * x_bytes(v->whole), &v->x_now, err);
     }
     return st;
 }
@@ -190,7 +195,7 @@ static tsr_status send_staged(panels *v, pass *now, size_t e, tsr_error *err)
     void *copy = stored_copy(&y, v->host[MATVEC_Y], TSR_PRECISION_DEFAULT);
     const host_rows from = host_bytes(copy, bytes);
     tsr_status st =
-        copy ? send(v, v->y, &from, (e - now->first) * bytes, &now->y, &v->y_sent, err)
+        copy ? send(v, v->y, &from, (e - now->first) * bytes, &now->y, err)
              : tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory for a copy of y (%zu bytes)", bytes);
 
     free(copy); /* it is no pinned memory, and so it is read when send returns */
@@ -211,7 +216,7 @@ static tsr_status send_y(panels *v, pass *now, tsr_error *err)
     }
     if (matvec_view_of(v->whole).beta == 0)
         from.count = 0;
-    return send(v, v->y, &from, 0, &now->y, &v->y_sent, err);
+    return send(v, v->y, &from, 0, &now->y, err);
 }
 
 /* Results of product e out of a slot, rounded and spread. */
@@ -222,7 +227,7 @@ static tsr_status fetch_staged(panels *v, size_t e, tsr_error *err)
     const host_rows to = host_bytes(v->staged, bytes);
     const stored y = matvec_y(&one);
     const tsr_status st =
-        pipeline_fetch(v->y, v->before.y, (e - v->before.first) * bytes, &to, err);
+        pipeline_fetch(v->y, v->before.y.slot, (e - v->before.first) * bytes, &to, err);
 
     if (!st)
         stored_put(&y, v->staged, v->host[MATVEC_Y]);
@@ -237,15 +242,15 @@ static tsr_status fetch_before(panels *v, tsr_error *err)
     const uint64_t start = clock_ns();
     tsr_status st = TSR_OK;
 
-    if (!b->y)
+    if (!b->y.slot)
         return TSR_OK;
     if (!v->staged)
-        st = pipeline_fetch(v->y, b->y, 0, &to, err);
+        st = pipeline_fetch(v->y, b->y.slot, 0, &to, err);
     for (size_t i = 0; v->staged && i < b->count && !st; i++)
         st = fetch_staged(v, b->first + i, err);
     v->pieces.call->report->from_device_bytes += b->count * y_bytes(v->whole);
     v->pieces.call->report->from_device_ns += clock_ns() - start;
-    v->before.y = NULL;
+    v->before.y.slot = NULL;
     return st;
 }
 
@@ -314,8 +319,8 @@ static tsr_status open(panels *v, tsr_error *err)
 }
 
 /* Send `count` lines from `at` on of the matrix of product e. */
-static tsr_status send_lines(panels *v, size_t e, size_t at, size_t count, cl_mem *slot,
-                             cl_event *sent, tsr_error *err)
+static tsr_status send_lines(panels *v, size_t e, size_t at, size_t count, filled *out,
+                             tsr_error *err)
 {
     const stored a = matvec_a(v->whole);
     const size_t size = tsr_type_size(a.type);
@@ -324,22 +329,24 @@ static tsr_status send_lines(panels *v, size_t e, size_t at, size_t count, cl_me
                                ? host_bytes(first, count * line_bytes(v->whole))
                                : (host_rows){first, count, a.length * size, a.ld * size};
 
-    return send(v, v->a, &from, 0, slot, sent, err);
+    return send(v, v->a, &from, 0, out, err);
 }
 
 /* Send a panel, and enqueue its products behind it and the panel before. */
 static tsr_status run_panel(panels *v, const pass *now, size_t at, size_t count, tsr_error *err)
 {
     const problem p = panel_problem(v->whole, now->count, at, count);
-    cl_mem buffers[] = {NULL, v->x_slot, now->y};
+    filled in[] = {{NULL, NULL}, v->x_now, now->y};
+    cl_mem buffers[3];
     cl_event wait[3];
-    cl_uint n_wait = 1;
-    tsr_status st = send_lines(v, now->first, at, count, &buffers[0], &wait[0], err);
+    cl_uint n_wait = 0;
+    tsr_status st = send_lines(v, now->first, at, count, &in[MATVEC_A], err);
 
-    if (v->x_sent)
-        wait[n_wait++] = v->x_sent;
-    if (v->y_sent)
-        wait[n_wait++] = v->y_sent;
+    for (size_t i = 0; i < 3; i++) {
+        buffers[i] = in[i].slot;
+        if (in[i].sent)
+            wait[n_wait++] = in[i].sent;
+    }
     if (!st)
         st = pieces_enqueue(&v->pieces, &p, buffers, &(call_ends){.n_wait = n_wait, .wait = wait},
                             err);
@@ -380,7 +387,7 @@ tsr_status matvec_panels_run(const stream_call *call, const matvec_panels *how, 
 
     st = st ? st : open(&v, err);
     for (size_t e = 0; e < batch && !st; e += how->products)
-        st = run_pass(&v, (pass){e, size_min(how->products, batch - e), NULL}, err);
+        st = run_pass(&v, (pass){e, size_min(how->products, batch - e), {NULL, NULL}}, err);
     st = st ? st : fetch_before(&v, err);
     st = st ? st : pipeline_wait(v.y, &call->report->from_device_ns, err);
     st = st ? st : pieces_outcome(&v.pieces, err);

@@ -24,15 +24,13 @@ static tsr_status choose_products(const stream_room *room, const problem *p, str
 {
     const bool batch = matmul_batch(&p->matmul) > 1;
     const problem one = product_of(p, 0);
-    stream_room each = *room;
     tsr_status st;
 
     if (batch && stream_holds(room, p))
         return TSR_OK;
-    each.told = room->told || batch; /* a product streams however short it is */
-    st = matmul_tiles_choose(&each, &one, &out->tiles, err);
+    st = matmul_tiles_choose(room, &one, &out->tiles, err);
     if (!st && !out->tiles.m)
-        matmul_slabs_choose(&each, &one, &out->slabs);
+        matmul_slabs_choose(room, &one, batch, &out->slabs);
     return st;
 }
 
@@ -51,29 +49,36 @@ static tsr_status choose_way(const choosing *c, const stream_room *room, streami
                                       : choose_products(room, p, out, err);
 }
 
-static size_t batch_of(const problem *p)
+static size_t products_of(const problem *p)
 {
     return p->op == &operation_matmul ? matmul_batch(&p->matmul) : matvec_batch(&p->matvec);
 }
 
-/* Pieces that the room for them decides on: slabs of a product and keys as they arrive are always
- * few. */
+/* Of each product of a batch that goes product by product; SIZE_MAX where they are more. */
+static size_t pieces_of_product(const tsr_matmul_problem *q, const streaming *how)
+{
+    size_t count;
+
+    if (how->slabs.strip)
+        return matmul_slabs_count(q, &how->slabs);
+    return size_mul(size_div_up(q->m, how->tiles.m), size_div_up(q->n, how->tiles.n), &count)
+               ? count
+               : SIZE_MAX;
+}
+
+/* Pieces that the room for them decides on: keys as they arrive are always few. */
 static size_t count_pieces(const problem *p, const streaming *how)
 {
     size_t count = 0;
 
     if (how->groups.group)
-        count = size_div_up(batch_of(p), how->groups.group);
+        count = size_div_up(products_of(p), how->groups.group);
     else if (how->panels.lines)
         count = matvec_panels_count(&p->matvec, &how->panels);
-    else if (how->tiles.m) {
-        if (!size_mul(size_div_up(p->matmul.m, how->tiles.m),
-                      size_div_up(p->matmul.n, how->tiles.n), &count) ||
-            !size_mul(count, batch_of(p), &count))
+    else if (how->tiles.m || how->slabs.strip) {
+        if (!size_mul(pieces_of_product(&p->matmul, how), products_of(p), &count))
             count = SIZE_MAX;
-    } else if (how->slabs.strip)
-        count = batch_of(p);
-    else if (how->chunks.count)
+    } else if (how->chunks.count)
         count = sort_chunks_pieces(&p->sort, &how->chunks);
     return count;
 }

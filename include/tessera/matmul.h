@@ -67,7 +67,8 @@ typedef struct tsr_matmul_problem {
  * or than the device holds, tiles of C are computed one after another, each from rows of op(A) and
  * columns of op(B) that are copied meanwhile.  A batch goes in groups of its products, three groups
  * on the device at once or two; where two products do not fit beside a matrix that all share, or
- * lines of one lie between those of another, in products, each as it goes by itself.  The bound
+ * lines of one lie between those of another and not all of it fits, in products, each as it goes by
+ * itself; and at once where all of it fits and is less than 64 MiB or has such lines.  The bound
  * holds for all of these; which of them a call takes may change the last bits.
  *
  * @param run     NULL picks the best variant.

@@ -51,8 +51,10 @@ typedef struct tsr_matvec_problem {
  * what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory, is
  * copied in panels of lines (rows, or columns of one that is column-major), each multiplied while
  * the next is on its way; it need not fit the device, but x, y and three lines have to.  A batch of
- * as much goes in groups of its products, or, where a product is more than a piece, in panels of
- * one matrix after another.
+ * as much goes in groups of its products, or, where a product is more than a piece, a matrix that
+ * all share outweighs the rest, two products do not fit, or elements of x or y of one lie between
+ * those of another, in panels of one matrix after another; the last at once where all of it fits
+ * and each has a matrix of less than 4 MiB.
  */
 tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
                       const void *x, void *y, const tsr_run *run, tsr_report *report,

@@ -132,9 +132,12 @@ static void npy_data_is_aligned_to_64_bytes(void **state)
     assert_memory_equal(file + 128, values, sizeof(values));
 }
 
-static void npy_header_has_room_for_the_largest_shape(void **state)
+static void npy_header_has_room_for_the_largest(void **state)
 {
     array huge = {.type = TSR_U64, .rank = 2, .shape = {0, SIZE_MAX}, .data = NULL}, back = {0};
+    const array largest = {
+        .rank = 3, .shape = {SIZE_MAX, 0, SIZE_MAX}, .descr = "<M8[123456789abcdef]", .opaque = 8};
+    char file[256], header[128];
     tsr_error err = {0};
 
     (void)state;
@@ -142,6 +145,14 @@ static void npy_header_has_room_for_the_largest_shape(void **state)
     assert_int_equal(array_read("a.npy", &back, &err), TSR_OK);
     assert_true(back.shape[1] == SIZE_MAX);
     array_free(&back);
+    write_whole("a.npy", &largest);
+    assert_int_equal(strlen(largest.descr), ARRAY_DESCR_MOST);
+    assert_int_equal(snprintf(header, sizeof(header),
+                              "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, 0, %zu), }\n",
+                              largest.descr, SIZE_MAX, SIZE_MAX),
+                     118);
+    assert_int_equal(slurp("a.npy", file, sizeof(file)), 128);
+    assert_memory_equal(file + 10, header, 118);
 }
 
 static void mtx_is_chosen_by_the_suffix_and_written_by_columns(void **state)
@@ -532,7 +543,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(npy_data_is_aligned_to_64_bytes, enter, leave),
-        cmocka_unit_test_setup_teardown(npy_header_has_room_for_the_largest_shape, enter, leave),
+        cmocka_unit_test_setup_teardown(npy_header_has_room_for_the_largest, enter, leave),
         cmocka_unit_test_setup_teardown(mtx_is_chosen_by_the_suffix_and_written_by_columns, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(mtx_integers_stay_integers, enter, leave),

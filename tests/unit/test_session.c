@@ -667,8 +667,10 @@ static void a_matrix_is_streamed_in_panels(void **state)
 }
 
 /* Panels of a matrix in some form give y as it is at once, gaps included: bit by bit, as whole
- * numbers have exact sums in any order, which float16 holds where they are rounded once. */
-static void panels_give_the_same(const fixture *f, const tsr_matvec_problem *p, size_t memory)
+ * numbers have exact sums in any order, which float16 holds where they are rounded once.  They are
+ * `least` or more. */
+static void panels_give_the_same(const fixture *f, const tsr_matvec_problem *p, size_t memory,
+                                 size_t least)
 {
     enum { ARRAY = 4096 };
     const tsr_type type_y = p->y_f32 ? TSR_F32 : p->type;
@@ -694,7 +696,7 @@ static void panels_give_the_same(const fixture *f, const tsr_matvec_problem *p, 
     if (tsr_matvec(s, p, a, x, y, &run, &streamed, &err))
         fail_msg("%s", err.message);
     assert_memory_equal(y, expected, sizeof(y));
-    assert_true(streamed.chunks > 1);
+    assert_true(streamed.chunks >= least);
     tsr_session_close(s);
 }
 
@@ -722,7 +724,7 @@ static void every_form_is_streamed(void **state)
                                       .offset_x = 1,
                                       .offset_y = 3};
 
-        panels_give_the_same(*state, &p, 3000);
+        panels_give_the_same(*state, &p, 3000, 4);
     }
 }
 
@@ -789,9 +791,9 @@ static void every_form_of_a_batch_is_streamed(void **state)
                                       .stride_x = i & 16 ? beside : x * (apart ? BATCH : 1),
                                       .stride_y = beside ? 1 : y * (apart ? BATCH + 1 : 1) + 2};
 
-        panels_give_the_same(*state, &p, PANELS);
+        panels_give_the_same(*state, &p, PANELS, 2);
         panels_give_the_same(*state, &p,
-                             (i & 32 ? SHARED : GROUPS) * tsr_type_size(p.type) / sizeof(float));
+                             (i & 32 ? SHARED : GROUPS) * tsr_type_size(p.type) / sizeof(float), 2);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "session/pinned.h"
 #include "session/state.h"
 #include "stream/copies.h"
+#include "stream/host_memory.h"
 #include "stream/sort_call.h"
 #include "stream/streaming.h"
 #include "tessera/tessera.h"
@@ -301,16 +302,23 @@ static void fill_whole(fixture *f)
         }
 }
 
-static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t memory,
-                               size_t chunks)
+static tsr_status compute_on(tsr_session *s, const problem *p, unsigned char *const at[ARRAYS],
+                             tsr_report *report, tsr_error *err)
+{
+    void *const operands[ARRAYS] = {at[0], at[1], at[2]};
+
+    return host_memory_run(s, p, operands, NULL, report, err);
+}
+
+/* Products on the host, and streamed: the same bytes. */
+static void computes_as_host(fixture *f, const problem *p, size_t memory, size_t chunks)
 {
     tsr_session *s = NULL;
     tsr_error err = {0};
 
     expect_before(f);
     assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
-    assert_int_equal(
-        tsr_matmul(s, p, f->expected[0], f->expected[1], f->expected[2], NULL, NULL, NULL), TSR_OK);
+    assert_int_equal(compute_on(s, p, f->expected, NULL, NULL), TSR_OK);
     tsr_session_close(s);
     for (place where = PAGEABLE; where < PLACES; where++) {
         tsr_report report = {0};
@@ -318,7 +326,7 @@ static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t m
 
         s = open_session(f, where, memory);
         a = take_arrays(f, s, where);
-        if (tsr_matmul(s, p, a.at[0], a.at[1], a.at[2], NULL, &report, &err))
+        if (compute_on(s, p, a.at, &report, &err))
             fail_msg("%s", err.message);
         for (size_t i = 0; i < ARRAYS; i++)
             assert_memory_equal(a.at[i], f->expected[i], ROOM);
@@ -327,6 +335,24 @@ static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t m
         drop_arrays(s, where, &a);
         tsr_session_close(s);
     }
+}
+
+static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t memory,
+                               size_t chunks)
+{
+    computes_as_host(f, &(problem){.op = &operation_matmul, .matmul = *p}, memory, chunks);
+}
+
+/* How it is streamed by a session of so much device_memory (0: what the device has). */
+static streaming chosen_for(tsr_session *s, const problem *p, size_t memory)
+{
+    streaming how;
+    selection sel;
+
+    s->host_calls_memory = memory;
+    assert_int_equal(dispatch_select(s, p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(streaming_choose(s, p, &sel, &how, NULL), TSR_OK);
+    return how;
 }
 
 /* k = 2 + 3 + 5 + 8 + 13, the last in 12 strips of 3 rows and one of 1; with C read, k is whole. */
@@ -430,6 +456,54 @@ static void batches_side_by_side_go_product_by_product(void **state)
     multiplies_as_host(*state, &p, 600, BATCH * 2);
 }
 
+/* Products of which the device holds one go in one strip where they are short, however far their
+ * lines lie apart; others in slabs and strips. */
+static void short_products_are_not_cut(void **state)
+{
+    static const struct {
+        size_t side, batch, room, first, strip;
+    } cases[] = {
+        {6, 12, 2200, 6, 6}, {1024, 12, 80 << 20, 64, 64}, {20, 1 << 20, (size_t)5 << 29, 20, 20}};
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t n = cases[i].side;
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = n,
+                                      .n = n,
+                                      .k = n,
+                                      .alpha = 1,
+                                      .batch = cases[i].batch,
+                                      .stride_a = n * n,
+                                      .ldc = n * cases[i].batch,
+                                      .stride_c = n}};
+        streaming how;
+
+        s->device.facts.global_memory = cases[i].room / 3 * 4 + 4;
+        s->device.facts.max_allocation = cases[i].room;
+        how = chosen_for(s, &p, 0);
+        assert_int_equal(how.slabs.first, cases[i].first);
+        assert_int_equal(how.slabs.strip, cases[i].strip);
+    }
+    tsr_session_close(s);
+}
+
+/* Each A a row further on than the one before, 4 to a group.  Where its rows lie between those of
+ * others, a group would have nearly all of them. */
+static void windows_go_in_groups(void **state)
+{
+    enum { M = 5, N = 6, K = 7, BATCH = 30, LD = BATCH + K };
+    const size_t shared = K * N, own = M * K + M * N;
+    tsr_matmul_problem p = {
+        .m = M, .n = N, .k = K, .alpha = 1, .batch = BATCH, .stride_a = K, .stride_c = M * N};
+
+    fill_whole(*state);
+    multiplies_as_host(*state, &p, (shared + 3 * 4 * own) * sizeof(float), 8);
+    p.lda = LD;
+    p.stride_a = 1;
+    multiplies_as_host(*state, &p, 4000, BATCH * (3 + 5));
+}
+
 /* What does not hold a tile of one element is refused, and C is as it was. */
 static void batches_that_do_not_fit_are_refused(void **state)
 {
@@ -453,29 +527,7 @@ static void batches_that_do_not_fit_are_refused(void **state)
 
 static void applies_as_host(fixture *f, const tsr_matvec_problem *p, size_t memory, size_t chunks)
 {
-    tsr_session *s = NULL;
-    tsr_error err = {0};
-
-    expect_before(f);
-    assert_int_equal(tsr_session_open(f->host, NULL, &s, NULL), TSR_OK);
-    assert_int_equal(
-        tsr_matvec(s, p, f->expected[0], f->expected[1], f->expected[2], NULL, NULL, NULL), TSR_OK);
-    tsr_session_close(s);
-    for (place where = PAGEABLE; where < PLACES; where++) {
-        tsr_report report = {0};
-        arrays a;
-
-        s = open_session(f, where, memory);
-        a = take_arrays(f, s, where);
-        if (tsr_matvec(s, p, a.at[0], a.at[1], a.at[2], NULL, &report, &err))
-            fail_msg("%s", err.message);
-        for (size_t i = 0; i < ARRAYS; i++)
-            assert_memory_equal(a.at[i], f->expected[i], ROOM);
-        assert_int_equal(report.chunks, chunks);
-        assert_true(report.commands >= chunks);
-        drop_arrays(s, where, &a);
-        tsr_session_close(s);
-    }
+    computes_as_host(f, &(problem){.op = &operation_matvec, .matvec = *p}, memory, chunks);
 }
 
 enum { ROWS = 20, COLUMNS = 30, PRODUCTS = 7, LINE = 4 * COLUMNS, VECTORS = 4 * (ROWS + COLUMNS) };
@@ -545,6 +597,26 @@ static void vectors_share_a_matrix(void **state)
     applies_as_host(*state, &p, ROWS * LINE + 3 * 10 * VECTORS, 20);
     p.stride_x = 0;
     applies_as_host(*state, &p, ROWS * LINE + LINE + 3 * 10 * 4 * ROWS, 20);
+}
+
+/* A shared matrix as large as a buffer may be leaves groups as they are, which are no larger. */
+static void a_shared_matrix_may_fill_a_buffer(void **state)
+{
+    enum { MATRIX = ROWS * LINE, GROUP = 10, MEMORY = MATRIX + 3 * GROUP * VECTORS };
+    problem p = {.op = &operation_matvec, .matvec = vectors_problem()};
+    tsr_session *s = open_session(*state, PAGEABLE, 0);
+
+    p.matvec.stride_a = 0;
+    p.matvec.batch = 200;
+    s->device.facts.max_allocation = MATRIX;
+    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP);
+    s->device.facts.max_allocation = GROUP / 2 * 4 * COLUMNS;
+    p.matvec.rows = 5;
+    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP / 2);
+    s->device.facts.max_allocation = MATRIX - 1;
+    p.matvec.rows = ROWS;
+    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, 0);
+    tsr_session_close(s);
 }
 
 /* What holds neither a line in each slot beside a product's vectors is refused; y is as it was. */
@@ -683,49 +755,63 @@ static bool too_little(tsr_session *s, const problem *p, const selection *sel, s
 
 /* What would fall into more pieces than are allowed is refused, and the bytes that the message
  * names are the fewest that are not. */
+static void refuses_pieces(tsr_session *s, const problem *p, size_t bytes)
+{
+    tsr_error err = {0};
+    selection sel;
+    size_t least = 0;
+
+    assert_int_equal(dispatch_select(s, p, NULL, &sel, &err), TSR_OK);
+    assert_true(too_little(s, p, &sel, bytes, &err));
+    assert_int_equal(sscanf(strstr(err.message, "from "), "from %zu bytes on", &least), 1);
+    assert_true(least > bytes);
+    assert_false(too_little(s, p, &sel, least, &err));
+    assert_true(too_little(s, p, &sel, least - 1, &err));
+}
+
+static problem square_products(size_t n, size_t batch)
+{
+    return (problem){.op = &operation_matmul,
+                     .matmul = {.m = n,
+                                .n = n,
+                                .k = n,
+                                .alpha = 1,
+                                .batch = batch,
+                                .stride_a = n * n,
+                                .stride_b = n * n,
+                                .stride_c = n * n}};
+}
+
+static problem matrices(size_t rows, size_t columns, size_t batch)
+{
+    return (problem){.op = &operation_matvec,
+                     .matvec = {.rows = rows,
+                                .columns = columns,
+                                .alpha = 1,
+                                .batch = batch,
+                                .stride_a = rows * columns,
+                                .stride_x = columns,
+                                .stride_y = rows}};
+}
+
 static void too_many_pieces_are_refused(void **state)
 {
-    const problem problems[] = {
-        {.op = &operation_matvec,
-         .matvec = {.rows = 5000, .columns = 100, .incx = 1, .incy = 1, .alpha = 1}},
-        {.op = &operation_matvec,
-         .matvec = {.rows = 10,
-                    .columns = 100,
-                    .incx = 1,
-                    .incy = 1,
-                    .alpha = 1,
-                    .batch = 500,
-                    .stride_a = 1000,
-                    .stride_x = 100,
-                    .stride_y = 10}},
-        {.op = &operation_matmul, .matmul = {.m = 70, .n = 80, .k = 5, .alpha = 1}},
-        {.op = &operation_matmul,
-         .matmul = {.m = 2,
-                    .n = 2,
-                    .k = 2,
-                    .alpha = 1,
-                    .batch = 5000,
-                    .stride_a = 4,
-                    .stride_b = 4,
-                    .stride_c = 4}},
-        {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}},
-        {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 50, .rows = 5000}}};
-    /* Each holds what has to be there at once. */
-    static const size_t bytes[] = {20800 + 1200, 440 + 1200, 4 * 20 + 8, 3 * 3 * 16, 1 << 10, 600};
+    /* Each in bytes that hold what has to be there at once. */
+    const struct {
+        problem problem;
+        size_t bytes;
+    } cases[] = {
+        {matrices(5000, 100, 1), 20800 + 1200},
+        {matrices(10, 100, 500), 440 + 1200},
+        {{.op = &operation_matmul, .matmul = {.m = 70, .n = 80, .k = 5, .alpha = 1}}, 4 * 20 + 8},
+        {square_products(2, 5000), 3 * 3 * 16},
+        {square_products(16, 300), 5000}, /* one at a time, in slabs and strips */
+        {{.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}}, 1 << 10},
+        {{.op = &operation_sort, .sort = {.type = TSR_U32, .n = 50, .rows = 5000}}, 600}};
     tsr_session *s = open_session(*state, PAGEABLE, 0);
 
-    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
-        tsr_error err = {0};
-        selection sel;
-        size_t least = 0;
-
-        assert_int_equal(dispatch_select(s, &problems[i], NULL, &sel, &err), TSR_OK);
-        assert_true(too_little(s, &problems[i], &sel, bytes[i], &err));
-        assert_int_equal(sscanf(strstr(err.message, "from "), "from %zu bytes on", &least), 1);
-        assert_true(least > bytes[i]);
-        assert_false(too_little(s, &problems[i], &sel, least, &err));
-        assert_true(too_little(s, &problems[i], &sel, least - 1, &err));
-    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        refuses_pieces(s, &cases[i].problem, cases[i].bytes);
     tsr_session_close(s);
 }
 
@@ -787,10 +873,13 @@ int main(void)
         TEST(batches_go_in_groups),
         TEST(batches_go_product_by_product),
         TEST(batches_side_by_side_go_product_by_product),
+        TEST(short_products_are_not_cut),
+        TEST(windows_go_in_groups),
         TEST(batches_that_do_not_fit_are_refused),
         TEST(matrices_go_in_groups),
         TEST(matrices_go_in_panels),
         TEST(vectors_share_a_matrix),
+        TEST(a_shared_matrix_may_fill_a_buffer),
         TEST(vectors_that_do_not_fit_are_refused),
         TEST(buffers_of_all_sizes_are_kept),
         TEST(kept_buffers_make_room),
