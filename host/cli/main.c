@@ -109,7 +109,7 @@ static const command commands[] = {
      "keys, of which NaNs have the same bits, stay in input order in IDX and W.  V has a value\n"
      "for each key, of any NumPy type of 1, 2, 4, 8 or 16 bytes but structures and objects, in\n"
      "KEYS' shape; with one dimension more, a value is what lies along it, as of two float64.  W\n"
-     "has V's type and shape.\n"
+     "has V's shape and type, in this machine's order of bytes.\n"
      "With --rows KEYS is any matrix, and OUT and IDX have its shape; IDX counts within each row.\n"
      "With --segments stretches of KEYS are sorted, each by itself: S has ascending whole numbers\n"
      "in a .npy file, 0 first, where each starts, and last the number of keys; equal ones are an\n"

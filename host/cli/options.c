@@ -386,7 +386,7 @@ static const option_spec specs[OPTION_COUNT] = {
                         NULL, NULL},
     [OPTION_WARM] = {"warm", 0, NULL, "the same inputs again and again, in cache where they fit",
                      NULL, NULL},
-    [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines", NULL, NULL},
+    [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines, or of a table", NULL, NULL},
     [OPTION_BUDGET] = {"budget", 0, "SECONDS", "stop after about this long", parse_budget,
                        "a number of seconds above 0"},
     [OPTION_FAIL_BELOW] =

@@ -35,8 +35,9 @@ extern "C" {
  * plus an underflow term.
  *
  * Of float32 operands, tf32, bf16 and f16 round the factors: each is off by v, 2^-11,
- * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  f16 has fewer exponents: a
- * factor from 65520 on becomes infinite, one below 2^-14 is off by up to 2^-25.
+ * 2^-8 and 2^-11 of it, which adds 2 v + v^2 of |A| |B|.  Which way a tie of tf32 goes
+ * is the variant's; those of bf16 and f16 go to even.  f16 has fewer exponents: a factor
+ * from 65520 on becomes infinite, one below 2^-14 is off by up to 2^-25.
  * Products of float16 and bfloat16 operands are exact in float32 but for overflow and
  * underflow, and are added up in it; a result of 16 bits is rounded once, to nearest even:
  * float16's are infinite from 65520 on.

@@ -154,13 +154,19 @@ class Charts(Page):
         self.assertNotIn('class="none"', dom)
 
     def test_orders_of_keys_stand_apart(self):
-        """Rates of sorted keys are no points of random ones' line."""
+        """Rates of sorted keys, and of falling ones, are no points of random ones' line; a name
+        says which they are."""
         rows = made_up_rows.gpu()
+        sorts = [r for r in rows if r["op"] == "sort" and r["timer"] == "events"]
         ordered = [{**r, "order": "sorted", "problem": r["problem"] + ", sorted input"}
-                   for r in rows if r["op"] == "sort" and r["timer"] == "events"]
-        sweeps = [self.figures(self.dump(self.report(some)), "sizes")
-                  for some in (rows, rows + ordered)]
-        self.assertEqual(len(sweeps[1]), len(sweeps[0]) + 1)
+                   for r in sorts]
+        falling = [{**r, "problem": r["problem"] + " descending"} for r in sorts]
+        pages = [self.dump(self.report(some))
+                 for some in (rows, rows + ordered, rows + ordered + falling)]
+        lines = [len(self.figures(page, "sizes")) for page in pages]
+        self.assertEqual(lines, [lines[0], lines[0] + 1, lines[0] + 2])
+        self.assertRegex(pages[2], r">sort [^<]*, sorted input<")
+        self.assertRegex(pages[2], r">sort [^<]*, descending<")
 
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
