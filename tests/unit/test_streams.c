@@ -543,18 +543,26 @@ static tsr_matvec_problem vectors_problem(void)
                                 .stride_y = ROWS};
 }
 
+/* Plain or transposed, y not read or read. */
+static tsr_matvec_problem vectors_form(int form)
+{
+    tsr_matvec_problem p = vectors_problem();
+
+    p.trans = form & 1;
+    p.stride_x = p.trans ? ROWS : COLUMNS;
+    p.stride_y = p.trans ? COLUMNS : ROWS;
+    p.beta = form & 2 ? 3 : 0;
+    return p;
+}
+
 /* Whole products, 2 to a group where each of three slots has room for as many. */
 static void matrices_go_in_groups(void **state)
 {
     enum { OWN = ROWS * LINE + VECTORS };
-    tsr_matvec_problem p = vectors_problem();
-
     fill_whole(*state);
     for (int form = 0; form < 4; form++) {
-        p.trans = form & 1;
-        p.stride_x = p.trans ? ROWS : COLUMNS;
-        p.stride_y = p.trans ? COLUMNS : ROWS;
-        p.beta = form & 2 ? 3 : 0;
+        const tsr_matvec_problem p = vectors_form(form);
+
         applies_as_host(*state, &p, PRODUCTS * OWN, 0);
         applies_as_host(*state, &p, PRODUCTS * OWN - 1, 4);
         applies_as_host(*state, &p, 3 * OWN, 7);
@@ -565,14 +573,10 @@ static void matrices_go_in_groups(void **state)
 /* Panels of each matrix, of 4 lines and of one; beside vectors of two products, and of one. */
 static void matrices_go_in_panels(void **state)
 {
-    tsr_matvec_problem p = vectors_problem();
-
     fill_whole(*state);
     for (int form = 0; form < 4; form++) {
-        p.trans = form & 1;
-        p.stride_x = p.trans ? ROWS : COLUMNS;
-        p.stride_y = p.trans ? COLUMNS : ROWS;
-        p.beta = form & 2 ? 3 : 0;
+        const tsr_matvec_problem p = vectors_form(form);
+
         applies_as_host(*state, &p, 2 * VECTORS + 3 * 4 * LINE, PRODUCTS * ROWS / 4);
         applies_as_host(*state, &p, 2 * VECTORS + 3 * LINE, PRODUCTS * ROWS);
         applies_as_host(*state, &p, VECTORS + 3 * LINE, PRODUCTS * ROWS);
