@@ -11,14 +11,21 @@
  *     added in ordinary FP32 registers.  Ootomo and Yokota, "Recovering single
  *     precision accuracy from Tensor Cores while surpassing the FP32
  *     theoretical peak performance", 2022.
- * Work split: a group of 384 computes TILE_M x TILE_N of C: a producer keeps STAGES
- *     tiles of A and B under way, two warp groups multiply half the rows each.
+ *     Where C has fewer tiles than the device has units, groups share k: each
+ *     writes the sums of its part of k into workspace, and a third kernel adds
+ *     them up (matmul_parts.clh).
+ * Work split: a group of 384 computes TILE_M x TILE_N of C, or of a part's sums: a
+ *     producer keeps STAGES tiles of A and B under way, two warp groups multiply
+ *     half the rows each.
  * Parameters: PRODUCTS, 1 (TF32) or 3 (FP32); TILE_M and TILE_N, 128 and 256 either
  *     way round, or both 128; STAGES; BAND, rows of groups that run side by side,
- *     so that they share B in the cache; ALONG_A, ALONG_B: whether 4 elements
- *     along k are 16 aligned bytes; TRANS_A, TRANS_B (matmul_access.clh).
+ *     so that they share B in the cache; SPLIT, parts of k, of launches alone;
+ *     ALONG_A, ALONG_B: whether 4 elements along k are 16 aligned bytes; TRANS_A,
+ *     TRANS_B (matmul_access.clh); for adding up parts, FACTOR and RESULT, F32
+ *     (matmul_elements.clh).
  * Launch: 1-D, the packing in work-groups of 256, as many as both operands have
- *     pieces; then groups of 384, one per started tile of C.
+ *     pieces; then groups of 384, one per started tile of C, for each part of k;
+ *     then the adding up, where there are parts.
  * Local memory: STAGES * (TILE_M + TILE_N) * 128 bytes and up to 1 KiB of alignment.
  * Limits: m, n, k and the leading dimensions up to 2^31.  With PRODUCTS = 3,
  *     magnitudes within 2^-50 and 2^50, or zero: outside, the small parts or
@@ -29,6 +36,7 @@
  */
 #include "matmul_access.clh"
 #include "matmul_bands.clh"
+#include "matmul_parts.clh"
 #include "matmul_strict.clh"
 #include "tf32.clh"
 #include "wgmma.clh"
@@ -154,15 +162,17 @@ static inline bool pack_across(const operand *o, uint piece, __local uint4 *imag
 }
 
 /* op(A) into images of TILE_M rows, by the first pieces_a groups, and the transpose of op(B) into
- * images of TILE_N rows, by the others.  flags[piece]: it holds what cannot be split. */
+ * images of TILE_N rows, by the others.  Images and flags are so many bytes from `work` on;
+ * flags[piece]: it holds what cannot be split. */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
 matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global const float *a,
                   ulong offset_a, uint lda, __global const float *b, ulong offset_b, uint ldb,
-                  __global uchar *work, ulong images_b, ulong flags)
+                  __global uchar *work, ulong images_a, ulong images_b, ulong flags)
 {
     __local uint4 image[128 * 8];
     __local uint found;
-    const operand op_a = {a + offset_a, lda, m, k, blocks, TILE_M, (__global uint4 *)work};
+    const operand op_a = {a + offset_a, lda,    m,
+                          k,            blocks, TILE_M, (__global uint4 *)(work + images_a)};
     const operand op_b = {b + offset_b, ldb,    n,
                           k,            blocks, TILE_N, (__global uint4 *)(work + images_b)};
     const uint piece = get_group_id(0);
@@ -393,32 +403,48 @@ static inline bool flagged(__global const uint *a, uint count_a, __global const 
     return *found;
 }
 
+/* The part of a product from p0 along k on, `depth` at most: its sums go to matrix `part` of m x n. */
+static inline void take_part(product *p, uint part, uint p0, uint depth)
+{
+    p->a += at_a(0, p0, p->lda);
+    p->b += at_b(p0, 0, p->ldb);
+    p->k = min(p->k - p0, depth);
+    p->c += (ulong)part * p->m * p->n;
+}
+
+/* Each part has `span` blocks, and the last what is left of them.  Where there are several, c is
+ * where their sums go, one matrix of m x n after another, alpha is 1 and beta 0. */
 __kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
-matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
+matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, float alpha,
              __global const float *a, ulong offset_a, uint lda, __global const float *b,
              ulong offset_b, uint ldb, float beta, __global float *c, ulong offset_c, uint ldc,
-             __global const uchar *work, ulong images_b, ulong flags, __global uint *strict_tiles)
+             __global const uchar *work, ulong images_a, ulong images_b, ulong flags,
+             __global uint *strict_tiles)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local uint found;
     const uint tiles = (local_address(memory) + 1023) / 1024 * 1024;
     const uint full = local_address(barriers), empty = full + 8 * STAGES;
-    const product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
+    product p = {m, n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c, ldc};
     const uint item = get_local_id(0);
-    const uint2 at = tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N,
-                                   (m + TILE_M - 1) / TILE_M);
+    const uint columns = (n + TILE_N - 1) / TILE_N, rows = (m + TILE_M - 1) / TILE_M;
+    const uint part = get_group_id(0) / (rows * columns), first = part * span;
+    const uint count = min(blocks - first, span);
+    const uint2 at = tile_of_group(get_group_id(0) % (rows * columns), columns, rows);
     const uint flags_a = pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? 128 : 32));
     const uint flags_b = pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? 32 : 128));
     __global const uint *flag = (__global const uint *)(work + flags);
     bool strictly = blocks == 0;
 
+    take_part(&p, part, first * BLOCK_K, span * BLOCK_K);
 #if PRODUCTS == 3
+    /* All parts of a tile go the same way, whichever of them has what cannot be split. */
     strictly = strictly || flagged(flag + at.y * flags_a, flags_a,
                                    flag + pieces_a + at.x * flags_b, flags_b, &found);
 #endif
     if (strictly) {
-        if (blocks)
+        if (blocks && part == 0)
             count_strict_tile(strict_tiles);
         if (item < STRICT_ITEMS)
             multiply_strictly(&p, at.y * TILE_M, at.x * TILE_N, TILE_M, TILE_N,
@@ -437,11 +463,11 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint pieces_a, float alpha,
     if (item >= 256) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
         if (item == 256)
-            produce(work + (ulong)at.y * blocks * TILE_M * ROW_BYTES,
-                    work + images_b + (ulong)at.x * blocks * TILE_N * ROW_BYTES, blocks, tiles,
-                    full, empty);
+            produce(work + images_a + ((ulong)at.y * blocks + first) * TILE_M * ROW_BYTES,
+                    work + images_b + ((ulong)at.x * blocks + first) * TILE_N * ROW_BYTES, count,
+                    tiles, full, empty);
     } else {
         __asm__ volatile(WGMMA "setmaxnreg.inc.sync.aligned.u32 240;" ::: "memory");
-        consume(&p, at.y * TILE_M, at.x * TILE_N, blocks, tiles, full, empty);
+        consume(&p, at.y * TILE_M, at.x * TILE_N, count, tiles, full, empty);
     }
 }

@@ -525,6 +525,7 @@ static const tunable wgmma_tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 128, 256}, 0},
     {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
@@ -756,7 +757,7 @@ static const variant variants[] = {
     {.name = "wgmma-tf32",
      .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
      .source = "matmul_wgmma.cl",
-     .entries = {"matmul_wgmma_pack", "matmul_wgmma"},
+     .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
      .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
      .tunables = wgmma_tunables,
      .tunable_count = ARRAY_COUNT(wgmma_tunables),
@@ -779,7 +780,7 @@ static const variant variants[] = {
     {.name = "wgmma-3xtf32",
      .idea = "FP32 by three TF32 products, sums promoted to FP32 every 16 along k",
      .source = "matmul_wgmma.cl",
-     .entries = {"matmul_wgmma_pack", "matmul_wgmma"},
+     .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
      .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
      .tunables = wgmma_tunables,
      .tunable_count = ARRAY_COUNT(wgmma_tunables) - 1,
@@ -865,6 +866,15 @@ static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul
     return count;
 }
 
+/* Whether packing for the matrix units does, beside chains of FP32 multiply-adds: from a C whose
+ * tiles fill half the device on, and where groups share a long k. */
+static bool packing_pays(const tsr_matmul_problem *p)
+{
+    const double outputs = (double)p->m * (double)p->n;
+
+    return outputs >= 0x1p20 || (outputs >= 0x1p17 && outputs * (double)p->k >= 0x1.8p28);
+}
+
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
@@ -898,8 +908,7 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     if (matmul_batch(&q->matmul) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
         return names_of_gpu(largest, ARRAY_COUNT(largest), &q->matmul, d, out);
-    /* Packing pays, and its large tiles fill the device, from here on. */
-    if (size_min(m, n) >= 256 && (double)m * (double)n >= 0x1p20)
+    if (size_min(m, n) >= 256 && packing_pays(&q->matmul))
         return names_of_gpu(large, ARRAY_COUNT(large), &q->matmul, d, out);
     return names_of_gpu(small, ARRAY_COUNT(small), &q->matmul, d, out);
 }

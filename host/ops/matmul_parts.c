@@ -50,10 +50,7 @@ void matmul_parts_arguments(const job *j, k_parts k, step *out)
     step_real(out, p->type, matmul_alpha(p));
     matmul_step_inputs(out, p);
     if (k.parts > 1) {
-        step_real(out, p->type, 0);
-        step_workspace(out);
-        step_u64(out, 0);
-        step_u32(out, (uint32_t)p->n);
+        matmul_step_parts(out, p);
         step_u64(out, 0);
         step_u64(out, 0);
         step_u64(out, (uint64_t)p->m * p->n);
@@ -65,7 +62,7 @@ void matmul_parts_arguments(const job *j, k_parts k, step *out)
 }
 
 /* So many work-items add up an output that each has a few parts. */
-static void sum_parts(const job *j, k_parts k, unsigned entry, step *out)
+void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t items = group_fit(j->device, 0, SUM_ITEMS);
@@ -98,6 +95,6 @@ bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
     if (i % 2 == 0)
         multiply(&product, plan, out);
     else
-        sum_parts(&product, k, sum, out);
+        matmul_parts_sum(&product, k, sum, out);
     return true;
 }

@@ -20,6 +20,9 @@ size_t matmul_parts_workspace(const job *j, k_parts k);
  *  batch, or into the workspace, one for each part of one product. */
 void matmul_parts_arguments(const job *j, k_parts k, step *out);
 
+/** The launch that adds up the parts of one product: `entry` is matmul_sum_parts. */
+void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out);
+
 /** Command i of the whole: `multiply` begins the launch that multiplies, for which `plan` is passed
  *  on, and entry `sum` is matmul_sum_parts.  Products in parts come one after another. */
 bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,

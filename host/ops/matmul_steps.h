@@ -71,6 +71,15 @@ static inline void matmul_step_output(step *s, const tsr_matmul_problem *p)
     step_u32(s, (uint32_t)matmul_ld_c(p));
 }
 
+/* The same where sums of parts of k go into the workspace, matrix after matrix of m x n. */
+static inline void matmul_step_parts(step *s, const tsr_matmul_problem *p)
+{
+    step_real(s, p->type, 0);
+    step_workspace(s);
+    step_u64(s, 0);
+    step_u32(s, (uint32_t)p->n);
+}
+
 /* What most kernels begin with: sizes, alpha, A and B, beta, C. */
 static inline void matmul_step_product(step *s, const tsr_matmul_problem *p)
 {

@@ -1,6 +1,7 @@
 #include "ops/matmul_wgmma.h"
 
 #include "base/sizes.h"
+#include "ops/matmul_parts.h"
 #include "ops/matmul_steps.h"
 
 /* As cl/matmul_wgmma.cl has them. */
@@ -26,54 +27,103 @@ static size_t tile_n(const job *j)
     return products(&j->problem->matmul) == 3 ? 128 : param(j->params, "TILE_N");
 }
 
-/* Rows of a tile.  Where it is not told: the larger, which takes less traffic, unless more groups
- * of the smaller end sooner on the units there are. */
-static size_t tile_m(const job *j)
-{
-    /* Of a tile of 256 rows, in times of one of 128: B passes once for both halves. */
-    static const double large_time = 1.9;
-    const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t told = param(j->params, "TILE_M"), n = tile_n(j);
-    const size_t units = size_max(j->device->compute_units, 1);
-    size_t large, small;
+/* How a product is cut into work-groups: rows of a tile, and parts of k. */
+typedef struct cut {
+    size_t tile_m;
+    k_parts k;
+} cut;
 
-    if (told)
-        return told;
-    if (n > 128) /* the registers hold no more sums */
-        return 128;
-    large = size_div_up(size_div_up(p->m, 256) * size_div_up(p->n, n), units);
-    small = size_div_up(size_div_up(p->m, 128) * size_div_up(p->n, n), units);
-    return large_time * (double)large < (double)small ? 256 : 128;
+static size_t block_k(const tsr_matmul_problem *p)
+{
+    return products(p) == 3 ? 16 : 32;
 }
 
-/* The packed operands, and where they lie in the workspace, in bytes. */
+static size_t tiles_of(const job *j, size_t tile_m)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n(j));
+}
+
+/* Nanoseconds, measured on an H200: for a work-group to begin and end, and for each k and product
+ * of 128 x 128, and 2.15 times that of 256 rows; to launch the adding up, and for each sum of
+ * a part, which is written and read through the cache. */
+static double cost(const job *j, const cut *c)
+{
+    static const double start = 4500, each_k = 9.5, large = 2.15, launch = 5000, sum = 8.0 / 3500;
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t waves = size_div_up(tiles_of(j, c->tile_m) * c->k.parts, units);
+    const size_t products_k = c->k.span * products(p) * (tile_n(j) / 128);
+    const double group = start + each_k * (c->tile_m == 256 ? large : 1) * (double)products_k;
+    const double adding = launch + sum * (double)c->k.parts * (double)p->m * (double)p->n;
+
+    return (double)waves * group + (c->k.parts > 1 ? adding : 0);
+}
+
+/* The best number of parts for tiles of so many rows, where it is not told: one, or as many
+ * work-groups as fill half of the units, all, or all twice or four times. */
+static cut cut_k(const job *j, size_t tile_m)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t told = param(j->params, "SPLIT"), tiles = tiles_of(j, tile_m);
+    cut best = {tile_m, matmul_parts_cut(j, told, block_k(p))};
+
+    for (unsigned halves = 1; !told && tiles && halves <= 8; halves *= 2) {
+        const size_t parts = halves * j->device->compute_units / 2 / tiles;
+        const cut c = {tile_m, matmul_parts_cut(j, parts, block_k(p))};
+
+        if (cost(j, &c) < cost(j, &best))
+            best = c;
+    }
+    return best;
+}
+
+/* What is not told follows from the cost.  The registers hold the sums of 256 rows of 128. */
+static cut cut_of(const job *j)
+{
+    const size_t told = param(j->params, "TILE_M");
+    const cut small = cut_k(j, told ? told : 128);
+    cut large;
+
+    if (told || tile_n(j) > 128)
+        return small;
+    large = cut_k(j, 256);
+    return cost(j, &large) < cost(j, &small) ? large : small;
+}
+
+/* The packed operands, and where they lie in the workspace, in bytes: after the parts' sums. */
 typedef struct packing {
     size_t tile_m, tile_n;
+    k_parts k;
     size_t rows, columns;    /* of tiles */
     size_t blocks;           /* along k, one a stage; 0 where there is nothing to multiply */
     size_t pieces_a, pieces; /* that work-groups pack: of A, of both */
-    size_t images_b, flags, bytes;
+    size_t images_a, images_b, flags, bytes;
 } packing;
 
-/* Pieces of so many tiles of `tile` rows: 32 rows by 32 along k, or 128 rows by a block. */
-static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t block_k, bool runs_along)
+/* Pieces of so many tiles of `tile` rows: 32 rows by 32 along k, or 128 rows by a block of
+ * `depth`. */
+static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t depth, bool runs_along)
 {
-    return runs_along ? tiles * (tile / 32) * size_div_up(blocks * block_k, 32)
+    return runs_along ? tiles * (tile / 32) * size_div_up(blocks * depth, 32)
                       : tiles * (tile / 128) * blocks;
 }
 
 static packing packing_of(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t block_k = products(p) == 3 ? 16 : 32;
-    packing x = {.tile_m = tile_m(j), .tile_n = tile_n(j)};
+    const size_t depth = block_k(p);
+    const cut c = cut_of(j);
+    packing x = {.tile_m = c.tile_m, .tile_n = tile_n(j), .k = c.k};
 
     x.rows = size_div_up(p->m, x.tile_m);
     x.columns = size_div_up(p->n, x.tile_n);
-    x.blocks = matmul_alpha(p) == 0 ? 0 : size_div_up(p->k, block_k);
-    x.pieces_a = pieces(x.rows, x.tile_m, x.blocks, block_k, !p->trans_a);
-    x.pieces = x.pieces_a + pieces(x.columns, x.tile_n, x.blocks, block_k, p->trans_b);
-    x.images_b = x.rows * x.blocks * x.tile_m * ROW_BYTES;
+    x.blocks = matmul_alpha(p) == 0 ? 0 : size_div_up(p->k, depth);
+    x.pieces_a = pieces(x.rows, x.tile_m, x.blocks, depth, !p->trans_a);
+    x.pieces = x.pieces_a + pieces(x.columns, x.tile_n, x.blocks, depth, p->trans_b);
+    x.images_a = size_round_up(matmul_parts_workspace(j, x.k), ROW_BYTES);
+    x.images_b = x.images_a + x.rows * x.blocks * x.tile_m * ROW_BYTES;
     x.flags = x.images_b + x.columns * x.blocks * x.tile_n * ROW_BYTES;
     x.bytes = x.flags + x.pieces * sizeof(uint32_t);
     return x;
@@ -89,11 +139,11 @@ void matmul_wgmma_defines(const job *j, text *out)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
 
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d",
-                p->trans_a, p->trans_b, products(p), along(matmul_matrix_a(p)),
-                along(matmul_matrix_b(p)));
+    matmul_defines_operands(p, out);
+    text_format(out, " -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d", products(p),
+                along(matmul_matrix_a(p)), along(matmul_matrix_b(p)));
     if (param(j->params, "TILE_M") == 0)
-        text_format(out, " -DTILE_M=%zu", tile_m(j));
+        text_format(out, " -DTILE_M=%zu", cut_of(j).tile_m);
     if (products(p) == 3)
         text_format(out, " -DTILE_N=%zu", tile_n(j));
 }
@@ -102,11 +152,11 @@ void matmul_wgmma_defines(const job *j, text *out)
 static const char *unsuited(const job *j, text *reason)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const size_t local =
-        param(j->params, "STAGES") * (tile_m(j) + tile_n(j)) * ROW_BYTES + ALIGNMENT;
+    const size_t sides = cut_of(j).tile_m + tile_n(j);
+    const size_t local = param(j->params, "STAGES") * sides * ROW_BYTES + ALIGNMENT;
     const char *why;
 
-    if (tile_m(j) + tile_n(j) > 384)
+    if (sides > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
     why = matmul_unsuited_local(j, local, reason);
     if (why)
@@ -180,6 +230,15 @@ size_t matmul_wgmma_tiles_f32(const job *j)
     return x.blocks ? x.rows * x.columns * matmul_batch(p) : 0;
 }
 
+/* The arguments that tell where the packed operands are. */
+static void images(const packing *x, step *out)
+{
+    step_workspace(out);
+    step_u64(out, x->images_a);
+    step_u64(out, x->images_b);
+    step_u64(out, x->flags);
+}
+
 static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
 {
     step_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
@@ -189,25 +248,29 @@ static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
     step_u32(out, (uint32_t)x->blocks);
     step_u32(out, (uint32_t)x->pieces_a);
     matmul_step_inputs(out, p);
-    step_workspace(out);
-    step_u64(out, x->images_b);
-    step_u64(out, x->flags);
+    images(x, out);
 }
 
+/* Into C, or, part by part, into the workspace. */
 static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
 {
-    step_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * ITEMS, ITEMS);
+    const bool splits = x->k.parts > 1;
+    const size_t span = splits ? x->k.span / block_k(p) : x->blocks;
+
+    step_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
     step_u32(out, (uint32_t)p->m);
     step_u32(out, (uint32_t)p->n);
     step_u32(out, x->blocks ? (uint32_t)p->k : 0);
     step_u32(out, (uint32_t)x->blocks);
+    step_u32(out, (uint32_t)span);
     step_u32(out, (uint32_t)x->pieces_a);
-    step_real(out, p->type, matmul_alpha(p));
+    step_real(out, p->type, splits ? 1 : matmul_alpha(p));
     matmul_step_inputs(out, p);
-    matmul_step_output(out, p);
-    step_workspace(out);
-    step_u64(out, x->images_b);
-    step_u64(out, x->flags);
+    if (splits)
+        matmul_step_parts(out, p);
+    else
+        matmul_step_output(out, p);
+    images(x, out);
     step_counter(out);
 }
 
@@ -217,12 +280,16 @@ static bool step_of(const job *j, size_t i, step *out)
     const tsr_matmul_problem *p = &j->problem->matmul;
     const packing x = packing_of(j);
 
-    if (p->m == 0 || p->n == 0 || i > (x.blocks ? 1 : 0))
+    if (p->m == 0 || p->n == 0)
         return false;
     if (x.blocks && i == 0)
         pack(p, &x, out);
-    else
+    else if (i == (x.blocks ? 1 : 0))
         multiply(p, &x, out);
+    else if (x.k.parts > 1 && i == 2)
+        matmul_parts_sum(j, x.k, WGMMA_SUM, out);
+    else
+        return false;
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include "ops/variant.h"
 
 /* Entries of cl/matmul_wgmma.cl, in the variants' order. */
-enum { WGMMA_PACK, WGMMA_MULTIPLY };
+enum { WGMMA_PACK, WGMMA_MULTIPLY, WGMMA_SUM };
 
 /* The functions of both variants; which products are taken, the problem's precision says. */
 void matmul_wgmma_defines(const job *j, text *out);

@@ -10,6 +10,9 @@ enum { PIECES_CORE = 4, PIECE_LEAST = 4096 };
 /* Of a block: its sub-stages and as many merges as a larger one would save take about as long. */
 enum { BLOCK_BYTES = 16 << 10 };
 
+/* Of keys that are done before the next, for each core: what its second cache usually holds. */
+enum { SPAN_BYTES_CORE = 2 << 20 };
+
 const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES] = {
     {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0},
     {"HELD_SHIFT",
@@ -33,9 +36,10 @@ const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES] = {
      {64, 4096, 16384, 65536, 262144, 1048576},
      65536},
     {"SPAN",
-     "KiB of keys that are done before the next: what caches hold, and memory is read less often",
-     {16, 256, 1024, 4096, 16384, 2097152},
-     4096},
+     "KiB of keys that are done before the next: what caches hold, and memory is read less often; "
+     "0: by the number of cores",
+     {0, 16, 256, 1024, 4096, 16384, 2097152},
+     0},
 };
 
 /* How the sort is split. */
@@ -49,7 +53,9 @@ typedef struct plan {
 static plan plan_of(const job *j)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const size_t span = (size_t)param(j->params, "SPAN") * 1024 / tsr_type_size(p->type);
+    const size_t told = (size_t)param(j->params, "SPAN") * 1024;
+    const size_t cores = size_max(j->device->compute_units, 1);
+    const size_t span = (told ? told : SPAN_BYTES_CORE * cores) / tsr_type_size(p->type);
     plan s = {.block = sort_vector_block(j, BLOCK_BYTES), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);

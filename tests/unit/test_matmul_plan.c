@@ -1046,6 +1046,33 @@ static void chains_follow_the_shape(void **state)
     }
 }
 
+/* FP32 as it comes: matrix units where packing pays, by C's size or by sharing a long k. */
+static void matrix_units_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        const char *name;
+    } cases[] = {
+        {512, 512, 512, "pipelined"},           {512, 1024, 512, "pipelined"},
+        {768, 768, 768, "wgmma-3xtf32"},        {512, 512, 4096, "wgmma-3xtf32"},
+        {1024, 1024, 64, "wgmma-3xtf32"},       {256, 256, 16384, "cp-async"},
+        {4096, 64, 4096, "cp-async"},           {1000, 1000, 1000, "wgmma-3xtf32"},
+        {2048, 2048, 64, "wgmma-3xtf32-fused"},
+    };
+    device_facts d = ampere();
+
+    (void)state;
+    d.nv_capability = 90;
+    d.large_local = 227 << 10;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const problem p = {
+            .op = &operation_matmul,
+            .matmul = {.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1}};
+
+        assert_string_equal(first_suited(&p, &d), cases[i].name);
+    }
+}
+
 /* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */
 static void thin_products_are_coalesced(void **state)
 {
@@ -1639,6 +1666,7 @@ int main(void)
         cmocka_unit_test(registers_are_limited_where_they_can_be),
         cmocka_unit_test(broken_tiles_are_refused),
         cmocka_unit_test(chains_follow_the_shape),
+        cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(thin_products_are_coalesced),
         cmocka_unit_test(columns_are_shared_out),
         cmocka_unit_test(padding_and_swizzling_differ),

@@ -95,8 +95,8 @@ static void expect_rows(const char *name, const char *set, const problem *p, siz
     text_free(&out);
 }
 
-/* Tiles of 256 rows where they end no later: 128 of them on 132 units take one turn, 256 of half
- * the size two. */
+/* Tiles of 256 rows where they end sooner: 128 of them on 132 units take one turn, 256 of less than
+ * half the time two, but each turn begins and ends once. */
 static void test_rows_of_a_tile_follow_the_shape(void **state)
 {
     problem p = product(1024, 1024, 4096);
@@ -104,10 +104,99 @@ static void test_rows_of_a_tile_follow_the_shape(void **state)
     (void)state;
     expect_rows("wgmma-3xtf32", NULL, &p, 128);
     p = product(2048, 2048, 4096);
+    expect_rows("wgmma-3xtf32", NULL, &p, 128);
+    p = product(2048, 2048, 512);
     expect_rows("wgmma-3xtf32", NULL, &p, 256);
     p.matmul.precision = TSR_PRECISION_TF32;
     expect_rows("wgmma-tf32", NULL, &p, 256);
     expect_rows("wgmma-tf32", "TILE_N=256", &p, 128);
+}
+
+/* Arguments of the launch that multiplies. */
+enum {
+    ARG_BLOCKS = 3,
+    ARG_SPAN = 4,
+    ARG_ALPHA = 6,
+    ARG_BETA = 13,
+    ARG_C = 14,
+    ARG_LD_C = 16,
+    ARG_IMAGES_A = 18,
+};
+
+static uint32_t scalar_u32(const step *s, size_t i)
+{
+    uint32_t x;
+
+    memcpy(&x, s->arg[i].scalar, sizeof(x));
+    return x;
+}
+
+static float scalar_f32(const step *s, size_t i)
+{
+    float x;
+
+    memcpy(&x, s->arg[i].scalar, sizeof(x));
+    return x;
+}
+
+/* Expect so many parts of `span` blocks: sums without alpha and beta, one part after another before
+ * the packed operands, and a launch that adds them up. */
+static void expect_parts(const char *set, const problem *p, size_t tiles, size_t parts, size_t span)
+{
+    device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32");
+    params chosen = params_default(v);
+    const job j = {p, &d, &chosen};
+    const size_t sums = parts * p->matmul.m * p->matmul.n * sizeof(float);
+    uint64_t images;
+    step s[4];
+    size_t n = 0;
+
+    d.compute_units = 132;
+    assert_int_equal(params_set(v, &chosen, "TILE_M=128", NULL), TSR_OK);
+    if (set)
+        assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
+    while (n < 4 && v->step(&j, n, &s[n]))
+        n++;
+    assert_int_equal(n, parts > 1 ? 3 : 2);
+    assert_int_equal(s[1].global[0], tiles * parts * 384);
+    assert_int_equal(scalar_u32(&s[1], ARG_SPAN), span);
+    assert_in_range(scalar_u32(&s[1], ARG_BLOCKS), (parts - 1) * span + 1, parts * span);
+    memcpy(&images, s[1].arg[ARG_IMAGES_A].scalar, sizeof(images));
+    if (parts == 1) {
+        assert_int_equal(s[1].arg[ARG_C].kind, ARG_OPERAND);
+        assert_int_equal(images, 0);
+        return;
+    }
+    assert_int_equal(s[1].arg[ARG_C].kind, ARG_WORKSPACE);
+    assert_int_equal(scalar_u32(&s[1], ARG_LD_C), p->matmul.n);
+    assert_true(scalar_f32(&s[1], ARG_ALPHA) == 1 && scalar_f32(&s[1], ARG_BETA) == 0);
+    assert_in_range(images, sums, sums + 127);
+    assert_true(images % 16 == 0 && v->workspace(&j) > images);
+    assert_int_equal(s[2].entry, 2);
+    assert_int_equal(scalar_u32(&s[2], 2), parts);
+    assert_true(scalar_f32(&s[2], 4) == 3); /* alpha */
+}
+
+/* Groups share k where C has too few tiles for the device. */
+static void test_groups_share_k(void **state)
+{
+    problem p = product(1024, 1024, 4096);
+
+    (void)state;
+    p.matmul.alpha = 3;
+    expect_parts(NULL, &p, 64, 2, 128); /* 128 groups for 132 units */
+    expect_parts("SPLIT=1", &p, 64, 1, 256);
+    expect_parts("SPLIT=8", &p, 64, 8, 32);
+    p.matmul.k = 4090; /* the last part is shorter */
+    expect_parts("SPLIT=8", &p, 64, 8, 32);
+    p.matmul.n = 1023; /* sums that end between vectors */
+    expect_parts("SPLIT=2", &p, 64, 2, 128);
+    p.matmul.m = p.matmul.n = 2048; /* tiles enough */
+    expect_parts(NULL, &p, 256, 1, 256);
+    p.matmul.m = p.matmul.n = 256;
+    p.matmul.k = 64; /* nothing to gain */
+    expect_parts(NULL, &p, 4, 1, 4);
 }
 
 /* TF32 has blocks of 32 along k, and one image a block. */
@@ -362,12 +451,13 @@ static void test_fused_needs_no_workspace(void **state)
 /* The last argument of the launch that multiplies is where strict tiles are counted. */
 static void expect_tiles(const char *name, const problem *p, size_t count)
 {
-    const device_facts d = hopper();
+    device_facts d = hopper();
     const variant *v = find(name);
     const params chosen = params_default(v);
     const job j = {p, &d, &chosen};
     step s, last = {0};
 
+    d.compute_units = 132;
     assert_int_equal(v->tiles(&j), count);
     for (size_t i = 0; v->step(&j, i, &s); i++)
         last = s;
@@ -670,6 +760,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packing_is_whole),
+        cmocka_unit_test(test_groups_share_k),
         cmocka_unit_test(test_rows_of_a_tile_follow_the_shape),
         cmocka_unit_test(test_tf32_takes_half_the_workspace),
         cmocka_unit_test(test_nothing_to_multiply),
