@@ -23,13 +23,17 @@ LADDERS = os.path.join(ROOT, "docs", "ladders.md")
 STORY = os.path.join(ROOT, "docs", "matmul.md")
 # Its tables: column, problem, and how the names of steps for other devices begin.
 STORIES = [("h200", "4096x4096x4096 float32", "item-"),
+           ("h200", "4096x4096x4096 float32 tf32", "item-"),
+           ("h200", "4096x4096x4096 float64", "item-"),
+           ("h200", "64x64x64 float32 x 4096", "item-"),
            ("pocl3-epyc2", "1024x1024x1024 float32", "wgmma-")]
 
-# The size that each operation's ladder is measured at, and how rows spell the problem.
-PROBLEMS = {
-    "matmul": ("1024", "1024x1024x1024 float32"),
-    "matvec": ("4096", "4096x4096 float32"),
-    "sort": ("2^22", "4194304 uint32"),
+# Each table's operation and problem, as rows spell it, by the name of its place.
+TABLES = {
+    "matmul": ("matmul", "1024x1024x1024 float32"),
+    "matvec": ("matvec", "4096x4096 float32"),
+    "matvec transposed": ("matvec", "4096x4096 float32 transposed"),
+    "sort": ("sort", "4194304 uint32"),
 }
 
 
@@ -104,19 +108,19 @@ def make_story(operation, named_rows):
 
 
 def make(args, named_rows):
-    found = steps(named_rows, {op: problem for op, (_, problem) in PROBLEMS.items()})
     names = sorted({name for name, _ in named_rows})
     out = subprocess.run([args.tessera, "kernels", "--device", "host", "--json"], check=True,
                          stdout=subprocess.PIPE)
     with open(args.file, encoding="utf-8") as f:
         text = f.read()
-    for operation in json.loads(out.stdout)["operations"]:
-        op = operation["op"]
-        if op == "matmul" and args.file == LADDERS:
-            make_story(operation, named_rows)
+    operations = {o["op"]: o for o in json.loads(out.stdout)["operations"]}
+    if args.file == LADDERS:
+        make_story(operations["matmul"], named_rows)
+    for place, (op, problem) in TABLES.items():
+        found = steps(named_rows, {op: problem})
         if op not in found:
-            raise ValueError(f"no rows of {op} {PROBLEMS[op][1]}")
-        text = results_rows.put(text, op, "\n".join(ladder(operation, found[op], names)))
+            raise ValueError(f"no rows of {op} {problem}")
+        text = results_rows.put(text, place, "\n".join(ladder(operations[op], found[op], names)))
     with open(args.file, "w", encoding="utf-8") as f:
         f.write(text)
 
