@@ -403,7 +403,8 @@ static inline bool flagged(__global const uint *a, uint count_a, __global const 
     return *found;
 }
 
-/* The part of a product from p0 along k on, `depth` at most: its sums go to matrix `part` of m x n. */
+/* The part of a product from p0 along k on, `depth` of it at most: its sums go to matrix `part` of
+ * m x n. */
 static inline void take_part(product *p, uint part, uint p0, uint depth)
 {
     p->a += at_a(0, p0, p->lda);

@@ -112,13 +112,14 @@ export -f verify
 export results tessera
 step "verify" verify_and_build_peers
 
-# Seconds of the benchmarks: 320 in all.
+# Seconds of the benchmarks: 380 in all.
 ladder=15
 for device in "${devices[@]}"; do
     step "roofline of $device" "$tessera" roofline --device "$device" --quiet \
         -o "$results/part-$device-limits.jsonl"
     bench "$device" matmul matmul --kernel all --size 1024 --budget "$ladder"
     bench "$device" matvec matvec --kernel all --size 4096 --budget "$ladder"
+    bench "$device" matvec-trans matvec --kernel all --size 4096 --trans --budget "$ladder"
     bench "$device" sort sort --kernel all --size 2^22 --budget "$ladder"
 done
 if has gpu; then
@@ -127,10 +128,11 @@ if has gpu; then
     bench gpu matmul-strict matmul --precision f32-strict --size 256 --size 512 --size 1000 \
         --size 1024 --size 4096x64x4096 --size 64x64x16384 --size 2048 --size 4095 --size 4096 \
         --budget 35
-    bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 4096 --size 8192 --budget 15
+    bench gpu matmul-tf32 matmul --precision tf32 --size 1024 --size 8192 --budget 10
+    bench gpu matmul-tf32-ladder matmul --precision tf32 --kernel all --size 4096 --budget 25
     bench gpu matmul-bf16 matmul --type bf16 --size 4096 --size 8192 --budget 12
-    bench gpu matmul-batch matmul --size 64 --batch 4096 --budget 6
-    bench gpu matmul-f64 matmul --type f64 --size 4096 --budget 10
+    bench gpu matmul-batch matmul --kernel all --size 64 --batch 4096 --budget 15
+    bench gpu matmul-f64 matmul --type f64 --kernel all --size 4096 --budget 25
     bench gpu matvec-sizes matvec --size 1000 --size 10000 --size 10x1000000 --size 1000000x10 \
         --budget 15
     bench gpu sort-sizes sort --size 2^20 --size 10M --size 2^24 --budget 17

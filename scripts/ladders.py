@@ -7,6 +7,8 @@ docs/matmul.md: what each step gains on one.
 In ladders.md a column is a file bench-NAME.jsonl, a cell the newest row of the variant there, from
 
     tessera bench OP --kernel all --size SIZE --device DEVICE -o data/results/bench-NAME.jsonl
+
+with --precision tf32, --type f64, --batch 4096 or --trans where the table's problem says so.
 """
 import argparse
 import glob
@@ -42,17 +44,17 @@ def claim(row):
     return row["selected"] == "named", row["when"]
 
 
-def steps(named_rows, problems):
-    """{op: {variant: {column: row}}}: the newest row of each variant that was asked for by name, or
-    else ran because it is preferred, of the problem that `problems` has for each operation."""
+def steps(named_rows, op, problem):
+    """{variant: {column: row}}: the newest row of each variant of the operation that was asked for
+    by name, or else ran because it is preferred."""
     found = {}
     for name, row in named_rows:
         if (row["kind"] != "kernel" or row["outcome"] != "timed" or not row["verified"]
                 or row["selected"] not in ("named", "preferred")
-                or row["problem"] != problems.get(row["op"])
+                or (row["op"], row["problem"]) != (op, problem)
                 or (row["timer"] == "wall") != (row["platform"] == "host")):
             continue
-        columns = found.setdefault(row["op"], {}).setdefault(row["name"], {})
+        columns = found.setdefault(row["name"], {})
         if name not in columns or claim(columns[name]) <= claim(row):
             columns[name] = row
     return found
@@ -98,7 +100,7 @@ def make_story(operation, named_rows):
     with open(STORY, encoding="utf-8") as f:
         text = f.read()
     for column, problem, foreign in STORIES:
-        by_variant = steps(named_rows, {"matmul": problem}).get("matmul", {})
+        by_variant = steps(named_rows, "matmul", problem)
         if not any(column in rows for rows in by_variant.values()):
             raise ValueError(f"no rows of matmul {problem} on {column}")
         text = results_rows.put(text, f"steps {column} {problem}",
@@ -117,10 +119,10 @@ def make(args, named_rows):
     if args.file == LADDERS:
         make_story(operations["matmul"], named_rows)
     for place, (op, problem) in TABLES.items():
-        found = steps(named_rows, {op: problem})
-        if op not in found:
+        found = steps(named_rows, op, problem)
+        if not found:
             raise ValueError(f"no rows of {op} {problem}")
-        text = results_rows.put(text, place, "\n".join(ladder(operations[op], found[op], names)))
+        text = results_rows.put(text, place, "\n".join(ladder(operations[op], found, names)))
     with open(args.file, "w", encoding="utf-8") as f:
         f.write(text)
 

@@ -867,14 +867,14 @@ static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul
 }
 
 /* Whether packing for the matrix units does, beside chains of FP32 multiply-adds: from a C whose
- * tiles fill half the device on, and where groups share a long k.  For a k much below 1000 chains
- * that share it are more exact: at 768^3 cuBLAS's are, by a tenth. */
+ * tiles fill half the device on, and where groups share the long k of one product.  At a k much
+ * below 1000 cuBLAS, which shares it too, would be more exact: docs/matmul.md. */
 static bool packing_pays(const tsr_matmul_problem *p)
 {
     const double outputs = (double)p->m * (double)p->n;
 
-    return outputs >= 0x1p20 ||
-           (p->k >= 1000 && outputs >= 0x1p17 && outputs * (double)p->k >= 0x1.8p28);
+    return outputs >= 0x1p20 || (matmul_batch(p) == 1 && p->k >= 1000 && outputs >= 0x1p17 &&
+                                 outputs * (double)p->k >= 0x1.8p28);
 }
 
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])

@@ -45,20 +45,34 @@ static size_t tiles_of(const job *j, size_t tile_m)
     return size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n(j));
 }
 
-/* Nanoseconds, measured on an H200: for a work-group to begin and end, and for each k and product
- * of 128 x 128, and 2.15 times that of 256 rows; to launch the adding up, and for each sum of
- * a part, which is written and read through the cache. */
+/* Nanoseconds, measured on an H200. */
 static double cost(const job *j, const cut *c)
 {
-    static const double start = 4500, each_k = 9.5, large = 2.15, launch = 5000, sum = 8.0 / 3500;
+    static const double group_ends = 4500; /* for a work-group to begin and end */
+    static const double k_128 = 9.5;       /* for each k of a product of 128 x 128 */
+    static const double k_256 = 2.15;      /* the same for 256 rows, in times of that */
+    static const double launch = 5000;     /* of adding up parts */
+    static const double bytes_ns = 3500;   /* sums are written and read at, by the cache */
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t units = size_max(j->device->compute_units, 1);
     const size_t waves = size_div_up(tiles_of(j, c->tile_m) * c->k.parts, units);
-    const size_t products_k = c->k.span * products(p) * (tile_n(j) / 128);
-    const double group = start + each_k * (c->tile_m == 256 ? large : 1) * (double)products_k;
-    const double adding = launch + sum * (double)c->k.parts * (double)p->m * (double)p->n;
+    const size_t steps = c->k.span * products(p) * (tile_n(j) / 128);
+    const double group = group_ends + k_128 * (c->tile_m == 256 ? k_256 : 1) * (double)steps;
+    const double sums = (double)c->k.parts * (double)p->m * (double)p->n;
 
-    return (double)waves * group + (c->k.parts > 1 ? adding : 0);
+    return (double)waves * group +
+           (c->k.parts > 1 ? launch + sums * 2 * sizeof(float) / bytes_ns : 0);
+}
+
+/* Whether sums of parts find room beside the packed operands, of which an element takes 8 bytes
+ * and its share of a flag.  In floating point, where nothing wraps. */
+static bool has_room(const job *j, const cut *c)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double rows = (double)p->m + (double)p->n + 2 * 256;
+
+    return 9 * rows * ((double)p->k + 32) + (double)matmul_parts_workspace(j, c->k) <=
+           (double)j->device->max_allocation;
 }
 
 /* The best number of parts for tiles of so many rows, where it is not told: one, or as many
@@ -73,7 +87,7 @@ static cut cut_k(const job *j, size_t tile_m)
         const size_t parts = halves * j->device->compute_units / 2 / tiles;
         const cut c = {tile_m, matmul_parts_cut(j, parts, block_k(p))};
 
-        if (cost(j, &c) < cost(j, &best))
+        if (cost(j, &c) < cost(j, &best) && has_room(j, &c))
             best = c;
     }
     return best;
@@ -164,7 +178,8 @@ static const char *unsuited(const job *j, text *reason)
     /* In floating point first, where no product wraps. */
     if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
         packing_of(j).bytes > j->device->max_allocation) {
-        text_format(reason, "its packed operands take more than the %llu bytes of an allocation",
+        text_format(reason,
+                    "its packed operands and sums take more than the %llu bytes of an allocation",
                     (unsigned long long)j->device->max_allocation);
         return text_get(reason);
     }

@@ -933,7 +933,7 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
 /* From so many keys on of one row, digits are faster than the network, which does more the more
  * keys there are: ranked by warps, and by work-items alone.  The network takes a key and its index
  * in 64 bits, digits any. */
-enum { RADIX_KEYS_WARPS = 1 << 16, RADIX_KEYS_ALONE = 1 << 26 };
+enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
 /* Up to so many keys with an index or values the launches of item-radix count on CPUs. */
 enum { ITEM_RADIX_KEYS = 1 << 13 };

@@ -10,7 +10,8 @@ enum { PIECES_CORE = 4, PIECE_LEAST = 4096 };
 /* Of a block: its sub-stages and as many merges as a larger one would save take about as long. */
 enum { BLOCK_BYTES = 16 << 10 };
 
-/* Of keys that are done before the next, for each core: what its second cache usually holds. */
+/* Of keys that are done before the next, at most, for each core: what a large second cache holds.
+ */
 enum { SPAN_BYTES_CORE = 2 << 20 };
 
 const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES] = {
@@ -55,7 +56,8 @@ static plan plan_of(const job *j)
     const tsr_sort_problem *p = &j->problem->sort;
     const size_t told = (size_t)param(j->params, "SPAN") * 1024;
     const size_t cores = size_max(j->device->compute_units, 1);
-    const size_t span = (told ? told : SPAN_BYTES_CORE * cores) / tsr_type_size(p->type);
+    const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
+    const size_t span = whole / tsr_type_size(p->type);
     plan s = {.block = sort_vector_block(j, BLOCK_BYTES), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);

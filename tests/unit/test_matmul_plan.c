@@ -1057,9 +1057,19 @@ static void matrix_units_follow_the_shape(void **state)
         {768, 768, 768, "pipelined"},           {512, 512, 4096, "wgmma-3xtf32"},
         {1024, 1024, 64, "wgmma-3xtf32"},       {256, 256, 16384, "cp-async"},
         {4096, 64, 4096, "cp-async"},           {1000, 1000, 1000, "wgmma-3xtf32"},
-        {2048, 2048, 64, "wgmma-3xtf32-fused"},
+        {2048, 2048, 64, "wgmma-3xtf32-fused"}, {512, 512, 1024, "pipelined"},
+        {512, 512, 1536, "wgmma-3xtf32"},
     };
     device_facts d = ampere();
+    const problem batch = {.op = &operation_matmul,
+                           .matmul = {.m = 512,
+                                      .n = 512,
+                                      .k = 4096,
+                                      .alpha = 1,
+                                      .batch = 64,
+                                      .stride_a = 1 << 21,
+                                      .stride_b = 1 << 21,
+                                      .stride_c = 1 << 18}};
 
     (void)state;
     d.nv_capability = 90;
@@ -1071,6 +1081,8 @@ static void matrix_units_follow_the_shape(void **state)
 
         assert_string_equal(first_suited(&p, &d), cases[i].name);
     }
+    /* A batch fills the device without. */
+    assert_string_equal(first_suited(&batch, &d), "pipelined");
 }
 
 /* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */

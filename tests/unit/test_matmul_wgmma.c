@@ -112,20 +112,32 @@ static void test_rows_of_a_tile_follow_the_shape(void **state)
     expect_rows("wgmma-tf32", "TILE_N=256", &p, 128);
 }
 
-/* Arguments of the launch that multiplies. */
+/* Arguments of the launches: of packing, of multiplying, of adding up. */
+enum { PACK_OFFSET_A = 6, PACK_IMAGES_A = 12 };
 enum {
     ARG_BLOCKS = 3,
     ARG_SPAN = 4,
     ARG_ALPHA = 6,
+    ARG_OFFSET_A = 8,
+    ARG_OFFSET_B = 11,
     ARG_BETA = 13,
     ARG_C = 14,
     ARG_LD_C = 16,
     ARG_IMAGES_A = 18,
 };
+enum { SUM_PARTS = 2, SUM_ALPHA = 4, SUM_BETA = 6, SUM_OFFSET_C = 8 };
 
 static uint32_t scalar_u32(const step *s, size_t i)
 {
     uint32_t x;
+
+    memcpy(&x, s->arg[i].scalar, sizeof(x));
+    return x;
+}
+
+static uint64_t scalar_u64(const step *s, size_t i)
+{
+    uint64_t x;
 
     memcpy(&x, s->arg[i].scalar, sizeof(x));
     return x;
@@ -139,43 +151,58 @@ static float scalar_f32(const step *s, size_t i)
     return x;
 }
 
-/* Expect so many parts of `span` blocks: sums without alpha and beta, one part after another before
- * the packed operands, and a launch that adds them up. */
+/* Parts of product `index` of a batch: sums without alpha and beta, one part after another before
+ * the packed operands, and a launch that adds them up into that product's C. */
+static void check_parts(const problem *p, size_t index, const step s[3], size_t parts)
+{
+    const tsr_matmul_problem *q = &p->matmul;
+    const size_t sums = parts * q->m * q->n * sizeof(float);
+
+    assert_int_equal(s[1].arg[ARG_C].kind, ARG_WORKSPACE);
+    assert_int_equal(scalar_u32(&s[1], ARG_LD_C), q->n);
+    assert_true(scalar_f32(&s[1], ARG_ALPHA) == 1 && scalar_f32(&s[1], ARG_BETA) == 0);
+    assert_in_range(scalar_u64(&s[1], ARG_IMAGES_A), sums, sums + 127);
+    assert_int_equal(scalar_u64(&s[1], ARG_IMAGES_A) % 16, 0);
+    assert_int_equal(scalar_u64(&s[0], PACK_IMAGES_A), scalar_u64(&s[1], ARG_IMAGES_A));
+    assert_int_equal(scalar_u64(&s[0], PACK_OFFSET_A), index * q->stride_a);
+    assert_int_equal(scalar_u64(&s[1], ARG_OFFSET_A), index * q->stride_a);
+    assert_int_equal(scalar_u64(&s[1], ARG_OFFSET_B), index * q->stride_b);
+    assert_int_equal(s[2].entry, 2);
+    assert_int_equal(scalar_u32(&s[2], SUM_PARTS), parts);
+    assert_true(scalar_f32(&s[2], SUM_ALPHA) == 3 && scalar_f32(&s[2], SUM_BETA) == -2);
+    assert_int_equal(scalar_u64(&s[2], SUM_OFFSET_C), index * q->stride_c);
+}
+
+/* Expect so many parts of `span` blocks of each product. */
 static void expect_parts(const char *set, const problem *p, size_t tiles, size_t parts, size_t span)
 {
+    const bool tf32 = p->matmul.precision == TSR_PRECISION_TF32;
+    const size_t batch = p->matmul.batch ? p->matmul.batch : 1, each = parts > 1 ? 3 : 2;
     device_facts d = hopper();
-    const variant *v = find("wgmma-3xtf32");
+    const variant *v = find(tf32 ? "wgmma-tf32" : "wgmma-3xtf32");
     params chosen = params_default(v);
     const job j = {p, &d, &chosen};
-    const size_t sums = parts * p->matmul.m * p->matmul.n * sizeof(float);
-    uint64_t images;
-    step s[4];
+    step s[7];
     size_t n = 0;
 
     d.compute_units = 132;
     assert_int_equal(params_set(v, &chosen, "TILE_M=128", NULL), TSR_OK);
     if (set)
         assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
-    while (n < 4 && v->step(&j, n, &s[n]))
+    while (n < 7 && v->step(&j, n, &s[n]))
         n++;
-    assert_int_equal(n, parts > 1 ? 3 : 2);
-    assert_int_equal(s[1].global[0], tiles * parts * 384);
-    assert_int_equal(scalar_u32(&s[1], ARG_SPAN), span);
-    assert_in_range(scalar_u32(&s[1], ARG_BLOCKS), (parts - 1) * span + 1, parts * span);
-    memcpy(&images, s[1].arg[ARG_IMAGES_A].scalar, sizeof(images));
-    if (parts == 1) {
-        assert_int_equal(s[1].arg[ARG_C].kind, ARG_OPERAND);
-        assert_int_equal(images, 0);
-        return;
+    assert_int_equal(n, each * batch);
+    for (size_t i = 0; i < batch; i++) {
+        const step *multiply = &s[i * each + 1];
+
+        assert_int_equal(multiply->global[0], tiles * parts * 384);
+        assert_int_equal(scalar_u32(multiply, ARG_SPAN), span);
+        assert_in_range(scalar_u32(multiply, ARG_BLOCKS), (parts - 1) * span + 1, parts * span);
+        if (parts > 1)
+            check_parts(p, i, &s[i * each], parts);
+        else
+            assert_int_equal(multiply->arg[ARG_C].kind, ARG_OPERAND);
     }
-    assert_int_equal(s[1].arg[ARG_C].kind, ARG_WORKSPACE);
-    assert_int_equal(scalar_u32(&s[1], ARG_LD_C), p->matmul.n);
-    assert_true(scalar_f32(&s[1], ARG_ALPHA) == 1 && scalar_f32(&s[1], ARG_BETA) == 0);
-    assert_in_range(images, sums, sums + 127);
-    assert_true(images % 16 == 0 && v->workspace(&j) > images);
-    assert_int_equal(s[2].entry, 2);
-    assert_int_equal(scalar_u32(&s[2], 2), parts);
-    assert_true(scalar_f32(&s[2], 4) == 3); /* alpha */
 }
 
 /* Groups share k where C has too few tiles for the device. */
@@ -185,6 +212,7 @@ static void test_groups_share_k(void **state)
 
     (void)state;
     p.matmul.alpha = 3;
+    p.matmul.beta = -2;
     expect_parts(NULL, &p, 64, 2, 128); /* 128 groups for 132 units */
     expect_parts("SPLIT=1", &p, 64, 1, 256);
     expect_parts("SPLIT=8", &p, 64, 8, 32);
@@ -192,11 +220,37 @@ static void test_groups_share_k(void **state)
     expect_parts("SPLIT=8", &p, 64, 8, 32);
     p.matmul.n = 1023; /* sums that end between vectors */
     expect_parts("SPLIT=2", &p, 64, 2, 128);
-    p.matmul.m = p.matmul.n = 2048; /* tiles enough */
+    p.matmul.precision = TSR_PRECISION_TF32; /* blocks of 32 */
+    expect_parts("SPLIT=2", &p, 64, 2, 64);
+    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    p.matmul.batch = 2; /* product by product */
+    p.matmul.stride_a = p.matmul.stride_b = 1 << 23;
+    p.matmul.stride_c = 1 << 20;
+    expect_parts("SPLIT=2", &p, 64, 2, 128);
+    p = product(2048, 2048, 4090); /* tiles enough */
     expect_parts(NULL, &p, 256, 1, 256);
-    p.matmul.m = p.matmul.n = 256;
-    p.matmul.k = 64; /* nothing to gain */
+    p = product(256, 256, 64); /* nothing to gain */
     expect_parts(NULL, &p, 4, 1, 4);
+}
+
+static void expect_unsuited(const char *name, const device_facts *d, const problem *p,
+                            const char *why);
+
+/* A split that is not asked for takes no memory that the product needs. */
+static void test_sums_make_nothing_unsuited(void **state)
+{
+    device_facts d = hopper();
+    const variant *v = find("wgmma-3xtf32");
+    params chosen = params_default(v);
+    problem p = product(1024, 1024, 4096);
+    const job j = {&p, &d, &chosen};
+
+    (void)state;
+    d.compute_units = 132;
+    d.max_allocation = v->workspace(&j) - 1;
+    expect_unsuited("wgmma-3xtf32", &d, &p, NULL);
+    assert_int_equal(params_set(v, &chosen, "SPLIT=2", NULL), TSR_OK);
+    assert_true(v->workspace(&j) > d.max_allocation);
 }
 
 /* TF32 has blocks of 32 along k, and one image a block. */
@@ -275,7 +329,7 @@ static void test_what_runs_elsewhere(void **state)
     p = product(512, 512, ((size_t)1 << 31) + 1);
     expect_unsuited("wgmma-3xtf32", &d, &p, "32 bits");
     p = product(1 << 20, 1 << 20, 1 << 13);
-    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands take more");
+    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands and sums take more");
     p = product(512, 512, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
     {
@@ -761,6 +815,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packing_is_whole),
         cmocka_unit_test(test_groups_share_k),
+        cmocka_unit_test(test_sums_make_nothing_unsuited),
         cmocka_unit_test(test_rows_of_a_tile_follow_the_shape),
         cmocka_unit_test(test_tf32_takes_half_the_workspace),
         cmocka_unit_test(test_nothing_to_multiply),

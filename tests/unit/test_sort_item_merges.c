@@ -145,6 +145,33 @@ static void test_steps_sort_any_length(void **state)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
+/* What is finished before the next grows with the cores, by whole powers of 2: launches of one span
+ * of 2^20 keys of 4 bytes, and of two of half as many and a merge. */
+static void test_spans_follow_the_cores(void **state)
+{
+    static const struct {
+        uint32_t cores;
+        size_t spans;
+    } cases[] = {{1, 2}, {2, 1}, {3, 1}, {4, 1}};
+    static const char *const none[] = {NULL};
+    const variant *v = find("item-merges");
+    const params p = settings(v, none);
+    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1 << 20}};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        device_facts d = cpu();
+        const job j = {&q, &d, &p};
+        size_t blocks = 0;
+        step s;
+
+        d.compute_units = cases[c].cores;
+        for (size_t i = 0; v->step(&j, i, &s); i++)
+            blocks += s.entry == ITEM_MERGES_BLOCK;
+        assert_int_equal(blocks, cases[c].spans);
+    }
+}
+
 static void test_vectors_are_the_device_s(void **state)
 {
     static const struct {
@@ -220,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_sort_any_length),
+        cmocka_unit_test(test_spans_follow_the_cores),
         cmocka_unit_test(test_vectors_are_the_device_s),
         cmocka_unit_test(test_unsuited_gives_the_values),
         cmocka_unit_test(test_cpus_prefer_it),

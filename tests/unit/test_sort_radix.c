@@ -711,7 +711,7 @@ static void check_preferred_somewhere(const device_facts *d, tsr_sort_problem q,
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
-    tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 16};
+    tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
     tsr_sort_problem wide = {.type = TSR_U64, .n = 2049, .argsort = true};
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
