@@ -101,50 +101,79 @@ static kernel_sum sum_kernel(const explanation *x, size_t first)
     return sum;
 }
 
-static void print_part(const char *what, size_t commands, double ns, double bytes, double share)
+/* `of_call`: its share of the call's time, 0 where it is no part of it. */
+static void print_part(const char *what, size_t commands, double ns, double of_call, double bytes,
+                       double share)
 {
-    char times[CELL] = "", rate[CELL], part[CELL];
+    char times[CELL] = "", part[CELL], moved[CELL], rate[CELL], reached[CELL];
 
     if (commands)
         snprintf(times, CELL, "%zu x", commands);
-    printf("  %4s %-28s %10.2f us %15s %7s\n", times, what, ns / 1e3,
-           cell(rate, "%.4g GB/s", rate_of(bytes, ns)), cell(part, "%.1f%%", 100 * share));
+    printf("  %4s %-28s %10.2f us %6s %9s %8s %7s\n", times, what, ns / 1e3,
+           cell(part, "%.1f%%", 100 * of_call), cell(moved, "%.4g", bytes / 1e6),
+           cell(rate, "%.4g", rate_of(bytes, ns)), cell(reached, "%.1f%%", 100 * share));
 }
 
 static void print_copy(const char *what, double ns, double bytes, const limits *l, limit of)
 {
     if (ns > 0)
-        print_part(what, 0, ns, bytes, share_of(rate_of(bytes, ns), l, of));
+        print_part(what, 0, ns, 0, bytes, share_of(rate_of(bytes, ns), l, of));
 }
 
-void explain_print(const explanation *x, const result_row *row, const limits *l)
+/* Each kernel's commands together, what lies between them, and the copies, which are no part of the
+ * call. */
+static void print_parts(const explanation *x, const result_row *row, const limits *l)
 {
     const limit of = memory_limit(row);
-    const double bytes = explain_bytes(x);
+    const double bytes = explain_bytes(x), call = fmax(x->call.median_ns, 1);
 
-    printf("  commands of one %s, medians of %zu calls; a pass is %.4g MB, once each way\n",
-           x->name, x->call.count, x->compulsory / 1e6);
-    printf("  %4s %-28s %13s %6s %7s %9s %8s %7s %16s %9s %8s %9s\n", "", "kernel", "time", "share",
-           "passes", "MB moved", "GB/s", "of lim.", "groups x items", "registers", "local B",
-           "occupancy");
-    for (size_t i = 0; i < x->count; i++)
-        print_command(x, i, row, l);
-    printf("  where the time goes, and the share of '%s'\n", limit_name(of));
+    printf("  %4s %-28s %13s %6s %9s %8s %7s\n", "", "where the time goes", "time", "share",
+           "MB moved", "GB/s", "of lim.");
     for (size_t i = 0; i < x->count; i++) {
         const kernel_sum sum = sum_kernel(x, i);
 
         if (is_first(x, i))
-            print_part(x->command[i].kernel, sum.commands, sum.ns, sum.bytes,
+            print_part(x->command[i].kernel, sum.commands, sum.ns, sum.ns / call, sum.bytes,
                        share_of(rate_of(sum.bytes, sum.ns), l, of));
     }
     print_part(x->between.median_ns < 0 ? "side by side" : "between commands", 0,
-               x->between.median_ns, 0, 0);
-    print_part("the whole call", x->count, x->call.median_ns, bytes,
+               x->between.median_ns, x->between.median_ns / call, 0, 0);
+    print_part("the whole call", x->count, x->call.median_ns, 1, bytes,
                share_of(rate_of(bytes, x->call.median_ns), l, of));
     print_copy("copying to the device", row->to_device_ns, row->to_device_bytes, l,
                LIMIT_TO_DEVICE_PAGEABLE);
     print_copy("copying from the device", row->from_device_ns, row->from_device_bytes, l,
                LIMIT_FROM_DEVICE_PAGEABLE);
+}
+
+/* Whether a rate exceeds its limit by more than a clock's error. */
+static bool is_beyond(double bytes, double ns, const limits *l, limit of)
+{
+    return share_of(rate_of(bytes, ns), l, of) > 1.03;
+}
+
+void explain_print(const explanation *x, const result_row *row, const limits *l)
+{
+    const limit of = memory_limit(row);
+    bool beyond =
+        is_beyond(row->to_device_bytes, row->to_device_ns, l, LIMIT_TO_DEVICE_PAGEABLE) ||
+        is_beyond(row->from_device_bytes, row->from_device_ns, l, LIMIT_FROM_DEVICE_PAGEABLE);
+
+    printf(
+        "  commands of one %s, medians of %zu calls; a pass is the %.4g MB that must be read and "
+        "written\n",
+        x->name, x->call.count, x->compulsory / 1e6);
+    print_parts(x, row, l);
+    printf("  %4s %-28s %13s %6s %7s %9s %8s %7s %16s %9s %8s %9s\n", "", "kernel", "time", "share",
+           "passes", "MB moved", "GB/s", "of lim.", "groups x items", "registers", "local B",
+           "occupancy");
+    for (size_t i = 0; i < x->count; i++) {
+        print_command(x, i, row, l);
+        beyond |= is_beyond(x->command[i].bytes, x->command[i].time.median_ns, l, of);
+    }
+    if (l)
+        printf("  kernels have the limit '%s'%s\n", limit_name(of),
+               beyond ? "; above a limit, what was moved was still in a cache" : "");
     fflush(stdout);
 }
 

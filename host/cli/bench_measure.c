@@ -72,9 +72,12 @@ static void tell_row(bench *b, const problem *p, const tsr_run *run, result_row 
     if (!is_row(row) || b->unkept)
         return;
     bench_tell_row(b, row);
-    if (b->o->given[OPTION_EXPLAIN] && row->time.count && row->timer == TIMER_EVENTS &&
-        !bench_ended(b))
+    if (!b->o->given[OPTION_EXPLAIN] || !row->time.count || bench_ended(b))
+        return;
+    if (row->timer == TIMER_EVENTS)
         explain_row(b, p, run, row);
+    else
+        b->unexplained = true;
 }
 
 /* ---- peers -------------------------------------------------------------------------------- */

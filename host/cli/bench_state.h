@@ -39,7 +39,8 @@ typedef struct bench {
     size_t told, late; /* rows of variants and peers; of them, left out by the budget */
     size_t timed;
     bool limits_missing;
-    bool unkept; /* a row could not be written */
+    bool unexplained; /* a row of the host, which --explain cannot take apart */
+    bool unkept;      /* a row could not be written */
     int status;
     const volatile sig_atomic_t *stop; /* Ctrl-C */
     text warned;                       /* of tuning files */

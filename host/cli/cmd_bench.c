@@ -85,6 +85,8 @@ static int finish(bench *b)
     }
     if (b->limits_missing && b->timed && !quiet)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
+    if (b->unexplained && !quiet)
+        hint("C code on the host has no commands that --explain could list");
     if (*b->stop && !b->status) {
         fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->o->command,
                 b->done, b->rows);

@@ -343,8 +343,9 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_DEVICE_MEMORY] = {"device-memory", 0, "BYTES",
                               "stream operands through so much of the device's memory at most: "
                               "64M, 2G; what leaves more than 4096 pieces is refused, with the "
-                              "least that it takes; with --copy where the device shares the "
-                              "host's memory",
+                              "least that it takes, and so is a row of a sort with an index or "
+                              "values, or segments, that do not fit; with --copy where the device "
+                              "shares the host's memory",
                               parse_device_memory, "a number of bytes above 0, such as 64M or 2G"},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
     [OPTION_REPEAT] = {"repeat", 0, "N",

@@ -185,17 +185,38 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
     return enqueue(&r, err);
 }
 
+/* What the problem does not ask for must not be there: whoever passes it has forgotten to ask. */
+static tsr_status check_asked(const tsr_sort_problem *p, const void *index, const void *values,
+                              const void *segment_offsets, tsr_error *err)
+{
+    const struct {
+        const void *array;
+        bool asked;
+        const char *name, *field;
+    } extras[] = {{index, p->argsort, "an index is", "argsort is false"},
+                  {values, p->value_bytes > 0, "values are", "value_bytes is 0"},
+                  {segment_offsets, p->segments > 0, "segment_offsets are", "segments is 0"}};
+
+    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
+        if (extras[i].array && !extras[i].asked)
+            return tsr_fail(err, TSR_EINVAL, 0, "sort: %s passed, but %s", extras[i].name,
+                            extras[i].field);
+    return TSR_OK;
+}
+
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
                     int64_t *index, void *values, const uint64_t *segment_offsets,
                     const tsr_run *run, tsr_report *report, tsr_error *err)
 {
     problem p = {.op = &operation_sort};
     void *const operands[] = {keys, index, values, readable(segment_offsets)};
+    tsr_status st;
 
     if (!problem_in)
         return no_problem("sort", err);
     p.sort = *problem_in;
-    return host_memory_run(session, &p, operands, run, report, err);
+    st = check_asked(problem_in, index, values, segment_offsets, err);
+    return st ? st : host_memory_run(session, &p, operands, run, report, err);
 }
 
 tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in, cl_mem keys,
@@ -205,9 +226,11 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
 {
     const cl_mem buffers[] = {keys, index, values, segment_offsets};
     request r = {session, {.op = &operation_sort}, buffers, run, n_wait, wait, done, report};
+    tsr_status st;
 
     if (!problem_in)
         return no_problem("sort", err);
     r.problem.sort = *problem_in;
-    return enqueue(&r, err);
+    st = check_asked(problem_in, index, values, segment_offsets, err);
+    return st ? st : enqueue(&r, err);
 }

@@ -149,10 +149,17 @@ class Kernels(Bench):
         self.assertRegex(r.out, r"(?m)^ +6 x sort_naive_exchange ")
         self.assertRegex(r.out, r"(?m)^ +6 x the whole call ")
         self.assertRegex(r.out, r"(?m)^ +copying to the device ")
+        self.assertLess(r.out.index("the whole call"), r.out.index("     1 sort_naive_exchange"))
+        self.assertRegex(r.out, r"(?m)^ +6 x the whole call +[\d.]+ us 100\.0% ")
         # One command moves what the problem takes.
         r = self.bench("matvec", "--kernel", "row-item", "--size", "30x20", "--explain",
                        *QUICK)
         self.assertRegex(r.out, r"(?m)^ +1 \S+ +[\d.]+ us +[\d.]+% +1.00 +0.0026 ")
+
+    def test_the_host_has_no_commands(self):
+        r = self.succeed("bench", "sort", "--size", "50", "--explain", "--device", "host", *QUICK)
+        self.assertIn("hint: C code on the host has no commands", r.err)
+        self.assertNotIn("commands of one", r.out)
 
     def test_cold_and_warm(self):
         cold, = self.rows("matmul", "--size", "8000x800x10", *QUICK)

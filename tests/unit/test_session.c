@@ -345,6 +345,32 @@ static void broken_segments_are_refused(void **state)
     }
 }
 
+/* Who passes an array that the problem does not ask for has forgotten to ask. */
+static void arrays_not_asked_for_are_refused(void **state)
+{
+    fixture *f = *state;
+    const tsr_device *const devices[] = {f->device, f->host};
+    const tsr_sort_problem p = {.type = TSR_U32, .n = 2};
+    const uint64_t offsets[] = {0, 2};
+
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t keys[] = {9, 8}, values[] = {1, 2};
+        int64_t index[2] = {5, 5};
+        tsr_session *s = NULL;
+        tsr_error err = {0};
+
+        assert_int_equal(tsr_session_open(devices[i], NULL, &s, &err), TSR_OK);
+        assert_int_equal(tsr_sort(s, &p, keys, index, NULL, NULL, NULL, NULL, &err), TSR_EINVAL);
+        assert_string_equal(err.message, "sort: an index is passed, but argsort is false");
+        assert_int_equal(tsr_sort(s, &p, keys, NULL, values, NULL, NULL, NULL, &err), TSR_EINVAL);
+        assert_string_equal(err.message, "sort: values are passed, but value_bytes is 0");
+        assert_int_equal(tsr_sort(s, &p, keys, NULL, NULL, offsets, NULL, NULL, &err), TSR_EINVAL);
+        assert_string_equal(err.message, "sort: segment_offsets are passed, but segments is 0");
+        assert_true(keys[0] == 9 && keys[1] == 8);
+        tsr_session_close(s);
+    }
+}
+
 static void matvec_waits_and_tells(void **state)
 {
     fixture *f = *state;
@@ -1028,6 +1054,7 @@ int main(void)
         TEST(both_queues_wait_for_the_caller),
         TEST(segments_stay_in_their_buffers),
         TEST(broken_segments_are_refused),
+        TEST(arrays_not_asked_for_are_refused),
         TEST(matvec_waits_and_tells),
         TEST(column_major_batches_are_where_they_should_be),
         TEST(an_empty_product_gives_an_event),
