@@ -346,7 +346,8 @@ static const option_spec specs[OPTION_COUNT] = {
                               "least that it takes, and so is a row of a sort with an index or "
                               "values, or segments, that do not fit; with --copy where the device "
                               "shares the host's memory",
-                              parse_device_memory, "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
+                              parse_device_memory,
+                              "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
     [OPTION_REPEAT] = {"repeat", 0, "N",
                        "compute N times, report the fastest and the median: warm times",

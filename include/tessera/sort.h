@@ -93,8 +93,8 @@ typedef struct tsr_sort_problem {
  * @param values  as many values where problem->value_bytes, sorted in place, else NULL.
  * @param segment_offsets  segments + 1 offsets where problem->segments, else NULL.
  * @return as tsr_matmul; TSR_EINVAL also where an array is not NULL that the problem does not ask
- *         for, and where the offsets do not start at 0, ascend and end at n, with the first one
- * that is wrong.
+ *         for, and where the offsets do not start at 0, ascend and end at n, with the first that
+ *         is wrong.
  */
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem, void *keys,
                     int64_t *index, void *values, const uint64_t *segment_offsets,

@@ -208,7 +208,7 @@ class Wrong(Case):
             (("--precision", "f31"), "--precision' takes"),
             (("--set", "TILE"), "--set' takes NAME=VALUE, not 'TILE'"),
             (("--set", "=1"), "NAME=VALUE"),
-            (("--device-memory", "9t"), "--device-memory' takes a number of bytes above 0, "),
+            (("--device-memory", "9t"), "--device-memory' takes a number of bytes from 1 to 2^64 "),
             (("--verify=yes",), "takes no value"),
             (("--alpha",), "needs a value"),
             (("-o",), "needs a value"),
