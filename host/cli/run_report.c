@@ -48,6 +48,23 @@ static void append_verdict(text *out, const run_report *r)
         text_format(out, " %.2g of bound", r->verdict.worst);
 }
 
+/* Copies, which are no part of the device's time; of a stream they run beside it. */
+static void append_copies(text *out, const run_report *r)
+{
+    const tsr_report *x = &r->fastest;
+
+    if (x->shared && r->device->facts.kind != DEVICE_HOST)
+        text_append(out, ", nothing copied");
+    if (x->chunks) {
+        text_format(out, ", streamed in %zu piece%s", x->chunks, x->chunks > 1 ? "s" : "");
+    } else if (!x->shared && x->to_device_ns + x->from_device_ns > 0) {
+        text_append(out, ", copied in ");
+        append_time(out, x->to_device_ns);
+        text_append(out, " and out ");
+        append_time(out, x->from_device_ns);
+    }
+}
+
 void run_report_summary(const run_report *r)
 {
     text line = {0};
@@ -69,11 +86,7 @@ void run_report_summary(const run_report *r)
         }
         text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
     }
-    if (r->fastest.shared && r->device->facts.kind != DEVICE_HOST)
-        text_append(&line, ", nothing copied");
-    if (r->fastest.chunks)
-        text_format(&line, ", streamed in %zu piece%s", r->fastest.chunks,
-                    r->fastest.chunks > 1 ? "s" : "");
+    append_copies(&line, r);
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
         text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",

@@ -555,11 +555,14 @@ class OnHost(Case):
         r = self.matmul("a.npy", "a.npy", "--verify")
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
-                                r"(nothing copied, )?verified.*\n$")
+                                r"(nothing copied, |copied in .* and out .*, )?verified.*\n$")
         self.save("b.npy", random((20, 20), np.float32))
         told = "nothing copied" in self.matmul("a.npy", "b.npy").err
         self.assertEqual(told, self.shares() and not self.device)
-        self.assertNotIn("nothing copied", self.matmul("a.npy", "b.npy", "--copy").err)
+        err = self.matmul("a.npy", "b.npy", "--copy").err
+        self.assertNotIn("nothing copied", err)
+        self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s\n", err)),
+                         not self.device)
         self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
         self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
 
