@@ -23,9 +23,10 @@ static double rate_of(double bytes, double ns)
     return bytes > 0 && ns > 0 ? bytes / ns : 0;
 }
 
-static double share_of(double rate, const limits *l, limit of)
+/* Of what a limit allows; 0 where something is unknown. */
+static double share_of(double bytes, double ns, const limits *l, limit of)
 {
-    return l && l->of[of].value > 0 ? rate / l->of[of].value : 0;
+    return l && l->of[of].value > 0 ? rate_of(bytes, ns) / l->of[of].value : 0;
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */
@@ -46,7 +47,6 @@ static const char *cell(char out[CELL], const char *format, double x)
 static void print_command(const explanation *x, size_t i, const result_row *row, const limits *l)
 {
     const explained *c = &x->command[i];
-    const double rate = rate_of(c->bytes, c->time.median_ns);
     char passes[CELL], moved[CELL], speed[CELL], share[CELL], registers[CELL], occupancy[CELL];
     char groups[CELL] = "-";
 
@@ -55,9 +55,10 @@ static void print_command(const explanation *x, size_t i, const result_row *row,
     printf("  %4zu %-28s %10.2f us %5.1f%% %7s %9s %8s %7s %16s %9s %8zu %9s%s%s\n", i + 1,
            c->kernel, c->time.median_ns / 1e3, 100 * c->time.median_ns / fmax(x->call.median_ns, 1),
            cell(passes, "%.2f", c->bytes / fmax(x->compulsory, 1)),
-           cell(moved, "%.4g", c->bytes / 1e6), cell(speed, "%.4g", rate),
-           cell(share, "%.1f%%", 100 * share_of(rate, l, memory_limit(row))), groups,
-           cell(registers, "%.0f", (double)c->registers), c->local_bytes,
+           cell(moved, "%.4g", c->bytes / 1e6),
+           cell(speed, "%.4g", rate_of(c->bytes, c->time.median_ns)),
+           cell(share, "%.1f%%", 100 * share_of(c->bytes, c->time.median_ns, l, memory_limit(row))),
+           groups, cell(registers, "%.0f", (double)c->registers), c->local_bytes,
            cell(occupancy, "%.1f%%", 100 * c->occupancy),
            c->occupancy > 0 && !c->registers ? " at most, by "
            : c->occupancy > 0                ? " by "
@@ -117,7 +118,7 @@ static void print_part(const char *what, size_t commands, double ns, double of_c
 static void print_copy(const char *what, double ns, double bytes, const limits *l, limit of)
 {
     if (ns > 0)
-        print_part(what, 0, ns, 0, bytes, share_of(rate_of(bytes, ns), l, of));
+        print_part(what, 0, ns, 0, bytes, share_of(bytes, ns, l, of));
 }
 
 /* Each kernel's commands together, what lies between them, and the copies, which are no part of the
@@ -134,12 +135,12 @@ static void print_parts(const explanation *x, const result_row *row, const limit
 
         if (is_first(x, i))
             print_part(x->command[i].kernel, sum.commands, sum.ns, sum.ns / call, sum.bytes,
-                       share_of(rate_of(sum.bytes, sum.ns), l, of));
+                       share_of(sum.bytes, sum.ns, l, of));
     }
     print_part(x->between.median_ns < 0 ? "side by side" : "between commands", 0,
                x->between.median_ns, x->between.median_ns / call, 0, 0);
     print_part("the whole call", x->count, x->call.median_ns, 1, bytes,
-               share_of(rate_of(bytes, x->call.median_ns), l, of));
+               share_of(bytes, x->call.median_ns, l, of));
     print_copy("copying to the device", row->to_device_ns, row->to_device_bytes, l,
                LIMIT_TO_DEVICE_PAGEABLE);
     print_copy("copying from the device", row->from_device_ns, row->from_device_bytes, l,
@@ -149,7 +150,7 @@ static void print_parts(const explanation *x, const result_row *row, const limit
 /* Whether a rate exceeds its limit by more than a clock's error. */
 static bool is_beyond(double bytes, double ns, const limits *l, limit of)
 {
-    return share_of(rate_of(bytes, ns), l, of) > 1.03;
+    return share_of(bytes, ns, l, of) > 1.03;
 }
 
 void explain_print(const explanation *x, const result_row *row, const limits *l)
@@ -206,8 +207,8 @@ static json_t *json_explanation(const explanation *x, const result_row *row, con
     for (size_t i = 0; i < x->count; i++) {
         const explained *c = &x->command[i];
 
-        json_array_append_new(
-            commands, json_command(x, c, share_of(rate_of(c->bytes, c->time.median_ns), l, of)));
+        json_array_append_new(commands,
+                              json_command(x, c, share_of(c->bytes, c->time.median_ns, l, of)));
     }
     return json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",

@@ -17,6 +17,7 @@
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_shape.h"
 #include "ops/registry.h"
+#include "step_scalars.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -77,26 +78,6 @@ static bool combination(const variant *v, size_t which, params *out)
         which /= n;
     }
     return which == 0;
-}
-
-static uint32_t scalar_u32(const step *s, unsigned arg)
-{
-    uint32_t value = 0;
-
-    assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
-    assert_int_equal(s->arg[arg].bytes, sizeof(value));
-    memcpy(&value, s->arg[arg].scalar, sizeof(value));
-    return value;
-}
-
-static uint64_t scalar_u64(const step *s, unsigned arg)
-{
-    uint64_t value = 0;
-
-    assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
-    assert_int_equal(s->arg[arg].bytes, sizeof(value));
-    memcpy(&value, s->arg[arg].scalar, sizeof(value));
-    return value;
 }
 
 /* Bytes of a number in local memory and registers. */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "ops/registry.h"
+#include "step_scalars.h"
 
 static device_facts hopper(void)
 {
@@ -115,6 +116,7 @@ static void test_rows_of_a_tile_follow_the_shape(void **state)
 /* Arguments of the launches: of packing, of multiplying, of adding up. */
 enum { PACK_OFFSET_A = 6, PACK_IMAGES_A = 12 };
 enum {
+    ARG_K = 2,
     ARG_BLOCKS = 3,
     ARG_SPAN = 4,
     ARG_ALPHA = 6,
@@ -126,30 +128,6 @@ enum {
     ARG_IMAGES_A = 18,
 };
 enum { SUM_PARTS = 2, SUM_ALPHA = 4, SUM_BETA = 6, SUM_OFFSET_C = 8 };
-
-static uint32_t scalar_u32(const step *s, size_t i)
-{
-    uint32_t x;
-
-    memcpy(&x, s->arg[i].scalar, sizeof(x));
-    return x;
-}
-
-static uint64_t scalar_u64(const step *s, size_t i)
-{
-    uint64_t x;
-
-    memcpy(&x, s->arg[i].scalar, sizeof(x));
-    return x;
-}
-
-static float scalar_f32(const step *s, size_t i)
-{
-    float x;
-
-    memcpy(&x, s->arg[i].scalar, sizeof(x));
-    return x;
-}
 
 /* Parts of product `index` of a batch: sums without alpha and beta, one part after another before
  * the packed operands, and a launch that adds them up into that product's C. */
@@ -276,17 +254,14 @@ static void test_nothing_to_multiply(void **state)
     problem p = product(300, 300, 300);
     const job j = {&p, &d, &chosen};
     step s[2];
-    uint32_t k, blocks;
 
     (void)state;
     p.matmul.precision = TSR_PRECISION_TF32;
     p.matmul.alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(v->workspace(&j), 0);
-    memcpy(&k, s[0].arg[2].scalar, 4);
-    memcpy(&blocks, s[0].arg[3].scalar, 4);
-    assert_int_equal(k, 0);
-    assert_int_equal(blocks, 0);
+    assert_int_equal(scalar_u32(&s[0], ARG_K), 0);
+    assert_int_equal(scalar_u32(&s[0], ARG_BLOCKS), 0);
     p.matmul.m = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
@@ -483,7 +458,6 @@ static void test_fused_needs_no_workspace(void **state)
     problem p = product(257, 513, 65);
     const job j = {&p, &d, &chosen};
     step s[2];
-    uint32_t k;
 
     (void)state;
     assert_int_equal(v->workspace(&j), 0);
@@ -491,13 +465,11 @@ static void test_fused_needs_no_workspace(void **state)
     assert_int_equal(s[0].entry, 1);
     assert_int_equal(s[0].global[0], 3 * 3 * 384);
     assert_int_equal(s[0].local[0], 384);
-    memcpy(&k, s[0].arg[2].scalar, 4);
-    assert_int_equal(k, 65);
+    assert_int_equal(scalar_u32(&s[0], ARG_K), 65);
     /* alpha == 0 scales C and sees nothing along k. */
     p.matmul.alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
-    memcpy(&k, s[0].arg[2].scalar, 4);
-    assert_int_equal(k, 0);
+    assert_int_equal(scalar_u32(&s[0], ARG_K), 0);
     p.matmul.n = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
