@@ -16,7 +16,7 @@
  * Launch: 1-D, work-groups of GROUP, one per started tile of each row.  The first
  *     launch reads keys, the last one, of a tile for each row, leaves them; a
  *     launch reads and writes apart, unless it is both.  With VALUE_BYTES then
- *     sort_top_gather and sort_top_put, a work-item per value that is kept.
+ *     those of sort_top_values.clh.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys.
  * Limits: keep <= TILE / 2 where a row has more than a tile; fewer than 2^31 keys
  *     in a row.
@@ -26,7 +26,7 @@
 #endif
 
 #include "sort_held_tile.clh"
-#include "sort_values.clh"
+#include "sort_top_values.clh"
 
 #define TILE (GROUP * KEYS)
 
@@ -92,28 +92,3 @@ sort_top_tile(__global word *keys, __global ulong *index, __global stored_key *s
             stored[r * GROUP] = (stored_key)held[r];
     }
 }
-
-#if VALUE_BYTES
-/* copy[i] := the value that came with key i of the result. */
-__kernel void sort_top_gather(__global const value *values, __global value *copy,
-                              __global const long *index, ulong offset_values, ulong offset_index,
-                              ulong length, ulong index_length, uint keep, uint rows)
-{
-    const size_t i = item_in_row(rows);
-
-    if (i < keep)
-        copy[row_start(rows, keep) + i] =
-            values[offset_values + row_start(rows, length) +
-                   (size_t)index[offset_index + row_start(rows, index_length) + i]];
-}
-
-/* The first values := copy. */
-__kernel void sort_top_put(__global value *values, __global const value *copy, ulong offset_values,
-                           ulong length, uint keep, uint rows)
-{
-    const size_t i = item_in_row(rows);
-
-    if (i < keep)
-        values[offset_values + row_start(rows, length) + i] = copy[row_start(rows, keep) + i];
-}
-#endif

@@ -722,6 +722,19 @@ static const variant variants[] = {
         .workspace = sort_top_workspace,
         .step = sort_top_step,
     },
+    {
+        .name = "item-top",
+        .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
+        .source = "sort_item_top.cl",
+        .entries = {"sort_item_top_chunk", "sort_top_gather", "sort_top_put"},
+        .build = "",
+        .tunables = sort_item_top_tunables,
+        .tunable_count = ITEM_TOP_TUNABLES,
+        .defines = sort_item_top_defines,
+        .unsuited = sort_item_top_unsuited,
+        .workspace = sort_item_top_workspace,
+        .step = sort_item_top_step,
+    },
 };
 
 /* ---- the operation ----------------------------------------------------------------------- */
@@ -938,6 +951,20 @@ enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 /* Up to so many keys with an index or values the launches of item-radix count on CPUs. */
 enum { ITEM_RADIX_KEYS = 1 << 13 };
 
+/* On CPUs a heap is faster than a sort of all keys up to such a part of them: item-merges and
+ * item-vectors are fast, item-radix takes an index along, and rows of few keys have nothing else.
+ */
+enum { HEAP_SHARE = 256, HEAP_SHARE_INDEX = 128, HEAP_SHARE_INDEX_ROWS = 8 };
+
+static bool heap_pays(const tsr_sort_problem *s)
+{
+    const size_t share = !sort_with_index(s) ? HEAP_SHARE
+                         : sort_rows(s) == 1 ? HEAP_SHARE_INDEX
+                                             : HEAP_SHARE_INDEX_ROWS;
+
+    return s->top && sort_top(s) <= s->n / share;
+}
+
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
 {
     const size_t keys = sort_rows(&p->sort) == 1 ? p->sort.n : 0;
@@ -997,6 +1024,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "segments";
         return n;
     }
+    if (d->kind == DEVICE_CPU && heap_pays(&p->sort))
+        out[n++] = "item-top";
     if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
         out[n++] = "item-merges";
     if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))

@@ -388,7 +388,14 @@ static const struct {
              {TSR_U32, {DOWN_INDEX, DOWN}, {4, 4}, 5, 64},
              {TSR_F16, {UP, UP_INDEX}, {16, 16}, 2, 7},
              {TSR_F64, {DOWN, DOWN}, {0, 0}, 2, 100},
-             {TSR_I64, {UP_INDEX, UP}, {1, 1}, 0, 2}};
+             {TSR_I64, {UP_INDEX, UP}, {1, 1}, 0, 2},
+             {TSR_I8, {UP, DOWN_INDEX}, {0, 0}, 0, 20},
+             {TSR_U8, {UP_INDEX, DOWN}, {0, 0}, 0, 5},
+             {TSR_I16, {DOWN, UP_INDEX}, {0, 0}, 0, 40},
+             {TSR_U16, {UP, DOWN_INDEX}, {0, 0}, 0, 3},
+             {TSR_U64, {UP, DOWN_INDEX}, {0, 0}, 0, 10},
+             {TSR_F32, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 2},
+             {TSR_F64, {UP_INDEX, DOWN_INDEX}, {0, 0}, 0, 64}};
 
 /* Segments: one, few and many, of up to any length and of short ones alone, with what goes along.
  * Every type is among them, and those of 64 bits without an index too, which alone fit registers.

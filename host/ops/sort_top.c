@@ -2,14 +2,25 @@
 
 #include "ops/sort_fused.h"
 #include "ops/sort_steps.h"
+#include "ops/sort_vector_block.h"
+
+/* How the search is split: parts of what a row has, each of which leaves what it keeps. */
+typedef struct top_plan {
+    size_t first, part; /* keys of a part of the first launch, and of the others */
+    bool told;          /* the kernel is told that number */
+    size_t group;       /* work-items of a part */
+    size_t stored;      /* bytes of what launches leave of a key for the next one */
+} top_plan;
+
+/* ---- top-tiles: a work-group sorts a tile ------------------------------------------------------
+ */
 
 enum {
     GROUP_LEAST = 256,
     GROUP_LEAST_ON_CPU = 16, /* which goes through the work-items of a group one by one */
     KEYS_ON_CPU = 8,
-    KEYS_ON_GPU = 16,    /* of 32, fewer work-items have registers at a time */
-    TILE_MOST = 1 << 15, /* as cl/sort_held_tile.clh has it */
-    VALUE_ALIGNMENT = 16
+    KEYS_ON_GPU = 16,   /* of 32, fewer work-items have registers at a time */
+    TILE_MOST = 1 << 15 /* as cl/sort_held_tile.clh has it */
 };
 
 const tunable sort_top_tunables[TOP_TUNABLES] = {
@@ -24,22 +35,21 @@ const tunable sort_top_tunables[TOP_TUNABLES] = {
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
 };
 
-typedef struct top_plan {
+/* A tile, and its keys of a work-item. */
+typedef struct tile_plan {
     size_t keys, group, tile;
-    size_t held;   /* bytes of a held key: cl/sort_held.clh */
-    size_t stored; /* bytes of what launches leave of it for the next one */
-} top_plan;
+    size_t held; /* bytes of a held key: cl/sort_held.clh */
+} tile_plan;
 
-static top_plan plan_of(const job *j)
+static tile_plan tile_of(const job *j)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const size_t key = tsr_type_size(p->type), most = group_limit(j->device, 0);
+    const size_t most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
-    top_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
+    tile_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
     const bool settled = s.group > 0;
 
     s.held = sort_held_bytes(p);
-    s.stored = sort_with_index(p) ? 8 : key;
     if (!s.keys)
         s.keys = on_cpu ? KEYS_ON_CPU : KEYS_ON_GPU;
     if (!settled)
@@ -53,9 +63,20 @@ static top_plan plan_of(const job *j)
     return s;
 }
 
+static top_plan plan_of_tiles(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const tile_plan s = tile_of(j);
+
+    return (top_plan){.first = s.tile,
+                      .part = s.tile,
+                      .group = s.group,
+                      .stored = sort_with_index(p) ? 8 : tsr_type_size(p->type)};
+}
+
 void sort_top_defines(const job *j, text *out)
 {
-    const top_plan s = plan_of(j);
+    const tile_plan s = tile_of(j);
 
     sort_key_defines(j, out);
     if (!param(j->params, "KEYS"))
@@ -65,8 +86,20 @@ void sort_top_defines(const job *j, text *out)
     text_format(out, " -DSHUFFLES=0 -DTEAM=1 -DTEAM_MEANS=TEAM_NONE");
 }
 
-/* Why the device has no room for the plan, or the tile none for what is kept. */
-static const char *plan_unsuited(const job *j, const top_plan *s, text *reason)
+/* Why none of these variants takes the problem. */
+static const char *top_unsuited(const tsr_sort_problem *p, text *reason)
+{
+    if (!p->top)
+        return "it finds the first keys alone, and all are wanted";
+    if (p->n <= SORT_POSITIONS_32)
+        return NULL;
+    text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                p->n);
+    return text_get(reason);
+}
+
+/* Why the device has no room for a tile, or the tile none for what is kept. */
+static const char *tile_unsuited(const job *j, const tile_plan *s, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const size_t limit = group_limit(j->device, 0), local = s->tile * s->held;
@@ -90,33 +123,108 @@ static const char *plan_unsuited(const job *j, const top_plan *s, text *reason)
 const char *sort_top_unsuited(const job *j, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    top_plan s;
+    const char *why = top_unsuited(p, reason);
+    tile_plan s;
 
-    if (!p->top)
-        return "it finds the first keys alone, and all are wanted";
-    if (p->n > SORT_POSITIONS_32) {
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                    p->n);
-        return text_get(reason);
-    }
+    if (why)
+        return why;
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
-    s = plan_of(j);
-    if (plan_unsuited(j, &s, reason))
+    s = tile_of(j);
+    if (tile_unsuited(j, &s, reason))
         return text_get(reason);
     return sort_groups_unsuited(p, size_min(s.group, group_fit(j->device, 0, SORT_VALUES_GROUP)),
                                 reason);
 }
 
+/* ---- item-top: a work-item keeps a heap --------------------------------------------------------
+ */
+
+/* Work-items for each core, so that none waits long for another one. */
+enum { CHUNKS_CORE = 4 };
+
+/* A chunk keeps at most a part of its keys: chunks of the first launch have at least this many
+ * times those. */
+enum { CHUNK_KEPT = 8 };
+
+const tunable sort_item_top_tunables[ITEM_TOP_TUNABLES] = {
+    {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0},
+    {"VECTORS",
+     "vectors that are compared at once: fewer comparisons, and more keys to look at after one "
+     "that hits",
+     {1, 2, 4, 8, 16},
+     8},
+    {"STRIP",
+     "bytes of keys that are read in their order: more is faster to read, less is closer to random",
+     {256, 4096, 16384, 65536},
+     16384},
+    {"CHUNK",
+     "keys of a work-item, at least: fewer keys are left for the next launch, and for fewer cores",
+     {64, 4096, 16384, 65536},
+     16384},
+};
+
+static top_plan plan_of_chunks(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t items = size_max(j->device->compute_units, 1) * CHUNKS_CORE;
+    const size_t least = size_max(param(j->params, "CHUNK"), CHUNK_KEPT * sort_top(p));
+
+    return (top_plan){
+        .first = size_max(size_div_up(p->n, size_div_up(items, sort_rows(p))), least),
+        .part = least,
+        .told = true,
+        .group = 1,
+        .stored = 16, /* an element of cl/sort_key.clh */
+    };
+}
+
+/* Keys of a heap: a power of 2, since each is a program of its own. */
+static size_t heap_of(const job *j)
+{
+    return (size_t)1 << size_log2_up(sort_top(&j->problem->sort));
+}
+
+void sort_item_top_defines(const job *j, text *out)
+{
+    sort_key_defines(j, out);
+    text_format(out, " -DLANES=%u -DHEAP=%zu", sort_vector_lanes(j), heap_of(j));
+}
+
+const char *sort_item_top_unsuited(const job *j, text *reason)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const size_t element = tsr_type_size(p->type) + (sort_with_index(p) ? sizeof(uint32_t) : 0);
+    const char *why = top_unsuited(p, reason);
+
+    if (why)
+        return why;
+    if (heap_of(j) > j->device->local_memory / element) {
+        text_format(reason,
+                    "it keeps %zu keys of %zu bytes in local memory, and the device has %zu bytes",
+                    heap_of(j), element, j->device->local_memory);
+        return text_get(reason);
+    }
+    return sort_groups_unsuited(p, 1, reason);
+}
+
 /* ---- workspace: the values that are kept, their index, and what two launches leave -------------
  */
 
-/* What the tiles of a row leave of n keys. */
-static size_t left_of(const tsr_sort_problem *p, const top_plan *s, size_t n)
-{
-    const size_t whole = (n - 1) / s->tile;
+enum { VALUE_ALIGNMENT = 16 };
 
-    return whole * sort_top(p) + size_min(n - whole * s->tile, sort_top(p));
+/* Keys of a part of launch `level`. */
+static size_t part_of(const top_plan *s, size_t level)
+{
+    return level ? s->part : s->first;
+}
+
+/* What launch `level` leaves of n keys of a row. */
+static size_t left_of(const tsr_sort_problem *p, const top_plan *s, size_t level, size_t n)
+{
+    const size_t part = part_of(s, level), whole = (n - 1) / part;
+
+    return whole * sort_top(p) + size_min(n - whole * part, sort_top(p));
 }
 
 typedef struct top_space {
@@ -130,24 +238,23 @@ static top_space space_of(const job *j, const top_plan *s)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const size_t rows = sort_rows(p), kept = rows * sort_top(p);
-    const size_t first = p->n > s->tile ? left_of(p, s, p->n) : 0;
-    const size_t second = first > s->tile ? left_of(p, s, first) : 0;
+    const size_t first = p->n > s->first ? left_of(p, s, 0, p->n) : 0;
+    const size_t second = first > s->part ? left_of(p, s, 1, first) : 0;
     top_space space = {.index = size_round_up(kept * p->value_bytes, VALUE_ALIGNMENT)};
 
-    space.even = space.index + (p->value_bytes && !p->argsort ? kept * sizeof(int64_t) : 0);
+    space.even = size_round_up(
+        space.index + (p->value_bytes && !p->argsort ? kept * sizeof(int64_t) : 0), s->stored);
     space.odd = space.even + rows * first * s->stored;
     space.in_all = space.odd + rows * second * s->stored;
     return space;
 }
 
-size_t sort_top_workspace(const job *j)
+static size_t workspace_of(const job *j, top_plan s)
 {
-    const top_plan s = plan_of(j);
-
     return sort_is_done(&j->problem->sort) ? 0 : space_of(j, &s).in_all;
 }
 
-/* ---- its launches ------------------------------------------------------------------------------
+/* ---- launches ----------------------------------------------------------------------------------
  */
 
 /* Elements between the indices of two rows: the caller's array has them all. */
@@ -167,10 +274,10 @@ static void launch_level(const job *j, const top_plan *s, size_t level, size_t n
     const tsr_sort_problem *p = &j->problem->sort;
     const top_space space = space_of(j, s);
     const size_t own = level % 2 ? space.odd : space.even, other = space.even + space.odd - own;
-    const bool last = n <= s->tile;
-    const size_t read = level ? s->stored : tsr_type_size(p->type);
+    const size_t part = part_of(s, level), read = level ? s->stored : tsr_type_size(p->type);
+    const bool last = n <= part;
 
-    sort_launch_rows(p, TOP_TILE, size_div_up(n, s->tile) * s->group, s->group, out);
+    sort_launch_rows(p, TOP_PART, size_div_up(n, part) * s->group, s->group, out);
     step_operand(out, 0);
     sort_step_index(out, p);
     if (space.in_all)
@@ -188,9 +295,11 @@ static void launch_level(const job *j, const top_plan *s, size_t level, size_t n
     step_u32(out, (uint32_t)sort_rows(p));
     step_u32(out, level == 0);
     step_u32(out, last);
-    out->bytes = (double)sort_rows(p) *
-                 ((double)n * (double)read +
-                  (double)left_of(p, s, n) * (double)(last ? sort_element_bytes(p) : s->stored));
+    if (s->told)
+        step_u32(out, (uint32_t)size_min(part, n));
+    out->bytes = (double)sort_rows(p) * ((double)n * (double)read +
+                                         (double)left_of(p, s, level, n) *
+                                             (double)(last ? sort_element_bytes(p) : s->stored));
 }
 
 static void launch_values(const job *j, const top_plan *s, unsigned entry, step *out)
@@ -215,16 +324,15 @@ static void launch_values(const job *j, const top_plan *s, unsigned entry, step 
                     2 * p->value_bytes + (entry == TOP_GATHER ? sizeof(int64_t) : 0));
 }
 
-bool sort_top_step(const job *j, size_t i, step *out)
+static bool step_of(const job *j, top_plan s, size_t i, step *out)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const top_plan s = plan_of(j);
     size_t n = p->n, level = 0;
 
     if (sort_is_done(p))
         return false;
-    for (; level < i && n > s.tile; level++)
-        n = left_of(p, &s, n);
+    for (; level < i && n > part_of(&s, level); level++)
+        n = left_of(p, &s, level, n);
     i -= level;
     if (i == 0)
         launch_level(j, &s, level, n, out);
@@ -233,4 +341,27 @@ bool sort_top_step(const job *j, size_t i, step *out)
     else
         return false;
     return true;
+}
+
+/* ---- the variants ------------------------------------------------------------------------------
+ */
+
+size_t sort_top_workspace(const job *j)
+{
+    return workspace_of(j, plan_of_tiles(j));
+}
+
+bool sort_top_step(const job *j, size_t i, step *out)
+{
+    return step_of(j, plan_of_tiles(j), i, out);
+}
+
+size_t sort_item_top_workspace(const job *j)
+{
+    return workspace_of(j, plan_of_chunks(j));
+}
+
+bool sort_item_top_step(const job *j, size_t i, step *out)
+{
+    return step_of(j, plan_of_chunks(j), i, out);
 }

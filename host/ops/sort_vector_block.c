@@ -11,13 +11,20 @@ static size_t vector_bits(const job *j)
     return bits ? bits : size_min(native ? native : BITS_USUAL, BITS_MOST);
 }
 
+uint32_t sort_vector_lanes(const job *j)
+{
+    const size_t lanes = vector_bits(j) / 8 / tsr_type_size(j->problem->sort.type);
+
+    return (uint32_t)size_min(size_max(lanes, LANES_LEAST), LANES_MOST);
+}
+
 vector_block sort_vector_block(const job *j, size_t bytes)
 {
     const size_t key = tsr_type_size(j->problem->sort.type), block = param(j->params, "BLOCK");
     const size_t room = size_min(bytes, j->device->local_memory);
 
     return (vector_block){
-        .lanes = (uint32_t)size_min(size_max(vector_bits(j) / 8 / key, LANES_LEAST), LANES_MOST),
+        .lanes = sort_vector_lanes(j),
         .held_shift = param(j->params, "HELD_SHIFT"),
         .shift = block ? size_log2_up(block) : size_log2_up(room / key / 2 + 1),
     };

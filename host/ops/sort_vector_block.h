@@ -11,6 +11,9 @@ typedef struct vector_block {
     uint32_t shift;      /* 2^shift keys in a block */
 } vector_block;
 
+/** Keys of a vector of BITS, or where that is 0 of the device's. */
+uint32_t sort_vector_lanes(const job *j);
+
 /** The block by BITS, HELD_SHIFT and BLOCK, or where BLOCK is 0 as large as `bytes`. */
 vector_block sort_vector_block(const job *j, size_t bytes);
 

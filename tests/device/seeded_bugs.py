@@ -27,6 +27,7 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
 SEGMENTS = ["GROUP=16", "TILE=64"]
 RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
+TOP = ["BITS=128", "VECTORS=1", "STRIP=256", "CHUNK=64"]
 
 # name: (operation, variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
@@ -153,6 +154,19 @@ BUGS = {
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
+    "sweep-item-top-child":
+        ("sort", "item-top", "sort_item_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
+         "heap_at(h, child), heap_at(h, child + 1))", TOP),
+    "sweep-item-top-equal-keys":
+        ("sort", "item-top", "sort_item_top.cl", "least > root", 0, "least >= root",
+         TOP[:-1] + ["CHUNK=4096"]),
+    "sweep-item-top-strips":
+        ("sort", "item-top", "sort_item_top.cl", "* 0x9E3779B9ul >> 32) | 1", 0,
+         "* 0x9E3779B9ul >> 32)", TOP[:-1] + ["CHUNK=4096"]),
+    "sweep-item-top-place":
+        ("sort", "item-top", "sort_item_top.cl", "+ group * keep", 0, "+ group / 2 * keep", TOP),
+    "oclgrind-item-top-last":
+        ("sort", "item-top", "sort_item_top.cl", "at + min(n - at, chunk)", 0, "at + chunk", TOP),
     "oclgrind-segments-held-merge":
         ("sort", "segments-held", "sort_segments_held.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
          "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
@@ -295,7 +309,8 @@ BUGS = {
 }
 
 # Not float32's, nor uint32's; or of a type with fewer problems, all of which the simulator runs.
-TYPES = {"sweep-matvec-bfloat16-result": "bf16", "sweep-parts-of-a-batch": "f64",
+TYPES = {"sweep-item-top-equal-keys": "i32", "sweep-matvec-bfloat16-result": "bf16",
+         "sweep-parts-of-a-batch": "f64",
          "oclgrind-sort-naive-guard": "u8", "oclgrind-sort-values-guard": "u8",
          "oclgrind-two-phase-exchange-barrier": "u8", "oclgrind-fused-leave-guard": "f16"}
 

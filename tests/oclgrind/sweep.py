@@ -24,6 +24,7 @@ SMALLER = {
     ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
     ("sort", "item-radix"): ["BITS=4", "PER_UNIT=8"],
+    ("sort", "item-top"): ["BITS=128", "VECTORS=2", "STRIP=256", "CHUNK=64"],
     ("sort", "radix"): ["BITS=4", "GROUP=8", "ITEMS=4", "PER_UNIT=8"],
     ("sort", "rows"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "segments"): ["GROUP=16", "TILE=64"],
