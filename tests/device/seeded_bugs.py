@@ -158,8 +158,11 @@ BUGS = {
         ("sort", "item-top", "sort_item_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
          "heap_at(h, child), heap_at(h, child + 1))", TOP),
     "sweep-item-top-equal-keys":
-        ("sort", "item-top", "sort_item_top.cl", "least > root", 0, "least >= root",
+        ("sort", "item-top", "sort_item_top.cl", "first.index = at", 0, "first.index = LONG_MAX",
          TOP[:-1] + ["CHUNK=4096"]),
+    "sweep-item-top-lanes":
+        ("sort", "item-top", "sort_item_top.cl", "lanes_swapped(orders, 1u << shift)", 0,
+         "lanes_swapped(orders, 1)", TOP),
     "sweep-item-top-strips":
         ("sort", "item-top", "sort_item_top.cl", "* 0x9E3779B9ul >> 32) | 1", 0,
          "* 0x9E3779B9ul >> 32)", TOP[:-1] + ["CHUNK=4096"]),

@@ -310,8 +310,8 @@ static tally counted(bool tiny)
     return t;
 }
 
-/* Both sweeps: each type at each corner, with values and of the first keys alone beside an index and
- * without one, and values of each size with keys of each width. */
+/* Both sweeps: each type at each corner, with values and of the first keys alone beside an index
+ * and without one, and values of each size with keys of each width. */
 static void every_corner_occurs(void **state)
 {
     (void)state;
