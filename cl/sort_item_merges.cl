@@ -22,20 +22,24 @@
  * Work split: a work-item alone in its work-group sorts a block
  *     (sort_vector_block.clh), or merges `piece` keys of output.
  * Parameters: LANES, HELD_SHIFT, BLOCK, PART (sort_vector_block.clh); STREAMS;
- *     PIECE and SPAN, of launches alone; KEY, DESCENDING, WITH_INDEX = 0
- *     (sort_key.clh).
+ *     PIECE and SPAN, of launches alone; KEY, DESCENDING, WITH_INDEX
+ *     (sort_key.clh), VALUE_BYTES (sort_values.clh), WITH_ROWS = 0.
  * Launch: 1-D, work-groups of 1.  sort_item_merges_block with a work-item per
  *     started block of the n keys.  Then, for run = BLOCK, 2 * BLOCK, ... while
  *     run < n: sort_item_merges_merge with a work-item per started piece, a power
  *     of 2 of at least STREAMS * LANES.  Each launch reads what the one before it
- *     wrote, and writes elsewhere: keys and workspace take turns so that the last
- *     one writes keys.  `last` is 1 in the last launch of a key: up to it memory
- *     holds places in the order (sort_key.clh), and behind it keys.
+ *     wrote, lanes (sort_vectors.clh), and writes elsewhere.  Without an index keys
+ *     and workspace take turns so that the last one writes keys; with one, two halves
+ *     of the workspace do.  `last` is 1 in the last launch of a key, which leaves
+ *     keys.  With VALUE_BYTES those of sort_values.clh go along.
  *     What lies apart may be launched apart, with offsets and n of its own: 2^s
  *     keys that the caches hold (SPAN, in KiB) before the next 2^s.
  * Local memory: BLOCK keys, a work-item's own: no barrier.
  * Limits: n <= 2^31.
  */
+#define PACKED WITH_INDEX
+
+#include "sort_values.clh"
 #include "sort_vector_block.clh"
 
 #ifndef STREAMS
@@ -44,13 +48,16 @@
 /* Vectors that are read with a look at the ends before the next look at what is left. */
 #define STEPS_ANY 8
 
+/* Keys and their index start at offsets of their own; key 0 is the one at `position` of all. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_merges_block(__global const word *from, ulong offset_from, __global word *to,
-                       ulong offset_to, uint n, uint last)
+sort_item_merges_block(__global word *keys, __global ulong *index, __global sortable *lanes,
+                       ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
+                       uint position, uint last)
 {
     __local vector p[BLOCK / LANES];
+    const result to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
 
-    block_sort(p, from + offset_from, to + offset_to, get_group_id(0) * BLOCK, n, last);
+    block_sort(p, to.keys, position, &to, get_group_id(0) * BLOCK, n);
 }
 
 /* A part of a merge: what has been read and not been written, what is left of both runs, and their
@@ -58,7 +65,7 @@ sort_item_merges_block(__global const word *from, ulong offset_from, __global wo
 typedef struct stream {
     vector high;
     uint a, a_end, b, b_end;
-    word head_a, head_b;
+    sortable head_a, head_b;
 } stream;
 
 /* All bits where run b comes next.  No branch depends on it: that would be taken at random. */
@@ -74,7 +81,7 @@ INLINED void advance(stream *s, uint mask)
 }
 
 /* The next vector of the run with the lesser head, where both have more than that left. */
-INLINED vector read_whole(__global const word *from, stream *s)
+INLINED vector read_whole(__global const sortable *from, stream *s)
 {
     const uint mask = b_is_next(s);
     const vector v = VECTOR_LOAD(0, from + (s->a ^ ((s->a ^ s->b) & mask)));
@@ -86,13 +93,13 @@ INLINED vector read_whole(__global const word *from, stream *s)
 }
 
 /* A run without a key left has a head that no key comes after. */
-INLINED word head_of(__global const word *from, uint next, uint end)
+INLINED sortable head_of(__global const sortable *from, uint next, uint end)
 {
-    return next < end ? from[next] : ALL_BITS;
+    return next < end ? from[next] : SORTABLE_LAST;
 }
 
 /* The next vector of the run with the lesser head, whatever is left. */
-INLINED vector read_any(__global const word *from, stream *s)
+INLINED vector read_any(__global const sortable *from, stream *s)
 {
     const uint mask = b_is_next(s);
     const uint next = s->a ^ ((s->a ^ s->b) & mask);
@@ -101,7 +108,7 @@ INLINED vector read_any(__global const word *from, stream *s)
     advance(s, mask);
     s->head_a = head_of(from, s->a, s->a_end);
     s->head_b = head_of(from, s->b, s->b_end);
-    return words_load(from, next, end, ALL_BITS);
+    return lanes_load(from, next, end);
 }
 
 /* How many vectors can be read before a run has less than one and a key left. */
@@ -132,7 +139,7 @@ INLINED void merge_vectors(vector *low, vector *high)
 
 /* How many of the first `out` keys of a merge come from the run at `a`: the least i such that key i
  * of it comes no earlier than key out - 1 - i of the run at `b`. */
-INLINED uint merge_path(__global const word *from, uint a, uint count_a, uint b, uint count_b,
+INLINED uint merge_path(__global const sortable *from, uint a, uint count_a, uint b, uint count_b,
                         uint out)
 {
     uint low = out > count_b ? out - count_b : 0, high = min(out, count_a);
@@ -149,7 +156,7 @@ INLINED uint merge_path(__global const word *from, uint a, uint count_a, uint b,
 }
 
 /* The part of the merge of runs of `length` that writes keys `begin` up to `end`. */
-INLINED void stream_open(__global const word *from, uint length, uint n, uint begin, uint end,
+INLINED void stream_open(__global const sortable *from, uint length, uint n, uint begin, uint end,
                          stream *s)
 {
     const uint a = begin & ~(2 * length - 1), b = min(a + length, n);
@@ -167,8 +174,8 @@ INLINED void stream_open(__global const word *from, uint length, uint n, uint be
 }
 
 /* Keys `begin` up to `end`, which runs of `length` merge to, in parts of `part` at most. */
-INLINED void merge_parts(__global const word *from, __global word *to, uint n, uint length,
-                         uint begin, uint end, uint part, uint last)
+INLINED void merge_parts(__global const sortable *from, const result *to, uint n, uint length,
+                         uint begin, uint end, uint part)
 {
     for (uint at = begin; at < end; at += part) {
         const uint stop = min(at + part, end);
@@ -179,14 +186,14 @@ INLINED void merge_parts(__global const word *from, __global word *to, uint n, u
             vector low = read_any(from, &s);
 
             merge_vectors(&low, &s.high);
-            leave(to, i, stop, low, last);
+            leave(to, i, stop, low);
         }
     }
 }
 
 /* The next `steps` vectors of each stream; `whole`: they are read without a look at the ends. */
-INLINED void merge_steps(__global const word *from, __global word *to, stream *s, uint part,
-                         uint steps, const bool whole, uint last)
+INLINED void merge_steps(__global const sortable *from, const result *to, uint at, stream *s, uint part,
+                         uint steps, const bool whole)
 {
     for (uint i = 0; i < steps * LANES; i += LANES) {
 #pragma unroll
@@ -194,14 +201,14 @@ INLINED void merge_steps(__global const word *from, __global word *to, stream *s
             vector low = whole ? read_whole(from, &s[k]) : read_any(from, &s[k]);
 
             merge_vectors(&low, &s[k].high);
-            VECTOR_STORE(last ? from_orders(low) : low, 0, to + k * part + i);
+            leave_whole(to, at + k * part + i, low);
         }
     }
 }
 
 /* The same for STREAMS whole parts. */
-INLINED void merge_side_by_side(__global const word *from, __global word *to, uint n, uint length,
-                                uint begin, uint part, uint last)
+INLINED void merge_side_by_side(__global const sortable *from, const result *to, uint n, uint length,
+                                uint begin, uint part)
 {
     stream s[STREAMS];
     uint steps;
@@ -217,23 +224,25 @@ INLINED void merge_side_by_side(__global const word *from, __global word *to, ui
             whole = min(whole, whole_vectors(&s[k]));
         steps = whole ? whole : min(left, (uint)STEPS_ANY);
         if (whole)
-            merge_steps(from, to + begin + part - left * LANES, s, part, steps, true, last);
+            merge_steps(from, to, begin + part - left * LANES, s, part, steps, true);
         else
-            merge_steps(from, to + begin + part - left * LANES, s, part, steps, false, last);
+            merge_steps(from, to, begin + part - left * LANES, s, part, steps, false);
     }
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_merges_merge(__global const word *from, ulong offset_from, __global word *to,
-                       ulong offset_to, uint n, uint length, uint piece, uint last)
+sort_item_merges_merge(__global word *keys, __global ulong *index, __global const sortable *from,
+                       __global sortable *lanes, ulong offset_keys, ulong offset_index,
+                       ulong offset_from, ulong offset_lanes, uint n, uint length, uint piece,
+                       uint last)
 {
     const uint start = get_group_id(0) * piece, stop = min(start + piece, n);
     const uint part = min(piece / STREAMS, 2 * length), step = part * STREAMS;
+    const result to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
     uint begin = start;
 
     from += offset_from;
-    to += offset_to;
     for (; stop - begin >= step; begin += step)
-        merge_side_by_side(from, to, n, length, begin, part, last);
-    merge_parts(from, to, n, length, begin, stop, part, last);
+        merge_side_by_side(from, &to, n, length, begin, part);
+    merge_parts(from, &to, n, length, begin, stop, part);
 }

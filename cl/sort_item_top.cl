@@ -23,6 +23,8 @@
  *     barrier.
  * Limits: keep <= HEAP; at most 2^31 keys in a row.
  */
+#define PACKED 0 /* vectors hold keys alone, whatever the heap has */
+
 #include "sort_row.clh"
 #include "sort_top_values.clh"
 #include "sort_vectors.clh"

@@ -15,8 +15,8 @@
  *     few lines of a cache, and pieces side by side all of them.
  * Work split: a work-item per block, alone in its work-group.
  * Parameters: LANES, HELD_SHIFT, BLOCK, PART (sort_vector_block.clh); LEVELS and
- *     SPAN, of launches alone; KEY, DESCENDING, WITH_INDEX = 0 (sort_key.clh),
- *     WITH_ROWS (sort_row.clh).
+ *     SPAN, of launches alone; KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS
+ *     (sort_row.clh), VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of 1.  sort_item_vectors_block with a work-item per
  *     started block of the n keys.  Then, for size = 2 * BLOCK, 4 * BLOCK, ...
  *     up to the first size >= n: sort_item_vectors_pass with its first strides
@@ -24,38 +24,53 @@
  *     2^shift is BLOCK; each takes 2^shift * 2^levels / BLOCK work-items for
  *     every started block of 2^shift * 2^levels keys, and levels is at most LEVELS,
  *     2^levels BLOCK / LANES.  Then sort_item_vectors_merge, again with a work-item per
- *     block.  `last` is 1 in the last launch of a key: from the first up to it memory
- *     holds places in the order (sort_key.clh), and behind it keys.
- *     What lies apart may be launched apart, with offset_keys and n of its own: 2^s
+ *     block.  The first launch of a key reads it; launches leave lanes for one another
+ *     (sort_vectors.clh), which without an index stand in the keys' place; `last` is 1
+ *     in the last launch, which leaves keys.
+ *     What lies apart may be launched apart, with offsets and n of its own: 2^s
  *     keys that the cache of all cores holds (SPAN, in KiB) are sorted before the
  *     next 2^s, and above that each stage does its strides of 2^s and more in passes
  *     over all keys, and the others again 2^s keys after 2^s keys.
  *     Of several rows (sort_row.clh) each is n keys, and each launch is all of them.
+ *     With VALUE_BYTES those of sort_values.clh go along.
  * Local memory: BLOCK keys, a work-item's own: no barrier.
  * Limits: n <= 2^31.
  */
+#define PACKED WITH_INDEX
+
 #include "sort_row.clh"
+#include "sort_values.clh"
 #include "sort_vector_block.clh"
 
+/* Keys, their index and lanes start at offsets of their own; key 0 is the one at `position` of its
+ * row. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_vectors_block(__global word *keys, ulong offset_keys, uint n, uint last, uint rows)
+sort_item_vectors_block(__global word *keys, __global ulong *index, __global sortable *lanes,
+                        ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
+                        uint last, uint rows, uint position)
 {
     __local vector p[BLOCK / LANES];
+    const size_t row = row_start(rows, n);
+    const result to = {lanes + offset_lanes + row, keys + offset_keys + row,
+                       index + offset_index + row, last};
 
-    keys += offset_keys + row_start(rows, n);
-    block_sort(p, keys, keys, group_in_row(rows) * BLOCK, n, last);
+    block_sort(p, to.keys, position, &to, group_in_row(rows) * BLOCK, n);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_vectors_merge(__global word *keys, ulong offset_keys, uint n, uint last, uint rows)
+sort_item_vectors_merge(__global word *keys, __global ulong *index, __global sortable *lanes,
+                        ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
+                        uint last, uint rows)
 {
     __local vector p[BLOCK / LANES];
     const uint start = group_in_row(rows) * BLOCK, shift = block_shift(start, n);
     const uint count = 1u << shift;
+    const size_t row = row_start(rows, n);
+    const result to = {lanes + offset_lanes + row, keys + offset_keys + row,
+                       index + offset_index + row, last};
 
-    keys += offset_keys + row_start(rows, n);
     for (uint i = 0; i < count; i++)
-        p[i] = words_load(keys, start + i * LANES, n, ALL_BITS);
+        p[i] = lanes_load(to.lanes, start + i * LANES, n);
     descend(p, count, shift, LANE_SHIFT);
     for (uint i = 0; i < count; i += LANES) {
         vector x[LANES];
@@ -69,12 +84,12 @@ sort_item_vectors_merge(__global word *keys, ulong offset_keys, uint n, uint las
         vectors_transpose(x);
 #pragma unroll
         for (uint r = 0; r < LANES; r++)
-            leave(keys, start + (i + r) * LANES, n, x[r], last);
+            leave(&to, start + (i + r) * LANES, n, x[r]);
     }
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_vectors_pass(__global word *keys, ulong offset_keys, uint n, uint shift, uint levels,
+sort_item_vectors_pass(__global sortable *lanes, ulong offset_lanes, uint n, uint shift, uint levels,
                        uint flip, uint rows)
 {
     __local vector p[BLOCK / LANES];
@@ -84,7 +99,7 @@ sort_item_vectors_pass(__global word *keys, ulong offset_keys, uint n, uint shif
     const uint mirror = (1u << shift) - width - column;
     uint top = 0, bottom = 0;
 
-    keys += offset_keys + row_start(rows, n);
+    lanes += offset_lanes + row_start(rows, n);
     while (LANES << top < BLOCK)
         top++;
     bottom = top - levels;
@@ -95,7 +110,7 @@ sort_item_vectors_pass(__global word *keys, ulong offset_keys, uint n, uint shif
         const uint from = start + (r << shift) + (turned ? mirror : column);
 
         for (uint k = 0; k < width / LANES; k++) {
-            const vector v = words_load(keys, from + k * LANES, n, ALL_BITS);
+            const vector v = lanes_load(lanes, from + k * LANES, n);
 
             p[(r << bottom) + k] = turned ? lanes_swapped(v, LANES - 1) : v;
         }
@@ -111,7 +126,7 @@ sort_item_vectors_pass(__global word *keys, ulong offset_keys, uint n, uint shif
         for (uint k = 0; k < width / LANES; k++) {
             const vector v = p[(r << bottom) + k];
 
-            words_store(keys, to + k * LANES, n, turned ? lanes_swapped(v, LANES - 1) : v);
+            lanes_store(lanes, to + k * LANES, n, turned ? lanes_swapped(v, LANES - 1) : v);
         }
     }
 }

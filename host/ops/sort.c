@@ -576,19 +576,22 @@ static const variant variants[] = {
         .name = "item-vectors",
         .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
         .source = "sort_item_vectors.cl",
-        .entries = {"sort_item_vectors_block", "sort_item_vectors_pass", "sort_item_vectors_merge"},
+        .entries = {"sort_item_vectors_block", "sort_item_vectors_pass", "sort_item_vectors_merge",
+                    "sort_values_keep", "sort_values_gather"},
         .build = "",
         .tunables = sort_item_vectors_tunables,
         .tunable_count = ITEM_VECTORS_TUNABLES,
         .defines = sort_item_vectors_defines,
         .unsuited = sort_item_vectors_unsuited,
+        .workspace = sort_item_vectors_workspace,
         .step = sort_item_vectors_step,
     },
     {
         .name = "item-merges",
         .idea = "runs merged through a network in registers: a stage is one pass, however long",
         .source = "sort_item_merges.cl",
-        .entries = {"sort_item_merges_block", "sort_item_merges_merge"},
+        .entries = {"sort_item_merges_block", "sort_item_merges_merge", "sort_values_keep",
+                    "sort_values_gather"},
         .build = "",
         .tunables = sort_item_merges_tunables,
         .tunable_count = ITEM_MERGES_TUNABLES,
@@ -931,8 +934,9 @@ static void classify(const problem *p, text *out)
                 s->top ? " top" : "", exponent);
 }
 
-/* Shorter rows leave most lanes of a work-item's vectors idle: several to a tile are faster. */
-enum { VECTORS_ROW = 16 };
+/* Rows of up to so many keys leave most of a work-item's vectors idle: several to a tile are
+ * faster. */
+enum { SHORT_ROW = 8 };
 
 /* Up to this many keys, on GPUs, `rows` and `two-phase-registers` take one tile with their default
  * tunables; above, passes over memory count. */
@@ -948,19 +952,29 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
  * in 64 bits, digits any. */
 enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
-/* Up to so many keys with an index or values the launches of item-radix count on CPUs. */
-enum { ITEM_RADIX_KEYS = 1 << 13 };
+/* More keys than this, of one row with an index or values, are dealt out by digits on CPUs: a key
+ * has as many of them as bytes, and merges take all keys as 64 bits, twice as much memory as values
+ * of 4 bytes ask for.  Those of 64 bits leave no room for an index. */
+static size_t most_for_merges(const tsr_sort_problem *s)
+{
+    switch (tsr_type_size(s->type)) {
+    case 1:
+        return 1 << 14;
+    case 2:
+        return 1 << 17;
+    case 4:
+        return s->value_bytes ? 1 << 21 : 1 << 24;
+    default:
+        return 1 << 15; /* the network's */
+    }
+}
 
-/* On CPUs a heap is faster than a sort of all keys up to such a part of them: item-merges and
- * item-vectors are fast, item-radix takes an index along, and rows of few keys have nothing else.
- */
-enum { HEAP_SHARE = 256, HEAP_SHARE_INDEX = 128, HEAP_SHARE_INDEX_ROWS = 8 };
+/* On CPUs a heap is faster than a sort of all keys up to such a part of them. */
+enum { HEAP_SHARE = 256, HEAP_SHARE_INDEX = 128 };
 
 static bool heap_pays(const tsr_sort_problem *s)
 {
-    const size_t share = !sort_with_index(s) ? HEAP_SHARE
-                         : sort_rows(s) == 1 ? HEAP_SHARE_INDEX
-                                             : HEAP_SHARE_INDEX_ROWS;
+    const size_t share = sort_with_index(s) ? HEAP_SHARE_INDEX : HEAP_SHARE;
 
     return s->top && sort_top(s) <= s->n / share;
 }
@@ -1026,16 +1040,16 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU && heap_pays(&p->sort))
         out[n++] = "item-top";
+    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && sort_with_index(&p->sort) &&
+        p->sort.n > most_for_merges(&p->sort))
+        out[n++] = "item-radix";
     if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
         out[n++] = "item-merges";
-    if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n >= VECTORS_ROW))
+    if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n > SHORT_ROW))
         out[n++] = "item-vectors";
     /* Rows that a tile holds several of are better sorted together. */
     if (p->sort.top && p->sort.n > SHORT_KEYS)
         out[n++] = "top-tiles";
-    /* With an index or values, which item-merges and item-vectors do not take. */
-    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && p->sort.n > ITEM_RADIX_KEYS)
-        out[n++] = "item-radix";
     n += prefer_in_one_launch(p, d, out + n);
     if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);

@@ -57,7 +57,7 @@ static plan plan_of(const job *j)
     const size_t told = (size_t)param(j->params, "SPAN") * 1024;
     const size_t cores = size_max(j->device->compute_units, 1);
     const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
-    const size_t span = whole / tsr_type_size(p->type);
+    const size_t span = whole / sort_sortable_bytes(p);
     plan s = {.block = sort_vector_block(j, BLOCK_BYTES), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
@@ -77,26 +77,25 @@ const char *sort_item_merges_unsuited(const job *j, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const vector_block block = plan_of(j).block;
+    const char *why = sort_lanes_unsuited(p, reason);
 
-    if (sort_parts_unsuited(p))
-        return sort_parts_unsuited(p);
-    if (sort_with_index(p))
-        return "it sorts keys alone: neither an index nor values go with them";
+    if (why)
+        return why;
     if (sort_rows(p) > 1)
         return "it merges runs of one row: see item-vectors";
-    if (p->n > SORT_POSITIONS_32) {
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                    p->n);
-        return text_get(reason);
-    }
     return sort_vector_block_unsuited(j, &block, reason);
 }
 
+/* Arrays of lanes that launches leave for one another: one in the workspace takes turns with the
+ * keys, or with an index two with each other. */
 size_t sort_item_merges_workspace(const job *j)
 {
     const tsr_sort_problem *p = &j->problem->sort;
+    const uint32_t merges = plan_of(j).merges, most = sort_with_index(p) ? 2 : 1;
+    const size_t arrays = size_min(merges, most);
 
-    return plan_of(j).merges ? p->n * tsr_type_size(p->type) : 0;
+    return arrays ? (sort_lanes_offset(p) + arrays * p->n) * sort_sortable_bytes(p)
+                  : sort_values_bytes(p);
 }
 
 /* Keys that a launch is about. */
@@ -104,28 +103,42 @@ typedef struct range {
     size_t start, n;
 } range;
 
-/* The array that launch `merge` of a key reads: keys and workspace take turns, and the last one
- * writes keys. */
-static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, range r, step *out)
+/* The array that launch `merge` of a key reads, and its offset: without an index keys and workspace
+ * take turns so that the last one writes keys.  What the last one writes with an index is none. */
+static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, step *out)
 {
-    const bool is_keys = (s->merges - merge) % 2 == 0;
-
-    if (is_keys)
+    if (sort_with_index(p) ? merge == s->merges : (s->merges - merge) % 2 == 0)
         step_operand(out, 0);
     else
         step_workspace(out);
-    step_u64(out, r.start + (is_keys ? p->offset_keys : 0));
+}
+
+static void step_array_from(const tsr_sort_problem *p, const plan *s, uint32_t merge, range r,
+                            step *out)
+{
+    if (sort_with_index(p))
+        step_u64(out, sort_lanes_offset(p) + merge % 2 * p->n + r.start);
+    else
+        step_u64(out, r.start + ((s->merges - merge) % 2 == 0 ? p->offset_keys : 0));
+}
+
+/* Bytes of a key that launch `merge` writes. */
+static size_t left_bytes(const tsr_sort_problem *p, const plan *s, uint32_t merge)
+{
+    return merge == s->merges ? sort_element_bytes(p) : sort_sortable_bytes(p);
 }
 
 static void launch_block(const tsr_sort_problem *p, const plan *s, range r, step *out)
 {
     step_launch_1d(out, ITEM_MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
-    step_operand(out, 0);
-    step_u64(out, r.start + p->offset_keys);
-    step_array(p, s, 0, r, out);
+    sort_step_keys(out, p);
+    step_array(p, s, 0, out);
+    sort_step_keys_from(out, p, r.start);
+    step_array_from(p, s, 0, r, out);
     step_u32(out, (uint32_t)r.n);
+    step_u32(out, (uint32_t)r.start);
     step_u32(out, s->merges == 0);
-    sort_step_moves(out, p, r.n, 2 * tsr_type_size(p->type));
+    sort_step_moves(out, p, r.n, tsr_type_size(p->type) + left_bytes(p, s, 0));
 }
 
 /* Keys of a work-item: enough work-items for all cores, or as few as PIECE lets be. */
@@ -145,17 +158,21 @@ static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, s
     const size_t piece = piece_of(j, s, r.n);
 
     step_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
-    step_array(p, s, merge, r, out);
-    step_array(p, s, merge + 1, r, out);
+    sort_step_keys(out, p);
+    step_array(p, s, merge, out);
+    step_array(p, s, merge + 1, out);
+    sort_step_keys_from(out, p, r.start);
+    step_array_from(p, s, merge, r, out);
+    step_array_from(p, s, merge + 1, r, out);
     step_u32(out, (uint32_t)r.n);
     step_u32(out, 1u << (s->block.shift + merge));
     step_u32(out, (uint32_t)piece);
     step_u32(out, merge + 1 == s->merges);
-    sort_step_moves(out, p, r.n, 2 * tsr_type_size(p->type));
+    sort_step_moves(out, p, r.n, sort_sortable_bytes(p) + left_bytes(p, s, merge + 1));
 }
 
 /* Spans are sorted one after another, and then merged. */
-bool sort_item_merges_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, step *out)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const plan s = plan_of(j);
@@ -180,4 +197,9 @@ bool sort_item_merges_step(const job *j, size_t i, step *out)
         return false;
     launch_merge(j, &s, (uint32_t)(in_span + i), (range){0, p->n}, out);
     return true;
+}
+
+bool sort_item_merges_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, keys_step, ITEM_MERGES_KEEP, out);
 }

@@ -5,7 +5,7 @@
 #include "ops/variant.h"
 
 /* Entries of cl/sort_item_merges.cl, in the variant's order. */
-enum { ITEM_MERGES_BLOCK, ITEM_MERGES_MERGE };
+enum { ITEM_MERGES_BLOCK, ITEM_MERGES_MERGE, ITEM_MERGES_KEEP };
 
 enum { ITEM_MERGES_TUNABLES = 7 };
 extern const tunable sort_item_merges_tunables[ITEM_MERGES_TUNABLES];

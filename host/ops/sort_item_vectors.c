@@ -38,7 +38,7 @@ item_vectors_plan sort_item_vectors_plan(const job *j)
 {
     const vector_block block = sort_vector_block(j, BLOCK_BYTES);
     const size_t span =
-        (size_t)param(j->params, "SPAN") * 1024 / tsr_type_size(j->problem->sort.type);
+        (size_t)param(j->params, "SPAN") * 1024 / sort_sortable_bytes(&j->problem->sort);
 
     return (item_vectors_plan){
         .block = block,
@@ -73,19 +73,29 @@ const char *sort_item_vectors_unsuited(const job *j, text *reason)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const item_vectors_plan s = sort_item_vectors_plan(j);
+    const char *why = sort_lanes_unsuited(p, reason);
 
-    if (sort_parts_unsuited(p))
-        return sort_parts_unsuited(p);
-    if (sort_with_index(p))
-        return "it sorts keys alone: neither an index nor values go with them";
-    if (p->n > SORT_POSITIONS_32) {
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                    p->n);
-        return text_get(reason);
-    }
+    if (why)
+        return why;
     if (plan_unsuited(j, &s, reason))
         return text_get(reason);
     return sort_groups_unsuited(p, (size_t)1 << s.block.shift, reason);
+}
+
+/* Whether one launch leaves lanes for another, in the workspace. */
+static bool leaves_lanes(const tsr_sort_problem *p, const item_vectors_plan *s)
+{
+    return sort_with_index(p) && p->n > (size_t)1 << s->block.shift;
+}
+
+size_t sort_item_vectors_workspace(const job *j)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    const item_vectors_plan s = sort_item_vectors_plan(j);
+
+    if (!leaves_lanes(p, &s))
+        return sort_values_bytes(p);
+    return (sort_lanes_offset(p) + sort_keys(p)) * sort_sortable_bytes(p);
 }
 
 /* Keys that a launch is about: all of every row, or a span of the only one. */
@@ -105,20 +115,37 @@ static range span_of(const tsr_sort_problem *p, const item_vectors_plan *s, size
     return (range){start, size_min(keys, p->n - start)};
 }
 
-static void launch(const tsr_sort_problem *p, unsigned entry, range r, size_t items, step *out)
+static void launch_lanes(const tsr_sort_problem *p, const item_vectors_plan *s, step *out)
 {
-    sort_launch_rows(p, entry, items, 1, out);
-    step_operand(out, 0);
-    step_u64(out, p->offset_keys + r.start);
+    if (leaves_lanes(p, s))
+        step_workspace(out);
+    else
+        step_operand(out, 0);
+}
+
+static void launch_range(const tsr_sort_problem *p, range r, step *out)
+{
+    step_u64(out, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
     step_u32(out, (uint32_t)r.n);
 }
 
 static void launch_blocks(const tsr_sort_problem *p, const item_vectors_plan *s, unsigned entry,
                           range r, bool last, step *out)
 {
-    launch(p, entry, r, size_div_up(r.n, (size_t)1 << s->block.shift), out);
+    const size_t left = last ? sort_element_bytes(p) : sort_sortable_bytes(p);
+
+    sort_launch_rows(p, entry, size_div_up(r.n, (size_t)1 << s->block.shift), 1, out);
+    sort_step_keys(out, p);
+    launch_lanes(p, s, out);
+    sort_step_keys_from(out, p, r.start);
+    launch_range(p, r, out);
     step_u32(out, last);
     step_u32(out, (uint32_t)sort_rows(p));
+    if (entry == ITEM_VECTORS_BLOCK)
+        step_u32(out, (uint32_t)r.start);
+    sort_step_moves(
+        out, p, r.n,
+        (entry == ITEM_VECTORS_BLOCK ? tsr_type_size(p->type) : sort_sortable_bytes(p)) + left);
 }
 
 /* Strides 2^(top - 1) ... 2^bottom are done in passes as even as can be. */
@@ -137,11 +164,14 @@ static void launch_pass(const tsr_sort_problem *p, const item_vectors_plan *s, r
     const uint32_t shift = top - before - levels;
     const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
 
-    launch(p, ITEM_VECTORS_PASS, r, columns >> (s->block.shift - levels), out);
+    sort_launch_rows(p, ITEM_VECTORS_PASS, columns >> (s->block.shift - levels), 1, out);
+    launch_lanes(p, s, out);
+    launch_range(p, r, out);
     step_u32(out, shift);
     step_u32(out, levels);
     step_u32(out, flip && i == 0);
     step_u32(out, (uint32_t)sort_rows(p));
+    sort_step_moves(out, p, size_min(columns << levels, r.n), 2 * sort_sortable_bytes(p));
 }
 
 /* Command i of those for strides 2^(top - 1) ... 1: passes down to a block, and a merge. */
@@ -185,7 +215,7 @@ static void launch_sort(const tsr_sort_problem *p, const item_vectors_plan *s, r
 
 /* Spans are sorted one after another.  Then for each stage above them: passes over all keys, and a
  * descent in each span.  Rows are spans of their own: commands are for all of them. */
-bool sort_item_vectors_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, step *out)
 {
     const tsr_sort_problem *p = &j->problem->sort;
     const item_vectors_plan s = sort_item_vectors_plan(j);
@@ -219,4 +249,9 @@ bool sort_item_vectors_step(const job *j, size_t i, step *out)
         i -= spans * descents;
     }
     return false;
+}
+
+bool sort_item_vectors_step(const job *j, size_t i, step *out)
+{
+    return sort_step_or_values(j, i, keys_step, ITEM_VECTORS_KEEP, out);
 }

@@ -6,7 +6,7 @@
 #include "ops/variant.h"
 
 /* Entries of cl/sort_item_vectors.cl, in the variant's order. */
-enum { ITEM_VECTORS_BLOCK, ITEM_VECTORS_PASS, ITEM_VECTORS_MERGE };
+enum { ITEM_VECTORS_BLOCK, ITEM_VECTORS_PASS, ITEM_VECTORS_MERGE, ITEM_VECTORS_KEEP };
 
 enum { ITEM_VECTORS_TUNABLES = 6 };
 extern const tunable sort_item_vectors_tunables[ITEM_VECTORS_TUNABLES];
@@ -22,6 +22,7 @@ item_vectors_plan sort_item_vectors_plan(const job *j);
 
 void sort_item_vectors_defines(const job *j, text *out);
 const char *sort_item_vectors_unsuited(const job *j, text *reason);
+size_t sort_item_vectors_workspace(const job *j);
 bool sort_item_vectors_step(const job *j, size_t i, step *out);
 
 #endif

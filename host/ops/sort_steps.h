@@ -149,13 +149,17 @@ static inline size_t sort_copy_offset(const tsr_sort_problem *s)
     return s->argsort ? 0 : size_div_up(sort_keys(s) * sizeof(int64_t), s->value_bytes);
 }
 
-static inline size_t sort_values_workspace(const job *j)
+/* Bytes of the index, where it is not the caller's, and of the copy. */
+static inline size_t sort_values_bytes(const tsr_sort_problem *s)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
-
     return s->value_bytes && !sort_is_done(s)
                ? (sort_copy_offset(s) + sort_keys(s)) * s->value_bytes
                : 0;
+}
+
+static inline size_t sort_values_workspace(const job *j)
+{
+    return sort_values_bytes(&j->problem->sort);
 }
 
 enum { SORT_VALUES_GROUP = 256, SORT_VALUES_STEPS = 2 };

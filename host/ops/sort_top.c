@@ -188,7 +188,8 @@ static size_t heap_of(const job *j)
 void sort_item_top_defines(const job *j, text *out)
 {
     sort_key_defines(j, out);
-    text_format(out, " -DLANES=%u -DHEAP=%zu", sort_vector_lanes(j), heap_of(j));
+    text_format(out, " -DLANES=%u -DHEAP=%zu",
+                sort_vector_lanes(j, tsr_type_size(j->problem->sort.type)), heap_of(j));
 }
 
 const char *sort_item_top_unsuited(const job *j, text *reason)

@@ -1,6 +1,7 @@
 #include "ops/sort_vector_block.h"
 
-#include "base/sizes.h"
+#include "ops/sort_fused.h"
+#include "ops/sort_steps.h"
 
 enum { LANES_LEAST = 4, LANES_MOST = 16, BITS_USUAL = 256, BITS_MOST = 512 };
 
@@ -11,20 +12,67 @@ static size_t vector_bits(const job *j)
     return bits ? bits : size_min(native ? native : BITS_USUAL, BITS_MOST);
 }
 
-uint32_t sort_vector_lanes(const job *j)
+uint32_t sort_vector_lanes(const job *j, size_t bytes)
 {
-    const size_t lanes = vector_bits(j) / 8 / tsr_type_size(j->problem->sort.type);
+    return (uint32_t)size_min(size_max(vector_bits(j) / 8 / bytes, LANES_LEAST), LANES_MOST);
+}
 
-    return (uint32_t)size_min(size_max(lanes, LANES_LEAST), LANES_MOST);
+size_t sort_sortable_bytes(const tsr_sort_problem *p)
+{
+    return sort_with_index(p) ? sizeof(uint64_t) : tsr_type_size(p->type);
+}
+
+const char *sort_lanes_unsuited(const tsr_sort_problem *p, text *reason)
+{
+    if (sort_parts_unsuited(p))
+        return sort_parts_unsuited(p);
+    if (!sort_fused_takes(p))
+        return "it packs a key and its index in 64 bits, and the key alone has as many";
+    if (p->n <= SORT_POSITIONS_32)
+        return NULL;
+    text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                p->n);
+    return text_get(reason);
+}
+
+size_t sort_lanes_offset(const tsr_sort_problem *p)
+{
+    return size_div_up(sort_values_bytes(p), sort_sortable_bytes(p));
+}
+
+void sort_step_keys(step *out, const tsr_sort_problem *p)
+{
+    step_operand(out, 0);
+    sort_step_index(out, p);
+}
+
+void sort_step_keys_from(step *out, const tsr_sort_problem *p, size_t start)
+{
+    step_u64(out, p->offset_keys + start);
+    step_u64(out, (p->argsort ? p->offset_index : 0) + start);
+}
+
+/* A block has as many vectors as lanes at least: of rows that do not fill them, narrower vectors
+ * are left less idle. */
+static uint32_t lanes_for_rows(const job *j, size_t key)
+{
+    const tsr_sort_problem *p = &j->problem->sort;
+    uint32_t lanes = sort_vector_lanes(j, key);
+
+    if (!param(j->params, "BITS") && sort_rows(p) > 1)
+        while (lanes > LANES_LEAST && (size_t)lanes * lanes > (size_t)1 << size_log2_up(p->n))
+            lanes /= 2;
+    return lanes;
 }
 
 vector_block sort_vector_block(const job *j, size_t bytes)
 {
-    const size_t key = tsr_type_size(j->problem->sort.type), block = param(j->params, "BLOCK");
+    const size_t key = sort_sortable_bytes(&j->problem->sort);
+    const size_t block = param(j->params, "BLOCK");
     const size_t room = size_min(bytes, j->device->local_memory);
 
     return (vector_block){
-        .lanes = sort_vector_lanes(j),
+        .lanes = lanes_for_rows(j, key),
         .held_shift = param(j->params, "HELD_SHIFT"),
         .shift = block ? size_log2_up(block) : size_log2_up(room / key / 2 + 1),
     };
@@ -41,7 +89,7 @@ const char *sort_vector_block_unsuited(const job *j, const vector_block *b, text
 {
     const size_t least = b->lanes * size_max(b->lanes, (size_t)1 << b->held_shift);
     const size_t keys = (size_t)1 << b->shift;
-    const size_t local = keys * tsr_type_size(j->problem->sort.type);
+    const size_t local = keys * sort_sortable_bytes(&j->problem->sort);
 
     if (keys < least)
         text_format(reason, "its blocks have at least %zu keys, not %zu", least, keys);

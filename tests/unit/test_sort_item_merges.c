@@ -17,10 +17,12 @@
 #include "ops/sort_item_merges.h"
 #include "sort_plans.h"
 
-/* Arguments of the kernels. */
-enum { FROM, OFFSET_FROM, TO, OFFSET_TO, COUNT, LAST_BLOCK, LENGTH = LAST_BLOCK, PIECE, LAST };
+/* Arguments of the kernels: blocks, and merges. */
+enum { LANES_ARG = 2, BLOCK_KEYS, BLOCK_INDEX, BLOCK_LANES, BLOCK_COUNT, POSITION, BLOCK_LAST };
 
-enum { OFFSET_KEYS = 3 };
+enum { FROM = 2, TO, KEYS, INDEX, OFFSET_FROM, OFFSET_TO, COUNT, LENGTH, PIECE, LAST };
+
+enum { OFFSET_KEYS = 3, OFFSET_INDEX = 5 };
 
 static device_facts cpu(void)
 {
@@ -33,42 +35,81 @@ static device_facts cpu(void)
 
 /* ---- carrying the steps out ------------------------------------------------------------------ */
 
-/* The keys' array, with an offset, and the workspace, which has none. */
+/* The keys' array and their index, with offsets, and the workspace.  What is sorted is a key, or a
+ * key above its position; everything is wide here. */
 typedef struct arrays {
-    uint32_t *keys, *workspace;
-    size_t n;
+    uint64_t *keys, *index, *workspace;
+    size_t n, room; /* lanes of the workspace */
+    bool packed;
 } arrays;
 
-static uint32_t *array(const arrays *a, const step *s, unsigned arg)
+/* Lanes that a launch passes, `count` of them. */
+static uint64_t *lanes(const arrays *a, const step *s, unsigned arg, unsigned offset, size_t count)
 {
-    const uint64_t offset = scalar(s, arg + 1), n = scalar(s, COUNT);
-    const bool keys = s->arg[arg].kind == ARG_OPERAND;
+    const uint64_t from = scalar(s, offset);
 
-    assert_true(keys || s->arg[arg].kind == ARG_WORKSPACE);
-    assert_true(offset >= (keys ? OFFSET_KEYS : 0));
-    assert_true(offset + n <= a->n + (keys ? OFFSET_KEYS : 0));
-    return (keys ? a->keys : a->workspace) + offset;
+    if (s->arg[arg].kind == ARG_WORKSPACE) {
+        assert_true(from + count <= a->room);
+        return a->workspace + from;
+    }
+    assert_true(s->arg[arg].kind == ARG_OPERAND && s->arg[arg].index == 0 && !a->packed);
+    assert_true(from >= OFFSET_KEYS && from + count <= a->n + OFFSET_KEYS);
+    return a->keys + from;
+}
+
+/* What a launch leaves at last. */
+static void leave(const arrays *a, const step *s, unsigned keys, const uint64_t *sorted, size_t n)
+{
+    assert_true(s->arg[0].kind == ARG_OPERAND && s->arg[0].index == 0);
+    assert_true(scalar(s, keys) >= OFFSET_KEYS && scalar(s, keys) + n <= a->n + OFFSET_KEYS);
+    if (a->packed) {
+        assert_true(s->arg[1].kind == ARG_OPERAND && s->arg[1].index == 1);
+        assert_true(scalar(s, keys + 1) >= OFFSET_INDEX);
+        assert_true(scalar(s, keys + 1) + n <= a->n + OFFSET_INDEX);
+    }
+    for (size_t i = 0; i < n; i++) {
+        a->keys[scalar(s, keys) + i] = a->packed ? sorted[i] >> 32 : sorted[i];
+        if (a->packed)
+            a->index[scalar(s, keys + 1) + i] = sorted[i] & UINT32_MAX;
+    }
+}
+
+static int compare_wide(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
 }
 
 static void run_block(const arrays *a, const step *s, size_t block)
 {
-    const uint32_t *from = array(a, s, FROM);
-    uint32_t *to = array(a, s, TO);
-    const size_t n = scalar(s, COUNT);
+    const size_t n = scalar(s, BLOCK_COUNT), position = scalar(s, POSITION);
+    uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
 
+    assert_non_null(sorted);
     assert_int_equal(s->global[0], size_div_up(n, block));
-    memmove(to, from, n * sizeof(*to));
+    assert_int_equal(position, scalar(s, BLOCK_KEYS) - OFFSET_KEYS);
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = a->keys[scalar(s, BLOCK_KEYS) + i];
+        if (a->packed)
+            sorted[i] = sorted[i] << 32 | (position + i);
+    }
     for (size_t i = 0; i < n; i += block)
-        qsort(to + i, size_min(block, n - i), sizeof(*to), compare_keys);
+        qsort(sorted + i, size_min(block, n - i), sizeof(*sorted), compare_wide);
+    if (scalar(s, BLOCK_LAST))
+        leave(a, s, BLOCK_KEYS, sorted, n);
+    else
+        memcpy(lanes(a, s, LANES_ARG, BLOCK_LANES, n), sorted, n * sizeof(*sorted));
+    free(sorted);
 }
 
 static void run_merge(const arrays *a, const step *s, size_t least)
 {
-    const uint32_t *from = array(a, s, FROM);
-    uint32_t *to = array(a, s, TO);
     const size_t n = scalar(s, COUNT), run = scalar(s, LENGTH), piece = scalar(s, PIECE);
+    const uint64_t *from = lanes(a, s, FROM, OFFSET_FROM, n);
+    uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
 
-    assert_true(from != to);
+    assert_non_null(sorted);
     assert_int_equal(piece & (piece - 1), 0);
     assert_true(piece >= least);
     assert_int_equal(s->global[0], size_div_up(n, piece));
@@ -76,46 +117,66 @@ static void run_merge(const arrays *a, const step *s, size_t least)
         const size_t middle = size_min(begin + run, n), end = size_min(begin + 2 * run, n);
 
         for (size_t i = begin, j = middle, o = begin; o < end; o++)
-            to[o] = j == end || (i < middle && from[i] <= from[j]) ? from[i++] : from[j++];
+            sorted[o] = j == end || (i < middle && from[i] <= from[j]) ? from[i++] : from[j++];
     }
+    if (scalar(s, LAST)) {
+        leave(a, s, KEYS, sorted, n);
+    } else {
+        uint64_t *to = lanes(a, s, TO, OFFSET_TO, n);
+
+        assert_true(to + n <= from || from + n <= to);
+        memcpy(to, sorted, n * sizeof(*sorted));
+    }
+    free(sorted);
 }
 
-static void check_sorts(const params *p, size_t n)
+static void check_sorts(const params *p, size_t n, bool packed)
 {
     const variant *v = find("item-merges");
     const device_facts d = cpu();
     const problem q = {.op = &operation_sort,
-                       .sort = {.type = TSR_U32, .n = n, .offset_keys = OFFSET_KEYS}};
+                       .sort = {.type = TSR_U32,
+                                .n = n,
+                                .argsort = packed,
+                                .offset_keys = OFFSET_KEYS,
+                                .offset_index = OFFSET_INDEX}};
     const job j = {&q, &d, p};
     const size_t block = param(p, "BLOCK"), bytes = v->workspace(&j);
-    arrays a = {calloc(n + OFFSET_KEYS, sizeof(uint32_t)), malloc(bytes + 1), n};
-    unsigned char *left = calloc(n + 1, 1); /* where memory holds keys */
+    const size_t arrays_left = n <= block ? 0 : packed && n > 2 * block ? 2 : 1;
+    arrays a = {calloc(n + OFFSET_KEYS, sizeof(uint64_t)),
+                calloc(n + OFFSET_INDEX, sizeof(uint64_t)),
+                malloc((2 * n + 1) * sizeof(uint64_t)),
+                n,
+                bytes / (packed ? 8 : 4),
+                packed};
+    uint64_t *before = calloc(n + 1, sizeof(*before));
     uint64_t state = n;
     step s;
 
-    assert_true(a.keys && a.workspace && left);
-    assert_int_equal(bytes, n > block ? n * sizeof(uint32_t) : 0);
+    assert_true(a.keys && a.index && a.workspace && before);
+    assert_int_equal(a.room, arrays_left * n);
     for (size_t i = 0; i < n; i++)
-        a.keys[OFFSET_KEYS + i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
+        before[i] = a.keys[OFFSET_KEYS + i] = random_u64(&state) % (n / 2 + 1);
     for (size_t i = 0; v->step(&j, i, &s); i++) {
-        const bool merges = s.entry == ITEM_MERGES_MERGE;
-        const size_t start =
-            scalar(&s, OFFSET_TO) - (s.arg[TO].kind == ARG_OPERAND ? OFFSET_KEYS : 0);
-
         assert_int_equal(s.local[0], 1);
-        if (merges)
-            run_merge(&a, &s, param(p, "STREAMS") * 8);
+        if (s.entry == ITEM_MERGES_MERGE)
+            run_merge(&a, &s, (size_t)param(p, "STREAMS") * (packed ? 4 : 8));
         else
             run_block(&a, &s, block);
-        for (size_t k = start; k < start + scalar(&s, COUNT); k++) {
-            assert_int_equal(left[k], 0);
-            left[k] = scalar(&s, merges ? LAST : LAST_BLOCK) != 0;
-        }
     }
-    for (size_t i = 0; i < n && n > 1; i++)
-        assert_true(left[i] && (!i || a.keys[OFFSET_KEYS + i - 1] <= a.keys[OFFSET_KEYS + i]));
-    free(left);
+    for (size_t i = 0; packed && i < n; i++) {
+        const uint64_t from = a.index[OFFSET_INDEX + i];
+
+        assert_true(from < n && a.keys[OFFSET_KEYS + i] == before[from]);
+        assert_true(!i || a.keys[OFFSET_KEYS + i - 1] < a.keys[OFFSET_KEYS + i] ||
+                    (a.keys[OFFSET_KEYS + i - 1] == a.keys[OFFSET_KEYS + i] &&
+                     a.index[OFFSET_INDEX + i - 1] < from));
+    }
+    qsort(before, n, sizeof(*before), compare_wide);
+    assert_memory_equal(before, a.keys + OFFSET_KEYS, n * sizeof(*before));
+    free(before);
     free(a.workspace);
+    free(a.index);
     free(a.keys);
 }
 
@@ -130,17 +191,44 @@ static void test_steps_sort_any_length(void **state)
     };
 
     (void)state;
-    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        const params p = settings(find("item-merges"), cases[c]);
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+        for (int packed = 0; packed < 2; packed++) {
+            const params p = settings(find("item-merges"), cases[c]);
 
-        for (size_t n = 0; n <= 20; n++)
-            check_sorts(&p, n);
-        for (size_t n = 200; n <= 70000; n += n / 4 - 3)
-            check_sorts(&p, n);
-        for (size_t blocks = 1; blocks <= 512; blocks *= 2)
-            for (size_t n = 64 * blocks - 1; n <= 64 * blocks + 1; n++)
-                check_sorts(&p, n);
-    }
+            for (size_t n = 0; n <= 20; n++)
+                check_sorts(&p, n, packed);
+            for (size_t n = 200; n <= 70000; n += n / 4 - 3)
+                check_sorts(&p, n, packed);
+            for (size_t blocks = 1; blocks <= 512; blocks *= 2)
+                for (size_t n = 64 * blocks - 1; n <= 64 * blocks + 1; n++)
+                    check_sorts(&p, n, packed);
+        }
+}
+
+/* Lanes stand behind the index and the copy of values. */
+static void test_values_follow(void **state)
+{
+    static const char *const small[] = {"BLOCK=64", NULL};
+    const variant *v = find("item-merges");
+    const params p = settings(v, small);
+    const device_facts d = cpu();
+    problem q = {.op = &operation_sort, .sort = {.type = TSR_U16, .n = 201, .value_bytes = 2}};
+    const job j = {&q, &d, &p};
+    size_t steps = 0;
+    step s;
+
+    (void)state;
+    /* 201 indices and values of 2 bytes, 6 bytes that nobody uses, and two arrays. */
+    assert_int_equal(v->workspace(&j), 201 * 8 + 408 + 2 * 201 * 8);
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(scalar(&s, BLOCK_LANES), 201 + 51);
+    assert_int_equal(s.arg[1].kind, ARG_WORKSPACE);
+    while (v->step(&j, steps, &s))
+        steps++;
+    assert_int_equal(steps, 1 + 2 + 2);
+    assert_true(v->step(&j, steps - 2, &s) && s.entry == ITEM_MERGES_KEEP);
+    q.sort.n = 64; /* a block, and what moves values */
+    assert_int_equal(v->workspace(&j), 64 * 8 + 64 * 2);
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -222,7 +310,10 @@ static void test_unsuited_gives_the_values(void **state)
     check_reason(&q, none, "suited");
     check_reason(&q, small, "its blocks have at least 256 keys, not 64");
     q.sort.value_bytes = 4;
-    check_reason(&q, none, "it sorts keys alone: neither an index nor values go with them");
+    check_reason(&q, none, "suited");
+    q.sort.type = TSR_F64;
+    check_reason(&q, none,
+                 "it packs a key and its index in 64 bits, and the key alone has as many");
     q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 1000, .rows = 2};
     check_reason(&q, none, "it merges runs of one row: see item-vectors");
     q.sort = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
@@ -247,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_sort_any_length),
+        cmocka_unit_test(test_values_follow),
         cmocka_unit_test(test_spans_follow_the_cores),
         cmocka_unit_test(test_vectors_are_the_device_s),
         cmocka_unit_test(test_unsuited_gives_the_values),

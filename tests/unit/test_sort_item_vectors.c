@@ -16,8 +16,10 @@
 #include "ops/sort_item_vectors.h"
 #include "sort_plans.h"
 
-/* Arguments of the kernels. */
-enum { OFFSET = 1, LENGTH, SHIFT, LAST = SHIFT, LEVELS, FLIP };
+/* Arguments of the kernels: of those that sort and merge blocks, and of passes. */
+enum { LANES_ARG = 2, KEYS, INDEX, OFFSET_LANES, COUNT, LAST, ROWS, POSITION };
+
+enum { PASS_OFFSET = 1, PASS_COUNT, SHIFT, LEVELS, FLIP };
 
 static device_facts cpu(void)
 {
@@ -27,13 +29,20 @@ static device_facts cpu(void)
                           .local_memory = 512 << 10};
 }
 
+static bool is_pass(const step *s)
+{
+    return s->entry == ITEM_VECTORS_PASS;
+}
+
+/* Lanes before the first one of a launch, and how many there are. */
 static size_t offset(const step *s)
 {
-    uint64_t value;
+    return scalar(s, is_pass(s) ? PASS_OFFSET : OFFSET_LANES);
+}
 
-    assert_int_equal(s->arg[OFFSET].bytes, sizeof(value));
-    memcpy(&value, s->arg[OFFSET].scalar, sizeof(value));
-    return value;
+static size_t length(const step *s)
+{
+    return scalar(s, is_pass(s) ? PASS_COUNT : COUNT);
 }
 
 /* ---- carrying the steps out ------------------------------------------------------------------ */
@@ -41,7 +50,7 @@ static size_t offset(const step *s)
 /* Each work-item takes `width` columns of a block of 2^levels rows. */
 static void run_pass(uint32_t *keys, const step *s, size_t block)
 {
-    const size_t n = scalar(s, LENGTH), stride = (size_t)1 << scalar(s, SHIFT);
+    const size_t n = length(s), stride = (size_t)1 << scalar(s, SHIFT);
     const size_t rows = (size_t)1 << scalar(s, LEVELS), width = block / rows;
     const bool flip = scalar(s, FLIP);
 
@@ -71,11 +80,12 @@ static void run_merge(uint32_t *keys, size_t n, size_t block)
 
 static void run_step(uint32_t *keys, const step *s, size_t block)
 {
-    const size_t n = scalar(s, LENGTH);
+    const size_t n = length(s);
 
     keys += offset(s);
     assert_int_equal(s->local[0], 1);
-    if (s->entry == ITEM_VECTORS_PASS) {
+    assert_int_equal(s->arg[is_pass(s) ? 0 : LANES_ARG].kind, ARG_OPERAND);
+    if (is_pass(s)) {
         run_pass(keys, s, block);
         return;
     }
@@ -107,11 +117,11 @@ static void check_sorts(const params *p, size_t n)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (; v->step(&j, steps, &s); steps++) {
         run_step(keys, &s, (size_t)1 << plan.block.shift);
-        if (s.entry == ITEM_VECTORS_PASS)
+        if (is_pass(&s))
             assert_true(scalar(&s, LEVELS) >= 1 && scalar(&s, LEVELS) <= plan.levels);
-        for (size_t i = offset(&s); i < offset(&s) + scalar(&s, LENGTH); i++) {
+        for (size_t i = offset(&s); i < offset(&s) + length(&s); i++) {
             assert_false(left[i]);
-            left[i] = s.entry != ITEM_VECTORS_PASS && scalar(&s, LAST);
+            left[i] = !is_pass(&s) && scalar(&s, LAST);
         }
     }
     assert_int_equal(steps > 0, n > 1);
@@ -150,6 +160,51 @@ static void test_steps_sort_any_length(void **state)
     }
 }
 
+/* With an index the same launches work in the workspace, behind what values need; they read keys at
+ * first, and leave them with their index at last. */
+static void test_an_index_comes_along(void **state)
+{
+    static const char *const small[] = {"BLOCK=64", "BITS=128", "LEVELS=2", "SPAN=1", NULL};
+    const variant *v = find("item-vectors");
+    const params p = settings(v, small);
+    const device_facts d = cpu();
+    problem plain = {.op = &operation_sort, .sort = {.type = TSR_U64, .n = 1000}};
+    problem with = {.op = &operation_sort,
+                    .sort = {.type = TSR_U16, .n = 1000, .value_bytes = 4, .offset_keys = 7}};
+    const job a = {&plain, &d, &p}, b = {&with, &d, &p};
+    const size_t before = 1000 + 500; /* lanes: the index, and the copy of values */
+    size_t steps = 0, blocks = 0;
+    step s, same;
+
+    (void)state;
+    assert_int_equal(v->workspace(&a), 0);
+    assert_int_equal(v->workspace(&b), (before + 1000) * 8);
+    for (; v->step(&a, steps, &same); steps++) {
+        assert_true(v->step(&b, steps, &s));
+        assert_int_equal(s.entry, same.entry);
+        assert_int_equal(s.global[0], same.global[0]);
+        assert_int_equal(offset(&s), offset(&same) + before);
+        assert_int_equal(length(&s), length(&same));
+        assert_int_equal(s.arg[is_pass(&s) ? 0 : LANES_ARG].kind, ARG_WORKSPACE);
+        if (is_pass(&s))
+            continue;
+        assert_int_equal(s.arg[1].kind, ARG_WORKSPACE);
+        assert_int_equal(scalar(&s, KEYS), offset(&same) + 7);
+        assert_int_equal(scalar(&s, INDEX), offset(&same));
+        if (s.entry == ITEM_VECTORS_BLOCK)
+            assert_int_equal(scalar(&s, POSITION), offset(&same));
+        blocks += s.entry == ITEM_VECTORS_BLOCK;
+    }
+    assert_int_equal(blocks, 8); /* spans of 128 lanes */
+    assert_true(v->step(&b, steps, &s) && s.entry == ITEM_VECTORS_KEEP);
+    assert_true(v->step(&b, steps + 1, &s));
+    assert_false(v->step(&b, steps + 2, &s));
+    with.sort.n = 64; /* in one launch nothing is left for another */
+    assert_int_equal(v->workspace(&b), 64 * 8 + 64 * 4);
+    assert_true(v->step(&b, 0, &s));
+    assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
+}
+
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 static void test_plan_follows_the_key(void **state)
@@ -170,6 +225,22 @@ static void test_plan_follows_the_key(void **state)
         assert_int_equal(sort_item_vectors_plan(&j).block.lanes, cases[i].lanes);
         assert_int_equal(sort_item_vectors_plan(&j).block.shift, cases[i].block_shift);
     }
+    /* 64 bits with an index; and rows that do not fill as many vectors as lanes. */
+    q.sort.type = TSR_U8;
+    q.sort.argsort = true;
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 4);
+    assert_int_equal(sort_item_vectors_plan(&j).block.shift, 14);
+    q.sort = (tsr_sort_problem){.type = TSR_U16, .n = 129, .rows = 2};
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 16);
+    q.sort.n = 128;
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 8);
+    q.sort.n = 32;
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 4);
+    q.sort.n = 2;
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 4);
+    q.sort.rows = 1;
+    assert_int_equal(sort_item_vectors_plan(&j).block.lanes, 16);
+    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 1000};
     /* What local memory has room for, rounded down to a power of 2. */
     q.sort.type = TSR_U32;
     d.local_memory = 48 << 10;
@@ -204,12 +275,13 @@ static void test_unsuited_gives_the_values(void **state)
     q.sort.type = TSR_F64;
     check_reason(&q, large, "it needs 1048576 bytes of local memory, and the device has 524288");
     q.sort.argsort = true;
-    check_reason(&q, none, "it sorts keys alone: neither an index nor values go with them");
+    check_reason(&q, none,
+                 "it packs a key and its index in 64 bits, and the key alone has as many");
     q.sort = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
     check_reason(&q, none, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
 }
 
-/* On CPUs alone, for rows that fill a vector, and behind item-merges for keys of one row. */
+/* On CPUs alone, for rows that are not very short, and behind item-merges for keys of one row. */
 static void test_cpus_prefer_it(void **state)
 {
     device_facts d = cpu();
@@ -220,9 +292,10 @@ static void test_cpus_prefer_it(void **state)
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[1], "item-vectors");
     q.sort.rows = 2;
+    q.sort.n = 8;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows");
-    q.sort.n = 16;
+    q.sort.n = 9;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "item-vectors");
     d.kind = DEVICE_GPU;
@@ -234,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_sort_any_length),
+        cmocka_unit_test(test_an_index_comes_along),
         cmocka_unit_test(test_plan_follows_the_key),
         cmocka_unit_test(test_unsuited_gives_the_values),
         cmocka_unit_test(test_cpus_prefer_it),

@@ -315,7 +315,7 @@ static void test_cpus_prefer_heaps(void **state)
     } cases[] = {{1 << 20, 1, 4096, false, true}, {1 << 20, 1, 4097, false, false},
                  {1 << 20, 1, 8192, true, true},  {1 << 20, 1, 8193, true, false},
                  {1000, 7, 3, false, true},       {1000, 7, 4, false, false},
-                 {1000, 7, 125, true, true},      {1000, 7, 126, true, false},
+                 {1000, 7, 7, true, true},        {1000, 7, 8, true, false},
                  {255, 1, 1, false, false},       {1 << 20, 1, 0, false, false}};
     device_facts d = processor();
 
