@@ -154,6 +154,15 @@ BUGS = {
     "sweep-top-tiles-place":
         ("sort", "top-tiles", "sort_top.cl", "(size_t)group * keep", 0,
          "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
+    "sweep-item-merges-index":
+        ("sort", "item-merges", "sort_vectors.clh", "VECTOR_STORE(v & UINT_MAX", 0,
+         "VECTOR_STORE(v >> 32", ["BITS=128", "BLOCK=64"]),
+    "sweep-item-vectors-position":
+        ("sort", "item-vectors", "sort_vectors.clh", "(vector)(position + i) + LANE_NUMBERS", 0,
+         "(vector)(position) + LANE_NUMBERS", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-vectors-end":
+        ("sort", "item-vectors", "sort_vectors.clh", "from_order((word)(part[l] >> 32))", 0,
+         "from_order((word)part[l])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
     "sweep-item-top-child":
         ("sort", "item-top", "sort_item_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
          "heap_at(h, child), heap_at(h, child + 1))", TOP),
