@@ -14,6 +14,7 @@
 #include "ops/last_group.h"
 #include "ops/sort_fused.h"
 #include "ops/sort_item_merges.h"
+#include "ops/sort_item_segments.h"
 #include "ops/sort_item_vectors.h"
 #include "ops/sort_order.h"
 #include "ops/sort_proof.h"
@@ -713,6 +714,20 @@ static const variant variants[] = {
         .step = sort_held_segments_step_warp,
     },
     {
+        .name = "item-segments",
+        .idea = "for CPUs: blocks and merges of all segments, in explicit vectors, no barriers",
+        .source = "sort_item_segments.cl",
+        .entries = {"sort_item_segments_block", "sort_item_segments_merge", "sort_values_keep",
+                    "sort_segments_gather"},
+        .build = "",
+        .tunables = sort_item_merges_tunables,
+        .tunable_count = ITEM_SEGMENTS_TUNABLES,
+        .defines = sort_item_segments_defines,
+        .unsuited = sort_item_segments_unsuited,
+        .workspace = sort_item_segments_workspace,
+        .step = sort_item_segments_step,
+    },
+    {
         .name = "top-tiles",
         .idea = "the first keys alone: each tile keeps as many, until one tile is left",
         .source = "sort_top.cl",
@@ -1034,6 +1049,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         if (d->kind == DEVICE_GPU) {
             out[n++] = "segments-warp";
             out[n++] = "segments-held";
+        } else if (d->kind == DEVICE_CPU) {
+            out[n++] = "item-segments";
         }
         out[n++] = "segments";
         return n;

@@ -1,7 +1,6 @@
 #include "ops/sort_item_merges.h"
 
 #include "ops/sort_steps.h"
-#include "ops/sort_vector_block.h"
 
 /* Work-items for each core, so that none waits long for another one, and the least that is worth
  * searching where it begins. */
@@ -51,6 +50,11 @@ typedef struct plan {
     uint32_t merges;     /* launches from a block to all keys */
 } plan;
 
+vector_block sort_item_merges_block(const job *j)
+{
+    return sort_vector_block(j, BLOCK_BYTES);
+}
+
 static plan plan_of(const job *j)
 {
     const tsr_sort_problem *p = &j->problem->sort;
@@ -58,7 +62,7 @@ static plan plan_of(const job *j)
     const size_t cores = size_max(j->device->compute_units, 1);
     const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
     const size_t span = whole / sort_sortable_bytes(p);
-    plan s = {.block = sort_vector_block(j, BLOCK_BYTES), .top = size_log2_up(p->n)};
+    plan s = {.block = sort_item_merges_block(j), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
     s.merges = s.top > s.block.shift ? s.top - s.block.shift : 0;
@@ -142,10 +146,10 @@ static void launch_block(const tsr_sort_problem *p, const plan *s, range r, step
 }
 
 /* Keys of a work-item: enough work-items for all cores, or as few as PIECE lets be. */
-static size_t piece_of(const job *j, const plan *s, size_t n)
+size_t sort_item_merges_piece(const job *j, size_t n)
 {
     const size_t items = size_max(j->device->compute_units, 1) * PIECES_CORE;
-    const size_t least = (size_t)param(j->params, "STREAMS") * s->block.lanes;
+    const size_t least = (size_t)param(j->params, "STREAMS") * sort_item_merges_block(j).lanes;
     const size_t shared = size_max((size_t)1 << size_log2_up(n / items + 1), PIECE_LEAST);
 
     return size_max(size_min(shared, param(j->params, "PIECE")), least);
@@ -155,7 +159,7 @@ static size_t piece_of(const job *j, const plan *s, size_t n)
 static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, step *out)
 {
     const tsr_sort_problem *p = &j->problem->sort;
-    const size_t piece = piece_of(j, s, r.n);
+    const size_t piece = sort_item_merges_piece(j, r.n);
 
     step_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
     sort_step_keys(out, p);

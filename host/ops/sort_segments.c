@@ -231,19 +231,28 @@ void sort_held_segments_defines_warp(const job *j, text *out)
     held_defines(j, &plan, WARP, "TEAM_WARP", out);
 }
 
+const char *sort_segments_lengths_unsuited(const tsr_sort_problem *s, text *reason)
+{
+    if (!s->segments)
+        return "it sorts segments of given lengths, and none are given";
+    if (sort_longest(s) <= SORT_POSITIONS_32)
+        return NULL;
+    text_format(reason, "it indexes in 32 bits: segments of at most %zu keys, not %zu",
+                SORT_POSITIONS_32, sort_longest(s));
+    return text_get(reason);
+}
+
 static const char *unsuited(const job *j, planner plan_of, text *reason)
 {
     const tsr_sort_problem *s = &j->problem->sort;
     const size_t limit = group_limit(j->device, 0);
+    const char *why = sort_segments_lengths_unsuited(s, reason);
     segments_plan plan;
 
-    if (!s->segments)
-        return "it sorts segments of given lengths, and none are given";
+    if (why)
+        return why;
     plan = plan_of(j);
-    if (sort_longest(s) > SORT_POSITIONS_32)
-        text_format(reason, "it indexes in 32 bits: segments of at most %zu keys, not %zu",
-                    SORT_POSITIONS_32, sort_longest(s));
-    else if (plan.tile > TILE_MOST)
+    if (plan.tile > TILE_MOST)
         text_format(reason, "its tiles have at most %d keys, not %zu", TILE_MOST, plan.tile);
     else if (plan.group > limit)
         text_format(reason, "it needs work-groups of %zu, and the device has at most %zu",
@@ -429,12 +438,12 @@ static bool warp_step(const job *j, size_t i, step *out)
     return plan_step(j, plan_warp, i, out);
 }
 
-static void launch_gather(const job *j, step *out)
+static void launch_gather(const job *j, unsigned entry, step *out)
 {
     const tsr_sort_problem *s = &j->problem->sort;
     const size_t local = group_fit(j->device, 0, SORT_VALUES_GROUP);
 
-    step_launch_1d(out, SEGMENTS_GATHER, size_round_up(s->n, local), local);
+    step_launch_1d(out, entry, size_round_up(s->n, local), local);
     step_operand(out, 2);
     step_workspace(out);
     sort_step_index(out, s);
@@ -449,27 +458,28 @@ static void launch_gather(const job *j, step *out)
 }
 
 /* Steps that move values are the same as for one sequence, but for what an index counts from. */
-static bool step_or_values(const job *j, size_t i, bool (*keys_step)(const job *, size_t, step *),
-                           step *out)
+bool sort_segments_step_or_values(const job *j, size_t i,
+                                  bool (*keys_step)(const job *, size_t, step *), unsigned keep,
+                                  step *out)
 {
-    if (!sort_step_or_values(j, i, keys_step, SEGMENTS_KEEP, out))
+    if (!sort_step_or_values(j, i, keys_step, keep, out))
         return false;
-    if (out->kind == STEP_LAUNCH && out->entry == SEGMENTS_GATHER)
-        launch_gather(j, out);
+    if (out->kind == STEP_LAUNCH && out->entry == keep + 1)
+        launch_gather(j, keep + 1, out);
     return true;
 }
 
 bool sort_segments_step(const job *j, size_t i, step *out)
 {
-    return step_or_values(j, i, pairs_step, out);
+    return sort_segments_step_or_values(j, i, pairs_step, SEGMENTS_KEEP, out);
 }
 
 bool sort_held_segments_step(const job *j, size_t i, step *out)
 {
-    return step_or_values(j, i, held_step, out);
+    return sort_segments_step_or_values(j, i, held_step, SEGMENTS_KEEP, out);
 }
 
 bool sort_held_segments_step_warp(const job *j, size_t i, step *out)
 {
-    return step_or_values(j, i, warp_step, out);
+    return sort_segments_step_or_values(j, i, warp_step, SEGMENTS_KEEP, out);
 }

@@ -52,15 +52,22 @@ void sort_step_keys_from(step *out, const tsr_sort_problem *p, size_t start)
     step_u64(out, (p->argsort ? p->offset_index : 0) + start);
 }
 
-/* A block has as many vectors as lanes at least: of rows that do not fill them, narrower vectors
- * are left less idle. */
-static uint32_t lanes_for_rows(const job *j, size_t key)
+/* Keys of most parts: rows, or segments, of which few are longer than twice the mean. */
+static size_t usual_length(const tsr_sort_problem *p)
+{
+    return p->segments ? size_min(2 * (p->n / p->segments + 1), sort_longest(p)) : p->n;
+}
+
+/* A block has as many vectors as lanes at least: of short parts, which do not fill them, narrower
+ * vectors are left less idle. */
+static uint32_t lanes_for_parts(const job *j, size_t key)
 {
     const tsr_sort_problem *p = &j->problem->sort;
+    const size_t length = (size_t)1 << size_log2_up(usual_length(p));
     uint32_t lanes = sort_vector_lanes(j, key);
 
-    if (!param(j->params, "BITS") && sort_rows(p) > 1)
-        while (lanes > LANES_LEAST && (size_t)lanes * lanes > (size_t)1 << size_log2_up(p->n))
+    if (!param(j->params, "BITS") && sort_parts(p) > 1)
+        while (lanes > LANES_LEAST && (size_t)lanes * lanes > length)
             lanes /= 2;
     return lanes;
 }
@@ -72,7 +79,7 @@ vector_block sort_vector_block(const job *j, size_t bytes)
     const size_t room = size_min(bytes, j->device->local_memory);
 
     return (vector_block){
-        .lanes = lanes_for_rows(j, key),
+        .lanes = lanes_for_parts(j, key),
         .held_shift = param(j->params, "HELD_SHIFT"),
         .shift = block ? size_log2_up(block) : size_log2_up(room / key / 2 + 1),
     };

@@ -163,6 +163,12 @@ BUGS = {
     "sweep-item-vectors-end":
         ("sort", "item-vectors", "sort_vectors.clh", "from_order((word)(part[l] >> 32))", 0,
          "from_order((word)part[l])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-segments-turns":
+        ("sort", "item-segments", "sort_item_segments.cl", "left % 2 ? a->lanes : a->keys", 0,
+         "left % 2 ? a->keys : a->lanes", ["BITS=128", "BLOCK=64", "PIECE=64"]),
+    "sweep-item-segments-end":
+        ("sort", "item-segments", "sort_segment_units.clh", "w->found.start + w->at >= w->end", 0,
+         "false", ["BITS=128", "BLOCK=64", "PIECE=64"]),
     "sweep-item-top-child":
         ("sort", "item-top", "sort_item_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
          "heap_at(h, child), heap_at(h, child + 1))", TOP),
@@ -220,7 +226,7 @@ BUGS = {
         ("sort", "segments", "sort_segments_long.clh", "!(odd && s.start <= window)", 0, "!odd",
          SEGMENTS),
     "sweep-segments-gather":
-        ("sort", "segments", "sort_segments_long.clh", "copy[offset_copy + s.start + from]", 0,
+        ("sort", "segments", "sort_segments_values.clh", "copy[offset_copy + s.start + from]", 0,
          "copy[offset_copy + from]", SEGMENTS),
     # Off-by-one guards.
     "oclgrind-segments-column-guard":

@@ -42,6 +42,8 @@ APART = {
                                ["BITS=128", "BLOCK=64", "LEVELS=3"]],
     ("sort", "item-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
                               ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
+    ("sort", "item-segments"): [["BITS=256", "BLOCK=256", "PIECE=64"],
+                                ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
     ("matvec", "short-rows-vector"): [["BITS=128"], ["BITS=256"]],
     ("matvec", "columns-vector"): [["BITS=128", "WIDTH=64"], ["BITS=256", "WIDTH=64"]],
@@ -56,6 +58,7 @@ TYPES = {
     ("sort", "fused-passes"): ["u32", "f16", "u64"],
     ("sort", "rows-held"): ["u32", "u8", "i64"],
     ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
+    ("sort", "item-segments"): ["u32", "u8", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
 }
 

@@ -231,6 +231,7 @@ static void test_launches_are_legal(void **state)
             strcmp(v->source, "sort_top.cl") == 0 ||                 /* test_sort_top.c */
             strcmp(v->source, "sort_item_top.cl") == 0 ||            /* test_sort_top.c */
             strncmp(v->source, "sort_segments", 13) == 0 ||          /* test_sort_segments.c */
+            strcmp(v->source, "sort_item_segments.cl") == 0 ||       /* test_sort_item_segments.c */
             strncmp(v->source, "sort_radix", 10) == 0 ||             /* test_sort_radix.c */
             strcmp(v->source, "sort_item_radix.cl") == 0 ||          /* test_sort_radix.c */
             strcmp(v->source, "sort_item_vectors.cl") == 0 ||        /* test_sort_item_vectors.c */
