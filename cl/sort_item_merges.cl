@@ -13,12 +13,12 @@
  *     run < n: sort_item_merges_merge with a work-item per started piece, a power
  *     of 2 of at least STREAMS * LANES.  Each launch reads what the one before it
  *     wrote, lanes (sort_vectors.clh), and writes elsewhere.  Without an index keys
- *     and workspace take turns so that the last one writes keys; with one, two halves
- *     of the workspace do.  `last` is 1 in the last launch of a key, which leaves
+ *     and workspace take turns so that the last one writes keys; with one, two arrays
+ *     in the workspace do.  `last` is 1 in the last launch of a key, which leaves
  *     keys.  With VALUE_BYTES those of sort_values.clh go along.
  *     What lies apart may be launched apart, with offsets and n of its own: 2^s
  *     keys that the caches hold (SPAN, in KiB) before the next 2^s.
- * Local memory: BLOCK keys, a work-item's own: no barrier.
+ * Local memory: BLOCK lanes, a work-item's own: no barrier.
  * Limits: n <= 2^31.
  */
 #define PACKED WITH_INDEX
@@ -33,7 +33,7 @@ sort_item_merges_block(__global word *keys, __global ulong *index, __global sort
                        uint position, uint last)
 {
     __local vector p[BLOCK / LANES];
-    const result to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
+    const destination to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
 
     block_sort(p, to.keys, position, &to, get_group_id(0) * BLOCK, n);
 }
@@ -45,7 +45,7 @@ sort_item_merges_merge(__global word *keys, __global ulong *index, __global cons
                        uint last)
 {
     const uint start = get_group_id(0) * piece;
-    const result to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
+    const destination to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
 
     merge_piece(from + offset_from, &to, n, length, start, min(start + piece, n), piece);
 }

@@ -17,7 +17,7 @@
  *     sort_segments_values.clh go along.
  * Workspace: an array of lanes (sort_vectors.clh), with an index two, and where the
  *     longest segment is not known its length, 0 before the first launch (`noted`).
- * Local memory: BLOCK keys, a work-item's own: no barrier.
+ * Local memory: BLOCK lanes, a work-item's own: no barrier.
  * Limits: segments of at most 2^31 keys.
  */
 #define PACKED WITH_INDEX
@@ -51,9 +51,10 @@ static inline __global sortable *lanes_of(const arrays *a, const segment *s, uin
 #endif
 }
 
-static inline result result_of(const arrays *a, const segment *s, uint left)
+static inline destination destination_of(const arrays *a, const segment *s, uint left)
 {
-    const result to = {lanes_of(a, s, left), a->keys + s->start, a->index + s->start, left == 0};
+    const destination to = {lanes_of(a, s, left), a->keys + s->start, a->index + s->start,
+                            left == 0};
 
     return to;
 }
@@ -72,7 +73,7 @@ sort_item_segments_block(__global word *keys, __global ulong *index, __global so
     uint most = 0;
 
     while (walk_on(&w)) {
-        const result to = result_of(&a, &w.found, merges_of(w.found.n));
+        const destination to = destination_of(&a, &w.found, merges_of(w.found.n));
 
         block_sort(p, to.keys, 0, &to, (uint)w.at, w.found.n);
         most = max(most, w.found.n);
@@ -100,7 +101,7 @@ sort_item_segments_merge(__global word *keys, __global ulong *index, __global so
     while (walk_on(&w)) {
         const uint left = merges_of(w.found.n) - merges_of(length);
         const uint begin = (uint)w.at, stop = begin + min(w.found.n - begin, piece);
-        const result to = result_of(&a, &w.found, left - 1);
+        const destination to = destination_of(&a, &w.found, left - 1);
 
         merge_piece(lanes_of(&a, &w.found, left), &to, w.found.n, length, begin, stop, piece);
     }

@@ -8,7 +8,8 @@
  *     nearly all the time goes into reading the keys once.
  *     Keys in the opposite order would all come before the root.  So a part is read
  *     in strips that lie scattered over it: after a few of them the root is close
- *     to where it stays, whatever the order.
+ *     to where it stays, unless the keys fall in just that sequence of strips, where
+ *     all of them pass through the heap.
  *     What work-items have left side by side, the next launch takes as its keys.
  * Work split: a work-item alone in its work-group owns a chunk of one row.
  * Parameters: HEAP, keys that are kept at most; LANES (sort_vectors.clh); VECTORS
@@ -119,9 +120,9 @@ INLINED bool one_may_stay(const heap *h, vector orders, uint at)
 {
     element first;
 
+    /* The least lane by halves, below: all() of PoCL takes several times as long. */
     if (h->count < h->keep)
         return true;
-        /* The least lane, by halves: all() of PoCL takes several times as long. */
 #pragma unroll
     for (uint shift = LANE_SHIFT; shift-- > 0;)
         orders = min(orders, lanes_swapped(orders, 1u << shift));
@@ -189,7 +190,7 @@ sort_item_top_chunk(__global word *keys, __global ulong *index, __global element
     __local word orders[HEAP];
     __local uint indices[WITH_INDEX ? HEAP : 1];
     const uint group = group_in_row(rows), at = group * chunk, end = at + min(n - at, chunk);
-    const size_t row = WITH_ROWS ? get_group_id(0) / (get_num_groups(0) / rows) : 0;
+    const size_t row = row_start(rows, 1);
     heap h = {orders, indices, 0, min(end - at, keep)};
 
     keys += offset_keys + row * length;

@@ -33,7 +33,7 @@
  *     over all keys, and the others again 2^s keys after 2^s keys.
  *     Of several rows (sort_row.clh) each is n keys, and each launch is all of them.
  *     With VALUE_BYTES those of sort_values.clh go along.
- * Local memory: BLOCK keys, a work-item's own: no barrier.
+ * Local memory: BLOCK lanes, a work-item's own: no barrier.
  * Limits: n <= 2^31.
  */
 #define PACKED WITH_INDEX
@@ -51,7 +51,7 @@ sort_item_vectors_block(__global word *keys, __global ulong *index, __global sor
 {
     __local vector p[BLOCK / LANES];
     const size_t row = row_start(rows, n);
-    const result to = {lanes + offset_lanes + row, keys + offset_keys + row,
+    const destination to = {lanes + offset_lanes + row, keys + offset_keys + row,
                        index + offset_index + row, last};
 
     block_sort(p, to.keys, position, &to, group_in_row(rows) * BLOCK, n);
@@ -66,7 +66,7 @@ sort_item_vectors_merge(__global word *keys, __global ulong *index, __global sor
     const uint start = group_in_row(rows) * BLOCK, shift = block_shift(start, n);
     const uint count = 1u << shift;
     const size_t row = row_start(rows, n);
-    const result to = {lanes + offset_lanes + row, keys + offset_keys + row,
+    const destination to = {lanes + offset_lanes + row, keys + offset_keys + row,
                        index + offset_index + row, last};
 
     for (uint i = 0; i < count; i++)
@@ -89,8 +89,8 @@ sort_item_vectors_merge(__global word *keys, __global ulong *index, __global sor
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_item_vectors_pass(__global sortable *lanes, ulong offset_lanes, uint n, uint shift, uint levels,
-                       uint flip, uint rows)
+sort_item_vectors_pass(__global sortable *lanes, ulong offset_lanes, uint n, uint shift,
+                       uint levels, uint flip, uint rows)
 {
     __local vector p[BLOCK / LANES];
     const uint width = BLOCK >> levels; /* keys of a piece */

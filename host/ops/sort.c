@@ -119,11 +119,8 @@ static const char *tiling_unsuited(const job *j, tiling t, text *reason)
 
     if (sort_parts_unsuited(s))
         return sort_parts_unsuited(s);
-    if (s->n > SORT_POSITIONS_32) {
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                    s->n);
+    if (sort_positions_unsuited(s, reason))
         return text_get(reason);
-    }
     if (tile_unsuited(j, t, reason))
         return text_get(reason);
     return sort_groups_unsuited(s, t.group, reason);
@@ -967,9 +964,13 @@ enum { SHUFFLED_ROW = 128, SHUFFLED_ALONE = 4096 };
  * in 64 bits, digits any. */
 enum { RADIX_KEYS_WARPS = 1 << 17, RADIX_KEYS_ALONE = 1 << 26 };
 
-/* More keys than this, of one row with an index or values, are dealt out by digits on CPUs: a key
- * has as many of them as bytes, and merges take all keys as 64 bits, twice as much memory as values
- * of 4 bytes ask for.  Those of 64 bits leave no room for an index. */
+/* Up to so many keys the launches of item-radix take longer than the network on CPUs. */
+enum { NETWORK_KEYS = 1 << 15 };
+
+/* Up to so many keys of one row with an index or values merges are faster on CPUs than digits:
+ * those move 8 bytes a key in every pass, digits one pass for each byte of a key and with small
+ * values less in each.  Keys of 64 bits leave merges no room for an index: that is the network's
+ * limit. */
 static size_t most_for_merges(const tsr_sort_problem *s)
 {
     switch (tsr_type_size(s->type)) {
@@ -980,18 +981,40 @@ static size_t most_for_merges(const tsr_sort_problem *s)
     case 4:
         return s->value_bytes ? 1 << 21 : 1 << 24;
     default:
-        return 1 << 15; /* the network's */
+        return NETWORK_KEYS;
     }
 }
 
-/* On CPUs a heap is faster than a sort of all keys up to such a part of them. */
-enum { HEAP_SHARE = 256, HEAP_SHARE_INDEX = 128 };
+/* On CPUs a heap is faster than a sort of all keys up to such a part of them; a long one, which
+ * takes more steps for a key and leaves the nearest cache, up to a smaller part. */
+enum { HEAP_SHARE = 256, HEAP_SHARE_LONG = 1024, HEAP_LONG = 256, HEAP_LONG_INDEX = 4096 };
 
 static bool heap_pays(const tsr_sort_problem *s)
 {
-    const size_t share = sort_with_index(s) ? HEAP_SHARE_INDEX : HEAP_SHARE;
+    const size_t most = sort_with_index(s) ? HEAP_LONG_INDEX : HEAP_LONG;
+    const size_t share = sort_top(s) > most ? HEAP_SHARE_LONG : HEAP_SHARE;
 
     return s->top && sort_top(s) <= s->n / share;
+}
+
+/* Of rows that are not very short, work-items that work alone. */
+static size_t prefer_on_cpu(const tsr_sort_problem *s, const char *out[])
+{
+    const bool alone = sort_rows(s) == 1;
+    const bool digits = alone && sort_with_index(s) && s->n > most_for_merges(s);
+    size_t n = 0;
+
+    if (heap_pays(s))
+        out[n++] = "item-top";
+    if (digits)
+        out[n++] = "item-radix";
+    if (alone)
+        out[n++] = "item-merges";
+    if (alone || s->n > SHORT_ROW)
+        out[n++] = "item-vectors";
+    if (alone && !digits && s->n > NETWORK_KEYS) /* for what these have no room */
+        out[n++] = "item-radix";
+    return n;
 }
 
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
@@ -1055,15 +1078,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[n++] = "segments";
         return n;
     }
-    if (d->kind == DEVICE_CPU && heap_pays(&p->sort))
-        out[n++] = "item-top";
-    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1 && sort_with_index(&p->sort) &&
-        p->sort.n > most_for_merges(&p->sort))
-        out[n++] = "item-radix";
-    if (d->kind == DEVICE_CPU && sort_rows(&p->sort) == 1)
-        out[n++] = "item-merges";
-    if (d->kind == DEVICE_CPU && (sort_rows(&p->sort) == 1 || p->sort.n > SHORT_ROW))
-        out[n++] = "item-vectors";
+    if (d->kind == DEVICE_CPU)
+        n += prefer_on_cpu(&p->sort, out);
     /* Rows that a tile holds several of are better sorted together. */
     if (p->sort.top && p->sort.n > SHORT_KEYS)
         out[n++] = "top-tiles";

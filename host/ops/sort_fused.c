@@ -211,11 +211,8 @@ static const char *unsuited(const job *j, bool warp, text *reason)
 
     if (sort_parts_unsuited(p))
         return sort_parts_unsuited(p);
-    if (p->n > SORT_POSITIONS_32) {
-        text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                    p->n);
+    if (sort_positions_unsuited(p, reason))
         return text_get(reason);
-    }
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     if (plan_unsuited(&s, reason) || room_unsuited(j, warp, &s, reason))

@@ -61,7 +61,7 @@ static plan plan_of(const job *j)
     const size_t told = (size_t)param(j->params, "SPAN") * 1024;
     const size_t cores = size_max(j->device->compute_units, 1);
     const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
-    const size_t span = whole / sort_sortable_bytes(p);
+    const size_t span = whole / sort_lane_bytes(p);
     plan s = {.block = sort_item_merges_block(j), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
@@ -98,7 +98,7 @@ size_t sort_item_merges_workspace(const job *j)
     const uint32_t merges = plan_of(j).merges, most = sort_with_index(p) ? 2 : 1;
     const size_t arrays = size_min(merges, most);
 
-    return arrays ? (sort_lanes_offset(p) + arrays * p->n) * sort_sortable_bytes(p)
+    return arrays ? (sort_lanes_offset(p) + arrays * p->n) * sort_lane_bytes(p)
                   : sort_values_bytes(p);
 }
 
@@ -129,7 +129,7 @@ static void step_array_from(const tsr_sort_problem *p, const plan *s, uint32_t m
 /* Bytes of a key that launch `merge` writes. */
 static size_t left_bytes(const tsr_sort_problem *p, const plan *s, uint32_t merge)
 {
-    return merge == s->merges ? sort_element_bytes(p) : sort_sortable_bytes(p);
+    return merge == s->merges ? sort_element_bytes(p) : sort_lane_bytes(p);
 }
 
 static void launch_block(const tsr_sort_problem *p, const plan *s, range r, step *out)
@@ -172,7 +172,7 @@ static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, s
     step_u32(out, 1u << (s->block.shift + merge));
     step_u32(out, (uint32_t)piece);
     step_u32(out, merge + 1 == s->merges);
-    sort_step_moves(out, p, r.n, sort_sortable_bytes(p) + left_bytes(p, s, merge + 1));
+    sort_step_moves(out, p, r.n, sort_lane_bytes(p) + left_bytes(p, s, merge + 1));
 }
 
 /* Spans are sorted one after another, and then merged. */

@@ -55,7 +55,7 @@ static size_t offset_longest(const tsr_sort_problem *p, const plan *s)
 {
     const size_t lanes = sort_lanes_offset(p) + s->arrays * p->n;
 
-    return size_div_up(lanes * sort_sortable_bytes(p), sizeof(uint32_t));
+    return size_div_up(lanes * sort_lane_bytes(p), sizeof(uint32_t));
 }
 
 size_t sort_item_segments_workspace(const job *j)
@@ -113,7 +113,7 @@ static void launch_blocks(const job *j, const plan *s, step *out)
     launch(p, s, ITEM_SEGMENTS_BLOCK, size_max(size_div_up(p->n, items), block), out);
     sort_step_moves(out, p, p->n,
                     tsr_type_size(p->type) +
-                        (s->merges ? sort_sortable_bytes(p) : sort_element_bytes(p)));
+                        (s->merges ? sort_lane_bytes(p) : sort_element_bytes(p)));
 }
 
 static bool keys_step(const job *j, size_t i, step *out)

@@ -38,7 +38,7 @@ item_vectors_plan sort_item_vectors_plan(const job *j)
 {
     const vector_block block = sort_vector_block(j, BLOCK_BYTES);
     const size_t span =
-        (size_t)param(j->params, "SPAN") * 1024 / sort_sortable_bytes(&j->problem->sort);
+        (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(&j->problem->sort);
 
     return (item_vectors_plan){
         .block = block,
@@ -79,7 +79,9 @@ const char *sort_item_vectors_unsuited(const job *j, text *reason)
         return why;
     if (plan_unsuited(j, &s, reason))
         return text_get(reason);
-    return sort_groups_unsuited(p, (size_t)1 << s.block.shift, reason);
+    return sort_groups_unsuited(
+        p, size_min((size_t)1 << s.block.shift, group_fit(j->device, 0, SORT_VALUES_GROUP)),
+        reason);
 }
 
 /* Whether one launch leaves lanes for another, in the workspace. */
@@ -95,7 +97,7 @@ size_t sort_item_vectors_workspace(const job *j)
 
     if (!leaves_lanes(p, &s))
         return sort_values_bytes(p);
-    return (sort_lanes_offset(p) + sort_keys(p)) * sort_sortable_bytes(p);
+    return (sort_lanes_offset(p) + sort_keys(p)) * sort_lane_bytes(p);
 }
 
 /* Keys that a launch is about: all of every row, or a span of the only one. */
@@ -132,7 +134,7 @@ static void launch_range(const tsr_sort_problem *p, range r, step *out)
 static void launch_blocks(const tsr_sort_problem *p, const item_vectors_plan *s, unsigned entry,
                           range r, bool last, step *out)
 {
-    const size_t left = last ? sort_element_bytes(p) : sort_sortable_bytes(p);
+    const size_t left = last ? sort_element_bytes(p) : sort_lane_bytes(p);
 
     sort_launch_rows(p, entry, size_div_up(r.n, (size_t)1 << s->block.shift), 1, out);
     sort_step_keys(out, p);
@@ -143,9 +145,9 @@ static void launch_blocks(const tsr_sort_problem *p, const item_vectors_plan *s,
     step_u32(out, (uint32_t)sort_rows(p));
     if (entry == ITEM_VECTORS_BLOCK)
         step_u32(out, (uint32_t)r.start);
-    sort_step_moves(
-        out, p, r.n,
-        (entry == ITEM_VECTORS_BLOCK ? tsr_type_size(p->type) : sort_sortable_bytes(p)) + left);
+    sort_step_moves(out, p, r.n,
+                    (entry == ITEM_VECTORS_BLOCK ? tsr_type_size(p->type) : sort_lane_bytes(p)) +
+                        left);
 }
 
 /* Strides 2^(top - 1) ... 2^bottom are done in passes as even as can be. */
@@ -171,7 +173,7 @@ static void launch_pass(const tsr_sort_problem *p, const item_vectors_plan *s, r
     step_u32(out, levels);
     step_u32(out, flip && i == 0);
     step_u32(out, (uint32_t)sort_rows(p));
-    sort_step_moves(out, p, size_min(columns << levels, r.n), 2 * sort_sortable_bytes(p));
+    sort_step_moves(out, p, size_min(columns << levels, r.n), 2 * sort_lane_bytes(p));
 }
 
 /* Command i of those for strides 2^(top - 1) ... 1: passes down to a block, and a merge. */

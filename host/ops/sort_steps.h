@@ -45,6 +45,16 @@ static inline bool sort_is_done(const tsr_sort_problem *s)
     return s->n == 0 || (s->n == 1 && !s->argsort);
 }
 
+/* Why a kernel with a 32-bit index does not take so many keys; NULL: it does. */
+static inline const char *sort_positions_unsuited(const tsr_sort_problem *s, text *reason)
+{
+    if (s->n <= SORT_POSITIONS_32)
+        return NULL;
+    text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
+                s->n);
+    return text_get(reason);
+}
+
 /* Whether an index is sorted along: values follow it. */
 static inline bool sort_with_index(const tsr_sort_problem *s)
 {
@@ -94,13 +104,25 @@ static inline void sort_step_index(step *out, const tsr_sort_problem *s)
         step_operand(out, s->argsort ? 1 : 0);
 }
 
-/* The array, its index and where they start. */
-static inline void sort_step_sequence(step *out, const tsr_sort_problem *s)
+/* The array and its index. */
+static inline void sort_step_keys(step *out, const tsr_sort_problem *s)
 {
     step_operand(out, 0);
     sort_step_index(out, s);
-    step_u64(out, s->offset_keys);
-    step_u64(out, s->argsort ? s->offset_index : 0);
+}
+
+/* Where key `start` of both is. */
+static inline void sort_step_keys_from(step *out, const tsr_sort_problem *s, size_t start)
+{
+    step_u64(out, s->offset_keys + start);
+    step_u64(out, (s->argsort ? s->offset_index : 0) + start);
+}
+
+/* The array, its index and where they start. */
+static inline void sort_step_sequence(step *out, const tsr_sort_problem *s)
+{
+    sort_step_keys(out, s);
+    sort_step_keys_from(out, s, 0);
 }
 
 /* Bytes of an element: a key, with its index where there is one. */

@@ -6,10 +6,10 @@
 
 /* How the search is split: parts of what a row has, each of which leaves what it keeps. */
 typedef struct top_plan {
-    size_t first, part; /* keys of a part of the first launch, and of the others */
-    bool told;          /* the kernel is told that number */
-    size_t group;       /* work-items of a part */
-    size_t stored;      /* bytes of what launches leave of a key for the next one */
+    size_t first, part;    /* keys of a part of the first launch, and of the others */
+    bool part_is_argument; /* of the kernel */
+    size_t group;          /* work-items of a part */
+    size_t stored;         /* bytes of what launches leave of a key for the next one */
 } top_plan;
 
 /* ---- top-tiles: a work-group sorts a tile ------------------------------------------------------
@@ -91,11 +91,7 @@ static const char *top_unsuited(const tsr_sort_problem *p, text *reason)
 {
     if (!p->top)
         return "it finds the first keys alone, and all are wanted";
-    if (p->n <= SORT_POSITIONS_32)
-        return NULL;
-    text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                p->n);
-    return text_get(reason);
+    return sort_positions_unsuited(p, reason);
 }
 
 /* Why the device has no room for a tile, or the tile none for what is kept. */
@@ -143,8 +139,7 @@ const char *sort_top_unsuited(const job *j, text *reason)
 /* Work-items for each core, so that none waits long for another one. */
 enum { CHUNKS_CORE = 4 };
 
-/* A chunk keeps at most a part of its keys: chunks of the first launch have at least this many
- * times those. */
+/* A chunk keeps at most an eighth of its keys, unless it is the only one. */
 enum { CHUNK_KEPT = 8 };
 
 const tunable sort_item_top_tunables[ITEM_TOP_TUNABLES] = {
@@ -159,7 +154,8 @@ const tunable sort_item_top_tunables[ITEM_TOP_TUNABLES] = {
      {256, 4096, 16384, 65536},
      16384},
     {"CHUNK",
-     "keys of a work-item, at least: fewer keys are left for the next launch, and for fewer cores",
+     "keys of a work-item, at least: more leave fewer keys for the next launch, and fewer "
+     "work-items for the cores",
      {64, 4096, 16384, 65536},
      16384},
 };
@@ -173,7 +169,7 @@ static top_plan plan_of_chunks(const job *j)
     return (top_plan){
         .first = size_max(size_div_up(p->n, size_div_up(items, sort_rows(p))), least),
         .part = least,
-        .told = true,
+        .part_is_argument = true,
         .group = 1,
         .stored = 16, /* an element of cl/sort_key.clh */
     };
@@ -206,7 +202,8 @@ const char *sort_item_top_unsuited(const job *j, text *reason)
                     heap_of(j), element, j->device->local_memory);
         return text_get(reason);
     }
-    return sort_groups_unsuited(p, 1, reason);
+    return sort_groups_unsuited(
+        p, size_min(plan_of_chunks(j).first, group_fit(j->device, 0, SORT_VALUES_GROUP)), reason);
 }
 
 /* ---- workspace: the values that are kept, their index, and what two launches leave -------------
@@ -296,7 +293,7 @@ static void launch_level(const job *j, const top_plan *s, size_t level, size_t n
     step_u32(out, (uint32_t)sort_rows(p));
     step_u32(out, level == 0);
     step_u32(out, last);
-    if (s->told)
+    if (s->part_is_argument)
         step_u32(out, (uint32_t)size_min(part, n));
     out->bytes = (double)sort_rows(p) * ((double)n * (double)read +
                                          (double)left_of(p, s, level, n) *

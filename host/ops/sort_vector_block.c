@@ -17,7 +17,7 @@ uint32_t sort_vector_lanes(const job *j, size_t bytes)
     return (uint32_t)size_min(size_max(vector_bits(j) / 8 / bytes, LANES_LEAST), LANES_MOST);
 }
 
-size_t sort_sortable_bytes(const tsr_sort_problem *p)
+size_t sort_lane_bytes(const tsr_sort_problem *p)
 {
     return sort_with_index(p) ? sizeof(uint64_t) : tsr_type_size(p->type);
 }
@@ -28,28 +28,12 @@ const char *sort_lanes_unsuited(const tsr_sort_problem *p, text *reason)
         return sort_parts_unsuited(p);
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
-    if (p->n <= SORT_POSITIONS_32)
-        return NULL;
-    text_format(reason, "it indexes in 32 bits: at most %zu keys, not %zu", SORT_POSITIONS_32,
-                p->n);
-    return text_get(reason);
+    return sort_positions_unsuited(p, reason);
 }
 
 size_t sort_lanes_offset(const tsr_sort_problem *p)
 {
-    return size_div_up(sort_values_bytes(p), sort_sortable_bytes(p));
-}
-
-void sort_step_keys(step *out, const tsr_sort_problem *p)
-{
-    step_operand(out, 0);
-    sort_step_index(out, p);
-}
-
-void sort_step_keys_from(step *out, const tsr_sort_problem *p, size_t start)
-{
-    step_u64(out, p->offset_keys + start);
-    step_u64(out, (p->argsort ? p->offset_index : 0) + start);
+    return size_div_up(sort_values_bytes(p), sort_lane_bytes(p));
 }
 
 /* Keys of most parts: rows, or segments, of which few are longer than twice the mean. */
@@ -74,7 +58,7 @@ static uint32_t lanes_for_parts(const job *j, size_t key)
 
 vector_block sort_vector_block(const job *j, size_t bytes)
 {
-    const size_t key = sort_sortable_bytes(&j->problem->sort);
+    const size_t key = sort_lane_bytes(&j->problem->sort);
     const size_t block = param(j->params, "BLOCK");
     const size_t room = size_min(bytes, j->device->local_memory);
 
@@ -96,7 +80,7 @@ const char *sort_vector_block_unsuited(const job *j, const vector_block *b, text
 {
     const size_t least = b->lanes * size_max(b->lanes, (size_t)1 << b->held_shift);
     const size_t keys = (size_t)1 << b->shift;
-    const size_t local = keys * sort_sortable_bytes(&j->problem->sort);
+    const size_t local = keys * sort_lane_bytes(&j->problem->sort);
 
     if (keys < least)
         text_format(reason, "its blocks have at least %zu keys, not %zu", least, keys);

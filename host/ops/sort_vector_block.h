@@ -15,7 +15,7 @@ typedef struct vector_block {
 uint32_t sort_vector_lanes(const job *j, size_t bytes);
 
 /** Bytes of what a lane sorts: a key, or in 64 bits a key and its index (cl/sort_vectors.clh). */
-size_t sort_sortable_bytes(const tsr_sort_problem *p);
+size_t sort_lane_bytes(const tsr_sort_problem *p);
 
 /** Why the variants that sort lanes do not take the problem; NULL: they do. */
 const char *sort_lanes_unsuited(const tsr_sort_problem *p, text *reason);
@@ -23,10 +23,6 @@ const char *sort_lanes_unsuited(const tsr_sort_problem *p, text *reason);
 /** Lanes in the workspace before those that launches leave for one another: behind what values
  *  need.  Without an index they stand in the keys' place, and need none. */
 size_t sort_lanes_offset(const tsr_sort_problem *p);
-
-/** Pass the keys and their index; later, where key `start` of both is. */
-void sort_step_keys(step *out, const tsr_sort_problem *p);
-void sort_step_keys_from(step *out, const tsr_sort_problem *p, size_t start);
 
 /** The block by BITS, HELD_SHIFT and BLOCK, or where BLOCK is 0 as large as `bytes`. */
 vector_block sort_vector_block(const job *j, size_t bytes);

@@ -41,6 +41,7 @@ typedef struct arrays {
     uint64_t *keys, *index, *workspace;
     size_t n, room; /* lanes of the workspace */
     bool packed;
+    bool *left; /* where the keys' array holds what was left at last */
 } arrays;
 
 /* Lanes that a launch passes, `count` of them. */
@@ -54,6 +55,8 @@ static uint64_t *lanes(const arrays *a, const step *s, unsigned arg, unsigned of
     }
     assert_true(s->arg[arg].kind == ARG_OPERAND && s->arg[arg].index == 0 && !a->packed);
     assert_true(from >= OFFSET_KEYS && from + count <= a->n + OFFSET_KEYS);
+    for (size_t i = from; i < from + count; i++)
+        assert_false(a->left[i]);
     return a->keys + from;
 }
 
@@ -68,6 +71,8 @@ static void leave(const arrays *a, const step *s, unsigned keys, const uint64_t 
         assert_true(scalar(s, keys + 1) + n <= a->n + OFFSET_INDEX);
     }
     for (size_t i = 0; i < n; i++) {
+        assert_false(a->left[scalar(s, keys) + i]);
+        a->left[scalar(s, keys) + i] = true;
         a->keys[scalar(s, keys) + i] = a->packed ? sorted[i] >> 32 : sorted[i];
         if (a->packed)
             a->index[scalar(s, keys + 1) + i] = sorted[i] & UINT32_MAX;
@@ -148,12 +153,13 @@ static void check_sorts(const params *p, size_t n, bool packed)
                 malloc((2 * n + 1) * sizeof(uint64_t)),
                 n,
                 bytes / (packed ? 8 : 4),
-                packed};
+                packed,
+                calloc(n + OFFSET_KEYS, sizeof(bool))};
     uint64_t *before = calloc(n + 1, sizeof(*before));
     uint64_t state = n;
     step s;
 
-    assert_true(a.keys && a.index && a.workspace && before);
+    assert_true(a.keys && a.index && a.workspace && a.left && before);
     assert_int_equal(a.room, arrays_left * n);
     for (size_t i = 0; i < n; i++)
         before[i] = a.keys[OFFSET_KEYS + i] = random_u64(&state) % (n / 2 + 1);
@@ -164,6 +170,8 @@ static void check_sorts(const params *p, size_t n, bool packed)
         else
             run_block(&a, &s, block);
     }
+    for (size_t i = 0; i < n && (n > 1 || packed); i++)
+        assert_true(a.left[OFFSET_KEYS + i]);
     for (size_t i = 0; packed && i < n; i++) {
         const uint64_t from = a.index[OFFSET_INDEX + i];
 
@@ -175,6 +183,7 @@ static void check_sorts(const params *p, size_t n, bool packed)
     qsort(before, n, sizeof(*before), compare_wide);
     assert_memory_equal(before, a.keys + OFFSET_KEYS, n * sizeof(*before));
     free(before);
+    free(a.left);
     free(a.workspace);
     free(a.index);
     free(a.keys);

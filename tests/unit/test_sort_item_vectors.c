@@ -199,6 +199,13 @@ static void test_an_index_comes_along(void **state)
     assert_true(v->step(&b, steps, &s) && s.entry == ITEM_VECTORS_KEEP);
     assert_true(v->step(&b, steps + 1, &s));
     assert_false(v->step(&b, steps + 2, &s));
+    with.sort.rows = 3;
+    assert_int_equal(v->workspace(&b), (3 * before + 3 * 1000) * 8);
+    assert_true(v->step(&b, 0, &s));
+    assert_int_equal(scalar(&s, COUNT), 1000);
+    assert_int_equal(scalar(&s, ROWS), 3);
+    assert_int_equal(offset(&s), 3 * before);
+    with.sort.rows = 1;
     with.sort.n = 64; /* in one launch nothing is left for another */
     assert_int_equal(v->workspace(&b), 64 * 8 + 64 * 4);
     assert_true(v->step(&b, 0, &s));

@@ -726,7 +726,9 @@ static void check_digits_from(const device_facts *d)
                               .argsort = !cases[i].value_bytes,
                               .value_bytes = cases[i].value_bytes};
 
-        check_preferred_somewhere(d, q, "item-radix", false);
+        check_preferred_somewhere(d, q, "item-radix", q.n > 1 << 15); /* behind merges */
+        if (q.n > 1 << 15)
+            check_preferred(d, q, "item-merges");
         q.n++;
         check_preferred(d, q, "item-radix");
         q.rows = 2;
@@ -737,6 +739,7 @@ static void check_digits_from(const device_facts *d)
 static void test_preferences(void **state)
 {
     const device_facts ours = nvidia(), other = gpu(), processor = cpu();
+    const tsr_sort_problem huge = {.type = TSR_U8, .n = ((size_t)1 << 31) + 1};
     tsr_sort_problem keys = {.type = TSR_U32, .n = 1 << 17};
     tsr_sort_problem wide = {.type = TSR_U64, .n = 2049, .argsort = true};
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
@@ -749,6 +752,7 @@ static void test_preferences(void **state)
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
     check_preferred(&processor, keys, "item-merges");
+    check_preferred_somewhere(&processor, huge, "item-radix", true); /* merges have no room */
     check_digits_from(&processor);
     keys.rows = 2;
     check_preferred(&ours, keys, NULL);

@@ -17,7 +17,21 @@
 #include "sort_plans.h"
 
 /* Arguments of the kernels that search parts; the last one of item-top alone. */
-enum { LENGTH = 5, INDEX_LENGTH, FROM, TO, COUNT, KEEP, ROWS, FIRST, LAST, PART, ARGUMENTS };
+enum {
+    OFFSET_KEYS = 3,
+    OFFSET_INDEX,
+    LENGTH,
+    INDEX_LENGTH,
+    FROM,
+    TO,
+    COUNT,
+    KEEP,
+    ROWS,
+    FIRST,
+    LAST,
+    PART,
+    ARGUMENTS
+};
 
 static device_facts gpu(void)
 {
@@ -211,10 +225,15 @@ static void test_values_follow(void **state)
     assert_true(v->step(&j, 2, &s) && s.entry == TOP_GATHER);
     assert_true(v->step(&j, 3, &s) && s.entry == TOP_PUT);
     assert_false(v->step(&j, 4, &s));
+    q.sort.offset_keys = 11;
+    q.sort.offset_index = 13;
     q.sort.argsort = true; /* the caller's index, of whole rows */
     assert_int_equal(v->workspace(&j), 32 + 3 * 19 * 8);
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(scalar(&s, INDEX_LENGTH), 100);
+    assert_int_equal(scalar(&s, OFFSET_KEYS), 11);
+    assert_int_equal(scalar(&s, OFFSET_INDEX), 13);
+    assert_int_equal(s.arg[1].index, 1);
 }
 
 /* Elements of 16 bytes begin at a multiple of that. */
@@ -312,10 +331,11 @@ static void test_cpus_prefer_heaps(void **state)
     static const struct {
         size_t n, rows, top;
         bool argsort, preferred;
-    } cases[] = {{1 << 20, 1, 4096, false, true}, {1 << 20, 1, 4097, false, false},
-                 {1 << 20, 1, 8192, true, true},  {1 << 20, 1, 8193, true, false},
-                 {1000, 7, 3, false, true},       {1000, 7, 4, false, false},
-                 {1000, 7, 7, true, true},        {1000, 7, 8, true, false},
+    } cases[] = {{1 << 16, 1, 256, false, true},  {1 << 16, 1, 257, false, false},
+                 {1 << 20, 1, 1024, false, true}, {1 << 20, 1, 1025, false, false},
+                 {1 << 20, 1, 4096, true, true},  {1 << 20, 1, 4097, true, false},
+                 {1 << 23, 1, 8192, true, true},  {1 << 23, 1, 8193, true, false},
+                 {1000, 7, 3, false, true},       {1000, 7, 4, true, false},
                  {255, 1, 1, false, false},       {1 << 20, 1, 0, false, false}};
     device_facts d = processor();
 
