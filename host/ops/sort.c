@@ -1059,6 +1059,9 @@ static size_t prefer_in_one_launch(const problem *p, const device_facts *d, cons
     return n;
 }
 
+/* Segments of fewer keys in the mean are better sorted many to a tile on CPUs. */
+enum { SHORT_SEGMENT = 4 };
+
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "two-phase", "naive"};
@@ -1072,7 +1075,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         if (d->kind == DEVICE_GPU) {
             out[n++] = "segments-warp";
             out[n++] = "segments-held";
-        } else if (d->kind == DEVICE_CPU) {
+        } else if (d->kind == DEVICE_CPU && p->sort.n / p->sort.segments >= SHORT_SEGMENT) {
             out[n++] = "item-segments";
         }
         out[n++] = "segments";

@@ -259,7 +259,7 @@ static void test_unsuited_gives_the_values(void **state)
 
 static void test_cpus_prefer_it(void **state)
 {
-    const problem q = in_segments(1000, 10, 0);
+    problem q = in_segments(1000, 250, 0);
     device_facts d = cpu();
     const char *names[PREFERENCES_MAX];
 
@@ -267,6 +267,10 @@ static void test_cpus_prefer_it(void **state)
     assert_int_equal(operation_sort.prefer(&q, &d, names), 2);
     assert_string_equal(names[0], "item-segments");
     assert_string_equal(names[1], "segments");
+    q.sort.segments++;
+    assert_int_equal(operation_sort.prefer(&q, &d, names), 1);
+    assert_string_equal(names[0], "segments");
+    q.sort.segments--;
     d.kind = DEVICE_GPU;
     operation_sort.prefer(&q, &d, names);
     assert_string_not_equal(names[0], "item-segments");
