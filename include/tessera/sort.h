@@ -35,11 +35,11 @@ extern "C" {
  * stay in input order.
  *
  * On a device values take a workspace of rows * n * value_bytes bytes, and without
- * argsort of rows * n * 8 more.  One row that is sorted by digits or by merges takes
- * a copy of its keys instead, with 4 bytes for each index and with values of up to 8
- * bytes, and some for counts; larger values come on top.  On CPUs keys that an index
- * goes with take 8 bytes each instead, once in rows and up to twice in one row and in
- * segments.  top may take a workspace of its own (tsr_report.workspace_bytes).
+ * argsort of rows * n * 8 more.  One row that is sorted by digits takes a copy of its
+ * keys instead, with 4 bytes for each index and with values of up to 8 bytes, and some
+ * for counts; larger values come on top.  Merges, on CPUs, take a copy of the keys, and
+ * where an index or values go with them up to 16 bytes a key on top of the above.  top
+ * may take a workspace of its own (tsr_report.workspace_bytes).
  *
  * With top, the first `top` keys of each sorted row, the least or with descending
  * the largest ones, stand at its start, their indices and values alike; what
