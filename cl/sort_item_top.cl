@@ -13,7 +13,7 @@
  *     What work-items have left side by side, the next launch takes as its keys.
  * Work split: a work-item alone in its work-group owns a chunk of one row.
  * Parameters: HEAP, keys that are kept at most; LANES (sort_vectors.clh); VECTORS
- *     that are compared at once; STRIP, bytes of a strip; CHUNK, of launches
+ *     that are compared at once; STRIP, bytes of a strip at most; CHUNK, of launches
  *     alone; KEY, DESCENDING, WITH_INDEX (sort_key.clh),
  *     WITH_ROWS (sort_row.clh), VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of 1, one per started chunk of each row.  The first
@@ -40,7 +40,11 @@
 #error "STRIP: bytes of a strip"
 #endif
 
+#define BATCH      (LANES * VECTORS)
 #define STRIP_KEYS (STRIP / (KEY_BITS / 8))
+/* A chunk has so many strips at least, unless they would be shorter than two batches. */
+#define STRIPS_LEAST 256
+#define STRIP_LEAST  min(2 * BATCH, STRIP_KEYS)
 
 /* ---- the heap ---------------------------------------------------------------------------- */
 
@@ -144,7 +148,7 @@ static inline void consider_keys(heap *h, __global const word *keys, uint at, ui
 
 static inline void consider_strip(heap *h, __global const word *keys, uint at, uint end)
 {
-    for (; end - at >= LANES * VECTORS; at += LANES * VECTORS) {
+    for (; end - at >= BATCH; at += BATCH) {
         vector first = to_orders(VECTOR_LOAD(0, keys + at));
 
 #pragma unroll
@@ -152,7 +156,7 @@ static inline void consider_strip(heap *h, __global const word *keys, uint at, u
             first = min(first, to_orders(VECTOR_LOAD(v, keys + at)));
         if (!one_may_stay(h, first, at))
             continue;
-        for (uint i = at; i < at + LANES * VECTORS; i += LANES)
+        for (uint i = at; i < at + BATCH; i += LANES)
             if (one_may_stay(h, to_orders(VECTOR_LOAD(0, keys + i)), i))
                 consider_keys(h, keys, i, i + LANES);
     }
@@ -164,17 +168,19 @@ static inline void consider_strip(heap *h, __global const word *keys, uint at, u
  * section 6.4). */
 static inline void consider_chunk(heap *h, __global const word *keys, uint at, uint end)
 {
-    const uint strips = (end - at + STRIP_KEYS - 1) / STRIP_KEYS;
+    const uint length = clamp((end - at) / STRIPS_LEAST / BATCH * BATCH, (uint)STRIP_LEAST,
+                              (uint)STRIP_KEYS);
+    const uint strips = (end - at + length - 1) / length;
     uint around = 1, step, strip = 0;
 
     while (around < strips)
         around *= 2;
     step = (uint)(around * 0x9E3779B9ul >> 32) | 1;
     for (uint i = 0; i < around; i++) {
-        const uint from = at + strip * STRIP_KEYS;
+        const uint from = at + strip * length;
 
         if (strip < strips)
-            consider_strip(h, keys, from, min(from + STRIP_KEYS, end));
+            consider_strip(h, keys, from, min(from + length, end));
         strip = (strip + step) & (around - 1);
     }
 }

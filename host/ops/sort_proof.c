@@ -276,7 +276,7 @@ const char *sort_fill_lengths(const tsr_sort_problem *s)
 {
     const double full = (double)s->segments * (double)s->segment_longest;
 
-    return full < 2 * (double)s->n ? "" : full > 2 * (double)s->n ? " mixed" : " uniform";
+    return !s->n || full < 2 * (double)s->n ? "" : full > 2 * (double)s->n ? " mixed" : " uniform";
 }
 
 /* Threads take chunks; each chunk has a stream of random numbers of its own. */
