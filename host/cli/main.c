@@ -100,8 +100,9 @@ static const command commands[] = {
      "or vector serves all of the other's, and y and y0 are matrices of such rows.\n",
      cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS) | OPTION(OPTION_OUT_TYPE),
      DEFAULTS_SCALED DEFAULT_OUT_TYPE, false},
-    {"sort", "KEYS [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W]\n"
-     "                    [--rows] [--top K] [--segments S]",
+    {"sort",
+     "KEYS [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W] [--rows] "
+     "[--top K] [--segments S]",
      "sort keys and values that go with them, and find the order that sorts them",
      "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is standard\n"
      "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 <\n"

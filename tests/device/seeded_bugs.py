@@ -180,7 +180,7 @@ BUGS = {
          "lanes_swapped(orders, 1)", TOP),
     "sweep-item-top-strips":
         ("sort", "item-top", "sort_item_top.cl", "* 0x9E3779B9ul >> 32) | 1", 0,
-         "* 0x9E3779B9ul >> 32)", TOP[:-1] + ["CHUNK=4096"]),
+         "* 0x9E3779B9ul >> 32) * 2", TOP[:-1] + ["CHUNK=4096"]),
     "sweep-item-top-place":
         ("sort", "item-top", "sort_item_top.cl", "+ group * keep", 0, "+ group / 2 * keep", TOP),
     "oclgrind-item-top-last":
