@@ -125,10 +125,10 @@ BUGS = {
         ("sort", "item-vectors", "sort_item_vectors.cl", "- width - column", 0,
          "- width", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
     "sweep-item-merges-search":
-        ("sort", "item-merges", "sort_item_merges.cl", "from[a + middle] < from[b", 0,
+        ("sort", "item-merges", "sort_merges.clh", "from[a + middle] < from[b", 0,
          "from[a + middle] > from[b", ["BITS=128", "BLOCK=64", "PIECE=64"]),
     "sweep-item-merges-trade":
-        ("sort", "item-merges", "sort_item_merges.cl", "lanes_zip(low, high)", 0, "(void)0",
+        ("sort", "item-merges", "sort_merges.clh", "lanes_zip(low, high)", 0, "(void)0",
          ["BITS=128", "BLOCK=64"]),
     "sweep-fused-flip":
         ("sort", "fused-passes", "sort_held.clh", "flip && bit == top ? (2u << bit) - 1 : 1u << bit",
@@ -301,7 +301,7 @@ BUGS = {
         ("sort", "item-vectors", "sort_vectors.clh", "i <= n - LANES", 1, "i < n",
          ["BLOCK=256", "LEVELS=3"]),
     "oclgrind-item-merges-head-guard":
-        ("sort", "item-merges", "sort_item_merges.cl", "next < end ?", 0, "next <= end ?",
+        ("sort", "item-merges", "sort_merges.clh", "next < end ?", 0, "next <= end ?",
          ["BITS=128", "BLOCK=64"]),
     "oclgrind-local-x-fill-barrier":
         ("matvec", "local-x", "matvec_local_x.cl", BARRIER, 0, "", []),
