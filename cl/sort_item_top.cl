@@ -14,8 +14,8 @@
  * Work split: a work-item alone in its work-group owns a chunk of one row.
  * Parameters: HEAP, keys that are kept at most; LANES (sort_vectors.clh); VECTORS
  *     that are compared at once; STRIP, bytes of a strip at most; CHUNK, of launches
- *     alone; KEY, DESCENDING, WITH_INDEX (sort_key.clh),
- *     WITH_ROWS (sort_row.clh), VALUE_BYTES (sort_values.clh).
+ *     alone; KEY, DESCENDING, WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh),
+ *     VALUE_BYTES (sort_values.clh).
  * Launch: 1-D, work-groups of 1, one per started chunk of each row.  The first
  *     launch reads keys, the last one, of a chunk for each row, leaves them; a
  *     launch reads and writes apart, unless it is both.  With VALUE_BYTES then

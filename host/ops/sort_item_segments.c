@@ -68,17 +68,6 @@ size_t sort_item_segments_workspace(const job *j)
     return (offset_longest(p, &s) + s.noted) * sizeof(uint32_t);
 }
 
-/* No segment has been seen yet. */
-static void fill_longest(const tsr_sort_problem *p, const plan *s, step *out)
-{
-    step_launch_1d(out, 0, 0, 0);
-    out->kind = STEP_FILL;
-    out->fill_target = (step_arg){.kind = ARG_WORKSPACE};
-    out->fill_offset = offset_longest(p, s) * sizeof(uint32_t);
-    out->fill_bytes = sizeof(uint32_t);
-    out->fill_pattern = 0;
-}
-
 /* What both kernels are told. */
 static void launch(const tsr_sort_problem *p, const plan *s, unsigned entry, size_t window,
                    step *out)
@@ -124,7 +113,7 @@ static bool keys_step(const job *j, size_t i, step *out)
     if (sort_is_done(p))
         return false;
     if (s.noted && i-- == 0) {
-        fill_longest(p, &s, out);
+        sort_segments_fill_longest(offset_longest(p, &s), out);
         return true;
     }
     if (i-- == 0) {

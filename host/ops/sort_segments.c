@@ -324,13 +324,12 @@ size_t sort_held_segments_workspace_warp(const job *j)
 
 /* ---- their commands -------------------------------------------------------------------------- */
 
-/* No segment has been seen yet. */
-static void fill_longest(const job *j, step *out)
+void sort_segments_fill_longest(size_t offset, step *out)
 {
     step_launch_1d(out, 0, 0, 0);
     out->kind = STEP_FILL;
     out->fill_target = (step_arg){.kind = ARG_WORKSPACE};
-    out->fill_offset = offset_longest(j) * sizeof(uint32_t);
+    out->fill_offset = offset * sizeof(uint32_t);
     out->fill_bytes = sizeof(uint32_t);
     out->fill_pattern = 0;
 }
@@ -413,7 +412,7 @@ static bool plan_step(const job *j, planner plan_of, size_t i, step *out)
         return false;
     plan = plan_of(j);
     if (plan.noted && i-- == 0) {
-        fill_longest(j, out);
+        sort_segments_fill_longest(offset_longest(j), out);
         return true;
     }
     if (i-- == 0) {

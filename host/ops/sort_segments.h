@@ -17,6 +17,10 @@ tsr_status sort_segments_check(size_t n, size_t segments, const uint64_t *offset
 /** Why a variant for segments of up to 2^31 keys does not take the problem; NULL: it does. */
 const char *sort_segments_lengths_unsuited(const tsr_sort_problem *s, text *reason);
 
+/** A command for the start: no segment has been seen yet.  Its length is kept in the workspace,
+ * behind `offset` units of 4 bytes. */
+void sort_segments_fill_longest(size_t offset, step *out);
+
 /** As sort_step_or_values, where the entry behind `keep` is sort_segments_gather. */
 bool sort_segments_step_or_values(const job *j, size_t i,
                                   bool (*keys_step)(const job *, size_t, step *), unsigned keep,
