@@ -251,7 +251,7 @@ typedef struct output {
     float alpha, beta;
     __global result *c;
     uint ldc;
-    bool pairs; /* neighbours from an even column on are an aligned vector */
+    bool pairs, fours; /* two, four neighbours from a multiple on are an aligned vector */
 } output;
 
 static inline void store(const output *o, uint i, uint j, float sum)
@@ -284,22 +284,80 @@ static inline void store_pair(const output *o, uint i, uint j, float2 sums, floa
         store(o, i, j + 1, sums.s1);
 }
 
+#if RESULT == F16 || RESULT == BF16
+/* Two neighbours of C as they are stored, rounded to nearest even: the last operand is lower. */
+static inline uint pair_bits(float2 v)
+{
+    uint bits;
+
+#if RESULT == F16
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(v.s1), "f"(v.s0));
+#else
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(v.s1), "f"(v.s0));
+#endif
+    return bits;
+}
+
+/* What the other lane of two neighbours gives for `bits`; all lanes of the warp meet here. */
+static inline uint exchange(uint bits)
+{
+    uint other;
+
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(other) : "r"(bits));
+    return other;
+}
+
+/* Columns j, j + 1 of a row and those 8 on, of which this lane has `low` and `high`.  Lanes write
+ * pieces of 32 bytes together, as memory takes them: of two neighbours the even one gets four
+ * columns of the first 8, the odd one four of the others. */
+static inline void store_exchanged(__global result *to, bool inside, uint low, uint high)
+{
+    const bool odd = get_local_id(0) % 2;
+    const uint other = exchange(odd ? low : high);
+
+    if (inside)
+        *(__global uint2 *)(odd ? to + 6 : to) = odd ? (uint2)(other, high) : (uint2)(low, other);
+}
+#endif
+
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
  * it is written: reads that follow writes would wait for them, as the compiler does not know that
  * they lie apart. */
 IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
 {
+#if RESULT == F16 || RESULT == BF16
+    const bool exchanges = o->fours && j - get_local_id(0) % 4 * 2 + TILE_N <= o->n;
+#endif
+
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
-        __global const result *c = o->c + (ulong)(i + 8 * high) * o->ldc + j;
+        __global result *c = o->c + (ulong)(i + 8 * high) * o->ldc + j;
+        const bool inside = i + 8 * high < o->m;
         float2 before[HELD / 4];
 
-        if (i + 8 * high >= o->m)
-            continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
-            if (o->beta != 0 && is_pair(o, j + 8 * e))
-                before[e] = VLOADA_RESULTS(2, c + 8 * e);
+            if (o->beta != 0 && inside && is_pair(o, j + 8 * e))
+                before[e] = VLOADA_RESULTS(2, (__global const result *)(c + 8 * e));
+#if RESULT == F16 || RESULT == BF16
+        if (exchanges) {
+#pragma unroll
+            for (uint e = 0; e < HELD / 4; e += 2) {
+                float2 out[2];
+
+#pragma unroll
+                for (uint f = 0; f < 2; f++) {
+                    out[f] = o->alpha * (float2)(sums[4 * (e + f) + 2 * high], sums[4 * (e + f) + 2 * high + 1]);
+                    if (o->beta != 0)
+                        out[f] += o->beta * before[e + f];
+                }
+                store_exchanged(c + 8 * e, inside, pair_bits(out[0]), pair_bits(out[1]));
+            }
+            continue;
+        }
+#endif
+        if (!inside)
+            continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
             store_pair(o, i + 8 * high, j + 8 * e,
@@ -445,7 +503,8 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulo
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     const bool pairs = ldc % 2 == 0 && (ulong)(c + offset_c) % (2 * sizeof(result)) == 0;
-    const output o = {m, n, alpha, beta, c + offset_c, ldc, pairs};
+    const bool fours = ldc % 4 == 0 && (ulong)(c + offset_c) % (4 * sizeof(result)) == 0;
+    const output o = {m, n, alpha, beta, c + offset_c, ldc, pairs, fours};
     const team t = {.blocks = (k + BLOCK_K - 1) / BLOCK_K,
                     .down = (m + TILE_M - 1) / TILE_M,
                     .across = (n + TILE_N - 1) / TILE_N,

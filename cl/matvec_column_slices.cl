@@ -2,7 +2,8 @@
  *
  * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
- *     LOADS rows of A are on their way at once.
+ *     LOADS rows of A are on their way at once, or twice as many, of which half are added up
+ *     while the others arrive.
  * Work split: of `tiles` tiles of LANES * VEC columns of A, work-group g takes part g / tiles
  *     of tile g % tiles: groups that run together read the same rows, one beside another.
  *     Its work-items are SLICES = LOCAL / LANES slices of LANES: lane l keeps columns l * VEC
@@ -10,10 +11,10 @@
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
  * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
- *     ACROSS and the shape; LOADS; VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL,
- *     work-items in a work-group: GROUP, or less where the device takes fewer, a power of
- *     2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh);
- *     LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ *     ACROSS and the shape; LOADS; BATCHES, 1 or 2; VEC, 128 bits, and ALIGNED
+ *     (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / (LANES * VEC)) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
@@ -30,11 +31,46 @@
 #ifndef LOADS
 #error "LOADS: rows of A that a work-item loads at once"
 #endif
+#if BATCHES != 1 && BATCHES != 2
+#error "BATCHES: 2 to load rows of A while those before are added up, 1 after that"
+#endif
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
 
-#define SLICES (LOCAL / LANES)
+#define SLICES  (LOCAL / LANES)
+#define AT_ONCE (LOADS * SLICES) /* rows of A */
+
+/* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
+typedef struct batch {
+    VECTOR piece[LOADS];
+    REAL value[LOADS];
+} batch;
+
+/* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
+static inline batch load_batch(__global const factor *a, __global const factor *x, ulong lda,
+                               ulong incx, uint c, uint length)
+{
+    batch b;
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const bool inside = c + u * SLICES < length;
+
+        b.piece[u] = inside ? load_vector(a + u * SLICES * lda) : (VECTOR)(0);
+        b.value[u] = inside ? load_factor(x + v_index(incx, u * SLICES)) : 0;
+    }
+    return b;
+}
+
+static inline VECTOR add_batch(VECTOR sum, const batch *b)
+{
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += b->piece[u] * b->value[u];
+    return sum;
+}
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_column_slices(__global const factor *restrict a, __global const factor *restrict x,
@@ -54,33 +90,38 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
     const ulong begin = (ulong)part * chunk;
     const uint length = part_length(begin, columns, chunk);
-    const ulong down = SLICES * lda;
     VECTOR sum = 0;
     uint c = slice;
 
     a += of_product(offset_a, stride_a) + a_index(lda, row, begin + slice);
     x += of_product(offset_x, stride_x) + v_index(incx, begin + slice);
     y += of_product(offset_y, stride_y);
-    if (count == VEC)
-        for (; c + (LOADS - 1) * SLICES < length; c += LOADS * SLICES) {
-            VECTOR piece[LOADS];
-            REAL value[LOADS];
+    if (count == VEC) {
+#if BATCHES == 2
+        batch now = load_batch(a, x, lda, incx, c, length);
 
-            /* Unrolled: only then do the arrays live in registers. */
-#pragma unroll
-            for (uint u = 0; u < LOADS; u++) {
-                piece[u] = load_vector(a + u * down);
-                value[u] = load_factor(x + v_index(incx, u * SLICES));
-            }
-#pragma unroll
-            for (uint u = 0; u < LOADS; u++)
-                sum += piece[u] * value[u];
-            a += LOADS * down;
-            x += v_index(incx, LOADS * SLICES);
+        for (; c < length; c += AT_ONCE) {
+            a += AT_ONCE * lda;
+            x += v_index(incx, AT_ONCE);
+            /* On its way while the one before is added up. */
+            const batch next = load_batch(a, x, lda, incx, c + AT_ONCE, length);
+
+            sum = add_batch(sum, &now);
+            now = next;
         }
+#else
+        for (; c < length; c += AT_ONCE) {
+            const batch now = load_batch(a, x, lda, incx, c, length);
+
+            sum = add_batch(sum, &now);
+            a += AT_ONCE * lda;
+            x += v_index(incx, AT_ONCE);
+        }
+#endif
+    }
     for (; c < length; c += SLICES) {
-        sum += (count == VEC ? load_vector(a) : edge_vector(a, count)) * load_factor(x);
-        a += down;
+        sum += edge_vector(a, count) * load_factor(x);
+        a += SLICES * lda;
         x += v_index(incx, SLICES);
     }
     sums[item] = sum;

@@ -1,10 +1,11 @@
 /* Matrix-vector product: a row of op(A) per work-item.
  *
  * Idea: the plain loop.  Neighbouring work-items read A lda elements apart, each
- *     its own row, and side by side where A is transposed.
+ *     its own row, and side by side where A is transposed.  A short row is loaded
+ *     whole before any of it is used: all of it takes as long as one element.
  * Work split: work-item g computes y[g]; no sharing.
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
- *     device takes fewer; REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR,
+ *     device takes fewer; LOADS, elements of a row that are loaded at once; REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR,
  *     RESULT (matvec.clh).
  * Launch: for each product work-groups of LOCAL, at least `rows` work-items.
  * Local memory: none.
@@ -14,6 +15,9 @@
 
 #ifndef LOCAL
 #error "LOCAL: work-items in a work-group"
+#endif
+#ifndef LOADS
+#error "LOADS: elements of a row that are loaded at once; 1: the plain loop"
 #endif
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
@@ -30,7 +34,20 @@ matvec_row_item(__global const factor *restrict a, __global const factor *restri
     a += of_product(offset_a, stride_a);
     x += of_product(offset_x, stride_x);
     y += of_product(offset_y, stride_y);
-    for (uint c = 0; c < columns; c++)
-        sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
+    for (uint c = 0; c < columns; c += LOADS) {
+        REAL element[LOADS], value[LOADS];
+
+        /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            const bool inside = c + u < columns;
+
+            element[u] = inside ? load_factor(a + a_index(lda, row, c + u)) : 0;
+            value[u] = inside ? load_factor(x + v_index(incx, c + u)) : 0;
+        }
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++)
+            sum += element[u] * value[u];
+    }
     update_result(y + v_index(incy, row), alpha, sum, beta);
 }

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/groups.h"
+#include "ops/last_group.h"
 #include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
 #include "ops/matmul_host.h"
@@ -12,6 +13,7 @@
 #include "ops/matmul_proof.h"
 #include "ops/matmul_registers.h"
 #include "ops/matmul_steps.h"
+#include "ops/matmul_stream.h"
 #include "ops/matmul_subgroup.h"
 #include "ops/matmul_tensor.h"
 #include "ops/matmul_wgmma.h"
@@ -676,6 +678,19 @@ static const variant variants[] = {
      .unsuited = matmul_cp_async_unsuited,
      .workspace = matmul_cp_async_workspace,
      .step = matmul_cp_async_step},
+    {.name = "stream-k",
+     .idea = "every group multiplies as many steps along k, across tiles: no unit waits at the end",
+     .source = "matmul_stream.cl",
+     .entries = {"matmul_stream"},
+     .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+     .uses = LAST_GROUP_USES,
+     .tallies = true,
+     .tunables = matmul_stream_tunables,
+     .tunable_count = STREAM_TUNABLES,
+     .defines = matmul_stream_defines,
+     .unsuited = matmul_stream_unsuited,
+     .workspace = matmul_stream_workspace,
+     .step = matmul_stream_step},
     {.name = "subgroup",
      .idea = "lanes of a sub-group hand on what they hold of A: no local memory, no barrier",
      .source = "matmul_subgroup.cl",

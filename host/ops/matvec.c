@@ -38,6 +38,10 @@ static const char *openmp_unsuited(const job *j, text *reason)
 #define GROUP_MEANING "work-items in a work-group, fewer where the device takes fewer"
 
 static const tunable row_item_tunables[] = {
+    {"LOADS",
+     "elements of a row that are loaded at once; 1: the plain loop; 0: a short row whole, on GPUs",
+     {0, 1, 4, 16},
+     0},
     {"GROUP", GROUP_MEANING, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64},
 };
 
@@ -92,10 +96,15 @@ static const tunable split_vector_tunables[] = {
 
 static const tunable column_slices_tunables[] = {
     {"ACROSS",
-     "work-items side by side along a row of A, as far as it reaches; the others take other rows",
-     {8, 16, 32, 64, 128},
-     32},
+     "work-items side by side along a row of A, as far as it reaches; the others take other rows; "
+     "0: by the shape",
+     {0, 8, 16, 32, 64, 128},
+     0},
     {"LOADS", LOADS_MEANING, {2, 4, 8}, 8},
+    {"BATCHES",
+     "2: so many loads again while the first are added up, 1: after that; 0: by the shape",
+     {0, 1, 2},
+     0},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 512},
     {"PER_UNIT", PER_UNIT_MEANING "; 0: parts of a few steps each", {0, 1, 2, 4, 8, 16}, 0},
 };
@@ -190,7 +199,7 @@ static const variant variants[] = {
      .entries = {"matvec_row_item"},
      .build = "",
      TUNABLES(row_item_tunables),
-     .defines = matvec_teams_defines,
+     .defines = matvec_row_item_defines,
      .unsuited = matvec_row_item_unsuited,
      .step = matvec_row_item_step},
     {.name = "team-tree",

@@ -308,14 +308,36 @@ enum { SLICES_STEPS = 4, SLICES_FEW_STEPS = 2 };
  * to be added up. */
 enum { SLICES_GROUPS_LEAST = 2, SLICES_GROUPS_MANY = 8, SLICES_GROUPS_MOST = 32 };
 
+/* Work-items side by side where the shape does not say more: a row of 512 bytes. */
+enum { SLICES_LANES = 32 };
+
+/* Work-items that take a cache line of 128 bytes of each row. */
+enum { SLICES_LINE_LANES = 8 };
+
+/* Whether tiles as wide as a cache line fill the units once, so that each group has whole columns
+ * of op(A) and nothing is added up between groups. */
+static bool slices_whole(const job *j)
+{
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const matvec_view v = matvec_view_of(p);
+    const size_t units = size_max(j->device->compute_units, 1), local = matvec_group(j);
+    const size_t tiles = tiles_of(j, SLICES_LINE_LANES * matvec_load_elements(p));
+
+    return param(j->params, "ACROSS") == 0 && param(j->params, "PER_UNIT") == 0 &&
+           matvec_batch(p) == 1 && tiles <= units && 10 * tiles >= 9 * units &&
+           v.columns >= 2 * local / SLICES_LINE_LANES * param(j->params, "LOADS");
+}
+
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
  * a row of A has vectors for. */
 static size_t slices_lanes(const job *j)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const size_t local = matvec_group(j), loads = param(j->params, "LOADS");
+    const size_t told = param(j->params, "ACROSS");
+    const size_t usual = slices_whole(j) ? SLICES_LINE_LANES : SLICES_LANES;
     const matvec_view v = matvec_view_of(p);
-    size_t lanes = size_min(param(j->params, "ACROSS"), local);
+    size_t lanes = size_min(told ? told : usual, local);
 
     while (lanes < local && local / lanes * loads > size_max(v.columns, 1))
         lanes *= 2;
@@ -339,6 +361,8 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
         parts = size_div_up(v.columns, SLICES_FEW_STEPS * at_once);
     most = units_wanted(j, SLICES_GROUPS_MOST) / tiles;
     parts = size_max(size_min(parts, most), units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
+    if (slices_whole(j))
+        parts = 1;
     return cut_into_parts(j, matvec_group(j), rows, parts, at_once, at_once);
 }
 
@@ -360,6 +384,8 @@ void matvec_column_slices_defines(const job *j, text *out)
     cut_defines(j, &c, out);
     matvec_defines_vectors_of_a(j, &a, out);
     text_format(out, " -DLANES=%zu", slices_lanes(j));
+    if (!param(j->params, "BATCHES"))
+        text_format(out, " -DBATCHES=%d", slices_whole(j) ? 2 : 1);
 }
 
 const char *matvec_column_slices_unsuited(const job *j, text *reason)

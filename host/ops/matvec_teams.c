@@ -9,6 +9,26 @@ void matvec_teams_defines(const job *j, text *out)
     matvec_defines(j, matvec_group(j), out);
 }
 
+/* Columns of op(A) up to which a GPU's work-item loads its row whole, SHORT_ROW_LOADS at once. */
+enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
+
+static uint32_t row_item_loads(const job *j)
+{
+    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
+    const uint32_t told = param(j->params, "LOADS");
+
+    if (told)
+        return told;
+    return j->device->kind == DEVICE_GPU && columns <= SHORT_ROW ? SHORT_ROW_LOADS : 1;
+}
+
+void matvec_row_item_defines(const job *j, text *out)
+{
+    matvec_teams_defines(j, out);
+    if (!param(j->params, "LOADS"))
+        text_format(out, " -DLOADS=%u", row_item_loads(j));
+}
+
 void matvec_team_vector_defines(const job *j, text *out)
 {
     const size_t bytes = tsr_type_size(j->problem->matvec.type);
@@ -78,9 +98,9 @@ const char *matvec_row_item_unsuited(const job *j, text *reason)
 
     if (why)
         return why;
-    if (v.columns > UINT32_MAX)
-        text_format(reason, "it counts up to %u columns of op(A), the problem has %zu", UINT32_MAX,
-                    v.columns);
+    if (v.columns > UINT32_MAX - row_item_loads(j) + 1)
+        text_format(reason, "it counts up to %u columns of op(A), the problem has %zu",
+                    UINT32_MAX - row_item_loads(j) + 1, v.columns);
     else if (groups > MATVEC_INDEX_MAX)
         text_format(reason, "%zu rows exceed %d work-groups of %zu", v.rows, MATVEC_INDEX_MAX,
                     matvec_group(j));

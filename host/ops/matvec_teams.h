@@ -29,6 +29,7 @@ bool matvec_short_rows_vector_step(const job *j, size_t i, step *out);
 
 /** variant.defines of them all but those in vectors. */
 void matvec_teams_defines(const job *j, text *out);
+void matvec_row_item_defines(const job *j, text *out);
 void matvec_team_vector_defines(const job *j, text *out);
 void matvec_flat_rows_defines(const job *j, text *out);
 void matvec_short_rows_vector_defines(const job *j, text *out);

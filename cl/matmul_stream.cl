@@ -1,0 +1,135 @@
+/* C := alpha op(A) op(B) + beta C in float32: every group multiplies as many steps along k.
+ *
+ * Idea: tiles seldom fill the compute units a whole number of times: at the end some units multiply
+ *     the last tiles, and the others wait.  Here the last tiles, between one and two for each group,
+ *     are one long row of steps along k, tile after tile, of which every group takes an equal
+ *     stretch, wherever in a tile that begins and ends.  A tile that several groups meet in is
+ *     added up by the last of them, always in the same order.  Muthukumaran Osama et al.,
+ *     "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the
+ *     GPU", PPoPP 2023.
+ * Work split: `unshared` tiles, a multiple of the number of groups, go round the groups, whole.  Of
+ *     the others group g takes steps g S / G ... (g + 1) S / G, of S in all: the end of a tile, a
+ *     few whole ones, the beginning of another.  A work-item computes SUMS of a tile
+ *     (matmul_warp_block.clh).
+ * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
+ * Launch: 1-D, any number of groups of TILE_M * TILE_N / SUMS, best as many as run at once.
+ * Workspace: two tiles of sums for each group.
+ * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
+ * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
+ */
+#include "last_group.clh"
+#include "matmul_bands.clh"
+#include "matmul_copied.clh"
+
+#if !LAST_ADDS
+#error "LAST_ADDS: 1 or 2: a tile's last group adds up"
+#endif
+#define PARTIAL 0
+#include "matmul_update.clh"
+
+#define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
+
+/* Steps along k that are shared out: those of each tile, of all shared tiles, and groups. */
+typedef struct share {
+    uint each;
+    ulong all;
+    uint groups;
+} share;
+
+/* The first step of group g, or past the last one of the group before. */
+static inline ulong first_step(const share *s, uint g)
+{
+    return s->all * g / s->groups;
+}
+
+/* The group that takes a step. */
+static inline uint group_of(const share *s, ulong step)
+{
+    return (uint)(((step + 1) * s->groups - 1) / s->all);
+}
+
+/* Where group g keeps its sums of a shared tile, of which it has the beginning or not. */
+static inline __global real4 *kept(__global real4 *sums, uint g, bool beginning)
+{
+    return sums + (ulong)(2 * g + beginning) * VECTORS * ITEMS + get_local_id(0);
+}
+
+/* Keep this group's sums of the shared tile t; whether all have, and `sum` is that of all. */
+IN_REGISTERS bool add_up(real4 *sum, const share *s, uint t, bool beginning, __global real4 *sums,
+                         __global tally *tallies, __local uint *last)
+{
+    const uint from = group_of(s, (ulong)t * s->each);
+    const uint to = group_of(s, (ulong)(t + 1) * s->each - 1);
+    __global real4 *mine = kept(sums, get_group_id(0), beginning);
+
+#pragma unroll
+    for (uint v = 0; v < VECTORS; v++)
+        mine[v * ITEMS] = sum[v];
+    if (!is_last_group(tallies + t, to - from + 1, last))
+        return false;
+#pragma unroll
+    for (uint v = 0; v < VECTORS; v++)
+        sum[v] = 0;
+#pragma unroll 1
+    for (uint g = from; g <= to; g++) {
+        __global const real4 *theirs = kept(sums, g, g == from);
+
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            sum[v] += theirs[v * ITEMS];
+    }
+    return true;
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+              ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b, uint ldb,
+              REAL beta, __global result *restrict c, ulong offset_c, uint ldc, uint unshared,
+              __global real4 *sums, __global tally *tallies)
+{
+    __local float4 memory[COPIED_BYTES / 16];
+    __local uint last;
+    const uint group = get_group_id(0), groups = get_num_groups(0);
+    const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
+    const uint each = max((k + DEPTH - 1) / DEPTH, 1u);
+    const share s = {each, (ulong)(across * down - unshared) * each, groups};
+    const uint row = warp_block_row(get_local_id(0) / 32, get_local_id(0) % 32);
+    const uint column = warp_block_column(get_local_id(0) / 32, get_local_id(0) % 32);
+    const ulong end = first_step(&s, group + 1);
+    ulong step = first_step(&s, group);
+    uint next = group; /* unshared tile */
+
+    a += offset_a;
+    b += offset_b;
+    c += offset_c;
+#pragma unroll 1
+    while (next < unshared || step < end) {
+        const bool alone = next < unshared;
+        const uint shared_tile = alone ? 0 : (uint)(step / each);
+        const uint first = alone ? 0 : (uint)(step % each);
+        const uint count = alone ? each : (uint)min((ulong)(each - first), end - step);
+        const uint2 tile = tile_of_group(alone ? next : unshared + shared_tile, across, down);
+        const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = first * DEPTH;
+        const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
+        const operand from_a = operand_of(a + at_a(0, front, lda), lda, i0, m, !TRANS_A, ALIGNED_A,
+                                          TILE_M);
+        const operand from_b = operand_of(b + at_b(front, 0, ldb), ldb, j0, n, TRANS_B, ALIGNED_B,
+                                          TILE_N);
+        real4 sum[VECTORS]; /* row by row */
+
+        multiply_copied(sum, from_a, from_b, min(count * DEPTH, k - front), whole,
+                        local_address(memory), lanes_of(row, column));
+        if (alone)
+            next += groups;
+        else
+            step += count;
+        if (count < each && !add_up(sum, &s, shared_tile, first == 0, sums, tallies, &last))
+            continue;
+#pragma unroll
+        for (uint r = 0; r < ROWS; r++)
+#pragma unroll
+            for (uint v = 0; v < VECTORS_N; v++)
+                update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
+                        sum[r * VECTORS_N + v], beta);
+    }
+}
