@@ -7,12 +7,10 @@
  *     added up by the last of them, always in the same order.  Muthukumaran Osama et al.,
  *     "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the
  *     GPU", PPoPP 2023.
- * Work split: `unshared` tiles, a multiple of the number of groups, go round the groups, whole.  Of
- *     the others group g takes steps g S / G ... (g + 1) S / G, of S in all: the end of a tile, a
- *     few whole ones, the beginning of another.  A work-item computes SUMS of a tile
- *     (matmul_warp_block.clh).
+ * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
+ *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
- * Launch: 1-D, any number of groups of TILE_M * TILE_N / SUMS, best as many as run at once.
+ * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: GROUPS for each compute unit, or a step each.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
  * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
@@ -20,6 +18,7 @@
 #include "last_group.clh"
 #include "matmul_bands.clh"
 #include "matmul_copied.clh"
+#include "matmul_shares.clh"
 
 #if !LAST_ADDS
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
@@ -29,50 +28,30 @@
 
 #define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
 
-/* Steps along k that are shared out: those of each tile, of all shared tiles, and groups. */
-typedef struct share {
-    uint each;
-    ulong all;
-    uint groups;
-} share;
-
-/* The first step of group g, or past the last one of the group before. */
-static inline ulong first_step(const share *s, uint g)
+/* Where sums of this work-item are kept. */
+static inline __global real4 *kept(__global real4 *sums, uint place)
 {
-    return s->all * g / s->groups;
+    return sums + (ulong)place * VECTORS * ITEMS + get_local_id(0);
 }
 
-/* The group that takes a step. */
-static inline uint group_of(const share *s, ulong step)
-{
-    return (uint)(((step + 1) * s->groups - 1) / s->all);
-}
-
-/* Where group g keeps its sums of a shared tile, of which it has the beginning or not. */
-static inline __global real4 *kept(__global real4 *sums, uint g, bool beginning)
-{
-    return sums + (ulong)(2 * g + beginning) * VECTORS * ITEMS + get_local_id(0);
-}
-
-/* Keep this group's sums of the shared tile t; whether all have, and `sum` is that of all. */
-IN_REGISTERS bool add_up(real4 *sum, const share *s, uint t, bool beginning, __global real4 *sums,
+/* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
+IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global real4 *sums,
                          __global tally *tallies, __local uint *last)
 {
-    const uint from = group_of(s, (ulong)t * s->each);
-    const uint to = group_of(s, (ulong)(t + 1) * s->each - 1);
-    __global real4 *mine = kept(sums, get_group_id(0), beginning);
+    const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
+    __global real4 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
 
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
         mine[v * ITEMS] = sum[v];
-    if (!is_last_group(tallies + t, to - from + 1, last))
+    if (!is_last_group(tallies + at->tile - s->unshared, to - from + 1, last))
         return false;
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
         sum[v] = 0;
 #pragma unroll 1
     for (uint g = from; g <= to; g++) {
-        __global const real4 *theirs = kept(sums, g, g == from);
+        __global const real4 *theirs = kept(sums, shares_place(g, g == from));
 
 #pragma unroll
         for (uint v = 0; v < VECTORS; v++)
@@ -89,27 +68,20 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
 {
     __local float4 memory[COPIED_BYTES / 16];
     __local uint last;
-    const uint group = get_group_id(0), groups = get_num_groups(0);
     const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
-    const uint each = max((k + DEPTH - 1) / DEPTH, 1u);
-    const share s = {each, (ulong)(across * down - unshared) * each, groups};
     const uint row = warp_block_row(get_local_id(0) / 32, get_local_id(0) % 32);
     const uint column = warp_block_column(get_local_id(0) / 32, get_local_id(0) % 32);
-    const ulong end = first_step(&s, group + 1);
-    ulong step = first_step(&s, group);
-    uint next = group; /* unshared tile */
+    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, unshared,
+                         max((k + DEPTH - 1) / DEPTH, 1u));
+    piece at;
 
     a += offset_a;
     b += offset_b;
     c += offset_c;
 #pragma unroll 1
-    while (next < unshared || step < end) {
-        const bool alone = next < unshared;
-        const uint shared_tile = alone ? 0 : (uint)(step / each);
-        const uint first = alone ? 0 : (uint)(step % each);
-        const uint count = alone ? each : (uint)min((ulong)(each - first), end - step);
-        const uint2 tile = tile_of_group(alone ? next : unshared + shared_tile, across, down);
-        const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = first * DEPTH;
+    while (shares_next(&s, &at)) {
+        const uint2 tile = tile_of_group(at.tile, across, down);
+        const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
         const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
         const operand from_a = operand_of(a + at_a(0, front, lda), lda, i0, m, !TRANS_A, ALIGNED_A,
                                           TILE_M);
@@ -117,13 +89,9 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
                                           TILE_N);
         real4 sum[VECTORS]; /* row by row */
 
-        multiply_copied(sum, from_a, from_b, min(count * DEPTH, k - front), whole,
+        multiply_copied(sum, from_a, from_b, min(at.count * DEPTH, k - front), whole,
                         local_address(memory), lanes_of(row, column));
-        if (alone)
-            next += groups;
-        else
-            step += count;
-        if (count < each && !add_up(sum, &s, shared_tile, first == 0, sums, tallies, &last))
+        if (at.count < s.each && !add_up(sum, &s, &at, sums, tallies, &last))
             continue;
 #pragma unroll
         for (uint r = 0; r < ROWS; r++)

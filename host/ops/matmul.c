@@ -7,13 +7,13 @@
 #include "ops/last_group.h"
 #include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
+#include "ops/matmul_copied.h"
 #include "ops/matmul_host.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_proof.h"
 #include "ops/matmul_registers.h"
 #include "ops/matmul_steps.h"
-#include "ops/matmul_stream.h"
 #include "ops/matmul_subgroup.h"
 #include "ops/matmul_tensor.h"
 #include "ops/matmul_wgmma.h"
@@ -673,7 +673,7 @@ static const variant variants[] = {
      .entries = {"matmul_cp_async", "matmul_sum_parts"},
      .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
      .tunables = matmul_cp_async_tunables,
-     .tunable_count = CP_ASYNC_TUNABLES,
+     .tunable_count = COPIED_TUNABLES,
      .defines = matmul_cp_async_defines,
      .unsuited = matmul_cp_async_unsuited,
      .workspace = matmul_cp_async_workspace,
@@ -686,7 +686,7 @@ static const variant variants[] = {
      .uses = LAST_GROUP_USES,
      .tallies = true,
      .tunables = matmul_stream_tunables,
-     .tunable_count = STREAM_TUNABLES,
+     .tunable_count = COPIED_TUNABLES,
      .defines = matmul_stream_defines,
      .unsuited = matmul_stream_unsuited,
      .workspace = matmul_stream_workspace,
@@ -849,34 +849,34 @@ static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *
     return names_copy(packed, ARRAY_COUNT(packed), out);
 }
 
-/* Among chains of FP32 multiply-adds, whether copies beside the work-items gain.  Where large tiles
- * fill the device: if rows are not aligned, so that elements come one by one, or k is short.  Of
- * less: where there are tiles enough to hide latency, by themselves or by sharing a long k. */
+/* Among chains of FP32 multiply-adds, whether copies beside the work-items gain: where large tiles
+ * fill the device, and of less where there are tiles enough to hide latency, by themselves or by
+ * sharing a long k. */
 static bool gains_by_copies(const tsr_matmul_problem *p, const device_facts *d)
 {
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-
-    if (matmul_fills_large(p, d))
-        return !matmul_starts_at(&a, 4) || !matmul_starts_at(&b, 4) || p->k <= 256;
-    return matmul_fills_wide(p, d) ||
+    return matmul_fills_large(p, d) || matmul_fills_wide(p, d) ||
            (p->k >= 2048 && p->m >= 64 && p->n >= 64 && (double)p->m * (double)p->n >= 128 * 128);
 }
 
-/* Names of variants, best first; "pipelined" stands for itself and "cp-async". */
+/* Names of variants, best first; "pipelined" stands for itself, "cp-async" and "stream-k". */
 static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul_problem *p,
                            const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    const bool copies = gains_by_copies(p, d);
+    const bool copies = gains_by_copies(p, d), streams = matmul_stream_gains(p, d);
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const bool both = strcmp(names[i], "pipelined") == 0;
+        const bool all = strcmp(names[i], "pipelined") == 0;
 
-        if (both && copies)
+        if (all && streams)
+            out[count++] = "stream-k";
+        if (all && copies)
             out[count++] = "cp-async";
         out[count++] = names[i];
-        if (both && !copies)
+        if (all && !copies)
             out[count++] = "cp-async";
+        if (all && !streams)
+            out[count++] = "stream-k";
     }
     return count;
 }

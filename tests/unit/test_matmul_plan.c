@@ -13,6 +13,7 @@
 #include "base/sizes.h"
 #include "ops/matmul_async.h"
 #include "ops/matmul_batched.h"
+#include "ops/matmul_copied.h"
 #include "ops/matmul_panels.h"
 #include "ops/matmul_pipelined.h"
 #include "ops/matmul_shape.h"
@@ -792,32 +793,38 @@ static device_facts ampere(void)
     return d;
 }
 
-/* What cl/matmul_cp_async.cl asks of tiles, a group for each, and no tunable left open. */
+/* What cl/matmul_copied.clh asks of tiles, and no tunable left open. */
+static void check_copied(const job *j, const variant *v, const copied_tiles *t)
+{
+    static const char *const open[] = {"TILE_M=0", "TILE_N=0", "SUMS=0", "DEPTH=0", "STAGES=0"};
+    const size_t depth = t->depth;
+    text options = {0};
+
+    assert_int_equal(t->items * t->sums, t->tile_m * t->tile_n);
+    assert_int_equal(t->items % 32, 0);
+    assert_int_equal(t->tile_m * depth % (4 * t->items) + t->tile_n * depth % (4 * t->items), 0);
+    assert_int_equal(t->tile_m % (t->sums == 128 ? 64 : 32) + t->tile_n % (t->sums == 32 ? 32 : 64),
+                     0);
+    assert_true(t->local >= t->stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float));
+    assert_true(t->local <= j->device->large_local);
+    variant_options(v, j, &options);
+    for (size_t i = 0; i < COUNT(open); i++)
+        assert_null(strstr(text_get(&options), open[i]));
+    text_free(&options);
+}
+
+/* A group for each tile, and for each span of k. */
 static void check_cp_async(const job *j, const variant *v)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const cp_async_plan x = matmul_cp_async_plan(j);
-    const size_t depth = x.depth;
-    text options = {0};
     step s;
 
-    assert_int_equal(x.items * x.sums, x.tile_m * x.tile_n);
-    assert_int_equal(x.items % 32, 0);
-    assert_int_equal(x.tile_m * depth % (4 * x.items) + x.tile_n * depth % (4 * x.items), 0);
-    assert_int_equal(x.tile_m % (x.sums == 128 ? 64 : 32) + x.tile_n % (x.sums == 32 ? 32 : 64), 0);
-    assert_int_equal(x.local, x.stages * depth * (x.tile_m + x.tile_n + 8) * sizeof(float));
-    assert_true(x.local <= j->device->large_local);
-    variant_options(v, j, &options);
-    assert_null(strstr(text_get(&options), "TILE_M=0"));
-    assert_null(strstr(text_get(&options), "TILE_N=0"));
-    assert_null(strstr(text_get(&options), "SUMS=0"));
-    assert_null(strstr(text_get(&options), "DEPTH=0"));
-    assert_null(strstr(text_get(&options), "STAGES=0"));
-    text_free(&options);
+    check_copied(j, v, &x.tiles);
     assert_true(v->step(j, 0, &s));
-    assert_int_equal(s.local[0], x.items);
-    assert_int_equal(s.global[0] / x.items,
-                     size_div_up(p->m, x.tile_m) * size_div_up(p->n, x.tile_n));
+    assert_int_equal(s.local[0], x.tiles.items);
+    assert_int_equal(s.global[0] / x.tiles.items,
+                     size_div_up(p->m, x.tiles.tile_m) * size_div_up(p->n, x.tiles.tile_n));
     assert_int_equal(s.global[1], 1);
     assert_int_equal(s.global[2], x.k.parts > 1 ? x.k.parts : p->batch ? p->batch : 1);
     assert_int_equal(scalar_u32(&s, ARGS), x.k.span);
@@ -826,10 +833,36 @@ static void check_cp_async(const job *j, const variant *v)
         check_arguments(j, &s);
     if (x.k.parts > 1) {
         covers(x.k.parts, x.k.span, p->k);
-        assert_int_equal(x.k.span % depth, 0);
+        assert_int_equal(x.k.span % x.tiles.depth, 0);
     }
     assert_int_equal(v->step(j, 1, &s), x.k.parts > 1);
     assert_false(v->step(j, x.k.parts > 1 ? 2 * (p->batch ? p->batch : 1) : 1, &s));
+}
+
+/* What cl/matmul_shares.clh asks: whole tiles for all groups alike, a shared step for each; a tally
+ * for each shared tile, and two places for the sums of each group. */
+static void check_stream(const job *j, const variant *v)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const stream_plan x = matmul_stream_plan(j);
+    const size_t tiles = size_div_up(p->m, x.tiles.tile_m) * size_div_up(p->n, x.tiles.tile_n);
+    const size_t area = (size_t)x.tiles.tile_m * x.tiles.tile_n;
+    step s;
+
+    check_copied(j, v, &x.tiles);
+    assert_int_equal(x.shared + x.unshared, tiles);
+    assert_int_equal(x.unshared % x.groups, 0);
+    assert_true(x.shared <= TALLIES_MAX && x.shared < 2 * x.groups);
+    if (x.shared)
+        assert_true(x.shared * size_max(size_div_up(p->k, x.tiles.depth), 1) >= x.groups);
+    assert_int_equal(v->workspace(j), x.shared ? 2 * x.groups * area * sizeof(float) : 0);
+    assert_true(v->step(j, 0, &s));
+    assert_int_equal(s.dims, 1);
+    assert_int_equal(s.local[0], x.tiles.items);
+    assert_int_equal(s.global[0], x.groups * x.tiles.items);
+    assert_int_equal(scalar_u32(&s, ARG_STRIDES), x.unshared);
+    assert_int_equal(s.n_args, ARG_STRIDES + 3);
+    assert_false(v->step(j, 1, &s));
 }
 
 /* All strips and all columns, as often as sub-groups of the expected size need. */
@@ -861,8 +894,10 @@ static void copies_and_lanes_cover_the_product(void **state)
     static const struct {
         const char *name;
         void (*check)(const job *j, const variant *v);
-    } cases[] = {
-        {"cp-async", check_cp_async}, {"subgroup", check_subgroup}, {"shfl", check_subgroup}};
+    } cases[] = {{"cp-async", check_cp_async},
+                 {"stream-k", check_stream},
+                 {"subgroup", check_subgroup},
+                 {"shfl", check_subgroup}};
     const device_facts d = ampere();
     params chosen;
     problem p;
@@ -897,7 +932,7 @@ static void copied_tiles_follow_the_shape(void **state)
     } cases[] = {{448, 128, 64, 64, 8, 4, 1},    {512, 128, 64, 64, 16, 3, 2},
                  {896, 64, 64, 32, 16, 4, 1},    {960, 64, 128, 64, 16, 4, 1},
                  {1000, 64, 128, 64, 8, 4, 1},   {1792, 64, 128, 64, 16, 4, 1},
-                 {1793, 128, 128, 128, 8, 4, 1}, {4096, 128, 128, 128, 8, 4, 1}};
+                 {1793, 128, 128, 128, 8, 4, 1}, {4096, 128, 128, 128, 16, 3, 1}};
     const device_facts d = ampere(); /* of 132 compute units */
     const variant *v = find("cp-async");
     params chosen = params_default(v);
@@ -907,7 +942,8 @@ static void copied_tiles_follow_the_shape(void **state)
         const size_t size = cases[i].size;
         const problem p = {.op = &operation_matmul,
                            .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
-        const cp_async_plan x = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+        const cp_async_plan s = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+        const copied_tiles x = s.tiles;
 
         assert_int_equal(x.tile_m, cases[i].tile_m);
         assert_int_equal(x.tile_n, cases[i].tile_n);
@@ -915,7 +951,7 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(x.depth, cases[i].depth);
         assert_int_equal(x.stages, cases[i].stages);
         assert_int_equal(x.items, 128);
-        assert_int_equal(x.k.parts, cases[i].parts);
+        assert_int_equal(s.k.parts, cases[i].parts);
     }
     for (size_t off = 0; off < 2; off++) {
         /* Rows of deep tiles are aligned. */
@@ -927,7 +963,7 @@ static void copied_tiles_follow_the_shape(void **state)
                                       .offset_a = !off,
                                       .ldb = off ? 513 : 512}};
 
-        assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen}).depth, 8);
+        assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles.depth, 8);
     }
     {
         /* Two groups a unit share a long k. */
@@ -938,8 +974,8 @@ static void copied_tiles_follow_the_shape(void **state)
 
         assert_int_equal(matmul_cp_async_plan(&j).k.parts, 8);
         assert_int_equal(matmul_cp_async_plan(&j).k.span, 512);
-        assert_int_equal(matmul_cp_async_plan(&j).depth, 16);
-        assert_int_equal(matmul_cp_async_plan(&j).stages, 3);
+        assert_int_equal(matmul_cp_async_plan(&j).tiles.depth, 16);
+        assert_int_equal(matmul_cp_async_plan(&j).tiles.stages, 3);
         variant_options(v, &j, &options);
         assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
         assert_non_null(strstr(text_get(&options), "-DALIGNED_C=1"));
@@ -949,7 +985,7 @@ static void copied_tiles_follow_the_shape(void **state)
     assert_int_equal(params_set(v, &chosen, "SUMS=64", NULL), TSR_OK);
     {
         const problem p = {.op = &operation_matmul, .matmul = {.m = 9, .n = 9, .k = 9, .alpha = 1}};
-        const cp_async_plan x = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+        const copied_tiles x = matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles;
 
         assert_int_equal(x.tile_m, 256);
         assert_int_equal(x.tile_n, 64);
@@ -1003,7 +1039,14 @@ static void chains_follow_the_shape(void **state)
         const char *with_copies; /* on a device that copies beside the work-items */
     } cases[] = {
         {256, 256, 256, 0, "pipelined"},      {512, 512, 512, 0, "pipelined"},
-        {1000, 1000, 1000, 0, "cp-async"},    {4096, 4096, 4096, 0, "pipelined"},
+        {1000, 1000, 1000, 0, "cp-async"},    {4096, 4096, 4096, 0, "stream-k"},
+        {576, 576, 576, 0, "stream-k"},       {640, 640, 640, 0, "stream-k"},
+        {704, 704, 704, 0, "pipelined"},      {768, 768, 768, 0, "stream-k"},
+        {960, 960, 960, 0, "stream-k"},       {1024, 1024, 1024, 0, "cp-async"},
+        {1152, 1152, 1152, 0, "stream-k"},    {1280, 1280, 1280, 0, "stream-k"},
+        {1408, 1408, 1408, 0, "cp-async"},    {1536, 1536, 1536, 0, "stream-k"},
+        {1792, 1792, 1792, 0, "cp-async"},    {2048, 2048, 2048, 0, "cp-async"},
+        {2560, 2560, 2560, 0, "stream-k"},    {768, 768, 256, 0, "pipelined"},
         {4095, 4095, 4095, 4095, "cp-async"}, {4096, 4096, 256, 0, "cp-async"},
         {4096, 64, 4096, 0, "cp-async"},      {64, 64, 16384, 0, "pipelined"},
         {128, 128, 16384, 0, "cp-async"},     {8, 8, 8, 0, "pipelined"},
@@ -1034,11 +1077,16 @@ static void matrix_units_follow_the_shape(void **state)
         size_t m, n, k;
         const char *name;
     } cases[] = {
-        {512, 512, 512, "pipelined"},           {512, 1024, 512, "pipelined"},
-        {768, 768, 768, "pipelined"},           {512, 512, 4096, "wgmma-3xtf32"},
-        {1024, 1024, 64, "wgmma-3xtf32"},       {256, 256, 16384, "cp-async"},
-        {4096, 64, 4096, "cp-async"},           {1000, 1000, 1000, "wgmma-3xtf32"},
-        {2048, 2048, 64, "wgmma-3xtf32-fused"}, {512, 512, 1024, "pipelined"},
+        {512, 512, 512, "pipelined"},
+        {512, 1024, 512, "pipelined"},
+        {768, 768, 768, "stream-k"},
+        {512, 512, 4096, "wgmma-3xtf32"},
+        {1024, 1024, 64, "wgmma-3xtf32"},
+        {256, 256, 16384, "cp-async"},
+        {4096, 64, 4096, "cp-async"},
+        {1000, 1000, 1000, "wgmma-3xtf32"},
+        {2048, 2048, 64, "wgmma-3xtf32-fused"},
+        {512, 512, 1024, "pipelined"},
         {512, 512, 1536, "wgmma-3xtf32"},
     };
     device_facts d = ampere();
@@ -1063,7 +1111,7 @@ static void matrix_units_follow_the_shape(void **state)
         assert_string_equal(first_suited(&p, &d), cases[i].name);
     }
     /* A batch fills the device without. */
-    assert_string_equal(first_suited(&batch, &d), "pipelined");
+    assert_string_equal(first_suited(&batch, &d), "cp-async");
 }
 
 /* Thinner than a quarter of a tile: nothing is shared but the lines that neighbours read. */
