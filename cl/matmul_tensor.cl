@@ -251,7 +251,7 @@ typedef struct output {
     float alpha, beta;
     __global result *c;
     uint ldc;
-    bool pairs, fours; /* two, four neighbours from a multiple on are an aligned vector */
+    bool pairs, fours; /* two, or four, neighbours from a multiple on are an aligned vector */
 } output;
 
 static inline void store(const output *o, uint i, uint j, float sum)
@@ -265,16 +265,22 @@ static inline bool is_pair(const output *o, uint j)
     return o->pairs && j + 1 < o->n;
 }
 
+/* What two neighbours of C become, which were `before`. */
+static inline float2 scaled(const output *o, float2 sums, float2 before)
+{
+    const float2 out = o->alpha * sums;
+
+    return o->beta == 0 ? out : out + o->beta * before;
+}
+
 /* Columns j and j + 1 of row i; what a pair was is read. */
 static inline void store_pair(const output *o, uint i, uint j, float2 sums, float2 before)
 {
     __global result *to = o->c + (ulong)i * o->ldc + j;
 
     if (is_pair(o, j)) {
-        float2 out = o->alpha * sums;
+        const float2 out = scaled(o, sums, before);
 
-        if (o->beta != 0)
-            out += o->beta * before;
         VSTOREA_RESULTS(out, 2, to);
         return;
     }
@@ -285,6 +291,10 @@ static inline void store_pair(const output *o, uint i, uint j, float2 sums, floa
 }
 
 #if RESULT == F16 || RESULT == BF16
+/* Lanes of a warp hold pairs of 4 bytes, and four of them a piece of 16 bytes: half of what memory
+ * takes at once.  So lanes exchange pairs, and four write a piece of 32 bytes. */
+#define EXCHANGES 1
+
 /* Two neighbours of C as they are stored, rounded to nearest even: the last operand is lower. */
 static inline uint pair_bits(float2 v)
 {
@@ -307,28 +317,31 @@ static inline uint exchange(uint bits)
     return other;
 }
 
-/* Columns j, j + 1 of a row and those 8 on, of which this lane has `low` and `high`.  Lanes write
- * pieces of 32 bytes together, as memory takes them: of two neighbours the even one gets four
- * columns of the first 8, the odd one four of the others. */
-static inline void store_exchanged(__global result *to, bool inside, uint low, uint high)
+/* Pairs of a row at `to` and 8 columns on: of two neighbouring lanes the even one stores four
+ * columns there, and the odd one four of those 8 on.  `inside`: C has the row. */
+static inline void store_exchanged(__global result *to, bool inside, uint pair, uint next)
 {
     const bool odd = get_local_id(0) % 2;
-    const uint other = exchange(odd ? low : high);
+    const uint other = exchange(odd ? pair : next);
 
     if (inside)
-        *(__global uint2 *)(odd ? to + 6 : to) = odd ? (uint2)(other, high) : (uint2)(low, other);
+        *(__global uint2 *)(odd ? to + 6 : to) = odd ? (uint2)(other, next) : (uint2)(pair, other);
 }
+#else
+#define EXCHANGES 0
 #endif
+
+/* Pair e of the row i or, where `high` is 1, i + 8. */
+static inline float2 pair_of(const float *sums, uint high, uint e)
+{
+    return (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]);
+}
 
 /* Rows i and i + 8 of C, columns j, + 1, + 8, + 9, + 16, ...  What a row was is read before any of
  * it is written: reads that follow writes would wait for them, as the compiler does not know that
- * they lie apart. */
-IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
+ * they lie apart.  `whole`: C has all columns of the tile. */
+IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const float *sums)
 {
-#if RESULT == F16 || RESULT == BF16
-    const bool exchanges = o->fours && j - get_local_id(0) % 4 * 2 + TILE_N <= o->n;
-#endif
-
 #pragma unroll
     for (uint high = 0; high < 2; high++) {
         __global result *c = o->c + (ulong)(i + 8 * high) * o->ldc + j;
@@ -337,22 +350,15 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
 
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
-            if (o->beta != 0 && inside && is_pair(o, j + 8 * e))
+            if (inside && o->beta != 0 && is_pair(o, j + 8 * e))
                 before[e] = VLOADA_RESULTS(2, (__global const result *)(c + 8 * e));
-#if RESULT == F16 || RESULT == BF16
-        if (exchanges) {
+#if EXCHANGES
+        if (whole && o->fours) {
 #pragma unroll
-            for (uint e = 0; e < HELD / 4; e += 2) {
-                float2 out[2];
-
-#pragma unroll
-                for (uint f = 0; f < 2; f++) {
-                    out[f] = o->alpha * (float2)(sums[4 * (e + f) + 2 * high], sums[4 * (e + f) + 2 * high + 1]);
-                    if (o->beta != 0)
-                        out[f] += o->beta * before[e + f];
-                }
-                store_exchanged(c + 8 * e, inside, pair_bits(out[0]), pair_bits(out[1]));
-            }
+            for (uint e = 0; e < HELD / 4; e += 2)
+                store_exchanged(
+                    c + 8 * e, inside, pair_bits(scaled(o, pair_of(sums, high, e), before[e])),
+                    pair_bits(scaled(o, pair_of(sums, high, e + 1), before[e + 1])));
             continue;
         }
 #endif
@@ -360,8 +366,7 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, const float *sums)
             continue;
 #pragma unroll
         for (uint e = 0; e < HELD / 4; e++)
-            store_pair(o, i + 8 * high, j + 8 * e,
-                       (float2)(sums[4 * e + 2 * high], sums[4 * e + 2 * high + 1]), before[e]);
+            store_pair(o, i + 8 * high, j + 8 * e, pair_of(sums, high, e), before[e]);
     }
 }
 
@@ -476,9 +481,9 @@ IN_REGISTERS void consume(const output *o, const team *t, uint2 start, place *p)
 #endif
     if (lane == 0)
         mbarrier_arrive(before);
-    store_sums(o, i, j, upper);
+    store_sums(o, i, j, o->n - start.x >= TILE_N, upper);
 #if TILE_M == 256
-    store_sums(o, i + 64, j, lower);
+    store_sums(o, i + 64, j, o->n - start.x >= TILE_N, lower);
 #endif
 }
 

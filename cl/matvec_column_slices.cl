@@ -14,7 +14,8 @@
  *     ACROSS and the shape; LOADS; BATCHES, 1 or 2; VEC, 128 bits, and ALIGNED
  *     (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
- *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and `chunk` on the host.
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
+ *     `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / (LANES * VEC)) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.

@@ -5,11 +5,11 @@
  *     whole before any of it is used: all of it takes as long as one element.
  * Work split: work-item g computes y[g]; no sharing.
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
- *     device takes fewer; LOADS, elements of a row that are loaded at once; REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR,
- *     RESULT (matvec.clh).
+ *     device takes fewer; LOADS, elements of a row that are loaded at once;
+ *     REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR, RESULT (matvec.clh).
  * Launch: for each product work-groups of LOCAL, at least `rows` work-items.
  * Local memory: none.
- * Limits: columns below 2^32; rows in 64 bits.
+ * Limits: columns and LOADS below 2^32 together; rows in 64 bits.
  */
 #include "matvec.clh"
 
