@@ -40,7 +40,8 @@ static const size_t sweep_shapes[][3] = {
 enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
 
 /* After all combinations: more rows, more columns and more products than a grid of 65535 groups of
- * 16 covers; more than one of the largest tiles each way, whatever is transposed. */
+ * 16 covers; more than one of the largest tiles each way, whatever is transposed; and whole tiles
+ * of a C of 16 bits whose rows are aligned. */
 static const tsr_matmul_problem sweep_large[] = {
     {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
     {.m = 1, .n = 1048700, .k = 2, .alpha = 1},
@@ -54,6 +55,8 @@ static const tsr_matmul_problem sweep_large[] = {
      .stride_b = 6,
      .stride_c = 2},
     {.m = 65, .n = 70, .k = 1100, .alpha = 1, .beta = 1, .trans_a = true, .type = TSR_BF16},
+    {.m = 150, .n = 260, .k = 40, .alpha = 0.5, .beta = -1, .type = TSR_F16},
+    {.m = 131, .n = 256, .k = 24, .alpha = 1, .trans_b = true, .type = TSR_BF16},
     {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
     {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
     {.m = 65, .n = 70, .k = 66, .alpha = 1, .precision = TSR_PRECISION_F32_STRICT},
