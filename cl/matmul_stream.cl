@@ -1,12 +1,12 @@
 /* C := alpha op(A) op(B) + beta C in float32: every group multiplies as many steps along k.
  *
  * Idea: tiles seldom fill the compute units a whole number of times: at the end some units multiply
- *     the last tiles, and the others wait.  Here the last tiles, between one and two for each group,
- *     are one long row of steps along k, tile after tile, of which every group takes an equal
- *     stretch, wherever in a tile that begins and ends.  A tile that several groups meet in is
- *     added up by the last of them, always in the same order.  Muthukumaran Osama et al.,
- *     "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the
- *     GPU", PPoPP 2023.
+ *     the last tiles, and the others wait.  Here the last tiles, between one and two for each
+ *     group, are one long row of steps along k, tile after tile, of which every group takes an
+ *     equal share, wherever in a tile that begins and ends.  A tile of several groups is added up
+ *     by the last of them, always in the same order.  Muthukumaran Osama et al., "Stream-K:
+ *     Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU",
+ *     PPoPP 2023.
  * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
  *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.

@@ -658,6 +658,40 @@ static void slices_follow_the_shape(void **state)
     }
 }
 
+/* A GPU's work-item loads a row of up to 64 columns whole; else, and where it is told, one by one;
+ * and the counter of columns does not wrap. */
+static void short_rows_are_loaded_whole(void **state)
+{
+    static const struct {
+        device_kind kind;
+        size_t columns;
+        const char *told;
+        size_t loads;
+    } cases[] = {{DEVICE_GPU, 10, NULL, 16},     {DEVICE_GPU, 64, NULL, 16},
+                 {DEVICE_GPU, 65, NULL, 1},      {DEVICE_CPU, 10, NULL, 1},
+                 {DEVICE_GPU, 10, "LOADS=4", 4}, {DEVICE_GPU, 1000, "LOADS=16", 16}};
+    const variant *v = named("row-item");
+    const problem longest = product(10, UINT32_MAX, TSR_F32, false);
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem p = product(10, cases[i].columns, TSR_F32, false);
+        const device_facts d = device(cases[i].kind, 132, 1024, 48 * 1024);
+        params chosen = params_default(v);
+        const job j = {&p, &d, &chosen};
+        text options = {0};
+
+        if (cases[i].told)
+            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "LOADS"), cases[i].loads);
+        text_free(&options);
+    }
+    assert_string_equal(reason_of("row-item", &longest, &gpu, NULL), "");
+    assert_has(reason_of("row-item", &longest, &gpu, "LOADS=16"), "up to 4294967280 columns");
+}
+
 /* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
  * added up; but whole columns where tiles of a cache line are as many as the units, or a few less:
  * 128 of 132, not 113 or 144. */
@@ -1237,6 +1271,7 @@ int main(void)
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
+        cmocka_unit_test(short_rows_are_loaded_whole),
         cmocka_unit_test(slices_have_parts_of_few_steps),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
