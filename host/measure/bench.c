@@ -649,6 +649,13 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
     return st;
 }
 
+/* Who has the i-th turn of a round: in every other round backwards, so that each comes as often
+ * after one neighbour as after the other, whose heat and caches it finds. */
+static size_t turn(size_t round, size_t i, size_t count)
+{
+    return (round + (round % 2 ? count - i : i)) % count;
+}
+
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
                             timing *times, tsr_error *err)
 {
@@ -669,7 +676,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
     while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds) &&
            !(rounds && late(options))) {
         for (size_t i = 0; i < count && !st; i++) {
-            const size_t which = (rounds + i) % count;
+            const size_t which = turn(rounds, i, count);
             double *sample = &ns[which * ROUNDS_MOST + rounds];
 
             if (is_out(&contenders[which]))
