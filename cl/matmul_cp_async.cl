@@ -29,7 +29,7 @@
 #error "SPLITS: 1 where each group takes a span of k, else 0"
 #endif
 #define PARTIAL SPLITS
-#include "matmul_update.clh"
+#include "matmul_update_block.clh"
 
 /* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
@@ -42,23 +42,12 @@ matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restr
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
-    const uint row = warp_block_row(get_local_id(0) / 32, get_local_id(0) % 32);
-    const uint column = warp_block_column(get_local_id(0) / 32, get_local_id(0) % 32);
-    const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
     const uint front = SPLITS ? get_group_id(2) * span : 0;
-    const operand from_a = operand_of(a + in_batch(offset_a, stride_a) + at_a(0, front, lda), lda,
-                                      i0, m, !TRANS_A, ALIGNED_A, TILE_M);
-    const operand from_b = operand_of(b + in_batch(offset_b, stride_b) + at_b(front, 0, ldb), ldb,
-                                      j0, n, TRANS_B, ALIGNED_B, TILE_N);
     real4 sum[ROWS * VECTORS_N]; /* row by row */
 
-    multiply_copied(sum, from_a, from_b, SPLITS ? min(span, k - front) : k, whole,
-                    local_address(memory), lanes_of(row, column));
-    c += in_batch(offset_c, stride_c);
-#pragma unroll
-    for (uint r = 0; r < ROWS; r++)
-#pragma unroll
-        for (uint v = 0; v < VECTORS_N; v++)
-            update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
-                    sum[r * VECTORS_N + v], beta);
+    multiply_tile(sum, a + in_batch(offset_a, stride_a) + at_a(0, front, lda), lda,
+                  b + in_batch(offset_b, stride_b) + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+                  SPLITS ? min(span, k - front) : k, local_address(memory));
+    update_block(c + in_batch(offset_c, stride_c), ldc, i0 + tile_row(), j0 + tile_column(), m, n,
+                 alpha, sum, beta);
 }

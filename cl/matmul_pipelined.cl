@@ -70,7 +70,7 @@
 #define ROW_B (TILE_N + 4)
 #include "matmul_fetch.clh"
 #define PARTIAL SPLITS
-#include "matmul_update.clh"
+#include "matmul_update_block.clh"
 
 #if DEPTH % 8 || DEPTH % SLICES
 #error "DEPTH: a multiple of 8 and of SLICES"
@@ -303,11 +303,6 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
     if (slice > 0)
         return;
-    c += in_batch(offset_c, stride_c);
-#pragma unroll ARRAYS
-    for (uint r = 0; r < ROWS; r++)
-#pragma unroll ARRAYS
-        for (uint v = 0; v < VECTORS_N; v++)
-            update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
-                    sum[r * VECTORS_N + v], beta);
+    update_block(c + in_batch(offset_c, stride_c), ldc, i0 + row, j0 + column, m, n, alpha, sum,
+                 beta);
 }

@@ -1,7 +1,7 @@
 /* C := alpha op(A) op(B) + beta C in float32: every group multiplies as many steps along k.
  *
  * Idea: tiles seldom fill the compute units a whole number of times: at the end some units multiply
- *     the last tiles, and the others wait.  Here the last tiles, between one and two for each
+ *     the last tiles, and the others wait.  Here the last tiles, fewer than two for each
  *     group, are one long row of steps along k, tile after tile, of which every group takes an
  *     equal share, wherever in a tile that begins and ends.  A tile of several groups is added up
  *     by the last of them, always in the same order.  Muthukumaran Osama et al., "Stream-K:
@@ -10,10 +10,12 @@
  * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
  *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
  * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
- * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: GROUPS for each compute unit, or a step each.
+ * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: PER_UNIT for each compute unit, and no more than
+ *     there are shared steps.
  * Workspace: two tiles of sums for each group.
  * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
- * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
+ * Limits: float32; one product; m, n, k and the leading dimensions up to 2^31; a counter for each
+ *     shared tile; NVIDIA's compute capability 8.0.
  */
 #include "last_group.clh"
 #include "matmul_bands.clh"
@@ -24,7 +26,7 @@
 #error "LAST_ADDS: 1 or 2: a tile's last group adds up"
 #endif
 #define PARTIAL 0
-#include "matmul_update.clh"
+#include "matmul_update_block.clh"
 
 #define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
 
@@ -44,7 +46,7 @@ IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global 
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
         mine[v * ITEMS] = sum[v];
-    if (!is_last_group(tallies + at->tile - s->unshared, to - from + 1, last))
+    if (!is_last_group(tallies + (at->tile - s->unshared), to - from + 1, last))
         return false;
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
@@ -69,8 +71,6 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
     __local float4 memory[COPIED_BYTES / 16];
     __local uint last;
     const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
-    const uint row = warp_block_row(get_local_id(0) / 32, get_local_id(0) % 32);
-    const uint column = warp_block_column(get_local_id(0) / 32, get_local_id(0) % 32);
     shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, unshared,
                          max((k + DEPTH - 1) / DEPTH, 1u));
     piece at;
@@ -82,22 +82,11 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
     while (shares_next(&s, &at)) {
         const uint2 tile = tile_of_group(at.tile, across, down);
         const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
-        const bool whole = m - i0 >= TILE_M && n - j0 >= TILE_N;
-        const operand from_a = operand_of(a + at_a(0, front, lda), lda, i0, m, !TRANS_A, ALIGNED_A,
-                                          TILE_M);
-        const operand from_b = operand_of(b + at_b(front, 0, ldb), ldb, j0, n, TRANS_B, ALIGNED_B,
-                                          TILE_N);
         real4 sum[VECTORS]; /* row by row */
 
-        multiply_copied(sum, from_a, from_b, min(at.count * DEPTH, k - front), whole,
-                        local_address(memory), lanes_of(row, column));
-        if (at.count < s.each && !add_up(sum, &s, &at, sums, tallies, &last))
-            continue;
-#pragma unroll
-        for (uint r = 0; r < ROWS; r++)
-#pragma unroll
-            for (uint v = 0; v < VECTORS_N; v++)
-                update4(c, ldc, i0 + row + r / 4 * 16 + r % 4, j0 + column + 32 * v, m, n, alpha,
-                        sum[r * VECTORS_N + v], beta);
+        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+                      min(at.count * DEPTH, k - front), local_address(memory));
+        if (at.count == s.each || add_up(sum, &s, &at, sums, tallies, &last))
+            update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, alpha, sum, beta);
     }
 }

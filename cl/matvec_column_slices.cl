@@ -2,8 +2,8 @@
  *
  * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
- *     LOADS rows of A are on their way at once, or twice as many, of which half are added up
- *     while the others arrive.
+ *     LOADS rows of A are on their way at once; with two STAGES the next ones arrive while these
+ *     are added up.
  * Work split: of `tiles` tiles of LANES * VEC columns of A, work-group g takes part g / tiles
  *     of tile g % tiles: groups that run together read the same rows, one beside another.
  *     Its work-items are SLICES = LOCAL / LANES slices of LANES: lane l keeps columns l * VEC
@@ -11,7 +11,7 @@
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
  * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
- *     ACROSS and the shape; LOADS; BATCHES, 1 or 2; VEC, 128 bits, and ALIGNED
+ *     ACROSS and the shape; LOADS; STAGES, 1 or 2; VEC, 128 bits, and ALIGNED
  *     (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
  *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
@@ -32,8 +32,8 @@
 #ifndef LOADS
 #error "LOADS: rows of A that a work-item loads at once"
 #endif
-#if BATCHES != 1 && BATCHES != 2
-#error "BATCHES: 2 to load rows of A while those before are added up, 1 after that"
+#if STAGES != 1 && STAGES != 2
+#error "STAGES: 2 to load rows of A while those before are added up, 1 after that"
 #endif
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
@@ -43,33 +43,33 @@
 #define AT_ONCE (LOADS * SLICES) /* rows of A */
 
 /* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
-typedef struct batch {
+typedef struct stage {
     VECTOR piece[LOADS];
     REAL value[LOADS];
-} batch;
+} stage;
 
 /* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
-static inline batch load_batch(__global const factor *a, __global const factor *x, ulong lda,
+static inline stage load_stage(__global const factor *a, __global const factor *x, ulong lda,
                                ulong incx, uint c, uint length)
 {
-    batch b;
+    stage s;
 
     /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
     for (uint u = 0; u < LOADS; u++) {
         const bool inside = c + u * SLICES < length;
 
-        b.piece[u] = inside ? load_vector(a + u * SLICES * lda) : (VECTOR)(0);
-        b.value[u] = inside ? load_factor(x + v_index(incx, u * SLICES)) : 0;
+        s.piece[u] = inside ? load_vector(a + u * SLICES * lda) : (VECTOR)(0);
+        s.value[u] = inside ? load_factor(x + v_index(incx, u * SLICES)) : 0;
     }
-    return b;
+    return s;
 }
 
-static inline VECTOR add_batch(VECTOR sum, const batch *b)
+static inline VECTOR add_stage(VECTOR sum, const stage *s)
 {
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
-        sum += b->piece[u] * b->value[u];
+        sum += s->piece[u] * s->value[u];
     return sum;
 }
 
@@ -98,23 +98,23 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     x += of_product(offset_x, stride_x) + v_index(incx, begin + slice);
     y += of_product(offset_y, stride_y);
     if (count == VEC) {
-#if BATCHES == 2
-        batch now = load_batch(a, x, lda, incx, c, length);
+#if STAGES == 2
+        stage now = load_stage(a, x, lda, incx, c, length);
 
         for (; c < length; c += AT_ONCE) {
             a += AT_ONCE * lda;
             x += v_index(incx, AT_ONCE);
             /* On its way while the one before is added up. */
-            const batch next = load_batch(a, x, lda, incx, c + AT_ONCE, length);
+            const stage next = load_stage(a, x, lda, incx, c + AT_ONCE, length);
 
-            sum = add_batch(sum, &now);
+            sum = add_stage(sum, &now);
             now = next;
         }
 #else
         for (; c < length; c += AT_ONCE) {
-            const batch now = load_batch(a, x, lda, incx, c, length);
+            const stage now = load_stage(a, x, lda, incx, c, length);
 
-            sum = add_batch(sum, &now);
+            sum = add_stage(sum, &now);
             a += AT_ONCE * lda;
             x += v_index(incx, AT_ONCE);
         }

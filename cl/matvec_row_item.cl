@@ -1,15 +1,15 @@
 /* Matrix-vector product: a row of op(A) per work-item.
  *
  * Idea: the plain loop.  Neighbouring work-items read A lda elements apart, each
- *     its own row, and side by side where A is transposed.  A short row is loaded
- *     whole before any of it is used: all of it takes as long as one element.
+ *     its own row, and side by side where A is transposed.  Of a short row
+ *     LOADS elements are loaded before the first is used: they take as long as one.
  * Work split: work-item g computes y[g]; no sharing.
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer; LOADS, elements of a row that are loaded at once;
  *     REAL, REAL_BITS (real.clh); TRANS, STRIDED, FACTOR, RESULT (matvec.clh).
  * Launch: for each product work-groups of LOCAL, at least `rows` work-items.
  * Local memory: none.
- * Limits: columns and LOADS below 2^32 together; rows in 64 bits.
+ * Limits: columns and LOADS up to 2^32 together; rows in 64 bits.
  */
 #include "matvec.clh"
 

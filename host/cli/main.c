@@ -50,8 +50,9 @@ typedef struct command {
 #define DEFAULT_SOURCES "--kernel-dir  what TESSERA_KERNEL_DIR names, else the sources built in\n"
 #define DEFAULT_CHOICE                                                                             \
     "--kernel    the tuned variant, else the preferred one: see 'tessera kernels'\n"
-#define DEFAULT_SETTING "--set       the tuned values, else the variant's own\n"
-#define DEFAULT_TYPE    "--type      f32, or what --precision is of; sort u32\n"
+#define DEFAULT_SETTING                                                                            \
+    "--set       the tuned values, or the variant's own where --kernel names it\n"
+#define DEFAULT_TYPE "--type      f32, or what --precision is of; sort u32\n"
 
 #define DEFAULT_OUT_TYPE "--out-type  that of the operands\n"
 

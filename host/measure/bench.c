@@ -649,11 +649,11 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
     return st;
 }
 
-/* Who has the i-th turn of a round: in every other round backwards, so that each comes as often
- * after one neighbour as after the other, whose heat and caches it finds. */
+/* Who has the i-th turn of a round: each goes first once, then they go backwards, so that nobody
+ * always comes after the same other, whose heat and caches it finds. */
 static size_t turn(size_t round, size_t i, size_t count)
 {
-    return (round + (round % 2 ? count - i : i)) % count;
+    return (round + (round / count % 2 ? count - i : i)) % count;
 }
 
 tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,

@@ -28,7 +28,7 @@ const tunable matmul_cp_async_tunables[COPIED_TUNABLES] = {
 
 const tunable matmul_stream_tunables[COPIED_TUNABLES] = {
     TILES_AND_STAGES,
-    {"GROUPS", "groups on each unit: latency hidden against sums to add up", {1, 2, 3, 4}, 2},
+    {"PER_UNIT", "groups on each unit: latency hidden against sums to add up", {1, 2, 3, 4}, 2},
 };
 
 /* ---- tiles ------------------------------------------------------------------------------- */
@@ -36,7 +36,8 @@ const tunable matmul_stream_tunables[COPIED_TUNABLES] = {
 /* Extents of tiles along k, and the k from which the deeper one serves. */
 enum { DEPTH_USUAL = 8, DEPTH_DEEP = 16, DEEP_LEAST = 512 };
 
-/* Stages of usual tiles; of large or short deep ones, which take more memory or have few. */
+/* Stages of usual tiles; of large deep ones, so that two groups find memory on a unit, and of deep
+ * ones of short parts of k, which have few. */
 enum { STAGES_USUAL = 4, STAGES_FEW = 3 };
 
 /* Whether vectors of four of A and B are aligned. */
@@ -47,13 +48,19 @@ static bool is_aligned(const job *j)
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
 
-/* Half as many barriers, where k is cut without a rest and rows are aligned.  Elsewhere deep tiles
- * lose. */
-static bool is_deep(const job *j)
+static size_t local_bytes(const copied_tiles *t, uint32_t depth, uint32_t stages)
+{
+    return (size_t)stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
+}
+
+/* Half as many barriers, where k is cut without a rest and rows are aligned, elsewhere deep tiles
+ * lose; and where two groups of large tiles still find memory on a unit. */
+static bool is_deep(const job *j, const copied_tiles *t, bool large)
 {
     const size_t k = matmul_k_read(&j->problem->matmul);
 
-    return k >= DEEP_LEAST && k % DEPTH_DEEP == 0 && is_aligned(j);
+    return k >= DEEP_LEAST && k % DEPTH_DEEP == 0 && is_aligned(j) &&
+           (!large || 2 * local_bytes(t, DEPTH_DEEP, STAGES_FEW) <= j->device->large_local);
 }
 
 /* Tiles of this size, where it is not told. */
@@ -78,7 +85,7 @@ static void settle(uint32_t depth, uint32_t stages, copied_tiles *t)
 {
     t->depth = t->depth ? t->depth : depth;
     t->stages = t->stages ? t->stages : stages;
-    t->local = (size_t)t->stages * t->depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
+    t->local = local_bytes(t, t->depth, t->stages);
 }
 
 /* Groups of one product, a tile each. */
@@ -155,7 +162,7 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     cp_async_plan s = {.tiles = tiles_of(j, large || tall ? 128 : 64, wide ? 128 : 64)};
     copied_tiles *t = &s.tiles;
 
-    t->depth = t->depth ? t->depth : is_deep(j) ? DEPTH_DEEP : DEPTH_USUAL;
+    t->depth = t->depth ? t->depth : is_deep(j, t, large) ? DEPTH_DEEP : DEPTH_USUAL;
     s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, t), t->depth);
     settle(t->depth, t->depth == DEPTH_DEEP && (large || s.k.parts > 1) ? STAGES_FEW : STAGES_USUAL,
            t);
@@ -212,12 +219,16 @@ static double share_busy(double tiles_a_unit)
     return tiles_a_unit / (tiles_a_unit > rounds ? rounds + 1 : rounds);
 }
 
-/* Tiles for each unit of a C that is not large: of 64 x 128 where they fill the device, else of
- * 64 x 64. */
-static bool is_wide(const tsr_matmul_problem *p, const device_facts *d)
-{
-    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.95;
-}
+/* The least share that lets a unit keep whole tiles: of large ones, of 64 x 128, and of 64 x 64,
+ * which are slower anyway.  Below it `stream-k` was faster on 132 units, from 576^3 to 2560^3. */
+static const double BUSY_LARGE = 0.85, BUSY_WIDE = 0.85, BUSY_SMALL = 0.9;
+
+/* Large tiles for each unit from which sums of the last ones cost less than any idle unit, where
+ * rows are aligned: others take longer to begin a piece. */
+static const double MANY_LARGE = 4;
+
+/* Small tiles for each unit up to which `pipelined` fills the device by still smaller ones. */
+static const double SMALL_LEAST = 0.55;
 
 bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
 {
@@ -227,28 +238,28 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
 
     if (matmul_batch(p) > 1 || p->k < 2 * SPAN_LEAST)
         return false;
-    if (matmul_fills_large(p, d)) /* the more rounds, the less is shared */
-        return share_busy(large) < 0.85 ||
-               (large >= 4 && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
-    if (is_wide(p, d))
-        return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < 0.85;
-    /* Up to half a tile for each unit, smaller ones do. */
-    return small >= 0.55 && share_busy(small) < 0.9;
+    if (matmul_fills_large(p, d))
+        return share_busy(large) < BUSY_LARGE ||
+               (large >= MANY_LARGE && matmul_starts_at(&a, 4) && matmul_starts_at(&b, 4));
+    if (matmul_fills_wide(p, d))
+        return share_busy(matmul_tiles_a_unit(p, d, 64, 128)) < BUSY_WIDE;
+    return small >= SMALL_LEAST && share_busy(small) < BUSY_SMALL;
 }
 
 stream_plan matmul_stream_plan(const job *j)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
-    const bool large = matmul_fills_large(p, j->device), deep = large && is_deep(j);
-    stream_plan s = {.tiles =
-                         tiles_of(j, large ? 128 : 64, large || is_wide(p, j->device) ? 128 : 64)};
+    const bool large = matmul_fills_large(p, j->device);
+    const bool wide = large || matmul_fills_wide(p, j->device);
+    stream_plan s = {.tiles = tiles_of(j, large ? 128 : 64, wide ? 128 : 64)};
+    const bool deep = large && is_deep(j, &s.tiles, large);
     size_t tiles, steps;
 
     settle(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &s.tiles);
     s.tiles.local += sizeof(cl_uint4); /* a flag, and what aligns it */
     tiles = tiles_count(p, &s.tiles);
     steps = tiles * size_max(size_div_up(matmul_k_read(p), s.tiles.depth), 1);
-    s.groups = size_max(j->device->compute_units, 1) * param(j->params, "GROUPS");
+    s.groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     s.groups = size_max(size_min(s.groups, steps), 1); /* a step each at least */
     s.shared = tiles;
     if (tiles >= s.groups)

@@ -1,5 +1,5 @@
-/** The variants of matmul whose tiles NVIDIA's cp.async brings, cl/matmul_copied.clh: a tile for
- * each group, cl/matmul_cp_async.cl, or as many steps along k, cl/matmul_stream.cl. */
+/** The variants of matmul whose tiles NVIDIA's cp.async brings, cl/matmul_copied.clh: groups take a
+ *  tile each, cl/matmul_cp_async.cl, or equal shares of all steps along k, cl/matmul_stream.cl. */
 #ifndef OPS_MATMUL_COPIED_H
 #define OPS_MATMUL_COPIED_H
 
@@ -36,7 +36,7 @@ typedef struct stream_plan {
 cp_async_plan matmul_cp_async_plan(const job *j);
 stream_plan matmul_stream_plan(const job *j);
 
-/** Whether groups that take equal stretches gain: where tiles would leave units without work. */
+/** Whether equal shares gain: where whole tiles would leave units idle. */
 bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
 
 void matmul_cp_async_defines(const job *j, text *out);

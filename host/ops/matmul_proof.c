@@ -40,12 +40,15 @@ static const size_t sweep_shapes[][3] = {
 enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
 
 /* After all combinations: more rows, more columns and more products than a grid of 65535 groups of
- * 16 covers; more than one of the largest tiles each way, whatever is transposed; and whole tiles
- * of a C of 16 bits whose rows are aligned. */
+ * 16 covers; more than one of the largest tiles each way, whatever is transposed; more tiles than a
+ * large device runs at once, which groups share after whole ones; and whole tiles of a C of 16 bits
+ * whose rows are aligned. */
 static const tsr_matmul_problem sweep_large[] = {
     {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
     {.m = 1, .n = 1048700, .k = 2, .alpha = 1},
     {.m = 513, .n = 257, .k = 80, .alpha = 1},
+    {.m = 67600, .n = 1, .k = 24, .alpha = 1, .beta = 1},
+    {.m = 1, .n = 67600, .k = 29, .alpha = -1, .trans_a = true, .trans_b = true},
     {.m = 1,
      .n = 2,
      .k = 3,

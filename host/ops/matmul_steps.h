@@ -140,7 +140,7 @@ static inline bool matmul_fills_large(const tsr_matmul_problem *p, const device_
 /* Whether tiles of 64 x 128 do, one group on a unit. */
 static inline bool matmul_fills_wide(const tsr_matmul_problem *p, const device_facts *d)
 {
-    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.9;
+    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.95;
 }
 
 /* Whether `sums` outputs a work-item cut a tile into whole warps, and `items` work-items bring

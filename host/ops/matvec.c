@@ -39,7 +39,7 @@ static const char *openmp_unsuited(const job *j, text *reason)
 
 static const tunable row_item_tunables[] = {
     {"LOADS",
-     "elements of a row that are loaded at once; 1: the plain loop; 0: a short row whole, on GPUs",
+     "elements of a row that are loaded at once; 1: the plain loop; 0: 16 of a short row on GPUs",
      {0, 1, 4, 16},
      0},
     {"GROUP", GROUP_MEANING, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64},
@@ -101,8 +101,8 @@ static const tunable column_slices_tunables[] = {
      {0, 8, 16, 32, 64, 128},
      0},
     {"LOADS", LOADS_MEANING, {2, 4, 8}, 8},
-    {"BATCHES",
-     "2: so many loads again while the first are added up, 1: after that; 0: by the shape",
+    {"STAGES",
+     "2: the next rows of A are loaded while these are added up; 1: after that; 0: by the shape",
      {0, 1, 2},
      0},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 512},

@@ -314,8 +314,13 @@ enum { SLICES_LANES = 32 };
 /* Work-items that take a cache line of 128 bytes of each row. */
 enum { SLICES_LINE_LANES = 8 };
 
-/* Whether tiles as wide as a cache line fill the units once, so that each group has whole columns
- * of op(A) and nothing is added up between groups. */
+/* The least share of the units that tiles as wide as a cache line have to keep busy, and the least
+ * stages of rows of A. */
+static const double SLICES_BUSY = 0.9;
+enum { SLICES_STAGES_LEAST = 2 };
+
+/* Whether such tiles of one product fill the units once, so that each group has whole columns of A
+ * and nothing is added up between groups. */
 static bool slices_whole(const job *j)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
@@ -324,8 +329,9 @@ static bool slices_whole(const job *j)
     const size_t tiles = tiles_of(j, SLICES_LINE_LANES * matvec_load_elements(p));
 
     return param(j->params, "ACROSS") == 0 && param(j->params, "PER_UNIT") == 0 &&
-           matvec_batch(p) == 1 && tiles <= units && 10 * tiles >= 9 * units &&
-           v.columns >= 2 * local / SLICES_LINE_LANES * param(j->params, "LOADS");
+           matvec_batch(p) == 1 && tiles <= units && (double)tiles >= SLICES_BUSY * (double)units &&
+           v.columns >=
+               SLICES_STAGES_LEAST * (local / SLICES_LINE_LANES) * param(j->params, "LOADS");
 }
 
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
@@ -384,8 +390,8 @@ void matvec_column_slices_defines(const job *j, text *out)
     cut_defines(j, &c, out);
     matvec_defines_vectors_of_a(j, &a, out);
     text_format(out, " -DLANES=%zu", slices_lanes(j));
-    if (!param(j->params, "BATCHES"))
-        text_format(out, " -DBATCHES=%d", slices_whole(j) ? 2 : 1);
+    if (!param(j->params, "STAGES"))
+        text_format(out, " -DSTAGES=%d", slices_whole(j) ? 2 : 1);
 }
 
 const char *matvec_column_slices_unsuited(const job *j, text *reason)

@@ -9,7 +9,7 @@ void matvec_teams_defines(const job *j, text *out)
     matvec_defines(j, matvec_group(j), out);
 }
 
-/* Columns of op(A) up to which a GPU's work-item loads its row whole, SHORT_ROW_LOADS at once. */
+/* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
 enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
 
 static uint32_t row_item_loads(const job *j)

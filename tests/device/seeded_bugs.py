@@ -111,10 +111,10 @@ BUGS = {
          "min((uint)VEC, rows - row - 1)", []),
     "sweep-column-slices-beyond-the-part":
         ("matvec", "column-slices", "matvec_column_slices.cl", "c + u * SLICES < length", 0, "true",
-         ["ACROSS=8", "LOADS=2", "BATCHES=1", "GROUP=64"]),
+         ["ACROSS=8", "LOADS=2", "STAGES=1", "GROUP=64"]),
     "sweep-column-slices-next-batch":
         ("matvec", "column-slices", "matvec_column_slices.cl", "c + AT_ONCE, length", 0,
-         "c, length", ["ACROSS=8", "LOADS=2", "BATCHES=2", "GROUP=64"]),
+         "c, length", ["ACROSS=8", "LOADS=2", "STAGES=2", "GROUP=64"]),
     "sweep-row-item-beyond-the-row":
         ("matvec", "row-item", "matvec_row_item.cl", "c + u < columns", 0, "true", ["LOADS=4"]),
     "sweep-short-columns-halves-stride":

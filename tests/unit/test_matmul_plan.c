@@ -141,12 +141,12 @@ static void check_launch(const job *j, const variant *v, const step *s)
                      size_div_up(c.rows_first ? p->n : p->m, c.size[1]));
 }
 
-static void check_arguments(const job *j, const step *s)
+/* Sizes, scales and matrices of one product. */
+static void check_product(const job *j, const step *s)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t real = real_size(p);
 
-    assert_int_equal(s->n_args, ARGS);
     assert_int_equal(scalar_u32(s, ARG_M), p->m);
     assert_int_equal(scalar_u32(s, ARG_N), p->n);
     assert_int_equal(scalar_u32(s, ARG_K), p->alpha == 0 ? 0 : p->k); /* 0 reads neither A nor B */
@@ -164,6 +164,14 @@ static void check_arguments(const job *j, const step *s)
     assert_int_equal(scalar_u32(s, ARG_A + 2), p->lda ? p->lda : p->trans_a ? p->m : p->k);
     assert_int_equal(scalar_u32(s, ARG_B + 2), p->ldb ? p->ldb : p->trans_b ? p->k : p->n);
     assert_int_equal(scalar_u32(s, ARG_C + 2), p->ldc ? p->ldc : p->n);
+}
+
+static void check_arguments(const job *j, const step *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    assert_int_equal(s->n_args, ARGS);
+    check_product(j, s);
     assert_int_equal(scalar_u64(s, ARG_STRIDES), p->batch > 1 ? p->stride_a : 0);
     assert_int_equal(scalar_u64(s, ARG_STRIDES + 1), p->batch > 1 ? p->stride_b : 0);
     assert_int_equal(scalar_u64(s, ARG_STRIDES + 2), p->batch > 1 ? p->stride_c : 0);
@@ -793,8 +801,9 @@ static device_facts ampere(void)
     return d;
 }
 
-/* What cl/matmul_copied.clh asks of tiles, and no tunable left open. */
-static void check_copied(const job *j, const variant *v, const copied_tiles *t)
+/* What cl/matmul_copied.clh asks of tiles, `more` bytes beside the stages, and no tunable left
+ * open. */
+static void check_copied(const job *j, const variant *v, const copied_tiles *t, size_t more)
 {
     static const char *const open[] = {"TILE_M=0", "TILE_N=0", "SUMS=0", "DEPTH=0", "STAGES=0"};
     const size_t depth = t->depth;
@@ -805,7 +814,8 @@ static void check_copied(const job *j, const variant *v, const copied_tiles *t)
     assert_int_equal(t->tile_m * depth % (4 * t->items) + t->tile_n * depth % (4 * t->items), 0);
     assert_int_equal(t->tile_m % (t->sums == 128 ? 64 : 32) + t->tile_n % (t->sums == 32 ? 32 : 64),
                      0);
-    assert_true(t->local >= t->stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float));
+    assert_int_equal(t->local,
+                     t->stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float) + more);
     assert_true(t->local <= j->device->large_local);
     variant_options(v, j, &options);
     for (size_t i = 0; i < COUNT(open); i++)
@@ -820,7 +830,7 @@ static void check_cp_async(const job *j, const variant *v)
     const cp_async_plan x = matmul_cp_async_plan(j);
     step s;
 
-    check_copied(j, v, &x.tiles);
+    check_copied(j, v, &x.tiles, 0);
     assert_true(v->step(j, 0, &s));
     assert_int_equal(s.local[0], x.tiles.items);
     assert_int_equal(s.global[0] / x.tiles.items,
@@ -847,20 +857,24 @@ static void check_stream(const job *j, const variant *v)
     const stream_plan x = matmul_stream_plan(j);
     const size_t tiles = size_div_up(p->m, x.tiles.tile_m) * size_div_up(p->n, x.tiles.tile_n);
     const size_t area = (size_t)x.tiles.tile_m * x.tiles.tile_n;
+    const size_t k = p->alpha == 0 ? 0 : p->k;
     step s;
 
-    check_copied(j, v, &x.tiles);
+    check_copied(j, v, &x.tiles, 16);
     assert_int_equal(x.shared + x.unshared, tiles);
     assert_int_equal(x.unshared % x.groups, 0);
     assert_true(x.shared <= TALLIES_MAX && x.shared < 2 * x.groups);
     if (x.shared)
-        assert_true(x.shared * size_max(size_div_up(p->k, x.tiles.depth), 1) >= x.groups);
+        assert_true(x.shared * size_max(size_div_up(k, x.tiles.depth), 1) >= x.groups);
     assert_int_equal(v->workspace(j), x.shared ? 2 * x.groups * area * sizeof(float) : 0);
     assert_true(v->step(j, 0, &s));
     assert_int_equal(s.dims, 1);
     assert_int_equal(s.local[0], x.tiles.items);
     assert_int_equal(s.global[0], x.groups * x.tiles.items);
+    check_product(j, &s);
     assert_int_equal(scalar_u32(&s, ARG_STRIDES), x.unshared);
+    assert_int_equal(s.arg[ARG_STRIDES + 1].kind, ARG_WORKSPACE);
+    assert_int_equal(s.arg[ARG_STRIDES + 2].kind, ARG_TALLIES);
     assert_int_equal(s.n_args, ARG_STRIDES + 3);
     assert_false(v->step(j, 1, &s));
 }
@@ -930,7 +944,7 @@ static void copied_tiles_follow_the_shape(void **state)
         uint32_t tile_m, tile_n, sums, depth, stages;
         size_t parts;
     } cases[] = {{448, 128, 64, 64, 8, 4, 1},    {512, 128, 64, 64, 16, 3, 2},
-                 {896, 64, 64, 32, 16, 4, 1},    {960, 64, 128, 64, 16, 4, 1},
+                 {896, 64, 64, 32, 16, 4, 1},    {960, 64, 64, 32, 16, 4, 1},
                  {1000, 64, 128, 64, 8, 4, 1},   {1792, 64, 128, 64, 16, 4, 1},
                  {1793, 128, 128, 128, 8, 4, 1}, {4096, 128, 128, 128, 16, 3, 1}};
     const device_facts d = ampere(); /* of 132 compute units */
@@ -990,6 +1004,56 @@ static void copied_tiles_follow_the_shape(void **state)
         assert_int_equal(x.tile_m, 256);
         assert_int_equal(x.tile_n, 64);
         assert_int_equal(x.items, 256);
+    }
+}
+
+/* Whole tiles go round while there are two or more for each group; the others are shared. */
+static void shares_follow_the_shape(void **state)
+{
+    static const struct {
+        size_t size;
+        uint32_t tile_m, tile_n, depth, stages;
+        size_t groups, unshared, shared;
+    } cases[] = {{4096, 128, 128, 16, 3, 264, 528, 496},
+                 {4095, 128, 128, 8, 4, 264, 528, 496},
+                 {2112, 128, 128, 16, 3, 264, 0, 289},
+                 {768, 64, 64, 8, 4, 264, 0, 144},
+                 {1152, 64, 128, 8, 4, 264, 0, 162},
+                 {8448, 128, 128, 16, 3, 264, 3960, 396},
+                 {64, 64, 64, 8, 4, 8, 0, 1},
+                 {5, 64, 64, 8, 4, 1, 1, 0}};
+    const variant *v = find("stream-k");
+    const params chosen = params_default(v);
+    device_facts d = ampere(); /* of 132 compute units */
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const size_t size = cases[i].size;
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
+        const stream_plan x = matmul_stream_plan(&(job){&p, &d, &chosen});
+
+        assert_int_equal(x.tiles.tile_m, cases[i].tile_m);
+        assert_int_equal(x.tiles.tile_n, cases[i].tile_n);
+        assert_int_equal(x.tiles.depth, cases[i].depth);
+        assert_int_equal(x.tiles.stages, cases[i].stages);
+        assert_int_equal(x.groups, cases[i].groups);
+        assert_int_equal(x.unshared, cases[i].unshared);
+        assert_int_equal(x.shared, cases[i].shared);
+    }
+    {
+        const problem p = {.op = &operation_matmul,
+                           .matmul = {.m = 4096, .n = 4096, .k = 4096, .alpha = 1}};
+        const job j = {&p, &d, &chosen};
+        text options = {0};
+
+        variant_options(v, &j, &options);
+        assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=2"));
+        text_free(&options);
+        d.large_local = 100000; /* not twice 3 x 16 x (128 + 128 + 8) floats */
+        assert_int_equal(matmul_stream_plan(&j).tiles.depth, 8);
+        d.large_local = 101376;
+        assert_int_equal(matmul_stream_plan(&j).tiles.depth, 16);
     }
 }
 
@@ -1261,8 +1325,23 @@ static void copies_say_what_they_take(void **state)
     assert_true(suits("shfl", &p, &d));
     says("async", &p, &d, "convert nothing", "bfloat16");
     p.matmul.type = TSR_F32;
+    p.matmul.batch = 2;
+    says("stream-k", &p, &d, "one pair of matrices", "2");
+    p.matmul.batch = 1;
+    assert_true(suits("stream-k", &p, &d));
+    d.nv_capability = 60;
+    d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
+    says("stream-k", &p, &d, "no atomic instruction", "");
+    d.nv_capability = 80;
+    d.compute_units = 8193; /* and a tile for each group */
+    p.matmul.m = p.matmul.n = 64 * 1000;
+    p.matmul.k = 8;
+    says("stream-k", &p, &d, "share", "16384");
+    d.compute_units = 132;
+    p.matmul.m = p.matmul.n = p.matmul.k = 4;
     d.large_local = 10000; /* 4 x 8 x (64 + 64 + 8) floats */
     says("cp-async", &p, &d, "17408 bytes of local memory", "10000");
+    says("stream-k", &p, &d, "17424 bytes of local memory", "10000");
     d.local_memory = 1024;
     says("async", &p, &d, "16384 bytes of local memory", "1024"); /* 4 x 16 x 64 floats */
     d.max_work_group = 100;
@@ -1713,6 +1792,7 @@ int main(void)
         cmocka_unit_test(padding_and_swizzling_differ),
         cmocka_unit_test(copies_and_lanes_cover_the_product),
         cmocka_unit_test(copied_tiles_follow_the_shape),
+        cmocka_unit_test(shares_follow_the_shape),
         cmocka_unit_test(copies_say_what_they_take),
     };
 

@@ -635,7 +635,8 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
         }
 }
 
-/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them. */
+/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
+ * in two stages. */
 static void slices_follow_the_shape(void **state)
 {
     static const struct {
@@ -654,13 +655,14 @@ static void slices_follow_the_shape(void **state)
 
         variant_options(v, &j, &options);
         assert_int_equal(defined(text_get(&options), "LANES"), cases[i].lanes);
+        assert_int_equal(defined(text_get(&options), "STAGES"), cases[i].lanes == 8 ? 2 : 1);
         text_free(&options);
     }
 }
 
-/* A GPU's work-item loads a row of up to 64 columns whole; else, and where it is told, one by one;
- * and the counter of columns does not wrap. */
-static void short_rows_are_loaded_whole(void **state)
+/* Of a row of up to 64 columns a GPU's work-item loads 16 at once, else one, or what is told; and
+ * the counter of columns does not wrap. */
+static void short_rows_are_loaded_together(void **state)
 {
     static const struct {
         device_kind kind;
@@ -1271,7 +1273,7 @@ int main(void)
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
-        cmocka_unit_test(short_rows_are_loaded_whole),
+        cmocka_unit_test(short_rows_are_loaded_together),
         cmocka_unit_test(slices_have_parts_of_few_steps),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),

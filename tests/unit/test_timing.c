@@ -90,8 +90,8 @@ static tsr_status restore_fake(void *state, tsr_error *err)
 
 static void interleaving(void **state)
 {
-    static const size_t turns[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1},
-                                       {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
+    static const size_t turns[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
+                                       {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
     static size_t order[20000];
     size_t orders = 0;
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
