@@ -96,9 +96,9 @@ static const command commands[] = {
     {"matvec", "A x -o y [--alpha X] [--beta Y --add y0]", "y := alpha op(A) x + beta y0",
      "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
      "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 is a\n"
-     "batch of matrices, and the rows of a matrix x one of vectors, as NumPy has it: a lone "
-     "matrix\n"
-     "or vector serves all of the other's, and y and y0 are matrices of such rows.\n",
+     "batch of matrices, and the rows of a matrix x one of vectors, as NumPy has it: a lone\n"
+     "matrix or vector serves all of the other's, and y and y0 are matrices of such rows.  To a\n"
+     "lone A one row of x is a vector, not a batch of one.\n",
      cmd_run, 2, 2, TAKES_RUN | TAKES_SCALARS | OPTION(OPTION_TRANS) | OPTION(OPTION_OUT_TYPE),
      DEFAULTS_SCALED DEFAULT_OUT_TYPE, false},
     {"sort",
