@@ -3,12 +3,13 @@
  * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
  *     keeps `width` sums, those of neighbouring columns, and runs along the rows
  *     of A in explicit vectors, LINES rows at a time so that a sum is loaded and
- *     stored once for as many products.  A is asked for ahead of its use.
+ *     stored once for as many products.  A may be asked for ahead of its
+ *     use.
  * Work split: work-item g takes part g % parts, `chunk` rows of A, of the `width`
  *     columns of A from column g / parts * width; the last work-item of them or a
  *     second pass adds the parts up (matvec_parts.clh).
  * Parameters: WIDTH, the most that `width` is; LINES; VEC, elements of a vector;
- *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
+ *     PREFETCH (matvec_ahead.clh); LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
  *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
  *     `chunk` on the host.
  * Launch: for each product parts * ceil(rows / width) work-groups of 1.  Then,

@@ -3,12 +3,12 @@
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
  *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
  *     vector units are used, the chains of additions overlap, and each piece of
- *     x is loaded once for all the rows.  A is asked for ahead of its use.
+ *     x is loaded once for all the rows.  A may be asked for ahead of its use.
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which the last
  *     work-item of them or a second pass adds up (matvec_parts.clh).
- * Parameters: ROWS; VEC and ALIGNED = 0 (matvec_vectors.clh);
- *     LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
+ * Parameters: ROWS; VEC and ALIGNED = 0 (matvec_vectors.clh); PREFETCH
+ *     (matvec_ahead.clh); LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 0, STRIDED, FACTOR, RESULT
  *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
  *     `chunk` on the host.
  * Launch: for each product parts * ceil(rows / ROWS) work-groups of 1:

@@ -122,6 +122,13 @@ static const tunable flat_rows_tunables[] = {
 
 #define BITS_MEANING "width of a vector of sums; 0: of the device's registers"
 
+#define PREFETCH_TUNABLE                                                                           \
+    {                                                                                              \
+        "PREFETCH",                                                                                \
+            "2: memory is asked for ahead of its use, 1: it is not; 0: by the maker of the cores", \
+            {0, 1, 2}, 0                                                                           \
+    }
+
 static const tunable rows_vector_tunables[] = {
     {"ROWS",
      "rows of a work-item: more share a load of x; 0: what the registers hold, alike for all cores",
@@ -129,6 +136,7 @@ static const tunable rows_vector_tunables[] = {
      0},
     {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
+    PREFETCH_TUNABLE,
 };
 
 static const tunable short_rows_vector_tunables[] = {
@@ -137,6 +145,7 @@ static const tunable short_rows_vector_tunables[] = {
      "work-items per compute unit: more balance better, and fewer are cheaper to launch",
      {1, 4, 16, 64},
      16},
+    PREFETCH_TUNABLE,
 };
 
 static const tunable columns_vector_tunables[] = {
@@ -152,6 +161,7 @@ static const tunable columns_vector_tunables[] = {
      0},
     {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
+    PREFETCH_TUNABLE,
 };
 
 #define TUNABLES(list) .tunables = (list), .tunable_count = ARRAY_COUNT(list)

@@ -482,6 +482,7 @@ void matvec_rows_vector_defines(const job *j, text *out)
     matvec_defines_vec(matvec_vec(j), false, out);
     if (!param(j->params, "ROWS"))
         text_format(out, " -DROWS=%zu", c.rows);
+    matvec_defines_prefetch(j, out);
 }
 
 const char *matvec_rows_vector_unsuited(const job *j, text *reason)
@@ -572,6 +573,7 @@ void matvec_columns_vector_defines(const job *j, text *out)
         text_format(out, " -DLINES=%zu", columns_vector_lines(j));
     if (!param(j->params, "WIDTH"))
         text_format(out, " -DWIDTH=%zu", columns_vector_room(c.rows));
+    matvec_defines_prefetch(j, out);
 }
 
 const char *matvec_columns_vector_unsuited(const job *j, text *reason)

@@ -2,6 +2,8 @@
 #ifndef OPS_MATVEC_VECTORS_H
 #define OPS_MATVEC_VECTORS_H
 
+#include <string.h>
+
 #include "ops/matvec_steps.h"
 
 enum {
@@ -35,6 +37,14 @@ static inline size_t matvec_vec(const job *j)
 static inline size_t matvec_lines_most(const job *j)
 {
     return j->device->vector_bits >= MATVEC_BITS_MOST ? MATVEC_LINES_WIDE : MATVEC_LINES;
+}
+
+/* PREFETCH where its tunable is 0: memory is asked for ahead of its use on Intel's cores alone,
+ * whose own prefetching ends with a page.  AMD's lose by it. */
+static inline void matvec_defines_prefetch(const job *j, text *out)
+{
+    if (!param(j->params, "PREFETCH"))
+        text_format(out, " -DPREFETCH=%d", strcmp(j->device->vendor, "GenuineIntel") == 0 ? 2 : 1);
 }
 
 #endif

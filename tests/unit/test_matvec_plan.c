@@ -714,6 +714,38 @@ static void short_rows_are_loaded_together(void **state)
     assert_has(reason_of("row-item", &longest, &gpu, "LOADS=16"), "up to 4294967280 columns");
 }
 
+/* Intel's cores are asked for memory ahead, others are not, unless it is told. */
+static void memory_is_asked_for_by_the_maker(void **state)
+{
+    static const char *const variants[] = {"rows-vector", "short-rows-vector", "columns-vector"};
+    static const struct {
+        const char *vendor, *told;
+        size_t prefetch;
+    } cases[] = {{"GenuineIntel", NULL, 2},
+                 {"AuthenticAMD", NULL, 1},
+                 {"", NULL, 1},
+                 {"GenuineIntel", "PREFETCH=1", 1},
+                 {"AuthenticAMD", "PREFETCH=2", 2}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(variants) / sizeof(variants[0]); k++)
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            const variant *v = named(variants[k]);
+            const problem p = product(100, 100, TSR_F32, strcmp(v->name, "columns-vector") == 0);
+            device_facts d = device(DEVICE_CPU, 2, 4096, 64 * 1024);
+            params chosen = params_default(v);
+            const job j = {&p, &d, &chosen};
+            text options = {0};
+
+            snprintf(d.vendor, sizeof(d.vendor), "%s", cases[i].vendor);
+            if (cases[i].told)
+                assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
+            variant_options(v, &j, &options);
+            assert_int_equal(defined(text_get(&options), "PREFETCH"), cases[i].prefetch);
+            text_free(&options);
+        }
+}
+
 /* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
  * added up; but whole columns where tiles of a cache line are as many as the units, or a few less:
  * 128 of 132, not 113 or 144. */
@@ -1294,6 +1326,7 @@ int main(void)
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
         cmocka_unit_test(short_rows_are_loaded_together),
+        cmocka_unit_test(memory_is_asked_for_by_the_maker),
         cmocka_unit_test(slices_have_parts_of_few_steps),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
