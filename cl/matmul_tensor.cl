@@ -24,6 +24,7 @@
 #include "matmul_bands.clh"
 #include "matmul_elements.clh"
 #include "tensor_copy.clh"
+#include "warp_exchange.clh"
 #include "wgmma.clh"
 
 #define FORMAT_TF32 0
@@ -308,21 +309,13 @@ static inline uint pair_bits(float2 v)
     return bits;
 }
 
-/* What the other lane of two neighbours gives for `bits`; all lanes of the warp meet here. */
-static inline uint exchange(uint bits)
-{
-    uint other;
-
-    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(other) : "r"(bits));
-    return other;
-}
-
 /* Pairs of a row at `to` and 8 columns on: of two neighbouring lanes the even one stores four
- * columns there, and the odd one four of those 8 on.  `inside`: C has the row. */
+ * columns there, and the odd one four of those 8 on.  `inside`: C has the row.  All lanes of the
+ * warp meet here. */
 static inline void store_exchanged(__global result *to, bool inside, uint pair, uint next)
 {
     const bool odd = get_local_id(0) % 2;
-    const uint other = exchange(odd ? pair : next);
+    const uint other = warp_exchange(odd ? pair : next, 1);
 
     if (inside)
         *(__global uint2 *)(odd ? to + 6 : to) = odd ? (uint2)(other, next) : (uint2)(pair, other);

@@ -866,16 +866,15 @@ static size_t names_of_gpu(const char *const names[], size_t n, const tsr_matmul
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const bool all = strcmp(names[i], "pipelined") == 0;
-
-        if (all && streams)
+        if (strcmp(names[i], "pipelined") != 0) {
+            out[count++] = names[i];
+            continue;
+        }
+        if (streams)
             out[count++] = "stream-k";
-        if (all && copies)
-            out[count++] = "cp-async";
-        out[count++] = names[i];
-        if (all && !copies)
-            out[count++] = "cp-async";
-        if (all && !streams)
+        out[count++] = copies ? "cp-async" : "pipelined";
+        out[count++] = copies ? "pipelined" : "cp-async";
+        if (!streams)
             out[count++] = "stream-k";
     }
     return count;

@@ -252,7 +252,7 @@ stream_plan matmul_stream_plan(const job *j)
     const bool large = matmul_fills_large(p, j->device);
     const bool wide = large || matmul_fills_wide(p, j->device);
     stream_plan s = {.tiles = tiles_of(j, large ? 128 : 64, wide ? 128 : 64)};
-    const bool deep = large && is_deep(j, &s.tiles, large);
+    const bool deep = large && is_deep(j, &s.tiles, true);
     size_t tiles, steps;
 
     settle(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &s.tiles);

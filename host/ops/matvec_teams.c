@@ -95,13 +95,14 @@ const char *matvec_row_item_unsuited(const job *j, text *reason)
 {
     const matvec_view v = view_of(j);
     const size_t groups = size_div_up(v.rows, matvec_group(j));
+    const uint32_t columns_most = UINT32_MAX - (row_item_loads(j) - 1);
     const char *why = matvec_unsuited_portable(j, reason);
 
     if (why)
         return why;
-    if (v.columns > UINT32_MAX - row_item_loads(j) + 1)
+    if (v.columns > columns_most)
         text_format(reason, "it counts up to %u columns of op(A), the problem has %zu",
-                    UINT32_MAX - row_item_loads(j) + 1, v.columns);
+                    columns_most, v.columns);
     else if (groups > MATVEC_INDEX_MAX)
         text_format(reason, "%zu rows exceed %d work-groups of %zu", v.rows, MATVEC_INDEX_MAX,
                     matvec_group(j));
