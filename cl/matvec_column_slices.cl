@@ -11,8 +11,8 @@
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
  * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
- *     ACROSS and the shape; LOADS; STAGES, 1 or 2; VEC, 128 bits, and ALIGNED
- *     (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
+ *     ACROSS and the shape; LOADS; STAGES, 1 or 2; PAST_L1 (matvec_once.clh); VEC, 128 bits,
+ *     and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
  *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
  *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
  *     `parts` and `chunk` on the host.
@@ -26,8 +26,8 @@
 #error "LANES: work-items side by side along a row of A, a power of two up to LOCAL"
 #endif
 
+#include "matvec_once.clh"
 #include "matvec_parts.clh"
-#include "matvec_vectors.clh"
 
 #ifndef LOADS
 #error "LOADS: rows of A that a work-item loads at once"
@@ -59,7 +59,7 @@ static inline stage load_stage(__global const factor *a, __global const factor *
     for (uint u = 0; u < LOADS; u++) {
         const bool inside = c + u * SLICES < length;
 
-        s.piece[u] = inside ? load_vector(a + u * SLICES * lda) : (VECTOR)(0);
+        s.piece[u] = load_once(a + u * SLICES * lda, inside);
         s.value[u] = inside ? load_factor(x + v_index(incx, u * SLICES)) : 0;
     }
     return s;
@@ -126,11 +126,18 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         x += v_index(incx, SLICES);
     }
     sums[item] = sum;
-    for (uint reach = SLICES / 2; reach > 0; reach /= 2) {
-        /* Filled before read: the other slice wrote its sums in the round before. */
+    /* Four at a time: half as many barriers as by pairs. */
+    for (uint left = SLICES; left > 1;) {
+        const uint each = left < 4 ? left : 4;
+
+        left /= each;
+        /* Filled before read: other slices wrote their sums in the round before. */
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (slice < reach)
-            sums[item] += sums[item + reach * LANES];
+        if (slice < left && each == 4)
+            sums[item] = (sums[item] + sums[item + 2 * left * LANES]) +
+                         (sums[item + left * LANES] + sums[item + 3 * left * LANES]);
+        else if (slice < left)
+            sums[item] += sums[item + left * LANES];
     }
     if (slice == 0)
         for (uint i = 0; i < count; i++)

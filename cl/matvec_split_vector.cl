@@ -42,14 +42,24 @@
 static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __global const factor *x,
                                  ulong incx, uint c, uint end)
 {
+    const bool whole = c + (LOADS - 1) * STEP < end;
     VECTOR from_row[LOADS], from_x[LOADS];
 
+    /* Without a branch for each where all are inside. */
+    if (whole) {
 #pragma unroll
-    for (uint u = 0; u < LOADS; u++) {
-        const bool inside = c + u * STEP < end;
+        for (uint u = 0; u < LOADS; u++) {
+            from_row[u] = load_vector(row + c + u * STEP);
+            from_x[u] = x_vector(x, incx, c + u * STEP);
+        }
+    } else {
+#pragma unroll
+        for (uint u = 0; u < LOADS; u++) {
+            const bool inside = c + u * STEP < end;
 
-        from_row[u] = inside ? load_vector(row + c + u * STEP) : (VECTOR)(0);
-        from_x[u] = inside ? x_vector(x, incx, c + u * STEP) : (VECTOR)(0);
+            from_row[u] = inside ? load_vector(row + c + u * STEP) : (VECTOR)(0);
+            from_x[u] = inside ? x_vector(x, incx, c + u * STEP) : (VECTOR)(0);
+        }
     }
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)

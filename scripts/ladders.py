@@ -68,8 +68,10 @@ def cell(row):
 
 
 def ladder(operation, by_variant, names):
-    """The Markdown table of one operation, steps in the table's order."""
-    columns = [n for n in names if any(n in rows for rows in by_variant.values())]
+    """The Markdown table of one operation, steps in the table's order: of columns where some step
+    was asked for by name."""
+    columns = [n for n in names if any(n in rows and rows[n]["selected"] == "named"
+                                       for rows in by_variant.values())]
     row = next(iter(next(iter(by_variant.values())).values()))
     yield f"{row['problem']}, {row['unit']}:"
     yield ""
@@ -77,7 +79,7 @@ def ladder(operation, by_variant, names):
     yield "| --- | --- |" + " ---: |" * len(columns)
     for v in operation["variants"]:
         found = by_variant.get(v["name"], {})
-        if found:
+        if any(n in found for n in columns):
             yield (f"| {v['name']} | {v['idea']} | "
                    + " | ".join(cell(found.get(n)) for n in columns) + " |")
 

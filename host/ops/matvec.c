@@ -100,13 +100,18 @@ static const tunable column_slices_tunables[] = {
      "0: by the shape",
      {0, 8, 16, 32, 64, 128},
      0},
-    {"LOADS", LOADS_MEANING, {2, 4, 8}, 8},
+    {"LOADS", LOADS_MEANING "; 0: by the shape", {0, 2, 4, 8}, 0},
     {"STAGES",
      "2: the next rows of A are loaded while these are added up; 1: after that; 0: by the shape",
      {0, 1, 2},
      0},
+    {"PAST_L1",
+     "2: vectors of A take no place in the first-level cache (NVIDIA), 1: they may; 0: by the "
+     "shape",
+     {0, 1, 2},
+     0},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 512},
-    {"PER_UNIT", PER_UNIT_MEANING "; 0: parts of a few steps each", {0, 1, 2, 4, 8, 16}, 0},
+    {"PER_UNIT", PER_UNIT_MEANING "; 0: parts of a few steps each", {0, 1, 2, 3, 4, 8, 16}, 0},
 };
 
 static const tunable short_columns_tunables[] = {

@@ -308,30 +308,83 @@ enum { SLICES_STEPS = 4, SLICES_FEW_STEPS = 2 };
  * to be added up. */
 enum { SLICES_GROUPS_LEAST = 2, SLICES_GROUPS_MANY = 8, SLICES_GROUPS_MOST = 32 };
 
-/* Work-items side by side where the shape does not say more: a row of 512 bytes. */
-enum { SLICES_LANES = 32 };
+/* What tunables of column-slices that are 0 come to. */
+typedef struct slicing {
+    size_t lanes, loads, stages;
+    size_t parts;   /* 0: of a few steps each */
+    size_t past_l1; /* where the device and A let it */
+} slicing;
 
-/* Work-items that take a cache line of 128 bytes of each row. */
-enum { SLICES_LINE_LANES = 8 };
+/* A row of 512 bytes. */
+static const slicing SLICES_USUAL = {.lanes = 32, .loads = 8, .stages = 1, .past_l1 = 1};
 
-/* The least share of the units that tiles as wide as a cache line have to keep busy, and the least
- * stages of rows of A. */
-static const double SLICES_BUSY = 0.9;
-enum { SLICES_STAGES_LEAST = 2 };
+/* Tiles as wide as a cache line of 128 bytes that fill the units once: each group has whole columns
+ * of A, and nothing is added up between groups.  The least share of the units that they have to
+ * keep busy, and the least stages of rows of A. */
+static const slicing SLICES_WHOLE = {.lanes = 8, .loads = 8, .stages = 2, .parts = 1, .past_l1 = 2};
+static const double SLICES_WHOLE_BUSY = 0.9;
+enum { SLICES_WHOLE_STAGES = 2 };
 
-/* Whether such tiles of one product fill the units once, so that each group has whole columns of A
- * and nothing is added up between groups. */
-static bool slices_whole(const job *j)
+/* Parts that fill the units, three groups each: the least share of them that there has to be, and
+ * the least stages of a part, to make up for adding up.  On 132 units they were 4% faster at 10000
+ * x 10000 than many short parts. */
+static const slicing SLICES_FILLING = {.lanes = 32, .loads = 4, .stages = 2, .past_l1 = 1};
+static const double SLICES_FILLING_BUSY = 0.98;
+enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 16 };
+
+/* Tiles that are so wide. */
+static size_t slices_tiles(const job *j, size_t lanes)
+{
+    return size_max(tiles_of(j, lanes * matvec_load_elements(&j->problem->matvec)), 1);
+}
+
+/* Rows of A that a group loads at once. */
+static size_t slices_at_once(const job *j, const slicing *s)
+{
+    const size_t told = param(j->params, "LOADS");
+
+    return size_max(matvec_group(j) / s->lanes, 1) * (told ? told : s->loads);
+}
+
+static slicing slices_by_shape(const job *j)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const size_t units = units_wanted(j, 1), groups = units_wanted(j, SLICES_FILLING_GROUPS);
+    const size_t whole = slices_tiles(j, SLICES_WHOLE.lanes);
+    const size_t filling = slices_tiles(j, SLICES_FILLING.lanes);
+    slicing s = SLICES_FILLING;
+
+    if (param(j->params, "ACROSS") || param(j->params, "PER_UNIT") ||
+        matvec_batch(&j->problem->matvec) > 1)
+        return SLICES_USUAL;
+    if (whole <= units && (double)whole >= SLICES_WHOLE_BUSY * (double)units &&
+        v.columns >= SLICES_WHOLE_STAGES * slices_at_once(j, &SLICES_WHOLE))
+        return SLICES_WHOLE;
+    s.parts = groups / filling;
+    if ((double)(s.parts * filling) >= SLICES_FILLING_BUSY * (double)groups &&
+        v.columns >= s.parts * SLICES_FILLING_STAGES * slices_at_once(j, &s))
+        return s;
+    return SLICES_USUAL;
+}
+
+/* Whether vectors of A can be loaded past the first-level cache: the instruction came with compute
+ * capability 7.0. */
+static bool slices_past_l1(const job *j)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(p);
-    const size_t units = size_max(j->device->compute_units, 1), local = matvec_group(j);
-    const size_t tiles = tiles_of(j, SLICES_LINE_LANES * matvec_load_elements(p));
+    const stored a = matvec_a(p);
+    const device_facts *d = j->device;
 
-    return param(j->params, "ACROSS") == 0 && param(j->params, "PER_UNIT") == 0 &&
-           matvec_batch(p) == 1 && tiles <= units && (double)tiles >= SLICES_BUSY * (double)units &&
-           v.columns >=
-               SLICES_STAGES_LEAST * (local / SLICES_LINE_LANES) * param(j->params, "LOADS");
+    return d->feature[FEATURE_PTX] == FEATURE_YES && d->nv_capability >= 70 &&
+           tsr_type_size(p->type) == matvec_real_size(p) &&
+           matvec_aligned(j, &a, matvec_load_elements(p));
+}
+
+static size_t slices_loads(const job *j)
+{
+    const size_t told = param(j->params, "LOADS");
+
+    return told ? told : slices_by_shape(j).loads;
 }
 
 /* Work-items side by side: ACROSS; more where slices would outnumber rows of A, and no more than
@@ -339,11 +392,10 @@ static bool slices_whole(const job *j)
 static size_t slices_lanes(const job *j)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
-    const size_t local = matvec_group(j), loads = param(j->params, "LOADS");
+    const size_t local = matvec_group(j), loads = slices_loads(j);
     const size_t told = param(j->params, "ACROSS");
-    const size_t usual = slices_whole(j) ? SLICES_LINE_LANES : SLICES_LANES;
     const matvec_view v = matvec_view_of(p);
-    size_t lanes = size_min(told ? told : usual, local);
+    size_t lanes = size_min(told ? told : slices_by_shape(j).lanes, local);
 
     while (lanes < local && local / lanes * loads > size_max(v.columns, 1))
         lanes *= 2;
@@ -357,7 +409,7 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
     const size_t tiles = size_max(tiles_of(j, rows), 1);
-    size_t at_once = slices * param(j->params, "LOADS"), most, parts;
+    size_t at_once = slices * slices_loads(j), most, parts;
 
     /* Shorter parts, whose rows are loaded one by one, where groups would be too few. */
     while (at_once > slices && size_div_up(v.columns, at_once) * tiles < units_wanted(j, 1))
@@ -367,8 +419,8 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
         parts = size_div_up(v.columns, SLICES_FEW_STEPS * at_once);
     most = units_wanted(j, SLICES_GROUPS_MOST) / tiles;
     parts = size_max(size_min(parts, most), units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
-    if (slices_whole(j))
-        parts = 1;
+    if (slices_by_shape(j).parts)
+        parts = slices_by_shape(j).parts;
     return cut_into_parts(j, matvec_group(j), rows, parts, at_once, at_once);
 }
 
@@ -377,9 +429,8 @@ static cut column_slices_cut(const job *j)
     const size_t local = matvec_group(j), lanes = slices_lanes(j), slices = local / lanes;
     const size_t rows = lanes * matvec_load_elements(&j->problem->matvec);
 
-    return param(j->params, "PER_UNIT")
-               ? cut_steps(j, local, rows, slices * param(j->params, "LOADS"))
-               : slices_usual_cut(j, rows, slices);
+    return param(j->params, "PER_UNIT") ? cut_steps(j, local, rows, slices * slices_loads(j))
+                                        : slices_usual_cut(j, rows, slices);
 }
 
 void matvec_column_slices_defines(const job *j, text *out)
@@ -390,15 +441,24 @@ void matvec_column_slices_defines(const job *j, text *out)
     cut_defines(j, &c, out);
     matvec_defines_vectors_of_a(j, &a, out);
     text_format(out, " -DLANES=%zu", slices_lanes(j));
+    if (!param(j->params, "LOADS"))
+        text_format(out, " -DLOADS=%zu", slices_loads(j));
     if (!param(j->params, "STAGES"))
-        text_format(out, " -DSTAGES=%d", slices_whole(j) ? 2 : 1);
+        text_format(out, " -DSTAGES=%zu", slices_by_shape(j).stages);
+    if (!param(j->params, "PAST_L1"))
+        text_format(out, " -DPAST_L1=%zu", slices_past_l1(j) ? slices_by_shape(j).past_l1 : 1);
 }
 
 const char *matvec_column_slices_unsuited(const job *j, text *reason)
 {
     const cut c = column_slices_cut(j);
+    const char *why = vectors_unsuited(j, &c, reason);
 
-    return vectors_unsuited(j, &c, reason);
+    if (!why && param(j->params, "PAST_L1") == 2 && !slices_past_l1(j))
+        why = "PAST_L1=2 takes aligned rows of float32 or float64, and inline PTX of NVIDIA's "
+              "compute "
+              "capability 7.0";
+    return why;
 }
 
 size_t matvec_column_slices_workspace(const job *j)

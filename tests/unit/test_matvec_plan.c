@@ -657,14 +657,15 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
         }
 }
 
-/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
- * in two stages. */
+/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns, and
+ * parts that fill the units, come in two stages. */
 static void slices_follow_the_shape(void **state)
 {
     static const struct {
-        size_t rows, columns, lanes;
-    } cases[] = {{4096, 4096, 8}, {4096, 3600, 32}, {64, 4096, 64},    {100000, 100, 32},
-                 {100000, 10, 4}, {100000, 1, 1},   {10, 100000, 512}, {1, 100000, 512}};
+        size_t rows, columns, lanes, loads, stages;
+    } cases[] = {{4096, 4096, 8, 8, 2}, {4096, 3600, 32, 8, 1},  {10000, 10000, 32, 4, 2},
+                 {64, 4096, 64, 8, 1},  {100000, 100, 32, 8, 1}, {100000, 10, 4, 8, 1},
+                 {100000, 1, 1, 8, 1},  {10, 100000, 512, 8, 1}, {1, 100000, 512, 8, 1}};
     const variant *v = named("column-slices");
     const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
 
@@ -677,8 +678,57 @@ static void slices_follow_the_shape(void **state)
 
         variant_options(v, &j, &options);
         assert_int_equal(defined(text_get(&options), "LANES"), cases[i].lanes);
-        assert_int_equal(defined(text_get(&options), "STAGES"), cases[i].lanes == 8 ? 2 : 1);
+        assert_int_equal(defined(text_get(&options), "LOADS"), cases[i].loads);
+        assert_int_equal(defined(text_get(&options), "STAGES"), cases[i].stages);
         text_free(&options);
+    }
+}
+
+/* Whole columns alone are loaded past the first-level cache, unless it is told, where the device
+ * has the instruction, and A aligned vectors of what is summed. */
+static void slices_are_loaded_past_the_cache(void **state)
+{
+    static const struct {
+        size_t size, lda;
+        tsr_type type;
+        unsigned capability;
+        const char *told;
+        size_t past;
+        bool suited;
+    } cases[] = {{4096, 4096, TSR_F32, 90, NULL, 2, true},
+                 {4096, 4096, TSR_F32, 90, "PAST_L1=1", 1, true},
+                 {4096, 4096, TSR_F32, 61, NULL, 1, true},
+                 {4096, 4096, TSR_F32, 61, "PAST_L1=2", 2, false},
+                 {4096, 4097, TSR_F32, 90, NULL, 1, true},
+                 {4096, 4097, TSR_F32, 90, "PAST_L1=2", 2, false},
+                 {2048, 2048, TSR_F64, 90, NULL, 2, true},
+                 {8192, 8192, TSR_F16, 90, NULL, 1, true},
+                 {8192, 8192, TSR_F16, 90, "PAST_L1=2", 2, false},
+                 {3000, 3000, TSR_F32, 90, NULL, 1, true},
+                 {3000, 3000, TSR_F32, 90, "PAST_L1=2", 2, true}};
+    const variant *v = named("column-slices");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
+        device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+        params chosen = params_default(v);
+        const job j = {&p, &d, &chosen};
+        text options = {0};
+
+        p.matvec.lda = cases[i].lda;
+        d.feature[FEATURE_PTX] = FEATURE_YES;
+        d.nv_capability = cases[i].capability;
+        if (cases[i].told)
+            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
+        variant_options(v, &j, &options);
+        assert_int_equal(defined(text_get(&options), "PAST_L1"), cases[i].past);
+        text_free(&options);
+        if (cases[i].suited)
+            assert_string_equal(reason_of("column-slices", &p, &d, cases[i].told), "");
+        else
+            assert_has(reason_of("column-slices", &p, &d, cases[i].told),
+                       "PAST_L1=2 takes aligned");
     }
 }
 
@@ -750,7 +800,8 @@ static void memory_is_asked_for_by_the_maker(void **state)
 
 /* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
  * added up; but whole columns where tiles of a cache line are as many as the units, or a few less:
- * 128 of 132, not 113 or 144. */
+ * 128 of 132, not 113 or 144; and long parts where they fill the units three times: 79 tiles in 5,
+ * not 77. */
 static void slices_have_parts_of_few_steps(void **state)
 {
     static const struct {
@@ -758,7 +809,8 @@ static void slices_have_parts_of_few_steps(void **state)
         tsr_type type;
         size_t parts, chunk;
     } cases[] = {{4096, TSR_F32, 1, 4096},  {3600, TSR_F32, 8, 512},   {4600, TSR_F32, 9, 512},
-                 {10000, TSR_F32, 40, 256}, {10000, TSR_F64, 20, 512}, {16384, TSR_F32, 32, 512}};
+                 {10000, TSR_F32, 5, 2048}, {10000, TSR_F64, 20, 512}, {16384, TSR_F32, 32, 512},
+                 {9984, TSR_F32, 5, 2048},  {9800, TSR_F32, 39, 256},  {5120, TSR_F32, 10, 512}};
     const variant *v = named("column-slices");
     const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     const params chosen = params_default(v);
@@ -1327,6 +1379,7 @@ int main(void)
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
         cmocka_unit_test(slices_follow_the_shape),
+        cmocka_unit_test(slices_are_loaded_past_the_cache),
         cmocka_unit_test(short_rows_are_loaded_together),
         cmocka_unit_test(memory_is_asked_for_by_the_maker),
         cmocka_unit_test(slices_have_parts_of_few_steps),
