@@ -21,7 +21,9 @@ enum {
     /* Its sums of a work-item where WIDTH does not say: 64 and 16 KiB of float. */
     WIDTH_MOST = 16384,
     WIDTH_FEW_LINES = 4096,
-    FEW_LINES = 64
+    FEW_LINES = 64,
+    /* The least of them that tiles are narrowed to: 4 KiB of float. */
+    WIDTH_LEAST = 1024
 };
 
 /* How a product is cut: a group takes `rows` rows of op(A), and one part of their columns. */
@@ -591,17 +593,33 @@ static size_t columns_vector_lines(const job *j)
     return lines && lines < 2 * most ? size_div_up(lines, size_div_up(lines, most)) : most;
 }
 
+/* Tiles for which adding the parts up, by a work-item each, takes no more than 1/64 of reading:
+ * groups / tiles parts of rows / tiles sums, beside rows * columns / units. */
+static size_t columns_vector_tiles(const job *j)
+{
+    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const double units = (double)units_wanted(j, 1), groups = (double)groups_wanted(j);
+    const double least = 64 * groups * units / (double)size_max(v.columns, 1);
+    const size_t most = size_min(v.rows / WIDTH_LEAST, groups_wanted(j));
+    size_t tiles = 1;
+
+    while (tiles < most && (double)tiles * (double)tiles < least)
+        tiles++;
+    return tiles;
+}
+
 /* Sums of a work-item.  What is fetched ahead of where a tile ends is lost, so tiles are wide; but
- * where rows of A are few, sums are read again so soon that they should be in the first-level
- * cache. Tiles are of one width, as PoCL gives half of the groups that are left to the next core
- * that is idle, however large they are. */
+ * no wider than adding up takes, and where rows of A are few, sums are read again so soon that they
+ * should be in the first-level cache. Tiles are of one width, as PoCL gives half of the groups that
+ * are left to the next core that is idle, however large they are. */
 static size_t columns_vector_width(const job *j)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
     const size_t set = param(j->params, "WIDTH"), rows = size_max(v.rows, 1);
     const size_t most = set ? set : v.columns < FEW_LINES ? WIDTH_FEW_LINES : WIDTH_MOST;
+    const size_t tiles = size_max(size_div_up(rows, most), set ? 1 : columns_vector_tiles(j));
 
-    return size_min(size_round_up(size_div_up(rows, size_div_up(rows, most)), VEC_MOST), most);
+    return size_min(size_round_up(size_div_up(rows, tiles), VEC_MOST), most);
 }
 
 /* WIDTH for so many sums, few values for few builds: a power of two. */

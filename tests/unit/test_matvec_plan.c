@@ -985,6 +985,37 @@ static void tiles_of_columns_are_alike(void **state)
     assert_int_equal(scalar(&s, ARG_CHUNK), 252); /* a multiple of LINES, not 1001 / 4 */
 }
 
+/* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of the time
+ * at most: on 16 cores 4 tiles of 4096 columns with 16 parts each, not 64 parts of one; but none
+ * below 1024, and no more than groups, which have nothing to add up. */
+static void tiles_of_columns_suit_the_cores(void **state)
+{
+    static const struct {
+        size_t units, rows, columns;
+        const char *told;
+        size_t width, parts;
+    } cases[] = {{2, 4096, 4096, NULL, 4096, 8},     {16, 4096, 4096, NULL, 1024, 16},
+                 {16, 10000, 10000, NULL, 3344, 22}, {16, 1000, 1000, NULL, 1008, 63},
+                 {16, 10, 100000, NULL, 1568, 1},    {16, 4096, 4096, "WIDTH=4096", 4096, 64}};
+    const variant *v = named("columns-vector");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
+        device_facts d = device(DEVICE_CPU, cases[i].units, 4096, 512 * 1024);
+        params chosen = params_default(v);
+        const job j = {&p, &d, &chosen};
+        step s;
+
+        d.vector_bits = 512;
+        if (cases[i].told)
+            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
+        assert_true(v->step(&j, 0, &s));
+        assert_int_equal(scalar(&s, ARG_WIDTH), cases[i].width);
+        assert_int_equal(scalar(&s, ARG_PARTS), cases[i].parts);
+    }
+}
+
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
 {
     problem p = {.op = &operation_matvec, .matvec = m};
@@ -1388,6 +1419,7 @@ int main(void)
         cmocka_unit_test(preference_follows_the_shape),
         cmocka_unit_test(vectors_follow_device_and_shape),
         cmocka_unit_test(tiles_of_columns_are_alike),
+        cmocka_unit_test(tiles_of_columns_suit_the_cores),
         cmocka_unit_test(bad_problems_are_refused),
         cmocka_unit_test(results_do_not_overlap),
         cmocka_unit_test(column_major_is_turned),
