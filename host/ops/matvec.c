@@ -127,12 +127,7 @@ static const tunable flat_rows_tunables[] = {
 
 #define BITS_MEANING "width of a vector of sums; 0: of the device's registers"
 
-#define PREFETCH_TUNABLE                                                                           \
-    {                                                                                              \
-        "PREFETCH",                                                                                \
-            "2: memory is asked for ahead of its use, 1: it is not; 0: by the maker of the cores", \
-            {0, 1, 2}, 0                                                                           \
-    }
+#define PREFETCH_MEANING "2: memory is asked for ahead of its use, 1: it is not"
 
 static const tunable rows_vector_tunables[] = {
     {"ROWS",
@@ -141,7 +136,7 @@ static const tunable rows_vector_tunables[] = {
      0},
     {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
-    PREFETCH_TUNABLE,
+    {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
 
 static const tunable short_rows_vector_tunables[] = {
@@ -150,7 +145,7 @@ static const tunable short_rows_vector_tunables[] = {
      "work-items per compute unit: more balance better, and fewer are cheaper to launch",
      {1, 4, 16, 64},
      16},
-    PREFETCH_TUNABLE,
+    {"PREFETCH", PREFETCH_MEANING, {1, 2}, 2},
 };
 
 static const tunable columns_vector_tunables[] = {
@@ -166,7 +161,7 @@ static const tunable columns_vector_tunables[] = {
      0},
     {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
-    PREFETCH_TUNABLE,
+    {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
 
 #define TUNABLES(list) .tunables = (list), .tunable_count = ARRAY_COUNT(list)

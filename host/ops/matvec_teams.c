@@ -51,7 +51,6 @@ void matvec_short_rows_vector_defines(const job *j, text *out)
 {
     matvec_defines(j, 1, out);
     text_format(out, " -DVEC=%zu", matvec_vec(j));
-    matvec_defines_prefetch(j, out);
 }
 
 static matvec_view view_of(const job *j)

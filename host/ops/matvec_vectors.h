@@ -39,8 +39,9 @@ static inline size_t matvec_lines_most(const job *j)
     return j->device->vector_bits >= MATVEC_BITS_MOST ? MATVEC_LINES_WIDE : MATVEC_LINES;
 }
 
-/* PREFETCH where its tunable is 0: memory is asked for ahead of its use on Intel's cores alone,
- * whose own prefetching ends with a page.  AMD's lose by it. */
+/* PREFETCH of long rows where its tunable is 0: memory is asked for ahead of its use on Intel's
+ * cores alone, whose own prefetching ends with a page.  AMD's lose by it.  (Short rows are faster
+ * with it on both: on an EPYC with AVX-512 100000 x 10 takes 0.11 ms, and 0.38 without.) */
 static inline void matvec_defines_prefetch(const job *j, text *out)
 {
     if (!param(j->params, "PREFETCH"))

@@ -766,10 +766,10 @@ static void short_rows_are_loaded_together(void **state)
     assert_has(reason_of("row-item", &longest, &gpu, "LOADS=16"), "up to 4294967280 columns");
 }
 
-/* Intel's cores are asked for memory ahead, others are not, unless it is told. */
+/* For long rows Intel's cores are asked for memory ahead, others are not, unless it is told. */
 static void memory_is_asked_for_by_the_maker(void **state)
 {
-    static const char *const variants[] = {"rows-vector", "short-rows-vector", "columns-vector"};
+    static const char *const variants[] = {"rows-vector", "columns-vector"};
     static const struct {
         const char *vendor, *told;
         size_t prefetch;
