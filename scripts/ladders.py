@@ -4,7 +4,8 @@ docs/matmul.md: what each step gains on one.
 
     scripts/ladders.py --tessera build/tessera    # data/results/bench-*.jsonl, all of it
 
-In ladders.md a column is a file bench-NAME.jsonl, a cell the newest row of the variant there, from
+In ladders.md a column is a file bench-NAME.jsonl where some step was asked for by name, a cell the
+newest row of the variant there, from
 
     tessera bench OP --kernel all --size SIZE --device DEVICE -o data/results/bench-NAME.jsonl
 
@@ -72,6 +73,8 @@ def ladder(operation, by_variant, names):
     was asked for by name."""
     columns = [n for n in names if any(n in rows and rows[n]["selected"] == "named"
                                        for rows in by_variant.values())]
+    if not columns:
+        raise ValueError(f"no step of {operation['name']} was asked for by name")
     row = next(iter(next(iter(by_variant.values())).values()))
     yield f"{row['problem']}, {row['unit']}:"
     yield ""

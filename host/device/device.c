@@ -21,8 +21,10 @@ struct tsr_devices {
 const char *feature_name(feature f)
 {
     static const char *const names[FEATURE_COUNT] = {
-        "fp16",  "sub-groups",    "inline PTX",           "async copies",      "large local memory",
-        "wgmma", "tensor copies", "device-scope atomics", "sub-group shuffles"};
+        "fp16",          "sub-groups",           "inline PTX",
+        "async copies",  "large local memory",   "wgmma",
+        "tensor copies", "device-scope atomics", "sub-group shuffles",
+        "loads past L1"};
 
     return (unsigned)f < FEATURE_COUNT ? names[f] : "unknown feature";
 }

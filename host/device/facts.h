@@ -26,6 +26,7 @@ typedef enum feature {
     FEATURE_TENSOR_COPY,      /* boxes of matrices copied by the chip (TMA), likewise */
     FEATURE_DEVICE_SCOPE,     /* atomics that order what work-groups write */
     FEATURE_SUBGROUP_SHUFFLE, /* sub_group_shuffle_xor within teams of eight */
+    FEATURE_LOAD_ONCE,        /* loads past the first-level cache, by inline PTX */
     FEATURE_COUNT
 } feature;
 
@@ -72,7 +73,7 @@ static inline bool is_host_processor(const device_facts *d)
 
 /** The name of a feature in output and cache: "fp16", "sub-groups", "inline PTX", "async
  * copies", "large local memory", "wgmma", "tensor copies", "device-scope atomics", "sub-group
- * shuffles". */
+ * shuffles", "loads past L1". */
 const char *feature_name(feature f);
 
 #endif

@@ -22,8 +22,10 @@ enum {
     WIDTH_MOST = 16384,
     WIDTH_FEW_LINES = 4096,
     FEW_LINES = 64,
-    /* The least of them that tiles are narrowed to: 4 KiB of float. */
-    WIDTH_LEAST = 1024
+    /* The least of them that tiles are narrowed to: 4 KiB of float; and how many times adding up is
+       to go into reading. */
+    WIDTH_LEAST = 1024,
+    ADDING_SHARE = 64
 };
 
 /* How a product is cut: a group takes `rows` rows of op(A), and one part of their columns. */
@@ -327,17 +329,17 @@ static const slicing SLICES_WHOLE = {.lanes = 8, .loads = 8, .stages = 2, .parts
 static const double SLICES_WHOLE_BUSY = 0.9;
 enum { SLICES_WHOLE_STAGES = 2 };
 
-/* Parts that fill the units, three groups each: the least share of them that there has to be, and
- * the least stages of a part, to make up for adding up.  On 132 units they were 4% faster at 10000
- * x 10000 than many short parts. */
+/* Two parts and more that fill the units, three groups each: the least share of those groups that
+ * there has to be, and the least stages of a part, to make up for adding up.  On 132 units they
+ * were faster at 10000 x 10000 than many short parts. */
 static const slicing SLICES_FILLING = {.lanes = 32, .loads = 4, .stages = 2, .past_l1 = 1};
 static const double SLICES_FILLING_BUSY = 0.98;
 enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 16 };
 
-/* Tiles that are so wide. */
-static size_t slices_tiles(const job *j, size_t lanes)
+/* Rows of op(A) of a tile. */
+static size_t slices_rows(const job *j, const slicing *s)
 {
-    return size_max(tiles_of(j, lanes * matvec_load_elements(&j->problem->matvec)), 1);
+    return s->lanes * matvec_load_elements(&j->problem->matvec);
 }
 
 /* Rows of A that a group loads at once. */
@@ -345,39 +347,64 @@ static size_t slices_at_once(const job *j, const slicing *s)
 {
     const size_t told = param(j->params, "LOADS");
 
-    return size_max(matvec_group(j) / s->lanes, 1) * (told ? told : s->loads);
+    return matvec_group(j) / s->lanes * (told ? told : s->loads);
+}
+
+/* Whether a group has so many lanes, and op(A) more rows than half of them take. */
+static bool slices_fit(const job *j, const slicing *s)
+{
+    return s->lanes <= matvec_group(j) &&
+           matvec_view_of(&j->problem->matvec).rows > slices_rows(j, s) / 2;
+}
+
+static bool slices_are_whole(const job *j)
+{
+    const size_t units = units_wanted(j, 1), tiles = tiles_of(j, slices_rows(j, &SLICES_WHOLE));
+
+    return slices_fit(j, &SLICES_WHOLE) && tiles <= units &&
+           (double)tiles >= SLICES_WHOLE_BUSY * (double)units &&
+           matvec_view_of(&j->problem->matvec).columns >=
+               SLICES_WHOLE_STAGES * slices_at_once(j, &SLICES_WHOLE);
+}
+
+/* 0 where no number of parts fills the units. */
+static size_t slices_filling_parts(const job *j)
+{
+    const size_t rows = slices_rows(j, &SLICES_FILLING);
+    const size_t at_once = slices_at_once(j, &SLICES_FILLING);
+    const size_t groups = units_wanted(j, SLICES_FILLING_GROUPS);
+    cut c;
+
+    if (!slices_fit(j, &SLICES_FILLING))
+        return 0;
+    c = cut_into_parts(j, matvec_group(j), rows, groups / size_max(tiles_of(j, rows), 1), at_once,
+                       at_once);
+    return c.parts >= 2 && c.chunk >= SLICES_FILLING_STAGES * at_once &&
+                   (double)(c.parts * c.tiles) >= SLICES_FILLING_BUSY * (double)groups
+               ? c.parts
+               : 0;
 }
 
 static slicing slices_by_shape(const job *j)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const size_t units = units_wanted(j, 1), groups = units_wanted(j, SLICES_FILLING_GROUPS);
-    const size_t whole = slices_tiles(j, SLICES_WHOLE.lanes);
-    const size_t filling = slices_tiles(j, SLICES_FILLING.lanes);
     slicing s = SLICES_FILLING;
 
     if (param(j->params, "ACROSS") || param(j->params, "PER_UNIT") ||
         matvec_batch(&j->problem->matvec) > 1)
         return SLICES_USUAL;
-    if (whole <= units && (double)whole >= SLICES_WHOLE_BUSY * (double)units &&
-        v.columns >= SLICES_WHOLE_STAGES * slices_at_once(j, &SLICES_WHOLE))
+    if (slices_are_whole(j))
         return SLICES_WHOLE;
-    s.parts = groups / filling;
-    if ((double)(s.parts * filling) >= SLICES_FILLING_BUSY * (double)groups &&
-        v.columns >= s.parts * SLICES_FILLING_STAGES * slices_at_once(j, &s))
-        return s;
-    return SLICES_USUAL;
+    s.parts = slices_filling_parts(j);
+    return s.parts ? s : SLICES_USUAL;
 }
 
-/* Whether vectors of A can be loaded past the first-level cache: the instruction came with compute
- * capability 7.0. */
+/* Whether vectors of A can be loaded past the first-level cache. */
 static bool slices_past_l1(const job *j)
 {
     const tsr_matvec_problem *p = &j->problem->matvec;
     const stored a = matvec_a(p);
-    const device_facts *d = j->device;
 
-    return d->feature[FEATURE_PTX] == FEATURE_YES && d->nv_capability >= 70 &&
+    return j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES &&
            tsr_type_size(p->type) == matvec_real_size(p) &&
            matvec_aligned(j, &a, matvec_load_elements(p));
 }
@@ -457,9 +484,7 @@ const char *matvec_column_slices_unsuited(const job *j, text *reason)
     const char *why = vectors_unsuited(j, &c, reason);
 
     if (!why && param(j->params, "PAST_L1") == 2 && !slices_past_l1(j))
-        why = "PAST_L1=2 takes aligned rows of float32 or float64, and inline PTX of NVIDIA's "
-              "compute "
-              "capability 7.0";
+        why = "PAST_L1=2 takes loads past L1, and aligned rows of float32 or float64";
     return why;
 }
 
@@ -593,19 +618,21 @@ static size_t columns_vector_lines(const job *j)
     return lines && lines < 2 * most ? size_div_up(lines, size_div_up(lines, most)) : most;
 }
 
-/* Tiles for which adding the parts up, by a work-item each, takes no more than 1/64 of reading:
- * groups / tiles parts of rows / tiles sums, beside rows * columns / units. */
+/* Tiles, of which the last work-item of each adds the parts up: as many as make that no more than
+ * 1/64 of reading, if they are not too narrow, and divide the groups.  It adds groups / tiles parts
+ * of rows / tiles sums, and reads rows * columns / units elements. */
 static size_t columns_vector_tiles(const job *j)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
-    const double units = (double)units_wanted(j, 1), groups = (double)groups_wanted(j);
-    const double least = 64 * groups * units / (double)size_max(v.columns, 1);
-    const size_t most = size_min(v.rows / WIDTH_LEAST, groups_wanted(j));
+    const size_t groups = groups_wanted(j), most = size_min(v.rows / WIDTH_LEAST, groups);
+    const double least = (double)ADDING_SHARE * (double)groups * (double)units_wanted(j, 1) /
+                         (double)size_max(v.columns, 1);
     size_t tiles = 1;
 
-    while (tiles < most && (double)tiles * (double)tiles < least)
-        tiles++;
-    return tiles;
+    for (size_t t = 2; t <= most && (double)tiles * (double)tiles < least; t++)
+        if (groups % t == 0)
+            tiles = t;
+    return last_group_of(j->device) == LAST_GROUP_NONE ? 1 : tiles;
 }
 
 /* Sums of a work-item.  What is fetched ahead of where a tile ends is lost, so tiles are wide; but

@@ -56,9 +56,10 @@ static answer launch_failed(cl_int rc)
                                                                          : ANSWER_NONE;
 }
 
-/* Compile, run one work-group of so many items and read one uint each.  ANSWER_NO where the
- * compiler refuses, ANSWER_REFUSED where the launch is refused for what the kernel takes,
- * ANSWER_NONE where something else fails; the reason is then in why. */
+/* Compile, run one work-group of so many items, on a buffer that comes with the numbers from 0 on,
+ * and read one uint each.  ANSWER_NO where the compiler refuses, ANSWER_REFUSED where the launch is
+ * refused for what the kernel takes, ANSWER_NONE where something else fails; the reason is then in
+ * why. */
 static answer run_group(tsr_session *s, const char *source, const char *options, size_t items,
                         cl_uint *out, char *why, size_t why_size)
 {
@@ -76,7 +77,10 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
         return err.status == TSR_EBUILD || err.status == TSR_EUNSUITED ? ANSWER_NO
                                                                        : launch_failed(err.cl);
     }
-    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE, items * sizeof(*out), NULL, &rc);
+    for (unsigned i = 0; i < items; i++)
+        out[i] = i;
+    buffer = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                            items * sizeof(*out), out, &rc);
     if (!buffer) {
         snprintf(why, why_size, "a buffer for the probe: %s (%d)", cl_code_name(rc), rc);
         return ANSWER_NONE;
@@ -367,6 +371,31 @@ static answer probe_subgroup_shuffle(tsr_session *s, char *why, size_t size)
     return ANSWER_YES;
 }
 
+/* Vectors of four numbers, and none for every third item. */
+static cl_uint load_once_expected(unsigned item)
+{
+    const unsigned first = item % 16 * 4;
+
+    return item % 3 ? first + 100 * (first + 1) + 10000 * (first + 2) + 1000000 * (first + 3) : 0;
+}
+
+static answer probe_load_once(tsr_session *s, char *why, size_t size)
+{
+    const device_facts *d = &s->device.facts;
+    cl_uint got[PROBE_ITEMS];
+    answer ran;
+
+    if (!is_nvidia(d, why, size))
+        return ANSWER_NO;
+    if (d->nv_capability < 75) {
+        snprintf(why, size, "compute capability %u.%u, and 7.5 is the first to have them",
+                 d->nv_capability / 10, d->nv_capability % 10);
+        return ANSWER_NO;
+    }
+    ran = run(s, "probe_load_once.cl", "-cl-std=CL1.2", got, why, size);
+    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, load_once_expected, why, size) : ran;
+}
+
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
 static size_t *detail(device_facts *d, feature f)
 {
@@ -408,7 +437,8 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
         [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
         [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"},
         [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe_device_scope.cl"},
-        [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe_subgroup_shuffle.cl"}};
+        [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe_subgroup_shuffle.cl"},
+        [FEATURE_LOAD_ONCE] = {probe_load_once, "probe_load_once.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

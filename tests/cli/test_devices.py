@@ -9,7 +9,8 @@ import numpy as np
 from cli_support import Case, has_opencl
 
 FEATURES = {"fp16", "sub-groups", "inline PTX", "async copies", "large local memory", "wgmma",
-            "tensor copies", "device-scope atomics", "sub-group shuffles"}
+            "tensor copies", "device-scope atomics", "sub-group shuffles",
+            "loads past L1"}
 
 
 @unittest.skipUnless(has_opencl(), "no OpenCL device")

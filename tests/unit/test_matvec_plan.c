@@ -689,23 +689,24 @@ static void slices_follow_the_shape(void **state)
 static void slices_are_loaded_past_the_cache(void **state)
 {
     static const struct {
-        size_t size, lda;
+        size_t size, lda, offset;
         tsr_type type;
-        unsigned capability;
+        feature_state feature;
         const char *told;
         size_t past;
         bool suited;
-    } cases[] = {{4096, 4096, TSR_F32, 90, NULL, 2, true},
-                 {4096, 4096, TSR_F32, 90, "PAST_L1=1", 1, true},
-                 {4096, 4096, TSR_F32, 61, NULL, 1, true},
-                 {4096, 4096, TSR_F32, 61, "PAST_L1=2", 2, false},
-                 {4096, 4097, TSR_F32, 90, NULL, 1, true},
-                 {4096, 4097, TSR_F32, 90, "PAST_L1=2", 2, false},
-                 {2048, 2048, TSR_F64, 90, NULL, 2, true},
-                 {8192, 8192, TSR_F16, 90, NULL, 1, true},
-                 {8192, 8192, TSR_F16, 90, "PAST_L1=2", 2, false},
-                 {3000, 3000, TSR_F32, 90, NULL, 1, true},
-                 {3000, 3000, TSR_F32, 90, "PAST_L1=2", 2, true}};
+    } cases[] = {{4096, 4096, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
+                 {4096, 4096, 0, TSR_F32, FEATURE_YES, "PAST_L1=1", 1, true},
+                 {4096, 4096, 0, TSR_F32, FEATURE_NO, NULL, 1, true},
+                 {4096, 4096, 0, TSR_F32, FEATURE_NO, "PAST_L1=2", 2, false},
+                 {4096, 4097, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {4096, 4097, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, false},
+                 {4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2, true},
+                 {8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1, true},
+                 {8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2, false},
+                 {3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {3000, 3000, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, true}};
     const variant *v = named("column-slices");
 
     (void)state;
@@ -717,8 +718,8 @@ static void slices_are_loaded_past_the_cache(void **state)
         text options = {0};
 
         p.matvec.lda = cases[i].lda;
-        d.feature[FEATURE_PTX] = FEATURE_YES;
-        d.nv_capability = cases[i].capability;
+        p.matvec.offset_a = cases[i].offset;
+        d.feature[FEATURE_LOAD_ONCE] = cases[i].feature;
         if (cases[i].told)
             assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
         variant_options(v, &j, &options);
@@ -728,7 +729,7 @@ static void slices_are_loaded_past_the_cache(void **state)
             assert_string_equal(reason_of("column-slices", &p, &d, cases[i].told), "");
         else
             assert_has(reason_of("column-slices", &p, &d, cases[i].told),
-                       "PAST_L1=2 takes aligned");
+                       "PAST_L1=2 takes loads past L1");
     }
 }
 
@@ -766,7 +767,8 @@ static void short_rows_are_loaded_together(void **state)
     assert_has(reason_of("row-item", &longest, &gpu, "LOADS=16"), "up to 4294967280 columns");
 }
 
-/* For long rows Intel's cores are asked for memory ahead, others are not, unless it is told. */
+/* For long rows Intel's cores are asked for memory ahead, others are not, unless it is told; for
+ * short ones all are. */
 static void memory_is_asked_for_by_the_maker(void **state)
 {
     static const char *const variants[] = {"rows-vector", "columns-vector"};
@@ -778,17 +780,19 @@ static void memory_is_asked_for_by_the_maker(void **state)
                  {"", NULL, 1},
                  {"GenuineIntel", "PREFETCH=1", 1},
                  {"AuthenticAMD", "PREFETCH=2", 2}};
+    const variant *v;
+    params chosen;
 
     (void)state;
     for (size_t k = 0; k < sizeof(variants) / sizeof(variants[0]); k++)
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            const variant *v = named(variants[k]);
-            const problem p = product(100, 100, TSR_F32, strcmp(v->name, "columns-vector") == 0);
+            const problem p = product(100, 100, TSR_F32, k == 1);
             device_facts d = device(DEVICE_CPU, 2, 4096, 64 * 1024);
-            params chosen = params_default(v);
             const job j = {&p, &d, &chosen};
             text options = {0};
 
+            v = named(variants[k]);
+            chosen = params_default(v);
             snprintf(d.vendor, sizeof(d.vendor), "%s", cases[i].vendor);
             if (cases[i].told)
                 assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
@@ -796,6 +800,9 @@ static void memory_is_asked_for_by_the_maker(void **state)
             assert_int_equal(defined(text_get(&options), "PREFETCH"), cases[i].prefetch);
             text_free(&options);
         }
+    v = named("short-rows-vector");
+    chosen = params_default(v);
+    assert_int_equal(param(&chosen, "PREFETCH"), 2);
 }
 
 /* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
@@ -994,9 +1001,16 @@ static void tiles_of_columns_suit_the_cores(void **state)
         size_t units, rows, columns;
         const char *told;
         size_t width, parts;
-    } cases[] = {{2, 4096, 4096, NULL, 4096, 8},     {16, 4096, 4096, NULL, 1024, 16},
-                 {16, 10000, 10000, NULL, 3344, 22}, {16, 1000, 1000, NULL, 1008, 63},
-                 {16, 10, 100000, NULL, 1568, 1},    {16, 4096, 4096, "WIDTH=4096", 4096, 64}};
+        feature_state adds;
+    } cases[] = {{2, 4096, 4096, NULL, 4096, 8, FEATURE_YES},
+                 {16, 4096, 4096, NULL, 1024, 16, FEATURE_YES},
+                 {16, 4096, 4096, NULL, 4096, 64, FEATURE_NO},
+                 {16, 4096, 4096, "WIDTH=4096", 4096, 64, FEATURE_YES},
+                 {16, 3500, 3500, NULL, 1760, 32, FEATURE_YES},
+                 {16, 10000, 10000, NULL, 2512, 16, FEATURE_YES},
+                 {16, 1000, 1000, NULL, 1008, 63, FEATURE_YES},
+                 {192, 4096, 4096, NULL, 1024, 171, FEATURE_YES},
+                 {16, 10, 100000, NULL, 1568, 1, FEATURE_YES}};
     const variant *v = named("columns-vector");
 
     (void)state;
@@ -1008,6 +1022,7 @@ static void tiles_of_columns_suit_the_cores(void **state)
         step s;
 
         d.vector_bits = 512;
+        d.feature[FEATURE_DEVICE_SCOPE] = cases[i].adds;
         if (cases[i].told)
             assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
         assert_true(v->step(&j, 0, &s));
