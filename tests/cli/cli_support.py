@@ -33,6 +33,10 @@ CLEAN = ("TESSERA_DEVICE", "TESSERA_KERNEL_DIR", "OCL_ICD_VENDORS", "OPENCL_VEND
 # Of a command that is done, where a driver's thread ends while LeakSanitizer looks: it runs again, on
 # what was there before.
 SANITIZER_CRASH = b"LeakSanitizer has encountered a fatal error"
+
+# What the environment of each attempt has besides: where it crashes time and again, leaks are not
+# looked for.
+ATTEMPTS = ({}, {}, {"ASAN_OPTIONS": "detect_leaks=0"})
 with open(shutil.which(COMMAND) or os.devnull, "rb") as command_file:
     SANITIZED = b"__asan_" in command_file.read()
 
@@ -82,8 +86,7 @@ class Case(unittest.TestCase):
 
     def tessera(self, *args, stdin=b"", binary=False, stdout=None, env=None, timeout=300):
         before = self.keep_folder() if SANITIZED else None
-        # Where it crashes time and again, leaks are not looked for.
-        for last in ({}, {}, {"ASAN_OPTIONS": "detect_leaks=0"}):
+        for last in ATTEMPTS:
             done = subprocess.run([COMMAND, *args], input=stdin, timeout=timeout, cwd=self.folder,
                                   stdout=stdout if stdout is not None else subprocess.PIPE,
                                   stderr=subprocess.PIPE, env=environment(**(env or {}), **last))
