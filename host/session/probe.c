@@ -106,6 +106,17 @@ static bool is_nvidia(const device_facts *d, char *why, size_t size)
     return d->nvidia;
 }
 
+/* What has instructions that came with a compute capability, 80 for 8.0. */
+static bool is_nvidia_from(const device_facts *d, unsigned capability, char *why, size_t size)
+{
+    if (!is_nvidia(d, why, size))
+        return false;
+    if (d->nv_capability < capability)
+        snprintf(why, size, "compute capability %u.%u, and its instructions come with %u.%u",
+                 d->nv_capability / 10, d->nv_capability % 10, capability / 10, capability % 10);
+    return d->nv_capability >= capability;
+}
+
 /* What has instructions of compute capability 9.0, which later chips have not. */
 static bool is_hopper(const device_facts *d, char *why, size_t size)
 {
@@ -220,17 +231,11 @@ static cl_uint async_copy_expected(unsigned item)
 
 static answer probe_async_copy(tsr_session *s, char *why, size_t size)
 {
-    const device_facts *d = &s->device.facts;
     cl_uint got[PROBE_ITEMS];
     answer ran;
 
-    if (!is_nvidia(d, why, size))
+    if (!is_nvidia_from(&s->device.facts, 80, why, size))
         return ANSWER_NO;
-    if (d->nv_capability < 80) {
-        snprintf(why, size, "compute capability %u.%u, and its instructions come with 8.0",
-                 d->nv_capability / 10, d->nv_capability % 10);
-        return ANSWER_NO;
-    }
     ran = run(s, "probe_async_copy.cl", "-cl-std=CL1.2", got, why, size);
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, async_copy_expected, why, size) : ran;
 }
@@ -381,17 +386,11 @@ static cl_uint load_once_expected(unsigned item)
 
 static answer probe_load_once(tsr_session *s, char *why, size_t size)
 {
-    const device_facts *d = &s->device.facts;
     cl_uint got[PROBE_ITEMS];
     answer ran;
 
-    if (!is_nvidia(d, why, size))
+    if (!is_nvidia_from(&s->device.facts, 75, why, size))
         return ANSWER_NO;
-    if (d->nv_capability < 75) {
-        snprintf(why, size, "compute capability %u.%u, and 7.5 is the first to have them",
-                 d->nv_capability / 10, d->nv_capability % 10);
-        return ANSWER_NO;
-    }
     ran = run(s, "probe_load_once.cl", "-cl-std=CL1.2", got, why, size);
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, load_once_expected, why, size) : ran;
 }
