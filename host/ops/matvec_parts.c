@@ -484,7 +484,9 @@ const char *matvec_column_slices_unsuited(const job *j, text *reason)
     const char *why = vectors_unsuited(j, &c, reason);
 
     if (!why && param(j->params, "PAST_L1") == 2 && !slices_past_l1(j))
-        why = "PAST_L1=2 takes loads past L1, and aligned rows of float32 or float64";
+        why = j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES
+                  ? "PAST_L1=2 takes aligned rows of float32 or float64"
+                  : "PAST_L1=2 takes loads past L1, which the device has not";
     return why;
 }
 
