@@ -438,6 +438,7 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
 {
     const matvec_view v = matvec_view_of(&j->problem->matvec);
     const size_t tiles = size_max(tiles_of(j, rows), 1);
+    const slicing shape = slices_by_shape(j);
     size_t at_once = slices * slices_loads(j), most, parts;
 
     /* Shorter parts, whose rows are loaded one by one, where groups would be too few. */
@@ -448,8 +449,8 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
         parts = size_div_up(v.columns, SLICES_FEW_STEPS * at_once);
     most = units_wanted(j, SLICES_GROUPS_MOST) / tiles;
     parts = size_max(size_min(parts, most), units_wanted(j, SLICES_GROUPS_LEAST) / tiles);
-    if (slices_by_shape(j).parts)
-        parts = slices_by_shape(j).parts;
+    if (shape.parts)
+        parts = shape.parts;
     return cut_into_parts(j, matvec_group(j), rows, parts, at_once, at_once);
 }
 

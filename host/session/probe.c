@@ -141,6 +141,16 @@ static answer compare(const cl_uint *got, size_t items, cl_uint (*expected)(unsi
     return ANSWER_YES;
 }
 
+/* run_group, and whether each item gave what it should have.  Up to WARP_GROUP items. */
+static answer run_expecting(tsr_session *s, const char *source, const char *options, size_t items,
+                            cl_uint (*expected)(unsigned item), char *why, size_t size)
+{
+    cl_uint got[WARP_GROUP];
+    const answer ran = run_group(s, source, options, items, got, why, size);
+
+    return ran == ANSWER_YES ? compare(got, items, expected, why, size) : ran;
+}
+
 /* "-cl-std=CL3.0" for the device's highest OpenCL C. */
 static void standard(const device_facts *d, char *out, size_t size)
 {
@@ -212,13 +222,9 @@ static cl_uint ptx_expected(unsigned item)
 
 static answer probe_ptx(tsr_session *s, char *why, size_t size)
 {
-    cl_uint got[PROBE_ITEMS];
-    answer ran;
-
     if (!is_nvidia(&s->device.facts, why, size))
         return ANSWER_NO;
-    ran = run(s, "probe_ptx.cl", "-cl-std=CL1.2", got, why, size);
-    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, ptx_expected, why, size) : ran;
+    return run_expecting(s, "probe_ptx.cl", "-cl-std=CL1.2", PROBE_ITEMS, ptx_expected, why, size);
 }
 
 /* Words by copies of 16 bytes, and by copies of 4 from the last to the first, every other one 0. */
@@ -231,13 +237,10 @@ static cl_uint async_copy_expected(unsigned item)
 
 static answer probe_async_copy(tsr_session *s, char *why, size_t size)
 {
-    cl_uint got[PROBE_ITEMS];
-    answer ran;
-
     if (!is_nvidia_from(&s->device.facts, 80, why, size))
         return ANSWER_NO;
-    ran = run(s, "probe_async_copy.cl", "-cl-std=CL1.2", got, why, size);
-    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, async_copy_expected, why, size) : ran;
+    return run_expecting(s, "probe_async_copy.cl", "-cl-std=CL1.2", PROBE_ITEMS,
+                         async_copy_expected, why, size);
 }
 
 static cl_uint large_local_expected(unsigned item)
@@ -289,13 +292,10 @@ static cl_uint wgmma_expected(unsigned item)
 
 static answer probe_wgmma(tsr_session *s, char *why, size_t size)
 {
-    cl_uint got[WARP_GROUP];
-    answer ran;
-
     if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    ran = run_group(s, "probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
-    return ran == ANSWER_YES ? compare(got, WARP_GROUP, wgmma_expected, why, size) : ran;
+    return run_expecting(s, "probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, wgmma_expected, why,
+                         size);
 }
 
 /* Word `at` of the box that probe_tensor_copy.cl copies: from row 2 and column 4 of its matrix of 6
@@ -320,13 +320,10 @@ static cl_uint tensor_copy_expected(unsigned item)
 
 static answer probe_tensor_copy(tsr_session *s, char *why, size_t size)
 {
-    cl_uint got[WARP_GROUP];
-    answer ran;
-
     if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    ran = run_group(s, "probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP, got, why, size);
-    return ran == ANSWER_YES ? compare(got, WARP_GROUP, tensor_copy_expected, why, size) : ran;
+    return run_expecting(s, "probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP,
+                         tensor_copy_expected, why, size);
 }
 
 /* 5 and three times all items, and the item. */
@@ -386,13 +383,10 @@ static cl_uint load_once_expected(unsigned item)
 
 static answer probe_load_once(tsr_session *s, char *why, size_t size)
 {
-    cl_uint got[PROBE_ITEMS];
-    answer ran;
-
     if (!is_nvidia_from(&s->device.facts, 75, why, size))
         return ANSWER_NO;
-    ran = run(s, "probe_load_once.cl", "-cl-std=CL1.2", got, why, size);
-    return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, load_once_expected, why, size) : ran;
+    return run_expecting(s, "probe_load_once.cl", "-cl-std=CL1.2", PROBE_ITEMS, load_once_expected,
+                         why, size);
 }
 
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */

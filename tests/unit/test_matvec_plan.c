@@ -729,7 +729,6 @@ static void slices_are_loaded_past_the_cache(void **state)
             assert_string_equal(reason_of("column-slices", &p, &d, cases[i].told), "");
         else
             assert_has(reason_of("column-slices", &p, &d, cases[i].told),
-
                        cases[i].feature == FEATURE_YES ? "takes aligned rows" : "device has not");
     }
 }
@@ -993,9 +992,10 @@ static void tiles_of_columns_are_alike(void **state)
     assert_int_equal(scalar(&s, ARG_CHUNK), 252); /* a multiple of LINES, not 1001 / 4 */
 }
 
-/* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of the time
- * at most: on 16 cores 4 tiles of 4096 columns with 16 parts each, not 64 parts of one; but none
- * below 1024, and no more than groups, which have nothing to add up. */
+/* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of reading:
+ * on 16 cores 4096 columns in 4 tiles, of 16 parts each, not 64 parts of one.  But none below 1024
+ * columns, only as many as divide the groups, which have nothing to add up in the end, and one
+ * where a second pass adds up. */
 static void tiles_of_columns_suit_the_cores(void **state)
 {
     static const struct {
