@@ -657,13 +657,13 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
         }
 }
 
-/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns, and
- * parts that fill the units, come in two stages. */
+/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come in
+ * two stages. */
 static void slices_follow_the_shape(void **state)
 {
     static const struct {
         size_t rows, columns, lanes, loads, stages;
-    } cases[] = {{4096, 4096, 8, 8, 2}, {4096, 3600, 32, 8, 1},  {10000, 10000, 32, 4, 2},
+    } cases[] = {{4096, 4096, 8, 8, 2}, {4096, 3600, 32, 8, 1},  {10000, 10000, 32, 8, 1},
                  {64, 4096, 64, 8, 1},  {100000, 100, 32, 8, 1}, {100000, 10, 4, 8, 1},
                  {100000, 1, 1, 8, 1},  {10, 100000, 512, 8, 1}, {1, 100000, 512, 8, 1}};
     const variant *v = named("column-slices");
@@ -684,34 +684,38 @@ static void slices_follow_the_shape(void **state)
     }
 }
 
-/* Whole columns alone are loaded past the first-level cache, unless it is told, where the device
- * has the instruction, and A aligned vectors of what is summed. */
+/* From 32 rows of A on they are loaded past the first-level cache, unless it is told, where the
+ * device has the instruction, and A aligned vectors of what is summed. */
 static void slices_are_loaded_past_the_cache(void **state)
 {
     static const struct {
-        size_t size, lda, offset;
+        size_t rows, columns, lda, offset;
         tsr_type type;
         feature_state feature;
         const char *told;
         size_t past;
         bool suited;
-    } cases[] = {{4096, 4096, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
-                 {4096, 4096, 0, TSR_F32, FEATURE_YES, "PAST_L1=1", 1, true},
-                 {4096, 4096, 0, TSR_F32, FEATURE_NO, NULL, 1, true},
-                 {4096, 4096, 0, TSR_F32, FEATURE_NO, "PAST_L1=2", 2, false},
-                 {4096, 4097, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {4096, 4097, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, false},
-                 {4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2, true},
-                 {8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1, true},
-                 {8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2, false},
-                 {3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {3000, 3000, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, true}};
+    } cases[] = {{4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, "PAST_L1=1", 1, true},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, NULL, 1, true},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, "PAST_L1=2", 2, false},
+                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, false},
+                 {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {2048, 2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2, true},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1, true},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2, false},
+                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
+                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, "PER_UNIT=8", 2, true},
+                 {10000, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
+                 {32, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
+                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
+                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, true}};
     const variant *v = named("column-slices");
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
+        problem p = product(cases[i].rows, cases[i].columns, cases[i].type, true);
         device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
         params chosen = params_default(v);
         const job j = {&p, &d, &chosen};
