@@ -42,6 +42,28 @@ static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const u
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
 }
 
+/* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
+ * before step `whole`: all vectors are loaded before the first is used. */
+static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
+                               ulong incx, const uint *at, uint step, uint span, uint s,
+                               uint whole)
+{
+    VECTOR from_a[LOADS], from_x[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const bool inside = s + u < whole;
+
+        from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
+        from_x[u] = x_of_elements(x + v_index(incx, (s + u) * span), incx, at, inside ? VEC : 0);
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += from_a[u] * from_x[u];
+    return sum;
+}
+
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_columns(__global const factor *restrict a, __global const factor *restrict x,
                      __global result *restrict y, uint rows, ulong columns, ulong lda,
@@ -73,31 +95,14 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         at[i] = (item * VEC + i) / rows;
     /* The others read nothing, and reach the barriers. */
     if (item < items) {
-        uint s = 0;
+        const uint left = length % span * rows; /* elements of the last step */
+        const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
 
-        for (; s + LOADS <= whole; s += LOADS) {
-            VECTOR piece[LOADS];
-
-            /* Unrolled: only then does the array live in registers. */
-#pragma unroll
-            for (uint u = 0; u < LOADS; u++)
-                piece[u] = load_vector(a + u * step);
-#pragma unroll
-            for (uint u = 0; u < LOADS; u++)
-                sum += piece[u] * x_of_elements(x + v_index(incx, u * span), incx, at, VEC);
-            a += LOADS * step;
-            x += v_index(incx, LOADS * span);
-        }
-        /* The last step has the rows that are left, or none. */
-        for (; s <= whole; s++) {
-            const uint left = s < whole ? step : length % span * rows;
-            const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
-
-            sum += (count == VEC ? load_vector(a) : edge_vector(a, count)) *
-                   x_of_elements(x, incx, at, count);
-            a += step;
-            x += v_index(incx, span);
-        }
+        for (uint s = 0; s < whole; s += LOADS)
+            sum = add_steps(sum, a, x, incx, at, step, span, s, whole);
+        a += (ulong)whole * step;
+        x += v_index(incx, whole * span);
+        sum += edge_vector(a, count) * x_of_elements(x, incx, at, count);
     }
     vectors[item] = sum;
     /* Filled before read: equal columns are of different work-items. */

@@ -514,10 +514,11 @@ bool matvec_column_slices_step(const job *j, size_t i, step *out)
 static cut short_columns_cut(const job *j)
 {
     const size_t local = matvec_group(j);
-    const size_t lines = matvec_flat_of(j, local).lines * param(j->params, "LOADS");
+    const size_t lines = size_max(matvec_flat_of(j, local).lines, 1);
+    const size_t rows = size_max(matvec_view_of(&j->problem->matvec).rows, 1);
+    const size_t parts = groups_wanted(j); /* no more: the others would run alone at the end */
 
-    return cut_steps(j, local, size_max(matvec_view_of(&j->problem->matvec).rows, 1),
-                     size_max(lines, 1));
+    return cut_into_parts(j, local, rows, parts, lines * param(j->params, "LOADS"), lines);
 }
 
 void matvec_short_columns_defines(const job *j, text *out)
