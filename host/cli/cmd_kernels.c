@@ -305,7 +305,8 @@ static const char *host_file(const operation *op, const variant *v)
 /* The text as it is built, below the options that it is built with. */
 static tsr_status print_source(listing *l, tsr_error *err)
 {
-    text source = {0}, flags = {0};
+    text source = {0}, flags = {0}, reason = {0};
+    const char *why;
     tsr_status st;
 
     if (!l->variant->source)
@@ -319,6 +320,9 @@ static tsr_status print_source(listing *l, tsr_error *err)
 
         variant_options(l->variant, &j, &flags);
         printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
+        why = dispatch_unsuited(l->session, only_problem(l), l->variant, &l->params, &reason);
+        if (why)
+            printf("/* unsuited here: %s */\n", why);
     } else if (!st) {
         printf("/* options: they depend on the OpenCL device, and none is chosen */\n");
     }
@@ -326,6 +330,7 @@ static tsr_status print_source(listing *l, tsr_error *err)
         fputs(text_get(&source), stdout);
     text_free(&source);
     text_free(&flags);
+    text_free(&reason);
     return st;
 }
 

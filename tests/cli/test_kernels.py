@@ -117,6 +117,8 @@ class Kernels(Case):
                     continue
                 text = self.succeed(*args).out
                 self.assertRegex(text, r"\A/\* options: \S.*-D.* \*/\n")
+                self.assertEqual(re.findall(r"(?m)^/\* unsuited here: (.*) \*/$", text),
+                                 [] if v["suited"] else [v["unsuited"]])
                 self.assertRegex(text, r"(?m)^(__)?kernel\b")
                 self.assertNotRegex(text, r'(?m)^#include "')
                 for t in v["tunables"]:
