@@ -657,8 +657,8 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
         }
 }
 
-/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come in
- * two stages. */
+/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
+ * in two stages. */
 static void slices_follow_the_shape(void **state)
 {
     static const struct {
