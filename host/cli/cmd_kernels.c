@@ -318,9 +318,10 @@ static tsr_status print_source(listing *l, tsr_error *err)
         job j = {
             .problem = only_problem(l), .device = session_facts(l->session), .params = &l->params};
 
+        /* First, as it probes the features that options depend on. */
+        why = dispatch_unsuited(l->session, only_problem(l), l->variant, &l->params, &reason);
         variant_options(l->variant, &j, &flags);
         printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
-        why = dispatch_unsuited(l->session, only_problem(l), l->variant, &l->params, &reason);
         if (why)
             printf("/* unsuited here: %s */\n", why);
     } else if (!st) {

@@ -117,6 +117,8 @@ BUGS = {
          "c, length", ["ACROSS=8", "LOADS=2", "STAGES=2", "GROUP=64"]),
     "sweep-row-item-beyond-the-row":
         ("matvec", "row-item", "matvec_row_item.cl", "c + u < columns", 0, "true", ["LOADS=4"]),
+    "sweep-short-columns-beyond-the-part":
+        ("matvec", "short-columns", "matvec_short_columns.cl", "s + u < whole", 0, "true", []),
     "sweep-short-columns-halves-stride":
         ("matvec", "short-columns", "matvec_short_columns.cl", "e + kept * rows", 0, "e + rows",
          []),

@@ -657,6 +657,22 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
         }
 }
 
+/* To a step of 102 rows: 1,893 for each of 528 groups would not be whole steps. */
+static void short_columns_are_cut_to_a_step(void **state)
+{
+    const problem p = product(1000000, 10, TSR_F32, true);
+    const variant *v = named("short-columns");
+    const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    const params chosen = params_default(v);
+    const job j = {&p, &d, &chosen};
+    step s;
+
+    (void)state;
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(scalar(&s, ARG_PARTS), 516);
+    assert_int_equal(scalar(&s, ARG_CHUNK), 19 * 102);
+}
+
 /* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
  * in two stages. */
 static void slices_follow_the_shape(void **state)
@@ -1429,6 +1445,7 @@ int main(void)
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
         cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
+        cmocka_unit_test(short_columns_are_cut_to_a_step),
         cmocka_unit_test(slices_follow_the_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),
         cmocka_unit_test(short_rows_are_loaded_together),
