@@ -75,55 +75,53 @@ static inline VECTOR add_stage(VECTOR sum, const stage *s)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_column_slices(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, uint rows, ulong columns, ulong lda,
-                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                     ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                     __global REAL * partial, __global tally * tallies, REAL alpha,
-                     REAL beta)
+                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                     const matvec_call call)
 {
     __local VECTOR sums[LOCAL];
+    const uint rows = (uint)call.rows;
     const uint item = get_local_id(0);
     const uint slice = item / LANES;
-    const uint tiles = (uint)get_num_groups(0) / parts;
+    const uint tiles = (uint)get_num_groups(0) / call.parts;
     const uint part = (uint)get_group_id(0) / tiles;
     const uint row = ((uint)get_group_id(0) % tiles * LANES + item % LANES) * VEC;
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
     const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
-    const ulong begin = (ulong)part * chunk;
-    const uint length = part_length(begin, columns, chunk);
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
     VECTOR sum = 0;
     uint c = slice;
 
-    a += of_product(offset_a, stride_a) + a_index(lda, row, begin + slice);
-    x += of_product(offset_x, stride_x) + v_index(incx, begin + slice);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, row, begin + slice);
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin + slice);
+    y += of_product(call.offset_y, call.stride_y);
     if (count == VEC) {
 #if STAGES == 2
-        stage now = load_stage(a, x, lda, incx, c, length);
+        stage now = load_stage(a, x, call.lda, call.incx, c, length);
 
         for (; c < length; c += AT_ONCE) {
-            a += AT_ONCE * lda;
-            x += v_index(incx, AT_ONCE);
+            a += AT_ONCE * call.lda;
+            x += v_index(call.incx, AT_ONCE);
             /* On its way while the one before is added up. */
-            const stage next = load_stage(a, x, lda, incx, c + AT_ONCE, length);
+            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, length);
 
             sum = add_stage(sum, &now);
             now = next;
         }
 #else
         for (; c < length; c += AT_ONCE) {
-            const stage now = load_stage(a, x, lda, incx, c, length);
+            const stage now = load_stage(a, x, call.lda, call.incx, c, length);
 
             sum = add_stage(sum, &now);
-            a += AT_ONCE * lda;
-            x += v_index(incx, AT_ONCE);
+            a += AT_ONCE * call.lda;
+            x += v_index(call.incx, AT_ONCE);
         }
 #endif
     }
     for (; c < length; c += SLICES) {
         sum += edge_vector(a, count) * load_factor(x);
-        a += SLICES * lda;
-        x += v_index(incx, SLICES);
+        a += SLICES * call.lda;
+        x += v_index(call.incx, SLICES);
     }
     sums[item] = sum;
     /* Four at a time: half as many barriers as by pairs. */
@@ -141,8 +139,7 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     }
     if (slice == 0)
         for (uint i = 0; i < count; i++)
-            keep_sum(((__local const REAL *)(sums + item))[i], rows, row + i, part, parts, partial,
-                     y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, rows, parts, y, incy,
-                      alpha, beta, (__local REAL *)sums);
+            keep_sum(((__local const REAL *)(sums + item))[i], row + i, part, partial, y, call);
+    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, y, call,
+                      (__local REAL *)sums);
 }

@@ -1,18 +1,18 @@
 /* Matrix-vector product for CPUs, A transposed: its rows are streamed, the sums wait in cache.
  *
  * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
- *     keeps `width` sums, those of neighbouring columns, and runs along the rows
+ *     keeps `tile` sums, those of neighbouring columns, and runs along the rows
  *     of A in explicit vectors, LINES rows at a time so that a sum is loaded and
  *     stored once for as many products.  A may be asked for ahead of its
  *     use.
- * Work split: work-item g takes part g % parts, `chunk` rows of A, of the `width`
- *     columns of A from column g / parts * width; the last work-item of them or a
+ * Work split: work-item g takes part g % parts, `chunk` rows of A, of the `tile`
+ *     columns of A from column g / parts * tile; the last work-item of them or a
  *     second pass adds the parts up (matvec_parts.clh).
- * Parameters: WIDTH, the most that `width` is; LINES; VEC, elements of a vector;
- *     PREFETCH (matvec_ahead.clh); LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
- *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
+ * Parameters: WIDTH, the most that `tile` is; LINES; VEC, elements of a vector;
+ *     PREFETCH (matvec_ahead.clh); LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1,
+ *     STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
  *     `chunk` on the host.
- * Launch: for each product parts * ceil(rows / width) work-groups of 1.  Then,
+ * Launch: for each product parts * ceil(rows / tile) work-groups of 1.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: 1 element; WIDTH elements of private memory.
@@ -48,55 +48,54 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_columns_vector(__global const factor *restrict a, __global const factor *restrict x,
-                      __global result *restrict y, uint rows, ulong columns, ulong lda,
-                      ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                      ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                      __global REAL * partial, __global tally * tallies,
-                      REAL alpha, REAL beta, uint width)
+                      __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                      const matvec_call call)
 {
     __local REAL sums[LOCAL];
-    const uint part = (uint)get_group_id(0) % parts;
-    const uint first = (uint)get_group_id(0) / parts * width;
-    const uint count = min(width, rows - first);
+    const uint rows = (uint)call.rows;
+    const uint part = (uint)get_group_id(0) % call.parts;
+    const uint first = (uint)get_group_id(0) / call.parts * call.tile;
+    const uint count = min(call.tile, rows - first);
     const uint vectors = count / VEC * VEC;
-    const ulong begin = (ulong)part * chunk;
-    const uint length = part_length(begin, columns, chunk);
-    __global const factor *line = a + of_product(offset_a, stride_a) + a_index(lda, first, begin);
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
+    __global const factor *line =
+        a + of_product(call.offset_a, call.stride_a) + a_index(call.lda, first, begin);
     REAL sum[WIDTH];
     uint c = 0;
 
-    x += of_product(offset_x, stride_x) + v_index(incx, begin);
-    y += of_product(offset_y, stride_y);
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
+    y += of_product(call.offset_y, call.stride_y);
     for (uint r = 0; r < count; r++)
         sum[r] = 0;
-    for (; c + LINES <= length; c += LINES, line += LINES * lda) {
+    for (; c + LINES <= length; c += LINES, line += LINES * call.lda) {
         REAL by[LINES];
         uint r = 0;
 
         /* The loops over lines are unrolled: only then does the array live in registers. */
 #pragma unroll
         for (uint l = 0; l < LINES; l++)
-            by[l] = load_factor(x + v_index(incx, c + l));
+            by[l] = load_factor(x + v_index(call.incx, c + l));
         for (; r < vectors; r += VEC) {
             VECTOR s = VLOAD(0, sum + r);
 
 #pragma unroll
             for (uint l = 0; l < LINES; l++) {
-                fetch_ahead(line + l * lda + r);
-                s += VLOAD_LINE(VEC, line + l * lda + r) * by[l];
+                fetch_ahead(line + l * call.lda + r);
+                s += VLOAD_LINE(VEC, line + l * call.lda + r) * by[l];
             }
             VSTORE(s, 0, sum + r);
         }
         for (; r < count; r++) {
 #pragma unroll
             for (uint l = 0; l < LINES; l++)
-                sum[r] += load_factor(line + l * lda + r) * by[l];
+                sum[r] += load_factor(line + l * call.lda + r) * by[l];
         }
     }
-    for (; c < length; c++, line += lda)
+    for (; c < length; c++, line += call.lda)
         for (uint r = 0; r < count; r++)
-            sum[r] += load_factor(line + r) * load_factor(x + v_index(incx, c));
+            sum[r] += load_factor(line + r) * load_factor(x + v_index(call.incx, c));
     for (uint r = 0; r < count; r++)
-        keep_sum(sum[r], rows, first + r, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, first, width, rows, parts, y, incy, alpha, beta, sums);
+        keep_sum(sum[r], first + r, part, partial, y, call);
+    add_parts_if_last(partial, tallies, first, call.tile, y, call, sums);
 }

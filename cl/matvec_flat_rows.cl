@@ -109,28 +109,28 @@ static inline VECTOR x_of_columns(__global const factor *x, ulong incx, uint col
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_flat_rows(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta, uint items, uint tile)
+                 __global result *restrict y, const matvec_call call)
 {
     /* Aligned to any vector of terms. */
     __local REAL terms[SLOT(LOADS * LOCAL * TERMS)] __attribute__((aligned(64)));
     __local REAL sums[LOCAL];
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
-    const uint first = (uint)get_group_id(0) * tile;
-    const uint count = min(tile, rows - first);
+    const uint first = (uint)get_group_id(0) * call.tile;
+    const uint count = min(call.tile, rows - first);
     const uint length = columns / (VEC / TERMS); /* terms of a row */
     uint doublings = 0; /* of a work-item to a team */
     uint lane;
 
-    while (tile << (doublings + 1) <= LOCAL)
+    while (call.tile << (doublings + 1) <= LOCAL)
         doublings++;
     lane = item & ((1u << doublings) - 1);
-    a += of_product(offset_a, stride_a) + a_index(lda, first, 0);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
-    if (item < items && columns > 0)
-        keep_products(terms, a, count * columns, items, x_of_columns(x, incx, columns, item));
+    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, first, 0);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
+    if (item < call.items && columns > 0)
+        keep_products(terms, a, count * columns, call.items,
+                      x_of_columns(x, call.incx, columns, item));
     /* Filled before read: a row has terms of many work-items. */
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint base = 0; base < count; base += LOCAL >> doublings) {
@@ -143,6 +143,6 @@ matvec_flat_rows(__global const factor *restrict a, __global const factor *restr
         /* Teams of several go through once, and need no barrier before the next round. */
         sum = team_sum(sums + item, 1, lane, 1u << doublings, sum);
         if (lane == 0 && row < count)
-            update_result(y + v_index(incy, first + row), alpha, sum, beta);
+            update_y(y, first + row, sum, call);
     }
 }

@@ -25,25 +25,25 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_group_row(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                 __global result *restrict y, const matvec_call call)
 {
     __local REAL partial[LOCAL];
     __local REAL team_total[TEAMS];
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
     const uint team = item / TEAM;
     const uint lane = item % TEAM;
     const uint groups = get_num_groups(0);
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     for (uint row = get_group_id(0); row < rows; row += groups) {
         REAL sum = 0;
 
         for (uint c = item; c < columns; c += LOCAL)
-            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
+            sum += load_factor(a + a_index(call.lda, row, c)) *
+                   load_factor(x + v_index(call.incx, c));
         sum = team_sum(partial + item, 1, lane, TEAM, sum);
         if (lane == 0)
             team_total[team] = sum;
@@ -57,7 +57,7 @@ matvec_group_row(__global const factor *restrict a, __global const factor *restr
         /* The other teams add zeros, and reach the barriers. */
         sum = team_sum(partial + item, 1, lane, TEAM, sum);
         if (item == 0)
-            update_result(y + v_index(incy, row), alpha, sum, beta);
+            update_y(y, row, sum, call);
         /* Read before refilled: the next row reuses both arrays. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }

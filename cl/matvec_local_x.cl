@@ -35,12 +35,11 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_local_x(__global const factor *restrict a, __global const factor *restrict x,
-               __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-               ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-               ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+               __global result *restrict y, const matvec_call call)
 {
     __local REAL slab[TILE];
     __local REAL partial[ROWS * LOCAL];
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
     const uint team = TRANS ? item % TEAMS : item / TEAM;
     const uint lane = TRANS ? item / TEAMS : item % TEAM;
@@ -48,21 +47,21 @@ matvec_local_x(__global const factor *restrict a, __global const factor *restric
     __global const factor *line[ROWS];
     REAL sum[ROWS];
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     /* The loops over rows are unrolled: only then do the arrays live in registers. */
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
         /* Beyond the last row the last one is summed again, and not stored. */
-        line[r] = a + a_index(lda, min(first + r * TEAMS, rows - 1), 0);
+        line[r] = a + a_index(call.lda, min(first + r * TEAMS, rows - 1), 0);
         sum[r] = 0;
     }
     for (uint c0 = 0; c0 < columns; c0 += TILE) {
         const uint width = min((uint)TILE, columns - c0);
 
         for (uint c = item; c < width; c += LOCAL)
-            slab[c] = load_factor(x + v_index(incx, c0 + c));
+            slab[c] = load_factor(x + v_index(call.incx, c0 + c));
         /* Filled before read: every work-item brought a part of the tile. */
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lane; c < width; c += TEAM) {
@@ -70,7 +69,7 @@ matvec_local_x(__global const factor *restrict a, __global const factor *restric
 
 #pragma unroll
             for (uint r = 0; r < ROWS; r++)
-                sum[r] += load_factor(line[r] + a_index(lda, 0, c0 + c)) * value;
+                sum[r] += load_factor(line[r] + a_index(call.lda, 0, c0 + c)) * value;
         }
         /* Read before refilled: the next round overwrites the tile. */
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -86,6 +85,6 @@ matvec_local_x(__global const factor *restrict a, __global const factor *restric
         const REAL total = team_sum(mine, TRANS ? TEAMS : 1, lane, TEAM, *mine);
 
         if (lane == 0 && row < rows)
-            update_result(y + v_index(incy, row), alpha, total, beta);
+            update_y(y, row, total, call);
     }
 }

@@ -22,18 +22,17 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_row_item(__global const factor *restrict a, __global const factor *restrict x,
-                __global result *restrict y, ulong rows, uint columns, ulong lda, ulong offset_a,
-                ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                __global result *restrict y, const matvec_call call)
 {
+    const uint columns = (uint)call.columns;
     const ulong row = get_global_id(0);
     REAL sum = 0;
 
-    if (row >= rows)
+    if (row >= call.rows)
         return;
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     for (uint c = 0; c < columns; c += LOADS) {
         REAL element[LOADS], value[LOADS];
 
@@ -42,12 +41,12 @@ matvec_row_item(__global const factor *restrict a, __global const factor *restri
         for (uint u = 0; u < LOADS; u++) {
             const bool inside = c + u < columns;
 
-            element[u] = inside ? load_factor(a + a_index(lda, row, c + u)) : 0;
-            value[u] = inside ? load_factor(x + v_index(incx, c + u)) : 0;
+            element[u] = inside ? load_factor(a + a_index(call.lda, row, c + u)) : 0;
+            value[u] = inside ? load_factor(x + v_index(call.incx, c + u)) : 0;
         }
 #pragma unroll
         for (uint u = 0; u < LOADS; u++)
             sum += element[u] * value[u];
     }
-    update_result(y + v_index(incy, row), alpha, sum, beta);
+    update_y(y, row, sum, call);
 }

@@ -33,33 +33,31 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_rows_vector(__global const factor *restrict a, __global const factor *restrict x,
-                   __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
-                   ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                   ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                   __global REAL * partial, __global tally * tallies, REAL alpha,
-                   REAL beta)
+                   __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                   const matvec_call call)
 {
     __local REAL sums[LOCAL];
-    const uint part = (uint)get_group_id(0) % parts;
-    const uint first = (uint)get_group_id(0) / parts * ROWS;
-    const ulong begin = (ulong)part * chunk;
-    const uint length = part_length(begin, columns, chunk);
+    const uint rows = (uint)call.rows;
+    const uint part = (uint)get_group_id(0) % call.parts;
+    const uint first = (uint)get_group_id(0) / call.parts * ROWS;
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
     const uint vectors = length / VEC * VEC;
     __global const factor *row[ROWS];
     VECTOR sum[ROWS];
 
     /* The loops over rows are unrolled: only then do the arrays live in registers. */
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x) + v_index(incx, begin);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
+    y += of_product(call.offset_y, call.stride_y);
 #pragma unroll
     for (uint r = 0; r < ROWS; r++) {
         /* Beyond the last row the last one is summed again, and not stored. */
-        row[r] = a + a_index(lda, min(first + r, rows - 1), begin);
+        row[r] = a + a_index(call.lda, min(first + r, rows - 1), begin);
         sum[r] = 0;
     }
     for (uint c = 0; c < vectors; c += VEC) {
-        const VECTOR v = x_vector(x, incx, c);
+        const VECTOR v = x_vector(x, call.incx, c);
 
 #pragma unroll
         for (uint r = 0; r < ROWS; r++) {
@@ -72,9 +70,9 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         REAL total = ADD_UP(sum[r]);
 
         for (uint c = vectors; c < length; c++)
-            total += load_factor(row[r] + c) * load_factor(x + v_index(incx, c));
+            total += load_factor(row[r] + c) * load_factor(x + v_index(call.incx, c));
         if (first + r < rows)
-            keep_sum(total, rows, first + r, part, parts, partial, y, incy, alpha, beta);
+            keep_sum(total, first + r, part, partial, y, call);
     }
-    add_parts_if_last(partial, tallies, first, ROWS, rows, parts, y, incy, alpha, beta, sums);
+    add_parts_if_last(partial, tallies, first, ROWS, y, call, sums);
 }

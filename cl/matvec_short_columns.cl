@@ -9,7 +9,8 @@
  *     LOADS steps are loaded at once.  Sums of equal columns, `rows` elements apart, are
  *     added in local memory by halves, and the last work-group or a second pass adds the
  *     parts up (matvec_parts.clh).
- * Parameters: LOADS; VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
+ * Parameters: LOADS; ROWS_MET, of A by a vector at most: 2, or VEC where `rows` is less;
+ *     VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group: GROUP, or less where the device takes fewer, a
  *     power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
  *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
@@ -27,6 +28,9 @@
 #ifndef LOADS
 #error "LOADS: vectors of A that a work-item loads at once"
 #endif
+#if ROWS_MET != 2 && ROWS_MET != VEC
+#error "ROWS_MET: rows of A that have elements of one vector, at most: 2 or VEC"
+#endif
 #if !TRANS
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
@@ -40,6 +44,23 @@ static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const u
     for (uint i = 0; i < VEC; i++)
         piece[i] = i < count ? load_factor(x + v_index(incx, at[i])) : 0;
     return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
+}
+
+/* All of them where they are inside, else zeros, and nothing is read. */
+static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uint *at, bool inside)
+{
+#if ROWS_MET == 2
+    const REAL first = inside ? load_factor(x + v_index(incx, at[0])) : 0;
+    const REAL last = inside ? load_factor(x + v_index(incx, at[VEC - 1])) : 0;
+    REAL piece[VEC];
+
+#pragma unroll
+    for (uint i = 0; i < VEC; i++)
+        piece[i] = at[i] == at[0] ? first : last;
+    return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
+#else
+    return x_of_elements(x, incx, at, inside ? VEC : 0);
+#endif
 }
 
 /* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
@@ -56,7 +77,7 @@ static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global co
         const bool inside = s + u < whole;
 
         from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
-        from_x[u] = x_of_elements(x + v_index(incx, (s + u) * span), incx, at, inside ? VEC : 0);
+        from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
     }
 #pragma unroll
     for (uint u = 0; u < LOADS; u++)
@@ -66,14 +87,12 @@ static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global co
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_columns(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, uint rows, ulong columns, ulong lda,
-                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                     ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                     __global REAL * partial, __global tally * tallies, REAL alpha,
-                     REAL beta)
+                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                     const matvec_call call)
 {
     __local VECTOR vectors[LOCAL];
     __local REAL *sums = (__local REAL *)vectors;
+    const uint rows = (uint)call.rows;
     const uint item = get_local_id(0);
     /* Work-items whose vectors end where a row of A does; `rows & -rows` divides both. */
     const uint cycle = rows / min((uint)VEC, rows & -rows);
@@ -81,15 +100,15 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
     const uint step = items * VEC;
     const uint span = step / rows;
     const uint part = get_group_id(0);
-    const ulong begin = (ulong)part * chunk;
-    const uint length = part_length(begin, columns, chunk);
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
     const uint whole = length / span;
     uint at[VEC]; /* rows of A of the vector's elements, from the step's first */
     VECTOR sum = 0;
 
-    a += of_product(offset_a, stride_a) + begin * rows + item * VEC;
-    x += of_product(offset_x, stride_x) + v_index(incx, begin);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a) + begin * rows + item * VEC;
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
+    y += of_product(call.offset_y, call.stride_y);
 #pragma unroll
     for (uint i = 0; i < VEC; i++)
         at[i] = (item * VEC + i) / rows;
@@ -99,10 +118,10 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
 
         for (uint s = 0; s < whole; s += LOADS)
-            sum = add_steps(sum, a, x, incx, at, step, span, s, whole);
+            sum = add_steps(sum, a, x, call.incx, at, step, span, s, whole);
         a += (ulong)whole * step;
-        x += v_index(incx, whole * span);
-        sum += edge_vector(a, count) * x_of_elements(x, incx, at, count);
+        x += v_index(call.incx, whole * span);
+        sum += edge_vector(a, count) * x_of_elements(x, call.incx, at, count);
     }
     vectors[item] = sum;
     /* Filled before read: equal columns are of different work-items. */
@@ -117,6 +136,6 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
         count = kept;
     }
     for (uint row = item; row < rows; row += LOCAL)
-        keep_sum(sums[row], rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, 0, rows, rows, parts, y, incy, alpha, beta, sums);
+        keep_sum(sums[row], row, part, partial, y, call);
+    add_parts_if_last(partial, tallies, 0, rows, y, call, sums);
 }

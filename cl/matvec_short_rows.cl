@@ -31,19 +31,18 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_rows(__global const factor *restrict a, __global const factor *restrict x,
-                  __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                  ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                  ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                  __global result *restrict y, const matvec_call call)
 {
     __local REAL slab[LOCAL * PITCH];
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
     const uint first = (uint)get_group_id(0) * LOCAL;
     const uint count = min((uint)LOCAL, rows - first);
     REAL sum = 0;
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     for (uint c0 = 0; c0 < columns; c0 += TILE) {
         const uint width = min((uint)TILE, columns - c0);
         /* Element e of the slab is (e / width, e % width); both move on by a
@@ -52,7 +51,7 @@ matvec_short_rows(__global const factor *restrict a, __global const factor *rest
         uint c = item % width;
 
         for (uint e = item; e < count * width; e += LOCAL) {
-            slab[r * PITCH + c] = load_factor(a + a_index(lda, first + r, c0 + c));
+            slab[r * PITCH + c] = load_factor(a + a_index(call.lda, first + r, c0 + c));
             r += LOCAL / width;
             c += LOCAL % width;
             if (c >= width) {
@@ -64,10 +63,10 @@ matvec_short_rows(__global const factor *restrict a, __global const factor *rest
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < count)
             for (c = 0; c < width; c++)
-                sum += slab[item * PITCH + c] * load_factor(x + v_index(incx, c0 + c));
+                sum += slab[item * PITCH + c] * load_factor(x + v_index(call.incx, c0 + c));
         /* Read before refilled: the next round overwrites the slab. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (item < count)
-        update_result(y + v_index(incy, first + item), alpha, sum, beta);
+        update_y(y, first + item, sum, call);
 }

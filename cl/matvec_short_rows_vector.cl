@@ -104,38 +104,37 @@ static inline VECTOR sums_of(__global const factor *row, ulong lda, __global con
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_rows_vector(__global const factor *restrict a, __global const factor *restrict x,
-                         __global result *restrict y, uint rows, uint columns, ulong lda,
-                         ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                         ulong stride_a, ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                         __global result *restrict y, const matvec_call call)
 {
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint blocks = (rows + VEC - 1) / VEC;
     const uint groups = get_num_groups(0), group = get_group_id(0);
     const uint begin = (uint)((ulong)blocks * group / groups) * VEC;
     const uint end = min((uint)((ulong)blocks * (group + 1) / groups) * VEC, rows);
     const uint whole = columns / VEC * VEC, tail = columns % VEC;
-    const ulong a_end = (rows - 1) * lda + columns, reach = whole + (tail ? VEC : 0);
+    const ulong a_end = (rows - 1) * call.lda + columns, reach = whole + (tail ? VEC : 0);
     uint row = begin;
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
 
-    const VECTOR x_end = end_of_x(x, incx, whole, columns);
+    const VECTOR x_end = end_of_x(x, call.incx, whole, columns);
 
-    for (; row + VEC <= end && (row + VEC - 1) * lda + reach <= a_end; row += VEC) {
+    for (; row + VEC <= end && (row + VEC - 1) * call.lda + reach <= a_end; row += VEC) {
         REAL sum[VEC];
 
-        VSTORE(sums_of(a + row * lda, lda, x, incx, whole, tail, x_end), 0, sum);
+        VSTORE(sums_of(a + row * call.lda, call.lda, x, call.incx, whole, tail, x_end), 0, sum);
 #pragma unroll
         for (uint r = 0; r < VEC; r++)
-            update_result(y + v_index(incy, row + r), alpha, sum[r], beta);
+            update_y(y, row + r, sum[r], call);
     }
     /* The last rows of A, behind which a vector would reach beyond A. */
     for (; row < end; row++) {
         REAL sum = 0;
 
         for (uint c = 0; c < columns; c++)
-            sum += load_factor(a + row * lda + c) * load_factor(x + v_index(incx, c));
-        update_result(y + v_index(incy, row), alpha, sum, beta);
+            sum += load_factor(a + row * call.lda + c) * load_factor(x + v_index(call.incx, c));
+        update_y(y, row, sum, call);
     }
 }

@@ -29,32 +29,29 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_row(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, uint rows, ulong columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                 ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                 __global REAL * partial, __global tally * tallies, REAL alpha,
-                 REAL beta)
+                 __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                 const matvec_call call)
 {
     __local REAL sums[LOCAL];
+    const uint rows = (uint)call.rows;
     const uint item = get_local_id(0);
     const uint lane = item / ROWS;
-    const uint part = (uint)get_group_id(0) % parts;
-    const uint row = (uint)get_group_id(0) / parts * ROWS + item % ROWS;
-    const ulong begin = (ulong)part * chunk;
-    const uint length = part_length(begin, columns, chunk);
+    const uint part = (uint)get_group_id(0) % call.parts;
+    const uint row = (uint)get_group_id(0) / call.parts * ROWS + item % ROWS;
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
     REAL sum = 0;
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     if (row < rows)
         for (uint c = lane; c < length; c += LANES)
-            sum += load_factor(a + a_index(lda, row, begin + c)) *
-                   load_factor(x + v_index(incx, begin + c));
+            sum += load_factor(a + a_index(call.lda, row, begin + c)) *
+                   load_factor(x + v_index(call.incx, begin + c));
     sum = team_sum(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
-        keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, rows, parts, y, incy, alpha, beta,
-                      sums);
+        keep_sum(sum, row, part, partial, y, call);
+    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, y, call, sums);
 }

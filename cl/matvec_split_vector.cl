@@ -69,34 +69,32 @@ static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __globa
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
-                    __global result *restrict y, uint rows, ulong columns, ulong lda,
-                    ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                    ulong stride_a, ulong stride_x, ulong stride_y, uint parts, uint chunk,
-                    __global REAL * partial, __global tally * tallies, REAL alpha,
-                    REAL beta)
+                    __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                    const matvec_call call)
 {
     __local REAL sums[LOCAL];
+    const uint rows = (uint)call.rows;
     const uint item = get_local_id(0), lane = item % TEAM;
-    const uint part = (uint)get_group_id(0) % parts;
-    const uint first = (uint)get_group_id(0) / parts * TILE_ROWS;
+    const uint part = (uint)get_group_id(0) % call.parts;
+    const uint first = (uint)get_group_id(0) / call.parts * TILE_ROWS;
     const uint row = first + item / TEAM;
-    const ulong begin = (ulong)part * chunk;
+    const ulong begin = (ulong)part * call.chunk;
     /* A team beyond the last row sums nothing, and reaches the barriers. */
-    const uint length = row < rows ? part_length(begin, columns, chunk) : 0;
+    const uint length = row < rows ? part_length(begin, call.columns, call.chunk) : 0;
     const uint vectors = length / VEC * VEC;
     VECTOR partial_sums = 0;
     REAL sum;
 
-    a += of_product(offset_a, stride_a) + a_index(lda, min(row, rows - 1), begin);
-    x += of_product(offset_x, stride_x) + v_index(incx, begin);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, min(row, rows - 1), begin);
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
+    y += of_product(call.offset_y, call.stride_y);
     for (uint c = lane * VEC; c < vectors; c += LOADS * STEP)
-        partial_sums = add_vectors(partial_sums, a, x, incx, c, vectors);
+        partial_sums = add_vectors(partial_sums, a, x, call.incx, c, vectors);
     sum = ADD_UP(partial_sums);
     for (uint c = vectors + lane; c < length; c += TEAM)
-        sum += load_factor(a + c) * load_factor(x + v_index(incx, c));
+        sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));
     sum = team_sum(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
-        keep_sum(sum, rows, row, part, parts, partial, y, incy, alpha, beta);
-    add_parts_if_last(partial, tallies, first, TILE_ROWS, rows, parts, y, incy, alpha, beta, sums);
+        keep_sum(sum, row, part, partial, y, call);
+    add_parts_if_last(partial, tallies, first, TILE_ROWS, y, call, sums);
 }

@@ -23,27 +23,27 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_team_subgroup(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, uint rows, uint columns, ulong lda,
-                     ulong offset_a, ulong offset_x, ulong offset_y, ulong incx, ulong incy,
-                     ulong stride_a, ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                     __global result *restrict y, const matvec_call call)
 {
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
     const uint team = (uint)get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
     const uint teams = (uint)get_num_groups(0) * get_num_sub_groups();
     const uint lane = get_sub_group_local_id();
     const uint size = get_sub_group_size();
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     /* One trip count for all lanes of a sub-group: they meet in the reduction. */
     for (uint row = team; row < rows; row += teams) {
         REAL sum = 0;
 
         for (uint c = lane; c < columns; c += size)
-            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
+            sum += load_factor(a + a_index(call.lda, row, c)) *
+                   load_factor(x + v_index(call.incx, c));
         sum = sub_group_reduce_add(sum);
         if (lane == 0)
-            update_result(y + v_index(incy, row), alpha, sum, beta);
+            update_y(y, row, sum, call);
     }
 }

@@ -28,25 +28,25 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_team_tree(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, uint rows, uint columns, ulong lda, ulong offset_a,
-                 ulong offset_x, ulong offset_y, ulong incx, ulong incy, ulong stride_a,
-                 ulong stride_x, ulong stride_y, REAL alpha, REAL beta)
+                 __global result *restrict y, const matvec_call call)
 {
     __local REAL partial[LOCAL];
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
     const uint team = TRANS ? item % TEAMS : item / TEAM;
     const uint lane = TRANS ? item / TEAMS : item % TEAM;
     const uint row = (uint)get_group_id(0) * TEAMS + team;
     REAL sum = 0;
 
-    a += of_product(offset_a, stride_a);
-    x += of_product(offset_x, stride_x);
-    y += of_product(offset_y, stride_y);
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
     /* A team beyond the last row sums nothing, and reaches the barriers. */
     if (row < rows)
         for (uint c = lane; c < columns; c += TEAM)
-            sum += load_factor(a + a_index(lda, row, c)) * load_factor(x + v_index(incx, c));
+            sum += load_factor(a + a_index(call.lda, row, c)) *
+                   load_factor(x + v_index(call.incx, c));
     sum = team_sum(partial + item, TRANS ? TEAMS : 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
-        update_result(y + v_index(incy, row), alpha, sum, beta);
+        update_y(y, row, sum, call);
 }

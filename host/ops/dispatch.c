@@ -279,8 +279,10 @@ static const step *step_of(const binding *b, size_t i, step *room)
     return i < b->kept->count ? &b->kept->steps[i] : NULL;
 }
 
-static cl_int set_arg(const program_entry *entry, cl_uint i, const step_arg *a, const binding *b)
+static cl_int set_arg(const program_entry *entry, cl_uint i, const step *st, const binding *b)
 {
+    const step_arg *a = &st->arg[i];
+
     switch (a->kind) {
     case ARG_OPERAND:
         return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
@@ -292,6 +294,8 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const step_arg *a, 
         return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
     case ARG_SCALAR:
         return program_set_value(entry, i, a->bytes, a->scalar);
+    case ARG_BLOCK:
+        return program_set_value(entry, i, a->bytes, st->block);
     case ARG_LOCAL:
         break;
     }
@@ -332,7 +336,7 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_qu
     cl_int rc;
 
     for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
-        rc = set_arg(entry, i, &st->arg[i], b);
+        rc = set_arg(entry, i, st, b);
         if (rc != CL_SUCCESS)
             status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
     }

@@ -115,7 +115,7 @@ static const tunable column_slices_tunables[] = {
 };
 
 static const tunable short_columns_tunables[] = {
-    {"LOADS", LOADS_MEANING, {2, 4, 8}, 4},
+    {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512, 1024}, 256},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
 };

@@ -144,36 +144,26 @@ static void cut_defines(const job *j, const cut *c, text *out)
 /* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up, unless it did. */
 static bool cut_step(const job *j, const cut *c, size_t i, step *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const matvec_view v = matvec_view_of(p);
+    matvec_call call = matvec_call_of(j);
 
-    if (v.rows == 0 || i > 1 || (i == 1 && (c->parts == 1 || last_adds(j, c))))
+    if (call.rows == 0 || i > 1 || (i == 1 && (c->parts == 1 || last_adds(j, c))))
         return false;
+    call.parts = (uint32_t)c->parts;
+    call.chunk = (uint32_t)c->chunk;
+    call.tile = (uint32_t)c->rows;
     if (i == 1) {
         matvec_step_groups(j, 1, c->adders, c->local, out);
         step_workspace(out);
         step_operand(out, MATVEC_Y);
-        step_u32(out, (uint32_t)v.rows);
-        step_u32(out, (uint32_t)c->parts);
-        step_u64(out, p->offset_y);
-        step_u64(out, matvec_incy(p));
-        step_u64(out, matvec_y(p).stride);
-        matvec_step_scales(out, p);
-        return true;
+    } else {
+        matvec_step_groups(j, 0, c->tiles * c->parts, c->local, out);
+        step_operand(out, MATVEC_A);
+        step_operand(out, MATVEC_X);
+        step_operand(out, MATVEC_Y);
+        step_workspace(out);
+        step_tallies(out);
     }
-    matvec_step_groups(j, 0, c->tiles * c->parts, c->local, out);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    step_operand(out, MATVEC_Y);
-    step_u32(out, (uint32_t)v.rows);
-    step_u64(out, v.columns);
-    matvec_step_places(out, p);
-    matvec_step_strides(out, p);
-    step_u32(out, (uint32_t)c->parts);
-    step_u32(out, (uint32_t)c->chunk);
-    step_workspace(out);
-    step_tallies(out);
-    matvec_step_scales(out, p);
+    matvec_step_call(j, &call, out);
     return true;
 }
 
@@ -523,11 +513,14 @@ static cut short_columns_cut(const job *j)
 
 void matvec_short_columns_defines(const job *j, text *out)
 {
-    const stored a = matvec_flat_a(&j->problem->matvec);
+    const tsr_matvec_problem *p = &j->problem->matvec;
+    const stored a = matvec_flat_a(p);
+    const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
     const cut c = short_columns_cut(j);
 
     cut_defines(j, &c, out);
     matvec_defines_vectors_of_a(j, &a, out);
+    text_format(out, " -DROWS_MET=%zu", rows + 1 >= vec ? 2 : vec);
 }
 
 const char *matvec_short_columns_unsuited(const job *j, text *reason)
@@ -714,9 +707,5 @@ bool matvec_columns_vector_step(const job *j, size_t i, step *out)
 {
     const cut c = columns_vector_cut(j);
 
-    if (!cut_step(j, &c, i, out))
-        return false;
-    if (i == 0)
-        step_u32(out, (uint32_t)c.rows);
-    return true;
+    return cut_step(j, &c, i, out);
 }

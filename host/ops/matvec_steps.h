@@ -3,6 +3,7 @@
 #define OPS_MATVEC_STEPS_H
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/sizes.h"
 #include "ops/groups.h"
@@ -45,31 +46,55 @@ static inline void matvec_step_groups(const job *j, unsigned entry, size_t group
         step_launch_1d(out, entry, groups * local, local);
 }
 
-/* From line to line and to the first elements of A, x and y. */
-static inline void matvec_step_places(step *s, const tsr_matvec_problem *p)
-{
-    step_u64(s, matvec_lda(p));
-    step_u64(s, p->offset_a);
-    step_u64(s, p->offset_x);
-    step_u64(s, p->offset_y);
-}
+/* What every kernel is told: matvec_call of cl/matvec.clh, which ends where its `scale` does. */
+typedef struct matvec_call {
+    uint64_t rows, columns; /* of op(A) */
+    uint64_t lda;
+    uint64_t offset_a, offset_x, offset_y;
+    uint64_t incx, incy;
+    uint64_t stride_a, stride_x, stride_y;
+    uint32_t parts, chunk;
+    uint32_t tile, items;
+    union {
+        float f32[2]; /* alpha, beta */
+        double f64[2];
+    } scale;
+} matvec_call;
 
-/* From element to element of x and y, and from product to product. */
-static inline void matvec_step_strides(step *s, const tsr_matvec_problem *p)
+/* Of a launch whose groups take whole rows. */
+static inline matvec_call matvec_call_of(const job *j)
 {
-    step_u64(s, matvec_incx(p));
-    step_u64(s, matvec_incy(p));
-    step_u64(s, matvec_a(p).stride);
-    step_u64(s, matvec_x(p).stride);
-    step_u64(s, matvec_y(p).stride);
-}
-
-static inline void matvec_step_scales(step *s, const tsr_matvec_problem *p)
-{
+    const tsr_matvec_problem *p = &j->problem->matvec;
     const matvec_view v = matvec_view_of(p);
+    matvec_call c = {.rows = v.rows,
+                     .columns = v.columns,
+                     .lda = matvec_lda(p),
+                     .offset_a = p->offset_a,
+                     .offset_x = p->offset_x,
+                     .offset_y = p->offset_y,
+                     .incx = matvec_incx(p),
+                     .incy = matvec_incy(p),
+                     .stride_a = matvec_a(p).stride,
+                     .stride_x = matvec_x(p).stride,
+                     .stride_y = matvec_y(p).stride,
+                     .parts = 1};
 
-    step_real(s, p->type, v.alpha);
-    step_real(s, p->type, v.beta);
+    if (p->type == TSR_F64) {
+        c.scale.f64[0] = v.alpha;
+        c.scale.f64[1] = v.beta;
+    } else {
+        c.scale.f32[0] = (float)v.alpha;
+        c.scale.f32[1] = (float)v.beta;
+    }
+    return c;
+}
+
+static inline void matvec_step_call(const job *j, const matvec_call *c, step *out)
+{
+    const bool wide = j->problem->matvec.type == TSR_F64;
+
+    step_block(out, c,
+               offsetof(matvec_call, scale) + (wide ? sizeof(c->scale.f64) : sizeof(c->scale.f32)));
 }
 
 /* Elements of 128 bits, the widest load of a GPU. */

@@ -185,25 +185,26 @@ const char *matvec_short_rows_vector_unsuited(const job *j, text *reason)
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/* The one launch of a kernel with the common arguments, `groups` groups of `local` work-items for
- * each product. */
-static bool launch_of(const job *j, size_t i, size_t groups, size_t local, step *out)
+/* The one launch of a kernel, `groups` groups of `local` work-items for each product. */
+static bool launch_call(const job *j, size_t i, size_t groups, size_t local, const matvec_call *c,
+                        step *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const matvec_view v = view_of(j);
-
-    if (i > 0 || v.rows == 0)
+    if (i > 0 || view_of(j).rows == 0)
         return false;
     matvec_step_groups(j, 0, groups, local, out);
     step_operand(out, MATVEC_A);
     step_operand(out, MATVEC_X);
     step_operand(out, MATVEC_Y);
-    step_u32(out, (uint32_t)v.rows);
-    step_u32(out, (uint32_t)v.columns);
-    matvec_step_places(out, p);
-    matvec_step_strides(out, p);
-    matvec_step_scales(out, p);
+    matvec_step_call(j, c, out);
     return true;
+}
+
+/* The same with what every kernel is told. */
+static bool launch_of(const job *j, size_t i, size_t groups, size_t local, step *out)
+{
+    const matvec_call c = matvec_call_of(j);
+
+    return launch_call(j, i, groups, local, &c, out);
 }
 
 /* The same of groups of GROUP. */
@@ -218,25 +219,9 @@ static bool launch_rows(const job *j, size_t i, size_t rows, step *out)
     return launch(j, i, size_div_up(view_of(j).rows, rows), out);
 }
 
-/* As launch, but that rows are counted in 64 bits. */
 bool matvec_row_item_step(const job *j, size_t i, step *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
-    const matvec_view v = view_of(j);
-    const size_t local = matvec_group(j);
-
-    if (i > 0 || v.rows == 0)
-        return false;
-    matvec_step_groups(j, 0, size_div_up(v.rows, local), local, out);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    step_operand(out, MATVEC_Y);
-    step_u64(out, v.rows);
-    step_u32(out, (uint32_t)v.columns);
-    matvec_step_places(out, p);
-    matvec_step_strides(out, p);
-    matvec_step_scales(out, p);
-    return true;
+    return launch_rows(j, i, matvec_group(j), out);
 }
 
 bool matvec_team_tree_step(const job *j, size_t i, step *out)
@@ -283,13 +268,12 @@ bool matvec_short_rows_step(const job *j, size_t i, step *out)
 bool matvec_flat_rows_step(const job *j, size_t i, step *out)
 {
     const matvec_flat f = matvec_flat_of(j, matvec_group(j));
-    const size_t tile = f.lines * param(j->params, "LOADS");
+    const size_t tile = size_max(f.lines * param(j->params, "LOADS"), 1);
+    matvec_call c = matvec_call_of(j);
 
-    if (!launch_rows(j, i, size_max(tile, 1), out))
-        return false;
-    step_u32(out, (uint32_t)f.items);
-    step_u32(out, (uint32_t)tile);
-    return true;
+    c.tile = (uint32_t)tile;
+    c.items = (uint32_t)f.items;
+    return launch_call(j, i, size_div_up(view_of(j).rows, tile), matvec_group(j), &c, out);
 }
 
 bool matvec_short_rows_vector_step(const job *j, size_t i, step *out)

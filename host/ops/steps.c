@@ -87,3 +87,10 @@ void step_local(step *s, size_t bytes)
 {
     next_arg(s, ARG_LOCAL)->bytes = bytes;
 }
+
+void step_block(step *s, const void *block, size_t bytes)
+{
+    assert(bytes <= sizeof(s->block));
+    next_arg(s, ARG_BLOCK)->bytes = bytes;
+    memcpy(s->block, block, bytes);
+}

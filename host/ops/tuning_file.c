@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,6 +408,13 @@ cleanup:
     return st;
 }
 
+static atomic_uint stored;
+
+unsigned tuning_stored(void)
+{
+    return atomic_load(&stored);
+}
+
 tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)
 {
     text path = {0}, content = {0};
@@ -427,6 +435,8 @@ tsr_status tuning_store(const tuning *t, text *where, tsr_error *err)
         goto cleanup;
     st = output_commit(file, err);
     file = NULL; /* freed by it */
+    if (st == TSR_OK)
+        atomic_fetch_add(&stored, 1);
     if (st == TSR_OK && where)
         text_append(where, text_get(&path));
 

@@ -45,4 +45,7 @@ tsr_status tuning_check_folder(tsr_error *err);
  */
 tsr_status tuning_store(const tuning *t, text *where, tsr_error *err);
 
+/** How many entries this process has stored. */
+unsigned tuning_stored(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "ops/tuning_file.h"
 
 /* The candidates of one class of problems. */
@@ -25,9 +26,15 @@ typedef struct stamp {
     struct timespec changed;
 } stamp;
 
+/* The system is asked for the stamp at most once in so many nanoseconds: on some it takes as long as
+ * a launch. */
+enum { STAMP_HOLDS_NS = 20 * 1000 * 1000 };
+
 typedef struct memo {
     text path; /* of the folder: memory that is kept from call to call */
     stamp folder;
+    uint64_t asked_ns; /* when the stamp was asked for, by clock_coarse_ns */
+    unsigned stored;   /* tuning_stored then */
     bool settled; /* the stamp would differ after a change: file systems count in ticks */
     uint64_t age; /* times that it was read anew */
     memo_class *classes;
@@ -74,9 +81,15 @@ static bool same_stamp(const stamp *a, const stamp *b)
 /* Drop what may be out of date. */
 static void refresh(memo *m)
 {
-    const stamp now = read_stamp(m);
+    const uint64_t asked_ns = clock_coarse_ns();
     struct timespec t;
+    stamp now;
 
+    if (m->settled && m->stored == tuning_stored() && asked_ns - m->asked_ns < STAMP_HOLDS_NS)
+        return;
+    m->asked_ns = asked_ns;
+    m->stored = tuning_stored();
+    now = read_stamp(m);
     if (m->settled && same_stamp(&now, &m->folder))
         return;
     forget(m);

@@ -25,6 +25,7 @@ enum {
     ENTRIES_MAX = 8,
     OPERANDS_MAX = 4,
     STEP_ARGS_MAX = 24,
+    BLOCK_BYTES_MAX = 128,
     TALLIES_MAX = 16384,
     PREFERENCES_MAX = 32
 };
@@ -103,6 +104,7 @@ typedef enum arg_kind {
                       where the device has no way (ops/last_group.h) */
     ARG_COUNTER,   /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
     ARG_SCALAR,    /* `bytes` bytes of `scalar` */
+    ARG_BLOCK,     /* `bytes` bytes of the step's block: a structure by value */
     ARG_LOCAL      /* `bytes` bytes of local memory */
 } arg_kind;
 
@@ -134,6 +136,7 @@ typedef struct step {
     bool settles;      /* what stands there then is the result */
     unsigned n_args;
     step_arg arg[STEP_ARGS_MAX];
+    unsigned char block[BLOCK_BYTES_MAX]; /* of ARG_BLOCK, which a launch has once at most */
     /* STEP_FILL: */
     step_arg fill_target; /* ARG_OPERAND or ARG_WORKSPACE */
     size_t fill_offset;   /* bytes */
@@ -154,6 +157,8 @@ void step_u64(step *s, uint64_t value);
 /** A floating-point scalar: double where the element type is TSR_F64, else float. */
 void step_real(step *s, tsr_type type, double value);
 void step_local(step *s, size_t bytes);
+/** A structure that the kernel takes by value, laid out as in OpenCL C. */
+void step_block(step *s, const void *block, size_t bytes);
 
 struct variant {
     const char *name; /* key in the command, tests, tuning files and results */

@@ -16,12 +16,15 @@ enum { BINARY_FORMAT = 3 };
 /* Arguments of a kernel that are remembered; later ones are set each time. */
 enum { ARGUMENTS_KEPT = 24 };
 
-/* Compared byte by byte: it has no padding.  All 0 where nothing is known. */
+/* Bytes of a value: the most that is passed by value. */
+enum { VALUE_BYTES_MAX = 128 };
+
+/* All 0 where nothing is known. */
 struct set_argument {
     size_t bytes;
-    uint64_t call;  /* of a buffer; UINT64_MAX of NULL in its place; 0 of a value */
-    uint64_t local; /* 1: `bytes` of local memory */
-    unsigned char value[8];
+    uint64_t call; /* of a buffer; UINT64_MAX of NULL in its place; 0 of a value */
+    bool local;    /* `bytes` of local memory, which have no value */
+    unsigned char value[VALUE_BYTES_MAX];
 };
 
 static void program_free(program *p)
@@ -301,36 +304,41 @@ tsr_status program_kernel(program *p, const char *name, const program_entry **ou
     return st;
 }
 
-static cl_int set_argument_to(const program_entry *e, cl_uint i, const set_argument *now,
-                              const void *value)
+/* Argument i := `bytes` bytes of `value`, or of local memory where that is NULL, unless it has them
+ * already. */
+static cl_int set_argument_to(const program_entry *e, cl_uint i, size_t bytes, const void *value,
+                              uint64_t call)
 {
+    set_argument *set;
     cl_int rc;
 
     if (i >= ARGUMENTS_KEPT)
-        return clSetKernelArg(e->kernel, i, now->bytes, value);
-    if (memcmp(&e->set[i], now, sizeof(*now)) == 0)
+        return clSetKernelArg(e->kernel, i, bytes, value);
+    set = &e->set[i];
+    if (set->bytes == bytes && set->call == call && set->local == !value &&
+        (!value || memcmp(set->value, value, bytes) == 0))
         return CL_SUCCESS;
-    rc = clSetKernelArg(e->kernel, i, now->bytes, value);
-    e->set[i] = rc == CL_SUCCESS ? *now : (set_argument){0};
+    rc = clSetKernelArg(e->kernel, i, bytes, value);
+    *set = (set_argument){0};
+    if (rc != CL_SUCCESS)
+        return rc;
+    set->bytes = bytes;
+    set->call = call;
+    set->local = !value;
+    if (value)
+        memcpy(set->value, value, bytes);
     return rc;
 }
 
 cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value)
 {
-    set_argument now = {.bytes = bytes, .local = !value};
-
-    assert(!value || bytes <= sizeof(now.value));
-    if (value)
-        memcpy(now.value, value, bytes);
-    return set_argument_to(e, i, &now, value);
+    assert(!value || bytes <= VALUE_BYTES_MAX);
+    return set_argument_to(e, i, bytes, value, 0);
 }
 
 cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint64_t call)
 {
-    set_argument now = {.bytes = sizeof(buffer), .call = buffer ? call : UINT64_MAX};
-
-    memcpy(now.value, &buffer, sizeof(buffer));
-    return set_argument_to(e, i, &now, &buffer);
+    return set_argument_to(e, i, sizeof(buffer), &buffer, buffer ? call : UINT64_MAX);
 }
 
 /* Where the session's device is among `count` binaries, which are in the order of the context's

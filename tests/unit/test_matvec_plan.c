@@ -13,6 +13,7 @@
 
 #include "base/sizes.h"
 #include "ops/last_group.h"
+#include "ops/matvec_steps.h"
 #include "ops/registry.h"
 
 enum { A, X, Y };
@@ -174,14 +175,17 @@ static size_t defined(const char *options, const char *name)
     return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-static uint64_t scalar(const step *s, unsigned arg)
+/* What a launch tells its kernel: the last argument. */
+static matvec_call call_of(const step *s)
 {
-    uint64_t value = 0;
+    const step_arg *last = &s->arg[s->n_args - 1];
+    matvec_call c = {0};
 
-    assert_true(arg < s->n_args);
-    assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
-    memcpy(&value, s->arg[arg].scalar, s->arg[arg].bytes);
-    return value;
+    assert_true(s->n_args > 0);
+    assert_int_equal(last->kind, ARG_BLOCK);
+    assert_true(last->bytes <= sizeof(c));
+    memcpy(&c, s->block, last->bytes);
+    return c;
 }
 
 static bool loads_vectors_of_columns(const variant *v)
@@ -214,18 +218,8 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
     return 0;
 }
 
-/* Where the arguments of the first launch are; parts and chunk of a variant that has them. */
-enum {
-    ARG_ROWS = 3,
-    ARG_COLUMNS,
-    ARG_LDA,
-    ARG_OFFSETS,
-    ARG_INCREMENTS = ARG_OFFSETS + 3,
-    ARG_STRIDES = ARG_INCREMENTS + 2,
-    ARG_PARTS = ARG_STRIDES + 3,
-    ARG_CHUNK,
-    ARG_WIDTH = ARG_CHUNK + 5 /* of columns-vector: behind workspace, tallies and scales */
-};
+/* Arguments of the launches of kernels that cut into parts. */
+enum { ARG_WORKSPACE_AT = 3, ARG_TALLIES_AT };
 
 /* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
 static size_t rows_of_group(const variant *v, const char *options, const step *s)
@@ -244,13 +238,13 @@ static size_t rows_of_group(const variant *v, const char *options, const step *s
     if (strcmp(v->name, "split-row") == 0 || strcmp(v->name, "rows-vector") == 0)
         return defined(options, "ROWS");
     if (strcmp(v->name, "columns-vector") == 0)
-        return scalar(s, ARG_WIDTH);
+        return call_of(s).tile;
     if (strcmp(v->name, "column-slices") == 0)
         return defined(options, "LANES") * defined(options, "VEC");
     if (strcmp(v->name, "short-columns") == 0)
         return local * defined(options, "VEC"); /* a step has whole rows of A: all of op(A)'s */
     if (strcmp(v->name, "flat-rows") == 0)
-        return scalar(s, s->n_args - 1);
+        return call_of(s).tile;
     return local;
 }
 
@@ -283,30 +277,31 @@ static void check_step(const job *j, const step *s, const char *options)
 static void check_places(const problem *p, const step *s)
 {
     const tsr_matvec_problem *m = &p->matvec;
+    const matvec_call c = call_of(s);
     const bool batched = batch_of(p) > 1;
 
-    assert_int_equal(scalar(s, ARG_LDA), m->lda ? m->lda : m->columns);
-    assert_int_equal(scalar(s, ARG_OFFSETS), m->offset_a);
-    assert_int_equal(scalar(s, ARG_OFFSETS + 1), m->offset_x);
-    assert_int_equal(scalar(s, ARG_OFFSETS + 2), m->offset_y);
-    assert_int_equal(scalar(s, ARG_INCREMENTS), m->incx ? m->incx : 1);
-    assert_int_equal(scalar(s, ARG_INCREMENTS + 1), m->incy ? m->incy : 1);
-    assert_int_equal(scalar(s, ARG_STRIDES), batched ? m->stride_a : 0);
-    assert_int_equal(scalar(s, ARG_STRIDES + 1), batched ? m->stride_x : 0);
-    assert_int_equal(scalar(s, ARG_STRIDES + 2), batched ? m->stride_y : 0);
+    assert_int_equal(c.lda, m->lda ? m->lda : m->columns);
+    assert_int_equal(c.offset_a, m->offset_a);
+    assert_int_equal(c.offset_x, m->offset_x);
+    assert_int_equal(c.offset_y, m->offset_y);
+    assert_int_equal(c.incx, m->incx ? m->incx : 1);
+    assert_int_equal(c.incy, m->incy ? m->incy : 1);
+    assert_int_equal(c.stride_a, batched ? m->stride_a : 0);
+    assert_int_equal(c.stride_x, batched ? m->stride_x : 0);
+    assert_int_equal(c.stride_y, batched ? m->stride_y : 0);
 }
 
 /* Parts cover the columns; returns their number. */
 static size_t check_parts(const variant *v, const job *j, const step *s)
 {
-    const size_t parts = scalar(s, ARG_PARTS), chunk = scalar(s, ARG_CHUNK);
+    const size_t parts = call_of(s).parts, chunk = call_of(s).chunk;
     const size_t columns = summed(j->problem);
     const size_t sums = length_y(j->problem) * parts * batch_of(j->problem);
 
     assert_true(parts >= 1);
     assert_true(parts * chunk >= columns);
     assert_true(parts == 1 || (parts - 1) * chunk < columns);
-    assert_int_equal(s->arg[ARG_CHUNK + 1].kind, ARG_WORKSPACE);
+    assert_int_equal(s->arg[ARG_WORKSPACE_AT].kind, ARG_WORKSPACE);
     assert_int_equal(v->workspace(j), parts > 1 ? sums * sum_size(j->problem) : 0);
     return parts;
 }
@@ -315,15 +310,16 @@ static size_t check_parts(const variant *v, const job *j, const step *s)
 static void check_sums(const job *j, const step *s, size_t parts, const char *options)
 {
     const tsr_matvec_problem *m = &j->problem->matvec;
+    const matvec_call c = call_of(s);
 
     check_step(j, s, options);
     assert_int_equal(s->entry, 1);
     assert_true(s->global[0] / s->local[0] <= length_y(j->problem));
-    assert_int_equal(scalar(s, 2), length_y(j->problem));
-    assert_int_equal(scalar(s, 3), parts);
-    assert_int_equal(scalar(s, 4), m->offset_y);
-    assert_int_equal(scalar(s, 5), m->incy ? m->incy : 1);
-    assert_int_equal(scalar(s, 6), batch_of(j->problem) > 1 ? m->stride_y : 0);
+    assert_int_equal(c.rows, length_y(j->problem));
+    assert_int_equal(c.parts, parts);
+    assert_int_equal(c.offset_y, m->offset_y);
+    assert_int_equal(c.incy, m->incy ? m->incy : 1);
+    assert_int_equal(c.stride_y, batch_of(j->problem) > 1 ? m->stride_y : 0);
 }
 
 /* The last group of each tile adds its parts up: there are tallies for all, and no pass. */
@@ -334,7 +330,7 @@ static void check_last(const variant *v, const job *j, size_t tiles)
     assert_int_equal(last_group_of(j->device), LAST_GROUP_PTX);
     assert_true(tiles * batch_of(j->problem) <= TALLIES_MAX);
     assert_true(v->step(j, 0, &s));
-    assert_int_equal(s.arg[ARG_CHUNK + 2].kind, ARG_TALLIES);
+    assert_int_equal(s.arg[ARG_TALLIES_AT].kind, ARG_TALLIES);
     assert_false(v->step(j, 1, &s));
 }
 
@@ -349,8 +345,8 @@ static void check_cover(const variant *v, const job *j, const char *options)
     at_once = rows_of_group(v, options, &s);
     assert_true(at_once >= 1);
     groups = s.global[0] / s.local[0];
-    assert_int_equal(scalar(&s, ARG_ROWS), rows);
-    assert_int_equal(scalar(&s, ARG_COLUMNS), summed(j->problem));
+    assert_int_equal(call_of(&s).rows, rows);
+    assert_int_equal(call_of(&s).columns, summed(j->problem));
     check_places(j->problem, &s);
     if (v->entries[1])
         parts = check_parts(v, j, &s);
@@ -615,9 +611,8 @@ static void teams_are_as_wide_as_rows_are_long(void **state)
         variant_options(v, &j, &options);
         assert_int_equal(defined(text_get(&options), "TEAM"), cases[i].team);
         assert_true(v->step(&j, 0, &s));
-        assert_in_range(scalar(&s, ARG_PARTS), cases[i].most_parts > 1 ? 2 : 1,
-                        cases[i].most_parts);
-        assert_true(scalar(&s, ARG_PARTS) == 1 || scalar(&s, ARG_CHUNK) % 4 == 0);
+        assert_in_range(call_of(&s).parts, cases[i].most_parts > 1 ? 2 : 1, cases[i].most_parts);
+        assert_true(call_of(&s).parts == 1 || call_of(&s).chunk % 4 == 0);
         text_free(&options);
     }
 }
@@ -644,10 +639,10 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
             assert_null(variant_unsuited(v, &j, &reason));
             assert_true(v->step(&j, 0, &s));
             if (t % 2) {
-                assert_true(scalar(&s, ARG_PARTS) > 1);
-                assert_int_equal(scalar(&s, ARG_CHUNK) * columns % vec, 0);
+                assert_true(call_of(&s).parts > 1);
+                assert_int_equal(call_of(&s).chunk * columns % vec, 0);
             } else {
-                const size_t items = scalar(&s, s.n_args - 2), tile = scalar(&s, s.n_args - 1);
+                const size_t items = call_of(&s).items, tile = call_of(&s).tile;
 
                 assert_true(items > 128 && items <= 256);
                 assert_int_equal(tile * columns, 4 * items * vec);
@@ -669,8 +664,8 @@ static void short_columns_are_cut_to_a_step(void **state)
 
     (void)state;
     assert_true(v->step(&j, 0, &s));
-    assert_int_equal(scalar(&s, ARG_PARTS), 516);
-    assert_int_equal(scalar(&s, ARG_CHUNK), 19 * 102);
+    assert_int_equal(call_of(&s).parts, 516);
+    assert_int_equal(call_of(&s).chunk, 19 * 102);
 }
 
 /* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
@@ -849,8 +844,8 @@ static void slices_have_parts_of_few_steps(void **state)
         step s;
 
         assert_true(v->step(&j, 0, &s));
-        assert_int_equal(scalar(&s, ARG_PARTS), cases[i].parts);
-        assert_int_equal(scalar(&s, ARG_CHUNK), cases[i].chunk);
+        assert_int_equal(call_of(&s).parts, cases[i].parts);
+        assert_int_equal(call_of(&s).chunk, cases[i].chunk);
     }
 }
 
@@ -1007,9 +1002,9 @@ static void tiles_of_columns_are_alike(void **state)
 
     (void)state;
     assert_true(v->step(&j, 0, &s));
-    assert_int_equal(scalar(&s, ARG_WIDTH), 10000);
-    assert_int_equal(scalar(&s, ARG_PARTS), 4);
-    assert_int_equal(scalar(&s, ARG_CHUNK), 252); /* a multiple of LINES, not 1001 / 4 */
+    assert_int_equal(call_of(&s).tile, 10000);
+    assert_int_equal(call_of(&s).parts, 4);
+    assert_int_equal(call_of(&s).chunk, 252); /* a multiple of LINES, not 1001 / 4 */
 }
 
 /* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of reading:
@@ -1047,8 +1042,8 @@ static void tiles_of_columns_suit_the_cores(void **state)
         if (cases[i].told)
             assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
         assert_true(v->step(&j, 0, &s));
-        assert_int_equal(scalar(&s, ARG_WIDTH), cases[i].width);
-        assert_int_equal(scalar(&s, ARG_PARTS), cases[i].parts);
+        assert_int_equal(call_of(&s).tile, cases[i].width);
+        assert_int_equal(call_of(&s).parts, cases[i].parts);
     }
 }
 
