@@ -80,11 +80,11 @@ BUGS = {
         ("matmul", "item-split", "matmul_item_panels.cl", "part + z * size + j", 0,
          "part + z * n + j", ["SPAN=8"]),
     "sweep-split-row-part-stride":
-        ("matvec", "split-row", "matvec_parts.clh", "* parts + part) * rows", 0,
-         "* parts + part) * (rows - 1)", []),
+        ("matvec", "split-row", "matvec_parts.clh", "parts + part) * call.rows", 0,
+         "parts + part) * (call.rows - 1)", []),
     "sweep-parts-of-a-batch":
-        ("matvec", "split-row", "matvec_parts.clh", "partial += (ulong)get_group_id(1) * parts * rows;",
-         0, "", []),
+        ("matvec", "split-row", "matvec_parts.clh",
+         "partial += (ulong)get_group_id(1) * call.parts * rows;", 0, "", []),
     "sweep-last-group-of-a-tile":
         ("matvec", "split-row", "last_group.clh", "== groups - 1", 0, "== groups", []),
     "sweep-last-group-once":
@@ -99,8 +99,8 @@ BUGS = {
          "select((VECTOR)0, load_vector(row + r * lda + whole), inside)", 0,
          "load_vector(row + r * lda + whole)", ["BITS=128"]),
     "sweep-columns-vector-lines":
-        ("matvec", "columns-vector", "matvec_columns_vector.cl", "line += LINES * lda", 0,
-         "line += lda", []),
+        ("matvec", "columns-vector", "matvec_columns_vector.cl", "line += LINES * call.lda", 0,
+         "line += call.lda", []),
     "sweep-team-vector-tail":
         ("matvec", "team-vector", "matvec_team_vector.cl", "c = vectors + lane", 0,
          "c = vectors + lane + 1", []),
