@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 6
+#define PEER_ABI 7
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -75,6 +75,10 @@ typedef struct peer {
     /** Do `calls` calls back to back, each on the next set, and wait once.  0, or an error code.
      *  A sort that works in place uses a fresh copy of the keys a call; at most p->sets calls. */
     int (*run)(void *state, size_t calls, double *wall_ns);
+
+    /** As run, but the device is held back until all calls are enqueued, and the time is the
+     *  device's from then on.  NULL where it cannot be. */
+    int (*run_held)(void *state, size_t calls, double *device_ns);
 
     /** Make the sets fresh again, untimed.  0, or an error code: they may be used up still.  NULL
      *  where any number of calls may follow each other: inputs stay as they are, or only C and y

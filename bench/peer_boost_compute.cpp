@@ -197,9 +197,9 @@ int boost_result(void *of, void *out, void *out2)
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static char version[64];
-    static const peer the_peer = {"Boost.Compute",        version,    PEER_OPENCL, nullptr,
-                                  peer_sequence_unsuited, boost_open, boost_run,   boost_restore,
-                                  boost_result,           boost_close};
+    static const peer the_peer = {"Boost.Compute",        version,      PEER_OPENCL, nullptr,
+                                  peer_sequence_unsuited, boost_open,   boost_run,   nullptr,
+                                  boost_restore,          boost_result, boost_close};
     static const peer_list list = {PEER_ABI, &the_peer, 1};
 
     /* Headers only: the library that was compiled is the one that runs. */

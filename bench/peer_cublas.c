@@ -202,6 +202,14 @@ static int cublas_run(void *state, size_t calls, double *wall_ns)
     return peer_time(&s->rotation, calls, cublas_call, cublas_wait, s, wall_ns);
 }
 
+static int cublas_run_held(void *state, size_t calls, double *device_ns)
+{
+    cublas_state *s = state;
+
+    cudaSetDevice(s->sets.device);
+    return peer_cuda_time_held(&s->sets, &s->rotation, calls, cublas_call, s, device_ns);
+}
+
 static int cublas_result(void *state, void *out, void *out2)
 {
     cublas_state *s = state;
@@ -255,6 +263,7 @@ static peer the_peers[] = {
      .unsuited = cublas_unsuited,
      .open = cublas_open,
      .run = cublas_run,
+     .run_held = cublas_run_held,
      .result = cublas_result,
      .close = cublas_close},
     {.name = "cuBLAS TF32",
@@ -263,6 +272,7 @@ static peer the_peers[] = {
      .unsuited = tf32_unsuited,
      .open = tf32_open,
      .run = cublas_run,
+     .run_held = cublas_run_held,
      .result = cublas_result,
      .close = cublas_close},
 };

@@ -1,8 +1,10 @@
 #include "peer_cuda_sets.h"
 
 #include <CL/cl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Of cl_nv_device_attribute_query; the slot holds device << 3 | function. */
 #define PCI_BUS    0x4008
@@ -147,4 +149,71 @@ void peer_cuda_sets_close(peer_cuda_sets *c)
     free(c->memory);
     c->memory = NULL;
     c->stream = NULL;
+}
+
+/* What holds a stream back, on a thread of the driver. */
+typedef struct gate {
+    atomic_int open;
+    int gave_up; /* read once the stream has been waited for */
+} gate;
+
+enum { GATE_TRIES = 10000, GATE_PAUSE_NS = 100000 }; /* a second together, or more */
+
+static void CUDART_CB wait_at(void *data)
+{
+    const struct timespec pause = {.tv_nsec = GATE_PAUSE_NS};
+    gate *g = data;
+
+    for (int i = 0; i < GATE_TRIES; i++) {
+        if (atomic_load(&g->open))
+            return;
+        nanosleep(&pause, NULL);
+    }
+    g->gave_up = 1;
+}
+
+/* Between the events; both are enqueued on the stream. */
+static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t end,
+                        peer_rotation *r, size_t calls, int (*call)(void *state, size_t set),
+                        void *state, double *device_ns)
+{
+    gate g = {0};
+    float ms = 0;
+    int rc = (int)cudaLaunchHostFunc(c->stream, wait_at, &g);
+    int waited;
+
+    if (rc == 0)
+        rc = (int)cudaEventRecord(begin, c->stream);
+    for (size_t i = 0; i < calls && rc == 0; i++) {
+        rc = call(state, r->next);
+        r->next = (r->next + 1) % r->sets;
+    }
+    if (rc == 0)
+        rc = (int)cudaEventRecord(end, c->stream);
+    atomic_store(&g.open, 1);
+    waited = (int)cudaStreamSynchronize(c->stream);
+    rc = rc ? rc : waited;
+    if (rc == 0 && g.gave_up)
+        rc = (int)cudaErrorLaunchTimeout;
+    if (rc == 0)
+        rc = (int)cudaEventElapsedTime(&ms, begin, end);
+    *device_ns = (double)ms * 1e6;
+    return rc;
+}
+
+int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls,
+                        int (*call)(void *state, size_t set), void *state, double *device_ns)
+{
+    cudaEvent_t begin = NULL, end = NULL;
+    int rc = (int)cudaEventCreate(&begin);
+
+    if (rc == 0)
+        rc = (int)cudaEventCreate(&end);
+    if (rc == 0)
+        rc = time_between(c, begin, end, r, calls, call, state, device_ns);
+    if (begin)
+        cudaEventDestroy(begin);
+    if (end)
+        cudaEventDestroy(end);
+    return rc;
 }

@@ -29,4 +29,9 @@ cudaError_t peer_cuda_set_refill(peer_cuda_sets *c, size_t set, size_t operand);
 cudaError_t peer_cuda_set_read(peer_cuda_sets *c, size_t set, size_t operand, void *out);
 void peer_cuda_sets_close(peer_cuda_sets *c);
 
+/** As peer_time, of calls on this stream that the device is held back from until all are enqueued.
+ *  cudaErrorLaunchTimeout where that took a second: a stream takes about a thousand commands. */
+int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls,
+                        int (*call)(void *state, size_t set), void *state, double *device_ns);
+
 #endif

@@ -205,8 +205,8 @@ template <class Algorithms> const char *unsuited(const peer_problem *p)
 
 template <class Algorithms> peer describe(const char *name, const char *version)
 {
-    return peer{name, version, PEER_CPU, nullptr, unsuited<Algorithms>, open<Algorithms>,
-                run,  restore, result,   close};
+    return peer{name,    version, PEER_CPU, nullptr, unsuited<Algorithms>, open<Algorithms>, run,
+                nullptr, restore, result,   close};
 }
 
 } // namespace host_sort

@@ -48,6 +48,24 @@ typedef struct stage {
     REAL value[LOADS];
 } stage;
 
+/* Number u of them, where it is inside, else zeros. */
+static inline void load_row(stage *s, uint u, __global const factor *a, __global const factor *x,
+                            bool inside)
+{
+#if PAST_L1 == 2
+    s->piece[u] = load_once(a, inside);
+    s->value[u] = inside ? load_factor(x) : 0;
+#else
+    s->piece[u] = 0;
+    s->value[u] = 0;
+    /* One branch for both loads. */
+    if (inside) {
+        s->piece[u] = load_vector(a);
+        s->value[u] = load_factor(x);
+    }
+#endif
+}
+
 /* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
 static inline stage load_stage(__global const factor *a, __global const factor *x, ulong lda,
                                ulong incx, uint c, uint length)
@@ -56,12 +74,9 @@ static inline stage load_stage(__global const factor *a, __global const factor *
 
     /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
-    for (uint u = 0; u < LOADS; u++) {
-        const bool inside = c + u * SLICES < length;
-
-        s.piece[u] = load_once(a + u * SLICES * lda, inside);
-        s.value[u] = inside ? load_factor(x + v_index(incx, u * SLICES)) : 0;
-    }
+    for (uint u = 0; u < LOADS; u++)
+        load_row(&s, u, a + u * SLICES * lda, x + v_index(incx, u * SLICES),
+                 c + u * SLICES < length);
     return s;
 }
 
@@ -84,7 +99,8 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     const uint slice = item / LANES;
     const uint tiles = (uint)get_num_groups(0) / call.parts;
     const uint part = (uint)get_group_id(0) / tiles;
-    const uint row = ((uint)get_group_id(0) % tiles * LANES + item % LANES) * VEC;
+    const uint first = (uint)get_group_id(0) % tiles * LANES * VEC;
+    const uint row = first + item % LANES * VEC;
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
     const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
     const ulong begin = (ulong)part * call.chunk;
@@ -137,9 +153,9 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         else if (slice < left)
             sums[item] += sums[item + left * LANES];
     }
-    if (slice == 0)
-        for (uint i = 0; i < count; i++)
-            keep_sum(((__local const REAL *)(sums + item))[i], row + i, part, partial, y, call);
-    add_parts_if_last(partial, tallies, row - item % LANES * VEC, LANES * VEC, y, call,
-                      (__local REAL *)sums);
+    /* Filled before read: what others added up, so that neighbours store neighbouring sums. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < LANES * VEC && first + i < rows; i += LOCAL)
+        keep_sum(((__local const REAL *)sums)[i], first + i, part, partial, y, call);
+    add_parts_if_last(partial, tallies, first, LANES * VEC, y, call, (__local REAL *)sums);
 }

@@ -39,10 +39,12 @@ matvec_row_item(__global const factor *restrict a, __global const factor *restri
         /* Unrolled: only then do the arrays live in registers. */
 #pragma unroll
         for (uint u = 0; u < LOADS; u++) {
-            const bool inside = c + u < columns;
-
-            element[u] = inside ? load_factor(a + a_index(call.lda, row, c + u)) : 0;
-            value[u] = inside ? load_factor(x + v_index(call.incx, c + u)) : 0;
+            element[u] = 0;
+            value[u] = 0;
+            if (c + u < columns) {
+                element[u] = load_factor(a + a_index(call.lda, row, c + u));
+                value[u] = load_factor(x + v_index(call.incx, c + u));
+            }
         }
 #pragma unroll
         for (uint u = 0; u < LOADS; u++)

@@ -55,10 +55,12 @@ static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __globa
     } else {
 #pragma unroll
         for (uint u = 0; u < LOADS; u++) {
-            const bool inside = c + u * STEP < end;
-
-            from_row[u] = inside ? load_vector(row + c + u * STEP) : (VECTOR)(0);
-            from_x[u] = inside ? x_vector(x, incx, c + u * STEP) : (VECTOR)(0);
+            from_row[u] = 0;
+            from_x[u] = 0;
+            if (c + u * STEP < end) {
+                from_row[u] = load_vector(row + c + u * STEP);
+                from_x[u] = x_vector(x, incx, c + u * STEP);
+            }
         }
     }
 #pragma unroll

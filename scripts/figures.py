@@ -8,10 +8,11 @@ Pictures are docs/images/roofline-NAME.png, one for each device of a file bench-
 holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chromium.  The table
 goes into docs/comparisons.md, and of the jobs SHOWN into README.md, between markers: for each
 problem the newest comparison, that is the variant that Tessera chose and the peers timed in turn
-with it.
+with it.  A second table of docs/comparisons.md has the comparisons of `bench --held`.
 """
 import argparse
 import collections
+import functools
 import glob
 import itertools
 import json
@@ -26,7 +27,7 @@ import results_rows
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = "tessera-result-2"
-MARKER = "figures: peers"
+MARKER, HELD_MARKER = "figures: peers", "figures: held"
 
 # Jobs in the README's table, as it spells them; docs/comparisons.md has all.
 SHOWN = {
@@ -88,17 +89,17 @@ def job_of(row):
     return tuple(row[f] for f in ("op", "problem", "type", "precision", "cold"))
 
 
-def comparisons(rows):
+def comparisons(rows, timer="wall"):
     """{device: {job: the newest comparison}}.
 
-    A comparison is a kernel's row by wall time and, of the peers' rows that follow at once, those
+    A comparison is a kernel's row by that timer and, of the peers' rows that follow at once, those
     of its job: a peer that computes in another precision has another one.
     """
     found, now = {}, None
     for row in rows:
         device, job = device_of(row), job_of(row)
         if row["kind"] != "peer":
-            now = Comparison(row, []) if is_choice(row) else None
+            now = Comparison(row, []) if is_choice(row, timer) else None
         elif now and (device, job) == (device_of(now.ours), job_of(now.ours)):
             if row["place"] not in PLACES:
                 raise Problem(f"a row of {row['name']} does not say where it ran: "
@@ -110,9 +111,9 @@ def comparisons(rows):
     return found
 
 
-def is_choice(row):
+def is_choice(row, timer):
     """Whether it may be our side of a comparison, and no caller named the variant."""
-    return (row["kind"] == "kernel" and row["timer"] == "wall" and rated(row)
+    return (row["kind"] == "kernel" and row["timer"] == timer and rated(row)
             and row["selected"] != "named")
 
 
@@ -230,16 +231,46 @@ def provenance(jobs, shown):
                  + (": " + ", ".join(libraries) if libraries else "") + ".")
 
 
+def in_order(jobs):
+    """Comparisons by operation, type and size."""
+    return sorted(jobs, key=lambda c: (*(c.ours[f] for f in ("op", "type", "precision", "work")),
+                                       job_text(c.ours)))
+
+
+def held_table(named_rows):
+    """The table of --held: what a call takes on the device."""
+    def cell(row):
+        return f"{row['median_ns'] / 1000:.2f} us"
+
+    lines, notes = [], []
+    for (_, device), of_device in comparisons((r for _, r in named_rows), "held").items():
+        shown = []
+        for c in in_order(of_device.values()):
+            peer = fastest(c.peers, "cuda")
+            if not peer:
+                continue
+            lines.append(f"| {'' if shown else plain(device)} | {job_text(c.ours)} "
+                         f"| {cell(c.ours)}, `{c.ours['name']}` "
+                         f"| {plain(peer['name'])} {cell(peer)} | {ratio(c.ours, peer)} |")
+            shown.append(peer)
+        if shown:
+            notes.append(provenance(of_device.values(), shown))
+    if not lines:
+        return "No comparison by the device's clock is recorded."
+    head = ["| device | job | Tessera | native library | ratio |",
+            "| --- | --- | --- | --- | ---: |"]
+    return "\n".join([*head, *lines, "", *notes])
+
+
 def table(named_rows, wanted=None):
     """The table in Markdown, of the jobs wanted or of all, and below it what was compared."""
     lines, notes = [], []
     for (_, device), of_device in comparisons(r for _, r in named_rows).items():
-        jobs = [c for c in of_device.values() if wanted is None or job_text(c.ours) in wanted]
+        jobs = in_order(c for c in of_device.values()
+                        if wanted is None or job_text(c.ours) in wanted)
         shown = []
         if not jobs:
             continue
-        jobs.sort(key=lambda c: (*(c.ours[f] for f in ("op", "type", "precision", "work")),
-                                 job_text(c.ours)))
         for i, c in enumerate(jobs):
             native = fastest(c.peers, "cuda", "host")
             opencl = fastest(c.peers, "device")
@@ -322,8 +353,9 @@ def update(path, check, made):
 
 def make(args, named_rows):
     update(args.readme, args.check, lambda text: document(text, named_rows, SHOWN))
-    update(args.comparisons, args.check,
-           lambda text: results_rows.put(text, MARKER, table(named_rows)))
+    tables = {MARKER: table(named_rows), HELD_MARKER: held_table(named_rows)}
+    update(args.comparisons, args.check, lambda text: functools.reduce(
+        lambda made, item: results_rows.put(made, *item), tables.items(), text))
     if args.check:
         return
     chromium = browser()

@@ -76,6 +76,7 @@ static tsr_status check_options(const options *o, tsr_error *err)
                    {OPTION_SET, "set"},
                    {OPTION_WARM, "warm"},
                    {OPTION_PEERS, "peers"},
+                   {OPTION_HELD, "held"},
                    {OPTION_ERRORS, "errors"},
                    {OPTION_EXPLAIN, "explain"}};
     size_t words;

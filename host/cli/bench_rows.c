@@ -160,7 +160,10 @@ static const char *const outcome_heads[] = {[RESULT_TIMED] = "",
 void row_table_head(const result_row *row, bool peers)
 {
     printf("\n%s %s on %s (%s), %s%s\n", row->op, row->problem, row->device, row->device_id,
-           row->cold ? "cold" : "warm", peers ? ", wall time of calls back to back" : "");
+           row->cold ? "cold" : "warm",
+           !peers                     ? ""
+           : row->timer == TIMER_HELD ? ", the device's time of calls back to back"
+                                      : ", wall time of calls back to back");
     printf("  %-*s %9s %9s %7s %9s %9s %9s %13s\n", name_width(peers), peers ? "library" : "kernel",
            "median", "min", "spread", row->unit, "of limit", peers ? "we are" : "speed-up",
            "error/bound");

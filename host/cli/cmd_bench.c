@@ -57,6 +57,7 @@ static void plan(bench *b)
                              .least_samples = o->given[OPTION_REPEAT] ? o->repeat : 0,
                              .seed = o->seed,
                              .costs = true,
+                             .held = o->given[OPTION_HELD],
                              .stop = b->stop,
                              .expected = &b->expected};
     b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
@@ -115,6 +116,18 @@ static tsr_status check_explain(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
+static tsr_status check_held(const bench *b, tsr_error *err)
+{
+    if (!b->o->given[OPTION_HELD])
+        return TSR_OK;
+    if (!b->o->given[OPTION_PEERS])
+        return tsr_fail(err, TSR_ENAME, 0, "--held is how --peers are compared, and goes with it");
+    if (b->jobs.op == &operation_sort)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--held repeats calls on the same inputs, which a sort uses up");
+    return TSR_OK;
+}
+
 static tsr_status load_peers(bench *b, tsr_error *err)
 {
     tsr_status st = peers_load(NULL, &b->peers, err);
@@ -132,6 +145,7 @@ static tsr_status prepare(bench *b, tsr_error *err)
 
     st = st ? st : check_errors(b, err);
     st = st ? st : check_explain(b, err);
+    st = st ? st : check_held(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
     if (!st && b->o->given[OPTION_PEERS])
         st = load_peers(b, err);

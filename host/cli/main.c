@@ -139,8 +139,8 @@ static const command commands[] = {
      "--seed      1\n",
      true},
     {"bench",
-     "OP [--size S]... [--kernel V|all] [--device D|all] [--peers] [--errors] [--explain] [-o "
-     "FILE]",
+     "OP [--size S]... [--kernel V|all] [--device D|all] [--peers [--held]] [--errors] [--explain] "
+     "[-o FILE]",
      "time variants, each verified first, against the device's limits and peers",
      "OP is matmul, matvec or sort.  A size is 1024, 1000x1000x1000 (M x N x K), 10M or 2^24;\n"
      "a lone n is n x n x n for matmul, n x n for matvec; sort takes rows too, 1000x2^16, which\n"
@@ -151,20 +151,23 @@ static const command commands[] = {
      "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
      "virtual memory, beside the copies alone and what creating the queues costs.  Of what\n"
      "describes a problem it takes --size alone, and neither --kernel, --set, --warm, --peers,\n"
-     "--errors and --explain nor --csv.\n"
+     "--held, --errors and --explain nor --csv.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run, on all devices, after about that long: a quarter of it goes into\n"
      "samples, in equal parts; verifying and building take the rest, and a row that is not\n"
      "reached says so.  The variant that runs where none is named comes first, then peers, then\n"
      "the others of all.\n"
+     "--held compares matmul and matvec with peers by the device's own clock: it is held back\n"
+     "until a sample's calls are enqueued, so that what an enqueue takes does not count.\n"
      "--errors adds, for matmul and matvec, a table of |C - exact| / (|A| |B|) in units of the\n"
      "roundoff u of C's type: largest and root mean square on each family of inputs.\n"
      "--explain lists the commands of one call of each variant that ran, one by one: bytes moved,\n"
      "share of the measured bandwidth, occupancy, and where the time went, copies included.\n",
      cmd_bench, 1, 1,
-     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_ERRORS) | OPTION(OPTION_EXPLAIN) |
-         OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) | OPTION(OPTION_ORDER) | OPTION(OPTION_QUEUES) |
-         OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
+     TAKES_SEARCH | OPTION(OPTION_PEERS) | OPTION(OPTION_HELD) | OPTION(OPTION_ERRORS) |
+         OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) |
+         OPTION(OPTION_ORDER) | OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) |
+         OPTION(OPTION_PINNED) | OPTION(OPTION_ROUNDS),
      "--size      1024 for matmul, 4096 for matvec, 10M for sort (with --segments 100kx100); "
      "overlap 2^26, of CPUs 2^22\n"
      "--queues    1,2,3,4,8\n"

@@ -379,6 +379,9 @@ static const option_spec specs[OPTION_COUNT] = {
                        parse_rounds, "a whole number from 1 to 2^20"},
     [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
                       NULL},
+    [OPTION_HELD] = {"held", 0, NULL,
+                     "compare with peers by the device's clock, calls enqueued before it begins",
+                     NULL, NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
                        "matmul, matvec: also how exact each is, on uniform, wide, cancelling and "
                        "special inputs",

@@ -58,6 +58,7 @@ typedef enum option_id {
     OPTION_PINNED,
     OPTION_ROUNDS,
     OPTION_PEERS,
+    OPTION_HELD,
     OPTION_ERRORS,
     OPTION_EXPLAIN,
     OPTION_WARM,

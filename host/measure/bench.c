@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "measure/hold.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
 #include "ops/registry.h"
@@ -467,16 +468,17 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
 /* ---- contenders --------------------------------------------------------------------------- */
 
 typedef struct entrant {
-    tsr_session *session; /* its own on a device, on a queue without profiling */
+    tsr_session *session; /* its own on a device; its queue records times where `held` */
     subject subject;
     verdict verdict;
+    bool held; /* timed by `hold` */
+    hold hold;
+    size_t calls; /* that it enqueues at a time */
 } entrant;
 
-static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+static tsr_status make_calls(entrant *e, size_t calls, tsr_error *err)
 {
-    entrant *e = state;
     subject *b = &e->subject;
-    const uint64_t start = clock_ns();
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < calls && !st; i++) {
@@ -488,10 +490,34 @@ static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *
             st = dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[set],
                                   &(call_ends){0}, err);
     }
-    if (!st && b->sets.buffer)
-        st = finish(b, NULL, err);
+    return st;
+}
+
+static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+{
+    entrant *e = state;
+    const uint64_t start = clock_ns();
+    tsr_status st = make_calls(e, calls, err);
+
+    if (!st && e->subject.sets.buffer)
+        st = finish(&e->subject, NULL, err);
     *ns = fmax((double)(clock_ns() - start), 1);
     return st;
+}
+
+static tsr_status enqueue_entrant(void *state, tsr_error *err)
+{
+    entrant *e = state;
+
+    return make_calls(e, e->calls, err);
+}
+
+static tsr_status run_held_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+{
+    entrant *e = state;
+
+    e->calls = calls;
+    return hold_time(&e->hold, enqueue_entrant, e, ns, err);
 }
 
 static tsr_status restore_entrant(void *state, tsr_error *err)
@@ -501,8 +527,9 @@ static tsr_status restore_entrant(void *state, tsr_error *err)
     return input_sets_restore(&e->subject.sets, err);
 }
 
-/* A session like s, on a queue that records no times. */
-static tsr_status plain_session(tsr_session *s, tsr_session **out, tsr_error *err)
+/* A session like s, on a queue with these properties. */
+static tsr_status session_on(tsr_session *s, cl_command_queue_properties properties,
+                             tsr_session **out, tsr_error *err)
 {
     const tsr_session_options options = {.kernel_dir = text_get(&s->kernel_dir),
                                          .no_cache = s->cache.why_off[0] != '\0'};
@@ -510,7 +537,7 @@ static tsr_status plain_session(tsr_session *s, tsr_session **out, tsr_error *er
     tsr_status st;
     cl_int rc;
 
-    queue = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
+    queue = clCreateCommandQueue(s->context, s->device.id, properties, &rc);
     if (!queue)
         return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", session_facts(s)->name);
     st = tsr_session_adopt(queue, &options, out, err);
@@ -518,6 +545,16 @@ static tsr_status plain_session(tsr_session *s, tsr_session **out, tsr_error *er
     if (!st)
         (*out)->device = s->device; /* probed already */
     return st;
+}
+
+static void close_entrant(entrant *e)
+{
+    if (!e)
+        return;
+    hold_close(&e->hold);
+    subject_close(&e->subject);
+    tsr_session_close(e->session);
+    free(e);
 }
 
 tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
@@ -530,39 +567,37 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
 
     if (!e)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a contender");
+    e->held = options->held;
     if (session_facts(s)->kind != DEVICE_HOST) {
-        st = plain_session(s, &e->session, err);
+        st = session_on(s, e->held ? CL_QUEUE_PROFILING_ENABLE : 0, &e->session, err);
         used = e->session;
+    } else if (e->held) {
+        st = tsr_fail(err, TSR_EUNSUITED, 0,
+                      "C code on the host has no queue that --held could hold back");
     }
     st = st ? st : subject_open(used, p, run, options, &e->subject, err);
     st = st ? st : prove(&e->subject, &e->verdict, &ns, err);
+    if (!st && e->held)
+        st = hold_open(e->session, &e->hold, err);
     if (st)
         goto cleanup;
     *out = (contender){.state = e,
-                       .run = run_entrant,
-                       .most_calls = e->subject.sets.in_place ? e->subject.sets.count : 0,
+                       .run = e->held ? run_held_entrant : run_entrant,
+                       .most_calls = e->held                    ? BENCH_HELD_CALLS
+                                     : e->subject.sets.in_place ? e->subject.sets.count
+                                                                : 0,
                        .restore = e->subject.sets.in_place ? restore_entrant : NULL,
                        .warm_ns = is_host_processor(session_facts(s)) ? BENCH_WARM_NS : 0};
     e = NULL; /* moved to the caller */
 
 cleanup:
-    if (e) {
-        subject_close(&e->subject);
-        tsr_session_close(e->session);
-        free(e);
-    }
+    close_entrant(e);
     return st;
 }
 
 void bench_contender_close(contender *c)
 {
-    entrant *e = c->state;
-
-    if (e) {
-        subject_close(&e->subject);
-        tsr_session_close(e->session);
-        free(e);
-    }
+    close_entrant(c->state);
     *c = (contender){0};
 }
 
@@ -572,7 +607,7 @@ void bench_contender_describe(const contender *c, result_row *row)
 
     describe_subject(&e->subject, row);
     note_report(&e->subject, &e->verdict, row);
-    row->timer = TIMER_WALL;
+    row->timer = e->held ? TIMER_HELD : TIMER_WALL;
 }
 
 /* ---- side by side ------------------------------------------------------------------------- */

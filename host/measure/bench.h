@@ -15,6 +15,7 @@ typedef struct bench_options {
     size_t least_samples; /* at least this many (default 5); 3 do where 20 times `seconds` pass */
     uint64_t seed;
     bool costs;                        /* also measure build, enqueue and copies */
+    bool held;                         /* contenders are timed by TIMER_HELD, not TIMER_WALL */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
     uint64_t deadline; /* of peers, by clock_ns: what does not fit before is left out.  0: none */
     void **expected;   /* of verify_result, shared by all rows of one problem.  May be NULL */
@@ -24,8 +25,7 @@ typedef struct bench_options {
  * Somebody who can do the problem's job: a variant of ours or a peer.
  *
  * run() does `calls` calls back to back, each on the next of its input sets,
- * waits once and gives the wall time; with TIMER_EVENTS, calls is 1 and the
- * time is the device's.
+ * waits once and gives the wall time, or the device's with TIMER_HELD.
  */
 typedef struct contender {
     void *state;
@@ -43,6 +43,10 @@ typedef struct contender {
      * are slow at first.  0, or inputs that are used up: one call, of those below 10 ms. */
     uint32_t warm_ns;
 } contender;
+
+/** Calls of a sample by TIMER_HELD: drivers take a thousand commands before the first has ended, of
+ * which a call may have a few. */
+enum { BENCH_HELD_CALLS = 250 };
 
 /** `warm_ns` of contenders on the host's processor: on two of its cores 256 x 256 x 256 took 0.58
  * ms a call after a sleep and one call, and 0.35 ms after 20 ms of calls. */
@@ -86,10 +90,11 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
                        tsr_error *err);
 
 /**
- * The same variant as a contender on a queue without profiling, on prepared
+ * The same variant as a contender on a queue without profiling, unless options->held, on prepared
  * device buffers, for comparison with peers; verified.  Free with bench_contender_close.
  *
- * @return as bench_variant, but TSR_EUNSUITED where it is unsuited.
+ * @return as bench_variant, but TSR_EUNSUITED where it is unsuited, or C code is to be timed by the
+ *         clock of a device.
  */
 tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, contender *out, tsr_error *err);

@@ -59,7 +59,9 @@ void compare_group_name(const result_row *row, text *out)
     if (*row->precision)
         text_format(out, ", %s", row->precision);
     text_format(out, ", %s, %s", row->cold ? "cold" : "warm",
-                row->timer == TIMER_EVENTS ? "device time" : "wall time");
+                row->timer == TIMER_EVENTS ? "device time"
+                : row->timer == TIMER_HELD ? "device time of calls back to back"
+                                           : "wall time");
 }
 
 void compare_number(double x, text *out)

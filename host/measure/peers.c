@@ -197,16 +197,24 @@ typedef struct match {
     bool cold;
 } match;
 
-static tsr_status run_rival(void *state, size_t calls, double *ns, tsr_error *err)
+static tsr_status run_by(const rival *r, int (*run)(void *, size_t, double *), size_t calls,
+                         double *ns, tsr_error *err)
 {
-    const rival *r = state;
-    const int code = r->peer->run(r->state, calls, ns);
+    const int code = run(r->state, calls, ns);
 
     if (code)
         return tsr_fail(err, TSR_EUNSUITED, 0, "%s failed with code %d", r->peer->name, code);
     if (*ns < 1)
         *ns = 1;
     return TSR_OK;
+}
+
+/* By the clock that its row names. */
+static tsr_status run_rival(void *state, size_t calls, double *ns, tsr_error *err)
+{
+    const rival *r = state;
+
+    return run_by(r, r->row.timer == TIMER_HELD ? r->peer->run_held : r->peer->run, calls, ns, err);
 }
 
 static tsr_status restore_rival(void *state, tsr_error *err)
@@ -227,9 +235,11 @@ static contender contender_of(const match *m, rival *r)
     const bool on_host =
         r->peer->place == PEER_CPU || is_host_processor(session_facts(m->asked.session));
 
+    const size_t held_most = r->row.timer == TIMER_HELD ? BENCH_HELD_CALLS : 0;
+
     return (contender){.state = r,
                        .run = run_rival,
-                       .most_calls = r->peer->restore ? m->wanted.sets : 0,
+                       .most_calls = r->peer->restore ? m->wanted.sets : held_most,
                        .restore = r->peer->restore ? restore_rival : NULL,
                        .settle_ns = r->peer->place == PEER_CPU ? SETTLE_NS : 0,
                        .warm_ns = on_host ? BENCH_WARM_NS : 0,
@@ -351,7 +361,7 @@ static tsr_status call_rival(const match *m, rival *r, void *const after[], tsr_
 {
     const bool sort = m->wanted.op == PEER_SORT;
     const unsigned beside = m->wanted.value_bytes && !m->wanted.argsort ? 2 : 1;
-    tsr_status st = run_rival(r, 1, &r->call_ns, err);
+    tsr_status st = run_by(r, r->peer->run, 1, &r->call_ns, err);
     int code;
 
     if (st)
@@ -414,6 +424,9 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 static const char *rival_unsuited(const match *m, const rival *r, peer_problem *wanted)
 {
     const char *why = place_unsuited(r->peer, session_facts(m->asked.session));
+
+    if (!why && m->asked.options->held && !r->peer->run_held)
+        why = "its calls have no other time than the host's";
 
     *wanted = m->wanted;
     wanted->precision = r->row.precision;
@@ -485,7 +498,7 @@ static tsr_status list_rivals(match *m, tsr_error *err)
             result_problem(&r->row, &r->problem);
             r->row.kind = RESULT_PEER;
             r->row.seed = m->asked.options->seed;
-            r->row.timer = TIMER_WALL;
+            r->row.timer = m->asked.options->held ? TIMER_HELD : TIMER_WALL;
             r->row.cold = m->cold;
             snprintf(r->row.name, sizeof(r->row.name), "%s", r->peer->name);
             snprintf(r->row.peer_version, sizeof(r->row.peer_version), "%s",
@@ -681,7 +694,7 @@ tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, t
     st = bench_late(asked->session, asked->problem, asked->run, asked->options, &ours, err);
     if (st)
         return st;
-    ours.timer = TIMER_WALL;
+    ours.timer = asked->options->held ? TIMER_HELD : TIMER_WALL;
     m.cold = ours.cold;
     st = list_rivals(&m, err);
     for (size_t i = 0; i < m.count && !st; i++)

@@ -315,7 +315,9 @@ static void column_precision(text *out, const result_row *r)
 static void column_how(text *out, const result_row *r)
 {
     text_append(out, r->cold ? "cold, " : "warm, ");
-    text_append(out, r->timer == TIMER_EVENTS ? "device" : "wall");
+    text_append(out, r->timer == TIMER_EVENTS ? "device"
+                     : r->timer == TIMER_HELD ? "device, back to back"
+                                              : "wall");
 }
 
 static void column_rate(text *out, const result_row *r)

@@ -134,7 +134,7 @@ static const char *const subject_names[] = {"kernel", "peer", NULL};
 static const char *const outcome_names[] = {"timed", "unsuited", "wrong", "failed", "late", NULL};
 static const char *const place_names[] = {"device", "cuda", "host", NULL};
 static const char *const selected_names[] = {"", "named", "tuned", "preferred", NULL};
-static const char *const timer_names[] = {"events", "wall", NULL};
+static const char *const timer_names[] = {"events", "wall", "held", NULL};
 static const char *const bar_names[] = {"copy in", "kernel", "copy out", NULL};
 
 static const field fields[] = {

@@ -47,7 +47,8 @@ typedef enum result_place {
 /** How a time was taken. */
 typedef enum result_timer {
     TIMER_EVENTS, /* first START to last END on a profiling queue */
-    TIMER_WALL    /* N calls back to back, one wait, wall / N */
+    TIMER_WALL,   /* N calls back to back, one wait, wall / N */
+    TIMER_HELD    /* N calls, enqueued while the device is held back: from then on its time / N */
 } result_timer;
 
 /** Order statistics of repeated times, in nanoseconds. */

@@ -26,8 +26,8 @@ typedef struct stamp {
     struct timespec changed;
 } stamp;
 
-/* The system is asked for the stamp at most once in so many nanoseconds: on some it takes as long as
- * a launch. */
+/* The system is asked for the stamp at most once in so many nanoseconds: on some it takes as long
+ * as a launch. */
 enum { STAMP_HOLDS_NS = 20 * 1000 * 1000 };
 
 typedef struct memo {
@@ -35,8 +35,8 @@ typedef struct memo {
     stamp folder;
     uint64_t asked_ns; /* when the stamp was asked for, by clock_coarse_ns */
     unsigned stored;   /* tuning_stored then */
-    bool settled; /* the stamp would differ after a change: file systems count in ticks */
-    uint64_t age; /* times that it was read anew */
+    bool settled;      /* the stamp would differ after a change: file systems count in ticks */
+    uint64_t age;      /* times that it was read anew */
     memo_class *classes;
 } memo;
 

@@ -18,16 +18,24 @@ void event_forget(cl_event *e)
     *e = NULL;
 }
 
-tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err)
+tsr_status events_time(cl_event e, cl_profiling_info which, uint64_t *ns, tsr_error *err)
 {
-    cl_ulong start = 0, end = 0;
-    cl_int rc =
-        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL);
+    cl_ulong time = 0;
+    const cl_int rc = clGetEventProfilingInfo(e, which, sizeof(time), &time, NULL);
 
-    if (rc == CL_SUCCESS)
-        rc = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "clGetEventProfilingInfo");
-    *ns = end > start ? (double)(end - start) : 0;
+    *ns = time;
     return TSR_OK;
+}
+
+tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err)
+{
+    uint64_t start = 0, end = 0;
+    tsr_status st = events_time(first, CL_PROFILING_COMMAND_START, &start, err);
+
+    st = st ? st : events_time(last, CL_PROFILING_COMMAND_END, &end, err);
+    if (!st)
+        *ns = end > start ? (double)(end - start) : 0;
+    return st;
 }

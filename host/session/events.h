@@ -19,4 +19,8 @@ void event_forget(cl_event *e);
  */
 tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err);
 
+/** One of its times, as clGetEventProfilingInfo has it: CL_PROFILING_COMMAND_END, for instance.
+ *  TSR_ECL where its queue records none. */
+tsr_status events_time(cl_event e, cl_profiling_info which, uint64_t *ns, tsr_error *err);
+
 #endif

@@ -28,8 +28,8 @@ class Usage(Case):
             self.assertEqual(r.out, "", r)
 
     def test_options_of_operations(self):
-        for args in (["--kernel", "naive"], ["--peers"], ["--type", "f64"], ["--batch", "2"],
-                     ["--warm"], ["--errors"], ["--explain"], ["--set", "A=1"]):
+        for args in (["--kernel", "naive"], ["--peers"], ["--held"], ["--type", "f64"],
+                     ["--batch", "2"], ["--warm"], ["--errors"], ["--explain"], ["--set", "A=1"]):
             self.fail_with(2, "bench", "overlap", *args, says="overlap has no " + args[0])
         self.fail_with(2, "bench", "overlap", "--csv", says="--csv has no columns for overlap")
         for args in (["--queues", "1"], ["--chunks", "1"], ["--pinned", "on"], ["--rounds", "1"]):

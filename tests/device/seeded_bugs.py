@@ -43,6 +43,8 @@ BUGS = {
         ("matvec", "group-row", "matvec_group_row.cl", BARRIER, 0, "", ["TEAM=8", "GROUP=32"]),
     "oclgrind-column-slices-fill-barrier":
         ("matvec", "column-slices", "matvec_column_slices.cl", BARRIER, 0, "", []),
+    "oclgrind-column-slices-store-barrier":
+        ("matvec", "column-slices", "matvec_column_slices.cl", BARRIER, 1, "", []),
     "oclgrind-short-columns-halves-barrier":
         ("matvec", "short-columns", "matvec_short_columns.cl", BARRIER, 1, "", ["GROUP=64"]),
     "oclgrind-flat-rows-fill-barrier":

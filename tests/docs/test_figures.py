@@ -17,6 +17,7 @@ import results_rows  # noqa: E402
 
 GPU, CPU = made_up_rows.GPU, made_up_rows.CPU
 MARKERS = f"head\n<!-- {figures.MARKER} -->\nold\n<!-- end {figures.MARKER} -->\ntail\n"
+HELD_MARKERS = MARKERS.replace(figures.MARKER, figures.HELD_MARKER)
 
 
 def ours(rate, op="matmul", n=1024, where=GPU, **fields):
@@ -93,6 +94,20 @@ class Table(unittest.TestCase):
                                    problem="1024x1024x1024 float32 tf32"), peer("b", "cuda", 20))
         self.assertEqual([line[1:5] for line in got], [
             ["matmul 1024x1024x1024 float32", "10.0 GFLOP/s, `block`", "b 20.0 GFLOP/s", "0.50"]])
+
+    def test_by_the_clock_of_the_device(self):
+        """In a table of their own, beside what ran through CUDA, and in no other."""
+        held = dict(timer="held")
+        rows = [dict(ours(100, **held), median_ns=2500.0), peer("OpenBLAS", "host", 90, **held),
+                dict(peer("cuBLAS", "cuda", 80, **held), median_ns=3125.0),
+                ours(70, n=64, **held), peer("cuBLAS", "cuda", 1, n=64, **refused("too small"))]
+        self.assertEqual(cells(*rows), [])
+        text = figures.held_table(named(*rows))
+        self.assertIn(f"| {GPU['device']} | matmul 1024x1024x1024 float32 | 2.50 us, `block` "
+                      "| cuBLAS 3.12 us | 1.25 |\n\n- ", text)
+        self.assertNotIn("64x64", text)
+        self.assertEqual(figures.held_table(named(ours(100), peer("cuBLAS", "cuda", 50))),
+                         "No comparison by the device's clock is recorded.")
 
     def test_unknown_place(self):
         with self.assertRaisesRegex(figures.Problem, "of x does not say where it ran: 'far away'"):
@@ -230,12 +245,14 @@ class Document(unittest.TestCase):
                 f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
             read = [(n, r) for n, r in results_rows.read([rows]) if r["schema"] == figures.SCHEMA]
             some = figures.document(MARKERS, read, figures.SHOWN)
-            all_jobs = results_rows.put(MARKERS, figures.MARKER, figures.table(read))
+            all_jobs = (results_rows.put(MARKERS, figures.MARKER, figures.table(read))
+                        + results_rows.put(HELD_MARKERS, figures.HELD_MARKER,
+                                           figures.held_table(read)))
             self.assertNotIn("999", some)
             self.assertIn("999", all_jobs)
             for text, others, status, said in (
                     (some, all_jobs, 0, ""), (MARKERS, all_jobs, 1, "README.md is not"),
-                    (some, some, 1, "comparisons.md is not"),
+                    (some, some + HELD_MARKERS, 1, "comparisons.md is not"),
                     ("no markers\n", all_jobs, 1, "not one pair")):
                 for path, content in ((readme, text), (every, others)):
                     with open(path, "w", encoding="utf-8") as f:

@@ -1,7 +1,8 @@
 /**
  * Peers that are made up, as peer_cublas.so: products in float32 and in TF32
  * that are right, two that claim more than they hold (with FAKE_WRONG set), and
- * one whose fourth call fails (with FAKE_FAILS set).
+ * one whose fourth call fails (with FAKE_FAILS set).  The first of all has two
+ * clocks: a call takes 1 ms by the host's and half of it by the device's.
  * They multiply float32 without transposes, alpha or beta.  FAKE_LOG names a
  * file that gets a line for each that is opened; FAKE_NAP is seconds that each
  * opening takes.
@@ -133,6 +134,15 @@ static int run(void *state, size_t calls, double *wall_ns)
     return 0;
 }
 
+/* One of the clocks that a comparison may ask for, told from the other by what it says. */
+static int run_held(void *state, size_t calls, double *device_ns)
+{
+    const int code = run(state, calls, device_ns);
+
+    *device_ns /= 2;
+    return code;
+}
+
 static int run_and_fail(void *state, size_t calls, double *wall_ns)
 {
     product *x = state;
@@ -149,21 +159,21 @@ static int result(void *state, void *out, void *out2)
     return 0;
 }
 
-#define FAKE(name_, precision_, unsuited_, open_, run_)                                            \
+#define FAKE(name_, precision_, unsuited_, open_, run_, held_)                                     \
     {                                                                                              \
         .name = (name_), .version = "1", .place = PEER_CPU, .precision = (precision_),             \
-        .unsuited = (unsuited_), .open = (open_), .run = (run_), .result = result,                 \
-        .close = close_product                                                                     \
+        .unsuited = (unsuited_), .open = (open_), .run = (run_), .run_held = (held_),              \
+        .result = result, .close = close_product                                                   \
     }
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peers[] = {
-        FAKE("fake failing", NULL, failing_unsuited, f32_open, run_and_fail),
-        FAKE("fake FP32", NULL, f32_unsuited, f32_open, run),
-        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open, run),
-        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open, run),
-        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open, run),
+        FAKE("fake failing", NULL, failing_unsuited, f32_open, run_and_fail, NULL),
+        FAKE("fake FP32", NULL, f32_unsuited, f32_open, run, run_held),
+        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open, run, NULL),
+        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open, run, NULL),
+        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open, run, NULL),
     };
     static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
 

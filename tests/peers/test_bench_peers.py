@@ -235,6 +235,35 @@ class Time(Peers):
                              % (len(outcomes) - late, len(outcomes), budget))
 
 
+class Held(Peers):
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_by_the_clock_of_the_device(self):
+        """Ours and the peer that has such a clock; one that has none says so."""
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "2", "--json",
+                       "--quiet", device=("--device", "cpu"))
+        alone, ours, *others = [json.loads(line) for line in r.out.splitlines()]
+        rows = {row["name"]: row for row in others}
+        self.assertEqual([row["timer"] for row in (alone, ours, *others)],
+                         ["events"] + ["held"] * (1 + len(others)))
+        self.assertEqual((ours["kind"], ours["outcome"]), ("kernel", "timed"))
+        self.assertLess(0, ours["calls"])
+        self.assertLessEqual(ours["calls"], 250)
+        self.assertEqual(rows["fake FP32"]["median_ns"], 5e5)
+        self.assertIn("no other time than the host's", rows["fake TF32"]["unsuited"])
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_what_the_budget_leaves_out(self):
+        """Its rows name the same clock."""
+        rows = self.rows("matmul", "--size", "50x40x1", "--held", "--budget", "0.001",
+                         device=("--device", "cpu"))
+        self.assertEqual({row["timer"] for row in rows.values()}, {"held"})
+
+    def test_c_code_on_the_host(self):
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "2", status=1)
+        self.assertIn("tessera: peers: C code on the host has no queue that --held could hold back",
+                      r.err)
+
+
 @unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")
 class Keys(Peers):
     def test_floats_are_sorted_by_peers_too(self):

@@ -192,6 +192,11 @@ static void further_calls(const peer *who, void *state, const peer_trial *t, siz
     } else {
         expect(who->run(state, 2 * SETS, &ns) == 0, who, at, "run() fails in later rounds");
     }
+    if (who->run_held) {
+        ns = -1;
+        expect(who->run_held(state, 2 * SETS, &ns) == 0, who, at, "run_held() fails");
+        expect(ns > 0, who, at, "run_held() tells no time");
+    }
     /* What only accumulates is another problem by now. */
     if (t->problem.op != PEER_SORT && t->problem.beta != 0)
         return;

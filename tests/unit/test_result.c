@@ -357,7 +357,7 @@ static void what_no_row_says(void **state)
                  "'kind' is not \"kernel\", \"peer\", \"limit\", \"error\" or \"overlap\"");
     refused_with("selected", "\"selected\":\"named by the caller\"",
                  "'selected' is not \"\", \"named\", \"tuned\" or \"preferred\"");
-    refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\" or \"wall\"");
+    refused_with("timer", "\"timer\":\"clock\"", "'timer' is not \"events\", \"wall\" or \"held\"");
     refused_with("place", "\"place\":\"\"", "'place'");
     refused_with("outcome", "\"outcome\":\"wrong\"", "outcome is 'wrong'");
     refused_with("op", "\"op\":\"0123456789abcdef\"", "'op'");

@@ -1,0 +1,138 @@
+/* Holding a device back: what is timed is the device's work alone, however long the host takes to
+ * enqueue it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/fail.h"
+#include "measure/hold.h"
+#include "tessera/tessera.h"
+
+enum { NAP_NS = 20 * 1000 * 1000, BYTES = 4096 };
+
+/* What the host does while the device is held back. */
+typedef struct slow_host {
+    cl_command_queue queue;
+    cl_mem buffer;
+    int turns; /* how often it was asked to enqueue */
+    int fail_at;
+} slow_host;
+
+static tsr_devices *list;
+static const tsr_device *device;
+static tsr_session *session;
+
+static int open_session(void **state)
+{
+    const tsr_session_options options = {.profile = true};
+    tsr_error err = {0};
+    size_t n = 0;
+
+    (void)state;
+    if (tsr_devices_find(&list, &err) || tsr_devices_select(list, "cpu", &device, 1, &n, &err) ||
+        tsr_session_open(device, &options, &session, &err))
+        fail_msg("%s", err.message);
+    return 0;
+}
+
+static int close_session(void **state)
+{
+    (void)state;
+    tsr_session_close(session);
+    tsr_devices_close(list);
+    return 0;
+}
+
+static tsr_status nap_and_fill(void *state, tsr_error *err)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    const cl_uchar zero = 0;
+    slow_host *h = state;
+
+    h->turns++;
+    if (h->turns == h->fail_at)
+        return tsr_fail(err, TSR_EUNSUITED, 0, "turn %d fails", h->turns);
+    nanosleep(&nap, NULL);
+    assert_int_equal(
+        clEnqueueFillBuffer(h->queue, h->buffer, &zero, sizeof(zero), 0, BYTES, 0, NULL, NULL),
+        CL_SUCCESS);
+    return TSR_OK;
+}
+
+static slow_host host_of(tsr_session *s)
+{
+    slow_host h = {.queue = tsr_session_queue(s)};
+
+    h.buffer = clCreateBuffer(tsr_session_context(s), CL_MEM_READ_WRITE, BYTES, NULL, NULL);
+    assert_non_null(h.buffer);
+    return h;
+}
+
+static void the_host_is_not_timed(void **state)
+{
+    slow_host host = host_of(session);
+    tsr_error err = {0};
+    double ns = -1;
+    hold h;
+    int first;
+
+    (void)state;
+    if (hold_open(session, &h, &err) || hold_time(&h, nap_and_fill, &host, &ns, &err))
+        fail_msg("%s", err.message);
+    assert_true(ns > 0);
+    assert_true(ns < NAP_NS);
+    first = host.turns;
+    assert_true(first > 1); /* the first hold is shorter than the nap */
+
+    /* It knows by now how long that takes; a machine with other work may need a little more. */
+    if (hold_time(&h, nap_and_fill, &host, &ns, &err))
+        fail_msg("%s", err.message);
+    assert_true(ns < NAP_NS);
+    assert_in_range(host.turns - first, 1, 3);
+    hold_close(&h);
+    assert_int_equal(clReleaseMemObject(host.buffer), CL_SUCCESS);
+}
+
+static void what_cannot_be_enqueued_is_told(void **state)
+{
+    slow_host host = host_of(session);
+    tsr_error err = {0};
+    double ns = -1;
+    hold h;
+
+    (void)state;
+    host.fail_at = 1;
+    assert_int_equal(hold_open(session, &h, NULL), TSR_OK);
+    assert_int_equal(hold_time(&h, nap_and_fill, &host, &ns, &err), TSR_EUNSUITED);
+    assert_string_equal(err.message, "turn 1 fails");
+    hold_close(&h);
+    assert_int_equal(clReleaseMemObject(host.buffer), CL_SUCCESS);
+}
+
+static void a_queue_without_times_is_refused(void **state)
+{
+    tsr_session *plain;
+    hold h;
+
+    (void)state;
+    assert_int_equal(tsr_session_open(device, NULL, &plain, NULL), TSR_OK);
+    assert_int_equal(hold_open(plain, &h, NULL), TSR_EINVAL);
+    hold_close(&h);
+    tsr_session_close(plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_host_is_not_timed),
+        cmocka_unit_test(what_cannot_be_enqueued_is_told),
+        cmocka_unit_test(a_queue_without_times_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, open_session, close_session);
+}
