@@ -249,9 +249,9 @@ class Figures(Page):
         that shows it: every operation is there, and each limit that bounds one."""
         rows = made_up_rows.write(self.path("bench-both.jsonl"),
                                   [*made_up_rows.gpu(), *made_up_rows.cpu()])
-        for document in ("README.md", "comparisons.md"):
+        for document, tables in (("README.md", ["peers"]), ("comparisons.md", ["peers", "held"])):
             with open(self.path(document), "w", encoding="utf-8") as f:
-                f.write("<!-- figures: peers -->\n<!-- end figures: peers -->\n")
+                f.writelines(f"<!-- figures: {t} -->\n<!-- end figures: {t} -->\n" for t in tables)
         done = subprocess.run(
             [sys.executable, os.path.join(SOURCE, "scripts", "figures.py"), "--tessera", COMMAND,
              "--readme", self.path("README.md"), "--comparisons", self.path("comparisons.md"),
