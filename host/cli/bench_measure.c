@@ -101,12 +101,17 @@ static void bench_peers(bench *b, const problem *p)
     const bool late = spent(b);
     tsr_error err = {0};
 
+    if (b->how.held && tsr_device_is_host(&b->session->device)) {
+        b->unheld = true;
+        b->done++;
+        return;
+    }
     bench_show_progress(b, p, "with peers");
     if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
         bench_clear_progress(b);
         bench_worsen(b, complain("peers", &err, b->session));
     }
-    b->done += !late;
+    b->done += !late && !*b->stop;
 }
 
 /* ---- errors ------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ typedef struct bench {
     size_t timed;
     bool limits_missing;
     bool unexplained; /* a row of the host, which --explain cannot take apart */
+    bool unheld;      /* the host is measured, which --held cannot hold back */
     bool unkept;      /* a row could not be written */
     int status;
     const volatile sig_atomic_t *stop; /* Ctrl-C */

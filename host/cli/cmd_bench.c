@@ -88,6 +88,8 @@ static int finish(bench *b)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
     if (b->unexplained && !quiet)
         hint("C code on the host has no commands that --explain could list");
+    if (b->unheld && !quiet)
+        hint("C code on the host has no queue that --held could hold back: it has no peers here");
     if (*b->stop && !b->status) {
         fprintf(stderr, "tessera: %s: interrupted: %zu of %zu rows are done\n", b->o->command,
                 b->done, b->rows);
@@ -128,6 +130,15 @@ static tsr_status check_held(const bench *b, tsr_error *err)
     return TSR_OK;
 }
 
+static tsr_status check_held_devices(const bench *b, tsr_error *err)
+{
+    for (size_t i = 0; i < b->devices.count; i++)
+        if (!b->o->given[OPTION_HELD] || !tsr_device_is_host(b->devices.device[i]))
+            return TSR_OK;
+    return tsr_fail(err, TSR_ENAME, 0,
+                    "C code on the host has no queue that --held could hold back");
+}
+
 static tsr_status load_peers(bench *b, tsr_error *err)
 {
     tsr_status st = peers_load(NULL, &b->peers, err);
@@ -147,6 +158,7 @@ static tsr_status prepare(bench *b, tsr_error *err)
     st = st ? st : check_explain(b, err);
     st = st ? st : check_held(b, err);
     st = st ? st : choice_find(b->o, &b->devices, err);
+    st = st ? st : check_held_devices(b, err);
     if (!st && b->o->given[OPTION_PEERS])
         st = load_peers(b, err);
     return st ? st : open_files(b, err);

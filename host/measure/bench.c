@@ -572,8 +572,7 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
         st = session_on(s, e->held ? CL_QUEUE_PROFILING_ENABLE : 0, &e->session, err);
         used = e->session;
     } else if (e->held) {
-        st = tsr_fail(err, TSR_EUNSUITED, 0,
-                      "C code on the host has no queue that --held could hold back");
+        st = tsr_fail(err, TSR_EUNSUITED, 0, "C code on the host has no queue to hold back");
     }
     st = st ? st : subject_open(used, p, run, options, &e->subject, err);
     st = st ? st : prove(&e->subject, &e->verdict, &ns, err);

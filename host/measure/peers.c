@@ -426,7 +426,7 @@ static const char *rival_unsuited(const match *m, const rival *r, peer_problem *
     const char *why = place_unsuited(r->peer, session_facts(m->asked.session));
 
     if (!why && m->asked.options->held && !r->peer->run_held)
-        why = "its calls have no other time than the host's";
+        why = "it cannot be held back";
 
     *wanted = m->wanted;
     wanted->precision = r->row.precision;
@@ -644,12 +644,14 @@ cleanup:
     return st;
 }
 
-/* Ours, then the peers'; what was interrupted before it had a time has no row. */
+/* Ours, then the peers'; what was interrupted before it had a time has no row, nor have peers
+ * without ours. */
 static void tell(match *m, result_row *ours, peers_row *row, void *context)
 {
     result_rate(ours);
-    if (ours->time.count || ours->outcome != RESULT_TIMED)
-        row(ours, ours->time.count ? 1 : 0, context);
+    if (!ours->time.count && ours->outcome == RESULT_TIMED)
+        return;
+    row(ours, ours->time.count ? 1 : 0, context);
     for (size_t i = 0; i < m->count; i++) {
         result_row *theirs = &m->rivals[i].row;
         const bool timed = theirs->time.count && ours->time.count;

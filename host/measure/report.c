@@ -471,10 +471,39 @@ static void part_everything(const comparison *c, text *out)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+/* The next word of a problem that is not its precision, and its length; 0 at the end. */
+static size_t next_word(const char **at, const char *precision)
+{
+    size_t n;
+
+    for (;; *at += n) {
+        *at += strspn(*at, " ");
+        n = strcspn(*at, " ");
+        if (n == 0 || n != strlen(precision) || strncmp(*at, precision, n) != 0)
+            return n;
+    }
+}
+
+/* Whether two rows are of one problem, each in a precision of its own. */
+static bool same_problem(const result_row *a, const result_row *b)
+{
+    const char *x = a->problem, *y = b->problem;
+    size_t n;
+
+    do {
+        n = next_word(&x, a->precision);
+        if (n != next_word(&y, b->precision) || strncmp(x, y, n) != 0)
+            return false;
+        x += n;
+        y += n;
+    } while (n);
+    return true;
+}
+
 /* Rows of one table: a job on a device, whatever the precision. */
 static bool same_errors(const result_row *a, const result_row *b)
 {
-    return !strcmp(a->op, b->op) && !strcmp(a->size, b->size) && !strcmp(a->type, b->type) &&
+    return !strcmp(a->op, b->op) && same_problem(a, b) && !strcmp(a->type, b->type) &&
            !strcmp(a->device, b->device) && !strcmp(a->device_id, b->device_id) &&
            a->roundoff == b->roundoff;
 }

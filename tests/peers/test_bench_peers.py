@@ -249,7 +249,7 @@ class Held(Peers):
         self.assertLess(0, ours["calls"])
         self.assertLessEqual(ours["calls"], 250)
         self.assertEqual(rows["fake FP32"]["median_ns"], 5e5)
-        self.assertIn("no other time than the host's", rows["fake TF32"]["unsuited"])
+        self.assertEqual(rows["fake TF32"]["unsuited"], "it cannot be held back")
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_what_the_budget_leaves_out(self):
@@ -259,9 +259,19 @@ class Held(Peers):
         self.assertEqual({row["timer"] for row in rows.values()}, {"held"})
 
     def test_c_code_on_the_host(self):
-        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "2", status=1)
-        self.assertIn("tessera: peers: C code on the host has no queue that --held could hold back",
-                      r.err)
+        """Refused where it is all there is to measure; else a hint, and no peers."""
+        r = self.bench("matmul", "--size", "50x40x1", "--held", status=2)
+        self.assertEqual(r.out, "")
+        self.assertIn("C code on the host has no queue that --held could hold back", r.err)
+        if not has_opencl():
+            return
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "9", "--json",
+                       device=("--device", "all"))
+        self.assertIn("hint: C code on the host has no queue that --held could hold back", r.err)
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        self.assertEqual({row["timer"] for row in rows if row["device_id"] == "host"}, {"wall"})
+        self.assertNotIn("peer", {row["kind"] for row in rows if row["device_id"] == "host"})
+        self.assertIn("peer", {row["kind"] for row in rows})
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")

@@ -168,6 +168,21 @@ class Charts(Page):
         self.assertRegex(pages[2], r">sort [^<]*, sorted input<")
         self.assertRegex(pages[2], r">sort [^<]*, descending<")
 
+    def test_forms_of_products_stand_apart(self):
+        """A transposed product has lines of its own, and a name that says so; so have rates by
+        another clock of the device."""
+        rows = made_up_rows.gpu()
+        products = [r for r in rows if r["op"] == "matvec" and r["timer"] == "events"]
+        transposed = [{**r, "problem": r["problem"] + " transposed"} for r in products]
+        held = [{**r, "timer": "held"} for r in products]
+        pages = [self.dump(self.report(some))
+                 for some in (rows, rows + transposed, rows + transposed + held)]
+        lines = [len(self.figures(page, "sizes")) for page in pages]
+        self.assertEqual(lines, [lines[0], lines[0] + 1, lines[0] + 2])
+        self.assertRegex(pages[1], r">matvec [^<]*, transposed<")
+        self.assertNotIn("calls back to back<", pages[1])
+        self.assertIn("device time of calls back to back<", pages[2])
+
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
         wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")
@@ -202,6 +217,10 @@ class Charts(Page):
         rows = made_up_rows.gpu() + made_up_rows.error_rows()
         dom = self.dump(self.report(rows))
         self.assertEqual(self.figures(dom, "errors"), [["f32", "tf32"]])
+        turned = [{**r, "problem": r["problem"] + " A^T"} for r in rows if r["kind"] == "error"]
+        other = self.dump(self.report(rows + turned))
+        self.assertEqual(self.figures(other, "errors"), [["f32", "tf32"]] * 2)
+        self.assertEqual(other.count("; errors in units of"), 2 * dom.count("; errors in units of"))
         part = dom[dom.index('<section id="errors"'):]
         part = part[:part.index("</section>")]
         lines = re.findall(r'<tr class="(?:peer)?"><th scope="row">(.*?)</th>', part)
