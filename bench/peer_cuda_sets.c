@@ -177,11 +177,13 @@ static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t 
                         peer_rotation *r, size_t calls, int (*call)(void *state, size_t set),
                         void *state, double *device_ns)
 {
-    gate g = {0};
+    gate *g = calloc(1, sizeof(*g));
     float ms = 0;
-    int rc = (int)cudaLaunchHostFunc(c->stream, wait_at, &g);
+    int rc = g ? (int)cudaLaunchHostFunc(c->stream, wait_at, g) : (int)cudaErrorMemoryAllocation;
     int waited;
 
+    if (!g)
+        return rc;
     if (rc == 0)
         rc = (int)cudaEventRecord(begin, c->stream);
     for (size_t i = 0; i < calls && rc == 0; i++) {
@@ -190,14 +192,17 @@ static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t 
     }
     if (rc == 0)
         rc = (int)cudaEventRecord(end, c->stream);
-    atomic_store(&g.open, 1);
+    atomic_store(&g->open, 1);
     waited = (int)cudaStreamSynchronize(c->stream);
-    rc = rc ? rc : waited;
-    if (rc == 0 && g.gave_up)
+    if (waited)
+        return rc ? rc : waited; /* wait_at may be under way still: it keeps its gate */
+    if (rc == 0 && g->gave_up)
         rc = (int)cudaErrorLaunchTimeout;
+    free(g);
     if (rc == 0)
         rc = (int)cudaEventElapsedTime(&ms, begin, end);
-    *device_ns = (double)ms * 1e6;
+    if (rc == 0)
+        *device_ns = (double)ms * 1e6;
     return rc;
 }
 

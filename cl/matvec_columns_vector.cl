@@ -10,8 +10,8 @@
  *     second pass adds the parts up (matvec_parts.clh).
  * Parameters: WIDTH, the most that `tile` is; LINES; VEC, elements of a vector;
  *     PREFETCH (matvec_ahead.clh); LOCAL = 1; REAL, REAL_BITS (real.clh); TRANS = 1,
- *     STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
- *     `chunk` on the host.
+ *     STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only
+ *     decides `parts` and `chunk` on the host.
  * Launch: for each product parts * ceil(rows / tile) work-groups of 1.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.

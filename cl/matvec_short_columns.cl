@@ -9,7 +9,8 @@
  *     LOADS steps are loaded at once.  Sums of equal columns, `rows` elements apart, are
  *     added in local memory by halves, and the last work-group or a second pass adds the
  *     parts up (matvec_parts.clh).
- * Parameters: LOADS; ROWS_MET, of A by a vector at most: 2, or VEC where `rows` is less;
+ * Parameters: LOADS; ROWS_MET, rows of A that a vector meets at most: 2, but VEC where `rows`
+ *     is less than VEC - 1;
  *     VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
  *     LOCAL, work-items in a work-group: GROUP, or less where the device takes fewer, a
  *     power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT

@@ -244,17 +244,14 @@ def held_table(named_rows):
 
     lines, notes = [], []
     for (_, device), of_device in comparisons((r for _, r in named_rows), "held").items():
-        shown = []
-        for c in in_order(of_device.values()):
-            peer = fastest(c.peers, "cuda")
-            if not peer:
-                continue
-            lines.append(f"| {'' if shown else plain(device)} | {job_text(c.ours)} "
+        jobs = [c for c in in_order(of_device.values()) if fastest(c.peers, "cuda")]
+        shown = [fastest(c.peers, "cuda") for c in jobs]
+        for i, (c, peer) in enumerate(zip(jobs, shown)):
+            lines.append(f"| {'' if i else plain(device)} | {job_text(c.ours)} "
                          f"| {cell(c.ours)}, `{c.ours['name']}` "
                          f"| {plain(peer['name'])} {cell(peer)} | {ratio(c.ours, peer)} |")
-            shown.append(peer)
-        if shown:
-            notes.append(provenance(of_device.values(), shown))
+        if jobs:
+            notes.append(provenance(jobs, shown))
     if not lines:
         return "No comparison by the device's clock is recorded."
     head = ["| device | job | Tessera | native library | ratio |",

@@ -516,8 +516,13 @@ static tsr_status run_held_entrant(void *state, size_t calls, double *ns, tsr_er
 {
     entrant *e = state;
 
+    tsr_status st;
+
     e->calls = calls;
-    return hold_time(&e->hold, enqueue_entrant, e, ns, err);
+    st = hold_time(&e->hold, enqueue_entrant, e, ns, err);
+    if (!st)
+        *ns = fmax(*ns, 1);
+    return st;
 }
 
 static tsr_status restore_entrant(void *state, tsr_error *err)
@@ -545,6 +550,14 @@ static tsr_status session_on(tsr_session *s, cl_command_queue_properties propert
     if (!st)
         (*out)->device = s->device; /* probed already */
     return st;
+}
+
+/* As many as drivers take before the first has ended. */
+static size_t held_calls(const subject *s)
+{
+    const size_t fit = BENCH_HELD_COMMANDS / size_max(s->report.commands, 1);
+
+    return size_max(size_min(fit, BENCH_HELD_CALLS), 1);
 }
 
 static void close_entrant(entrant *e)
@@ -582,9 +595,10 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
         goto cleanup;
     *out = (contender){.state = e,
                        .run = e->held ? run_held_entrant : run_entrant,
-                       .most_calls = e->held                    ? BENCH_HELD_CALLS
+                       .most_calls = e->held                    ? held_calls(&e->subject)
                                      : e->subject.sets.in_place ? e->subject.sets.count
                                                                 : 0,
+                       .uses_up = e->subject.sets.in_place,
                        .restore = e->subject.sets.in_place ? restore_entrant : NULL,
                        .warm_ns = is_host_processor(session_facts(s)) ? BENCH_WARM_NS : 0};
     e = NULL; /* moved to the caller */
@@ -626,7 +640,7 @@ static bool is_out(const contender *c)
  * that are used up allow for a call. */
 static tsr_status run_untimed(contender *c, size_t calls, tsr_error *err)
 {
-    const bool lasts = c->warm_ns && !c->most_calls;
+    const bool lasts = c->warm_ns && !c->uses_up;
     const uint64_t start = clock_ns();
     double untimed;
     tsr_status st;
@@ -677,8 +691,8 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
             break;
     }
     /* The untimed call uses an input up, too. */
-    *brief = *brief && c->most_calls != 1;
-    if (*brief && c->most_calls)
+    *brief = *brief && !(c->uses_up && c->most_calls == 1);
+    if (*brief && c->uses_up)
         *calls = size_min(*calls, c->most_calls - 1);
     return st;
 }

@@ -30,7 +30,8 @@ typedef struct bench_options {
 typedef struct contender {
     void *state;
     tsr_status (*run)(void *state, size_t calls, double *ns, tsr_error *err);
-    size_t most_calls; /* a sample may hold (a sort's prepared inputs are used up); 0: any */
+    size_t most_calls; /* a sample may hold; 0: any */
+    bool uses_up;      /* its inputs, as a sort does: there are most_calls of them */
     /* Prepare for the next sample, untimed.  May be NULL. */
     tsr_status (*restore)(void *state, tsr_error *err);
     /* Where its failure goes, whose status is TSR_OK until then: it is out, and the others go on.
@@ -44,9 +45,9 @@ typedef struct contender {
     uint32_t warm_ns;
 } contender;
 
-/** Calls of a sample by TIMER_HELD: drivers take a thousand commands before the first has ended, of
- * which a call may have a few. */
-enum { BENCH_HELD_CALLS = 250 };
+/** Calls of a sample by TIMER_HELD at most, and their commands: drivers take about a thousand
+ * before the first has ended, and make the host wait then. */
+enum { BENCH_HELD_CALLS = 250, BENCH_HELD_COMMANDS = 750 };
 
 /** `warm_ns` of contenders on the host's processor: on two of its cores 256 x 256 x 256 took 0.58
  * ms a call after a sleep and one call, and 0.35 ms after 20 ms of calls. */

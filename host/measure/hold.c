@@ -5,7 +5,7 @@
 
 enum {
     STEPS_FIRST = 1 << 16, /* of the first try: a part of a millisecond */
-    STEPS_MOST = 1 << 30,  /* about a second, or more */
+    STEPS_MOST = 1 << 28,  /* of the last: about a second */
     LEFT_PART = 10         /* such a part of the hold has to be left once all is enqueued */
 };
 
@@ -14,24 +14,26 @@ tsr_status hold_open(tsr_session *s, hold *out, tsr_error *err)
     const program_entry *entry;
     program *p;
     tsr_status st;
+    cl_mem last;
     cl_int rc;
 
-    *out = (hold){.session = s, .steps = STEPS_FIRST};
     if (!s->profiling)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     st = program_get(s, "hold.cl", "", " hold", &p, err);
     st = st ? st : program_kernel(p, "hold", &entry, err);
     if (st)
         return st;
-    out->last = clCreateBuffer(s->context, CL_MEM_WRITE_ONLY, sizeof(cl_uint), NULL, &rc);
-    if (!out->last)
+    last = clCreateBuffer(s->context, CL_MEM_WRITE_ONLY, sizeof(cl_uint), NULL, &rc);
+    if (!last)
         return tsr_fail(err, TSR_ECL, rc, "clCreateBuffer(%zu bytes)", sizeof(cl_uint));
-    out->kernel = entry->kernel;
+    *out = (hold){.session = s, .kernel = entry->kernel, .last = last, .steps = STEPS_FIRST};
     return TSR_OK;
 }
 
 void hold_close(hold *h)
 {
+    if (!h)
+        return;
     if (h->last)
         clReleaseMemObject(h->last);
     *h = (hold){0};
@@ -57,9 +59,12 @@ static tsr_status hold_back(hold *h, cl_event *held, tsr_error *err)
 /* Wait for all that was enqueued. */
 static tsr_status let_go(hold *h, cl_event *done, tsr_error *err)
 {
-    cl_int rc = clEnqueueMarkerWithWaitList(h->session->queue, 0, NULL, done);
-    const cl_int finished = clFinish(h->session->queue);
+    cl_int rc = clFlush(h->session->queue), finished;
 
+    /* Behind the flush: once this is queued, the device has all the others. */
+    if (rc == CL_SUCCESS)
+        rc = clEnqueueMarkerWithWaitList(h->session->queue, 0, NULL, done);
+    finished = clFinish(h->session->queue);
     if (rc == CL_SUCCESS)
         rc = finished;
     if (rc == CL_SUCCESS)
@@ -67,8 +72,9 @@ static tsr_status let_go(hold *h, cl_event *done, tsr_error *err)
     return rc == CL_SUCCESS ? TSR_OK : tsr_fail(err, TSR_ECL, rc, "running after a hold");
 }
 
-/* *ns from the end of `held` on; 0 where that came too early. */
-static tsr_status time_from(cl_event held, cl_event done, double *ns, tsr_error *err)
+/* *ns from the end of `held` on, and whether that was late enough. */
+static tsr_status time_from(cl_event held, cl_event done, double *ns, bool *held_long,
+                            tsr_error *err)
 {
     uint64_t begin = 0, let = 0, told = 0, end = 0;
     tsr_status st = events_time(held, CL_PROFILING_COMMAND_START, &begin, err);
@@ -78,11 +84,13 @@ static tsr_status time_from(cl_event held, cl_event done, double *ns, tsr_error 
     st = st ? st : events_time(done, CL_PROFILING_COMMAND_END, &end, err);
     if (st)
         return st;
-    *ns = told + (let - begin) / LEFT_PART < let && end > let ? (double)(end - let) : 0;
+    *held_long = told + (let - begin) / LEFT_PART < let;
+    *ns = end > let ? (double)(end - let) : 0;
     return TSR_OK;
 }
 
-static tsr_status try_time(hold *h, hold_enqueue *enqueue, void *state, double *ns, tsr_error *err)
+static tsr_status try_time(hold *h, hold_enqueue *enqueue, void *state, double *ns, bool *held_long,
+                           tsr_error *err)
 {
     cl_event held = NULL, done = NULL;
     tsr_status st = hold_back(h, &held, err), ended;
@@ -91,7 +99,7 @@ static tsr_status try_time(hold *h, hold_enqueue *enqueue, void *state, double *
     /* What was enqueued is waited for, whatever became of the rest. */
     ended = let_go(h, &done, st ? NULL : err);
     st = st ? st : ended;
-    st = st ? st : time_from(held, done, ns, err);
+    st = st ? st : time_from(held, done, ns, held_long, err);
     event_forget(&held);
     event_forget(&done);
     return st;
@@ -99,14 +107,18 @@ static tsr_status try_time(hold *h, hold_enqueue *enqueue, void *state, double *
 
 tsr_status hold_time(hold *h, hold_enqueue *enqueue, void *state, double *ns, tsr_error *err)
 {
-    tsr_status st = try_time(h, enqueue, state, ns, err);
+    bool held_long = false;
+    double found = 0;
+    tsr_status st = try_time(h, enqueue, state, &found, &held_long, err);
 
-    while (!st && *ns == 0) {
+    while (!st && !held_long) {
         if (h->steps >= STEPS_MOST)
             return tsr_fail(err, TSR_ECL, 0, "%u steps did not hold the device back long enough",
                             h->steps);
         h->steps *= 2;
-        st = try_time(h, enqueue, state, ns, err);
+        st = try_time(h, enqueue, state, &found, &held_long, err);
     }
+    if (!st)
+        *ns = found;
     return st;
 }

@@ -240,6 +240,7 @@ static contender contender_of(const match *m, rival *r)
     return (contender){.state = r,
                        .run = run_rival,
                        .most_calls = r->peer->restore ? m->wanted.sets : held_most,
+                       .uses_up = r->peer->restore != NULL,
                        .restore = r->peer->restore ? restore_rival : NULL,
                        .settle_ns = r->peer->place == PEER_CPU ? SETTLE_NS : 0,
                        .warm_ns = on_host ? BENCH_WARM_NS : 0,
@@ -407,7 +408,7 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
     tsr_status st;
 
     /* What lasts so long needs no warming up: its proof was a sample. */
-    if (r->call_ns > long_ns && r->peer->place == PEER_CPU)
+    if (r->call_ns > long_ns && r->peer->place == PEER_CPU && r->row.timer == TIMER_WALL)
         r->ns[r->samples++] = r->call_ns;
     /* The first call on a device may have compiled its kernels; the second is a sample. */
     if (r->call_ns > slow_ns && r->peer->place == PEER_OPENCL && !too_late(m, 0)) {
@@ -424,9 +425,6 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 static const char *rival_unsuited(const match *m, const rival *r, peer_problem *wanted)
 {
     const char *why = place_unsuited(r->peer, session_facts(m->asked.session));
-
-    if (!why && m->asked.options->held && !r->peer->run_held)
-        why = "it cannot be held back";
 
     *wanted = m->wanted;
     wanted->precision = r->row.precision;
@@ -450,6 +448,8 @@ static void open_rival(const match *m, rival *r)
     tsr_error err = {0};
 
     why = rival_unsuited(m, r, &wanted);
+    if (!why && r->row.timer == TIMER_HELD && !r->peer->run_held)
+        why = "it cannot be held back";
     if (!why)
         why = late = too_late(m, 0);
     if (!why)

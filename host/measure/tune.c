@@ -579,8 +579,10 @@ static tsr_status run_finals(search *x, size_t before)
     tell(x, NULL);
     for (size_t i = 0; i < n; i++) {
         finalists[i] = (finalist){x, at[i]};
-        contenders[i] = (contender){
-            .state = &finalists[i], .run = run_finalist, .most_calls = trial_calls(&x->trial)};
+        contenders[i] = (contender){.state = &finalists[i],
+                                    .run = run_finalist,
+                                    .most_calls = trial_calls(&x->trial),
+                                    .uses_up = trial_calls(&x->trial) != 0};
     }
     st = bench_interleave(contenders, n, &options, times, x->err);
     if (st != TSR_OK)

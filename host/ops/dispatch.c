@@ -16,6 +16,9 @@
 #include "ops/tuning_memo.h"
 #include "session/program.h"
 
+_Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
+               "a step's structure is a kernel's value");
+
 const char *dispatch_unsuited(tsr_session *s, const problem *p, const variant *v,
                               const params *chosen, text *reason)
 {

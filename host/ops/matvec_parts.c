@@ -520,6 +520,7 @@ void matvec_short_columns_defines(const job *j, text *out)
 
     cut_defines(j, &c, out);
     matvec_defines_vectors_of_a(j, &a, out);
+    /* `vec` neighbours, the first of which may end a row, reach beyond the next row only then. */
     text_format(out, " -DROWS_MET=%zu", rows + 1 >= vec ? 2 : vec);
 }
 

@@ -61,6 +61,9 @@ typedef struct matvec_call {
     } scale;
 } matvec_call;
 
+_Static_assert(offsetof(matvec_call, scale) == 104 && sizeof(matvec_call) <= BLOCK_BYTES_MAX,
+               "as OpenCL C lays it out, and no larger than a step's");
+
 /* Of a launch whose groups take whole rows. */
 static inline matvec_call matvec_call_of(const job *j)
 {

@@ -91,6 +91,8 @@ void step_local(step *s, size_t bytes)
 void step_block(step *s, const void *block, size_t bytes)
 {
     assert(bytes <= sizeof(s->block));
+    for (unsigned i = 0; i < s->n_args; i++)
+        assert(s->arg[i].kind != ARG_BLOCK && "a launch has room for one");
     next_arg(s, ARG_BLOCK)->bytes = bytes;
     memcpy(s->block, block, bytes);
 }

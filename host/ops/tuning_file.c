@@ -408,6 +408,7 @@ cleanup:
     return st;
 }
 
+/* Of the process, since any session may store what another one remembers. */
 static atomic_uint stored;
 
 unsigned tuning_stored(void)

@@ -7,8 +7,8 @@
 
 /**
  * As tuning_candidates for the session's device.  The list is the session's and
- * valid until the next call.  It is read again once this process has stored an entry, and
- * up to 20 ms after another one changed the user's folder.
+ * valid until the next call.  It is read again once this process has stored an entry, and about
+ * 20 ms after another one changed the user's folder.
  */
 size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out);
 

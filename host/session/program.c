@@ -16,15 +16,12 @@ enum { BINARY_FORMAT = 3 };
 /* Arguments of a kernel that are remembered; later ones are set each time. */
 enum { ARGUMENTS_KEPT = 24 };
 
-/* Bytes of a value: the most that is passed by value. */
-enum { VALUE_BYTES_MAX = 128 };
-
 /* All 0 where nothing is known. */
 struct set_argument {
     size_t bytes;
     uint64_t call; /* of a buffer; UINT64_MAX of NULL in its place; 0 of a value */
     bool local;    /* `bytes` of local memory, which have no value */
-    unsigned char value[VALUE_BYTES_MAX];
+    unsigned char value[PROGRAM_VALUE_MAX];
 };
 
 static void program_free(program *p)
@@ -332,7 +329,7 @@ static cl_int set_argument_to(const program_entry *e, cl_uint i, size_t bytes, c
 
 cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value)
 {
-    assert(!value || bytes <= VALUE_BYTES_MAX);
+    assert(!value || bytes <= PROGRAM_VALUE_MAX);
     return set_argument_to(e, i, bytes, value, 0);
 }
 

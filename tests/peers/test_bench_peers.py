@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 import unittest
@@ -250,6 +251,15 @@ class Held(Peers):
         self.assertLessEqual(ours["calls"], 250)
         self.assertEqual(rows["fake FP32"]["median_ns"], 5e5)
         self.assertEqual(rows["fake TF32"]["unsuited"], "it cannot be held back")
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_table_and_errors(self):
+        """The head names the clock; only who has a time by it has errors."""
+        r = self.bench("matmul", "--size", "50x40x1", "--held", "--budget", "2", "--errors",
+                       device=("--device", "cpu"))
+        self.assertRegex(r.out, r"(?m)^matmul .*, the device's time of calls back to back$")
+        for name, lines in (("fake FP32 1", 2), (r"fake TF32 1 \(tf32\)", 1)):
+            self.assertEqual(len(re.findall(r"(?m)^  %s +\S" % name, r.out)), lines, name)
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_what_the_budget_leaves_out(self):

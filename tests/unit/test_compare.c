@@ -177,6 +177,27 @@ static void both_problems_are_named(void **state)
                         "'matmul 1000x1000x1000 float32, tf32, cold, device time'");
 }
 
+static void each_clock_has_a_name(void **state)
+{
+    static const char *const names[] = {[TIMER_EVENTS] = ", cold, device time",
+                                        [TIMER_WALL] = ", cold, wall time",
+                                        [TIMER_HELD] = ", cold, device time of calls back to back"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        result_row row = row_of("d", "tiled", 100, 0);
+        text name = {0};
+        const char *end;
+
+        row.timer = (result_timer)i;
+        compare_group_name(&row, &name);
+        end = strstr(text_get(&name), names[i]);
+        assert_non_null(end);
+        assert_string_equal(end, names[i]);
+        text_free(&name);
+    }
+}
+
 static void a_file_without_rows_is_refused(void **state)
 {
     result_row a = row_of("d", "tiled", 100, 0);
@@ -376,6 +397,7 @@ int main(void)
         cmocka_unit_test(times_are_the_better_the_shorter),
         cmocka_unit_test(what_differs_is_not_compared),
         cmocka_unit_test(both_problems_are_named),
+        cmocka_unit_test(each_clock_has_a_name),
         cmocka_unit_test(a_file_without_rows_is_refused),
         cmocka_unit_test(a_ladder_keeps_its_order_when_a_later_file_has_more_steps),
         cmocka_unit_test(missing_unsuited_and_unverified_have_no_ratio),

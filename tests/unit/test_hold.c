@@ -64,6 +64,13 @@ static tsr_status nap_and_fill(void *state, tsr_error *err)
     return TSR_OK;
 }
 
+static tsr_status enqueue_nothing(void *state, tsr_error *err)
+{
+    (void)state;
+    (void)err;
+    return TSR_OK;
+}
+
 static slow_host host_of(tsr_session *s)
 {
     slow_host h = {.queue = tsr_session_queue(s)};
@@ -79,21 +86,19 @@ static void the_host_is_not_timed(void **state)
     tsr_error err = {0};
     double ns = -1;
     hold h;
-    int first;
+    cl_uint steps;
 
     (void)state;
-    if (hold_open(session, &h, &err) || hold_time(&h, nap_and_fill, &host, &ns, &err))
+    /* The first launch may wait for the driver's compiler, and hold longer than its steps do. */
+    if (hold_open(session, &h, &err) || hold_time(&h, enqueue_nothing, NULL, &ns, &err))
+        fail_msg("%s", err.message);
+    steps = h.steps;
+    if (hold_time(&h, nap_and_fill, &host, &ns, &err))
         fail_msg("%s", err.message);
     assert_true(ns > 0);
     assert_true(ns < NAP_NS);
-    first = host.turns;
-    assert_true(first > 1); /* the first hold is shorter than the nap */
-
-    /* It knows by now how long that takes; a machine with other work may need a little more. */
-    if (hold_time(&h, nap_and_fill, &host, &ns, &err))
-        fail_msg("%s", err.message);
-    assert_true(ns < NAP_NS);
-    assert_in_range(host.turns - first, 1, 3);
+    assert_true(host.turns > 1);
+    assert_true(h.steps > steps);
     hold_close(&h);
     assert_int_equal(clReleaseMemObject(host.buffer), CL_SUCCESS);
 }
@@ -122,7 +127,7 @@ static void a_queue_without_times_is_refused(void **state)
     (void)state;
     assert_int_equal(tsr_session_open(device, NULL, &plain, NULL), TSR_OK);
     assert_int_equal(hold_open(plain, &h, NULL), TSR_EINVAL);
-    hold_close(&h);
+    hold_close(NULL);
     tsr_session_close(plain);
 }
 

@@ -97,9 +97,10 @@ static void interleaving(void **state)
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
     fake b = {.each = 1000, .order = order, .orders = &orders, .id = 1, .most = 7};
     fake c = {.each = 1e9, .order = order, .orders = &orders, .id = 2};
-    contender all[] = {{.state = &a, .run = run_fake},
-                       {.state = &b, .run = run_fake, .most_calls = 7, .restore = restore_fake},
-                       {.state = &c, .run = run_fake}};
+    contender all[] = {
+        {.state = &a, .run = run_fake},
+        {.state = &b, .run = run_fake, .most_calls = 7, .uses_up = true, .restore = restore_fake},
+        {.state = &c, .run = run_fake}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};
     timing t[3];
     tsr_error err = {0};
@@ -160,10 +161,12 @@ static void settling(void **state)
 static void warming(void **state)
 {
     const bench_options once = {.seconds = 0.001, .least_samples = 3};
-    fake a = {.each = 1.9e7}, b = {.each = 2.1e7}, c = {.each = 1000};
+    fake a = {.each = 1.9e7}, b = {.each = 2.1e7}, c = {.each = 1000}, d = {.each = 1000};
     contender quick = {.state = &a, .run = run_fake, .warm_ns = 20000000};
     contender slow = {.state = &b, .run = run_fake, .warm_ns = 20000000};
-    contender used_up = {.state = &c, .run = run_fake, .most_calls = 6, .warm_ns = 20000000};
+    contender used_up = {
+        .state = &c, .run = run_fake, .most_calls = 6, .uses_up = true, .warm_ns = 20000000};
+    contender few = {.state = &d, .run = run_fake, .most_calls = 6, .warm_ns = 20000000};
     uint64_t start = clock_ns();
     timing t;
 
@@ -178,6 +181,10 @@ static void warming(void **state)
     assert_int_equal(bench_interleave(&used_up, 1, &once, &t, NULL), TSR_OK);
     assert_true(clock_ns() - start < used_up.warm_ns);
     assert_int_equal(t.calls, 5);
+    start = clock_ns();
+    assert_int_equal(bench_interleave(&few, 1, &once, &t, NULL), TSR_OK);
+    assert_true(clock_ns() - start >= t.count * (uint64_t)few.warm_ns);
+    assert_int_equal(t.calls, 6);
 }
 
 static void stopping(void **state)
