@@ -178,18 +178,17 @@ static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t 
                         void *state, double *device_ns)
 {
     gate *g = calloc(1, sizeof(*g));
+    double enqueued_ns;
     float ms = 0;
-    int rc = g ? (int)cudaLaunchHostFunc(c->stream, wait_at, g) : (int)cudaErrorMemoryAllocation;
-    int waited;
+    int rc, waited;
 
     if (!g)
-        return rc;
+        return (int)cudaErrorMemoryAllocation;
+    rc = (int)cudaLaunchHostFunc(c->stream, wait_at, g);
     if (rc == 0)
         rc = (int)cudaEventRecord(begin, c->stream);
-    for (size_t i = 0; i < calls && rc == 0; i++) {
-        rc = call(state, r->next);
-        r->next = (r->next + 1) % r->sets;
-    }
+    if (rc == 0)
+        rc = peer_time(r, calls, call, NULL, state, &enqueued_ns);
     if (rc == 0)
         rc = (int)cudaEventRecord(end, c->stream);
     atomic_store(&g->open, 1);

@@ -12,7 +12,6 @@ with it.  A second table of docs/comparisons.md has the comparisons of `bench --
 """
 import argparse
 import collections
-import functools
 import glob
 import itertools
 import json
@@ -244,14 +243,14 @@ def held_table(named_rows):
 
     lines, notes = [], []
     for (_, device), of_device in comparisons((r for _, r in named_rows), "held").items():
-        jobs = [c for c in in_order(of_device.values()) if fastest(c.peers, "cuda")]
-        shown = [fastest(c.peers, "cuda") for c in jobs]
-        for i, (c, peer) in enumerate(zip(jobs, shown)):
+        pairs = [(c, fastest(c.peers, "cuda")) for c in in_order(of_device.values())]
+        pairs = [(c, peer) for c, peer in pairs if peer]
+        for i, (c, peer) in enumerate(pairs):
             lines.append(f"| {'' if i else plain(device)} | {job_text(c.ours)} "
                          f"| {cell(c.ours)}, `{c.ours['name']}` "
                          f"| {plain(peer['name'])} {cell(peer)} | {ratio(c.ours, peer)} |")
-        if jobs:
-            notes.append(provenance(jobs, shown))
+        if pairs:
+            notes.append(provenance(*zip(*pairs)))
     if not lines:
         return "No comparison by the device's clock is recorded."
     head = ["| device | job | Tessera | native library | ratio |",
@@ -291,6 +290,12 @@ def document(text, named_rows, wanted=None):
              for name in picture_names(named_rows).values() if picture_file(name) not in outside]
     more = [f"- Further rooflines: {', '.join(links)}."] if links else []
     return results_rows.put(text, MARKER, "\n".join([table(named_rows, wanted), *more]))
+
+
+def every_table(text, named_rows):
+    """The document of all jobs with its tables."""
+    text = results_rows.put(text, MARKER, table(named_rows))
+    return results_rows.put(text, HELD_MARKER, held_table(named_rows))
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -350,9 +355,7 @@ def update(path, check, made):
 
 def make(args, named_rows):
     update(args.readme, args.check, lambda text: document(text, named_rows, SHOWN))
-    tables = {MARKER: table(named_rows), HELD_MARKER: held_table(named_rows)}
-    update(args.comparisons, args.check, lambda text: functools.reduce(
-        lambda made, item: results_rows.put(made, *item), tables.items(), text))
+    update(args.comparisons, args.check, lambda text: every_table(text, named_rows))
     if args.check:
         return
     chromium = browser()

@@ -132,8 +132,10 @@ static tsr_status check_held(const bench *b, tsr_error *err)
 
 static tsr_status check_held_devices(const bench *b, tsr_error *err)
 {
+    if (!b->o->given[OPTION_HELD])
+        return TSR_OK;
     for (size_t i = 0; i < b->devices.count; i++)
-        if (!b->o->given[OPTION_HELD] || !tsr_device_is_host(b->devices.device[i]))
+        if (!tsr_device_is_host(b->devices.device[i]))
             return TSR_OK;
     return tsr_fail(err, TSR_ENAME, 0,
                     "C code on the host has no queue that --held could hold back");

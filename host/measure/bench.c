@@ -515,7 +515,6 @@ static tsr_status enqueue_entrant(void *state, tsr_error *err)
 static tsr_status run_held_entrant(void *state, size_t calls, double *ns, tsr_error *err)
 {
     entrant *e = state;
-
     tsr_status st;
 
     e->calls = calls;

@@ -316,9 +316,10 @@ static cl_int set_argument_to(const program_entry *e, cl_uint i, size_t bytes, c
         (!value || memcmp(set->value, value, bytes) == 0))
         return CL_SUCCESS;
     rc = clSetKernelArg(e->kernel, i, bytes, value);
-    *set = (set_argument){0};
-    if (rc != CL_SUCCESS)
+    if (rc != CL_SUCCESS) {
+        *set = (set_argument){0};
         return rc;
+    }
     set->bytes = bytes;
     set->call = call;
     set->local = !value;

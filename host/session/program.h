@@ -4,10 +4,10 @@
 
 #include "session/state.h"
 
-/** What an argument of a kernel was set to last. */
 /** Bytes of the largest value that a kernel takes. */
 enum { PROGRAM_VALUE_MAX = 128 };
 
+/** What an argument of a kernel was set to last. */
 typedef struct set_argument set_argument;
 
 /** A kernel of a program, and what its compiler says of it: work-items that a group may have, and

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/fail.h"
+#include "cpu_session.h"
 #include "measure/hold.h"
-#include "tessera/tessera.h"
 
 enum { NAP_NS = 20 * 1000 * 1000, BYTES = 4096 };
 
@@ -23,28 +23,19 @@ typedef struct slow_host {
     int fail_at;
 } slow_host;
 
-static tsr_devices *list;
-static const tsr_device *device;
-static tsr_session *session;
+static cpu_session cpu;
 
-static int open_session(void **state)
+static int open_cpu(void **state)
 {
-    const tsr_session_options options = {.profile = true};
-    tsr_error err = {0};
-    size_t n = 0;
-
     (void)state;
-    if (tsr_devices_find(&list, &err) || tsr_devices_select(list, "cpu", &device, 1, &n, &err) ||
-        tsr_session_open(device, &options, &session, &err))
-        fail_msg("%s", err.message);
+    cpu_session_open(&cpu, &(tsr_session_options){.profile = true});
     return 0;
 }
 
-static int close_session(void **state)
+static int close_cpu(void **state)
 {
     (void)state;
-    tsr_session_close(session);
-    tsr_devices_close(list);
+    cpu_session_close(&cpu);
     return 0;
 }
 
@@ -82,7 +73,7 @@ static slow_host host_of(tsr_session *s)
 
 static void the_host_is_not_timed(void **state)
 {
-    slow_host host = host_of(session);
+    slow_host host = host_of(cpu.session);
     tsr_error err = {0};
     double ns = -1;
     hold h;
@@ -90,7 +81,7 @@ static void the_host_is_not_timed(void **state)
 
     (void)state;
     /* The first launch may wait for the driver's compiler, and hold longer than its steps do. */
-    if (hold_open(session, &h, &err) || hold_time(&h, enqueue_nothing, NULL, &ns, &err))
+    if (hold_open(cpu.session, &h, &err) || hold_time(&h, enqueue_nothing, NULL, &ns, &err))
         fail_msg("%s", err.message);
     steps = h.steps;
     if (hold_time(&h, nap_and_fill, &host, &ns, &err))
@@ -105,14 +96,14 @@ static void the_host_is_not_timed(void **state)
 
 static void what_cannot_be_enqueued_is_told(void **state)
 {
-    slow_host host = host_of(session);
+    slow_host host = host_of(cpu.session);
     tsr_error err = {0};
     double ns = -1;
     hold h;
 
     (void)state;
     host.fail_at = 1;
-    assert_int_equal(hold_open(session, &h, NULL), TSR_OK);
+    assert_int_equal(hold_open(cpu.session, &h, NULL), TSR_OK);
     assert_int_equal(hold_time(&h, nap_and_fill, &host, &ns, &err), TSR_EUNSUITED);
     assert_string_equal(err.message, "turn 1 fails");
     hold_close(&h);
@@ -125,7 +116,7 @@ static void a_queue_without_times_is_refused(void **state)
     hold h;
 
     (void)state;
-    assert_int_equal(tsr_session_open(device, NULL, &plain, NULL), TSR_OK);
+    assert_int_equal(tsr_session_open(cpu.device, NULL, &plain, NULL), TSR_OK);
     assert_int_equal(hold_open(plain, &h, NULL), TSR_EINVAL);
     hold_close(NULL);
     tsr_session_close(plain);
@@ -139,5 +130,5 @@ int main(void)
         cmocka_unit_test(a_queue_without_times_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, open_session, close_session);
+    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tessera/tessera.h"
+#include "cpu_session.h"
 
 enum { FLOATS = 8192, ROUNDS = 3, SETS = 2 };
 
@@ -19,27 +19,19 @@ typedef struct operands {
     cl_mem buffer[3];
 } operands;
 
-static tsr_devices *list;
-static tsr_session *session;
+static cpu_session cpu;
 
-static int open_session(void **state)
+static int open_cpu(void **state)
 {
-    const tsr_device *device = NULL;
-    tsr_error err = {0};
-    size_t n = 0;
-
     (void)state;
-    if (tsr_devices_find(&list, &err) || tsr_devices_select(list, "cpu", &device, 1, &n, &err) ||
-        tsr_session_open(device, NULL, &session, &err))
-        fail_msg("%s", err.message);
+    cpu_session_open(&cpu, NULL);
     return 0;
 }
 
-static int close_session(void **state)
+static int close_cpu(void **state)
 {
     (void)state;
-    tsr_session_close(session);
-    tsr_devices_close(list);
+    cpu_session_close(&cpu);
     return 0;
 }
 
@@ -49,9 +41,9 @@ static void make_operands(operands *o, unsigned seed)
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < FLOATS; k++)
             o->memory[i][k] = (float)((k * 7 + i * 3 + seed * 5 + k / 16) % 9) - 4;
-        o->buffer[i] =
-            clCreateBuffer(tsr_session_context(session), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                           sizeof(o->memory[i]), o->memory[i], NULL);
+        o->buffer[i] = clCreateBuffer(tsr_session_context(cpu.session),
+                                      CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                      sizeof(o->memory[i]), o->memory[i], NULL);
         assert_non_null(o->buffer[i]);
     }
 }
@@ -87,10 +79,10 @@ static size_t call(const tsr_matvec_problem *p, const char *variant, operands *o
     tsr_report report;
     tsr_error err = {0};
 
-    if (tsr_matvec_enqueue(session, p, o->buffer[0], o->buffer[1], o->buffer[2], &run, 0, NULL,
+    if (tsr_matvec_enqueue(cpu.session, p, o->buffer[0], o->buffer[1], o->buffer[2], &run, 0, NULL,
                            NULL, &report, &err))
         fail_msg("%s", err.message);
-    assert_int_equal(clEnqueueReadBuffer(tsr_session_queue(session), o->buffer[2], CL_TRUE, 0,
+    assert_int_equal(clEnqueueReadBuffer(tsr_session_queue(cpu.session), o->buffer[2], CL_TRUE, 0,
                                          sizeof(got), got, 0, NULL, NULL),
                      CL_SUCCESS);
     multiply(p, o);
@@ -178,7 +170,8 @@ static void refused(const tsr_matvec_problem *p, const cl_mem m[3], const tsr_ru
     tsr_error err = {0};
 
     assert_int_equal(
-        tsr_matvec_enqueue(session, p, m[0], m[1], m[2], run, 0, NULL, NULL, NULL, &err), status);
+        tsr_matvec_enqueue(cpu.session, p, m[0], m[1], m[2], run, 0, NULL, NULL, NULL, &err),
+        status);
     if (!strstr(err.message, words))
         fail_msg("'%s' has no '%s'", err.message, words);
 }
@@ -187,7 +180,8 @@ static void what_is_wrong_is_refused_later_too(void **state)
 {
     const tsr_matvec_problem p = {.rows = 6, .columns = 6, .alpha = 1};
     const char *const bad[] = {"TEAM=31"};
-    cl_mem tiny = clCreateBuffer(tsr_session_context(session), CL_MEM_READ_WRITE, 8, NULL, NULL);
+    cl_mem tiny =
+        clCreateBuffer(tsr_session_context(cpu.session), CL_MEM_READ_WRITE, 8, NULL, NULL);
     operands o;
 
     (void)state;
@@ -213,5 +207,5 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_refused_later_too),
     };
 
-    return cmocka_run_group_tests(tests, open_session, close_session);
+    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
