@@ -67,7 +67,7 @@ typedef struct peer {
     const char *precision;
 
     /** NULL, or why it cannot do this problem.  A static string. */
-    const char *(*unsuited)(const peer_problem *p);
+    const char *(*unsupported)(const peer_problem *p);
 
     /** Prepare: copy inputs to where they are used, in p->sets sets.  NULL on failure, with why. */
     void *(*open)(const peer_problem *p, char *why, size_t why_size);

@@ -198,7 +198,7 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static char version[64];
     static const peer the_peer = {"Boost.Compute",        version,      PEER_OPENCL, nullptr,
-                                  peer_sequence_unsuited, boost_open,   boost_run,   nullptr,
+                                  peer_sequence_unsupported, boost_open,   boost_run,   nullptr,
                                   boost_restore,          boost_result, boost_close};
     static const peer_list list = {PEER_ABI, &the_peer, 1};
 

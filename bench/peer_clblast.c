@@ -138,7 +138,7 @@ static void find_version(char *out, size_t size)
 
 static peer the_peer = {.name = "CLBlast",
                         .place = PEER_OPENCL,
-                        .unsuited = peer_blas_unsuited,
+                        .unsupported = peer_blas_unsupported,
                         .open = clblast_open,
                         .run = clblast_run,
                         .result = clblast_result,

@@ -19,7 +19,7 @@ void peer_say(char *why, size_t why_size, const char *format, ...)
     va_end(arguments);
 }
 
-const char *peer_blas_size_unsuited(const peer_problem *p)
+const char *peer_blas_size_unsupported(const peer_problem *p)
 {
     if (p->op != PEER_MATMUL && p->op != PEER_MATVEC)
         return "it multiplies matrices and vectors only";
@@ -30,9 +30,9 @@ const char *peer_blas_size_unsuited(const peer_problem *p)
     return NULL;
 }
 
-const char *peer_blas_unsuited(const peer_problem *p)
+const char *peer_blas_unsupported(const peer_problem *p)
 {
-    const char *why = peer_blas_size_unsuited(p);
+    const char *why = peer_blas_size_unsupported(p);
 
     if (why)
         return why;
@@ -63,7 +63,7 @@ const char *peer_blas_unsuited(const peer_problem *p)
 PLAIN_FLOATS(plain_floats, float)
 PLAIN_FLOATS(plain_doubles, double)
 
-const char *peer_sort_unsuited(const peer_problem *p)
+const char *peer_sort_unsupported(const peer_problem *p)
 {
     if (p->op != PEER_SORT)
         return "it sorts only";
@@ -84,9 +84,9 @@ const char *peer_sort_unsuited(const peer_problem *p)
     return NULL;
 }
 
-const char *peer_sequence_unsuited(const peer_problem *p)
+const char *peer_sequence_unsupported(const peer_problem *p)
 {
-    const char *why = peer_sort_unsuited(p);
+    const char *why = peer_sort_unsupported(p);
 
     if (!why && p->segments)
         return "it sorts one sequence a call, not rows or segments";

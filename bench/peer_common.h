@@ -25,19 +25,19 @@ void peer_say(char *why, size_t why_size, const char *format, ...)
  * float64, neither dimension of which is 0, in the type itself ("f32", "f64"), one
  * pair of matrices a call.
  */
-const char *peer_blas_unsuited(const peer_problem *p);
+const char *peer_blas_unsupported(const peer_problem *p);
 
 /** The same for sizes alone, whatever the types, the precision and the number of products. */
-const char *peer_blas_size_unsuited(const peer_problem *p);
+const char *peer_blas_size_unsupported(const peer_problem *p);
 
 /**
  * NULL, or why a library that sorts plain numbers cannot do this: it promises no
  * place for NaN, and none for -0 before +0.
  */
-const char *peer_sort_unsuited(const peer_problem *p);
+const char *peer_sort_unsupported(const peer_problem *p);
 
 /** The same for one that sorts one sequence a call. */
-const char *peer_sequence_unsuited(const peer_problem *p);
+const char *peer_sequence_unsupported(const peer_problem *p);
 
 /** The independent sequences of a sort, and part i of them: keys begin to end - 1. */
 size_t peer_sort_parts(const peer_problem *p);

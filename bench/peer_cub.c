@@ -252,15 +252,15 @@ static int cub_result(void *state, void *out, void *out2)
     return (int)(rc == cudaSuccess ? cudaStreamSynchronize(job.stream) : rc);
 }
 
-static const char *cub_unsuited(const peer_problem *p)
+static const char *cub_unsupported(const peer_problem *p)
 {
-    const char *why = peer_sequence_unsuited(p);
+    const char *why = peer_sequence_unsupported(p);
 
-    return why ? why : peer_cuda_unsuited(p);
+    return why ? why : peer_cuda_unsupported(p);
 }
 
 /* The same of keys with values, as they are without. */
-static const char *radix_unsuited(const peer_problem *p)
+static const char *radix_unsupported(const peer_problem *p)
 {
     peer_problem keys = *p;
 
@@ -269,31 +269,31 @@ static const char *radix_unsuited(const peer_problem *p)
     if (p->value_bytes && p->value_bytes != 4 && p->value_bytes != 8)
         return "it is built for values of 4 and 8 bytes";
     keys.value_bytes = 0;
-    return cub_unsuited(&keys);
+    return cub_unsupported(&keys);
 }
 
-static const char *segments_unsuited(const peer_problem *p)
+static const char *segments_unsupported(const peer_problem *p)
 {
-    const char *why = peer_sort_unsuited(p);
+    const char *why = peer_sort_unsupported(p);
 
     if (!why && !p->segments)
         why = "it sorts rows or segments, and there is one sequence";
     if (!why && p->segments > INT_MAX)
         why = "it takes up to 2^31 - 1 segments";
-    return why ? why : peer_cuda_unsuited(p);
+    return why ? why : peer_cuda_unsupported(p);
 }
 
 static peer the_peers[] = {
     {.name = "CUB radix sort",
      .place = PEER_CUDA,
-     .unsuited = radix_unsuited,
+     .unsupported = radix_unsupported,
      .open = radix_open,
      .run = cub_run,
      .result = cub_result,
      .close = cub_close},
     {.name = "CUB merge sort",
      .place = PEER_CUDA,
-     .unsuited = cub_unsuited,
+     .unsupported = cub_unsupported,
      .open = merge_open,
      .run = cub_run,
      .restore = cub_restore,
@@ -301,7 +301,7 @@ static peer the_peers[] = {
      .close = cub_close},
     {.name = "CUB segmented sort",
      .place = PEER_CUDA,
-     .unsuited = segments_unsuited,
+     .unsupported = segments_unsupported,
      .open = segments_open,
      .run = cub_run,
      .result = cub_result,

@@ -220,47 +220,47 @@ static int cublas_result(void *state, void *out, void *out2)
 }
 
 /* Its strided GEMM and GEMV count products in 32 bits. */
-static const char *size_unsuited(const peer_problem *p)
+static const char *size_unsupported(const peer_problem *p)
 {
-    return p->batch > INT_MAX ? "it takes up to 2^31 - 1 products" : peer_blas_size_unsuited(p);
+    return p->batch > INT_MAX ? "it takes up to 2^31 - 1 products" : peer_blas_size_unsupported(p);
 }
 
 /* Operands of 16 bits: in their own precision, which sums in FP32. */
-static const char *narrow_unsuited(const peer_problem *p)
+static const char *narrow_unsupported(const peer_problem *p)
 {
     return strcmp(p->precision, p->type == TYPE_F16 ? "f16" : "bf16") == 0
-               ? size_unsuited(p)
+               ? size_unsupported(p)
                : "it multiplies 16 bits in their own precision only";
 }
 
-static const char *cublas_unsuited(const peer_problem *p)
+static const char *cublas_unsupported(const peer_problem *p)
 {
     peer_problem one = *p;
     const char *why;
 
     one.batch = 1;
     if (p->type == TYPE_F16 || p->type == TYPE_BF16)
-        why = narrow_unsuited(p);
+        why = narrow_unsupported(p);
     else
-        why = p->batch > INT_MAX ? size_unsuited(p) : peer_blas_unsuited(&one);
-    return why ? why : peer_cuda_unsuited(p);
+        why = p->batch > INT_MAX ? size_unsupported(p) : peer_blas_unsupported(&one);
+    return why ? why : peer_cuda_unsupported(p);
 }
 
-static const char *tf32_unsuited(const peer_problem *p)
+static const char *tf32_unsupported(const peer_problem *p)
 {
-    const char *why = size_unsuited(p);
+    const char *why = size_unsupported(p);
 
     if (why)
         return why;
     if (p->op != PEER_MATMUL || p->type != TYPE_F32 || strcmp(p->precision, "tf32") != 0)
         return "it multiplies float32 matrices in TF32 only";
-    return peer_cuda_unsuited(p);
+    return peer_cuda_unsupported(p);
 }
 
 static peer the_peers[] = {
     {.name = "cuBLAS",
      .place = PEER_CUDA,
-     .unsuited = cublas_unsuited,
+     .unsupported = cublas_unsupported,
      .open = cublas_open,
      .run = cublas_run,
      .run_held = cublas_run_held,
@@ -269,7 +269,7 @@ static peer the_peers[] = {
     {.name = "cuBLAS TF32",
      .place = PEER_CUDA,
      .precision = "tf32",
-     .unsuited = tf32_unsuited,
+     .unsupported = tf32_unsupported,
      .open = tf32_open,
      .run = cublas_run,
      .run_held = cublas_run_held,

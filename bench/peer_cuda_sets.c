@@ -13,7 +13,7 @@
 
 #define VENDOR_NVIDIA 0x10DE
 
-const char *peer_cuda_unsuited(const peer_problem *p)
+const char *peer_cuda_unsupported(const peer_problem *p)
 {
     cl_uint vendor = 0;
     int count = 0;

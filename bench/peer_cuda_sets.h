@@ -14,7 +14,7 @@ typedef struct peer_cuda_sets {
 } peer_cuda_sets;
 
 /** NULL, or why there is no CUDA device to compare the problem's OpenCL device with. */
-const char *peer_cuda_unsuited(const peer_problem *p);
+const char *peer_cuda_unsupported(const peer_problem *p);
 
 /**
  * Copies on the CUDA device that is the problem's OpenCL device, or on the first

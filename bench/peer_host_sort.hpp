@@ -196,16 +196,16 @@ inline int result(void *of, void *out, void *out2)
     return 0;
 }
 
-template <class Algorithms> const char *unsuited(const peer_problem *p)
+template <class Algorithms> const char *unsupported(const peer_problem *p)
 {
     if (!Algorithms::sorts_items && p->argsort)
         return "it sorts keys alone";
-    return peer_sort_unsuited(p);
+    return peer_sort_unsupported(p);
 }
 
 template <class Algorithms> peer describe(const char *name, const char *version)
 {
-    return peer{name,    version, PEER_CPU, nullptr, unsuited<Algorithms>, open<Algorithms>, run,
+    return peer{name,    version, PEER_CPU, nullptr, unsupported<Algorithms>, open<Algorithms>, run,
                 nullptr, restore, result,   close};
 }
 

@@ -97,7 +97,7 @@ static int openblas_result(void *state, void *out, void *out2)
 
 static peer the_peer = {.name = "OpenBLAS",
                         .place = PEER_CPU,
-                        .unsuited = peer_blas_unsuited,
+                        .unsupported = peer_blas_unsupported,
                         .open = openblas_open,
                         .run = openblas_run,
                         .result = openblas_result,

@@ -180,15 +180,15 @@ static int try_peer(const peer *who, peer_trial *t, const peer_device *d, size_t
 {
     char why[PEER_LINE] = "";
     double unused, worst;
-    const char *unsuited;
+    const char *unsupported;
     void *state;
     int rc;
 
     if (who->place == PEER_CUDA && !d->nvidia)
         t->problem.cl_device = NULL; /* there is no OpenCL device to be the same as */
-    unsuited = who->unsuited(&t->problem);
-    if (unsuited) {
-        printf("%s %s: unsuited: %s\n", who->name, who->version, unsuited);
+    unsupported = who->unsupported(&t->problem);
+    if (unsupported) {
+        printf("%s %s: unsupported: %s\n", who->name, who->version, unsupported);
         return 0;
     }
     state = who->open(&t->problem, why, sizeof(why));

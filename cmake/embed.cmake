@@ -1,4 +1,4 @@
-# Write the files FILES (a |-separated list, which may be empty) into the C source OUTPUT as the
+# Write the files FILES of the folder FOLDER (a |-separated list, which may be empty) into the C source OUTPUT as the
 # table STEMs[] of STEM_count entries (host/session/embedded.h).  Run by cmake -P at build time.
 
 string(REPLACE "|" ";" FILES "${FILES}")
@@ -6,7 +6,7 @@ set(arrays "")
 set(table "")
 set(count 0)
 foreach(file IN LISTS FILES)
-    get_filename_component(name "${file}" NAME)
+    file(RELATIVE_PATH name "${FOLDER}" "${file}")
     file(READ "${file}" hex HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(APPEND arrays "static const char file_${count}[] = {${bytes}0};\n")

@@ -43,7 +43,7 @@ build() {
 }
 
 # verify DEVICE OP VARIANT TYPE: what it printed in $results/part-verify-DEVICE-OP-VARIANT-TYPE.txt.
-# A variant that is unsuited for the type has "nothing ran", which is no failure here.  On a CPU all
+# A variant that is unsupported for the type has "nothing ran", which is no failure here.  On a CPU all
 # but its own variants have their default tunables: compiling the others takes most of the time, and
 # scripts/test.sh has them.  The processes use all cores: one thread each.
 verify() {

@@ -1,6 +1,20 @@
 """What ladders.py and figures.py share: rows of data/results, and documents with made parts."""
+import glob
 import json
 import os
+import re
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+
+
+def aliases():
+    """Old names of variants, which rows of data/results may have, and what they are called now."""
+    found = {}
+    for path in glob.glob(os.path.join(ROOT, "host", "ops", "*", "*.c")):
+        with open(path, encoding="utf-8") as f:
+            for name, old in re.findall(r'\.name = "([^"]+)",\s*\.alias = "([^"]+)"', f.read()):
+                found[old] = name
+    return found
 
 
 def name_of(path):
@@ -11,11 +25,19 @@ def name_of(path):
 
 def read(paths):
     """Every row of the files with its file's name, in order: (NAME, row)."""
+    now = aliases()
     for path in paths:
         with open(path, encoding="utf-8") as f:
             for number, line in enumerate(f, 1):
                 try:
-                    yield name_of(path), json.loads(line)
+                    row = json.loads(line)
+                    if row.get("name") in now:
+                        row["name"] = now[row["name"]]
+                    if row.get("outcome") == "unsuited":
+                        row["outcome"] = "unsupported"
+                    if "unsuited" in row:
+                        row["unsupported"] = row.pop("unsuited")
+                    yield name_of(path), row
                 except ValueError as error:
                     raise ValueError(f"{path}, line {number}: {error}") from None
 

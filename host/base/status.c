@@ -93,8 +93,8 @@ tsr_status tsr_fail(tsr_error *err, tsr_status status, int cl, const char *forma
 const char *tsr_status_name(tsr_status status)
 {
     static const char *const names[] = {
-        "TSR_OK",        "TSR_EINVAL", "TSR_ENAME", "TSR_EOVERFLOW", "TSR_ENOMEM", "TSR_EFILE",
-        "TSR_EUNSUITED", "TSR_EBUILD", "TSR_ECL",   "TSR_ENODEVICE", "TSR_EBOUND"};
+        "TSR_OK",           "TSR_EINVAL", "TSR_ENAME", "TSR_EOVERFLOW", "TSR_ENOMEM", "TSR_EFILE",
+        "TSR_EUNSUPPORTED", "TSR_EBUILD", "TSR_ECL",   "TSR_ENODEVICE", "TSR_EBOUND"};
 
     if ((size_t)status >= sizeof(names) / sizeof(names[0]))
         return "unknown status";

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "cli/complain.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 
 enum { CELL = 32 };
 

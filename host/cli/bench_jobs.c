@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "cli/bench_problem.h"
-#include "ops/registry.h"
+#include "core/registry.h"
 
-enum { SETTINGS_MOST = 10000 };
+enum { SETTINGS_MAX = 10000 };
 
 /* Every setting so far, with each value of one more list "NAME=V1,V2". */
 static tsr_status multiply(bench_jobs *j, const char *list, char **at, tsr_error *err)
@@ -20,8 +20,8 @@ static tsr_status multiply(bench_jobs *j, const char *list, char **at, tsr_error
 
     for (const char *c = value; *c; c++)
         values += *c == ',';
-    if (j->setting_count * values > SETTINGS_MOST)
-        return tsr_fail(err, TSR_ENAME, 0, "--set asks for more than %d settings", SETTINGS_MOST);
+    if (j->setting_count * values > SETTINGS_MAX)
+        return tsr_fail(err, TSR_ENAME, 0, "--set asks for more than %d settings", SETTINGS_MAX);
     more = calloc(j->setting_count * values, sizeof(*more));
     if (!more)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");

@@ -3,7 +3,7 @@
 #define CLI_BENCH_JOBS_H
 
 #include "cli/options.h"
-#include "ops/variant.h"
+#include "core/variant.h"
 #include "tessera/status.h"
 
 /** The settings of one row: one value of each list that --set gives. */

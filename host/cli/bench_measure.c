@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "cli/bench_explain.h"
 #include "cli/bench_tell.h"
-#include "cli/complain.h"
+#include "cli/messages.h"
 #include "cli/tuning_list.h"
+#include "core/dispatch.h"
 #include "device/device.h"
-#include "ops/dispatch.h"
 
 static bool spent(const bench *b)
 {
@@ -34,7 +34,7 @@ static void explain_row(bench *b, const problem *p, const tsr_run *run, const re
 
     bench_show_progress(b, p, "explained");
     if (explain_call(b->session, p, run, &b->how, &x, &err)) {
-        bench_complain(b, row->name, &err);
+        bench_print_error(b, row->name, &err);
     } else {
         bench_clear_progress(b);
         if (b->table)
@@ -64,7 +64,7 @@ static void measure_row(bench *b, const problem *p, const tsr_run *run, result_r
     st = (late ? bench_late : bench_variant)(b->session, p, run, &b->how, row, &err);
     b->done += !late && (st || is_row(row));
     if (st)
-        bench_complain(b, run->variant, &err);
+        bench_print_error(b, run->variant, &err);
 }
 
 static void tell_row(bench *b, const problem *p, const tsr_run *run, result_row *row)
@@ -109,7 +109,7 @@ static void bench_peers(bench *b, const problem *p)
     bench_show_progress(b, p, "with peers");
     if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
         bench_clear_progress(b);
-        bench_worsen(b, complain("peers", &err, b->session));
+        bench_worsen(b, print_error("peers", &err, b->session));
     }
     b->done += !late && !*b->stop;
 }
@@ -127,7 +127,7 @@ static void bench_errors_of(bench *b, const problem *p)
     bench_show_progress(b, p, "errors");
     if (bench_errors_measure(&b->errors, &match, &err)) {
         bench_clear_progress(b);
-        bench_worsen(b, complain("errors", &err, b->session));
+        bench_worsen(b, print_error("errors", &err, b->session));
     } else if (!bench_ended(b) && b->errors.count) {
         bench_clear_progress(b);
         bench_errors_elements(&b->errors, elements);
@@ -178,7 +178,7 @@ static void measure_first(bench *b, const problem *p, const tsr_run *run, result
     bench_peers(b, p);
     if (row->time.count && !spent(b) && !bench_ended(b) &&
         bench_costs(b->session, p, run, row, &err))
-        bench_complain(b, run->variant, &err);
+        bench_print_error(b, run->variant, &err);
 }
 
 /* Rows are told in the table's order, peers' behind them. */
@@ -224,7 +224,7 @@ void bench_on_device(bench *b, const tsr_device *device)
     tsr_error err = {0};
 
     if (choice_open(device, b->o, &b->session, &err)) {
-        bench_worsen(b, complain(tsr_device_name(device), &err, NULL));
+        bench_worsen(b, print_error(tsr_device_name(device), &err, NULL));
         return;
     }
     b->has_limits = b->session->context && roofline_recall(b->session, &b->limits);

@@ -10,9 +10,9 @@
 #include "base/fail.h"
 #include "cli/bench_problem.h"
 #include "cli/bench_rows.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
+#include "cli/messages.h"
 #include "device/device.h"
 
 /* What is measured where the command line does not say. */
@@ -126,7 +126,7 @@ static void show(overlap_bench *b, double one_queue_ns)
     for (size_t i = 0; i < b->file_count; i++) {
         if (!row_file_add(&b->files[i], &b->row, &err))
             continue;
-        worsen(b, complain(b->o->command, &err, NULL));
+        worsen(b, print_error(b->o->command, &err, NULL));
         b->unkept = true;
     }
 }
@@ -145,7 +145,7 @@ static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns
     } else if (overlap_measure(b->overlap, j, &b->row, &err)) {
         if (b->progress)
             fputs("\r\033[K", stderr);
-        worsen(b, complain(b->row.name, &err, NULL));
+        worsen(b, print_error(b->row.name, &err, NULL));
     }
     if (b->progress)
         fputs("\r\033[K", stderr);
@@ -161,12 +161,12 @@ static void measure_memory(overlap_bench *b, overlap_memory memory)
 {
     overlap_job j = {.memory = memory, .way = OVERLAP_PIPELINE, .queues = 1, .chunks = 1};
 
-    if (overlap_unsuited(b->overlap, &j)) {
+    if (overlap_unsupported(b->overlap, &j)) {
         measure(b, &j, NULL); /* says why, once */
         return;
     }
     for (j.way = OVERLAP_COPY_IN; j.way != OVERLAP_PIPELINE; j.way++)
-        if (!overlap_unsuited(b->overlap, &j))
+        if (!overlap_unsupported(b->overlap, &j))
             measure(b, &j, NULL);
     for (size_t c = 0; c < b->chunks->count; c++) {
         double one_queue_ns = 0;
@@ -206,7 +206,7 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
     if (o->budget > 0)
         how.seconds = fmin(1, o->budget / (2.0 * (double)rows_planned(b)));
     if ((size && bench_words(size, &how.words, &err)) || overlap_open(s, &how, &b->overlap, &err)) {
-        worsen(b, complain(session_facts(s)->name, &err, s));
+        worsen(b, print_error(session_facts(s)->name, &err, s));
         return;
     }
     for (int m = 0; m < OVERLAP_MEMORY_COUNT; m++)
@@ -223,7 +223,7 @@ static void measure_device(overlap_bench *b, const tsr_device *device)
     tsr_error err = {0};
 
     if (choice_open(device, b->o, &s, &err)) {
-        worsen(b, complain(tsr_device_name(device), &err, NULL));
+        worsen(b, print_error(tsr_device_name(device), &err, NULL));
         return;
     }
     for (size_t i = 0; i < sizes && !ended(b); i++)
@@ -237,7 +237,7 @@ static int finish(overlap_bench *b)
 
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
-            worsen(b, complain(b->o->command, &err, NULL));
+            worsen(b, print_error(b->o->command, &err, NULL));
     if (*b->stop && !b->status) {
         fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", b->o->command, b->told);
         return EXIT_INTERRUPTED;
@@ -248,8 +248,8 @@ static int finish(overlap_bench *b)
                 "takes more of them\n",
                 b->o->command, b->told - b->late, b->told, b->o->value[OPTION_BUDGET]);
     else if (!b->timed && !b->status) {
-        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
-        worsen(b, complain(b->o->command, &err, NULL));
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
+        worsen(b, print_error(b->o->command, &err, NULL));
     }
     return b->status;
 }
@@ -271,7 +271,7 @@ int bench_overlap(const options *o)
     st = st ? st : choice_find(o, &b->devices, &err);
     st = st ? st : open_files(b, &err);
     if (st) {
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     } else {
         b->stop = interrupt_watch();
         b->start = clock_ns();

@@ -3,7 +3,7 @@
 #define CLI_BENCH_PROBLEM_H
 
 #include "cli/options.h"
-#include "ops/variant.h"
+#include "core/variant.h"
 #include "tessera/status.h"
 
 /**

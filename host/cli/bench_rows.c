@@ -152,7 +152,7 @@ static int name_width(bool peers)
 
 /* What stands before why a row has no times. */
 static const char *const outcome_heads[] = {[RESULT_TIMED] = "",
-                                            [RESULT_UNSUITED] = "unsuited: ",
+                                            [RESULT_UNSUITED] = "unsupported: ",
                                             [RESULT_WRONG] = "WRONG: ",
                                             [RESULT_FAILED] = "failed: ",
                                             [RESULT_LATE] = "left out: "};
@@ -178,7 +178,7 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
     name_text(row, precision, name);
     if (!row->time.count) {
         printf("  %-*s %s%s\n", name_width(peers), name, outcome_heads[row->outcome],
-               row->unsuited[0] ? row->unsuited : "not timed");
+               row->unsupported[0] ? row->unsupported : "not timed");
         fflush(stdout);
         return;
     }
@@ -211,7 +211,7 @@ void row_overlap_line(const result_row *row, double one_queue_ns)
     printf("  %-20s %6zu %6zu ", row->name, row->queues, row->chunks);
     if (!row->time.count) {
         printf("%s%s\n", outcome_heads[row->outcome],
-               row->unsuited[0] ? row->unsuited : "not timed");
+               row->unsupported[0] ? row->unsupported : "not timed");
         fflush(stdout);
         return;
     }
@@ -277,7 +277,7 @@ void row_errors_line(const result_row rows[], size_t families, bool peers, const
     printf("  %-*s %9s", name_width(peers), name, rate);
     for (size_t f = 0; f < families; f++) {
         if (rows[f].outcome == RESULT_FAILED) {
-            printf("  failed: %s\n", rows[f].unsuited);
+            printf("  failed: %s\n", rows[f].unsupported);
             return;
         }
         units_text(rows[f].error_max, rows[f].roundoff, most);

@@ -14,7 +14,7 @@
 #include "measure/peers.h"
 #include "measure/roofline.h"
 
-enum { GROUP_MOST = 64 };
+enum { GROUP_MAX = 64 };
 
 /** A row of a comparison with peers, and our rate over its. */
 typedef struct peer_row {
@@ -53,8 +53,8 @@ typedef struct bench {
     void *expected; /* of the problem: computed once for all its rows */
     bool headed;    /* the table has its head */
     double first_ns;
-    char precision[16];           /* of the variant that peers are compared with */
-    result_row costs[GROUP_MOST]; /* rows with costs to list */
+    char precision[16];          /* of the variant that peers are compared with */
+    result_row costs[GROUP_MAX]; /* rows with costs to list */
     size_t cost_count;
     size_t compared_count; /* rows of `compared`, which are told behind the variants' */
     bench_errors errors;   /* with --errors */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "cli/complain.h"
+#include "cli/messages.h"
 #include "device/device.h"
 
 /* A rate above the limit by more than this is an error of the instrument. */
@@ -15,10 +15,10 @@ void bench_worsen(bench *b, int status)
     b->status = b->status ? b->status : status;
 }
 
-void bench_complain(bench *b, const char *name, const tsr_error *err)
+void bench_print_error(bench *b, const char *name, const tsr_error *err)
 {
     bench_clear_progress(b);
-    bench_worsen(b, complain(name ? name : b->o->command, err, b->session));
+    bench_worsen(b, print_error(name ? name : b->o->command, err, b->session));
 }
 
 void bench_show_progress(const bench *b, const problem *p, const char *name)
@@ -53,7 +53,7 @@ static void keep_row(bench *b, const result_row *row)
     for (size_t i = 0; i < b->file_count; i++) {
         if (!row_file_add(&b->files[i], row, &err))
             continue;
-        bench_worsen(b, complain(b->o->command, &err, NULL));
+        bench_worsen(b, print_error(b->o->command, &err, NULL));
         b->unkept = true; /* what cannot be kept is not worth measuring */
     }
 }
@@ -88,7 +88,7 @@ static void note_errors(bench *b, const result_row *row)
     tsr_error err = {0};
 
     if (b->o->given[OPTION_ERRORS] && bench_errors_note(&b->errors, row, &err))
-        bench_worsen(b, complain(b->o->command, &err, NULL));
+        bench_worsen(b, print_error(b->o->command, &err, NULL));
 }
 
 void bench_tell_row(bench *b, result_row *row)
@@ -106,7 +106,7 @@ void bench_tell_row(bench *b, result_row *row)
     keep_row(b, row);
     note_errors(b, row);
     check_instrument(b, row);
-    if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MOST)
+    if (row->time.count && row->build_cold_ns > 0 && b->cost_count < GROUP_MAX)
         b->costs[b->cost_count++] = *row;
 }
 

@@ -9,7 +9,7 @@
 void bench_worsen(bench *b, int status);
 
 /** A failure that ends no more than what `name`, NULL for the whole, is about. */
-void bench_complain(bench *b, const char *name, const tsr_error *err);
+void bench_print_error(bench *b, const char *name, const tsr_error *err);
 
 /** What is measured now, and about how long the rest takes; a line that bench_clear_progress takes.
  */

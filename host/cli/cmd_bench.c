@@ -10,8 +10,8 @@
 #include "cli/bench_overlap.h"
 #include "cli/bench_tell.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/interrupt.h"
+#include "cli/messages.h"
 
 /* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
 static tsr_status open_files(bench *b, tsr_error *err)
@@ -73,7 +73,7 @@ static int finish(bench *b)
 
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
-            bench_worsen(b, complain(b->o->command, &err, NULL));
+            bench_worsen(b, print_error(b->o->command, &err, NULL));
     if (b->late && !bench_ended(b))
         fprintf(stderr,
                 "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are done, and a "
@@ -81,8 +81,8 @@ static int finish(bench *b)
                 b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->told - b->late, b->told,
                 b->o->value[OPTION_BUDGET]);
     else if (!bench_ended(b) && !b->status && !b->timed) {
-        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
-        bench_worsen(b, complain(b->o->command, &err, NULL));
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
+        bench_worsen(b, print_error(b->o->command, &err, NULL));
     }
     if (b->limits_missing && b->timed && !quiet)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
@@ -179,7 +179,7 @@ int cmd_bench(const options *o)
         return out_of_memory();
     b->o = o;
     if (prepare(b, &err)) {
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     } else {
         b->stop = interrupt_watch();
         plan(b);

@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 #include "session/cache.h"
 
 /* "12.3 KiB" */
@@ -91,7 +91,7 @@ int cmd_cache(const options *o)
     else if (!*c.why_off)
         st = cache_list(&c, &entries, &count, &err);
     if (st)
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     else if (clear)
         status = print_cleared(&c, count, json);
     else

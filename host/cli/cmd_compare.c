@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "cli/commands.h"
 #include "cli/compare_print.h"
-#include "cli/complain.h"
+#include "cli/messages.h"
 #include "file/output.h"
 #include "measure/report.h"
 
@@ -221,12 +221,12 @@ static int judge(const options *o, const comparison *c)
         tsr_fail(&err, TSR_EINVAL, 0,
                  "no rate of ours, of %d samples or more, stands in two files: --fail-below has "
                  "nothing to judge",
-                 COMPARE_SAMPLES_LEAST);
+                 COMPARE_SAMPLES_MIN);
     else if (lost)
         tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s",
                  lost, judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
     text_free(&losses);
-    return err.status == TSR_OK ? EXIT_DONE : complain(o->command, &err, NULL);
+    return err.status == TSR_OK ? EXIT_DONE : print_error(o->command, &err, NULL);
 }
 
 int cmd_compare(const options *o)
@@ -251,7 +251,7 @@ int cmd_compare(const options *o)
     if (!st)
         st = write_outputs(o, &c, in.errors, &out, &err);
     if (st) {
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     } else {
         if (!o->given[OPTION_QUIET])
             report_missing(&c);

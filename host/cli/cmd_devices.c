@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 #include "device/properties.h"
 #include "session/state.h"
 
@@ -176,7 +176,7 @@ int cmd_devices(const options *o)
         json_decref(devices);
     /* Without an OpenCL device `host` has been listed all the same. */
     if (st)
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     choice_close(&found);
     return status;
 }

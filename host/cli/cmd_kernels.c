@@ -8,14 +8,14 @@
 #include "base/text.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/kernel_choice.h"
+#include "cli/messages.h"
 #include "cli/tuning_list.h"
-#include "ops/dispatch.h"
-#include "ops/registry.h"
-#include "ops/tuning_file.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
+#include "core/tuning_file.h"
 #include "session/program.h"
 #include "session/source.h"
 
@@ -162,7 +162,7 @@ static json_t *variant_json(const listing *l, const variant *v, const char *why)
     if (l->session) {
         json_object_set_new(object, "suited", json_boolean(!why));
         if (why)
-            json_object_set_new(object, "unsuited", json_text(why));
+            json_object_set_new(object, "unsupported", json_text(why));
     }
     return object;
 }
@@ -174,7 +174,7 @@ static void print_variant(const variant *v, const char *why, bool first)
     if (first)
         printf("      chosen by default\n");
     if (why)
-        printf("      unsuited: %s\n", why);
+        printf("      unsupported: %s\n", why);
     for (size_t i = 0; i < v->tunable_count; i++)
         print_tunable(&v->tunables[i]);
 }
@@ -236,7 +236,7 @@ static void list_operation(listing *l, const problem *p, json_t *list)
             continue;
         }
         if (l->session)
-            why = dispatch_unsuited(l->session, p, v, &chosen, &reason);
+            why = dispatch_unsupported(l->session, p, v, &chosen, &reason);
         if (list)
             json_array_append_new(variants, variant_json(l, v, why));
         else
@@ -294,12 +294,12 @@ static const char *kernel_folder(const listing *l)
 static const char *host_file(const operation *op, const variant *v)
 {
     if (op == &operation_matmul)
-        return "host/ops/matmul_host.c and matmul_host_body.h";
+        return "host/ops/matmul/matmul_host.c and matmul_host_body.h";
     if (op == &operation_matvec && !strncmp(v->name, "contiguous", strlen("contiguous")))
-        return "host/ops/matvec_level.c and matvec_level_body.h";
+        return "host/ops/matvec/matvec_level.c and matvec_level_body.h";
     if (op == &operation_matvec)
-        return "host/ops/matvec_host.c and matvec_host_body.h";
-    return "host/ops/sort.c";
+        return "host/ops/matvec/matvec_host.c and matvec_host_body.h";
+    return "host/ops/sort/sort.c";
 }
 
 /* The text as it is built, below the options that it is built with. */
@@ -310,7 +310,7 @@ static tsr_status print_source(listing *l, tsr_error *err)
     tsr_status st;
 
     if (!l->variant->source)
-        return tsr_fail(err, TSR_EUNSUITED, 0,
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "%s/%s runs on the host: it is C, in %s of Tessera's sources", l->op->name,
                         l->variant->name, host_file(l->op, l->variant));
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
@@ -319,11 +319,11 @@ static tsr_status print_source(listing *l, tsr_error *err)
             .problem = only_problem(l), .device = session_facts(l->session), .params = &l->params};
 
         /* First, as it probes the features that options depend on. */
-        why = dispatch_unsuited(l->session, only_problem(l), l->variant, &l->params, &reason);
+        why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, &reason);
         variant_options(l->variant, &j, &flags);
         printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
         if (why)
-            printf("/* unsuited here: %s */\n", why);
+            printf("/* unsupported here: %s */\n", why);
     } else if (!st) {
         printf("/* options: they depend on the OpenCL device, and none is chosen */\n");
     }
@@ -350,11 +350,11 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     if (!l->session)
         return tsr_fail(err, TSR_ENODEVICE, 0, "--ptx needs an NVIDIA device");
     if (!session_facts(l->session)->nvidia)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "--ptx: %s is no NVIDIA device",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "--ptx: %s is no NVIDIA device",
                         tsr_device_name(l->choice.device[0]));
-    why = dispatch_unsuited(l->session, p, l->variant, &sel.params, &reason);
+    why = dispatch_unsupported(l->session, p, l->variant, &sel.params, &reason);
     if (why)
-        st = tsr_fail(err, TSR_EUNSUITED, 0, "%s/%s is unsuited on %s: %s", l->op->name,
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s is unsupported on %s: %s", l->op->name,
                       l->variant->name, tsr_device_name(l->choice.device[0]), why);
     st = st ? st : dispatch_build(l->session, p, &sel, &built, &report, err);
     st = st ? st : program_binary(built, &ptx, &size, err);
@@ -380,7 +380,7 @@ int cmd_kernels(const options *o)
     else if (!st)
         status = list_all(&l);
     if (st)
-        status = complain(o->command, &err, l.session);
+        status = print_error(o->command, &err, l.session);
     tsr_session_close(l.session);
     choice_close(&l.choice);
     return status;

@@ -6,14 +6,14 @@
 #include "base/fail.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
+#include "cli/messages.h"
+#include "core/registry.h"
 #include "device/device.h"
 #include "file/output.h"
 #include "measure/bench.h"
 #include "measure/roofline.h"
-#include "ops/registry.h"
 #include "session/state.h"
 
 /* Where the rows go: a table for people, and rows of JSON or CSV. */
@@ -91,7 +91,7 @@ static void print_step(const listing *out, const result_row *row)
     if (!out->table)
         return;
     if (row->outcome != RESULT_TIMED) {
-        printf("    %-*s          -  %s\n", (int)out->width, row->name, row->unsuited);
+        printf("    %-*s          -  %s\n", (int)out->width, row->name, row->unsupported);
         return;
     }
     printf("    %-*s %10.*f  %-7s", (int)out->width, row->name, row->rate < 100 ? 2 : 0, row->rate,
@@ -162,13 +162,13 @@ static int place_ladder(tsr_session *s, const limits *l, const operation *op, co
     problem p;
 
     if (bench_problem(op, size, o, &p, &err))
-        return complain(o->command, &err, NULL);
+        return print_error(o->command, &err, NULL);
     head_ladder(out, &p);
     for (size_t i = 0; i < op->variant_count && !*out->stop; i++) {
         if (!op->variants[i].source)
             continue;
         if (place_variant(s, l, &p, &op->variants[i], out, &err))
-            status = complain(op->variants[i].name, &err, s);
+            status = print_error(op->variants[i].name, &err, s);
     }
     return status;
 }
@@ -214,14 +214,14 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
     out->device = device;
     device_id_text(device, id);
     if (choice_open(device, out->options, &session, &err))
-        return complain(tsr_device_name(device), &err, NULL);
+        return print_error(tsr_device_name(device), &err, NULL);
     if (out->table && !tsr_device_is_host(device))
         printf("%s %s\n", id, tsr_device_name(device));
     announce(out, "measuring", limit_name((limit)0));
     out->kept = 0;
     if (roofline_measure(session, out->options->given[OPTION_FRESH], &found, on_limit, out, &err)) {
         announce(out, "", "");
-        status = complain(tsr_device_name(device), &err, session);
+        status = print_error(tsr_device_name(device), &err, session);
     }
     if (out->kept && !out->options->given[OPTION_QUIET])
         hint("%zu of the limits of %s are of earlier runs, which reached more; 'tessera roofline "
@@ -256,7 +256,7 @@ static int write_rows(const listing *out, output *file, tsr_error *err)
     if (!out->table)
         fputs(rows, stdout);
     if (file && output_write_bytes(file, rows, out->rows.length, err))
-        return complain(out->options->command, err, NULL);
+        return print_error(out->options->command, err, NULL);
     return EXIT_DONE;
 }
 
@@ -295,7 +295,7 @@ int cmd_roofline(const options *o)
         return out_of_memory();
     if (find_ladders(o, ops, &err) || check_sizes(o, ops, &err) || choice_find(o, &devices, &err) ||
         (path && !to_stdout && output_open(path, &file, &err))) {
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
         goto cleanup;
     }
     out.stop = interrupt_watch();
@@ -304,7 +304,7 @@ int cmd_roofline(const options *o)
     status = status ? status : written;
     if (file && out.rows.length && !written) {
         if (output_commit(file, &err))
-            status = complain(o->command, &err, NULL);
+            status = print_error(o->command, &err, NULL);
         file = NULL; /* committed */
     }
     if (*out.stop) {

@@ -8,16 +8,16 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/kernel_choice.h"
+#include "cli/messages.h"
 #include "cli/operands.h"
 #include "cli/run_report.h"
 #include "cli/tuning_list.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
 #include "file/output.h"
 #include "measure/verify.h"
-#include "ops/dispatch.h"
-#include "ops/registry.h"
 #include "stream/host_memory.h"
 
 enum { OUTPUTS_MAX = 3 };
@@ -401,7 +401,7 @@ static const char *subject(const options *o, const tsr_error *err)
 }
 
 /* The message of a refused problem names one kernel: say so where the others refuse it too. */
-static void hint_unsuited(const work *w)
+static void hint_unsupported(const work *w)
 {
     const bool on_host = tsr_device_is_host(w->choice.device[0]);
     size_t count = 0;
@@ -410,7 +410,7 @@ static void hint_unsuited(const work *w)
         const variant *v = &w->op->variants[i];
         const params normal = params_default(v);
         text reason = {0};
-        bool takes = !dispatch_unsuited(w->session, &w->x.problem, v, &normal, &reason);
+        bool takes = !dispatch_unsupported(w->session, &w->x.problem, v, &normal, &reason);
 
         text_free(&reason);
         if (takes)
@@ -448,9 +448,9 @@ int cmd_run(const options *o)
             status = run_report_json(&w.report);
     }
     if (st)
-        status = complain(subject(o, &err), &err, w.session);
-    if (st == TSR_EUNSUITED && w.session && !o->given[OPTION_KERNEL])
-        hint_unsuited(&w);
+        status = print_error(subject(o, &err), &err, w.session);
+    if (st == TSR_EUNSUPPORTED && w.session && !o->given[OPTION_KERNEL])
+        hint_unsupported(&w);
     work_free(&w);
     return status;
 }

@@ -7,16 +7,16 @@
 #include "base/fail.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 #include "cli/tune_report.h"
 #include "cli/tuning_list.h"
+#include "core/registry.h"
+#include "core/tuning_file.h"
 #include "file/output.h"
 #include "measure/tune.h"
-#include "ops/registry.h"
-#include "ops/tuning_file.h"
 
 enum { SIZES_MAX = 64, SECONDS_A_CLASS = 30 };
 
@@ -119,7 +119,7 @@ static void show_progress(const tune_progress *p, void *context)
     text line = {0};
 
     if (p->last && p->last->outcome == TUNE_WRONG)
-        tune_complain(r->plan.op, p->last, r->on_terminal);
+        tune_print_error(r->plan.op, p->last, r->on_terminal);
     if (!r->on_terminal)
         return;
     text_format(&line, "%s: %zu tried, %.0f s left", p->stage, p->tried, p->seconds_left);
@@ -305,9 +305,9 @@ static int finish(tuning_run *r)
     if (r->wrong)
         return EXIT_BOUND;
     if (!r->ran) {
-        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran: %s",
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran: %s",
                  r->reason.length ? text_get(&r->reason) : "the time was too short");
-        return complain(r->o->command, &err, NULL);
+        return print_error(r->o->command, &err, NULL);
     }
     return status;
 }
@@ -337,11 +337,11 @@ int cmd_tune(const options *o)
         r.classes = json_array();
     if (st == TSR_OK)
         st = tune_classes(&r, &err);
-    status = st ? complain(o->command, &err, r.session) : finish(&r);
+    status = st ? print_error(o->command, &err, r.session) : finish(&r);
     /* What was found is kept, whatever ended the search. */
     st = write_entries(&r, &err);
     if (st != TSR_OK && !status)
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
     output_discard(r.file);
     text_free(&r.reason);
     json_decref(r.classes);

@@ -7,12 +7,12 @@
 #include "base/fail.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/kernel_choice.h"
+#include "cli/messages.h"
+#include "core/registry.h"
 #include "measure/verify.h"
-#include "ops/registry.h"
 
 typedef struct tally {
     const tsr_device *device; /* of the rows that come */
@@ -57,7 +57,7 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
                                tsr_type_name(row->type), "device", device_identity(device));
 
     json_object_set_new(object, "problems", json_count(row->problems));
-    json_object_set_new(object, "unsuited", json_count(row->unsuited));
+    json_object_set_new(object, "unsupported", json_count(row->unsupported));
     json_object_set_new(object, "failed", json_count(row->failed));
     json_object_set_new(object, "sampled", json_count(row->sampled));
     json_object_set_new(object, "never_ran",
@@ -106,7 +106,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
     tsr_session *session = NULL;
     tsr_error err = {0};
     tsr_status st = choice_open(device, o, &session, &err);
-    int status = st ? complain(tsr_device_name(device), &err, NULL) : EXIT_DONE;
+    int status = st ? print_error(tsr_device_name(device), &err, NULL) : EXIT_DONE;
     const operation *op;
 
     t->device = device;
@@ -114,7 +114,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
         if (only && op != only)
             continue;
         if (verify_operation(session, op, &wanted, on_row, t, &err))
-            status = complain(tsr_device_name(device), &err, session);
+            status = print_error(tsr_device_name(device), &err, session);
     }
     tsr_session_close(session);
     return status;
@@ -138,8 +138,8 @@ static int finish(const options *o, tally *t, int status)
     if (t->failed)
         return EXIT_BOUND;
     if (!status && !t->passed) {
-        tsr_fail(&err, TSR_EUNSUITED, 0, "nothing ran");
-        status = complain(o->command, &err, NULL);
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
+        status = print_error(o->command, &err, NULL);
     }
     return status;
 }
@@ -175,7 +175,7 @@ int cmd_verify(const options *o)
     st = st ? st : check_names(o, op, &sum.named, &err);
     st = st ? st : choice_find(o, &found, &err);
     if (st) {
-        status = complain(o->command, &err, NULL);
+        status = print_error(o->command, &err, NULL);
         choice_close(&found);
         return status;
     }

@@ -232,7 +232,7 @@ static json_t *cell_json(const comparison *c, size_t line, size_t column, double
     json_object_set_new(cell, "ratio", ratio ? json_number(v.ratio) : json_null());
     json_object_set_new(cell, "favourable_ratio", ratio ? json_number(v.favourable) : json_null());
     json_object_set_new(cell, "why",
-                        v.row && *v.row->unsuited ? json_text(v.row->unsuited) : json_null());
+                        v.row && *v.row->unsupported ? json_text(v.row->unsupported) : json_null());
     if (least > 0)
         json_object_set_new(cell, "lost", json_boolean(compare_lost(&v, least)));
     return cell;

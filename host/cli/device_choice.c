@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "cli/complain.h"
 #include "cli/json_print.h"
+#include "cli/messages.h"
 #include "device/device.h"
 
 const char *choice_wanted(const options *o)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/complain.h"
+#include "cli/messages.h"
 #include "file/output.h"
 
 /* A handler reaches nothing else. */

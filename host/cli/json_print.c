@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "cli/complain.h"
+#include "cli/messages.h"
 
 json_t *json_text(const char *s)
 {

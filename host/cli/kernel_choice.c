@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "ops/registry.h"
+#include "core/registry.h"
 
 /* As params_set; a name in the wrong case gets the right one. */
 static tsr_status set_tunable(const variant *v, params *p, const char *assignment, tsr_error *err)

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/complain.h"
 #include "cli/interrupt.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 
 #ifndef TESSERA_VERSION

@@ -5,11 +5,11 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "cli/complain.h"
+#include "cli/messages.h"
+#include "core/real.h"
 #include "file/block.h"
-#include "ops/real.h"
-#include "ops/sort_order.h"
-#include "ops/sort_segments.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_segments.h"
 
 enum { SHAPE_SIZE = 72 };
 

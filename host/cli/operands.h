@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "cli/options.h"
+#include "core/variant.h"
 #include "file/array.h"
-#include "ops/variant.h"
 #include "tessera/status.h"
 
 /** A problem and its operands in the order of operation.operands; where the operation writes

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/complain.h"
-#include "ops/sort_proof.h"
+#include "cli/messages.h"
+#include "ops/sort/sort_proof.h"
 
 enum {
     REPEAT_MAX = 1000000,
@@ -184,17 +184,17 @@ static bool parse_value_bytes(const char *value, options *out)
 /* All families but those with keys, as NaN, for which other libraries promise no order. */
 static bool parse_order(const char *value, options *out)
 {
-    for (int f = 0; f < FAMILY_COUNT; f++) {
-        if (f != FAMILY_UNIFORM && f != FAMILY_SPECIAL &&
-            !strcmp(value, sort_fill_word((family)f))) {
-            out->order = (family)f;
+    for (int f = 0; f < DISTRIBUTION_COUNT; f++) {
+        if (f != DISTRIBUTION_UNIFORM && f != DISTRIBUTION_SPECIAL &&
+            !strcmp(value, sort_fill_word((distribution)f))) {
+            out->order = (distribution)f;
             return true;
         }
     }
     return false;
 }
 
-/* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort_proof.c). */
+/* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort/sort_proof.c). */
 static bool parse_segment_lengths(const char *value, options *out)
 {
     out->segment_spread = !strcmp(value, "uniform") ? 2 : !strcmp(value, "mixed") ? 16 : 0;
@@ -237,12 +237,12 @@ static bool parse_budget(const char *value, options *out)
 
 static bool parse_queues(const char *value, options *out)
 {
-    return overlap_counts_read(value, OVERLAP_QUEUES_MOST, &out->queues);
+    return overlap_counts_read(value, OVERLAP_QUEUES_MAX, &out->queues);
 }
 
 static bool parse_chunks(const char *value, options *out)
 {
-    return overlap_counts_read(value, OVERLAP_CHUNKS_MOST, &out->chunks);
+    return overlap_counts_read(value, OVERLAP_CHUNKS_MAX, &out->chunks);
 }
 
 static bool parse_pinned(const char *value, options *out)
@@ -255,7 +255,7 @@ static bool parse_rounds(const char *value, options *out)
 {
     uint64_t n;
 
-    if (!parse_whole(value, &n) || n == 0 || n > OVERLAP_ROUNDS_MOST)
+    if (!parse_whole(value, &n) || n == 0 || n > OVERLAP_ROUNDS_MAX)
         return false;
     out->rounds = (size_t)n;
     return true;

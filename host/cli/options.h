@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/variant.h"
 #include "measure/overlap.h"
-#include "ops/variant.h"
 #include "tessera/types.h"
 
 typedef enum option_id {
@@ -99,7 +99,7 @@ typedef struct options {
     size_t rounds;                 /* 0: not given */
     size_t top;                    /* 0 where not given */
     size_t value_bytes;            /* 0 where not given */
-    family order;                  /* of a sort's keys; FAMILY_PLAIN where not given */
+    distribution order;            /* of a sort's keys; DISTRIBUTION_PLAIN where not given */
     size_t segment_spread;         /* the longest segment in means; 0: there are none */
     tsr_precision precision;
     tsr_type as, type;

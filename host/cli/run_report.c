@@ -7,7 +7,7 @@
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "device/device.h"
-#include "ops/sort_order.h"
+#include "ops/sort/sort_order.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cli/operands.h"
-#include "ops/variant.h"
+#include "core/variant.h"
 #include "tessera/device.h"
 #include "tessera/run.h"
 

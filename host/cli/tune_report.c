@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "cli/json_print.h"
+#include "core/registry.h"
+#include "core/tuning_class.h"
 #include "measure/result.h"
-#include "ops/registry.h"
-#include "ops/tuning_class.h"
 
 void tune_candidate_text(const tune_candidate *c, text *out)
 {
@@ -18,7 +18,7 @@ void tune_candidate_text(const tune_candidate *c, text *out)
     params_describe(&c->params, out);
 }
 
-void tune_complain(const operation *op, const tune_candidate *c, bool clear_line)
+void tune_print_error(const operation *op, const tune_candidate *c, bool clear_line)
 {
     text name = {0};
 
@@ -113,8 +113,8 @@ static void print_finalists(const tune_report *r)
 
 void tune_report_print(const tune_report *r)
 {
-    static const char *const words[] = {"unsuited", "failed", "wrong",
-                                        "slow",     "timed",  "finalists"};
+    static const char *const words[] = {"unsupported", "failed", "wrong",
+                                        "slow",        "timed",  "finalists"};
     const tune_result *found = r->found;
     text problems = {0}, holds = {0};
     size_t told = 0;
@@ -151,7 +151,7 @@ void tune_report_print(const tune_report *r)
 
 static json_t *candidate_json(const tune_report *r, const tune_candidate *c)
 {
-    static const char *const words[] = {"unsuited", "failed", "wrong", "slow", "timed", "final"};
+    static const char *const words[] = {"unsupported", "failed", "wrong", "slow", "timed", "final"};
     text parameters = {0};
     json_t *object;
 

@@ -19,10 +19,10 @@ void tune_report_print(const tune_report *r);
 /** The same with every candidate. */
 json_t *tune_report_json(const tune_report *r);
 
-/** "item-block ROWS=4 VECTORS=3" */
+/** "cpu-block ROWS=4 VECTORS=3" */
 void tune_candidate_text(const tune_candidate *c, text *out);
 
 /** Say on standard error that a result is wrong, on a line of its own. */
-void tune_complain(const operation *op, const tune_candidate *c, bool clear_line);
+void tune_print_error(const operation *op, const tune_candidate *c, bool clear_line);
 
 #endif

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/json_print.h"
-#include "ops/dispatch.h"
-#include "ops/registry.h"
-#include "ops/tuning_class.h"
-#include "ops/tuning_file.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
+#include "core/tuning_class.h"
+#include "core/tuning_file.h"
 
 /* Ignored files and entries are printed, or appended to a list where there is one. */
 typedef struct sink {

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "cli/options.h"
-#include "ops/variant.h"
+#include "core/variant.h"
 #include "session/state.h"
 
 /**

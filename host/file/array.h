@@ -10,17 +10,17 @@
 #include "tessera/status.h"
 #include "tessera/types.h"
 
-enum { ARRAY_RANK_MOST = 3, ARRAY_DESCR_MOST = 20 };
+enum { ARRAY_RANK_MAX = 3, ARRAY_DESCR_MAX = 20 };
 
 /** A dense array, row-major, in the host's byte order. */
 typedef struct array {
     tsr_type type;
-    unsigned rank;   /* 0 to ARRAY_RANK_MOST */
+    unsigned rank;   /* 0 to ARRAY_RANK_MAX */
     size_t shape[3]; /* up to the rank */
     void *data;      /* aligned to 64 bytes; NULL where the array holds no element */
     /* Elements of another type, which are moved alone: its name in a .npy file, with the byte order
      * that they have, and their bytes, which stand in place of `type`; "" and 0 elsewhere. */
-    char descr[ARRAY_DESCR_MOST + 1];
+    char descr[ARRAY_DESCR_MAX + 1];
     size_t opaque;
 } array;
 

@@ -13,14 +13,14 @@
 #include "file/block.h"
 
 /* One read() may take at most SSIZE_MAX; Linux stops at 2 GiB in any case. */
-enum { READ_MOST = 1 << 30, FIRST_BLOCK = 1 << 16 };
+enum { READ_MAX = 1 << 30, FIRST_BLOCK = 1 << 16 };
 
 static tsr_status read_fully(input *s, unsigned char *to, size_t most, size_t *got, tsr_error *err)
 {
     size_t n = 0;
 
     while (n < most) {
-        ssize_t r = read(s->fd, to + n, size_min(most - n, READ_MOST));
+        ssize_t r = read(s->fd, to + n, size_min(most - n, READ_MAX));
 
         if (r == 0)
             break;

@@ -7,7 +7,7 @@
 #include "base/sizes.h"
 
 /* Longest number that is read: float64 needs at most 767 significant digits. */
-enum { NUMBER_MOST = 1023 };
+enum { NUMBER_MAX = 1023 };
 
 static bool is_blank(char c)
 {
@@ -83,11 +83,11 @@ bool mtx_count(mtx_slice word, size_t *out)
  * its own words, hexadecimal and leading white space never reach it. */
 static bool decimal(mtx_slice word, const char *characters, double *out)
 {
-    char copy[NUMBER_MOST + 1];
+    char copy[NUMBER_MAX + 1];
     char *stop;
     double value;
 
-    if (word.length > NUMBER_MOST)
+    if (word.length > NUMBER_MAX)
         return false;
     memcpy(copy, word.s, word.length);
     copy[word.length] = '\0';

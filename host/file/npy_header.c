@@ -134,7 +134,7 @@ static tsr_status read_shape(reader *r, npy_header *h)
 
     if (!skip(r, '('))
         return malformed(r, "a tuple for 'shape'");
-    for (size_t i = 0; i < ARRAY_RANK_MOST; i++)
+    for (size_t i = 0; i < ARRAY_RANK_MAX; i++)
         h->shape[i] = 1;
     while (!skip(r, ')')) {
         size_t extent = 0;
@@ -145,16 +145,16 @@ static tsr_status read_shape(reader *r, npy_header *h)
         status = read_extent(r, &extent);
         if (status)
             return status;
-        if (rank < ARRAY_RANK_MOST)
+        if (rank < ARRAY_RANK_MAX)
             h->shape[rank] = extent;
         rank++;
         comma = skip(r, ',');
         if (rank == 1 && !comma)
             return malformed(r, "',' after the number in 'shape'");
     }
-    if (rank > ARRAY_RANK_MOST)
+    if (rank > ARRAY_RANK_MAX)
         return tsr_fail(r->err, TSR_EFILE, 0, "%s: shape: has %zu dimensions; at most %d are read",
-                        r->name, rank, ARRAY_RANK_MOST);
+                        r->name, rank, ARRAY_RANK_MAX);
     h->rank = (unsigned)rank;
     return TSR_OK;
 }
@@ -214,7 +214,7 @@ static bool read_opaque(slice descr, size_t prefix, npy_header *h)
     size_t size = 0, at = prefix + 1;
     char kind;
 
-    if (descr.length <= prefix || descr.length > ARRAY_DESCR_MOST ||
+    if (descr.length <= prefix || descr.length > ARRAY_DESCR_MAX ||
         !memchr(kinds, descr.s[prefix], sizeof(kinds)))
         return false;
     kind = descr.s[prefix];
@@ -350,9 +350,9 @@ static tsr_status read_preamble(const char *name, const unsigned char *bytes, si
     *length = 0;
     for (size_t i = wide; i-- > 0;)
         *length = *length << 8 | bytes[8 + i];
-    if (*length > NPY_HEADER_MOST)
+    if (*length > NPY_HEADER_MAX)
         return tsr_fail(err, TSR_EFILE, 0, "%s: header: its length, %zu bytes, is beyond %d", name,
-                        *length, NPY_HEADER_MOST);
+                        *length, NPY_HEADER_MAX);
     if (*length > size - *start)
         return tsr_fail(err, TSR_EFILE, 0, "%s: header: truncated, expected %zu bytes, found %zu",
                         name, *length, size - *start);

@@ -8,18 +8,18 @@
 #include "file/array.h"
 
 /** Longest header that is read, in bytes: what versions 1.0 can express. */
-enum { NPY_HEADER_MOST = 65535 };
+enum { NPY_HEADER_MAX = 65535 };
 
 typedef struct npy_header {
     tsr_type type;
-    char descr[ARRAY_DESCR_MOST + 1]; /* as in an array, as is `opaque` */
+    char descr[ARRAY_DESCR_MAX + 1]; /* as in an array, as is `opaque` */
     size_t opaque;
     bool swapped; /* the byte order is not the host's, and elements are looked at */
     bool fortran; /* columns lie together */
     unsigned rank;
-    size_t shape[ARRAY_RANK_MOST]; /* 1 where beyond the rank */
-    size_t offset;                 /* of the data in the file, in bytes */
-    size_t bytes;                  /* of the data */
+    size_t shape[ARRAY_RANK_MAX]; /* 1 where beyond the rank */
+    size_t offset;                /* of the data in the file, in bytes */
+    size_t bytes;                 /* of the data */
 } npy_header;
 
 /**
@@ -30,7 +30,7 @@ typedef struct npy_header {
  *
  * @param name   The file's, for messages.
  * @param bytes  The first `size` bytes of the file: all of it, or at least
- *               NPY_HEADER_MOST + 12.
+ *               NPY_HEADER_MAX + 12.
  * @param any    Whether elements of types that are not read may come, to be moved alone.
  * @return TSR_OK; TSR_EFILE with the field and its value; then *h is untouched.
  */

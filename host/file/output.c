@@ -53,7 +53,7 @@ static tsr_status create_temporary(output *o, tsr_error *err)
         o->slot = temporaries_add(o->temporary);
         if (o->slot < 0)
             return tsr_fail(err, TSR_EFILE, 0, "%s: cannot create: %d outputs are open already",
-                            o->name, TEMPORARIES_MOST);
+                            o->name, TEMPORARIES_MAX);
         o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
             return TSR_OK;
@@ -115,10 +115,10 @@ int output_is(const output *o, const char *path)
 static tsr_status write_fully(const output *o, int fd, const char *bytes, size_t size,
                               tsr_error *err)
 {
-    enum { WRITE_MOST = 1 << 30 };
+    enum { WRITE_MAX = 1 << 30 };
 
     while (size) {
-        ssize_t n = write(fd, bytes, size_min(size, WRITE_MOST));
+        ssize_t n = write(fd, bytes, size_min(size, WRITE_MAX));
 
         if (n < 0 && errno == EINTR)
             continue;

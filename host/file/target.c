@@ -55,13 +55,13 @@ static tsr_status split(const char *path, const char *name, target *t, tsr_error
 /* A file that does not exist: follow links that lead nowhere to where it will stand. */
 static tsr_status resolve_new(const char *name, target *t, tsr_error *err)
 {
-    enum { LINKS_MOST = 40 };
+    enum { LINKS_MAX = 40 };
     char path[PATH_MAX], link[PATH_MAX];
 
     if (strlen(name) >= sizeof(path))
         return cannot(name, "create", ENAMETOOLONG, err);
     strcpy(path, name);
-    for (int links = 0; links < LINKS_MOST; links++) {
+    for (int links = 0; links < LINKS_MAX; links++) {
         tsr_status status = split(path, name, t, err);
         ssize_t n;
         int length;

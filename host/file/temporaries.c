@@ -11,8 +11,8 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler needs lock-free atom
 
 enum { FREE, CLAIMED, LISTED };
 
-static atomic_int states[TEMPORARIES_MOST];
-static char paths[TEMPORARIES_MOST][TEMPORARY_PATH];
+static atomic_int states[TEMPORARIES_MAX];
+static char paths[TEMPORARIES_MAX][TEMPORARY_PATH];
 
 int temporaries_add(const char *path)
 {
@@ -20,7 +20,7 @@ int temporaries_add(const char *path)
 
     if (length >= TEMPORARY_PATH)
         return -1;
-    for (int slot = 0; slot < TEMPORARIES_MOST; slot++) {
+    for (int slot = 0; slot < TEMPORARIES_MAX; slot++) {
         int expected = FREE;
 
         if (!atomic_compare_exchange_strong(&states[slot], &expected, CLAIMED))
@@ -41,7 +41,7 @@ void temporaries_drop(int slot)
 
 void output_remove_temporaries(void)
 {
-    for (int slot = 0; slot < TEMPORARIES_MOST; slot++) {
+    for (int slot = 0; slot < TEMPORARIES_MAX; slot++) {
         if (atomic_load(&states[slot]) == LISTED)
             unlink(paths[slot]);
     }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /** How many files can be registered at a time. */
-enum { TEMPORARIES_MOST = 16 };
+enum { TEMPORARIES_MAX = 16 };
 
 /** Longest path that can be registered, its NUL included. */
 enum { TEMPORARY_PATH = 4096 };

@@ -11,15 +11,15 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/registry.h"
+#include "core/strict_tiles.h"
 #include "measure/hold.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
-#include "ops/registry.h"
-#include "ops/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
 
-enum { SAMPLES_MOST = 10000, SAMPLES_LEAST = 3, TIMES_OVER = 20 };
+enum { SAMPLES_MAX = 10000, SAMPLES_MIN = 3, TIMES_OVER = 20 };
 
 /* ---- how long ----------------------------------------------------------------------------- */
 
@@ -44,10 +44,10 @@ static bool go_on(const bench_options *o, size_t n, uint64_t start, double secon
     const size_t least = o->least_samples ? o->least_samples : 5;
     const double elapsed = (double)(clock_ns() - start) * 1e-9;
 
-    if (stopped(o) || n >= SAMPLES_MOST)
+    if (stopped(o) || n >= SAMPLES_MAX)
         return false;
     if (n < least)
-        return n < SAMPLES_LEAST || elapsed < TIMES_OVER * seconds;
+        return n < SAMPLES_MIN || elapsed < TIMES_OVER * seconds;
     return elapsed < seconds;
 }
 
@@ -178,13 +178,13 @@ static tsr_status warm_up(subject *b, const bench_options *o, double first_ns, t
 /* Samples of one call each. */
 static tsr_status take_samples(subject *b, const bench_options *o, result_row *row, tsr_error *err)
 {
-    double *ns = calloc(SAMPLES_MOST, sizeof(*ns)), *enqueue = calloc(SAMPLES_MOST, sizeof(*ns));
+    double *ns = calloc(SAMPLES_MAX, sizeof(*ns)), *enqueue = calloc(SAMPLES_MAX, sizeof(*ns));
     tsr_status st = TSR_OK;
     uint64_t start;
     size_t n = 0;
 
     if (!ns || !enqueue) {
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MOST);
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MAX);
         goto cleanup;
     }
     start = clock_ns();
@@ -234,9 +234,9 @@ static void note_refusal(const problem *p, const tsr_error *why, result_row *row
     if (length > 0 && strncmp(message, who, (size_t)length) == 0)
         message += length;
     result_refuse(row,
-                  why->status == TSR_EBOUND      ? RESULT_WRONG
-                  : why->status == TSR_EUNSUITED ? RESULT_UNSUITED
-                                                 : RESULT_FAILED,
+                  why->status == TSR_EBOUND         ? RESULT_WRONG
+                  : why->status == TSR_EUNSUPPORTED ? RESULT_UNSUITED
+                                                    : RESULT_FAILED,
                   message);
 }
 
@@ -254,7 +254,8 @@ static bool is_chosen(const subject *b, const tsr_run *run, tsr_status st)
     return b->selection.variant && (!st || (run && run->variant));
 }
 
-/* Choose, and make the inputs.  TSR_EUNSUITED also where the problem is too big for the device. */
+/* Choose, and make the inputs.  TSR_EUNSUPPORTED also where the problem is too big for the device.
+ */
 static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *run,
                                const bench_options *o, subject *out, tsr_error *err)
 {
@@ -266,8 +267,8 @@ static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *
         return st;
     st = input_sets_open(s, p, o->seed, o->warm, &out->sets, err);
     if (st == TSR_EOVERFLOW && err)
-        err->status = TSR_EUNSUITED;
-    return st == TSR_EOVERFLOW ? TSR_EUNSUITED : st;
+        err->status = TSR_EUNSUPPORTED;
+    return st == TSR_EOVERFLOW ? TSR_EUNSUPPORTED : st;
 }
 
 static void subject_close(subject *b)
@@ -318,9 +319,9 @@ tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
     else
         result_refuse(&row, RESULT_LATE, "the budget is over");
     *out = row;
-    if (st && st != TSR_EUNSUITED && err)
+    if (st && st != TSR_EUNSUPPORTED && err)
         *err = why;
-    return st == TSR_EUNSUITED ? TSR_OK : st;
+    return st == TSR_EUNSUPPORTED ? TSR_OK : st;
 }
 
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
@@ -350,9 +351,9 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     if (st)
         note_refusal(p, &why, &row);
     *out = row;
-    if (st && st != TSR_EUNSUITED && err)
+    if (st && st != TSR_EUNSUPPORTED && err)
         *err = why;
-    return st == TSR_EUNSUITED ? TSR_OK : st;
+    return st == TSR_EUNSUPPORTED ? TSR_OK : st;
 }
 
 /* ---- costs -------------------------------------------------------------------------------- */
@@ -584,7 +585,7 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
         st = session_on(s, e->held ? CL_QUEUE_PROFILING_ENABLE : 0, &e->session, err);
         used = e->session;
     } else if (e->held) {
-        st = tsr_fail(err, TSR_EUNSUITED, 0, "C code on the host has no queue to hold back");
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "C code on the host has no queue to hold back");
     }
     st = st ? st : subject_open(used, p, run, options, &e->subject, err);
     st = st ? st : prove(&e->subject, &e->verdict, &ns, err);
@@ -624,7 +625,7 @@ void bench_contender_describe(const contender *c, result_row *row)
 
 /* ---- side by side ------------------------------------------------------------------------- */
 
-enum { CALLS_MOST = 1000, SAMPLES_AIM = 20, ROUNDS_MOST = 2000 };
+enum { CALLS_MAX = 1000, SAMPLES_AIM = 20, ROUNDS_MAX = 2000 };
 
 /* The first call after another contender's finds caches and threads as that one left them: of calls
  * below this, one more goes before each sample, untimed. */
@@ -682,7 +683,7 @@ static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls,
             break;
         each = ns / (double)*calls;
         *brief = each < fmax(brief_ns, c->warm_ns);
-        *calls = each * CALLS_MOST < aim ? CALLS_MOST : size_max((size_t)(aim / each), 1);
+        *calls = each * CALLS_MAX < aim ? CALLS_MAX : size_max((size_t)(aim / each), 1);
         if (c->most_calls)
             *calls = size_min(*calls, c->most_calls);
         /* Of one that is long, its verification was the warm-up. */
@@ -708,7 +709,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
 {
     size_t *calls = calloc(count + 1, sizeof(*calls)), rounds = 0;
     bool *brief = calloc(count + 1, sizeof(*brief));
-    double *ns = calloc(count * ROUNDS_MOST + 1, sizeof(*ns));
+    double *ns = calloc(count * ROUNDS_MAX + 1, sizeof(*ns));
     const double seconds = seconds_of(options) * (double)count;
     tsr_status st = TSR_OK;
     uint64_t start;
@@ -720,11 +721,11 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
     for (size_t i = 0; i < count && !st; i++)
         st = calibrate(&contenders[i], options, &calls[i], &brief[i], err);
     start = clock_ns();
-    while (!st && rounds < ROUNDS_MOST && go_on(options, rounds, start, seconds) &&
+    while (!st && rounds < ROUNDS_MAX && go_on(options, rounds, start, seconds) &&
            !(rounds && late(options))) {
         for (size_t i = 0; i < count && !st; i++) {
             const size_t which = turn(rounds, i, count);
-            double *sample = &ns[which * ROUNDS_MOST + rounds];
+            double *sample = &ns[which * ROUNDS_MAX + rounds];
 
             if (is_out(&contenders[which]))
                 continue;
@@ -734,7 +735,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
         rounds += !st;
     }
     for (size_t i = 0; i < count && !st; i++)
-        times[i] = timing_of(&ns[i * ROUNDS_MOST], is_out(&contenders[i]) ? 0 : rounds, calls[i]);
+        times[i] = timing_of(&ns[i * ROUNDS_MAX], is_out(&contenders[i]) ? 0 : rounds, calls[i]);
 
 cleanup:
     free(calls);

@@ -67,7 +67,7 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
  * Verify, then time one variant with device events; fills *out but for
  * bound_by, share and limit_rate (roofline_place).
  *
- * @return TSR_OK, also where the variant is unsuited: out->unsuited says why;
+ * @return TSR_OK, also where the variant is unsupported: out->unsupported says why;
  *         TSR_EBOUND where its result is wrong: it is then not timed, and *out is
  *         RESULT_WRONG; TSR_EINVAL, *out untouched, where the session's queue records
  *         no times; where another call fails its status, and *out is RESULT_FAILED.
@@ -75,8 +75,8 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err);
 
-/** The row of a variant that is not benched since the budget is over: RESULT_LATE.  Unsuited ones
- *  and failures of the choice are as bench_variant has them. */
+/** The row of a variant that is not benched since the budget is over: RESULT_LATE.  Unsupported
+ * ones and failures of the choice are as bench_variant has them. */
 tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
                       const bench_options *options, result_row *out, tsr_error *err);
 
@@ -94,8 +94,8 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
  * The same variant as a contender on a queue without profiling, unless options->held, on prepared
  * device buffers, for comparison with peers; verified.  Free with bench_contender_close.
  *
- * @return as bench_variant, but TSR_EUNSUITED where it is unsuited, or C code is to be timed by the
- *         clock of a device.
+ * @return as bench_variant, but TSR_EUNSUPPORTED where it is unsupported, or C code is to be timed
+ * by the clock of a device.
  */
 tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, contender *out, tsr_error *err);

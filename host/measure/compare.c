@@ -388,7 +388,7 @@ const char *compare_outcome_name(compare_outcome outcome)
     static const char *const names[] = {[COMPARE_RATIO] = "ratio",
                                         [COMPARE_NO_BASE] = "no base",
                                         [COMPARE_MISSING] = "missing",
-                                        [COMPARE_UNSUITED] = "unsuited",
+                                        [COMPARE_UNSUITED] = "unsupported",
                                         [COMPARE_UNVERIFIED] = "unverified"};
 
     return names[outcome];
@@ -436,8 +436,8 @@ bool compare_judged(const compare_verdict *v)
 {
     if (v->outcome != COMPARE_RATIO || v->row->kind == RESULT_PEER)
         return false;
-    return v->row->kind == RESULT_LIMIT || (v->row->time.count >= COMPARE_SAMPLES_LEAST &&
-                                            v->base->time.count >= COMPARE_SAMPLES_LEAST);
+    return v->row->kind == RESULT_LIMIT || (v->row->time.count >= COMPARE_SAMPLES_MIN &&
+                                            v->base->time.count >= COMPARE_SAMPLES_MIN);
 }
 
 bool compare_broken(const compare_verdict *v)

@@ -111,11 +111,11 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column);
 
 /**
  * Whether --fail-below judges a verdict: both have a rate, of a variant or a limit and not of a
- * peer, and of a variant enough samples, COMPARE_SAMPLES_LEAST, for their quartiles to tell noise.
+ * peer, and of a variant enough samples, COMPARE_SAMPLES_MIN, for their quartiles to tell noise.
  */
 bool compare_judged(const compare_verdict *v);
 
-enum { COMPARE_SAMPLES_LEAST = 3 };
+enum { COMPARE_SAMPLES_MIN = 3 };
 
 /** Whether a variant of ours that has a rate in the base is wrong or failed here. */
 bool compare_broken(const compare_verdict *v);
@@ -127,7 +127,7 @@ bool compare_broken(const compare_verdict *v);
  */
 bool compare_lost(const compare_verdict *v, double least);
 
-/** "ratio", "no base", "missing", "unsuited", "unverified".  Static. */
+/** "ratio", "no base", "missing", "unsupported", "unverified".  Static. */
 const char *compare_outcome_name(compare_outcome outcome);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
-#include "ops/matvec_shape.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "stream/host_memory.h"
 
 /* The operands have the same places in both operations. */
@@ -20,7 +20,7 @@ _Static_assert((int)LEFT == (int)MATVEC_A && (int)RIGHT == (int)MATVEC_X &&
                "one list of operands");
 
 static const double work_limit = 0x1p28;
-enum { ELEMENTS_MOST = 1 << 20, PRODUCTS_MOST = 16, BLOCK_MOST = 64, BLOCK_ELEMENTS = 1 << 24 };
+enum { ELEMENTS_MAX = 1 << 20, PRODUCTS_MAX = 16, BLOCK_MAX = 64, BLOCK_ELEMENTS = 1 << 24 };
 
 const char *errors_family_name(error_family f)
 {
@@ -176,8 +176,8 @@ static void shape(const product *x, error_family f, void *const arrays[])
 
 static tsr_status fill(error_case *c, uint64_t seed, tsr_error *err)
 {
-    static const family families[] = {FAMILY_UNIFORM, FAMILY_ORDERED, FAMILY_UNIFORM,
-                                      FAMILY_SPECIAL};
+    static const distribution families[] = {DISTRIBUTION_UNIFORM, DISTRIBUTION_ORDERED,
+                                            DISTRIBUTION_UNIFORM, DISTRIBUTION_SPECIAL};
     const problem *p = c->problem;
 
     for (size_t i = 0; i < c->operand_count; i++) {
@@ -292,11 +292,11 @@ static grid grid_of(const problem *p)
     const product x = product_at(p, 0);
     grid g = {product_count(p), x.rows, x.columns};
     const double all = (double)g.products * (double)g.rows * (double)g.columns;
-    double most = fmin(work_limit / (double)x.depth, ELEMENTS_MOST);
+    double most = fmin(work_limit / (double)x.depth, ELEMENTS_MAX);
 
     if (all <= most)
         return g;
-    g.products = size_min(g.products, PRODUCTS_MOST);
+    g.products = size_min(g.products, PRODUCTS_MAX);
     most = fmax(most / (double)g.products, 1);
     g.columns = size_min(x.columns, (size_t)ceil(sqrt(most)));
     g.rows = size_min(x.rows, (size_t)ceil(most / (double)g.columns));
@@ -346,7 +346,7 @@ static tsr_status sample_block(const error_case *c, const product *x, const grid
 static tsr_status sample_product(const error_case *c, const product *x, const grid *g,
                                  error_sample *out)
 {
-    const size_t room = size_max(size_min(BLOCK_ELEMENTS / x->depth, BLOCK_MOST), 1);
+    const size_t room = size_max(size_min(BLOCK_ELEMENTS / x->depth, BLOCK_MAX), 1);
     double *columns = malloc(size_min(room, g->columns) * x->depth * sizeof(*columns));
     tsr_status st = columns ? TSR_OK : TSR_ENOMEM;
 

@@ -20,7 +20,7 @@
 #ifndef MEASURE_ERRORS_H
 #define MEASURE_ERRORS_H
 
-#include "ops/dispatch.h"
+#include "core/dispatch.h"
 
 typedef enum error_family {
     ERRORS_UNIFORM,    /* U(-1, 1) */

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "measure/input_sets.h"
 #include "measure/occupancy.h"
-#include "ops/registry.h"
 #include "session/events.h"
 #include "session/program.h"
 
@@ -202,7 +202,7 @@ static tsr_status allocate(trial *t, explanation *x, tsr_error *err)
 {
     t->count = x->count = count_steps(t);
     if (!t->count)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "%s has nothing to launch",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s has nothing to launch",
                         t->selection.variant->name);
     x->command = calloc(t->count, sizeof(*x->command));
     t->event = calloc(t->count, sizeof(*t->event));

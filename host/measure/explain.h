@@ -41,7 +41,7 @@ typedef struct explanation {
  *
  * @param out  Receives the explanation: free with explain_free, also on failure.
  * @return TSR_OK; TSR_EINVAL where the session's queue records no times, or on the host;
- *         TSR_EUNSUITED; where a call fails its status.
+ *         TSR_EUNSUPPORTED; where a call fails its status.
  */
 tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
                         const bench_options *options, explanation *out, tsr_error *err);

@@ -5,7 +5,7 @@
 
 enum {
     STEPS_FIRST = 1 << 16, /* of the first try: a part of a millisecond */
-    STEPS_MOST = 1 << 28,  /* of the last: about a second */
+    STEPS_MAX = 1 << 28,   /* of the last: about a second */
     LEFT_PART = 10         /* such a part of the hold has to be left once all is enqueued */
 };
 
@@ -19,7 +19,7 @@ tsr_status hold_open(tsr_session *s, hold *out, tsr_error *err)
 
     if (!s->profiling)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
-    st = program_get(s, "hold.cl", "", " hold", &p, err);
+    st = program_get(s, "measure/hold.cl", "", " hold", &p, err);
     st = st ? st : program_kernel(p, "hold", &entry, err);
     if (st)
         return st;
@@ -112,7 +112,7 @@ tsr_status hold_time(hold *h, hold_enqueue *enqueue, void *state, double *ns, ts
     tsr_status st = try_time(h, enqueue, state, &found, &held_long, err);
 
     while (!st && !held_long) {
-        if (h->steps >= STEPS_MOST)
+        if (h->steps >= STEPS_MAX)
             return tsr_fail(err, TSR_ECL, 0, "%u steps did not hold the device back long enough",
                             h->steps);
         h->steps *= 2;

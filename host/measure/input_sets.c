@@ -8,7 +8,7 @@
 #include "base/sizes.h"
 #include "device/query.h"
 
-enum { SETS_MOST = 1024, CACHE_TIMES = 4 };
+enum { SETS_MAX = 1024, CACHE_TIMES = 4 };
 
 static const size_t gpu_cache_least = (size_t)128 << 20, cpu_cache_least = (size_t)16 << 20;
 
@@ -59,7 +59,7 @@ size_t input_sets_count(const tsr_session *s, const problem *p, bool warm, bool 
     const size_t bytes = set_bytes(p), llc = cache_bytes(s), memory = memory_bytes(s);
     size_t count = size_div_up(CACHE_TIMES * llc, bytes) + 1;
 
-    count = size_min(count, size_min(SETS_MOST, memory / 8 / bytes));
+    count = size_min(count, size_min(SETS_MAX, memory / 8 / bytes));
     if (count < 2)
         count = bytes <= memory / 4 ? 2 : 1;
     if (warm)

@@ -5,7 +5,7 @@
 #ifndef MEASURE_INPUT_SETS_H
 #define MEASURE_INPUT_SETS_H
 
-#include "ops/variant.h"
+#include "core/variant.h"
 #include "session/state.h"
 
 typedef struct input_sets {

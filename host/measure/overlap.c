@@ -14,7 +14,7 @@
 #include "measure/overlap_rig.h"
 #include "session/program.h"
 
-enum { SAMPLES_LEAST = 5, SAMPLES_MOST = 200, QUEUE_SAMPLES = 21, CALIBRATION_WORDS = 1 << 22 };
+enum { SAMPLES_MIN = 5, SAMPLES_MAX = 200, QUEUE_SAMPLES = 21, CALIBRATION_WORDS = 1 << 22 };
 
 struct overlap {
     tsr_session *session;
@@ -54,7 +54,7 @@ bool overlap_counts_read(const char *list, size_t most, overlap_counts *out)
             return false;
         for (; isdigit((unsigned char)*list) && n <= most; list++)
             n = n * 10 + (size_t)(*list - '0');
-        if (n == 0 || n > most || has_count(&found, n) || found.count == OVERLAP_COUNTS_MOST)
+        if (n == 0 || n > most || has_count(&found, n) || found.count == OVERLAP_COUNTS_MAX)
             return false;
         found.of[found.count++] = n;
         if (*list != ',')
@@ -95,7 +95,7 @@ static tsr_status build(overlap *o, tsr_error *err)
 
     snprintf(o->build, sizeof(o->build), "-DMULTIPLIER=%uu -DINCREMENT=%uu",
              overlap_round.multiplier, overlap_round.increment);
-    st = program_get(o->session, "overlap.cl", o->build, " overlap_rounds", &p, err);
+    st = program_get(o->session, "measure/overlap.cl", o->build, " overlap_rounds", &p, err);
     st = st ? st : program_kernel(p, "overlap_rounds", &entry, err);
     if (!st)
         o->kernel = entry->kernel;
@@ -181,7 +181,7 @@ static tsr_status find_rounds(overlap *o, tsr_error *err)
         o->options.rounds = rounds;
         st = try_rounds(o, rounds, &kernel, &taken, err);
         /* Twice as many would be farther off. */
-        if (taken > wanted * 0.7 || rounds == OVERLAP_ROUNDS_MOST)
+        if (taken > wanted * 0.7 || rounds == OVERLAP_ROUNDS_MAX)
             break;
     }
     return st;
@@ -194,7 +194,7 @@ tsr_status overlap_open(tsr_session *s, const overlap_options *options, overlap 
     tsr_status st;
 
     if (!s->queue)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "the host has no queues to overlap");
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the host has no queues to overlap");
     o = calloc(1, sizeof(*o));
     if (!o)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory to measure overlap");
@@ -223,7 +223,7 @@ void overlap_close(overlap *o)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-const char *overlap_unsuited(const overlap *o, const overlap_job *j)
+const char *overlap_unsupported(const overlap *o, const overlap_job *j)
 {
     if (j->memory == OVERLAP_SVM && !o->has_svm)
         return "the device has no coarse-grained shared virtual memory";
@@ -270,7 +270,7 @@ void overlap_row(const overlap *o, const overlap_job *j, result_row *row)
 static tsr_status time_queues(const tsr_session *s, size_t count, double *median, tsr_error *err)
 {
     double samples[QUEUE_SAMPLES];
-    cl_command_queue queues[OVERLAP_QUEUES_MOST];
+    cl_command_queue queues[OVERLAP_QUEUES_MAX];
     cl_int rc = CL_SUCCESS;
 
     for (size_t i = 0; i < QUEUE_SAMPLES && rc == CL_SUCCESS; i++) {
@@ -298,18 +298,18 @@ static bool wants_sample(const overlap *o, size_t n, uint64_t start)
 {
     if (o->options.samples)
         return n < o->options.samples;
-    return n < SAMPLES_LEAST || (double)(clock_ns() - start) < o->options.seconds * 1e9;
+    return n < SAMPLES_MIN || (double)(clock_ns() - start) < o->options.seconds * 1e9;
 }
 
 static tsr_status sample(overlap *o, overlap_rig *r, result_row *row, tsr_error *err)
 {
-    double samples[SAMPLES_MOST], unused;
+    double samples[SAMPLES_MAX], unused;
     const uint64_t start = clock_ns();
     size_t n = 0;
     tsr_status st = overlap_rig_queues(r, 0, err);
 
     st = st ? st : run(o, r, &unused, NULL, err); /* warm-up */
-    while (!st && n < SAMPLES_MOST && !stopped(o) && wants_sample(o, n, start)) {
+    while (!st && n < SAMPLES_MAX && !stopped(o) && wants_sample(o, n, start)) {
         st = run(o, r, &samples[n], NULL, err);
         n += !st;
     }
@@ -320,7 +320,7 @@ static tsr_status sample(overlap *o, overlap_rig *r, result_row *row, tsr_error 
 
 tsr_status overlap_measure(overlap *o, const overlap_job *j, result_row *row, tsr_error *err)
 {
-    const char *why = overlap_unsuited(o, j);
+    const char *why = overlap_unsupported(o, j);
     overlap_rig r = {0};
     tsr_error failure = {0};
     tsr_status st;

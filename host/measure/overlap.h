@@ -14,10 +14,10 @@
 #include "measure/result.h"
 
 enum {
-    OVERLAP_QUEUES_MOST = 64,
-    OVERLAP_CHUNKS_MOST = 4096,
-    OVERLAP_COUNTS_MOST = 16,
-    OVERLAP_ROUNDS_MOST = 1 << 20
+    OVERLAP_QUEUES_MAX = 64,
+    OVERLAP_CHUNKS_MAX = 4096,
+    OVERLAP_COUNTS_MAX = 16,
+    OVERLAP_ROUNDS_MAX = 1 << 20
 };
 
 /** Where the array lies on the host. */
@@ -58,11 +58,11 @@ typedef struct overlap overlap;
 
 /** Numbers of a list: "1,2,8". */
 typedef struct overlap_counts {
-    size_t of[OVERLAP_COUNTS_MOST];
+    size_t of[OVERLAP_COUNTS_MAX];
     size_t count;
 } overlap_counts;
 
-/** Read a list of 1 to OVERLAP_COUNTS_MOST numbers from 1 to most, none twice; false where it is
+/** Read a list of 1 to OVERLAP_COUNTS_MAX numbers from 1 to most, none twice; false where it is
  *  none. */
 bool overlap_counts_read(const char *list, size_t most, overlap_counts *out);
 
@@ -79,8 +79,8 @@ size_t overlap_usual_words(const tsr_session *s);
  * Build the kernel, and find its rounds where they are not given.
  *
  * @param out  Receives it, to be closed; the session must live as long.
- * @return TSR_OK; TSR_EUNSUITED on `host`, which has no queues; TSR_EOVERFLOW where the device does
- *         not hold both arrays; what a failing call gives.
+ * @return TSR_OK; TSR_EUNSUPPORTED on `host`, which has no queues; TSR_EOVERFLOW where the device
+ * does not hold both arrays; what a failing call gives.
  */
 tsr_status overlap_open(tsr_session *s, const overlap_options *options, overlap **out,
                         tsr_error *err);
@@ -89,7 +89,7 @@ tsr_status overlap_open(tsr_session *s, const overlap_options *options, overlap 
 void overlap_close(overlap *o);
 
 /** Why a job cannot be done on this device, or NULL. */
-const char *overlap_unsuited(const overlap *o, const overlap_job *j);
+const char *overlap_unsupported(const overlap *o, const overlap_job *j);
 
 /** A row that says what would be measured, without times. */
 void overlap_row(const overlap *o, const overlap_job *j, result_row *row);
@@ -100,8 +100,8 @@ void overlap_row(const overlap *o, const overlap_job *j, result_row *row);
  * Times are by the host's clock from the first command to the end of the last, on queues that
  * record none; one more run, on queues that do, gives the row its timeline.
  *
- * @param row  Receives the row, also where nothing was measured: `unsuited`, or on failure `wrong`
- *             or `failed`.
+ * @param row  Receives the row, also where nothing was measured: `unsupported`, or on failure
+ * `wrong` or `failed`.
  * @return TSR_OK; TSR_EBOUND where a result is wrong; TSR_ENOMEM, TSR_ECL.
  */
 tsr_status overlap_measure(overlap *o, const overlap_job *j, result_row *row, tsr_error *err);

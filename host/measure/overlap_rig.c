@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/groups.h"
+#include "core/groups.h"
 
 enum { GROUP = 256 };
 
@@ -396,7 +396,7 @@ typedef struct marks {
         cl_event event;
         size_t lane;
         bar_what what;
-    } of[RESULT_BARS_MOST];
+    } of[RESULT_BARS_MAX];
 } marks;
 
 static const char *const command_names[] = {"copying a chunk in", "enqueueing the kernel",
@@ -404,7 +404,7 @@ static const char *const command_names[] = {"copying a chunk in", "enqueueing th
 
 static cl_int begin(overlap_rig *r, size_t lane, size_t chunk, bar_what what, marks *m)
 {
-    const bool marked = m && m->count < RESULT_BARS_MOST;
+    const bool marked = m && m->count < RESULT_BARS_MAX;
     const cl_int rc = enqueue(r, &r->lanes[lane], &r->chunks[chunk], what,
                               marked ? &m->of[m->count].event : NULL);
 
@@ -465,7 +465,7 @@ static cl_int clock_of(cl_event e, cl_profiling_info what, cl_ulong *out)
  * does not tell has no bar. */
 static void draw(marks *m, result_row *row)
 {
-    cl_ulong start[RESULT_BARS_MOST], end[RESULT_BARS_MOST], first = ~(cl_ulong)0;
+    cl_ulong start[RESULT_BARS_MAX], end[RESULT_BARS_MAX], first = ~(cl_ulong)0;
     size_t n = 0;
 
     for (size_t i = 0; i < m->count; i++) {

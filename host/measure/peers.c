@@ -15,7 +15,7 @@
 #include "base/sizes.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
-#include "ops/sort_order.h"
+#include "ops/sort/sort_order.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
 #ifndef TESSERA_LIBDIR
@@ -203,7 +203,7 @@ static tsr_status run_by(const rival *r, int (*run)(void *, size_t, double *), s
     const int code = run(r->state, calls, ns);
 
     if (code)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "%s failed with code %d", r->peer->name, code);
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s failed with code %d", r->peer->name, code);
     if (*ns < 1)
         *ns = 1;
     return TSR_OK;
@@ -222,7 +222,7 @@ static tsr_status restore_rival(void *state, tsr_error *err)
     const rival *r = state;
     const int code = r->peer->restore(r->state);
 
-    return code ? tsr_fail(err, TSR_EUNSUITED, 0, "restoring the keys of %s failed with code %d",
+    return code ? tsr_fail(err, TSR_EUNSUPPORTED, 0, "restoring the keys of %s failed with code %d",
                            r->peer->name, code)
                 : TSR_OK;
 }
@@ -313,7 +313,7 @@ static tsr_status describe_problem(match *m, tsr_error *err)
     return TSR_OK;
 }
 
-static const char *place_unsuited(const peer *p, const device_facts *d)
+static const char *place_unsupported(const peer *p, const device_facts *d)
 {
     if (p->place == PEER_OPENCL && d->kind == DEVICE_HOST)
         return "it runs on an OpenCL device";
@@ -368,7 +368,7 @@ static tsr_status call_rival(const match *m, rival *r, void *const after[], tsr_
     if (st)
         return st;
     code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[beside] : NULL);
-    return code ? tsr_fail(err, TSR_EUNSUITED, 0, "reading its result failed with code %d", code)
+    return code ? tsr_fail(err, TSR_EUNSUPPORTED, 0, "reading its result failed with code %d", code)
                 : TSR_OK;
 }
 
@@ -422,13 +422,13 @@ static tsr_status find_pace(const match *m, rival *r, tsr_error *err)
 }
 
 /* NULL, or why a peer cannot do the problem; *wanted is the problem as it gets it. */
-static const char *rival_unsuited(const match *m, const rival *r, peer_problem *wanted)
+static const char *rival_unsupported(const match *m, const rival *r, peer_problem *wanted)
 {
-    const char *why = place_unsuited(r->peer, session_facts(m->asked.session));
+    const char *why = place_unsupported(r->peer, session_facts(m->asked.session));
 
     *wanted = m->wanted;
     wanted->precision = r->row.precision;
-    return why ? why : r->peer->unsuited(wanted);
+    return why ? why : r->peer->unsupported(wanted);
 }
 
 /* NULL once it has copied the inputs, or why it has not; `reason` holds what it composed. */
@@ -447,7 +447,7 @@ static void open_rival(const match *m, rival *r)
     char reason[256];
     tsr_error err = {0};
 
-    why = rival_unsuited(m, r, &wanted);
+    why = rival_unsupported(m, r, &wanted);
     if (!why && r->row.timer == TIMER_HELD && !r->peer->run_held)
         why = "it cannot be held back";
     if (!why)
@@ -715,14 +715,14 @@ static void tell_product(const match *m, rival *r, void *const after[], peers_re
     peer_problem wanted;
     char reason[256];
     tsr_error why = {0};
-    const char *unsuited = rival_unsuited(m, r, &wanted);
+    const char *unsupported = rival_unsupported(m, r, &wanted);
 
     /* What another peer wrote is nobody's result. */
     memcpy(after[2], m->inputs.before[2], m->inputs.operand[2].bytes);
-    if (!unsuited)
-        unsuited = enter_rival(r, &wanted, reason);
-    if (unsuited)
-        tsr_fail(&why, TSR_EUNSUITED, 0, "%s", unsuited);
+    if (!unsupported)
+        unsupported = enter_rival(r, &wanted, reason);
+    if (unsupported)
+        tsr_fail(&why, TSR_EUNSUPPORTED, 0, "%s", unsupported);
     else
         call_rival(m, r, after, &why);
     told(&r->row, why.status ? NULL : after[2], &why, context);

@@ -46,8 +46,8 @@ typedef struct peers_match {
  * Our variant and every loaded peer of the operation, on one problem, each
  * verified and then timed by wall clock, interleaved.  row() gets our variant's
  * first, with ratio 1, then the peers'; one that cannot do the problem, does it
- * wrong, or fails while it is timed, says why in row.unsuited.  A peer with a precision of its own
- * has it in its row, and is judged by its bound: at the same precision it is not.  A peer that
+ * wrong, or fails while it is timed, says why in row.unsupported.  A peer with a precision of its
+ * own has it in its row, and is judged by its bound: at the same precision it is not.  A peer that
  * takes longer than options->seconds a call is timed apart, in three samples, or in one where it
  * takes longer than 3 s.  Once options->deadline has passed none starts: its row says that the
  * budget is over.

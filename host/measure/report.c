@@ -213,7 +213,7 @@ static void cell(const comparison *c, size_t line, size_t column, text *out)
         number(out, v.row);
     } else if (v.row && v.row->outcome != RESULT_TIMED) {
         text_append(out, "<td class=\"why\" title=\"");
-        html_text(out, v.row->unsuited);
+        html_text(out, v.row->unsupported);
         text_append(out, "\">");
         text_append(out, result_outcome_name(v.row->outcome));
     } else if (v.row) {
@@ -408,7 +408,7 @@ static void column_workspace(text *out, const result_row *r)
 
 static void column_chosen(text *out, const result_row *r)
 {
-    html_text(out, r->outcome == RESULT_TIMED ? r->chosen : r->unsuited);
+    html_text(out, r->outcome == RESULT_TIMED ? r->chosen : r->unsupported);
 }
 
 static void column_options(text *out, const result_row *r)

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "core/real.h"
+#include "core/registry.h"
 #include "device/device.h"
-#include "ops/real.h"
-#include "ops/sort_proof.h"
+#include "ops/sort/sort_proof.h"
 
 /* ---- filling in -------------------------------------------------------------------------- */
 
@@ -84,7 +85,8 @@ void result_refuse(result_row *row, result_outcome outcome, const char *why)
     row->outcome = outcome;
     row->time = (timing){0};
     row->rate = 0;
-    snprintf(row->unsuited, sizeof(row->unsuited), "%.*s", (int)sizeof(row->unsuited) - 1, why);
+    snprintf(row->unsupported, sizeof(row->unsupported), "%.*s", (int)sizeof(row->unsupported) - 1,
+             why);
 }
 
 void result_rate(result_row *row)
@@ -131,7 +133,8 @@ typedef struct field {
 
 static const char *const kind_names[] = {"kernel", "peer", "limit", "error", "overlap", NULL};
 static const char *const subject_names[] = {"kernel", "peer", NULL};
-static const char *const outcome_names[] = {"timed", "unsuited", "wrong", "failed", "late", NULL};
+static const char *const outcome_names[] = {"timed",  "unsupported", "wrong",
+                                            "failed", "late",        NULL};
 static const char *const place_names[] = {"device", "cuda", "host", NULL};
 static const char *const selected_names[] = {"", "named", "tuned", "preferred", NULL};
 static const char *const timer_names[] = {"events", "wall", "held", NULL};
@@ -152,7 +155,7 @@ static const field fields[] = {
     NAMED("selected", selected, selected_names),
     FIELD("chosen", FIELD_TEXT, chosen),
     NAMED("place", place, place_names),
-    FIELD("unsuited", FIELD_TEXT, unsuited),
+    FIELD("unsupported", FIELD_TEXT, unsupported),
     FIELD("device", FIELD_TEXT, device),
     FIELD("platform", FIELD_TEXT, platform),
     FIELD("vendor", FIELD_TEXT, vendor),
@@ -214,8 +217,8 @@ enum {
     FIELDS_OF_OVERLAP = 5,
     FIELDS_OF_ERRORS = 7,
     FIELDS_OF_TILES = 2,
-    FIELDS_MOST = sizeof(fields) / sizeof(fields[0]),
-    FIELDS_ELSE = FIELDS_MOST - FIELDS_OF_OVERLAP, /* but of overlap */
+    FIELDS_MAX = sizeof(fields) / sizeof(fields[0]),
+    FIELDS_ELSE = FIELDS_MAX - FIELDS_OF_OVERLAP, /* but of overlap */
     FIELD_TILES = FIELDS_ELSE - FIELDS_OF_TILES - FIELDS_OF_ERRORS,
     FIELD_ORDER = FIELD_TILES - 1,
     FIELDS = FIELD_ORDER /* that every row has */
@@ -337,7 +340,7 @@ void result_to_json(const result_row *row, text *out)
     char *line;
 
     json_object_set_new(o, "schema", json_string(RESULT_SCHEMA));
-    for (size_t i = 0; i < FIELDS_MOST; i++)
+    for (size_t i = 0; i < FIELDS_MAX; i++)
         if (has_field(row, i) && json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
             out->failed = true;
     line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -404,7 +407,7 @@ static bool bar_from_json(json_t *value, const result_row *row, result_bar *out)
 
 static bool bars_from_json(const json_t *value, result_row *row)
 {
-    if (!json_is_array(value) || json_array_size(value) > RESULT_BARS_MOST)
+    if (!json_is_array(value) || json_array_size(value) > RESULT_BARS_MAX)
         return false;
     row->bar_count = json_array_size(value);
     for (size_t i = 0; i < row->bar_count; i++)
@@ -472,7 +475,7 @@ static tsr_status check_members(json_t *o, const result_row *row, tsr_error *err
     size_t count = 0;
     json_t *value;
 
-    for (size_t i = 0; i < FIELDS_MOST; i++)
+    for (size_t i = 0; i < FIELDS_MAX; i++)
         count += has_field(row, i);
     if (json_object_size(o) == count + 1)
         return TSR_OK;
@@ -480,7 +483,7 @@ static tsr_status check_members(json_t *o, const result_row *row, tsr_error *err
     {
         bool known = !strcmp(name, "schema");
 
-        for (size_t i = 0; i < FIELDS_MOST && !known; i++)
+        for (size_t i = 0; i < FIELDS_MAX && !known; i++)
             known = has_field(row, i) && !strcmp(name, fields[i].name);
         if (!known)
             return tsr_fail(err, TSR_EFILE, 0, "'%.60s' is no field of " RESULT_SCHEMA, name);
@@ -499,15 +502,37 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
                         "min_ns, low_ns, median_ns, high_ns and max_ns do not ascend");
     if (t->count && (t->min_ns <= 0 || t->calls == 0))
         return tsr_fail(err, TSR_EFILE, 0, "%zu samples of no time or no calls", t->count);
-    if (t->count && r->unsuited[0])
-        return tsr_fail(err, TSR_EFILE, 0, "%zu samples of an unsuited variant", t->count);
+    if (t->count && r->unsupported[0])
+        return tsr_fail(err, TSR_EFILE, 0, "%zu samples of an unsupported variant", t->count);
     if (r->strict_tiles > r->tiles)
         return tsr_fail(err, TSR_EFILE, 0, "strict_tiles is %zu, and tiles is %zu", r->strict_tiles,
                         r->tiles);
-    if ((r->outcome == RESULT_TIMED) != !r->unsuited[0])
-        return tsr_fail(err, TSR_EFILE, 0, "outcome is '%s', and unsuited says '%.60s'",
-                        result_outcome_name(r->outcome), r->unsuited);
+    if ((r->outcome == RESULT_TIMED) != !r->unsupported[0])
+        return tsr_fail(err, TSR_EFILE, 0, "outcome is '%s', and unsupported says '%.60s'",
+                        result_outcome_name(r->outcome), r->unsupported);
     return TSR_OK;
+}
+
+/* Rows may have words and names of variants from before these were renamed. */
+static void rename_old(json_t *o)
+{
+    const char *outcome = json_string_value(json_object_get(o, "outcome"));
+    const char *operation_name = json_string_value(json_object_get(o, "op"));
+    const char *variant_name = json_string_value(json_object_get(o, "name"));
+    json_t *why = json_object_get(o, "unsuited");
+    const operation *op = NULL;
+    const variant *v = NULL;
+
+    if (why) {
+        json_object_set(o, "unsupported", why);
+        json_object_del(o, "unsuited");
+    }
+    if (outcome && !strcmp(outcome, "unsuited"))
+        json_object_set_new(o, "outcome", json_string("unsupported"));
+    if (operation_name && variant_name && *variant_name &&
+        operation_find(operation_name, "", NULL, &op, NULL) == TSR_OK &&
+        variant_find(op, variant_name, &v, NULL) == TSR_OK && strcmp(v->name, variant_name) != 0)
+        json_object_set_new(o, "name", json_string(v->name));
 }
 
 tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
@@ -525,9 +550,11 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         return st;
     }
     st = check_schema(o, err);
+    if (!st)
+        rename_old(o);
     /* What says that a row has further fields comes before them; the order and the tiles may be
      * there or not. */
-    for (size_t i = 0; i < FIELDS_MOST && !st; i++) {
+    for (size_t i = 0; i < FIELDS_MAX && !st; i++) {
         const json_t *value = json_object_get(o, fields[i].name);
         const bool optional = i == FIELD_TILES || (i == FIELD_ORDER && !strcmp(row.op, "sort"));
         const bool wants = optional ? value != NULL : has_field(&row, i);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "ops/dispatch.h"
+#include "core/dispatch.h"
 
 #define RESULT_SCHEMA "tessera-result-2"
 
@@ -72,7 +72,7 @@ typedef struct result_bar {
     double start_ns, end_ns;
 } result_bar;
 
-enum { RESULT_WHEN_SIZE = 24, RESULT_BARS_MOST = 192 };
+enum { RESULT_WHEN_SIZE = 24, RESULT_BARS_MAX = 192 };
 
 typedef struct result_row {
     result_kind kind;
@@ -89,7 +89,7 @@ typedef struct result_row {
     selected_by selected;  /* of a kernel: why this variant */
     char chosen[160]; /* the same for people, with the tuning's file; of a peer: where it ran */
     result_place place;
-    char unsuited[400]; /* the reason, in place of times; "" with RESULT_TIMED alone */
+    char unsupported[400]; /* the reason, in place of times; "" with RESULT_TIMED alone */
     char device[128], platform[128], vendor[128], driver[128], device_id[24];
     char version[32];            /* of Tessera */
     char when[RESULT_WHEN_SIZE]; /* UTC, ISO 8601: "2026-01-31T12:00:00Z" */
@@ -130,7 +130,7 @@ typedef struct result_row {
     size_t queues, chunks;
     double queue_ns;  /* creating that many queues */
     size_t bar_count; /* of the timeline, which is of one run; of many chunks the first ones */
-    result_bar bars[RESULT_BARS_MOST];
+    result_bar bars[RESULT_BARS_MAX];
 } result_row;
 
 /** The time of day as rows have it: UTC, ISO 8601. */

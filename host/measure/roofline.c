@@ -46,9 +46,10 @@ static const limit_spec specs[LIMIT_COUNT] = {
     [LIMIT_LAUNCH_WAITED] = {"launch, waited", "us", "with a wait for each", limit_launch},
 };
 
-static const char *const sources[] = {
-    "roofline_fma.cl",    "roofline_minmax.cl", "roofline_tensor.cl", "roofline_wgmma.cl",
-    "roofline_memory.cl", "roofline_local.cl",  "roofline_launch.cl"};
+static const char *const sources[] = {"roofline/roofline_fma.cl",    "roofline/roofline_minmax.cl",
+                                      "roofline/roofline_tensor.cl", "roofline/roofline_wgmma.cl",
+                                      "roofline/roofline_memory.cl", "roofline/roofline_local.cl",
+                                      "roofline/roofline_launch.cl"};
 
 const char *roofline_source(size_t i)
 {
@@ -186,7 +187,7 @@ static result_outcome outcome_of(tsr_status st, const limit_result *r)
     switch (st) {
     case TSR_OK:
         return *r->why_not ? RESULT_UNSUITED : RESULT_TIMED;
-    case TSR_EUNSUITED:
+    case TSR_EUNSUPPORTED:
         return RESULT_UNSUITED;
     case TSR_EBOUND:
         return RESULT_WRONG;
@@ -227,7 +228,7 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
     rig r;
 
     if (s->device.facts.kind == DEVICE_HOST)
-        return tsr_fail(err, TSR_EUNSUITED, 0,
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "limits are measured by OpenCL kernels, and host runs C");
     st = rig_open(s, &r, err);
     if (st)

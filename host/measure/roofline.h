@@ -71,7 +71,7 @@ void limit_merge(limit l, const limit_result *earlier, limit_result *r);
  *
  * @param fresh     Forget what earlier runs reached.
  * @param progress  Called after each limit; false stops, and nothing is kept.  May be NULL.
- * @return TSR_OK; TSR_EUNSUITED on `host` (the limits are those of OpenCL kernels);
+ * @return TSR_OK; TSR_EUNSUPPORTED on `host` (the limits are those of OpenCL kernels);
  *         TSR_EBOUND where a kernel gave a wrong result: *out is filled in, and not
  *         kept; TSR_ENOMEM, TSR_ECL.
  */

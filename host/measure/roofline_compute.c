@@ -267,7 +267,7 @@ static tsr_status measure_multiply_add(repeated *x, limit l, limit_result *out, 
     snprintf(how, sizeof(how), "%u chains of %s x %u%s%s", x->chains,
              x->is_double ? "double" : "float", x->width, x->fused ? "" : ", not fused",
              x->self ? ", adding themselves" : "");
-    st = rig_kernel(x->rig, "roofline_fma.cl", options, "roofline_fma", &x->kernel, err);
+    st = rig_kernel(x->rig, "roofline/roofline_fma.cl", options, "roofline_fma", &x->kernel, err);
     return st ? st : measure_repeated(x, l, how, out, err);
 }
 
@@ -361,7 +361,7 @@ tsr_status limit_integer(const rig *r, limit l, limit_result *out, tsr_error *er
     x.work = (double)x.chains * (x.chains - 1) * x.width;
     snprintf(options, sizeof(options), "-DELEMENT=uint -DWIDTH=%u -DCHAINS=%u", x.width, x.chains);
     snprintf(how, sizeof(how), "network over %u registers of uint x %u", x.chains, x.width);
-    st = rig_kernel(r, "roofline_minmax.cl", options, "roofline_minmax", &x.kernel, err);
+    st = rig_kernel(r, "roofline/roofline_minmax.cl", options, "roofline_minmax", &x.kernel, err);
     return st ? st : measure_repeated(&x, l, how, out, err);
 }
 
@@ -428,7 +428,7 @@ static tsr_status measure_tensor(const rig *r, unsigned which, limit_result *out
     fill_device(&x);
     x.work = 2.0 * shape->m * shape->n * shape->k * x.chains / 32;
     snprintf(options, sizeof(options), "-DKIND=%u -DCHAINS=%u", shape->kind, x.chains);
-    st = rig_kernel(r, "roofline_tensor.cl", options, "roofline_tensor", &x.kernel, err);
+    st = rig_kernel(r, "roofline/roofline_tensor.cl", options, "roofline_tensor", &x.kernel, err);
     return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
 }
 
@@ -463,7 +463,7 @@ static tsr_status measure_wgmma(const rig *r, unsigned which, limit_result *out,
     x.local = x.kinds;
     x.work = 2.0 * shape->m * shape->n * shape->k / (double)x.local;
     snprintf(options, sizeof(options), "-DKIND=%u", shape->kind);
-    st = rig_kernel(r, "roofline_wgmma.cl", options, "roofline_wgmma", &x.kernel, err);
+    st = rig_kernel(r, "roofline/roofline_wgmma.cl", options, "roofline_wgmma", &x.kernel, err);
     return st ? st : measure_repeated(&x, shape->limit, shape->name, out, err);
 }
 
@@ -555,6 +555,6 @@ tsr_status limit_local_memory(const rig *r, limit l, limit_result *out, tsr_erro
     snprintf(options, sizeof(options), "-DELEMENT=uint -DWIDTH=%u -DROWS=%u -DPITCH=%u -DDEPTH=%d",
              x.width, rows, x.pitch, LOCAL_DEPTH);
     snprintf(how, sizeof(how), "uint x %u, %zu KiB a work-group", x.width, tile / 1024);
-    st = rig_kernel(r, "roofline_local.cl", options, "roofline_local", &x.kernel, err);
+    st = rig_kernel(r, "roofline/roofline_local.cl", options, "roofline_local", &x.kernel, err);
     return st ? st : measure_repeated(&x, l, how, out, err);
 }

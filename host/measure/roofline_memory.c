@@ -80,11 +80,14 @@ static tsr_status build(traffic *t, tsr_error *err)
     snprintf(options, sizeof(options),
              "-DELEMENT=uint -DWIDTH=%u -DAHEAD=%u -DTILED=%d -DRUNS=%d -DSTREAM=%d", t->width,
              t->walk->ahead, t->walk->tiled, t->walk->runs, t->walk->stream);
-    st = rig_kernel(t->rig, "roofline_memory.cl", options, "roofline_write", &t->write, err);
-    st =
-        st ? st : rig_kernel(t->rig, "roofline_memory.cl", options, "roofline_copy", &t->copy, err);
+    st = rig_kernel(t->rig, "roofline/roofline_memory.cl", options, "roofline_write", &t->write,
+                    err);
+    st = st ? st
+            : rig_kernel(t->rig, "roofline/roofline_memory.cl", options, "roofline_copy", &t->copy,
+                         err);
     return st ? st
-              : rig_kernel(t->rig, "roofline_memory.cl", options, "roofline_read", &t->read, err);
+              : rig_kernel(t->rig, "roofline/roofline_memory.cl", options, "roofline_read",
+                           &t->read, err);
 }
 
 static tsr_status set_write(const traffic *t, tsr_error *err)

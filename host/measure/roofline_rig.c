@@ -12,7 +12,7 @@
 #include "device/query.h"
 #include "session/events.h"
 
-enum { SAMPLES_LEAST = 5, SAMPLES_MOST = 500 };
+enum { SAMPLES_MIN = 5, SAMPLES_MAX = 500 };
 
 static tsr_status make_queue(tsr_session *s, cl_command_queue_properties properties,
                              cl_command_queue *out, tsr_error *err)
@@ -71,7 +71,7 @@ static bool better(limit l, double value, const limit_result *than)
 
 tsr_status rig_sample(const rig *r, const way *w, limit l, limit_result *best, tsr_error *err)
 {
-    double *samples = calloc(SAMPLES_MOST, sizeof(*samples));
+    double *samples = calloc(SAMPLES_MAX, sizeof(*samples));
     double ns, value;
     uint64_t start;
     size_t n = 0;
@@ -79,11 +79,11 @@ tsr_status rig_sample(const rig *r, const way *w, limit l, limit_result *best, t
     timing t;
 
     if (!samples)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MOST);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MAX);
     st = w->run(w->state, &ns, err); /* warm-up */
     start = clock_ns();
-    while (!st && n < SAMPLES_MOST &&
-           (n < SAMPLES_LEAST || (double)(clock_ns() - start) < r->seconds * 1e9)) {
+    while (!st && n < SAMPLES_MAX &&
+           (n < SAMPLES_MIN || (double)(clock_ns() - start) < r->seconds * 1e9)) {
         st = w->run(w->state, &samples[n], err);
         if (!st && !(samples[n] > 0))
             st = tsr_fail(err, TSR_ECL, 0, "the device's clock did not move");

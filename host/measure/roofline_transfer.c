@@ -234,7 +234,8 @@ tsr_status limit_launch(const rig *r, limit l, limit_result *out, tsr_error *err
                   .wait = l == LIMIT_LAUNCH_WAITED};
     way w = {.run = run_launches, .state = &x, .amount = 1, .calls = x.count};
     cl_int rc;
-    tsr_status st = rig_kernel(r, "roofline_launch.cl", "", "roofline_launch", &x.kernel, err);
+    tsr_status st =
+        rig_kernel(r, "roofline/roofline_launch.cl", "", "roofline_launch", &x.kernel, err);
     double ns;
 
     st = st ? st : rig_buffer(r, CL_MEM_READ_WRITE, sizeof(none), &x.counter, err);

@@ -9,21 +9,21 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "measure/bench.h"
 #include "measure/tune_space.h"
 #include "measure/tune_trial.h"
-#include "ops/registry.h"
 #include "session/program.h"
 
 enum {
     SAMPLES = 5,   /* of a candidate, in the search */
     FINALISTS = 5, /* timed again */
-    FINALISTS_LEAST = 3,
-    SEARCHED = 3,       /* variants whose tunables are searched */
-    FAILURES_MOST = 8,  /* in a row: the device is gone, and not the candidates bad */
-    SPACES_MAX = 64,    /* variants of an operation */
-    SCOUT_PART = 64,    /* a scout does this part of the work */
-    TRIED_MOST = 100000 /* candidates of a class */
+    FINALISTS_MIN = 3,
+    SEARCHED = 3,      /* variants whose tunables are searched */
+    FAILURES_MAX = 8,  /* in a row: the device is gone, and not the candidates bad */
+    SPACES_MAX = 64,   /* variants of an operation */
+    SCOUT_PART = 64,   /* a scout does this part of the work */
+    TRIED_MAX = 100000 /* candidates of a class */
 };
 
 static const double slow_ratio = 2;       /* a first call this much over the best: given up */
@@ -105,7 +105,7 @@ static tune_candidate *append(search *x, const variant *v, const params *p)
 {
     tune_result *r = x->result;
 
-    if (r->count >= TRIED_MOST)
+    if (r->count >= TRIED_MAX)
         return NULL;
     if (r->count == x->capacity) {
         const size_t capacity = x->capacity ? 2 * x->capacity : 64;
@@ -132,12 +132,13 @@ static void note(tune_candidate *c, tune_outcome outcome, const char *detail)
 }
 
 /* Why it does not run one of the problems, or NULL. */
-static const char *unsuited(search *x, const tune_candidate *c, text *reason)
+static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 {
     const char *why = NULL;
 
     for (size_t i = 0; i < x->trial.count && !why; i++)
-        why = dispatch_unsuited(x->session, &x->trial.problems[i], c->variant, &c->params, reason);
+        why =
+            dispatch_unsupported(x->session, &x->trial.problems[i], c->variant, &c->params, reason);
     return why;
 }
 
@@ -181,7 +182,7 @@ static double scout_time(search *x, const tune_candidate *c)
     text reason = {0};
     double ns = 0;
     bool runs =
-        !dispatch_unsuited(x->session, &x->scout_problem, c->variant, &c->params, &reason) &&
+        !dispatch_unsupported(x->session, &x->scout_problem, c->variant, &c->params, &reason) &&
         trial_sample(&x->scout, &sel, &ns, NULL) == TSR_OK &&
         trial_sample(&x->scout, &sel, &ns, NULL) == TSR_OK;
 
@@ -248,7 +249,7 @@ static void run_candidate(search *x, tune_candidate *c)
     const selection sel = select_candidate(c);
     tsr_error why = {0};
     text reason = {0};
-    const char *not_suited = unsuited(x, c, &reason);
+    const char *not_suited = unsupported(x, c, &reason);
     tsr_status st = TSR_OK;
 
     if (not_suited) {
@@ -259,7 +260,7 @@ static void run_candidate(search *x, tune_candidate *c)
         st = trial_verify(&x->trial, &sel, &c->worst, &why);
         st = st ? st : time_candidate(x, c, &why);
     }
-    if (st == TSR_EUNSUITED) /* what only the built kernel tells */
+    if (st == TSR_EUNSUPPORTED) /* what only the built kernel tells */
         note(c, TUNE_UNSUITED, why.message);
     else if (st != TSR_OK)
         note(c, st == TSR_EBOUND ? TUNE_WRONG : TUNE_FAILED, why.message);
@@ -306,7 +307,7 @@ static double time_of(const search *x, size_t at)
 
 static bool broken(const search *x)
 {
-    return x->failures >= FAILURES_MOST;
+    return x->failures >= FAILURES_MAX;
 }
 
 /* ---- searching --------------------------------------------------------------------------- */
@@ -335,7 +336,7 @@ static bool suits(search *x, const tune_space *space, const params *p)
 {
     const tune_candidate c = {.variant = space->variant, .params = *p};
     text reason = {0};
-    const bool suited = !unsuited(x, &c, &reason);
+    const bool suited = !unsupported(x, &c, &reason);
 
     text_free(&reason);
     return suited;
@@ -351,7 +352,7 @@ static size_t try_variant(search *x, const tune_space *space)
         return SIZE_MAX;
     tune_space_usual(space, &p);
     suited = suits(x, space, &p);
-    for (size_t i = 0; !suited && i < space->total && i < TRIED_MOST; i++) {
+    for (size_t i = 0; !suited && i < space->total && i < TRIED_MAX; i++) {
         tune_space_at(space, i, &p);
         suited = suits(x, space, &p);
     }
@@ -386,7 +387,7 @@ static void descend(search *x, const tune_space *space, size_t at)
 /* A combination that was not tried, from a random one on; false where there is none. */
 static bool untried(search *x, const tune_space *space, params *out)
 {
-    const size_t total = space->total < TRIED_MOST ? space->total : TRIED_MOST;
+    const size_t total = space->total < TRIED_MAX ? space->total : TRIED_MAX;
     const size_t start = (size_t)(random_u64(&x->random) % (total ? total : 1));
 
     for (size_t i = 0; i < total; i++) {
@@ -501,7 +502,7 @@ static size_t choose_finalists(search *x, size_t before, size_t out[FINALISTS + 
                 next = i;
         }
         if (!(time_of(x, next) <=
-              (n < FINALISTS_LEAST ? slow_ratio : final_ratio) * time_of(x, x->best)))
+              (n < FINALISTS_MIN ? slow_ratio : final_ratio) * time_of(x, x->best)))
             break;
         out[n++] = next;
         there = there || next == before;
@@ -526,7 +527,7 @@ static bool simpler(const tune_candidate *a, const tune_candidate *b)
 }
 
 /* What is slower than the fastest by more loses, however the samples spread. */
-static const double TIE_MOST = 0.1;
+static const double TIE_MAX = 0.1;
 
 /* The fastest, and of those that are not told from it what ran before, or else the simplest. */
 static void judge(search *x, const size_t *finalists, size_t n, size_t before)
@@ -544,7 +545,7 @@ static void judge(search *x, const size_t *finalists, size_t n, size_t before)
     for (size_t i = 0; i < n; i++) {
         tune_candidate *c = &r->tried[finalists[i]];
         const double spread =
-            fmin(fmax(timing_spread(&c->time), timing_spread(&fastest->time)), TIE_MOST);
+            fmin(fmax(timing_spread(&c->time), timing_spread(&fastest->time)), TIE_MAX);
 
         /* What is outside may be faster than the fastest. */
         c->tied = c->time.median_ns <= fastest->time.median_ns * (1 + spread) &&
@@ -709,9 +710,9 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
     if (out->best && !stopped(&x) && !broken(&x))
         st = run_finals(&x, before);
     else if (broken(&x))
-        st = tsr_fail(err, TSR_ECL, 0, "%d candidates in a row failed, at last %s: %s",
-                      FAILURES_MOST, out->tried[out->count - 1].variant->name,
-                      out->tried[out->count - 1].detail);
+        st =
+            tsr_fail(err, TSR_ECL, 0, "%d candidates in a row failed, at last %s: %s", FAILURES_MAX,
+                     out->tried[out->count - 1].variant->name, out->tried[out->count - 1].detail);
     if (before != SIZE_MAX && out->tried[before].outcome >= TUNE_TIMED)
         out->before = &out->tried[before];
     out->stopped = stopped(&x);

@@ -15,8 +15,8 @@
 
 #include <signal.h>
 
+#include "core/tuning.h"
 #include "measure/result.h"
-#include "ops/tuning.h"
 
 typedef enum tune_outcome {
     TUNE_UNSUITED, /* detail: why */

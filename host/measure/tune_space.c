@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
+#include "core/registry.h"
 
 static void allow_all(const tunable *t, size_t i, tune_space *out)
 {

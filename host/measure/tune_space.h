@@ -2,7 +2,7 @@
 #ifndef MEASURE_TUNE_SPACE_H
 #define MEASURE_TUNE_SPACE_H
 
-#include "ops/variant.h"
+#include "core/variant.h"
 
 typedef struct tune_space {
     const variant *variant;

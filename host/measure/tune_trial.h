@@ -2,8 +2,8 @@
 #ifndef MEASURE_TUNE_TRIAL_H
 #define MEASURE_TUNE_TRIAL_H
 
+#include "core/dispatch.h"
 #include "measure/input_sets.h"
-#include "ops/dispatch.h"
 
 typedef struct trial {
     tsr_session *session;

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
+#include "core/registry.h"
 #include "stream/host_memory.h"
 
 tsr_status verify_result(const problem *p, const device_facts *d, const void *const before[],
@@ -40,7 +40,7 @@ static void arrays_free(arrays *a)
     *a = (arrays){0};
 }
 
-static tsr_status arrays_make(const problem *p, uint64_t seed, family f, arrays *out,
+static tsr_status arrays_make(const problem *p, uint64_t seed, distribution f, arrays *out,
                               tsr_error *err)
 {
     out->count = p->op->operands(p, out->operand);
@@ -90,7 +90,7 @@ static bool is_work(const problem *p)
 /* Whether a result tells that keys were compared: in order already, they stay where they are. */
 static bool is_telling(const problem *p)
 {
-    return is_work(p) && p->inputs != FAMILY_ORDERED && p->inputs != FAMILY_CONSTANT;
+    return is_work(p) && p->inputs != DISTRIBUTION_ORDERED && p->inputs != DISTRIBUTION_CONSTANT;
 }
 
 static void note(verify_row *row, const problem *p, const params *chosen, const char *what)
@@ -128,9 +128,9 @@ static void note_values(sweep *s, const params *chosen)
 enum { SPECIAL_SURE = 4096 }; /* elements, of which some cannot be split */
 
 /* Whether the count of strict tiles can be that of inputs of family f. */
-static tsr_status judge_tiles(const tsr_report *r, family f, size_t elements, tsr_error *err)
+static tsr_status judge_tiles(const tsr_report *r, distribution f, size_t elements, tsr_error *err)
 {
-    const bool special = f == FAMILY_SPECIAL;
+    const bool special = f == DISTRIBUTION_SPECIAL;
     const size_t least = special && r->tiles && elements >= SPECIAL_SURE ? 1 : 0;
     const size_t most = special ? r->tiles : 0;
 
@@ -142,7 +142,7 @@ static tsr_status judge_tiles(const tsr_report *r, family f, size_t elements, ts
 }
 
 /* Run and judge one problem with these parameters. */
-static tsr_status run_one(sweep *s, const problem *p, const params *chosen, family f,
+static tsr_status run_one(sweep *s, const problem *p, const params *chosen, distribution f,
                           verify_row *row, tsr_error *err)
 {
     char settings[TUNABLES_MAX][64];
@@ -190,12 +190,13 @@ cleanup:
 }
 
 /* The family of inputs of problem i of the sweep. */
-static family inputs_of(const sweep *s, size_t i, const problem *p)
+static distribution inputs_of(const sweep *s, size_t i, const problem *p)
 {
-    const size_t drawn = FAMILY_ORDERED - FAMILY_UNIFORM + 1;
+    const size_t drawn = DISTRIBUTION_ORDERED - DISTRIBUTION_UNIFORM + 1;
     uint64_t state = s->options->seed + i;
 
-    return p->inputs ? p->inputs : (family)(FAMILY_UNIFORM + random_u64(&state) % drawn);
+    return p->inputs ? p->inputs
+                     : (distribution)(DISTRIBUTION_UNIFORM + random_u64(&state) % drawn);
 }
 
 /* Judge problem i of the sweep.  *why receives NULL, or why it is not suited, to be kept in
@@ -213,7 +214,7 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
         return TSR_OK;
     }
     s->occurs[row->type] = true;
-    *why = dispatch_unsuited(s->session, &normal, s->variant, chosen, reason);
+    *why = dispatch_unsupported(s->session, &normal, s->variant, chosen, reason);
     if (*why)
         return TSR_OK;
     if (row->problems == 0)
@@ -243,7 +244,7 @@ static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
         const char *why;
 
         st = visit(s, s->count, &p, chosen, &why, &reason, err);
-        row->unsuited += why != NULL;
+        row->unsupported += why != NULL;
         if (why && row->problems == 0 && !row->detail[0])
             snprintf(row->detail, sizeof(row->detail), "%.390s", why);
         text_free(&reason);

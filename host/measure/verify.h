@@ -2,15 +2,15 @@
 #ifndef MEASURE_VERIFY_H
 #define MEASURE_VERIFY_H
 
-#include "ops/dispatch.h"
+#include "core/dispatch.h"
 
 /** What one variant did over the problems of one element type. */
 typedef struct verify_row {
     const operation *op;
     const variant *variant;
     tsr_type type;
-    size_t problems; /* run and judged */
-    size_t unsuited; /* refused */
+    size_t problems;    /* run and judged */
+    size_t unsupported; /* refused */
     size_t failed;
     size_t sampled;   /* of the problems: too big to judge every element */
     size_t never_ran; /* tunable values of the variant that ran with no problem of any type;

@@ -16,7 +16,7 @@ tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err
     cl_int rc;
 
     if (!s->queue)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "the host has no queue, and so no pinned memory");
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the host has no queue, and so no pinned memory");
     p.buffer =
         clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &rc);
     if (!p.buffer)

@@ -13,7 +13,7 @@ typedef struct pinned {
     size_t bytes;
 } pinned;
 
-/** TSR_OK, TSR_ECL; on a host without a queue TSR_EUNSUITED.  The caller drops it. */
+/** TSR_OK, TSR_ECL; on a host without a queue TSR_EUNSUPPORTED.  The caller drops it. */
 tsr_status pinned_take(tsr_session *s, size_t bytes, pinned *out, tsr_error *err);
 
 /** Give it back; one that is zero is allowed. */

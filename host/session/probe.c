@@ -74,8 +74,8 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
                  err.status == TSR_EBUILD ? "the compiler refuses it" : err.message);
-        return err.status == TSR_EBUILD || err.status == TSR_EUNSUITED ? ANSWER_NO
-                                                                       : launch_failed(err.cl);
+        return err.status == TSR_EBUILD || err.status == TSR_EUNSUPPORTED ? ANSWER_NO
+                                                                          : launch_failed(err.cl);
     }
     for (unsigned i = 0; i < items; i++)
         out[i] = i;
@@ -177,7 +177,7 @@ static answer probe_fp16(tsr_session *s, char *why, size_t size)
         snprintf(why, size, "the device reports none");
         return ANSWER_NO;
     }
-    ran = run(s, "probe_fp16.cl", "-cl-std=CL1.2", got, why, size);
+    ran = run(s, "probe/probe_fp16.cl", "-cl-std=CL1.2", got, why, size);
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, fp16_expected, why, size) : ran;
 }
 
@@ -197,7 +197,7 @@ static answer probe_subgroups(tsr_session *s, char *why, size_t size)
         return ANSWER_NO;
     }
     standard(session_facts(s), options, sizeof(options));
-    ran = run(s, "probe_subgroups.cl", options, got, why, size);
+    ran = run(s, "probe/probe_subgroups.cl", options, got, why, size);
     if (ran != ANSWER_YES)
         return ran;
     if (got[0] == 0 || got[0] > PROBE_ITEMS) {
@@ -224,7 +224,8 @@ static answer probe_ptx(tsr_session *s, char *why, size_t size)
 {
     if (!is_nvidia(&s->device.facts, why, size))
         return ANSWER_NO;
-    return run_expecting(s, "probe_ptx.cl", "-cl-std=CL1.2", PROBE_ITEMS, ptx_expected, why, size);
+    return run_expecting(s, "probe/probe_ptx.cl", "-cl-std=CL1.2", PROBE_ITEMS, ptx_expected, why,
+                         size);
 }
 
 /* Words by copies of 16 bytes, and by copies of 4 from the last to the first, every other one 0. */
@@ -239,7 +240,7 @@ static answer probe_async_copy(tsr_session *s, char *why, size_t size)
 {
     if (!is_nvidia_from(&s->device.facts, 80, why, size))
         return ANSWER_NO;
-    return run_expecting(s, "probe_async_copy.cl", "-cl-std=CL1.2", PROBE_ITEMS,
+    return run_expecting(s, "probe/probe_async_copy.cl", "-cl-std=CL1.2", PROBE_ITEMS,
                          async_copy_expected, why, size);
 }
 
@@ -263,7 +264,7 @@ static answer probe_large_local(tsr_session *s, char *why, size_t size)
             break;
         snprintf(options, sizeof(options), "-cl-std=CL1.2 -DLOCAL_WORDS=%zu", bytes / 4);
         /* A chip that holds less refuses at build or at launch: the next size may fit. */
-        ran = run(s, "probe_large_local.cl", options, got, why, size);
+        ran = run(s, "probe/probe_large_local.cl", options, got, why, size);
         if (ran == ANSWER_NONE)
             return ran;
         if (ran == ANSWER_YES)
@@ -294,8 +295,8 @@ static answer probe_wgmma(tsr_session *s, char *why, size_t size)
 {
     if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    return run_expecting(s, "probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, wgmma_expected, why,
-                         size);
+    return run_expecting(s, "probe/probe_wgmma.cl", "-cl-std=CL1.2", WARP_GROUP, wgmma_expected,
+                         why, size);
 }
 
 /* Word `at` of the box that probe_tensor_copy.cl copies: from row 2 and column 4 of its matrix of 6
@@ -322,7 +323,7 @@ static answer probe_tensor_copy(tsr_session *s, char *why, size_t size)
 {
     if (!is_hopper(&s->device.facts, why, size))
         return ANSWER_NO;
-    return run_expecting(s, "probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP,
+    return run_expecting(s, "probe/probe_tensor_copy.cl", "-cl-std=CL1.2", WARP_GROUP,
                          tensor_copy_expected, why, size);
 }
 
@@ -345,7 +346,7 @@ static answer probe_device_scope(tsr_session *s, char *why, size_t size)
         return ANSWER_NO;
     }
     standard(&s->device.facts, options, sizeof(options));
-    ran = run(s, "probe_device_scope.cl", options, got, why, size);
+    ran = run(s, "probe/probe_device_scope.cl", options, got, why, size);
     return ran == ANSWER_YES ? compare(got, PROBE_ITEMS, device_scope_expected, why, size) : ran;
 }
 
@@ -360,7 +361,7 @@ static answer probe_subgroup_shuffle(tsr_session *s, char *why, size_t size)
         return ANSWER_NO;
     }
     standard(session_facts(s), options, sizeof(options));
-    ran = run(s, "probe_subgroup_shuffle.cl", options, got, why, size);
+    ran = run(s, "probe/probe_subgroup_shuffle.cl", options, got, why, size);
     if (ran != ANSWER_YES)
         return ran;
     for (unsigned i = 0; i < PROBE_ITEMS; i++) {
@@ -385,8 +386,8 @@ static answer probe_load_once(tsr_session *s, char *why, size_t size)
 {
     if (!is_nvidia_from(&s->device.facts, 75, why, size))
         return ANSWER_NO;
-    return run_expecting(s, "probe_load_once.cl", "-cl-std=CL1.2", PROBE_ITEMS, load_once_expected,
-                         why, size);
+    return run_expecting(s, "probe/probe_load_once.cl", "-cl-std=CL1.2", PROBE_ITEMS,
+                         load_once_expected, why, size);
 }
 
 /* The number that a present feature carries beside "yes": kept with the answer in the cache. */
@@ -422,16 +423,16 @@ tsr_status probe_feature(tsr_session *s, feature f, tsr_error *err)
         answer (*decide)(tsr_session *s, char *why, size_t size);
         const char *source;
     } probes[FEATURE_COUNT] = {
-        [FEATURE_FP16] = {probe_fp16, "probe_fp16.cl"},
-        [FEATURE_SUBGROUPS] = {probe_subgroups, "probe_subgroups.cl"},
-        [FEATURE_PTX] = {probe_ptx, "probe_ptx.cl"},
-        [FEATURE_ASYNC_COPY] = {probe_async_copy, "probe_async_copy.cl"},
-        [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe_large_local.cl"},
-        [FEATURE_WGMMA] = {probe_wgmma, "probe_wgmma.cl"},
-        [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe_tensor_copy.cl"},
-        [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe_device_scope.cl"},
-        [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe_subgroup_shuffle.cl"},
-        [FEATURE_LOAD_ONCE] = {probe_load_once, "probe_load_once.cl"}};
+        [FEATURE_FP16] = {probe_fp16, "probe/probe_fp16.cl"},
+        [FEATURE_SUBGROUPS] = {probe_subgroups, "probe/probe_subgroups.cl"},
+        [FEATURE_PTX] = {probe_ptx, "probe/probe_ptx.cl"},
+        [FEATURE_ASYNC_COPY] = {probe_async_copy, "probe/probe_async_copy.cl"},
+        [FEATURE_LARGE_LOCAL] = {probe_large_local, "probe/probe_large_local.cl"},
+        [FEATURE_WGMMA] = {probe_wgmma, "probe/probe_wgmma.cl"},
+        [FEATURE_TENSOR_COPY] = {probe_tensor_copy, "probe/probe_tensor_copy.cl"},
+        [FEATURE_DEVICE_SCOPE] = {probe_device_scope, "probe/probe_device_scope.cl"},
+        [FEATURE_SUBGROUP_SHUFFLE] = {probe_subgroup_shuffle, "probe/probe_subgroup_shuffle.cl"},
+        [FEATURE_LOAD_ONCE] = {probe_load_once, "probe/probe_load_once.cl"}};
     device_facts *d = &s->device.facts;
     const size_t *number = detail(d, f);
     char platform[256] = "";

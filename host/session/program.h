@@ -46,7 +46,7 @@ struct program {
  * @param runs Names of the kernels that are to run, each after a space.
  * @param out  Receives it, borrowed from the session.
  * @return TSR_OK; TSR_EBUILD with the head of the log (all of it is then in
- *         s->build_log); TSR_EUNSUITED where marked lines cannot be built for
+ *         s->build_log); TSR_EUNSUPPORTED where marked lines cannot be built for
  *         their target (session/retarget.h); TSR_EFILE, TSR_ENOMEM, TSR_ECL.
  */
 tsr_status program_get(tsr_session *s, const char *source_file, const char *options,

@@ -68,10 +68,10 @@ tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_erro
         }
     }
     if (!raised)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "the driver's binary is no PTX that %s extends",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the driver's binary is no PTX that %s extends",
                         target);
     if (!marked)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "the driver's PTX has lost the lines for %s",
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "the driver's PTX has lost the lines for %s",
                         target);
     if (out->failed)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for PTX of %zu bytes", strlen(ptx));

@@ -27,7 +27,7 @@ bool retarget_wanted(const char *source, char target[RETARGET_NAME]);
  * PTX for another target: marks off, `.target sm_NN,` raised, and after each `.reqntid` a
  * `.minnctapersm 1`, by which a work-item gets as many registers as one work-group leaves it.
  *
- * @return TSR_OK; TSR_EUNSUITED where the text is no PTX for the target's chip, or has no mark;
+ * @return TSR_OK; TSR_EUNSUPPORTED where the text is no PTX for the target's chip, or has no mark;
  *         TSR_ENOMEM.
  */
 tsr_status retarget_ptx(const char *ptx, const char *target, text *out, tsr_error *err);

@@ -134,8 +134,8 @@ void tsr_session_close(tsr_session *s)
     pinned_release(s);
     if (s->workspace.memory)
         clReleaseMemObject(s->workspace.memory);
-    if (s->tallies.memory)
-        clReleaseMemObject(s->tallies.memory);
+    if (s->group_counters.memory)
+        clReleaseMemObject(s->group_counters.memory);
     if (s->side)
         clReleaseCommandQueue(s->side); /* nothing runs there: `queue` has waited for it */
     if (s->queue)

@@ -42,13 +42,13 @@ struct tsr_session {
     cache cache;
     program *programs; /* built in this session */
     session_buffer workspace;
-    session_buffer tallies;   /* counters that are 0 between calls */
-    uint64_t calls;           /* of dispatch_enqueue so far */
-    text build_log;           /* of the build that failed last */
-    session_kept tuning;      /* ops/tuning_memo.h */
-    session_kept prepared;    /* ops/prepared.h */
-    session_kept copies_kept; /* stream/copies.h; released while the queue is there */
-    pinned_block *pinned;     /* session/pinned.h: the caller's */
+    session_buffer group_counters; /* counters that are 0 between calls */
+    uint64_t calls;                /* of dispatch_enqueue so far */
+    text build_log;                /* of the build that failed last */
+    session_kept tuning;           /* core/tuning_memo.h */
+    session_kept prepared;         /* core/prepared.h */
+    session_kept copies_kept;      /* stream/copies.h; released while the queue is there */
+    pinned_block *pinned;          /* session/pinned.h: the caller's */
 };
 
 /** What the device can do, with the probed features known so far. */

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
-#include "ops/matvec_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
 
@@ -18,7 +18,7 @@ static_assert((int)RESULT == (int)MATMUL_C && (int)RESULT == (int)MATVEC_Y,
 
 /* A batch as it is stored. */
 typedef struct batch {
-    stored operand[BATCH_OPERANDS];
+    view operand[BATCH_OPERANDS];
     size_t count;
     bool reads_result;
 } batch;
@@ -41,23 +41,23 @@ static bool batch_of(const problem *p, batch *out)
 
 /* Bytes from the first element of an operand to the end of the last one of `count`, gaps included;
  * one that all share is there once. */
-static size_t bytes_of(const stored *x, size_t count)
+static size_t bytes_of(const view *x, size_t count)
 {
     size_t one;
 
-    stored_span(x, &one); /* checked */
+    view_span(x, &one); /* checked */
     return ((count - 1) * x->stride + one) * tsr_type_size(x->type);
 }
 
 /* Whether elements of the result that no product writes lie between others, and come back as they
  * were. */
-static bool has_gaps(const stored *x)
+static bool has_gaps(const view *x)
 {
     return x->ld != x->length || x->stride != x->lines * x->length;
 }
 
 /* Whether the matrices overlap, as sliding windows do, or lines of one lie between another's. */
-static bool overlap(const stored *x)
+static bool overlap(const view *x)
 {
     return x->stride && x->stride * tsr_type_size(x->type) < bytes_of(x, 1);
 }
@@ -66,7 +66,7 @@ static bool overlap(const stored *x)
 static bool takes_more(const batch *b, size_t group)
 {
     for (size_t i = 0; i < RESULT; i++) {
-        const stored *x = &b->operand[i];
+        const view *x = &b->operand[i];
 
         if (overlap(x) &&
             bytes_of(x, group) / group > x->lines * x->length * tsr_type_size(x->type))
@@ -89,7 +89,7 @@ static needs needs_of(const batch *b, const stream_room *room)
     needs n = {.held = true};
 
     for (size_t i = 0; i < BATCH_OPERANDS; i++) {
-        const stored *x = &b->operand[i];
+        const view *x = &b->operand[i];
         const size_t all = bytes_of(x, x->count);
         const size_t each = size_max(bytes_of(x, 1), x->stride * tsr_type_size(x->type));
 
@@ -120,7 +120,7 @@ void batches_choose(const stream_room *room, const problem *p, batches *out)
     if (!batch_of(p, &b) || b.count <= 1 || overlap(&b.operand[RESULT]))
         return; /* lines of the result between another's: no group has a range of its own */
     n = needs_of(&b, room);
-    if ((n.held && n.whole < STREAMED_LEAST) || n.widest > room->each || n.shared > room->all)
+    if ((n.held && n.whole < STREAMED_MIN) || n.widest > room->each || n.shared > room->all)
         return;
     for (size_t slots = size_min(PIPELINE_SLOTS, b.count); slots > 1; slots--) {
         const size_t each = (room->all - n.shared) / slots;
@@ -170,7 +170,7 @@ static problem group_problem(const problem *whole, size_t count)
 /* An operand of the products from `first` on. */
 static host_rows block_of(const grouping *g, size_t which, size_t first, size_t count)
 {
-    const stored *x = &g->batch.operand[which];
+    const view *x = &g->batch.operand[which];
     const size_t at = (x->offset + first * x->stride) * tsr_type_size(x->type);
 
     return host_bytes((const unsigned char *)g->host[which] + at, bytes_of(x, count));
@@ -255,7 +255,7 @@ static tsr_status open(grouping *g, const batches *how, tsr_error *err)
         st = pieces_prepare(&g->pieces, &p, err);
     }
     for (size_t i = 0; i < BATCH_OPERANDS && !st; i++) {
-        const stored *x = &g->batch.operand[i];
+        const view *x = &g->batch.operand[i];
 
         st = pipeline_open(g->pieces.call->session, x->stride ? how->slots : 1,
                            bytes_of(x, how->group), &g->slots[i], err);

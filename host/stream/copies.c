@@ -15,9 +15,9 @@
 #include "stream/pieces.h"
 
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
- * Pinned rows that are shorter than ROW_LEAST go that way too: the device fetches rows one by one,
+ * Pinned rows that are shorter than ROW_MIN go that way too: the device fetches rows one by one,
  * of 4 KiB at half the link's rate. */
-enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_LEAST = 8 << 10 };
+enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_MIN = 8 << 10 };
 
 /* Buffers that wait for the next call: as many as three operands have slots, of KEPT_BYTES at most,
  * or of a KEPT_SHARE-th of the device's memory if that is more. */
@@ -124,7 +124,7 @@ static bool without_gaps(const host_rows *r)
 /* Whether the device copies the rows by itself. */
 static bool goes_straight(const copies *c, const host_rows *r)
 {
-    return (without_gaps(r) || r->bytes >= ROW_LEAST) &&
+    return (without_gaps(r) || r->bytes >= ROW_MIN) &&
            pinned_holds(c->session, r->at, (r->count - 1) * r->pitch + r->bytes);
 }
 

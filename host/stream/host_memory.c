@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/strict_tiles.h"
+#include "core/registry.h"
+#include "core/strict_tiles.h"
 #include "session/events.h"
 #include "session/program.h"
 #include "stream/copies.h"
@@ -230,7 +230,7 @@ static tsr_status compute(call *c, tsr_error *err)
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
     if (rc != CL_SUCCESS) {
-        dispatch_forget_tallies(c->session);
+        dispatch_forget_group_counters(c->session);
         st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem->op->name,
                       c->selection.variant->name, session_facts(c->session)->name);
     } else

@@ -2,7 +2,7 @@
 #ifndef STREAM_HOST_MEMORY_H
 #define STREAM_HOST_MEMORY_H
 
-#include "ops/dispatch.h"
+#include "core/dispatch.h"
 
 /**
  * Check, choose, and run a problem whose operands are host arrays.  Synchronous.

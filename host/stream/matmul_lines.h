@@ -2,7 +2,7 @@
 #ifndef STREAM_MATMUL_LINES_H
 #define STREAM_MATMUL_LINES_H
 
-#include "ops/matmul_shape.h"
+#include "ops/matmul/matmul_shape.h"
 #include "stream/copies.h"
 
 static inline host_rows matmul_rows_at(const void *array, size_t index, matmul_lines lines,

@@ -3,15 +3,15 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
 #include "stream/matmul_lines.h"
 #include "stream/pieces.h"
 
 enum {
     STRIP_STEP = 128, /* kernels take whole tiles of their own best */
     SLAB_STEP = 64,
-    SLABBED_LEAST = 4096 /* m n / (m + n) from which products take longer than the copies in */
+    SLABBED_MIN = 4096 /* m n / (m + n) from which products take longer than the copies in */
 };
 
 /* ---- choosing ------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ static bool computes_longer(const tsr_matmul_problem *q)
     return (q->type == TSR_F32 || q->type == TSR_F64) &&
            (q->precision == TSR_PRECISION_DEFAULT || q->precision == TSR_PRECISION_F32 ||
             q->precision == TSR_PRECISION_F32_STRICT || q->precision == TSR_PRECISION_F64) &&
-           (double)q->m * (double)q->n >= SLABBED_LEAST * ((double)q->m + (double)q->n);
+           (double)q->m * (double)q->n >= SLABBED_MIN * ((double)q->m + (double)q->n);
 }
 
 /* Of an operand without gaps, as the device has it. */
@@ -63,10 +63,10 @@ void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams
         bytes += o[i].bytes; /* the device holds them */
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         dense += dense_bytes(q, i);
-    large = bytes >= STREAMED_LEAST;
+    large = bytes >= STREAMED_MIN;
     if (!large && !room->told && !streams)
         return;
-    if (streams && !room->told && dense < PIECE_LEAST) {
+    if (streams && !room->told && dense < PIECE_MIN) {
         *out = (matmul_slabs){q->k, q->m};
         return;
     }

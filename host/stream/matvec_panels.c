@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/matvec_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matvec/matvec_shape.h"
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
 
@@ -26,14 +26,14 @@ static bool stages_y(const tsr_matvec_problem *q)
 /* Of x of a product as the device has it, without gaps. */
 static size_t x_bytes(const tsr_matvec_problem *q)
 {
-    const stored x = matvec_x(q);
+    const view x = matvec_x(q);
 
     return x.lines * x.length * tsr_type_size(x.type);
 }
 
 static size_t y_bytes(const tsr_matvec_problem *q)
 {
-    const stored y = matvec_y(q);
+    const view y = matvec_y(q);
 
     return y.lines * y.length * tsr_type_size(stages_y(q) ? real_sums(y.type) : y.type);
 }
@@ -70,7 +70,7 @@ static bool goes_at_once(const tsr_matvec_problem *q, size_t bytes, bool holds)
     const size_t matrices = matvec_a(q).count;
 
     return holds &&
-           (bytes < STREAMED_LEAST || (matrices > 1 && bytes / matrices < (size_t)PIECE_LEAST));
+           (bytes < STREAMED_MIN || (matrices > 1 && bytes / matrices < (size_t)PIECE_MIN));
 }
 
 tsr_status matvec_panels_choose(const stream_room *room, const problem *p, matvec_panels *out,
@@ -143,17 +143,17 @@ typedef struct panels {
 } panels;
 
 /* Lines of one vector or more in its array, from product `first` on. */
-static host_rows vector_rows(const stored *x, void *array, size_t first, size_t count)
+static host_rows vector_rows(const view *x, void *array, size_t first, size_t count)
 {
     const size_t size = tsr_type_size(x->type);
-    unsigned char *at = (unsigned char *)array + stored_line(x, first, 0) * size;
+    unsigned char *at = (unsigned char *)array + view_line(x, first, 0) * size;
 
     return x->lines == 1 ? (host_rows){at, count, x->length * size, x->stride * size}
                          : (host_rows){at, x->lines, size, x->ld * size};
 }
 
 /* Vectors that one copy takes: those whose elements follow one another. */
-static size_t copied_at_once(const stored *x, size_t count)
+static size_t copied_at_once(const view *x, size_t count)
 {
     return x->lines == 1 && x->stride >= x->length ? count : 1;
 }
@@ -172,7 +172,7 @@ static tsr_status send(panels *v, pipeline *to, const host_rows *from, size_t of
 /* x of a pass; one that all products share stays. */
 static tsr_status send_x(panels *v, const pass *now, tsr_error *err)
 {
-    const stored x = matvec_x(v->whole);
+    const view x = matvec_x(v->whole);
     const size_t count = size_min(x.count, now->count), each = copied_at_once(&x, count);
     tsr_status st = TSR_OK;
 
@@ -191,8 +191,8 @@ static tsr_status send_staged(panels *v, pass *now, size_t e, tsr_error *err)
 {
     const tsr_matvec_problem one = matvec_product(v->whole, e);
     const size_t bytes = y_bytes(v->whole);
-    const stored y = matvec_y(&one);
-    void *copy = stored_copy(&y, v->host[MATVEC_Y], TSR_PRECISION_DEFAULT);
+    const view y = matvec_y(&one);
+    void *copy = view_copy(&y, v->host[MATVEC_Y], TSR_PRECISION_DEFAULT);
     const host_rows from = host_bytes(copy, bytes);
     tsr_status st =
         copy ? send(v, v->y, &from, (e - now->first) * bytes, &now->y, err)
@@ -205,7 +205,7 @@ static tsr_status send_staged(panels *v, pass *now, size_t e, tsr_error *err)
 /* A slot for y of a pass, with y in it where it is read. */
 static tsr_status send_y(panels *v, pass *now, tsr_error *err)
 {
-    const stored y = matvec_y(v->whole);
+    const view y = matvec_y(v->whole);
     host_rows from = vector_rows(&y, v->host[MATVEC_Y], now->first, now->count);
     tsr_status st = TSR_OK;
 
@@ -225,19 +225,19 @@ static tsr_status fetch_staged(panels *v, size_t e, tsr_error *err)
     const tsr_matvec_problem one = matvec_product(v->whole, e);
     const size_t bytes = y_bytes(v->whole);
     const host_rows to = host_bytes(v->staged, bytes);
-    const stored y = matvec_y(&one);
+    const view y = matvec_y(&one);
     const tsr_status st =
         pipeline_fetch(v->y, v->before.y.slot, (e - v->before.first) * bytes, &to, err);
 
     if (!st)
-        stored_put(&y, v->staged, v->host[MATVEC_Y]);
+        view_put(&y, v->staged, v->host[MATVEC_Y]);
     return st;
 }
 
 static tsr_status fetch_before(panels *v, tsr_error *err)
 {
     const pass *b = &v->before;
-    const stored y = matvec_y(v->whole);
+    const view y = matvec_y(v->whole);
     const host_rows to = vector_rows(&y, v->host[MATVEC_Y], b->first, b->count);
     const uint64_t start = clock_ns();
     tsr_status st = TSR_OK;
@@ -258,7 +258,7 @@ static tsr_status fetch_before(panels *v, tsr_error *err)
 static problem panel_problem(const tsr_matvec_problem *q, size_t products, size_t at, size_t count)
 {
     problem p = {.op = &operation_matvec, .matvec = *q};
-    const stored x = matvec_x(q), y = matvec_y(q);
+    const view x = matvec_x(q), y = matvec_y(q);
 
     p.matvec.rows = count;
     p.matvec.lda = 0; /* one follows another */
@@ -322,9 +322,9 @@ static tsr_status open(panels *v, tsr_error *err)
 static tsr_status send_lines(panels *v, size_t e, size_t at, size_t count, filled *out,
                              tsr_error *err)
 {
-    const stored a = matvec_a(v->whole);
+    const view a = matvec_a(v->whole);
     const size_t size = tsr_type_size(a.type);
-    unsigned char *first = (unsigned char *)v->host[MATVEC_A] + stored_line(&a, e, at) * size;
+    unsigned char *first = (unsigned char *)v->host[MATVEC_A] + view_line(&a, e, at) * size;
     const host_rows from = a.ld == a.length
                                ? host_bytes(first, count * line_bytes(v->whole))
                                : (host_rows){first, count, a.length * size, a.ld * size};

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/strict_tiles.h"
+#include "core/strict_tiles.h"
 #include "session/events.h"
 
 stream_room stream_room_of(const tsr_session *s)
@@ -33,7 +33,7 @@ bool stream_holds(const stream_room *room, const problem *p)
 
 size_t stream_piece_bytes(size_t all, size_t most)
 {
-    const size_t wanted = size_min(size_max(all / PIECES_WANTED, PIECE_LEAST), PIECE_MOST);
+    const size_t wanted = size_min(size_max(all / PIECES_WANTED, PIECE_MIN), PIECE_MAX);
 
     return size_min(wanted, most);
 }
@@ -67,7 +67,7 @@ tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
 tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[],
                           const call_ends *ends, tsr_error *err)
 {
-    cl_event wait[PIECE_WAITS_MOST + 1], first = NULL, last = NULL;
+    cl_event wait[PIECE_WAITS_MAX + 1], first = NULL, last = NULL;
     tsr_report one = {0};
     call_ends all = {.n_wait = ends->n_wait,
                      .wait = wait,
@@ -78,7 +78,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
                      .report = &one};
     tsr_status st;
 
-    assert(ends->n_wait <= PIECE_WAITS_MOST);
+    assert(ends->n_wait <= PIECE_WAITS_MAX);
     for (cl_uint i = 0; i < ends->n_wait; i++)
         wait[i] = ends->wait[i];
     if (c->last)
@@ -107,7 +107,7 @@ tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 
     if (rc == CL_SUCCESS)
         return TSR_OK;
-    dispatch_forget_tallies(c->call->session);
+    dispatch_forget_group_counters(c->call->session);
     return tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->call->problem->op->name,
                     v->name, session_facts(c->call->session)->name);
 }

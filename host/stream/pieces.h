@@ -3,12 +3,12 @@
 #ifndef STREAM_PIECES_H
 #define STREAM_PIECES_H
 
-#include "ops/dispatch.h"
+#include "core/dispatch.h"
 
 /**
  * Bytes of a problem from which it is streamed, and of a piece of it.  A piece is a sixteenth, as
- * nothing hides the copy in of the first and the copy out of the last; PIECE_LEAST at least, beside
- * which a command costs little, so that problems below 16 of those are not streamed; and PIECE_MOST
+ * nothing hides the copy in of the first and the copy out of the last; PIECE_MIN at least, beside
+ * which a command costs little, so that problems below 16 of those are not streamed; and PIECE_MAX
  * at most, from where longer ones gain nothing and slots take memory.
  *
  * Measured on an H200 (data/results/overlap-h200.jsonl: 256 MiB, pinned, in 32 chunks of 8 MiB): a
@@ -17,15 +17,10 @@
  * fifteenth, an eighth at most, and one of 64 MiB, 1.2 ms, less than a hundredth.  Over three
  * queues the 32 chunks take 6.7 ms, their kernels alone 5.7, and a copy in and out 0.3.
  */
-enum {
-    STREAMED_LEAST = 64 << 20,
-    PIECE_LEAST = 4 << 20,
-    PIECE_MOST = 64 << 20,
-    PIECES_WANTED = 16
-};
+enum { STREAMED_MIN = 64 << 20, PIECE_MIN = 4 << 20, PIECE_MAX = 64 << 20, PIECES_WANTED = 16 };
 
 /** Events that a piece waits for beside the piece before, at most. */
-enum { PIECE_WAITS_MOST = 4 };
+enum { PIECE_WAITS_MAX = 4 };
 
 /** What calls on host memory may take of the device. */
 typedef struct stream_room {
@@ -40,7 +35,7 @@ stream_room stream_room_of(const tsr_session *s);
 /** Whether there is room for the operands of a problem beside one another. */
 bool stream_holds(const stream_room *room, const problem *p);
 
-/** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_LEAST to PIECE_MOST, but
+/** Bytes of a piece of so many in all: PIECES_WANTED pieces, of PIECE_MIN to PIECE_MAX, but
  *  `most` at most. */
 size_t stream_piece_bytes(size_t all, size_t most);
 

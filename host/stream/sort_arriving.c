@@ -6,7 +6,7 @@
 #include "stream/sort_call.h"
 
 /* Ranges that variants leave one by one, at most. */
-enum { LEAVING_MOST = 16 };
+enum { LEAVING_MAX = 16 };
 
 /* Positions whose result is there once `done` is complete. */
 typedef struct leaving {
@@ -23,7 +23,7 @@ typedef struct row {
     bool values_arrived;
     cl_event sent;
     size_t copies_begun, waited[2]; /* for how many of them the first and the second queue wait */
-    leaving leaving[LEAVING_MOST];
+    leaving leaving[LEAVING_MAX];
     size_t leaving_count;
 } row;
 
@@ -100,7 +100,7 @@ static tsr_status leave(void *with, const step *st, cl_command_queue queue, tsr_
 
     if (!st->settles)
         return TSR_OK;
-    assert(r->leaving_count < LEAVING_MOST && "a variant leaves few ranges");
+    assert(r->leaving_count < LEAVING_MAX && "a variant leaves few ranges");
     rc = clEnqueueMarkerWithWaitList(queue, 0, NULL, &l->done);
     if (rc != CL_SUCCESS)
         return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");

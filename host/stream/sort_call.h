@@ -7,7 +7,7 @@
 #ifndef STREAM_SORT_CALL_H
 #define STREAM_SORT_CALL_H
 
-#include "ops/sort_order.h"
+#include "ops/sort/sort_order.h"
 #include "stream/copies.h"
 #include "stream/pieces.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/sort_steps.h"
+#include "core/registry.h"
+#include "ops/sort/sort_steps.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
@@ -80,7 +80,7 @@ tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const 
     const tsr_sort_problem *q = &p->sort;
     const size_t rows = sort_rows(q), entries = rows * q->n;
     const bool holds = fits(q, rows, 1, limit);
-    const bool large = entries >= STREAMED_LEAST / sort_entry_bytes(q);
+    const bool large = entries >= STREAMED_MIN / sort_entry_bytes(q);
     tsr_status st = TSR_OK;
 
     *out = (sort_chunks){SORT_AT_ONCE, 0};

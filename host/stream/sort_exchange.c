@@ -1,6 +1,6 @@
-/* More keys than the device holds: the network of cl/sort_naive.cl, whose elements are chunks of
- * keys and whose comparators sort two chunks together, the first of the keys to the lower one.  Any
- * sorting network sorts such chunks (Knuth, The Art of Computer Programming, vol. 3, 2nd
+/* More keys than the device holds: the network of cl/sort/sort_naive.cl, whose elements are chunks
+ * of keys and whose comparators sort two chunks together, the first of the keys to the lower one.
+ * Any sorting network sorts such chunks (Knuth, The Art of Computer Programming, vol. 3, 2nd
  * ed., 5.3.4, exercise 38); a last one that is short counts as filled up with keys that come last.
  */
 #include "base/clock.h"

@@ -2,9 +2,9 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
-#include "ops/matvec_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 
 /* What is chosen for, whatever room there is. */
 typedef struct choosing {
@@ -90,7 +90,7 @@ static bool leaves_few(const choosing *c, stream_room room, size_t bytes)
 
     room.all = bytes;
     return choose_way(c, &room, &how, NULL) == TSR_OK &&
-           count_pieces(c->problem, &how) <= PIECES_MOST;
+           count_pieces(c->problem, &how) <= PIECES_MAX;
 }
 
 /* Refuse a device_memory that leaves too many pieces, with the one that does not. */
@@ -99,7 +99,7 @@ static tsr_status check_pieces(const choosing *c, const stream_room *room, size_
 {
     size_t few = room->most, many = room->all;
 
-    if (!room->told || count <= PIECES_MOST || !leaves_few(c, *room, few))
+    if (!room->told || count <= PIECES_MAX || !leaves_few(c, *room, few))
         return TSR_OK;
     while (few - many > 1) {
         const size_t middle = many + (few - many) / 2;
@@ -113,7 +113,7 @@ static tsr_status check_pieces(const choosing *c, const stream_room *room, size_
         err, TSR_EOVERFLOW, 0,
         "%s: with %zu bytes of device memory it falls into %zu pieces; %d are allowed, from %zu "
         "bytes on",
-        c->problem->op->name, room->all, count, (int)PIECES_MOST, few);
+        c->problem->op->name, room->all, count, (int)PIECES_MAX, few);
 }
 
 tsr_status streaming_choose(const tsr_session *s, const problem *p, const selection *sel,

@@ -20,7 +20,7 @@ typedef struct streaming {
 
 /** Pieces that a session's device_memory may leave, at most: each costs launches and copies of its
  *  own, however short it is. */
-enum { PIECES_MOST = 4096 };
+enum { PIECES_MAX = 4096 };
 
 /**
  * Choose.
@@ -28,7 +28,7 @@ enum { PIECES_MOST = 4096 };
  * @param p    As variants take it.
  * @param sel  What runs it.
  * @return TSR_OK; TSR_EOVERFLOW where the session's device_memory does not hold what has to be
- *         there at once, or leaves more than PIECES_MOST pieces while the device has memory for
+ *         there at once, or leaves more than PIECES_MAX pieces while the device has memory for
  *         fewer.
  */
 tsr_status streaming_choose(const tsr_session *s, const problem *p, const selection *sel,

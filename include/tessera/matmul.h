@@ -80,7 +80,7 @@ typedef struct tsr_matmul_problem {
  *         TSR_EINVAL     a rule above is broken
  *         TSR_ENAME      no such variant, tunable or value
  *         TSR_EOVERFLOW  a size exceeds size_t or what the device holds
- *         TSR_EUNSUITED  no variant, or not this one, runs the problem here; err says why
+ *         TSR_EUNSUPPORTED  no variant, or not this one, runs the problem here; err says why
  *         TSR_EBUILD     tsr_session_build_log has the compiler's words
  *         TSR_EFILE      the session's kernel_dir lacks the variant's file, or it cannot be read
  *         TSR_ENOMEM, TSR_ECL
@@ -99,7 +99,7 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
  * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order
  *              queue, such as the session's own, calls follow one another without them.
  * @param done  Receives an event that the caller releases.  May be NULL.
- * @return as tsr_matmul; on `host` TSR_EUNSUITED.  On failure commands already
+ * @return as tsr_matmul; on `host` TSR_EUNSUPPORTED.  On failure commands already
  *         enqueued are finished before the return, C is unspecified, and *done
  *         is untouched.
  */

@@ -80,7 +80,7 @@ cl_command_queue tsr_session_queue(const tsr_session *session);
  * host memory copy arrays in it straight; what lies elsewhere goes through the session's own.
  *
  * @param out  Receives its address, aligned as the driver has it; the caller frees it.
- * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUITED on `host`; TSR_ENOMEM or TSR_ECL.
+ * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUPPORTED on `host`; TSR_ENOMEM or TSR_ECL.
  */
 tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
 

@@ -13,7 +13,7 @@ typedef enum tsr_status {
     TSR_EOVERFLOW, /* a count or byte size exceeds size_t or what the device holds */
     TSR_ENOMEM,    /* host memory is exhausted */
     TSR_EFILE,     /* a file cannot be read, is malformed, or cannot be written */
-    TSR_EUNSUITED, /* the variant cannot run this problem on this device */
+    TSR_EUNSUPPORTED, /* the variant cannot run this problem on this device */
     TSR_EBUILD,    /* the device's compiler refused a kernel */
     TSR_ECL,       /* any other OpenCL failure; its code is in tsr_error.cl */
     TSR_ENODEVICE, /* no usable OpenCL device */

@@ -76,9 +76,9 @@ class Ladder(Bench):
         self.assertEqual([r["name"] for r in rows], names)
         for row in rows:
             self.assertEqual((row["op"], row["size"], row["unit"]), ("matvec", "300x70", "GB/s"))
-            if row["unsuited"]:
-                self.assertEqual((row["samples"], row["outcome"]), (0, "unsuited"))
-                self.assertFalse(row["unsuited"].startswith("matvec/"), row)
+            if row["unsupported"]:
+                self.assertEqual((row["samples"], row["outcome"]), (0, "unsupported"))
+                self.assertFalse(row["unsupported"].startswith("matvec/"), row)
             else:
                 self.check_row(row)
                 self.assertEqual([row[k] for k in ("timer", "kind", "outcome", "selected", "place")],
@@ -89,25 +89,25 @@ class Ladder(Bench):
                 self.assertEqual(row["to_device_bytes"], 4 * (300 * 70 + 70))
                 self.assertEqual(row["from_device_bytes"], 4 * 300)
                 self.assertEqual(row["work"], 2 * 300 * 70)
-        self.assertTrue(any(r["unsuited"] for r in rows))
+        self.assertTrue(any(r["unsupported"] for r in rows))
 
     def test_table(self):
         out = self.done.stdout
         self.assertRegex(out, r"(?m)^matvec 300x70 float32 on .* \(\d+:\d+\), (cold|warm)$")
         lines = re.findall(
-            r"(?m)^  (row-item|team-tree)  +\S+ [mun]?s .*?([\d.]+)x +[\d.e-]+  \S+=", out)
-        self.assertEqual([name for name, _ in lines], ["row-item", "team-tree"])
+            r"(?m)^  (row-item|tree)  +\S+ [mun]?s .*?([\d.]+)x +[\d.e-]+  \S+=", out)
+        self.assertEqual([name for name, _ in lines], ["row-item", "tree"])
         self.assertEqual(lines[0][1], "1.00")
         self.assertIn("costs apart", out)
         self.assertIn("hint: 'tessera roofline'", self.done.stderr)
 
-    def test_what_is_unsuited_is_not_late(self):
+    def test_what_is_unsupported_is_not_late(self):
         """The choice costs nothing: rows behind the budget say what it says."""
         late = rows_of(self.succeed(*self.args, "--json", "--budget", "0.001").out)
-        unsuited = {r["name"]: r["unsuited"] for r in self.found if r["outcome"] == "unsuited"}
-        self.assertTrue(unsuited)
-        self.assertEqual({r["name"]: r["unsuited"] for r in late if r["outcome"] == "unsuited"},
-                         unsuited)
+        unsupported = {r["name"]: r["unsupported"] for r in self.found if r["outcome"] == "unsupported"}
+        self.assertTrue(unsupported)
+        self.assertEqual({r["name"]: r["unsupported"] for r in late if r["outcome"] == "unsupported"},
+                         unsupported)
         self.assertIn("late", [r["outcome"] for r in late])
 
 
@@ -271,10 +271,10 @@ class Kernels(Bench):
                            says="takes random, sorted, reversed, constant, few-values, two-values "
                            "or sawtooth, not '%s'" % wrong)
 
-    def test_unsuited_kernel(self):
+    def test_unsupported_kernel(self):
         r = self.tessera("bench", "matvec", "--size", "30", "--kernel", "columns-vector")
         self.assertEqual(r.status, 1, r)
-        self.assertIn("unsuited: ", r.out)
+        self.assertIn("unsupported: ", r.out)
         self.assertIn("nothing ran", r.err)
 
     def test_batches_and_types(self):
@@ -304,7 +304,7 @@ class Kernels(Bench):
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         self.assertIn(old, source)
         os.mkdir(self.path("cl"))
-        self.write(os.path.join("cl", "matmul_naive.cl"), source.replace(old, new))
+        self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         r = self.tessera("bench", "matmul", "--size", "32", "--size", "40", "--kernel", "naive",
                          "--kernel-dir", "cl", "-o", "r.json", *SEVERAL)
         with open(self.path("r.json"), encoding="utf-8") as f:
@@ -318,8 +318,8 @@ class Kernels(Bench):
             self.assertEqual([row[k] for k in ("name", "outcome", "samples", "rate", "verified")],
                              ["naive", "wrong", 0, 0, False])
             self.assertGreater(row["worst"], 1)
-            self.assertIn(row["unsuited"], r.err)
-            self.assertIn("WRONG: " + row["unsuited"], r.out)
+            self.assertIn(row["unsupported"], r.err)
+            self.assertIn("WRONG: " + row["unsupported"], r.out)
 
     def test_a_kernel_that_fails_has_a_row(self):
         r, rows = self.bench_broken("update_result(c, alpha, sum,", "update_result(c, alpha, some,")
@@ -327,7 +327,7 @@ class Kernels(Bench):
         for row in rows:
             self.assertEqual([row[k] for k in ("name", "outcome", "samples", "verified")],
                              ["naive", "failed", 0, False])
-            self.assertIn("some", row["unsuited"])
+            self.assertIn("some", row["unsupported"])
             self.assertIn("  naive                    failed: ", r.out)
         self.assertEqual(len(rows), 2)
 
@@ -486,7 +486,7 @@ class Errors(Bench):
         """Float32 sums of 512 terms, one after another, in parts, and in vectors, are off by less
         than 512 u.  The sweep bounds those of every variant."""
         self.device = ()
-        for name in "naive", "pipelined", "item-block":
+        for name in "naive", "pipelined", "cpu-block":
             found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", name, *QUICK)
             self.check_errors(found, timed, [name], 512)
 
@@ -507,7 +507,7 @@ class Errors(Bench):
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         self.assertIn(old, source)
         os.makedirs(self.path("cl"), exist_ok=True)
-        self.write(os.path.join("cl", "matmul_naive.cl"), source.replace(old, new))
+        self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "naive",
                                    "--kernel-dir", "cl")
         self.assertEqual((timed["naive"]["outcome"], timed["naive"]["verified"]), ("timed", True))
@@ -533,7 +533,7 @@ class Host(Bench):
         rows = self.rows("matmul", "--kernel", "all", "--size", "40x50x60", *SEVERAL)
         self.assertIn("ijk", [r["name"] for r in rows])
         for row in rows:
-            if not row["unsuited"]:
+            if not row["unsupported"]:
                 self.check_row(row)
             self.assertEqual((row["timer"], row["device_id"], row["place"]),
                              ("wall", "host", "host"))
@@ -550,7 +550,7 @@ class Host(Bench):
         """The library chooses nothing, so there is no name to tell."""
         r = self.tessera("bench", "sort", "--size", "2^60", *self.device)
         self.assertEqual(r.status, 1, r)
-        self.assertRegex(r.out, r"(?m)^  \(none\) +unsuited: it needs \d+ bytes")
+        self.assertRegex(r.out, r"(?m)^  \(none\) +unsupported: it needs \d+ bytes")
 
     def test_files(self):
         """-o takes the rows while the table goes to standard output; CSV on request."""
@@ -593,7 +593,7 @@ class Host(Bench):
         late = [row for row in rows if row["outcome"] == "late"]
         self.assertGreaterEqual(len(late), len(names))
         for row in late:
-            self.assertEqual((row["unsuited"], row["samples"], row["timer"]),
+            self.assertEqual((row["unsupported"], row["samples"], row["timer"]),
                              ("the budget is over", 0, "wall"))
             self.assertRegex(r.out, r"(?m)^  %s +left out: the budget is over$" % row["name"])
         self.assertIn("%d of %d rows are done" % (len(rows) - len(late), len(rows)), r.err)

@@ -73,9 +73,9 @@ class Entries(Case):
         self.assertEqual((first[0], second[0]), ("cold", "cached"))
         self.assertEqual(first[1], second[1])
         titles = [e["title"] for e in self.listed()]
-        self.assertTrue(any("matmul_naive.cl" in t for t in titles), titles)
+        self.assertTrue(any("matmul/matmul_naive.cl" in t for t in titles), titles)
         self.assertTrue(all(e["bytes"] > 0 for e in self.listed()))
-        self.assertIn("matmul_naive.cl", self.succeed("cache", env=self.env).out)
+        self.assertIn("matmul/matmul_naive.cl", self.succeed("cache", env=self.env).out)
         n = len(titles)
         self.assertRegex(self.succeed("cache", "--clear", env=self.env).out,
                          r"^removed %d entr" % n)

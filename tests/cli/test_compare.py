@@ -21,7 +21,7 @@ def slowed(rows, factor, name=None):
     out = []
     for r in rows:
         r = dict(r)
-        if r["kind"] == "kernel" and not r["unsuited"] and name in (None, r["name"]):
+        if r["kind"] == "kernel" and not r["unsupported"] and name in (None, r["name"]):
             r["rate"] *= factor
             for field in ("min_ns", "low_ns", "median_ns", "high_ns", "max_ns"):
                 r[field] /= factor
@@ -45,7 +45,7 @@ class Compare(Case):
         self.assertIn("ratio to [1]", r.out)
         self.assertRegex(r.out, r"\n  tiled +7,111 +14,222 +2\.000\n")
         self.assertRegex(r.out, r"\n  naive +5,037 +5,037 +1\.000\n")
-        self.assertRegex(r.out, r"\n  needs-sub-groups +unsuited +unsuited\n")
+        self.assertRegex(r.out, r"\n  needs-sub-groups +unsupported +unsupported\n")
         self.assertEqual(r.err, "")
 
     def test_one_file(self):
@@ -99,7 +99,7 @@ class Compare(Case):
     def test_what_broke_is_lost(self):
         """A kernel that has a rate in the first file, and in the second is wrong or fails."""
         for outcome in "wrong", "failed":
-            broken = [dict(r, outcome=outcome, samples=0, rate=0, verified=False, unsuited="broken")
+            broken = [dict(r, outcome=outcome, samples=0, rate=0, verified=False, unsupported="broken")
                       if r["name"] == "tiled" and r["kind"] == "kernel" else r for r in self.base]
             self.rows("b.json", broken)
             self.fail_with(3, "compare", "a.json", "b.json", "--fail-below", "0.5",
@@ -126,9 +126,9 @@ class Compare(Case):
 
     def test_what_no_kernel_takes(self):
         """Its row has no name, which its column says."""
-        none = dict(next(r for r in self.base if r["unsuited"] and r["kind"] == "kernel"), name="")
+        none = dict(next(r for r in self.base if r["unsupported"] and r["kind"] == "kernel"), name="")
         self.rows("b.json", [*self.base, none])
-        self.assertRegex(self.succeed("compare", "b.json").out, r"(?m)^  \(none\) +unsuited$")
+        self.assertRegex(self.succeed("compare", "b.json").out, r"(?m)^  \(none\) +unsupported$")
 
     def test_json(self):
         self.rows("b.json", slowed(self.base, 0.5, "tiled"))

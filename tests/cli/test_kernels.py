@@ -25,7 +25,7 @@ class Kernels(Case):
             self.assertEqual(len(names), len(set(names)))
             for v in op["variants"]:
                 self.assertTrue(v["idea"])
-                self.assertEqual(v["suited"], "unsuited" not in v)
+                self.assertEqual(v["suited"], "unsupported" not in v)
                 self.assertEqual(v["runs_on"] == "device", "file" in v)
                 for t in v["tunables"]:
                     self.assertIn(t["default"], t["values"])
@@ -45,14 +45,14 @@ class Kernels(Case):
                     line = "\n  %s: %s\n" % (v["name"], v["idea"])
                     self.assertEqual(line in text, v["runs_on"] == here, v)
                     if v["runs_on"] == here and not v["suited"]:
-                        self.assertIn("unsuited: %s\n" % v["unsuited"], text)
+                        self.assertIn("unsupported: %s\n" % v["unsupported"], text)
                 others = sum(v["runs_on"] != here for v in op["variants"])
                 self.assertRegex(text.splitlines()[-1], r"\A%s\Z" % (there % others))
 
     def test_one_of_the_other_side(self):
         text = self.succeed("kernels", "matmul", "ijk").out
         self.assertIn("\n  ijk: ", text)
-        self.assertIn("unsuited: ", text)
+        self.assertIn("unsupported: ", text)
         self.assertNotIn("variants in C", text)
 
     def test_default_is_marked(self):
@@ -117,8 +117,8 @@ class Kernels(Case):
                     continue
                 text = self.succeed(*args).out
                 self.assertRegex(text, r"\A/\* options: \S.*-D.* \*/\n")
-                self.assertEqual(re.findall(r"(?m)^/\* unsuited here: (.*) \*/$", text),
-                                 [] if v["suited"] else [v["unsuited"]])
+                self.assertEqual(re.findall(r"(?m)^/\* unsupported here: (.*) \*/$", text),
+                                 [] if v["suited"] else [v["unsupported"]])
                 self.assertRegex(text, r"(?m)^(__)?kernel\b")
                 self.assertNotRegex(text, r'(?m)^#include "')
                 for t in v["tunables"]:

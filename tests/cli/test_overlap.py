@@ -61,7 +61,7 @@ class Measured(Case):
             self.assertEqual([r["parameters"] for r in by_memory["svm"]], table)
         else:
             self.assertEqual(len(by_memory["svm"]), 1)
-            self.assertIn("shared virtual memory", by_memory["svm"][0]["unsuited"])
+            self.assertIn("shared virtual memory", by_memory["svm"][0]["unsupported"])
         for r in rows:
             if r["outcome"] == "timed":
                 self.assertTrue(r["verified"] and r["rate"] > 0 and r["queue_ns"] > 0, r)
@@ -121,12 +121,12 @@ class Measured(Case):
 
     def test_what_cannot_be(self):
         rows = self.rows("--queues", "1,4", "--chunks", "2", "--pinned", "on")
-        self.assertEqual([r["outcome"] for r in rows], ["timed"] * 4 + ["unsuited"])
-        self.assertIn("queues without work", rows[-1]["unsuited"])
+        self.assertEqual([r["outcome"] for r in rows], ["timed"] * 4 + ["unsupported"])
+        self.assertIn("queues without work", rows[-1]["unsupported"])
         r = self.fail_with(1, "bench", "overlap", "--device", "cpu", "--size", "2", "--chunks", "3",
                            "--queues", "1", "--pinned", "on", "--rounds", "1", "--size", "2^33",
                            "--json", says="8589934592 words are more than")
-        self.assertEqual(rows_of(r.out)[-1]["unsuited"], "there are fewer words than chunks")
+        self.assertEqual(rows_of(r.out)[-1]["unsupported"], "there are fewer words than chunks")
 
     def test_budget(self):
         r = self.succeed("bench", "overlap", "--device", "cpu", "--size", "1000", "--rounds", "1",
@@ -147,7 +147,7 @@ class Measured(Case):
     def test_wrong_kernels_are_found(self):
         """The control: a kernel that does one round too few, that shifts its words, or that leaves
         the last one out gives status 3, and no times."""
-        with open(os.path.join(SOURCE, "cl", "overlap.cl"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "cl", "measure/overlap.cl"), encoding="utf-8") as f:
             right = f.read()
         for old, new in (("r = 0;", "r = 1;"), ("in[i]", "in[i ? i - 1 : 0]"),
                          ("i < count)", "i + 1 < count)")):
@@ -155,8 +155,8 @@ class Measured(Case):
             folder = self.path("cl")
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(os.path.join(SOURCE, "cl"), folder)
-            os.chmod(os.path.join(folder, "overlap.cl"), stat.S_IRUSR | stat.S_IWUSR)
-            with open(os.path.join(folder, "overlap.cl"), "w", encoding="utf-8") as f:
+            os.chmod(os.path.join(folder, "measure/overlap.cl"), stat.S_IRUSR | stat.S_IWUSR)
+            with open(os.path.join(folder, "measure/overlap.cl"), "w", encoding="utf-8") as f:
                 f.write(right.replace(old, new))
             r = self.tessera(*SMALL, "--json", "--kernel-dir", "cl", "--pinned", "on", "--queues",
                              "2", "--chunks", "3")

@@ -71,7 +71,7 @@ class Measured(Case):
         for name, r in self.limits().items():
             self.assertIn(r["unit"], UNITS)
             self.assertEqual(r["schema"], "tessera-result-2")
-            if r["unsuited"]:
+            if r["unsupported"]:
                 self.assertEqual((r["rate"], r["verified"]), (0, False), r)
             else:
                 self.assertTrue(r["rate"] > 0 and r["verified"], r)
@@ -80,7 +80,7 @@ class Measured(Case):
 
     def test_rates_are_amounts_over_the_fastest_time(self):
         for name, r in self.limits().items():
-            if r["unsuited"]:
+            if r["unsupported"]:
                 continue
             if r["unit"] == "us":
                 expected = r["min_ns"] / 1e3
@@ -95,7 +95,7 @@ class Measured(Case):
                 self.assertGreater(limits[name]["rate"], 0, name)
         if "NVIDIA" not in limits["fp32"]["vendor"]:
             for name in ("tensor tf32", "tensor bf16", "tensor f64"):
-                self.assertIn("inline PTX", limits[name]["unsuited"])
+                self.assertIn("inline PTX", limits[name]["unsupported"])
 
     def test_the_table(self):
         for name in LIMITS:
@@ -110,7 +110,7 @@ class Measured(Case):
         fp32 = self.limits()["fp32"]["rate"]
         read = self.limits()["memory read"]["rate"]
         for r in steps:
-            if r["unsuited"]:
+            if r["unsupported"]:
                 continue
             attainable = min(fp32, r["work"] / r["bytes"] * read)
             self.assertAlmostEqual(r["limit_rate"] / attainable, 1, 6, r)
@@ -136,7 +136,7 @@ class Measured(Case):
         for name, row in after.items():
             old = before[name]
             if not old["rate"]:
-                self.assertEqual(row["unsuited"], old["unsuited"])
+                self.assertEqual(row["unsupported"], old["unsupported"])
                 continue
             if old["unit"] == "us":
                 self.assertLessEqual(row["rate"], old["rate"], name)
@@ -193,12 +193,12 @@ class Others(Case):
 
     @unittest.skipIf(SANITIZED, ONCE)
     def test_work_left_out_is_found(self):
-        r, rows, kept = self.broken("roofline_fma.cl", "s < steps", "s + UNROLL < steps")
+        r, rows, kept = self.broken("roofline/roofline_fma.cl", "s < steps", "s + UNROLL < steps")
         self.assertEqual(r.status, 3, r)
         self.assertIn("fp32: ", r.err)
         self.assertIn("wrong result", r.err)
         self.assertEqual(rows["fp32"]["rate"], 0)
-        self.assertIn("wrong result", rows["fp32"]["unsuited"])
+        self.assertIn("wrong result", rows["fp32"]["unsupported"])
         self.assertEqual(rows["fp32"]["outcome"], "wrong")
         self.assertGreater(rows["memory read"]["rate"], 0)
         self.assertNotIn("limits of ", kept)  # a wrong measurement is no limit

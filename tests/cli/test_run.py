@@ -773,12 +773,12 @@ class OnDevice(OnHost):
         cold = {"TESSERA_CACHE_DIR": self.path("cache2")}
         self.assertNotIn(note, self.matmul("a.npy", "a.npy", "--repeat", "2", env=cold).err)
 
-    def test_unsuited_kernel(self):
+    def test_unsupported_kernel(self):
         self.save("a.npy", random((4, 4), np.float32))
         listing = json.loads(self.succeed("kernels", "matmul", "--json").out)
         v = next(v for v in listing["operations"][0]["variants"] if not v["suited"])
         self.fail_with(1, "matmul", "a.npy", "a.npy", "-o", "c.npy", "--kernel", v["name"],
-                       says=v["unsuited"])
+                       says=v["unsupported"])
         self.assertEqual(self.names(), ["a.npy"])
 
     def test_sort_in_chunks(self):
@@ -797,7 +797,7 @@ class OnDevice(OnHost):
         wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
         self.assertNotEqual(source, wrong)
         os.mkdir(self.path("cl"))
-        self.write(os.path.join("cl", "matmul_naive.cl"), wrong)
+        self.write(os.path.join("cl", "matmul/matmul_naive.cl"), wrong)
         self.save("a.npy", random((5, 5), np.float32))
         self.write("c.npy", "kept as it is")
         args = ("matmul", "a.npy", "a.npy", "-o", "c.npy", "--kernel", "naive", "--kernel-dir",

@@ -145,7 +145,7 @@ class OnHost(Tuned):
         self.assertEqual(self.names(), [])
 
     def test_nothing_runs(self):
-        """The status of an unsuited kernel, and why it is, with the report all the same."""
+        """The status of an unsupported kernel, and why it is, with the report all the same."""
         args = ("tune", "matmul", "--device", "host", "--size", "32", "--kernel", "tiled",
                 "--budget", "1")
         r = self.fail_with(1, *args, env=self.env(),
@@ -229,7 +229,7 @@ class LookUp(Tuned):
         self.assertNotIn("tuned:", report["chosen"])
         self.assertIn("matmul-mine.json skipped: stale", report["chosen"])
 
-    def test_unsuited_is_skipped_and_says_so(self):
+    def test_unsupported_is_skipped_and_says_so(self):
         self.put("matmul-mine.json", [self.entry(variant="tiled")])
         report = self.multiply(16, "--device", "host")
         self.assertIn("matmul-mine.json skipped: it is an OpenCL kernel", report["chosen"])
@@ -353,7 +353,7 @@ class OnDevice(Tuned):
 
     def test_a_wrong_kernel_is_never_chosen(self):
         """One that leaves out a term of every sum."""
-        folder = self.broken("matmul_naive.cl", "p < k;", "p + 1 < k;")
+        folder = self.broken("matmul/matmul_naive.cl", "p < k;", "p + 1 < k;")
         r = self.tessera("tune", "matmul", "--kernel", "naive", "--size", "32", "--budget", "10",
                          "--kernel-dir", folder, "--json", env=self.env())
         self.assertEqual(r.status, 3, r)
@@ -365,7 +365,7 @@ class OnDevice(Tuned):
 
     def test_a_kernel_that_does_nothing_is_wrong(self):
         """It is fast, and an earlier candidate's result may still lie in the output."""
-        folder = self.broken("matmul_tiled.cl", "if (i < m && j < n)",
+        folder = self.broken("matmul/matmul_tiled.cl", "if (i < m && j < n)",
                              "if (i < m && j < n && sum == (REAL)12345.5)")
         r = self.tessera("tune", "matmul", "--size", "32", "--budget", "40", "--kernel-dir", folder,
                          "--json", env=self.env())

@@ -16,7 +16,7 @@
 
 #include "tessera/tessera.h"
 
-enum { CALLS = 5, SAMPLES_MOST = 10000, WARM_UP = 2 };
+enum { CALLS = 5, SAMPLES_MAX = 10000, WARM_UP = 2 };
 
 typedef struct loop {
     tsr_session *session;
@@ -97,7 +97,7 @@ static tsr_status sample(const loop *x, size_t calls, double *ns, tsr_error *err
 
 static tsr_status measure(const loop *x, double seconds, tsr_error *err)
 {
-    static double waited[SAMPLES_MOST], queued[SAMPLES_MOST / CALLS];
+    static double waited[SAMPLES_MAX], queued[SAMPLES_MAX / CALLS];
     tsr_status st = TSR_OK;
     size_t n = 0;
     double start;
@@ -105,7 +105,7 @@ static tsr_status measure(const loop *x, double seconds, tsr_error *err)
     for (size_t i = 0; i < WARM_UP && !st; i++)
         st = sample(x, CALLS, &queued[0], err);
     start = now_ns();
-    while (!st && n + CALLS <= SAMPLES_MOST && (n == 0 || now_ns() - start < seconds * 1e9)) {
+    while (!st && n + CALLS <= SAMPLES_MAX && (n == 0 || now_ns() - start < seconds * 1e9)) {
         st = sample(x, CALLS, &queued[n / CALLS], err);
         for (size_t i = 0; i < CALLS && !st; i++, n++)
             st = sample(x, 1, &waited[n], err);

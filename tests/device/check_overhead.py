@@ -24,7 +24,7 @@ import bench_runs
 
 LEAST_NS = 10e6
 MOST = 1.01
-ROUNDS_LEAST, ROUNDS = 3, 20
+ROUNDS_MIN, ROUNDS = 3, 20
 
 
 def bare(command, device, size, row):
@@ -80,7 +80,7 @@ def main():
             fresh = [row["median_ns"], loop]
             best[name] = [min(x) for x in zip(fresh, best.get(name, fresh))]
         wrong = judge(best)
-        if rounds >= ROUNDS_LEAST and not wrong:
+        if rounds >= ROUNDS_MIN and not wrong:
             break
     print("matmul %d %s on %s, best of %d rounds" % (size, variant, rows[0]["device"], rounds))
     for name, (ns, loop) in best.items():

@@ -1,5 +1,5 @@
-/* Looking back at what tiles say of themselves (cl/sort_radix_states.clh), over each distance: on a
- * CPU few tiles are at work at a time, and one before knows where its keys end nearly always.
+/* Looking back at what tiles say of themselves (cl/sort/sort_radix_states.clh), over each distance:
+ * on a CPU few tiles are at work at a time, and one before knows where its keys end nearly always.
  *
  *     look_back DEVICE FOLDER     the kernels' folder
  *
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/last_group.h"
+#include "core/last_group.h"
 #include "session/state.h"
 #include "tessera/tessera.h"
 

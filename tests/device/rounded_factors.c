@@ -41,8 +41,8 @@ static const rounding roundings[] = {
 static const struct {
     const char *name;
     bool turns;
-} variants[] = {{"naive", false},     {"coalesced", false},  {"tiled", false},
-                {"item-block", true}, {"item-panels", true}, {"item-split", true}};
+} variants[] = {{"naive", false},    {"coalesced", false}, {"tiled", false},
+                {"cpu-block", true}, {"cpu-panels", true}, {"cpu-split", true}};
 
 static double rounded(const rounding *r, double x)
 {
@@ -142,7 +142,7 @@ static tsr_status check_variant(tsr_session *session, const char *variant, const
     for (unsigned way = 0; way < ways && !*wrong; way++) {
         const tsr_status st = check(session, variant, r, way & 1, way & 2, wrong, err);
 
-        if (st != TSR_OK && st != TSR_EUNSUITED)
+        if (st != TSR_OK && st != TSR_EUNSUPPORTED)
             return st;
         *ran += st == TSR_OK;
     }

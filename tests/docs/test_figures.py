@@ -31,8 +31,8 @@ def peer(name, place, rate, *args, **fields):
                                          peer_version="9.9"), **fields))
 
 
-def refused(why, outcome="unsuited"):
-    return dict(outcome=outcome, unsuited=why)
+def refused(why, outcome="unsupported"):
+    return dict(outcome=outcome, unsupported=why)
 
 
 def limit(name, rate, where=GPU, **fields):

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         assert(a.data == NULL);
         return 0;
     }
-    assert(a.rank <= ARRAY_RANK_MOST);
+    assert(a.rank <= ARRAY_RANK_MAX);
     assert((array_count(&a) == 0) == (a.data == NULL));
     assert((uintptr_t)a.data % 64 == 0);
     assert(array_count(&a) * tsr_type_size(a.type) <= size);

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # From the bottom up.
-LAYERS = ["base", "file", "device", "session", "ops", "stream", "measure", "cli"]
+LAYERS = ["base", "file", "device", "session", "core", "ops", "stream", "measure", "cli"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -95,20 +95,20 @@ def check(tree):
 
 def control():
     """Each of these trees has one fault, or none."""
-    good = {"host/base/text.h": "", "host/ops/real.h": '#include "base/text.h"\n',
-            "host/ops/real.c": '#include "ops/real.h"\n#include <math.h>\n',
+    good = {"host/base/text.h": "", "host/core/real.h": '#include "base/text.h"\n',
+            "host/core/real.c": '#include "core/real.h"\n#include <math.h>\n',
             "include/tessera/run.h": '#include "tessera/types.h"\n',
             "examples/rank.c": '#include <tessera/tessera.h>\n'}
     faults = [({}, 0),
-              ({"host/base/text.c": '#include "ops/real.h"\n'}, 1),
-              ({"host/base/text.c": '#  include "ops/real.h"\n'}, 1),
+              ({"host/base/text.c": '#include "core/real.h"\n'}, 1),
+              ({"host/base/text.c": '#  include "core/real.h"\n'}, 1),
               ({"host/file/npy.c": '#include "cli/options.h"\n', "host/cli/options.h": ""}, 1),
-              ({"host/ops/sort.c": '#include "real.h"\n'}, 1),
-              ({"host/ops/sort.c": '#include "base/gone.h"\n'}, 1),
+              ({"host/ops/sort/sort.c": '#include "real.h"\n'}, 1),
+              ({"host/ops/sort/sort.c": '#include "base/gone.h"\n'}, 1),
               ({"host/other/x.c": '#include "base/text.h"\n'}, 1),
               ({"include/tessera/run.h": '#include "base/text.h"\n'}, 1),
               ({"examples/rank.c": '#include "base/text.h"\n'}, 1),
-              ({"examples/rank.c": '#include <ops/real.h>\n'}, 1),
+              ({"examples/rank.c": '#include <core/real.h>\n'}, 1),
               ({"host/file/real.c": ""}, 1)]
     for changes, expected in faults:
         with tempfile.TemporaryDirectory() as tree:

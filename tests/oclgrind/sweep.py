@@ -16,19 +16,19 @@ SMALLER = {
     ("matmul", "async"): ["SIDE=8", "BLOCK=2", "DEPTH=8"],
     ("matmul", "batched"): ["GROUP=32", "DEPTH_MOST=16"],
     ("matmul", "pipelined"): ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=2"],
-    ("matmul", "item-panels"): ["PANELS=1", "DEPTH=16"],
-    ("matmul", "item-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
+    ("matmul", "cpu-panels"): ["PANELS=1", "DEPTH=16"],
+    ("matmul", "cpu-split"): ["PANELS=1", "DEPTH=16", "SPAN=8"],
     ("matvec", "group-row"): ["TEAM=8", "GROUP=32"],
     ("matvec", "local-x"): ["TEAM=16", "GROUP=64", "TILE=512"],
     ("sort", "fused-passes"): ["KEYS=4", "GROUP=8", "SHORT_GROUP=8"],
-    ("sort", "rows-held"): ["KEYS=4", "GROUP=8"],
+    ("sort", "rows-registers"): ["KEYS=4", "GROUP=8"],
     ("sort", "top-tiles"): ["KEYS=4", "GROUP=8"],
-    ("sort", "item-radix"): ["BITS=4", "PER_UNIT=8"],
-    ("sort", "item-top"): ["BITS=128", "VECTORS=2", "STRIP=256", "CHUNK=64"],
+    ("sort", "cpu-radix"): ["BITS=4", "PER_UNIT=8"],
+    ("sort", "cpu-top"): ["BITS=128", "VECTORS=2", "STRIP=256", "CHUNK=64"],
     ("sort", "radix"): ["BITS=4", "GROUP=8", "ITEMS=4", "PER_UNIT=8"],
     ("sort", "rows"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "segments"): ["GROUP=16", "TILE=64"],
-    ("sort", "segments-held"): ["KEYS=4", "GROUP=8"],
+    ("sort", "segments-registers"): ["KEYS=4", "GROUP=8"],
     ("sort", "two-phase"): ["GROUP=16", "KEYS_PER_ITEM=4"],
     ("sort", "two-phase-registers"): ["GROUP=16", "STAGES=2"],
 }
@@ -38,16 +38,16 @@ SMALLER = {
 # (simulator.py).  And where one does not serve for all types: 16 keys of a byte in a vector need a
 # larger block than reaches every kernel.
 APART = {
-    ("sort", "item-vectors"): [["BITS=256", "BLOCK=256", "LEVELS=3"],
+    ("sort", "cpu-vectors"): [["BITS=256", "BLOCK=256", "LEVELS=3"],
                                ["BITS=128", "BLOCK=64", "LEVELS=3"]],
-    ("sort", "item-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
+    ("sort", "cpu-merges"): [["BITS=256", "BLOCK=256", "PIECE=64"],
                               ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
-    ("sort", "item-segments"): [["BITS=256", "BLOCK=256", "PIECE=64"],
+    ("sort", "cpu-segments"): [["BITS=256", "BLOCK=256", "PIECE=64"],
                                 ["BITS=128", "BLOCK=64", "STREAMS=4", "PIECE=64"]],
     ("matvec", "rows-vector"): [["BITS=128"], ["BITS=256"]],
     ("matvec", "short-rows-vector"): [["BITS=128"], ["BITS=256"]],
     ("matvec", "columns-vector"): [["BITS=128", "WIDTH=64"], ["BITS=256", "WIDTH=64"]],
-    ("matvec", "team-vector"): [["BITS=128"]],
+    ("matvec", "tree-vector"): [["BITS=128"]],
     ("matvec", "split-vector"): [["GROUP=64"]],
 }
 
@@ -56,9 +56,9 @@ APART = {
 KEYS = ["u32", "u8", "f16", "i64"]
 TYPES = {
     ("sort", "fused-passes"): ["u32", "f16", "u64"],
-    ("sort", "rows-held"): ["u32", "u8", "i64"],
-    ("sort", "segments-held"): ["u32", "u8", "f16", "u64"],
-    ("sort", "item-segments"): ["u32", "u8", "u64"],
+    ("sort", "rows-registers"): ["u32", "u8", "i64"],
+    ("sort", "segments-registers"): ["u32", "u8", "f16", "u64"],
+    ("sort", "cpu-segments"): ["u32", "u8", "u64"],
     ("sort", "top-tiles"): ["u32", "f16", "f64"],
 }
 

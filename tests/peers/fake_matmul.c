@@ -21,7 +21,7 @@ typedef struct product {
     size_t runs;
 } product;
 
-static const char *unsuited_at(const peer_problem *p, const char *precision)
+static const char *unsupported_at(const peer_problem *p, const char *precision)
 {
     if (p->op != PEER_MATMUL || p->type != 0 || p->trans_a || p->trans_b || p->alpha != 1 ||
         p->beta != 0 || p->batch > 1)
@@ -29,29 +29,29 @@ static const char *unsuited_at(const peer_problem *p, const char *precision)
     return strcmp(p->precision, precision) ? "it is asked for another precision" : NULL;
 }
 
-static const char *f32_unsuited(const peer_problem *p)
+static const char *f32_unsupported(const peer_problem *p)
 {
-    return unsuited_at(p, "f32");
+    return unsupported_at(p, "f32");
 }
 
-static const char *tf32_unsuited(const peer_problem *p)
+static const char *tf32_unsupported(const peer_problem *p)
 {
-    return unsuited_at(p, "tf32");
+    return unsupported_at(p, "tf32");
 }
 
-static const char *wrong_f32_unsuited(const peer_problem *p)
+static const char *wrong_f32_unsupported(const peer_problem *p)
 {
-    return getenv("FAKE_WRONG") ? f32_unsuited(p) : "FAKE_WRONG is not set";
+    return getenv("FAKE_WRONG") ? f32_unsupported(p) : "FAKE_WRONG is not set";
 }
 
-static const char *wrong_tf32_unsuited(const peer_problem *p)
+static const char *wrong_tf32_unsupported(const peer_problem *p)
 {
-    return getenv("FAKE_WRONG") ? tf32_unsuited(p) : "FAKE_WRONG is not set";
+    return getenv("FAKE_WRONG") ? tf32_unsupported(p) : "FAKE_WRONG is not set";
 }
 
-static const char *failing_unsuited(const peer_problem *p)
+static const char *failing_unsupported(const peer_problem *p)
 {
-    return getenv("FAKE_FAILS") ? f32_unsuited(p) : "FAKE_FAILS is not set";
+    return getenv("FAKE_FAILS") ? f32_unsupported(p) : "FAKE_FAILS is not set";
 }
 
 /* To nearest, with `bits` significant bits; NULL without memory. */
@@ -159,21 +159,21 @@ static int result(void *state, void *out, void *out2)
     return 0;
 }
 
-#define FAKE(name_, precision_, unsuited_, open_, run_, held_)                                     \
+#define FAKE(name_, precision_, unsupported_, open_, run_, held_)                                  \
     {                                                                                              \
         .name = (name_), .version = "1", .place = PEER_CPU, .precision = (precision_),             \
-        .unsuited = (unsuited_), .open = (open_), .run = (run_), .run_held = (held_),              \
+        .unsupported = (unsupported_), .open = (open_), .run = (run_), .run_held = (held_),        \
         .result = result, .close = close_product                                                   \
     }
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peers[] = {
-        FAKE("fake failing", NULL, failing_unsuited, f32_open, run_and_fail, NULL),
-        FAKE("fake FP32", NULL, f32_unsuited, f32_open, run, run_held),
-        FAKE("fake TF32", "tf32", tf32_unsuited, tf32_open, run, NULL),
-        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsuited, tf32_open, run, NULL),
-        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsuited, bf16_open, run, NULL),
+        FAKE("fake failing", NULL, failing_unsupported, f32_open, run_and_fail, NULL),
+        FAKE("fake FP32", NULL, f32_unsupported, f32_open, run, run_held),
+        FAKE("fake TF32", "tf32", tf32_unsupported, tf32_open, run, NULL),
+        FAKE("fake TF32 as FP32", NULL, wrong_f32_unsupported, tf32_open, run, NULL),
+        FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsupported, bf16_open, run, NULL),
     };
     static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
 

@@ -26,7 +26,7 @@ typedef struct sorting {
     uint32_t *keys;
 } sorting;
 
-static const char *unsuited_as(const peer_problem *p, const char *name)
+static const char *unsupported_as(const peer_problem *p, const char *name)
 {
     const char *wanted = getenv("FAKE_SORT");
 
@@ -109,9 +109,9 @@ static void close_sorting(void *state)
 /* A peer's functions know their peer by being its own. */
 #define PACE(id, name_, first, later, seconds, calls_)                                             \
     static const pace id = {name_, first, later, seconds, calls_};                                 \
-    static const char *id##_unsuited(const peer_problem *p)                                        \
+    static const char *id##_unsupported(const peer_problem *p)                                     \
     {                                                                                              \
-        return unsuited_as(p, (name_));                                                            \
+        return unsupported_as(p, (name_));                                                         \
     }                                                                                              \
     static void *id##_open(const peer_problem *p, char *why, size_t why_size)                      \
     {                                                                                              \
@@ -131,7 +131,7 @@ PACE(sleeper_3, "fake sleeper 3", 1e9, 1e9, 1, 0)
 
 #define FAKE(id, name_, place_)                                                                    \
     {                                                                                              \
-        .name = (name_), .version = "1", .place = (place_), .unsuited = id##_unsuited,             \
+        .name = (name_), .version = "1", .place = (place_), .unsupported = id##_unsupported,       \
         .open = id##_open, .run = run, .restore = restore, .result = result,                       \
         .close = close_sorting                                                                     \
     }

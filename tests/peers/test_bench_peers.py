@@ -32,7 +32,7 @@ class Peers(Case):
         return {row["name"]: row for row in rows if row["kind"] == "peer"}
 
 
-class Unsuited(Peers):
+class Unsupported(Peers):
     def test_what_a_peer_cannot_do_is_named(self):
         """Batches and types of 16 bits reach a peer only if it does them; ours is timed."""
         for args, why in ((("--batch", "3"), "one pair of matrices"),
@@ -43,9 +43,9 @@ class Unsuited(Peers):
             for row in rows.values():
                 self.assertEqual(row["samples"], 0, row)
                 if row["name"] == "OpenBLAS":
-                    self.assertIn(why, row["unsuited"])
+                    self.assertIn(why, row["unsupported"])
             rows = self.rows("matmul", "--size", "8", "--budget", "2", *args)
-            self.assertIn("plain float32 matrices", rows["fake FP32"]["unsuited"])
+            self.assertIn("plain float32 matrices", rows["fake FP32"]["unsupported"])
 
 
 class Precision(Peers):
@@ -64,7 +64,7 @@ class Precision(Peers):
         rows = self.rows("matmul", "--size", "50x40x1", "--budget", "2", status=3, FAKE_WRONG="1")
         for name in ("fake TF32 as FP32", "fake BF16 as TF32"):
             self.assertEqual(rows[name]["outcome"], "wrong", rows[name])
-            self.assertRegex(rows[name]["unsuited"], "^C", rows[name])
+            self.assertRegex(rows[name]["unsupported"], "^C", rows[name])
             self.assertEqual(rows[name]["samples"], 0)
         self.assertTrue(rows["fake TF32"]["samples"])
 
@@ -72,12 +72,12 @@ class Precision(Peers):
         """Above the work limit of a full check, and so shallow that float32's rows would not do."""
         rows = self.rows("matmul", "--size", "4000x4000x17", "--warm", "--budget", "60")
         self.assertTrue(rows["fake TF32"]["sampled"])
-        self.assertEqual(rows["fake TF32"]["unsuited"], "")
+        self.assertEqual(rows["fake TF32"]["unsupported"], "")
 
     def test_where_the_type_has_no_such_precision(self):
         rows = self.rows("matmul", "--size", "9", "--type", "f64", "--budget", "2")
         self.assertEqual(rows["fake TF32"]["precision"], "f64")
-        self.assertIn("float32", rows["fake TF32"]["unsuited"])
+        self.assertIn("float32", rows["fake TF32"]["unsupported"])
 
     def test_table(self):
         r = self.bench("matmul", "--size", "50x40x1", "--budget", "2")
@@ -154,7 +154,7 @@ class Failure(Peers):
                        FAKE_FAILS="1")
         rows = {row["name"]: row for row in map(json.loads, r.out.splitlines())}
         failed = rows.pop("fake failing")
-        self.assertEqual((failed["unsuited"], failed["samples"]),
+        self.assertEqual((failed["unsupported"], failed["samples"]),
                          ("fake failing failed with code 77", 0))
         self.assertTrue(rows["fake FP32"]["samples"] and rows["fake TF32"]["samples"])
         self.assertTrue([row for row in rows.values() if row["kind"] == "kernel"])
@@ -173,7 +173,7 @@ class Time(Peers):
         for size, args in (("3x40", ()), ("3x40", ("--segments", "mixed")),
                            ("3x40", ("--top", "2")), ("40", ("--value-bytes", "4"))):
             row = self.sort("two seconds", *args, size=size)["fake two seconds"]
-            self.assertEqual(row["unsuited"], "it sorts one sequence of uint32 keys only")
+            self.assertEqual(row["unsupported"], "it sorts one sequence of uint32 keys only")
 
     def test_a_slow_peer_gets_three_samples(self):
         row = self.sort("two seconds")["fake two seconds"]
@@ -181,7 +181,7 @@ class Time(Peers):
 
     def test_keys_that_cannot_be_restored(self):
         row = self.sort("unrestorable")["fake unrestorable"]
-        self.assertEqual((row["unsuited"], row["samples"]),
+        self.assertEqual((row["unsupported"], row["samples"]),
                          ("restoring the keys of fake unrestorable failed with code 78", 0))
 
     def test_the_proof_of_a_long_call_is_its_sample(self):
@@ -206,7 +206,7 @@ class Time(Peers):
         self.assertLess(time.monotonic() - start, 6)
         for n in (1, 2, 3):
             row = rows["fake sleeper %d" % n]
-            self.assertEqual((row["unsuited"], row["samples"]), ("the budget is over", 0))
+            self.assertEqual((row["unsupported"], row["samples"]), ("the budget is over", 0))
         self.assertLessEqual(self.calls(), 2)
 
     def test_peers_come_before_the_rest_of_all(self):
@@ -218,7 +218,7 @@ class Time(Peers):
 
         rows = run("60")
         self.assertEqual({row["outcome"] for row in rows if row["name"].startswith("fake ")},
-                         {"timed", "unsuited"})
+                         {"timed", "unsupported"})
         self.assertNotIn("late", {row["outcome"] for row in rows})
         late = run("3", FAKE_NAP="4", FAKE_LOG=self.path("log"))
         self.assertEqual(self.calls(), 1, "the first that is opened ends the budget")
@@ -253,7 +253,7 @@ class Held(Peers):
         self.assertLess(0, ours["calls"])
         self.assertLessEqual(ours["calls"], 250)
         self.assertEqual(rows["fake FP32"]["median_ns"], 5e5)
-        self.assertEqual(rows["fake TF32"]["unsuited"], "it cannot be held back")
+        self.assertEqual(rows["fake TF32"]["unsupported"], "it cannot be held back")
 
     @unittest.skipUnless(has_opencl(), "no OpenCL device")
     def test_table_and_errors(self):
@@ -294,7 +294,7 @@ class Keys(Peers):
         for kind in ("f32", "f64"):
             rows = self.rows("sort", "--size", "100k", "--type", kind, "--budget", "60",
                              TESSERA_PEER_DIR=REAL)
-            self.assertEqual(rows["std::sort"]["unsuited"], "")
+            self.assertEqual(rows["std::sort"]["unsupported"], "")
             self.assertTrue(rows["std::sort"]["samples"])
 
     def test_rows_and_segments(self):
@@ -309,7 +309,7 @@ class Keys(Peers):
                 row = rows[name]
                 self.assertEqual(row["problem"], problem)
                 if name == "vqsort" and "--argsort" in args:
-                    self.assertEqual(row["unsuited"], "it sorts keys alone")
+                    self.assertEqual(row["unsupported"], "it sorts keys alone")
                 else:
                     self.assertTrue(row["verified"] and row["samples"], row)
 

@@ -218,7 +218,7 @@ static int try_example(const peer *who, const peer_device *d, size_t at)
         return 0;
     if (who->place == PEER_CUDA && !d->nvidia)
         t.problem.cl_device = NULL;
-    refusal = who->unsuited(&t.problem);
+    refusal = who->unsupported(&t.problem);
     if (!refusal) {
         state = who->open(&t.problem, why, sizeof(why));
         if (expect(state != NULL, who, at, why)) {
@@ -247,7 +247,7 @@ static void refusals(const peer *who)
     };
 
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
-        expect(who->unsuited(&empty[i]) != NULL, who, i, "what cannot be done is not refused");
+        expect(who->unsupported(&empty[i]) != NULL, who, i, "what cannot be done is not refused");
     for (size_t i = 0; i < 2; i++) {
         const peer_problem p = {.op = PEER_SORT,
                                 .type = F32,
@@ -257,7 +257,7 @@ static void refusals(const peer *who)
                                 .bytes = {sizeof(not_plain[i])},
                                 .sets = 1};
 
-        expect(who->unsuited(&p) != NULL, who, i, "keys without an order are not refused");
+        expect(who->unsupported(&p) != NULL, who, i, "keys without an order are not refused");
     }
 }
 

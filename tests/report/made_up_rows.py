@@ -31,13 +31,13 @@ LADDERS = {
     "gpu": {
         "matmul": {"naive": 0.10, "tiled": 0.14, "block": 0.36, "vector": 0.52, "split": 0.61,
                    "warp-tile": 0.93},
-        "matvec": {"row-item": 0.08, "group-row": 0.55, "team-tree": 0.71, "team-shuffle": 0.84,
+        "matvec": {"row-item": 0.08, "group-row": 0.55, "tree": 0.71, "team-shuffle": 0.84,
                    "rows-vector": 0.95},
         "sort": {"naive": 0.03, "two-phase": 0.09, "registers": 0.15, "radix": 0.72},
     },
     "cpu": {
         "matmul": {"naive": 0.015, "tiled": 0.03, "block": 0.05, "vector": 0.12,
-                   "item-block": 0.81},
+                   "cpu-block": 0.81},
         "matvec": {"row-item": 0.60, "group-row": 0.21, "rows-vector": 0.93},
         "sort": {"naive": 0.004, "two-phase": 0.02, "registers": 0.05, "radix": 0.22},
     },
@@ -54,7 +54,7 @@ UNITS = {"matmul": "GFLOP/s", "matvec": "GB/s", "sort": "Mkeys/s"}
 
 BLANK = dict(schema="tessera-result-2", kind="kernel", outcome="timed", op="", problem="", size="",
              type="float32", precision="f32", name="", peer_version="", parameters="", options="",
-             selected="named", chosen="named", place="device", unsuited="", version="0.0-test",
+             selected="named", chosen="named", place="device", unsupported="", version="0.0-test",
              when="2001-01-01T00:00:00Z", cold=True,
              timer="events", samples=0, calls=1, min_ns=0.0, low_ns=0.0, median_ns=0.0,
              high_ns=0.0, max_ns=0.0, work=0.0, bytes=0.0, rate=0.0, unit="", bound_by="",
@@ -104,7 +104,7 @@ def overlap_rows():
                 timer="wall", selected="", chosen="", verified=rate is not None,
                 parameters="" if "," in name else "QUEUES=%d CHUNKS=4" % queues)
         if rate is None:
-            r.update(outcome="unsuited", unsuited="no shared virtual memory")
+            r.update(outcome="unsupported", unsupported="no shared virtual memory")
         else:
             timed(r, rate)
         bars = [[c % queues, what, 100.0 * c + 40 * i, 100.0 * c + 40 * i + 39]
@@ -168,7 +168,7 @@ def limit_rows(kind, where):
                   min_ns=0.98e6, max_ns=1.1e6, selected="", chosen="")
     yield row(where, kind="limit", op="limit", problem="how tensor tf32 is measured", type="",
               precision="", name="tensor tf32", unit="GFLOP/s", selected="", chosen="", cold=False,
-              outcome="unsuited", unsuited="the device has no tensor cores")
+              outcome="unsupported", unsupported="the device has no tensor cores")
 
 
 def kernel_rows(kind, where, dice):
@@ -183,8 +183,8 @@ def kernel_rows(kind, where, dice):
                          from_device_ns=copied / 3, to_device_bytes=r["bytes"] * 2 / 3,
                          from_device_bytes=r["bytes"] / 3)
                 yield r
-        yield job(where, op, sizes[-1], name="needs-sub-groups", outcome="unsuited",
-                  unsuited="the device has no sub-groups")
+        yield job(where, op, sizes[-1], name="needs-sub-groups", outcome="unsupported",
+                  unsupported="the device has no sub-groups")
 
 
 def peer_rows(kind, where):

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_MADE_UP_OPERATION_H
 #define TESTS_UNIT_MADE_UP_OPERATION_H
 
-#include "ops/variant.h"
+#include "core/variant.h"
 
 static inline tsr_status made_up_check(const problem *p, tsr_error *err)
 {

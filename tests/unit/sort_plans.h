@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "ops/registry.h"
+#include "core/registry.h"
 
 static inline const variant *find(const char *name)
 {

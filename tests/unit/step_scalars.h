@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ops/variant.h"
+#include "core/variant.h"
 
 static inline void scalar_read(const step *s, size_t arg, void *out, size_t bytes)
 {

@@ -227,7 +227,7 @@ static void a_ladder_keeps_its_order_when_a_later_file_has_more_steps(void **sta
     compare_close(&c);
 }
 
-static void missing_unsuited_and_unverified_have_no_ratio(void **state)
+static void missing_unsupported_and_unverified_have_no_ratio(void **state)
 {
     result_row a[] = {row_of("d", "naive", 1, 0), row_of("d", "tiled", 2, 0),
                       row_of("d", "vector", 3, 0), row_of("d", "warp", 4, 0)};
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(each_clock_has_a_name),
         cmocka_unit_test(a_file_without_rows_is_refused),
         cmocka_unit_test(a_ladder_keeps_its_order_when_a_later_file_has_more_steps),
-        cmocka_unit_test(missing_unsuited_and_unverified_have_no_ratio),
+        cmocka_unit_test(missing_unsupported_and_unverified_have_no_ratio),
         cmocka_unit_test(what_was_left_out_hides_nothing),
         cmocka_unit_test(parameters_are_told_apart_where_a_column_has_several),
         cmocka_unit_test(the_last_row_of_a_line_counts),

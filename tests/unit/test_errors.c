@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/real.h"
 #include "measure/errors.h"
-#include "ops/real.h"
 
 enum { M = 24, N = 40, K = 70 };
 

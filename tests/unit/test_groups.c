@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "ops/groups.h"
+#include "core/groups.h"
 
 static device_facts device(size_t group, size_t x, size_t y)
 {

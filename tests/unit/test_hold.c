@@ -47,7 +47,7 @@ static tsr_status nap_and_fill(void *state, tsr_error *err)
 
     h->turns++;
     if (h->turns == h->fail_at)
-        return tsr_fail(err, TSR_EUNSUITED, 0, "turn %d fails", h->turns);
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "turn %d fails", h->turns);
     nanosleep(&nap, NULL);
     assert_int_equal(
         clEnqueueFillBuffer(h->queue, h->buffer, &zero, sizeof(zero), 0, BYTES, 0, NULL, NULL),
@@ -104,7 +104,7 @@ static void what_cannot_be_enqueued_is_told(void **state)
     (void)state;
     host.fail_at = 1;
     assert_int_equal(hold_open(cpu.session, &h, NULL), TSR_OK);
-    assert_int_equal(hold_time(&h, nap_and_fill, &host, &ns, &err), TSR_EUNSUITED);
+    assert_int_equal(hold_time(&h, nap_and_fill, &host, &ns, &err), TSR_EUNSUPPORTED);
     assert_string_equal(err.message, "turn 1 fails");
     hold_close(&h);
     assert_int_equal(clReleaseMemObject(host.buffer), CL_SUCCESS);

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/embedded.h"
 #include "session/source.h"
 
-static const char *const file_names[] = {"a.cl",       "b.clh",    "c.clh",    "loop.clh",
-                                         "missing.cl", "real.clh", "no_end.cl"};
+static const char *const file_names[] = {"a.cl",       "b.clh",           "c.clh",    "loop.clh",
+                                         "missing.cl", "common/real.clh", "no_end.cl"};
 static const char *const file_texts[] = {
     "first\n#include \"b.clh\"\nthird\n#include \"c.clh\"\n#include \"b.clh\"\nlast\n",
     "text of b\n",
@@ -27,13 +28,15 @@ static const char *const file_texts[] = {
 
 enum { FILES = sizeof(file_names) / sizeof(file_names[0]) };
 
-static char folder[64];
+static char folder[64], subfolder[80];
 
 static int make_folder(void **state)
 {
     (void)state;
     strcpy(folder, "/tmp/tessera-source-XXXXXX");
     assert_non_null(mkdtemp(folder));
+    snprintf(subfolder, sizeof(subfolder), "%s/common", folder);
+    assert_int_equal(mkdir(subfolder, 0700), 0);
     for (size_t i = 0; i < FILES; i++) {
         char path[128];
         FILE *f;
@@ -56,7 +59,7 @@ static int drop_folder(void **state)
         snprintf(path, sizeof(path), "%s/%s", folder, file_names[i]);
         remove(path);
     }
-    return rmdir(folder);
+    return rmdir(subfolder) + rmdir(folder);
 }
 
 static size_t occurrences(const char *haystack, const char *needle)
@@ -120,10 +123,10 @@ static void a_folder_stands_in_for_the_embedded_files(void **state)
     text t = {0};
 
     (void)state;
-    assert_int_equal(source_read(folder, "real.clh", &t, NULL), TSR_OK);
+    assert_int_equal(source_read(folder, "common/real.clh", &t, NULL), TSR_OK);
     assert_non_null(strstr(text_get(&t), "not the embedded one"));
     text_clear(&t);
-    assert_int_equal(source_read("", "real.clh", &t, NULL), TSR_OK);
+    assert_int_equal(source_read("", "common/real.clh", &t, NULL), TSR_OK);
     assert_null(strstr(text_get(&t), "not the embedded one"));
     assert_non_null(strstr(text_get(&t), "REAL_BITS"));
     text_free(&t);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "ops/matmul_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
 #include "session/program.h"
 
 enum { GUARD = 64 }; /* floats beyond the workspace, which stay as they are */
@@ -67,7 +67,7 @@ static void copy(tsr_session *s, const step *st, const cl_mem operands[2], cl_me
     program *built = NULL;
     tsr_error err = {0};
 
-    if (program_get(s, "matmul_align.clh", "", " matmul_align", &built, &err) ||
+    if (program_get(s, "matmul/matmul_align.clh", "", " matmul_align", &built, &err) ||
         program_kernel(built, "matmul_align", &entry, &err))
         fail_msg("%s", err.message);
     for (unsigned i = 0; i < st->n_args; i++) {

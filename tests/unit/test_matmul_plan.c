@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "ops/matmul_async.h"
-#include "ops/matmul_batched.h"
-#include "ops/matmul_copied.h"
-#include "ops/matmul_panels.h"
-#include "ops/matmul_pipelined.h"
-#include "ops/matmul_shape.h"
-#include "ops/registry.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_async.h"
+#include "ops/matmul/matmul_batched.h"
+#include "ops/matmul/matmul_copied.h"
+#include "ops/matmul/matmul_panels.h"
+#include "ops/matmul/matmul_pipelined.h"
+#include "ops/matmul/matmul_shape.h"
 #include "step_scalars.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -110,7 +110,7 @@ static cover cover_of(const variant *v, const job *j, const step *s)
 
         return (cover){true, false, {tile, tile}};
     }
-    if (strcmp(v->name, "item-block") == 0)
+    if (strcmp(v->name, "cpu-block") == 0)
         return (cover){true, true, {s->local[0] * block_rows(j), s->local[1] * block_columns(j)}};
     return (cover){0};
 }
@@ -200,7 +200,7 @@ static bool check_plan(const job *j, const variant *v)
     const tsr_matmul_problem *p = &j->problem->matmul;
     step s;
     text reason = {0};
-    const bool suited = !variant_unsuited(v, j, &reason);
+    const bool suited = !variant_unsupported(v, j, &reason);
 
     text_free(&reason);
     if (!suited)
@@ -315,7 +315,7 @@ static void check_share(const job *j, const panels_share *s)
 /* Partial sums, then one addition a row; the workspace holds one C for each part. */
 static void check_split(const job *j, const panels_share *s)
 {
-    const variant *v = find("item-split");
+    const variant *v = find("cpu-split");
     const tsr_matmul_problem *p = &j->problem->matmul;
     const size_t bytes = s->parts * p->m * p->n * real_size(p);
     const size_t batch = p->batch ? p->batch : 1;
@@ -337,7 +337,7 @@ static void check_split(const job *j, const panels_share *s)
 static void panels_cover_the_product(void **state)
 {
     static const size_t cores[] = {1, 2, 16, 192};
-    static const char *const names[] = {"item-panels", "item-split"};
+    static const char *const names[] = {"cpu-panels", "cpu-split"};
     problem p;
 
     (void)state;
@@ -372,7 +372,7 @@ static void wide_registers_hold_larger_blocks(void **state)
     } cases[] = {{0, " -DROWS=6 -DVECTORS=1"},
                  {256, " -DROWS=6 -DVECTORS=1"},
                  {512, " -DROWS=8 -DVECTORS=2"}};
-    static const char *const names[] = {"item-block", "item-panels", "item-split"};
+    static const char *const names[] = {"cpu-block", "cpu-panels", "cpu-split"};
     problem p = {.op = &operation_matmul, .matmul = {.m = 100, .n = 100, .k = 100, .alpha = 1}};
 
     (void)state;
@@ -400,18 +400,18 @@ static void wide_registers_hold_larger_blocks(void **state)
 static void split_workspace_is_bounded(void **state)
 {
     const device_facts d = cpu(16);
-    const params chosen = params_default(find("item-split"));
+    const params chosen = params_default(find("cpu-split"));
     problem p = {.op = &operation_matmul,
                  .matmul = {.m = 64, .n = 64, .k = (size_t)1 << 31, .alpha = 1}};
     const job j = {&p, &d, &chosen};
 
     (void)state;
-    assert_int_equal(find("item-split")->workspace(&j), 128 * 64 * 64 * sizeof(float));
+    assert_int_equal(find("cpu-split")->workspace(&j), 128 * 64 * 64 * sizeof(float));
     p.matmul.k = 1000; /* of 256 or more each */
-    assert_int_equal(find("item-split")->workspace(&j), 3 * 64 * 64 * sizeof(float));
+    assert_int_equal(find("cpu-split")->workspace(&j), 3 * 64 * 64 * sizeof(float));
     p.matmul.m = p.matmul.n = 2000; /* C alone gives enough work-items */
     p.matmul.k = 100000;
-    assert_int_equal(find("item-split")->workspace(&j), sizeof(float) * 2000 * 2000);
+    assert_int_equal(find("cpu-split")->workspace(&j), sizeof(float) * 2000 * 2000);
 }
 
 /* ---- whole products in a group ----------------------------------------------------------- */
@@ -435,7 +435,7 @@ static void check_batched(const job *j)
     tile_holds(x.tile_n, p->n);
     assert_int_equal(x.items * x.rows * x.columns, x.tile_m * x.tile_n);
     assert_int_equal(x.rows % 4 + x.columns % 4 + x.depth % 4, 0);
-    /* What cl/matmul_fetch.clh asks of tiles: whole vectors for each item. */
+    /* What cl/matmul/matmul_fetch.clh asks of tiles: whole vectors for each item. */
     assert_int_equal(x.tile_m * x.depth % (4 * x.items), 0);
     assert_int_equal(x.tile_n * x.depth % (4 * x.items), 0);
     assert_int_equal(x.local,
@@ -476,7 +476,7 @@ static void batched_groups_hold_the_batch(void **state)
                 const job j = {&p, &devices[i], &chosen};
                 text reason = {0};
 
-                if (!variant_unsuited(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                if (!variant_unsupported(v, &j, &reason) && p.matmul.m && p.matmul.n) {
                     check_batched(&j);
                     whole += matmul_batched_plan(&j).whole;
                     suited++;
@@ -551,20 +551,20 @@ static void prefers(const char *name, size_t m, size_t n, size_t k)
 static void preference_of_a_cpu_follows_the_shape(void **state)
 {
     (void)state;
-    prefers("item-panels", 256, 256, 256);
-    prefers("item-panels", 4096, 64, 4096);
-    prefers("item-panels", 64, 4096, 64);
-    prefers("item-panels", 4096, 1, 4096); /* narrower than a vector */
-    prefers("item-split", 64, 64, 16384);
-    prefers("item-split", 128, 128, 16384);
-    prefers("item-block", 64, 64, 64); /* copying costs more than it saves */
-    prefers("item-block", 4, 4096, 4096);
+    prefers("cpu-panels", 256, 256, 256);
+    prefers("cpu-panels", 4096, 64, 4096);
+    prefers("cpu-panels", 64, 4096, 64);
+    prefers("cpu-panels", 4096, 1, 4096); /* narrower than a vector */
+    prefers("cpu-split", 64, 64, 16384);
+    prefers("cpu-split", 128, 128, 16384);
+    prefers("cpu-block", 64, 64, 64); /* copying costs more than it saves */
+    prefers("cpu-block", 4, 4096, 4096);
     /* Factors are rounded as they are copied. */
-    prefers_of(TSR_PRECISION_BF16, "item-panels", 1024, 1024, 1024);
-    prefers_of(TSR_PRECISION_TF32, "item-panels", 64, 64, 64);
-    prefers_of(TSR_PRECISION_F16, "item-panels", 4, 4096, 4096);
-    prefers_of(TSR_PRECISION_F16, "item-split", 64, 64, 16384);
-    prefers_of(TSR_PRECISION_F32_STRICT, "item-block", 64, 64, 64);
+    prefers_of(TSR_PRECISION_BF16, "cpu-panels", 1024, 1024, 1024);
+    prefers_of(TSR_PRECISION_TF32, "cpu-panels", 64, 64, 64);
+    prefers_of(TSR_PRECISION_F16, "cpu-panels", 4, 4096, 4096);
+    prefers_of(TSR_PRECISION_F16, "cpu-split", 64, 64, 16384);
+    prefers_of(TSR_PRECISION_F32_STRICT, "cpu-block", 64, 64, 64);
 }
 
 /* ---- pipelined tiles ------------------------------------------------------------------------ */
@@ -779,7 +779,7 @@ static void broken_tiles_are_refused(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const params chosen = pipelined_params(cases[i].set, 3);
         text reason = {0};
-        const char *why = variant_unsuited(find("pipelined"), &(job){&p, &d, &chosen}, &reason);
+        const char *why = variant_unsupported(find("pipelined"), &(job){&p, &d, &chosen}, &reason);
 
         if (!why || !strstr(why, cases[i].part))
             fail_msg("'%s' does not say '%s'", why ? why : "suited", cases[i].part);
@@ -801,8 +801,8 @@ static device_facts ampere(void)
     return d;
 }
 
-/* What cl/matmul_copied.clh asks of tiles, `more` bytes beside the stages, and no tunable left
- * open. */
+/* What cl/matmul/matmul_copied.clh asks of tiles, `more` bytes beside the stages, and no tunable
+ * left open. */
 static void check_copied(const job *j, const variant *v, const copied_tiles *t, size_t more)
 {
     static const char *const open[] = {"TILE_M=0", "TILE_N=0", "SUMS=0", "DEPTH=0", "STAGES=0"};
@@ -849,8 +849,8 @@ static void check_cp_async(const job *j, const variant *v)
     assert_false(v->step(j, x.k.parts > 1 ? 2 * (p->batch ? p->batch : 1) : 1, &s));
 }
 
-/* What cl/matmul_shares.clh asks: whole tiles for all groups alike, a shared step for each; a tally
- * for each shared tile, and two places for the sums of each group. */
+/* What cl/matmul/matmul_shares.clh asks: whole tiles for all groups alike, a shared step for each;
+ * a tally for each shared tile, and two places for the sums of each group. */
 static void check_stream(const job *j, const variant *v)
 {
     const tsr_matmul_problem *p = &j->problem->matmul;
@@ -863,7 +863,7 @@ static void check_stream(const job *j, const variant *v)
     check_copied(j, v, &x.tiles, 16);
     assert_int_equal(x.shared + x.unshared, tiles);
     assert_int_equal(x.unshared % x.groups, 0);
-    assert_true(x.shared <= TALLIES_MAX && x.shared < 2 * x.groups);
+    assert_true(x.shared <= GROUP_COUNTERS_MAX && x.shared < 2 * x.groups);
     if (x.shared)
         assert_true(x.shared * size_max(size_div_up(k, x.tiles.depth), 1) >= x.groups);
     assert_int_equal(v->workspace(j), x.shared ? 2 * x.groups * area * sizeof(float) : 0);
@@ -874,7 +874,7 @@ static void check_stream(const job *j, const variant *v)
     check_product(j, &s);
     assert_int_equal(scalar_u32(&s, ARG_STRIDES), x.unshared);
     assert_int_equal(s.arg[ARG_STRIDES + 1].kind, ARG_WORKSPACE);
-    assert_int_equal(s.arg[ARG_STRIDES + 2].kind, ARG_TALLIES);
+    assert_int_equal(s.arg[ARG_STRIDES + 2].kind, ARG_GROUP_COUNTERS);
     assert_int_equal(s.n_args, ARG_STRIDES + 3);
     assert_false(v->step(j, 1, &s));
 }
@@ -926,7 +926,7 @@ static void copies_and_lanes_cover_the_product(void **state)
                 const job j = {&p, &d, &chosen};
                 text reason = {0};
 
-                if (!variant_unsuited(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                if (!variant_unsupported(v, &j, &reason) && p.matmul.m && p.matmul.n) {
                     cases[i].check(&j, v);
                     suited++;
                 }
@@ -1065,7 +1065,7 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const char *why = variant_unsuited(v, &(job){p, d, &chosen}, &reason);
+    const char *why = variant_unsupported(v, &(job){p, d, &chosen}, &reason);
 
     if (!why || !strstr(why, part1) || !strstr(why, part2))
         fail_msg("%s: '%s' does not say '%s' and '%s'", name, why ? why : "suited", part1, part2);
@@ -1077,7 +1077,7 @@ static bool suits(const char *name, const problem *p, const device_facts *d)
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const bool suited = !variant_unsuited(v, &(job){p, d, &chosen}, &reason);
+    const bool suited = !variant_unsupported(v, &(job){p, d, &chosen}, &reason);
 
     text_free(&reason);
     return suited;
@@ -1284,21 +1284,21 @@ static void reasons_hold_values(void **state)
     p.matmul.precision = TSR_PRECISION_TF32;
     says("block", &p, &d, "tf32", "FP32");
     p = small;
-    says("item-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
+    says("cpu-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
     p.matmul.precision = TSR_PRECISION_BF16; /* and 6 rows of A of 1024 x 4 */
-    says("item-panels", &p, &d, "286720 bytes of private memory", "32768");
+    says("cpu-panels", &p, &d, "286720 bytes of private memory", "32768");
     p = small;
     /* Sums of blocks would be rounded to 16 bits in C. */
     d = cpu(2);
     p.matmul.type = TSR_F16;
     p.matmul.k = 1025;
-    says("item-panels", &p, &d, "float16", "k is 1025");
+    says("cpu-panels", &p, &d, "float16", "k is 1025");
     p.matmul.c_f32 = true;
-    assert_true(suits("item-panels", &p, &d));
+    assert_true(suits("cpu-panels", &p, &d));
     p.matmul.c_f32 = false;
-    assert_true(suits("item-split", &p, &d));
+    assert_true(suits("cpu-split", &p, &d));
     p.matmul.k = 1024;
-    assert_true(suits("item-panels", &p, &d));
+    assert_true(suits("cpu-panels", &p, &d));
 }
 
 /* What copies as they are cannot serve, and what a device without them says. */
@@ -1356,8 +1356,8 @@ static void every_precision_has_a_kernel(void **state)
 {
     const tsr_precision rounds[] = {TSR_PRECISION_TF32, TSR_PRECISION_BF16, TSR_PRECISION_F16};
     const char *const names[] = {"ROUNDED=TF32", "ROUNDED=BF16", "ROUNDED=F16"};
-    const char *const kernels[] = {"naive",      "coalesced",   "tiled",
-                                   "item-block", "item-panels", "item-split"};
+    const char *const kernels[] = {"naive",     "coalesced",  "tiled",
+                                   "cpu-block", "cpu-panels", "cpu-split"};
     const device_facts d = cpu(2);
 
     (void)state;
@@ -1469,7 +1469,7 @@ static void c_may_be_wider_than_its_factors(void **state)
 static void products_follow_one_another(void **state)
 {
     const device_facts d = cpu(2);
-    const variant *v = find("item-split");
+    const variant *v = find("cpu-split");
     const params chosen = params_default(v);
     const problem p = {.op = &operation_matmul,
                        .matmul = {.m = 64,

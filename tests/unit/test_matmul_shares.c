@@ -16,7 +16,7 @@ typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
-#include "../../cl/matmul_shares.clh"
+#include "../../cl/matmul/matmul_shares.clh"
 #undef min
 
 enum { TILES = 12, EACH = 9, GROUPS = TILES * EACH };

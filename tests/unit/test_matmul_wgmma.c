@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ops/registry.h"
+#include "core/registry.h"
 #include "step_scalars.h"
 
 static device_facts hopper(void)
@@ -211,11 +211,11 @@ static void test_groups_share_k(void **state)
     expect_parts(NULL, &p, 4, 1, 4);
 }
 
-static void expect_unsuited(const char *name, const device_facts *d, const problem *p,
-                            const char *why);
+static void expect_unsupported(const char *name, const device_facts *d, const problem *p,
+                               const char *why);
 
 /* A split that is not asked for takes no memory that the product needs. */
-static void test_sums_make_nothing_unsuited(void **state)
+static void test_sums_make_nothing_unsupported(void **state)
 {
     device_facts d = hopper();
     const variant *v = find("wgmma-3xtf32");
@@ -226,7 +226,7 @@ static void test_sums_make_nothing_unsuited(void **state)
     (void)state;
     d.compute_units = 132;
     d.max_allocation = v->workspace(&j) - 1;
-    expect_unsuited("wgmma-3xtf32", &d, &p, NULL);
+    expect_unsupported("wgmma-3xtf32", &d, &p, NULL);
     assert_int_equal(params_set(v, &chosen, "SPLIT=2", NULL), TSR_OK);
     assert_true(v->workspace(&j) > d.max_allocation);
 }
@@ -266,13 +266,13 @@ static void test_nothing_to_multiply(void **state)
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
-static void expect_unsuited(const char *name, const device_facts *d, const problem *p,
-                            const char *why)
+static void expect_unsupported(const char *name, const device_facts *d, const problem *p,
+                               const char *why)
 {
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const char *said = variant_unsuited(v, &(job){p, d, &chosen}, &reason);
+    const char *said = variant_unsupported(v, &(job){p, d, &chosen}, &reason);
 
     if (why) {
         assert_non_null(said);
@@ -289,22 +289,22 @@ static void test_what_runs_elsewhere(void **state)
     problem p = product(512, 512, 512);
 
     (void)state;
-    expect_unsuited("wgmma-3xtf32", &d, &p, NULL);
-    expect_unsuited("wgmma-tf32", &d, &p, "--precision tf32 asks for");
+    expect_unsupported("wgmma-3xtf32", &d, &p, NULL);
+    expect_unsupported("wgmma-tf32", &d, &p, "--precision tf32 asks for");
     p.matmul.precision = TSR_PRECISION_F32_STRICT;
-    expect_unsuited("wgmma-3xtf32", &d, &p, "not f32-strict");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "not f32-strict");
     p.matmul.precision = TSR_PRECISION_TF32;
-    expect_unsuited("wgmma-3xtf32", &d, &p, "not tf32");
-    expect_unsuited("wgmma-tf32", &d, &p, NULL);
+    expect_unsupported("wgmma-3xtf32", &d, &p, "not tf32");
+    expect_unsupported("wgmma-tf32", &d, &p, NULL);
     p = product(512, 512, 63);
-    expect_unsuited("wgmma-3xtf32", &d, &p, "k is 63");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "k is 63");
     p = product(512, 512, 512);
     p.matmul.type = TSR_F64;
-    expect_unsuited("wgmma-3xtf32", &d, &p, "not float64");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "not float64");
     p = product(512, 512, ((size_t)1 << 31) + 1);
-    expect_unsuited("wgmma-3xtf32", &d, &p, "32 bits");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "32 bits");
     p = product(1 << 20, 1 << 20, 1 << 13);
-    expect_unsuited("wgmma-3xtf32", &d, &p, "packed operands and sums take more");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "packed operands and sums take more");
     p = product(512, 512, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
     {
@@ -313,18 +313,19 @@ static void test_what_runs_elsewhere(void **state)
         text reason = {0};
 
         assert_int_equal(params_set(v, &wide, "TILE_N=256", NULL), TSR_OK);
-        assert_null(variant_unsuited(v, &(job){&p, &d, &wide}, &reason));
+        assert_null(variant_unsupported(v, &(job){&p, &d, &wide}, &reason));
         assert_int_equal(params_set(v, &wide, "TILE_M=128", NULL), TSR_OK);
-        assert_null(variant_unsuited(v, &(job){&p, &d, &wide}, &reason));
+        assert_null(variant_unsupported(v, &(job){&p, &d, &wide}, &reason));
         assert_int_equal(params_set(v, &wide, "TILE_M=256", NULL), TSR_OK);
-        assert_non_null(strstr(variant_unsuited(v, &(job){&p, &d, &wide}, &reason), "registers"));
+        assert_non_null(
+            strstr(variant_unsupported(v, &(job){&p, &d, &wide}, &reason), "registers"));
         text_free(&reason);
     }
     p.matmul.precision = TSR_PRECISION_DEFAULT;
     d.large_local = 166912;
-    expect_unsuited("wgmma-3xtf32", &d, &p, "bytes of local memory");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "bytes of local memory");
     d.feature[FEATURE_WGMMA] = FEATURE_NO;
-    expect_unsuited("wgmma-3xtf32", &d, &p, "wgmma");
+    expect_unsupported("wgmma-3xtf32", &d, &p, "wgmma");
 }
 
 /* A warp's instructions take float64 as it is, and float32 where TF32 is asked for. */
@@ -334,19 +335,19 @@ static void test_which_products_a_warp_takes(void **state)
     problem p = product(512, 512, 512);
 
     (void)state;
-    expect_unsuited("mma", &d, &p, "--precision tf32 asks for");
+    expect_unsupported("mma", &d, &p, "--precision tf32 asks for");
     p.matmul.precision = TSR_PRECISION_TF32;
-    expect_unsuited("mma", &d, &p, NULL);
+    expect_unsupported("mma", &d, &p, NULL);
     p.matmul = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
-    expect_unsuited("mma", &d, &p, NULL);
+    expect_unsupported("mma", &d, &p, NULL);
     d.large_local = 49152;
-    expect_unsuited("mma", &d, &p, "bytes of local memory");
+    expect_unsupported("mma", &d, &p, "bytes of local memory");
     d.large_local = 231424;
     d.nv_capability = 86;
-    expect_unsuited("mma", &d, &p, "compute capability 9.0, this is 8.6");
+    expect_unsupported("mma", &d, &p, "compute capability 9.0, this is 8.6");
     p.matmul.m = ((size_t)1 << 31) + 1;
     d.nv_capability = 90;
-    expect_unsuited("mma", &d, &p, "32 bits");
+    expect_unsupported("mma", &d, &p, "32 bits");
 }
 
 /* Tiles of C in one dimension, of 64 outputs a work-item; layers of them for a batch. */
@@ -384,23 +385,23 @@ static void test_float64_runs_elsewhere(void **state)
     problem p = product(512, 512, 512);
 
     (void)state;
-    expect_unsuited("mma-f64", &d, &p, "it multiplies float64, not float32");
+    expect_unsupported("mma-f64", &d, &p, "it multiplies float64, not float32");
     p.matmul.type = TSR_BF16;
-    expect_unsuited("mma-f64", &d, &p, "it multiplies float64, not bfloat16");
+    expect_unsupported("mma-f64", &d, &p, "it multiplies float64, not bfloat16");
     p.matmul.type = TSR_F64;
-    expect_unsuited("mma-f64", &d, &p, NULL);
+    expect_unsupported("mma-f64", &d, &p, NULL);
     p.matmul.batch = 3;
-    expect_unsuited("mma-f64", &d, &p, NULL);
+    expect_unsupported("mma-f64", &d, &p, NULL);
     d.large_local = 4 * 8 * (128 * 20 + 16 * 132);
-    expect_unsuited("mma-f64", &d, &p, NULL);
+    expect_unsupported("mma-f64", &d, &p, NULL);
     d.large_local--;
-    expect_unsuited("mma-f64", &d, &p, "it needs 149504 bytes of local memory");
+    expect_unsupported("mma-f64", &d, &p, "it needs 149504 bytes of local memory");
     d = hopper();
     d.nv_capability = 86;
-    expect_unsuited("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
+    expect_unsupported("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
     d = hopper();
     p.matmul.m = ((size_t)1 << 31) + 1;
-    expect_unsuited("mma-f64", &d, &p, "32 bits");
+    expect_unsupported("mma-f64", &d, &p, "32 bits");
 }
 
 /* Two elements are a vector where lines, matrices and products start at a multiple of two. */
@@ -487,7 +488,7 @@ static void expect_tiles(const char *name, const problem *p, size_t count)
     assert_int_equal(v->tiles(&j), count);
     for (size_t i = 0; v->step(&j, i, &s); i++)
         last = s;
-    assert_int_equal(last.arg[last.n_args - 1].kind, ARG_COUNTER);
+    assert_int_equal(last.arg[last.n_args - 1].kind, ARG_STRICT_COUNTER);
 }
 
 static void test_tiles_are_told(void **state)
@@ -516,30 +517,30 @@ static void test_fused_runs_elsewhere(void **state)
     const char *name = "wgmma-3xtf32-fused";
 
     (void)state;
-    expect_unsuited(name, &d, &p, NULL);
+    expect_unsupported(name, &d, &p, NULL);
     /* What the packed operands of the other would not fit. */
     p = product(1 << 20, 1 << 20, 1 << 13);
-    expect_unsuited(name, &d, &p, NULL);
+    expect_unsupported(name, &d, &p, NULL);
     p = product(512, 512, 63);
-    expect_unsuited(name, &d, &p, "k is 63");
+    expect_unsupported(name, &d, &p, "k is 63");
     p = product(512, ((size_t)1 << 31) + 1, 512);
-    expect_unsuited(name, &d, &p, "32 bits");
+    expect_unsupported(name, &d, &p, "32 bits");
     p = product(512, 512, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
-    expect_unsuited(name, &d, &p, "not tf32");
+    expect_unsupported(name, &d, &p, "not tf32");
     p.matmul.precision = TSR_PRECISION_F32_STRICT;
-    expect_unsuited(name, &d, &p, "not f32-strict");
+    expect_unsupported(name, &d, &p, "not f32-strict");
     p.matmul.precision = TSR_PRECISION_DEFAULT;
     p.matmul.type = TSR_F64;
-    expect_unsuited(name, &d, &p, "not float64");
+    expect_unsupported(name, &d, &p, "not float64");
     p.matmul.type = TSR_F32;
     /* Six stages of A and of B, by rows or along k; three blocks; alignment and barriers. */
     d.large_local = 6 * (16384 + 16384) + 3 * 8192 + 1024 + 128;
-    expect_unsuited(name, &d, &p, "bytes of local memory");
+    expect_unsupported(name, &d, &p, "bytes of local memory");
     p.matmul.trans_b = true;
-    expect_unsuited(name, &d, &p, NULL);
+    expect_unsupported(name, &d, &p, NULL);
     d.feature[FEATURE_WGMMA] = FEATURE_NO;
-    expect_unsuited(name, &d, &p, "wgmma");
+    expect_unsupported(name, &d, &p, "wgmma");
 }
 
 /* Vectors of four are copied whole only where they are 16 aligned bytes in every row. */
@@ -675,7 +676,7 @@ static void test_precisions_are_kept(void **state)
             if (precision == TSR_PRECISION_F64)
                 continue; /* float32 has no such precision */
             print_message("%s %s\n", v->name, tsr_precision_name(p.matmul.precision));
-            assert_int_equal(!v->unsuited(&j, &reason), expected[i].takes >> precision & 1);
+            assert_int_equal(!v->unsupported(&j, &reason), expected[i].takes >> precision & 1);
             text_free(&reason);
         }
     }
@@ -754,32 +755,32 @@ static void test_tensor_runs_elsewhere(void **state)
     const char *name = "wgmma-tensor";
 
     (void)state;
-    expect_unsuited(name, &d, &p, "float32 is f32");
+    expect_unsupported(name, &d, &p, "float32 is f32");
     p.matmul.precision = TSR_PRECISION_BF16;
-    expect_unsuited(name, &d, &p, NULL);
+    expect_unsupported(name, &d, &p, NULL);
     p.matmul.type = TSR_F64;
     p.matmul.precision = TSR_PRECISION_DEFAULT;
-    expect_unsuited(name, &d, &p, "float64 is f64");
+    expect_unsupported(name, &d, &p, "float64 is f64");
     p = product(512, ((size_t)1 << 31) + 1, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
-    expect_unsuited(name, &d, &p, "32 bits");
+    expect_unsupported(name, &d, &p, "32 bits");
     /* What is copied as it is takes no workspace, however large; staged, B does not fit. */
     p = product(100000, 100000, 100000);
     p.matmul.precision = TSR_PRECISION_TF32;
     p.matmul.trans_b = true;
-    expect_unsuited(name, &d, &p, NULL);
+    expect_unsupported(name, &d, &p, NULL);
     p.matmul.trans_b = false;
-    expect_unsuited(name, &d, &p, "bytes of an allocation");
+    expect_unsupported(name, &d, &p, "bytes of an allocation");
     p = product((size_t)1 << 31, (size_t)1 << 31, (size_t)1 << 31);
     p.matmul.precision = TSR_PRECISION_TF32;
-    expect_unsuited(name, &d, &p, "bytes of an allocation");
+    expect_unsupported(name, &d, &p, "bytes of an allocation");
     p = product(512, 512, 512);
     p.matmul.precision = TSR_PRECISION_TF32;
     d.large_local = 4 * (128 + 256) * 128;
-    expect_unsuited(name, &d, &p, "bytes of local memory");
+    expect_unsupported(name, &d, &p, "bytes of local memory");
     d = hopper();
     d.feature[FEATURE_TENSOR_COPY] = FEATURE_NO;
-    expect_unsuited(name, &d, &p, "tensor copies");
+    expect_unsupported(name, &d, &p, "tensor copies");
 }
 
 int main(void)
@@ -787,7 +788,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packing_is_whole),
         cmocka_unit_test(test_groups_share_k),
-        cmocka_unit_test(test_sums_make_nothing_unsuited),
+        cmocka_unit_test(test_sums_make_nothing_unsupported),
         cmocka_unit_test(test_rows_of_a_tile_follow_the_shape),
         cmocka_unit_test(test_tf32_takes_half_the_workspace),
         cmocka_unit_test(test_nothing_to_multiply),

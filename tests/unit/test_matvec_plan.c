@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "ops/last_group.h"
-#include "ops/matvec_steps.h"
-#include "ops/registry.h"
+#include "core/last_group.h"
+#include "core/registry.h"
+#include "ops/matvec/matvec_steps.h"
 
 enum { A, X, Y };
 
@@ -198,7 +198,7 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0)
+    if (strcmp(v->name, "tree") == 0 || strcmp(v->name, "tree-vector") == 0)
         return local * element;
     if (strcmp(v->name, "group-row") == 0)
         return (local + local / defined(options, "TEAM")) * element;
@@ -219,21 +219,21 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
 }
 
 /* Arguments of the launches of kernels that cut into parts. */
-enum { ARG_WORKSPACE_AT = 3, ARG_TALLIES_AT };
+enum { ARG_WORKSPACE_AT = 3, ARG_GROUP_COUNTERS_AT };
 
 /* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
 static size_t rows_of_group(const variant *v, const char *options, const step *s)
 {
     const size_t local = defined(options, "LOCAL");
 
-    if (strcmp(v->name, "team-tree") == 0 || strcmp(v->name, "team-vector") == 0 ||
+    if (strcmp(v->name, "tree") == 0 || strcmp(v->name, "tree-vector") == 0 ||
         strcmp(v->name, "split-vector") == 0)
         return local / defined(options, "TEAM");
     if (strcmp(v->name, "local-x") == 0)
         return local / defined(options, "TEAM") * defined(options, "ROWS");
-    if (strcmp(v->name, "team-shfl") == 0)
+    if (strcmp(v->name, "shfl") == 0)
         return local / 32;
-    if (strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0)
+    if (strcmp(v->name, "subgroup") == 0 || strcmp(v->name, "group-row") == 0)
         return 1; /* at least; and the groups walk on */
     if (strcmp(v->name, "split-row") == 0 || strcmp(v->name, "rows-vector") == 0)
         return defined(options, "ROWS");
@@ -250,7 +250,7 @@ static size_t rows_of_group(const variant *v, const char *options, const step *s
 
 static bool walks(const variant *v)
 {
-    return strcmp(v->name, "team-subgroup") == 0 || strcmp(v->name, "group-row") == 0 ||
+    return strcmp(v->name, "subgroup") == 0 || strcmp(v->name, "group-row") == 0 ||
            strcmp(v->name, "short-rows-vector") == 0;
 }
 
@@ -322,15 +322,15 @@ static void check_sums(const job *j, const step *s, size_t parts, const char *op
     assert_int_equal(c.stride_y, batch_of(j->problem) > 1 ? m->stride_y : 0);
 }
 
-/* The last group of each tile adds its parts up: there are tallies for all, and no pass. */
+/* The last group of each tile adds its parts up: there are group_counters for all, and no pass. */
 static void check_last(const variant *v, const job *j, size_t tiles)
 {
     step s;
 
     assert_int_equal(last_group_of(j->device), LAST_GROUP_PTX);
-    assert_true(tiles * batch_of(j->problem) <= TALLIES_MAX);
+    assert_true(tiles * batch_of(j->problem) <= GROUP_COUNTERS_MAX);
     assert_true(v->step(j, 0, &s));
-    assert_int_equal(s.arg[ARG_TALLIES_AT].kind, ARG_TALLIES);
+    assert_int_equal(s.arg[ARG_GROUP_COUNTERS_AT].kind, ARG_GROUP_COUNTERS);
     assert_false(v->step(j, 1, &s));
 }
 
@@ -385,7 +385,7 @@ static size_t check_plans(const variant *v, size_t which, const problem *p, cons
         text reason = {0}, options = {0};
         step s;
 
-        if (variant_unsuited(v, &j, &reason)) {
+        if (variant_unsupported(v, &j, &reason)) {
             assert_true(strlen(text_get(&reason)) < 200);
         } else {
             variant_options(v, &j, &options);
@@ -462,7 +462,7 @@ static const char *reason_of(const char *name, const problem *p, const device_fa
 
     if (set)
         assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
-    why = variant_unsuited(v, &j, &reason);
+    why = variant_unsupported(v, &j, &reason);
     snprintf(kept, sizeof(kept), "%s", why ? why : "");
     text_free(&reason);
     return kept;
@@ -503,15 +503,15 @@ static void reasons_name_the_limit(void **state)
         assert_has(reason_of(v->name, &tf32, &all, NULL), "tf32");
     }
     d[7].max_work_item[0] = 1024;
-    assert_has(reason_of("team-tree", &f64, &d[7], "GROUP=256"), "2048");
-    assert_has(reason_of("team-tree", &f64, &d[7], "GROUP=256"), "1024");
+    assert_has(reason_of("tree", &f64, &d[7], "GROUP=256"), "2048");
+    assert_has(reason_of("tree", &f64, &d[7], "GROUP=256"), "1024");
     assert_has(reason_of("group-row", &f32, &d[7], "GROUP=256"), "1056");
     assert_has(reason_of("short-rows", &f32, &d[7], NULL), "8704");
     assert_has(reason_of("split-row", &f64, &d[7], "GROUP=256"), "2048");
     assert_string_equal(reason_of("split-row", &f64, &d[7], "GROUP=128"), "");
-    assert_has(reason_of("team-tree", &f32, &small, NULL), "16");
+    assert_has(reason_of("tree", &f32, &small, NULL), "16");
     assert_has(reason_of("group-row", &f32, &small, NULL), "32");
-    assert_string_equal(reason_of("team-tree", &f32, &small, "TEAM=16"), "");
+    assert_string_equal(reason_of("tree", &f32, &small, "TEAM=16"), "");
     assert_string_equal(reason_of("row-item", &f32, &d[4], NULL), "");
     assert_has(reason_of("short-rows", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("flat-rows", &trans, &d[0], NULL), "transposed");
@@ -523,9 +523,9 @@ static void reasons_name_the_limit(void **state)
     assert_has(reason_of("column-slices", &trans, &d[7], "GROUP=128"), "2048");
     assert_has(reason_of("rows-vector", &trans, &d[0], NULL), "transposed");
     assert_has(reason_of("columns-vector", &f32, &d[0], NULL), "transposed");
-    assert_has(reason_of("team-shfl", &f32, &d[0], NULL), "PTX");
-    assert_has(reason_of("team-subgroup", &f32, &d[0], NULL), "sub-group");
-    assert_has(reason_of("team-tree", &tall, &d[0], NULL), "2147483648");
+    assert_has(reason_of("shfl", &f32, &d[0], NULL), "PTX");
+    assert_has(reason_of("subgroup", &f32, &d[0], NULL), "sub-group");
+    assert_has(reason_of("tree", &tall, &d[0], NULL), "2147483648");
     assert_has(reason_of("rows-vector", &tall, &d[0], NULL), "2147483648");
     assert_string_equal(reason_of("row-item", &tall, &d[0], NULL), "");
     assert_has(reason_of("row-item", &wide, &d[0], NULL), "4294967296");
@@ -536,7 +536,7 @@ static void reasons_name_the_limit(void **state)
 /* A team must fit the group that was asked for, whatever the device allows. */
 static void a_team_must_fit_its_group(void **state)
 {
-    const variant *v = named("team-tree");
+    const variant *v = named("tree");
     device_facts d = device(DEVICE_GPU, 4, 1024, 64 * 1024);
     problem p = product(10, 10, TSR_F32, false);
     params chosen = params_default(v);
@@ -546,7 +546,7 @@ static void a_team_must_fit_its_group(void **state)
     (void)state;
     assert_int_equal(params_set(v, &chosen, "TEAM=64", NULL), TSR_OK);
     assert_int_equal(params_set(v, &chosen, "GROUP=32", NULL), TSR_OK);
-    assert_has(variant_unsuited(v, &j, &reason), "exceeds GROUP, 32");
+    assert_has(variant_unsupported(v, &j, &reason), "exceeds GROUP, 32");
     text_free(&reason);
 }
 
@@ -560,7 +560,7 @@ static void vectors_are_aligned_where_rows_are(void **state)
                  {0, 3, 0, 1, 0, 0, false},   {0, 4, 8, 1, 0, 0, true},
                  {0, 0, 2, 1, 0, 0, false},   {44, 0, 0, 1, 440, 40, true},
                  {0, 0, 0, 1, 402, 0, false}, {0, 0, 0, 1, 0, 41, false}};
-    const variant *v = named("team-vector");
+    const variant *v = named("tree-vector");
     device_facts d[DEVICES];
 
     (void)state;
@@ -636,7 +636,7 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
             text reason = {0};
             step s;
 
-            assert_null(variant_unsuited(v, &j, &reason));
+            assert_null(variant_unsupported(v, &j, &reason));
             assert_true(v->step(&j, 0, &s));
             if (t % 2) {
                 assert_true(call_of(&s).parts > 1);
@@ -1207,7 +1207,7 @@ typedef struct run {
 } run;
 
 /* Operands of no bytes are NULL, as a caller may pass them. */
-static void run_start(run *r, const problem *p, uint64_t seed, family f)
+static void run_start(run *r, const problem *p, uint64_t seed, distribution f)
 {
     operation_matvec.operands(p, r->o);
     for (size_t i = 0; i < 3; i++) {
@@ -1251,13 +1251,13 @@ static void host_variants_are_right(void **state)
         if (!v->host || *reason_of(v->name, &(problem){.op = &operation_matvec}, &d, NULL))
             continue;
         for (size_t i = 0; next_normal(i, &p); i++)
-            for (int f = FAMILY_UNIFORM; f <= FAMILY_ORDERED; f++) {
+            for (int f = DISTRIBUTION_UNIFORM; f <= DISTRIBUTION_ORDERED; f++) {
                 verdict found;
                 run r;
 
                 if (p.matvec.rows * p.matvec.columns * batch_of(&p) > 30000)
                     continue;
-                run_start(&r, &p, i + 1, (family)f);
+                run_start(&r, &p, i + 1, (distribution)f);
                 assert_int_equal(v->host(&p, r.after, NULL), TSR_OK);
                 found = run_verify(&r, &p);
                 if (!found.ok)
@@ -1276,7 +1276,7 @@ static void verify_finds_faults(void **state)
 
     (void)state;
     p.matvec.offset_y = 3;
-    run_start(&r, &p, 5, FAMILY_UNIFORM);
+    run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
     assert_int_equal(named("contiguous")->host(&p, r.after, NULL), TSR_OK);
     assert_true(run_verify(&r, &p).ok);
     y = r.after[Y];
@@ -1311,7 +1311,7 @@ static void verify_looks_into_gaps(void **state)
         p.matvec.stride_a = 35;
         p.matvec.stride_y = beside ? 3 : 60;
         p.matvec.offset_y = 2;
-        run_start(&r, &p, 5, FAMILY_UNIFORM);
+        run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
         assert_int_equal(named("openmp")->host(&p, r.after, NULL), TSR_OK);
         assert_true(run_verify(&r, &p).ok);
         y = r.after[Y];
@@ -1334,7 +1334,7 @@ static void gaps_hold_nan(void **state)
     (void)state;
     p.matvec.lda = 5;
     p.matvec.offset_a = 2;
-    run_start(&r, &p, 5, FAMILY_UNIFORM);
+    run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
     a = r.before[A];
     for (size_t i = 0; i < r.o[A].bytes / sizeof(float); i++)
         assert_int_equal(isnan(a[i]) != 0, i < 2 || (i - 2) % 5 >= 3);

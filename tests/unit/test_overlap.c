@@ -29,7 +29,7 @@ static void lists_are_read(void **state)
     assert_int_equal(got.count, 3);
     assert_int_equal(got.of[0] * 100 + got.of[1] * 10 + got.of[2], 318);
     assert_true(overlap_counts_read("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", 64, &got));
-    assert_int_equal(got.count, OVERLAP_COUNTS_MOST);
+    assert_int_equal(got.count, OVERLAP_COUNTS_MAX);
     assert_false(overlap_counts_read("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", 64, &got));
 }
 

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
+#include "core/prepared.h"
+#include "core/registry.h"
+#include "core/tuning.h"
+#include "core/tuning_file.h"
+#include "core/tuning_memo.h"
 #include "device/device.h"
-#include "ops/prepared.h"
-#include "ops/registry.h"
-#include "ops/tuning.h"
-#include "ops/tuning_file.h"
-#include "ops/tuning_memo.h"
 #include "session/program.h"
 
 static problem square(size_t side)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/matmul_proof.h"
-#include "ops/real.h"
-#include "ops/registry.h"
+#include "core/real.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_proof.h"
 
 static const device_facts keeps = {.denormals_f32 = true, .denormals_f64 = true};
 static const device_facts flushes = {0};
@@ -101,7 +101,7 @@ static product make(double scale)
     operands[0] = x.a;
     operands[1] = x.b;
     operands[2] = x.before;
-    matmul_fill(&x.p, 1, FAMILY_UNIFORM, operands);
+    matmul_fill(&x.p, 1, DISTRIBUTION_UNIFORM, operands);
     for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
         x.a[i] *= (float)scale;
     for (size_t i = 0; i < SIDE; i++) {
@@ -196,7 +196,7 @@ static void a_missing_product_is_found(void **state)
     verdict v;
 
     (void)state;
-    matmul_fill(&p, 1, FAMILY_UNIFORM, operands);
+    matmul_fill(&p, 1, DISTRIBUTION_UNIFORM, operands);
     for (size_t i = 0; i < EACH * EACH; i++)
         wide[i] = real_get(TSR_BF16, b, i);
     for (size_t row = 0; row < elements / EACH; row++) {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/real.h"
+#include "core/real.h"
 
 static const device_facts keeps = {.denormals_f32 = true, .denormals_f64 = true};
 static const device_facts flushes = {0};
@@ -335,14 +335,15 @@ static void types_and_precisions_go_together(void **state)
     assert_int_equal(real_check("op", TSR_BF16, TSR_PRECISION_F32, &err), TSR_EINVAL);
     assert_int_equal(real_check("op", TSR_I8, TSR_PRECISION_DEFAULT, &err), TSR_EINVAL);
     assert_string_equal(err.message, "op: takes float32, float16, bfloat16 or float64, not int8");
-    assert_null(real_unsuited(TSR_BF16, TSR_PRECISION_DEFAULT, &keeps, &reason));
-    assert_null(real_unsuited(TSR_F32, TSR_PRECISION_F32_STRICT, &keeps, &reason));
-    assert_non_null(strstr(real_unsuited(TSR_F32, TSR_PRECISION_BF16, &keeps, &reason), "bf16"));
-    assert_non_null(real_unsuited(TSR_F64, TSR_PRECISION_DEFAULT, &keeps, &reason)); /* no fp64 */
+    assert_null(real_unsupported(TSR_BF16, TSR_PRECISION_DEFAULT, &keeps, &reason));
+    assert_null(real_unsupported(TSR_F32, TSR_PRECISION_F32_STRICT, &keeps, &reason));
+    assert_non_null(strstr(real_unsupported(TSR_F32, TSR_PRECISION_BF16, &keeps, &reason), "bf16"));
+    assert_non_null(
+        real_unsupported(TSR_F64, TSR_PRECISION_DEFAULT, &keeps, &reason)); /* no fp64 */
     text_free(&reason);
 }
 
-static void check_family(tsr_type type, double least, family f)
+static void check_family(tsr_type type, double least, distribution f)
 {
     uint64_t one = 7, two = 7;
     size_t odd = 0, infinite = 0;
@@ -354,25 +355,25 @@ static void check_family(tsr_type type, double least, family f)
         assert_true(isnan(v) || v == real_round(type, v));
         infinite += !isfinite(v);
         odd += !isfinite(v) || (v != 0 && fabs(v) < least);
-        if (f == FAMILY_UNIFORM)
+        if (f == DISTRIBUTION_UNIFORM)
             assert_true(fabs(v) <= 1);
-        if (f == FAMILY_FEW)
+        if (f == DISTRIBUTION_FEW)
             assert_true(v == floor(v) && fabs(v) <= 8);
     }
-    assert_int_equal(infinite > 0, f == FAMILY_SPECIAL);
+    assert_int_equal(infinite > 0, f == DISTRIBUTION_SPECIAL);
     /* Uniform numbers of float16 are denormal now and then. */
-    if (type != TSR_F16 || f == FAMILY_SPECIAL)
-        assert_int_equal(odd > 0, f == FAMILY_SPECIAL);
+    if (type != TSR_F16 || f == DISTRIBUTION_SPECIAL)
+        assert_int_equal(odd > 0, f == DISTRIBUTION_SPECIAL);
 }
 
 /* Every family is reproducible, of its type, and what its name says. */
 static void families_are_what_they_say(void **state)
 {
     (void)state;
-    for (int f = FAMILY_UNIFORM; f <= FAMILY_ORDERED; f++) {
-        check_family(TSR_F32, FLT_MIN, (family)f);
-        check_family(TSR_F16, 0x1p-14, (family)f);
-        check_family(TSR_BF16, FLT_MIN, (family)f);
+    for (int f = DISTRIBUTION_UNIFORM; f <= DISTRIBUTION_ORDERED; f++) {
+        check_family(TSR_F32, FLT_MIN, (distribution)f);
+        check_family(TSR_F16, 0x1p-14, (distribution)f);
+        check_family(TSR_BF16, FLT_MIN, (distribution)f);
     }
 }
 

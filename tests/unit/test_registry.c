@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops/registry.h"
+#include "core/registry.h"
 #include "session/embedded.h"
 #include "session/source.h"
 
-/* Facts of no real device, enough for prefer() and unsuited(). */
+/* Facts of no real device, enough for prefer() and unsupported(). */
 static device_facts facts(device_kind kind)
 {
     device_facts d = {.kind = kind,
@@ -315,15 +315,15 @@ static void sides_do_not_mix(void **state)
     assert_int_equal(variant_find(&operation_matmul, "naive", &kernel, NULL), TSR_OK);
     none = params_default(c);
     j = (job){&p, &gpu, &none};
-    assert_non_null(strstr(variant_unsuited(c, &j, &reason), "host"));
-    assert_null(variant_unsuited(kernel, &j, &reason));
+    assert_non_null(strstr(variant_unsupported(c, &j, &reason), "host"));
+    assert_null(variant_unsupported(kernel, &j, &reason));
     j.device = &host;
-    assert_null(variant_unsuited(c, &j, &reason));
-    assert_non_null(variant_unsuited(kernel, &j, &reason));
+    assert_null(variant_unsupported(c, &j, &reason));
+    assert_non_null(variant_unsupported(kernel, &j, &reason));
     text_free(&reason);
 }
 
-/* A variant that needs a feature is unsuited where the probe said no, for the probe's reason. */
+/* A variant that needs a feature is unsupported where the probe said no, for the probe's reason. */
 static void features_are_needed(void **state)
 {
     device_facts d = facts(DEVICE_GPU);
@@ -345,7 +345,7 @@ static void features_are_needed(void **state)
             if (!op->variants[v].needs)
                 continue;
             seen++;
-            why = variant_unsuited(&op->variants[v], &j, &reason);
+            why = variant_unsupported(&op->variants[v], &j, &reason);
             assert_non_null(why);
             assert_non_null(strstr(why, "the probe said no to"));
         }
@@ -408,7 +408,7 @@ static void preferences_exist(void **state)
                     if (variant_find(op, names[c], &v, &err))
                         fail_msg("%s prefers: %s", op->name, err.message);
                     chosen = params_default(v);
-                    runs = runs || !variant_unsuited(v, &(job){&p, &d, &chosen}, &reason);
+                    runs = runs || !variant_unsupported(v, &(job){&p, &d, &chosen}, &reason);
                 }
                 text_free(&reason);
                 if (!runs)

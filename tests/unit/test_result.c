@@ -149,15 +149,15 @@ static void a_row_of_overlap(void **state)
     row.queues = 2;
     row.chunks = 3;
     row.queue_ns = 12.5;
-    row.bar_count = RESULT_BARS_MOST;
-    for (size_t i = 0; i < RESULT_BARS_MOST; i++)
+    row.bar_count = RESULT_BARS_MAX;
+    for (size_t i = 0; i < RESULT_BARS_MAX; i++)
         row.bars[i] = (result_bar){i % 2, (bar_what)(i % 3), (double)i, (double)i + 0.5};
     written(&row, &line);
     assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
     written(&got, &again);
     assert_string_equal(text_get(&line), text_get(&again));
     assert_int_equal(got.kind, RESULT_OVERLAP);
-    assert_int_equal(got.bar_count, RESULT_BARS_MOST);
+    assert_int_equal(got.bar_count, RESULT_BARS_MAX);
     assert_int_equal(got.bars[191].queue * 10 + got.bars[191].what, 10 + BAR_COPY_OUT);
     assert_true(got.bars[191].end_ns == 191.5);
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
@@ -270,7 +270,7 @@ static void a_row_with_tiles(void **state)
 static void a_row_of_a_sort(void **state)
 {
     problem p = {.op = &operation_sort,
-                 .inputs = FAMILY_SAWTOOTH,
+                 .inputs = DISTRIBUTION_SAWTOOTH,
                  .sort = {.type = TSR_I16, .n = 70, .descending = true}};
     result_row row = full_row(), got;
     text line = {0};
@@ -290,7 +290,7 @@ static void a_row_of_a_sort(void **state)
     other = edited(text_get(&line), "order", "\"order\":1");
     refused(other, "'order' is not a text");
     free(other);
-    p.inputs = FAMILY_PLAIN;
+    p.inputs = DISTRIBUTION_PLAIN;
     result_problem(&row, &p);
     assert_string_equal(row.problem, "70 int16 descending");
     assert_string_equal(row.order, "random");
@@ -364,7 +364,7 @@ static void what_no_row_says(void **state)
     refused_with("low_ns", "\"low_ns\":2.5", "do not ascend");
     refused_with("max_ns", "\"max_ns\":null", "do not ascend");
     refused_with("min_ns", "\"min_ns\":0", "no time");
-    refused_with("unsuited", "\"unsuited\":\"too big\"", "unsuited");
+    refused_with("unsupported", "\"unsupported\":\"too big\"", "unsupported");
     refused_with("op", "\"op\":\"a\",\"op\":\"b\"", "duplicate");
 }
 

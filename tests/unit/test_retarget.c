@@ -58,7 +58,7 @@ static void test_what_cannot_be_retargeted(void **state)
         text out = {0};
         tsr_error err = {0};
 
-        assert_int_equal(retarget_ptx(cases[i].ptx, "sm_90a", &out, &err), TSR_EUNSUITED);
+        assert_int_equal(retarget_ptx(cases[i].ptx, "sm_90a", &out, &err), TSR_EUNSUPPORTED);
         assert_non_null(strstr(err.message, cases[i].why));
         text_free(&out);
     }

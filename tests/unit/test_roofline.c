@@ -161,11 +161,11 @@ static void a_limit_becomes_a_row(void **state)
     assert_true(row.time.median_ns == 1.2e8 && row.time.count == 9);
     roofline_row(&device, LIMIT_FP64, &none, &row);
     assert_true(row.rate == 0 && !row.verified);
-    assert_string_equal(row.unsuited, "the device has no fp64");
+    assert_string_equal(row.unsupported, "the device has no fp64");
     assert_int_equal(row.outcome, RESULT_UNSUITED);
     roofline_row(&device, LIMIT_FP64, &failed, &row);
     assert_int_equal(row.outcome, RESULT_FAILED);
-    assert_string_equal(row.unsuited, "clCreateBuffer");
+    assert_string_equal(row.unsupported, "clCreateBuffer");
     roofline_row(&device, LIMIT_LAUNCH_WAITED, &copied, &row);
     assert_int_equal(row.timer, TIMER_WALL);
 }
@@ -182,7 +182,7 @@ static void the_host_has_no_limits(void **state)
     device_read_host(&device);
     assert_int_equal(tsr_session_open(&device, &options, &s, &err), TSR_OK);
     assert_false(roofline_recall(s, &l));
-    assert_int_equal(roofline_measure(s, false, &l, NULL, NULL, &err), TSR_EUNSUITED);
+    assert_int_equal(roofline_measure(s, false, &l, NULL, NULL, &err), TSR_EUNSUPPORTED);
     assert_non_null(strstr(err.message, "host runs C"));
     tsr_session_close(s);
 }
@@ -197,7 +197,7 @@ static void every_kernel_decides_what_is_kept(void **state)
         const char *name = embedded_files[i].name;
         bool listed = false;
 
-        if (strncmp(name, "roofline_", 9) != 0 || strcmp(name + strlen(name) - 3, ".cl") != 0)
+        if (strncmp(name, "roofline/", 9) != 0 || strcmp(name + strlen(name) - 3, ".cl") != 0)
             continue;
         found++;
         for (size_t k = 0; roofline_source(k); k++)

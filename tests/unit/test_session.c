@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/real.h"
 #include "device/device.h"
-#include "ops/real.h"
 #include "session/state.h"
 #include "tessera/tessera.h"
 
@@ -530,7 +530,7 @@ static void failing_calls_leave_things_as_they_were(void **state)
                   "buffer strict_tiles has 3 bytes and should have 4");
     clReleaseMemObject(narrow.strict_tiles);
     p.precision = TSR_PRECISION_F16;
-    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &block, TSR_EUNSUITED, "f16");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &block, TSR_EUNSUPPORTED, "f16");
     p = square;
     p.batch = 2; /* of one A and one B */
     p.stride_c = SIDE * SIDE;
@@ -563,7 +563,7 @@ static void the_host_has_no_queue(void **state)
     assert_int_equal(tsr_session_open(f->host, NULL, &s, &err), TSR_OK);
     assert_null(tsr_session_queue(s));
     assert_null(tsr_session_context(s));
-    enqueue_fails(s, &square, (cl_mem[]){NULL, NULL, NULL}, NULL, TSR_EUNSUITED, "no queue");
+    enqueue_fails(s, &square, (cl_mem[]){NULL, NULL, NULL}, NULL, TSR_EUNSUPPORTED, "no queue");
     tsr_session_close(s);
 }
 
@@ -613,8 +613,8 @@ static void products_of_host_arrays_are_right(void **state)
 /* Arrays of the caller's begin where he likes: no kernel takes them for aligned vectors. */
 static void arrays_are_worked_on_where_they_are(void **state)
 {
-    static const char *const names[] = {"naive",      "tiled",       "vector",    "pipelined",
-                                        "item-block", "item-panels", "item-split"};
+    static const char *const names[] = {"naive",     "tiled",      "vector",   "pipelined",
+                                        "cpu-block", "cpu-panels", "cpu-split"};
     const fixture *f = *state;
     float a[ELEMENTS + 1], b[ELEMENTS + 1], c[ELEMENTS + 2], expected[ELEMENTS];
     tsr_session *s = NULL;
@@ -1014,7 +1014,7 @@ static void a_broken_kernel_gives_its_log(void **state)
     memset(c, 0x5a, sizeof(c));
     assert_int_equal(tsr_matmul(s, &square, a, a, c, &run, NULL, &err), TSR_EBUILD);
     assert_non_null(strstr(tsr_session_build_log(s), "undeclared_name"));
-    assert_non_null(strstr(tsr_session_build_log(s), "matmul_naive.cl")); /* where to look */
+    assert_non_null(strstr(tsr_session_build_log(s), "matmul/matmul_naive.cl")); /* where to look */
     assert_non_null(strstr(err.message, "undeclared_name"));
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(((unsigned char *)c)[i], 0x5a);

@@ -1,5 +1,5 @@
 /* What the variants of sort that hold keys in registers launch: within the device's limits, and,
- * carried out here key by key as the header of cl/sort_fused.cl has it, sorting. */
+ * carried out here key by key as the header of cl/sort/sort_fused.cl has it, sorting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/sort_fused.h"
+#include "core/registry.h"
+#include "ops/sort/sort_fused.h"
 #include "sort_plans.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -116,7 +116,7 @@ static void check_sorts(const variant *v, const params *p, size_t n)
     step s;
 
     assert_non_null(keys);
-    assert_null(variant_unsuited(v, &j, &reason));
+    assert_null(variant_unsupported(v, &j, &reason));
     for (size_t i = 0; i < n; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (; v->step(&j, steps, &s); steps++) {
@@ -275,7 +275,7 @@ static void check_legal(const variant *v, const device_facts *d, const params *p
     text reason = {0};
     step s;
 
-    if (!variant_unsuited(v, &j, &reason)) {
+    if (!variant_unsupported(v, &j, &reason)) {
         assert_true(plan.local <=
                     (needs_warps(v) ? size_max(d->local_memory, d->large_local) : d->local_memory));
         for (size_t i = 0; v->step(&j, i, &s); i++) {
@@ -424,13 +424,13 @@ static void check_reason(const char *name, const problem *q, const char *const *
     const device_facts d = gpu();
     const job j = {q, &d, &p};
     text reason = {0};
-    const char *why = variant_unsuited(v, &j, &reason);
+    const char *why = variant_unsupported(v, &j, &reason);
 
     assert_string_equal(why ? why : "suited", expected);
     text_free(&reason);
 }
 
-static void test_unsuited_gives_the_values(void **state)
+static void test_unsupported_gives_the_values(void **state)
 {
     static const char *const none[] = {NULL}, *const wide[] = {"GROUP=1024", "KEYS=64", NULL},
                              *const many[] = {"GROUP=1024", "SORT_TILES=2", "KEYS=4", NULL},
@@ -467,7 +467,7 @@ static void check_rows(const char *name, size_t n, size_t rows, tsr_type type, c
     text reason = {0}, out = {0};
     step s;
 
-    assert_null(variant_unsuited(v, &j, &reason));
+    assert_null(variant_unsupported(v, &j, &reason));
     v->defines(&j, &out);
     assert_non_null(strstr(text_get(&out), defines));
     assert_true(v->step(&j, 0, &s));
@@ -492,7 +492,7 @@ static void test_shuffled_rows_take_work_items(void **state)
 /* Vectors are whole where they divide a row, and aligned where the offsets are. */
 static void test_rows_in_vectors(void **state)
 {
-    const variant *v = find("rows-held");
+    const variant *v = find("rows-registers");
     const params p = params_default(v);
     const device_facts d = gpu();
     static const struct {
@@ -530,24 +530,27 @@ static void test_rows_take_work_items(void **state)
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 64, .rows = 9}};
 
     (void)state;
-    check_rows("rows-held", 64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63, 128);
-    check_rows("rows-held", 1000, 1000, TSR_U32, " -DKEYS=32 -DGROUP=128 -DROW_SHIFT=10 ", 250,
+    check_rows("rows-registers", 64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63,
                128);
-    check_rows("rows-held", 1000, 1000, TSR_F64, " -DKEYS=16 -DGROUP=128 -DROW_SHIFT=10 ", 500,
+    check_rows("rows-registers", 1000, 1000, TSR_U32, " -DKEYS=32 -DGROUP=128 -DROW_SHIFT=10 ", 250,
                128);
-    check_rows("rows-held", 8000, 3, TSR_U32, " -DKEYS=32 -DGROUP=256 -DROW_SHIFT=13 ", 3, 256);
-    check_rows("rows-held", 2, 33, TSR_U32, " -DKEYS=4 -DGROUP=128 -DROW_SHIFT=2 ", 1, 128);
-    check_reason("rows-held", &q, one, "suited");
+    check_rows("rows-registers", 1000, 1000, TSR_F64, " -DKEYS=16 -DGROUP=128 -DROW_SHIFT=10 ", 500,
+               128);
+    check_rows("rows-registers", 8000, 3, TSR_U32, " -DKEYS=32 -DGROUP=256 -DROW_SHIFT=13 ", 3,
+               256);
+    check_rows("rows-registers", 2, 33, TSR_U32, " -DKEYS=4 -DGROUP=128 -DROW_SHIFT=2 ", 1, 128);
+    check_reason("rows-registers", &q, one, "suited");
     q.sort.n = 300;
-    check_reason("rows-held", &q, one, "a row has to fit in its tile: at most 256 keys, not 300");
+    check_reason("rows-registers", &q, one,
+                 "a row has to fit in its tile: at most 256 keys, not 300");
     q.sort.n = 20000;
-    check_reason("rows-held", &q, none,
+    check_reason("rows-registers", &q, none,
                  "it needs 131072 bytes of local memory, and the device has 49152");
     q.sort.n = 40000;
-    check_reason("rows-held", &q, none,
+    check_reason("rows-registers", &q, none,
                  "a row has to fit in its tile: at most 32768 keys, not 40000");
     q.sort.n = 8;
-    check_reason("rows-held", &q, deep,
+    check_reason("rows-registers", &q, deep,
                  "it needs 131072 bytes of local memory, and the device has 49152");
     check_reason("rows-warp", &q, one, "it needs whole warps of 32 work-items, not 8");
 }
@@ -563,7 +566,7 @@ int main(void)
         cmocka_unit_test(test_chunks_run_side_by_side),
         cmocka_unit_test(test_launches_are_legal),
         cmocka_unit_test(test_plan_of_a_gpu),
-        cmocka_unit_test(test_unsuited_gives_the_values),
+        cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_rows_take_work_items),
         cmocka_unit_test(test_shuffled_rows_take_work_items),
         cmocka_unit_test(test_rows_in_vectors),

@@ -17,9 +17,9 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "measure/verify.h"
-#include "ops/registry.h"
-#include "ops/sort_order.h"
+#include "ops/sort/sort_order.h"
 #include "sort_plans.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -49,7 +49,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define out_of_order     out_of_order_half
 #define compare_exchange compare_exchange_half
 #define memory_exchange  memory_exchange_half
-#include "../../cl/sort_key.clh"
+#include "../../cl/sort/sort_key.clh"
 #undef SORT_KEY_CLH
 #undef SIGN_BIT
 #undef NAN_COUNT
@@ -79,7 +79,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define out_of_order     out_of_order_float
 #define compare_exchange compare_exchange_float
 #define memory_exchange  memory_exchange_float
-#include "../../cl/sort_key.clh"
+#include "../../cl/sort/sort_key.clh"
 #undef SORT_KEY_CLH
 #undef SIGN_BIT
 #undef NAN_COUNT
@@ -99,7 +99,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #undef memory_exchange
 #define KEY        double
 #define DESCENDING 1
-#include "../../cl/sort_key.clh"
+#include "../../cl/sort/sort_key.clh"
 
 /* ---- shared ---------------------------------------------------------------------------------- */
 
@@ -210,7 +210,7 @@ static void check_problem(const variant *v, const device_facts *d, const params 
     step s;
     size_t n = 0;
 
-    if (!variant_unsuited(v, &j, &reason)) {
+    if (!variant_unsupported(v, &j, &reason)) {
         for (; v->step(&j, n, &s); n++)
             check_legal(v, d, &q->sort, &s);
         assert_int_equal(n, expected_commands(v, p, &q->sort));
@@ -227,15 +227,15 @@ static void test_launches_are_legal(void **state)
         const variant *v = &operation_sort.variants[i];
         params p;
 
-        if (!v->source || strcmp(v->source, "sort_fused.cl") == 0 || /* test_sort_fused.c */
-            strcmp(v->source, "sort_top.cl") == 0 ||                 /* test_sort_top.c */
-            strcmp(v->source, "sort_item_top.cl") == 0 ||            /* test_sort_top.c */
-            strncmp(v->source, "sort_segments", 13) == 0 ||          /* test_sort_segments.c */
-            strcmp(v->source, "sort_item_segments.cl") == 0 ||       /* test_sort_item_segments.c */
-            strncmp(v->source, "sort_radix", 10) == 0 ||             /* test_sort_radix.c */
-            strcmp(v->source, "sort_item_radix.cl") == 0 ||          /* test_sort_radix.c */
-            strcmp(v->source, "sort_item_vectors.cl") == 0 ||        /* test_sort_item_vectors.c */
-            strcmp(v->source, "sort_item_merges.cl") == 0)           /* test_sort_item_merges.c */
+        if (!v->source || strcmp(v->source, "sort/sort_fused.cl") == 0 || /* test_sort_fused.c */
+            strcmp(v->source, "sort/sort_top.cl") == 0 ||                 /* test_sort_top.c */
+            strcmp(v->source, "sort/sort_cpu_top.cl") == 0 ||             /* test_sort_top.c */
+            strncmp(v->source, "sort_segments", 13) == 0 ||               /* test_sort_segments.c */
+            strcmp(v->source, "sort/sort_cpu_segments.cl") == 0 || /* test_sort_cpu_segments.c */
+            strncmp(v->source, "sort_radix", 10) == 0 ||           /* test_sort_radix.c */
+            strcmp(v->source, "sort/sort_cpu_radix.cl") == 0 ||    /* test_sort_radix.c */
+            strcmp(v->source, "sort/sort_cpu_vectors.cl") == 0 ||  /* test_sort_cpu_vectors.c */
+            strcmp(v->source, "sort/sort_cpu_merges.cl") == 0)     /* test_sort_cpu_merges.c */
             continue;
         for (size_t c = 0; combination(v, c, &p); c++) {
             problem q;
@@ -266,7 +266,8 @@ static void test_largest_problem_of_32_bits(void **state)
     }
 }
 
-/* ---- what is unsuited ------------------------------------------------------------------------ */
+/* ---- what is unsupported ------------------------------------------------------------------------
+ */
 
 static void check_reason(const char *name, const device_facts *d, const problem *q,
                          const char *const *assignments, const char *expected)
@@ -279,7 +280,7 @@ static void check_reason(const char *name, const device_facts *d, const problem 
 
     for (; *assignments; assignments++)
         set(v, &p, *assignments);
-    why = variant_unsuited(v, &j, &reason);
+    why = variant_unsupported(v, &j, &reason);
     if (expected)
         assert_string_equal(why ? why : "suited", expected);
     else
@@ -287,7 +288,7 @@ static void check_reason(const char *name, const device_facts *d, const problem 
     text_free(&reason);
 }
 
-static void test_unsuited_gives_the_values(void **state)
+static void test_unsupported_gives_the_values(void **state)
 {
     const char *const normal[] = {NULL};
     const char *const narrow[] = {"GROUP=16", "STAGES=4", NULL};
@@ -386,7 +387,7 @@ static void test_rows_share_tiles(void **state)
     assert_string_equal(names[3], "fused-passes-warp");
     d.kind = DEVICE_CPU;
     operation_sort.prefer(&q, &d, names);
-    assert_string_equal(names[2], "two-phase-registers"); /* behind item-vectors and rows */
+    assert_string_equal(names[2], "two-phase-registers"); /* behind cpu-vectors and rows */
     d.kind = DEVICE_GPU;
     /* Launches of all rows at once: more work-groups than a kernel can number. */
     q.sort.n = 512;
@@ -637,7 +638,7 @@ typedef struct trial {
     uint64_t before[OPERANDS_MAX][2 * ROOM], after[OPERANDS_MAX][2 * ROOM];
 } trial;
 
-static void trial_start(trial *t, family f)
+static void trial_start(trial *t, distribution f)
 {
     void *const operands[] = {t->before[0], t->before[1], t->before[2], t->before[3]};
 
@@ -670,11 +671,11 @@ static void test_qsort_passes_the_proof(void **state)
 
     (void)state;
     for (size_t i = 0; operation_sort.sweep(i, true, &t.q); i++) {
-        for (int f = 0; f < FAMILY_COUNT; f++) {
+        for (int f = 0; f < DISTRIBUTION_COUNT; f++) {
             assert_true(sort_keys(&t.q.sort) + t.q.sort.offset_keys + t.q.sort.offset_index +
                             t.q.sort.offset_values <=
                         ROOM);
-            trial_start(&t, (family)f);
+            trial_start(&t, (distribution)f);
             trial_sort(&t);
             assert_true(trial_passes(&t));
         }
@@ -694,7 +695,7 @@ static void test_expectation_is_shared(void **state)
     (void)state;
     t.q = (problem){.op = &operation_sort,
                     .sort = {.type = TSR_U32, .n = 90, .argsort = true, .offset_keys = 2}};
-    trial_start(&t, FAMILY_UNIFORM);
+    trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_int_equal(verify_result(&t.q, &d, before, after_, &expected, &v, NULL), TSR_OK);
     assert_non_null(expected);
@@ -721,7 +722,7 @@ static void test_proof_finds_what_is_wrong(void **state)
                              .argsort = true,
                              .offset_keys = 3,
                              .offset_index = 2}};
-    trial_start(&t, FAMILY_FEW);
+    trial_start(&t, DISTRIBUTION_FEW);
     assert_false(trial_passes(&t)); /* not sorted */
     trial_sort(&t);
     assert_true(trial_passes(&t));
@@ -761,7 +762,7 @@ static void test_proof_of_values(void **state)
         unsigned char *values = (unsigned char *)t.after[2], kept[16];
 
         t.q = (problem){.op = &operation_sort, .sort = problems[i]};
-        trial_start(&t, FAMILY_FEW);
+        trial_start(&t, DISTRIBUTION_FEW);
         trial_sort(&t);
         assert_true(trial_passes(&t));
         assert_memory_not_equal(values + 2 * bytes, t.before[2] + 2 * bytes / 8, 100 * bytes);
@@ -792,7 +793,7 @@ static void test_proof_of_rows(void **state)
     (void)state;
     t.q = (problem){.op = &operation_sort,
                     .sort = {.type = TSR_U32, .n = 30, .rows = 7, .argsort = true}};
-    trial_start(&t, FAMILY_UNIFORM);
+    trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_true(trial_passes(&t));
     assert_true(index[30] < 30 && keys[29] > keys[30]);
@@ -805,7 +806,7 @@ static void test_proof_of_rows(void **state)
     assert_false(trial_passes(&t));
     t.q.sort.n *= t.q.sort.rows;
     t.q.sort.rows = 1;
-    trial_start(&t, FAMILY_UNIFORM);
+    trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     t.q.sort.n /= 7;
     t.q.sort.rows = 7;
@@ -830,7 +831,7 @@ static void test_proof_of_segments(void **state)
                              .segment_longest = 40,
                              .offset_segments = 1,
                              .argsort = true}};
-    trial_start(&t, FAMILY_UNIFORM);
+    trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_true(trial_passes(&t));
     while (offsets[s] == offsets[s - 1] || offsets[s + 1] == offsets[s] ||
@@ -844,7 +845,7 @@ static void test_proof_of_segments(void **state)
     keys[offsets[s] - 1] = kept;
     assert_false(trial_passes(&t));
     t.q.sort.segments = 0;
-    trial_start(&t, FAMILY_UNIFORM);
+    trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     t.q.sort.segments = 20;
     memcpy(t.after[3], t.before[3], sizeof(t.after[3]));
@@ -908,7 +909,7 @@ static void test_proof_of_top(void **state)
                                  .top = 4,
                                  .argsort = true,
                                  .descending = descending}};
-        trial_start(&t, FAMILY_FEW);
+        trial_start(&t, DISTRIBUTION_FEW);
         trial_sort(&t);
         assert_true(trial_passes(&t));
         keys[29] ^= 1;
@@ -1108,7 +1109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_launches_are_legal),
         cmocka_unit_test(test_largest_problem_of_32_bits),
-        cmocka_unit_test(test_unsuited_gives_the_values),
+        cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_something_always_suits),
         cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_comparators_give_the_documented_order),

@@ -1,7 +1,7 @@
-/* What the variants of sort by digits launch: carried out here, as the headers of cl/sort_radix.cl,
- * cl/sort_radix_sweep.cl, cl/sort_item_radix.cl and cl/sort_values.clh have it, it sorts; the parts
- * of the workspace lie apart in what is asked for; what cannot be done is refused; and who prefers
- * which. */
+/* What the variants of sort by digits launch: carried out here, as the headers of
+ * cl/sort/sort_radix.cl, cl/sort/sort_onesweep.cl, cl/sort/sort_cpu_radix.cl and
+ * cl/sort/sort_values.clh have it, it sorts; the parts of the workspace lie apart in what is asked
+ * for; what cannot be done is refused; and who prefers which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/sort_order.h"
-#include "ops/sort_radix.h"
+#include "core/registry.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_radix.h"
 #include "sort_plans.h"
 
 /* Operands. */
@@ -286,7 +286,7 @@ static void run_scatter(const sorting *s, const step *now)
     free(next);
 }
 
-/* sort_radix_sweep: tiles in the order of their tickets, and each has states of its own, which
+/* sort_onesweep: tiles in the order of their tickets, and each has states of its own, which
  * nobody has written before. */
 static void run_sweep(const sorting *s, const step *now)
 {
@@ -437,17 +437,17 @@ static void check_sorts(const char *name, const device_facts *d, const params *p
 {
     const problem whole = {.op = &operation_sort, .sort = *q};
     sorting s = {.v = find(name), .job = {&whole, d, p}, .problem = &whole.sort};
-    const bool item = !strcmp(name, "item-radix"); /* each work-item */
+    const bool item = !strcmp(name, "cpu-radix"); /* each work-item */
     unsigned char *before;
     text reason = {0};
     step now;
 
-    assert_null(variant_unsuited(s.v, &s.job, &reason));
+    assert_null(variant_unsupported(s.v, &s.job, &reason));
     s.bits = defined(s.v, &s.job, "BITS");
     s.digits = (size_t)1 << s.bits;
     s.group = item ? 1 : defined(s.v, &s.job, "GROUP");
     s.tile = item ? 1 : s.group * defined(s.v, &s.job, "ITEMS");
-    s.sweeps = !strcmp(name, "radix-sweep");
+    s.sweeps = !strcmp(name, "onesweep");
     fill(&s);
     before = malloc(q->n * key_bytes(&s) + 1);
     assert_non_null(before);
@@ -492,11 +492,11 @@ static const struct {
     const char *small[5];
     size_t tile;
 } ways[] = {
-    {"item-radix", cpu, {"BITS=4", "PER_UNIT=1"}, 1},
+    {"cpu-radix", cpu, {"BITS=4", "PER_UNIT=1"}, 1},
     {"radix", gpu, {"BITS=4", "GROUP=16", "ITEMS=4", "PER_UNIT=1"}, 64},
     {"radix-warp", nvidia, {"BITS=4", "GROUP=256", "ITEMS=1", "PER_UNIT=1"}, 256},
-    {"radix-sweep", gpu, {"BITS=4", "GROUP=16", "ITEMS=4", "PER_UNIT=1"}, 64},
-    {"radix-sweep", nvidia, {"BITS=4", "GROUP=256", "ITEMS=1", "PER_UNIT=1"}, 256},
+    {"onesweep", gpu, {"BITS=4", "GROUP=16", "ITEMS=4", "PER_UNIT=1"}, 64},
+    {"onesweep", nvidia, {"BITS=4", "GROUP=256", "ITEMS=1", "PER_UNIT=1"}, 256},
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -568,17 +568,16 @@ static void test_tiles_are_the_problem_s(void **state)
                   " -DBITS=4 -DGROUP=256 -DITEMS=16 -DCOPIES=8 -DPAYLOAD=PAYLOAD_NONE -DWARPS=0");
     check_defined("radix-warp", nvidia(), keys,
                   " -DBITS=8 -DGROUP=512 -DITEMS=16 -DCOPIES=32 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1");
-    check_defined("radix-sweep", nvidia(), keys,
+    check_defined("onesweep", nvidia(), keys,
                   " -DBITS=8 -DGROUP=384 -DITEMS=24 -DCOPIES=16 -DPAYLOAD=PAYLOAD_NONE -DWARPS=1 "
                   "-DPASSES=4 -DSTATES=STATES_PTX");
-    check_defined("radix-sweep", nvidia(), wide,
+    check_defined("onesweep", nvidia(), wide,
                   " -DBITS=8 -DGROUP=512 -DITEMS=8 -DCOPIES=8 -DPAYLOAD=PAYLOAD_INDEX -DWARPS=1 "
                   "-DPASSES=8");
-    check_defined("radix-sweep", nvidia(), values,
-                  " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
-    check_defined("radix-sweep", nvidia(), few, " -DGROUP=384 -DITEMS=12 ");
-    check_defined("radix-sweep", nvidia(), bytes, " -DBITS=4 ");
-    check_defined("radix-sweep", gpu(), keys, " -DSTATES=STATES_ATOMICS -cl-std=");
+    check_defined("onesweep", nvidia(), values, " -DITEMS=8 -DCOPIES=16 -DPAYLOAD=PAYLOAD_VALUE");
+    check_defined("onesweep", nvidia(), few, " -DGROUP=384 -DITEMS=12 ");
+    check_defined("onesweep", nvidia(), bytes, " -DBITS=4 ");
+    check_defined("onesweep", gpu(), keys, " -DSTATES=STATES_ATOMICS -cl-std=");
     check_defined("radix", cpu(), keys, " -DBITS=8 -DGROUP=16 -DITEMS=16 -DCOPIES=1 ");
 }
 
@@ -591,7 +590,7 @@ static void check_reason(const char *name, const device_facts *d, const tsr_sort
     const problem whole = {.op = &operation_sort, .sort = *q};
     const job j = {&whole, d, &p};
     text reason = {0};
-    const char *why = variant_unsuited(find(name), &j, &reason);
+    const char *why = variant_unsupported(find(name), &j, &reason);
 
     assert_string_equal(why ? why : "suited", expected);
     text_free(&reason);
@@ -604,7 +603,7 @@ static void test_problems_refused(void **state)
     (void)state;
     for (size_t w = 0; w < WAYS; w++) {
         const device_facts d = ways[w].device();
-        const bool sweeps = !strcmp(ways[w].name, "radix-sweep");
+        const bool sweeps = !strcmp(ways[w].name, "onesweep");
 
         q = (tsr_sort_problem){.type = TSR_U32, .n = 1000};
         check_reason(ways[w].name, &d, &q, none, "suited");
@@ -641,7 +640,7 @@ static void test_settings_refused(void **state)
     check_reason("radix-warp", &d, &q, narrow,
                  "it needs a work-item for each of 256 digits and whole warps of 32, not groups of "
                  "16");
-    check_reason("radix-sweep", &d, &q, uneven,
+    check_reason("onesweep", &d, &q, uneven,
                  "it needs a work-item for each of 16 digits and whole warps of 32, not groups of "
                  "16");
     /* A counter for each digit and work-item, 3 words a digit, and one a work-item. */
@@ -662,9 +661,9 @@ static void test_devices_refused(void **state)
     d.nv_capability = 61;
     check_reason("radix-warp", &d, &q, none,
                  "it needs warps whose lanes meet, of compute capability 7.0");
-    check_reason("radix-sweep", &d, &q, none, "suited"); /* by OpenCL C's atomics */
+    check_reason("onesweep", &d, &q, none, "suited"); /* by OpenCL C's atomics */
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
-    check_reason("radix-sweep", &d, &q, none, "it needs atomics in the scope of the device");
+    check_reason("onesweep", &d, &q, none, "it needs atomics in the scope of the device");
     check_reason("radix", &d, &q, none, "suited");
     /* A copy of the keys, in whole lines, and 16 counts and their sums. */
     d = gpu();
@@ -726,13 +725,13 @@ static void check_digits_from(const device_facts *d)
                               .argsort = !cases[i].value_bytes,
                               .value_bytes = cases[i].value_bytes};
 
-        check_preferred_somewhere(d, q, "item-radix", q.n > 1 << 15); /* behind merges */
+        check_preferred_somewhere(d, q, "cpu-radix", q.n > 1 << 15); /* behind merges */
         if (q.n > 1 << 15)
-            check_preferred(d, q, "item-merges");
+            check_preferred(d, q, "cpu-merges");
         q.n++;
-        check_preferred(d, q, "item-radix");
+        check_preferred(d, q, "cpu-radix");
         q.rows = 2;
-        check_preferred_somewhere(d, q, "item-radix", false);
+        check_preferred_somewhere(d, q, "cpu-radix", false);
     }
 }
 
@@ -745,14 +744,14 @@ static void test_preferences(void **state)
     const tsr_sort_problem many = {.type = TSR_U32, .n = 1 << 26};
 
     (void)state;
-    check_preferred(&ours, keys, "radix-sweep");
-    check_preferred(&ours, wide, "radix-sweep");
+    check_preferred(&ours, keys, "onesweep");
+    check_preferred(&ours, wide, "onesweep");
     check_preferred(&other, keys, NULL);
     check_preferred(&other, many, "radix");
     check_preferred(&other, wide, "radix");
     check_preferred(&processor, keys, NULL);
-    check_preferred(&processor, keys, "item-merges");
-    check_preferred_somewhere(&processor, huge, "item-radix", true); /* merges have no room */
+    check_preferred(&processor, keys, "cpu-merges");
+    check_preferred_somewhere(&processor, huge, "cpu-radix", true); /* merges have no room */
     check_digits_from(&processor);
     keys.rows = 2;
     check_preferred(&ours, keys, NULL);

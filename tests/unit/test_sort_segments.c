@@ -13,9 +13,9 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/sort_order.h"
-#include "ops/sort_segments.h"
+#include "core/registry.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_segments.h"
 #include "sort_plans.h"
 
 /* ---- the kernels' lists, compiled as C for one work-item ------------------------------------- */
@@ -45,9 +45,9 @@ static uint shift_least; /* 0, or of a work-item that holds so many keys */
 #define GROUP                    1
 #define TILE                     128
 #define WITH_INDEX               with_index
-#define SHIFT_LEAST              shift_least
-#define BATCH_MOST               SEGMENTS_BATCH_MOST
-#include "../../cl/sort_segments.clh"
+#define SHIFT_MIN                shift_least
+#define BATCH_MAX                SEGMENTS_BATCH_MAX
+#include "../../cl/sort/sort_segments.clh"
 #undef min
 #undef max
 
@@ -69,7 +69,7 @@ static void check_list(const uint64_t *offsets, uint count)
     for (uint i = 0; i < count; i++) {
         const size_t n = offsets[i + 1] - offsets[i];
 
-        if (n >= LENGTH_LEAST && n <= TILE) {
+        if (n >= LENGTH_MIN && n <= TILE) {
             wanted++;
             of_shift[size_max(size_log2_up(n), shift_least)]++;
         }
@@ -84,7 +84,7 @@ static void check_list(const uint64_t *offsets, uint count)
         for (; at < list.end[shift]; at++) {
             const size_t start = list.start[at];
 
-            assert_in_range(list.n[at], LENGTH_LEAST, 1u << shift);
+            assert_in_range(list.n[at], LENGTH_MIN, 1u << shift);
             assert_false(seen[start]);
             seen[start] = true;
         }
@@ -97,11 +97,11 @@ static void check_list(const uint64_t *offsets, uint count)
 
 static void test_batches_hold_every_short_segment(void **state)
 {
-    uint64_t random = 3, offsets[BATCH_MOST + 1];
+    uint64_t random = 3, offsets[BATCH_MAX + 1];
 
     (void)state;
     for (uint trial = 0; trial < 2000; trial++) {
-        const uint count = 1 + (uint)(random_u64(&random) % BATCH_MOST);
+        const uint count = 1 + (uint)(random_u64(&random) % BATCH_MAX);
         const uint64_t most = 1 + random_u64(&random) % (trial % 2 ? 2 * TILE : TILE / 2);
 
         offsets[0] = 0;
@@ -113,8 +113,8 @@ static void test_batches_hold_every_short_segment(void **state)
     }
 }
 
-/* The lengths that the head of cl/sort_segments.clh has; and three of 60, which leave one block of
- * 64 in their second round for what is shorter, if that is all there is. */
+/* The lengths that the head of cl/sort/sort_segments.clh has; and three of 60, which leave one
+ * block of 64 in their second round for what is shorter, if that is all there is. */
 static void test_what_is_left_joins_longer_ones(void **state)
 {
     const uint64_t mixed[] = {0, 3, 4, 104, 164, 166, 166, 170};
@@ -275,7 +275,7 @@ static void check_sorts(const variant *v, const params *p, size_t tile, size_t n
 static void test_steps_sort_any_length(void **state)
 {
     const size_t lengths[] = {1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 5000};
-    const variant *held = find("segments-held"), *warp = find("segments-warp");
+    const variant *held = find("segments-registers"), *warp = find("segments-warp");
     const params p = small(), q = with(held, "KEYS=4", "GROUP=8");
     const params r = with(warp, "KEYS=4", "GROUP=32");
 
@@ -341,7 +341,7 @@ static void test_held_tiles(void **state)
                  {1000000, 100000, 7, " -DKEYS=4 -DGROUP=128"},
                  {100000000, 10000, 20000, " -DKEYS=32 -DGROUP=256"}, /* 48 KiB hold no more */
                  {1000000, 100000, 900000, " -DKEYS=4 -DGROUP=1024"}};
-    const variant *v = find("segments-held");
+    const variant *v = find("segments-registers");
     const device_facts d = gpu();
     const params p = params_default(v);
 
@@ -413,13 +413,13 @@ static const char *why_not(const variant *v, const problem *q, const device_fact
     const job j = {q, d, p};
 
     text_clear(reason);
-    return variant_unsuited(v, &j, reason);
+    return variant_unsupported(v, &j, reason);
 }
 
-static void test_unsuited_gives_the_values(void **state)
+static void test_unsupported_gives_the_values(void **state)
 {
     device_facts d = gpu();
-    const variant *held = find("segments-held");
+    const variant *held = find("segments-registers");
     const params p = params_default(segments()), fixed = small();
     const params wide = with(held, "KEYS=16", "GROUP=1024");
     problem q = in_segments(1000, 0);
@@ -575,7 +575,7 @@ static void test_lengths_are_mixed(void **state)
         tsr_error err = {0};
 
         q.sort.segment_longest = spread * MEAN;
-        operation_sort.fill(&q, 5, FAMILY_UNIFORM, operands);
+        operation_sort.fill(&q, 5, DISTRIBUTION_UNIFORM, operands);
         if (sort_segments_check(q.sort.n, COUNT, offsets, &longest, &err))
             fail_msg("%s", err.message);
         for (size_t i = 0; i < COUNT; i++) {
@@ -604,7 +604,7 @@ int main(void)
         cmocka_unit_test(test_held_tiles),
         cmocka_unit_test(test_warps_take_large_tiles),
         cmocka_unit_test(test_values_come_last),
-        cmocka_unit_test(test_unsuited_gives_the_values),
+        cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_others_take_no_segments),
         cmocka_unit_test(test_offsets_ascend_to_n),
         cmocka_unit_test(test_check_and_operands),

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "core/registry.h"
 #include "device/device.h"
 #include "measure/input_sets.h"
-#include "ops/registry.h"
-#include "ops/sort_order.h"
-#include "ops/sort_proof.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_proof.h"
 
-enum { SIZES = 6, WIDTHS = 4, BANDS = 3, CASES_MOST = 100, LENGTHS_LEAST = 5 };
+enum { SIZES = 6, WIDTHS = 4, BANDS = 3, CASES_MAX = 100, LENGTHS_MIN = 5 };
 
 /* ---- families ---------------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ typedef struct inputs {
     uint64_t memory[KEYS];
 } inputs;
 
-static void fill(inputs *x, tsr_type type, family f, uint64_t seed)
+static void fill(inputs *x, tsr_type type, distribution f, uint64_t seed)
 {
     const problem q = {.op = &operation_sort, .sort = {.type = type, .n = KEYS}};
     void *const operands[] = {x->memory, NULL};
@@ -74,11 +74,11 @@ static void ordered_keys_ascend_and_reversed_ones_descend(void **state)
     for (int t = 0; t < TSR_TYPE_COUNT; t++) {
         if (!sort_takes((tsr_type)t))
             continue;
-        fill(&x, (tsr_type)t, FAMILY_ORDERED, 3);
+        fill(&x, (tsr_type)t, DISTRIBUTION_ORDERED, 3);
         for (size_t i = 1; i < KEYS; i++)
             assert_true(compare(&x, i - 1, i) <= 0);
         assert_true(compare(&x, 0, KEYS - 1) < 0);
-        fill(&x, (tsr_type)t, FAMILY_REVERSED, 3);
+        fill(&x, (tsr_type)t, DISTRIBUTION_REVERSED, 3);
         for (size_t i = 1; i < KEYS; i++)
             assert_true(compare(&x, i - 1, i) >= 0);
         assert_true(compare(&x, 0, KEYS - 1) > 0);
@@ -99,12 +99,12 @@ static void constant_and_two_valued_keys_are_that(void **state)
         for (uint64_t seed = 1; seed < 9; seed++) {
             size_t other = 0, count = 0;
 
-            fill(&x, (tsr_type)t, FAMILY_CONSTANT, seed);
+            fill(&x, (tsr_type)t, DISTRIBUTION_CONSTANT, seed);
             for (size_t i = 1; i < KEYS; i++)
                 assert_int_equal(compare(&x, 0, i), 0);
             others += seed > 1 && memcmp(&first, x.memory, 8) != 0;
             memcpy(&first, x.memory, 8);
-            fill(&x, (tsr_type)t, FAMILY_TWO, seed);
+            fill(&x, (tsr_type)t, DISTRIBUTION_TWO, seed);
             while (compare(&x, 0, other) == 0)
                 other++;
             for (size_t i = 0; i < KEYS; i++) {
@@ -128,7 +128,7 @@ static void long_arrays_have_one_constant(void **state)
 
     (void)state;
     assert_non_null(keys);
-    operation_sort.fill(&q, 5, FAMILY_CONSTANT, operands);
+    operation_sort.fill(&q, 5, DISTRIBUTION_CONSTANT, operands);
     for (size_t i = 1; i < LONG; i++)
         assert_int_equal(keys[i], keys[0]);
     free(keys);
@@ -145,7 +145,7 @@ static void sawtooth_keys_fall_now_and_then(void **state)
 
         if (!sort_takes((tsr_type)t))
             continue;
-        fill(&x, (tsr_type)t, FAMILY_SAWTOOTH, 3);
+        fill(&x, (tsr_type)t, DISTRIBUTION_SAWTOOTH, 3);
         for (size_t i = 1; i < KEYS; i++)
             falls += compare(&x, i - 1, i) > 0;
         assert_in_range(falls, 60, 75); /* the root of KEYS is 71 */
@@ -165,7 +165,7 @@ static void special_keys_have_every_kind_of_float(void **state)
     for (size_t t = 0; t < 3; t++) {
         size_t nan[2] = {0}, infinite[2] = {0}, zero[2] = {0}, denormal[2] = {0};
 
-        fill(&x, types[t].type, FAMILY_SPECIAL, 3);
+        fill(&x, types[t].type, DISTRIBUTION_SPECIAL, 3);
         for (size_t i = 0; i < KEYS; i++) {
             const double v = number(&x, i);
             const unsigned char *bytes = key(&x, i);
@@ -193,11 +193,11 @@ static void plain_keys_are_ordinary(void **state)
     for (int t = 0; t < TSR_TYPE_COUNT; t++) {
         if (!is_floating((tsr_type)t))
             continue;
-        for (int f = 0; f < FAMILY_COUNT; f++) {
+        for (int f = 0; f < DISTRIBUTION_COUNT; f++) {
             size_t odd = 0, negative = 0;
 
             for (uint64_t seed = 1; seed < 20; seed++) {
-                fill(&x, (tsr_type)t, (family)f, seed);
+                fill(&x, (tsr_type)t, (distribution)f, seed);
                 for (size_t i = 0; i < KEYS; i++) {
                     const double v = number(&x, i);
 
@@ -205,8 +205,8 @@ static void plain_keys_are_ordinary(void **state)
                     negative += v < 0;
                 }
             }
-            assert_int_equal(odd > 0, f == FAMILY_UNIFORM || f == FAMILY_SPECIAL);
-            if (f == FAMILY_PLAIN)
+            assert_int_equal(odd > 0, f == DISTRIBUTION_UNIFORM || f == DISTRIBUTION_SPECIAL);
+            if (f == DISTRIBUTION_PLAIN)
                 assert_in_range(negative, 19 * KEYS * 2 / 5, 19 * KEYS * 3 / 5);
         }
     }
@@ -215,8 +215,9 @@ static void plain_keys_are_ordinary(void **state)
 /* What bench times: the family that the problem names. */
 static void input_sets_hold_the_family_of_the_problem(void **state)
 {
-    const problem p = {
-        .op = &operation_sort, .inputs = FAMILY_REVERSED, .sort = {.type = TSR_U32, .n = KEYS}};
+    const problem p = {.op = &operation_sort,
+                       .inputs = DISTRIBUTION_REVERSED,
+                       .sort = {.type = TSR_U32, .n = KEYS}};
     const tsr_session_options closed = {.no_cache = 1};
     tsr_session *s = NULL;
     tsr_device host;
@@ -243,10 +244,10 @@ typedef struct tally {
     size_t values[TSR_TYPE_COUNT][2];    /* with values, without an index and with one */
     size_t top[TSR_TYPE_COUNT][2];       /* the first keys alone, without one and with one */
     size_t size[WIDTHS][SIZES];          /* of values, with keys of a width */
-    size_t family[TSR_TYPE_COUNT][FAMILY_COUNT];
-    size_t band[TSR_TYPE_COUNT][FAMILY_COUNT][BANDS]; /* of lengths: short, middling, long */
-    size_t distinct[TSR_TYPE_COUNT][FAMILY_COUNT];    /* lengths */
-    size_t in_case[CASES_MOST][FAMILY_COUNT];
+    size_t family[TSR_TYPE_COUNT][DISTRIBUTION_COUNT];
+    size_t band[TSR_TYPE_COUNT][DISTRIBUTION_COUNT][BANDS]; /* of lengths: short, middling, long */
+    size_t distinct[TSR_TYPE_COUNT][DISTRIBUTION_COUNT];    /* lengths */
+    size_t in_case[CASES_MAX][DISTRIBUTION_COUNT];
 } tally;
 
 static size_t log2_of(size_t n)
@@ -288,12 +289,12 @@ static tally counted(bool tiny)
     tally t = {0};
     problem p;
 
-    assert_in_range(cases, 1, CASES_MOST);
+    assert_in_range(cases, 1, CASES_MAX);
     for (; sort_sweep(t.problems, tiny, &p); t.problems++) {
         const tsr_sort_problem *s = &p.sort;
         const size_t size = s->value_bytes ? 1 + log2_of(s->value_bytes) : 0;
 
-        assert_true(p.inputs > FAMILY_PLAIN && p.inputs < FAMILY_COUNT);
+        assert_true(p.inputs > DISTRIBUTION_PLAIN && p.inputs < DISTRIBUTION_COUNT);
         t.corner[s->type][s->descending][s->argsort] += !s->segments;
         t.size[log2_of(tsr_type_size(s->type))][size]++;
         if (s->value_bytes)
@@ -342,18 +343,19 @@ static void every_family_meets_the_lengths(void **state)
 
     (void)state;
     for (int type = 0; type < TSR_TYPE_COUNT; type++)
-        for (int f = FAMILY_UNIFORM; f < FAMILY_COUNT && sort_takes((tsr_type)type); f++) {
+        for (int f = DISTRIBUTION_UNIFORM; f < DISTRIBUTION_COUNT && sort_takes((tsr_type)type);
+             f++) {
             assert_true(tiny.family[type][f] > 0);
-            if (whole.distinct[type][f] < LENGTHS_LEAST)
+            if (whole.distinct[type][f] < LENGTHS_MIN)
                 fail_msg("%s: %s input of %zu lengths", tsr_type_name((tsr_type)type),
-                         sort_fill_word((family)f), whole.distinct[type][f]);
+                         sort_fill_word((distribution)f), whole.distinct[type][f]);
             for (int band = 0; band < BANDS; band++)
                 if (!whole.band[type][f][band])
                     fail_msg("%s: no %s input of band %d", tsr_type_name((tsr_type)type),
-                             sort_fill_word((family)f), band);
+                             sort_fill_word((distribution)f), band);
         }
     for (size_t c = 0; c < case_count(false); c++)
-        for (int f = FAMILY_UNIFORM; f < FAMILY_COUNT; f++)
+        for (int f = DISTRIBUTION_UNIFORM; f < DISTRIBUTION_COUNT; f++)
             assert_true(whole.in_case[c][f] > 0);
 }
 

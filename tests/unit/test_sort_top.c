@@ -12,11 +12,11 @@
 
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/registry.h"
-#include "ops/sort_top.h"
+#include "core/registry.h"
+#include "ops/sort/sort_top.h"
 #include "sort_plans.h"
 
-/* Arguments of the kernels that search parts; the last one of item-top alone. */
+/* Arguments of the kernels that search parts; the last one of cpu-top alone. */
 enum {
     OFFSET_KEYS = 3,
     OFFSET_INDEX,
@@ -114,7 +114,7 @@ static void check_finds(const subject *x, size_t n, size_t rows, size_t top)
     assert_non_null(keys);
     assert_non_null(stored);
     assert_non_null(sorted);
-    assert_null(variant_unsuited(x->v, &j, &reason));
+    assert_null(variant_unsupported(x->v, &j, &reason));
     for (size_t i = 0; i < n * rows; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     memcpy(sorted, keys, n * rows * sizeof(*keys));
@@ -145,7 +145,7 @@ static void test_steps_find_the_first(void **state)
 {
     static const size_t tops[] = {1, 2, 15, 16};
     static const char *const small_chunks[] = {"CHUNK=64", NULL};
-    const variant *item = find("item-top");
+    const variant *item = find("cpu-top");
     const subject subjects[] = {{top_tiles(), gpu(), small(), 32, sizeof(uint32_t)},
                                 {item, processor(), settings(item, small_chunks), 0, 16},
                                 {item, gpu(), settings(item, small_chunks), 0, 16}};
@@ -168,7 +168,7 @@ static void test_steps_find_the_first(void **state)
  * work-items share what these leave. */
 static void test_chunks_for_all_cores(void **state)
 {
-    const variant *v = find("item-top");
+    const variant *v = find("cpu-top");
     const device_facts d = processor();
     const params p = params_default(v);
     problem q = {.op = &operation_sort,
@@ -240,7 +240,7 @@ static void test_values_follow(void **state)
 static void test_values_follow_chunks(void **state)
 {
     static const char *const small_chunks[] = {"CHUNK=64", NULL};
-    const variant *v = find("item-top");
+    const variant *v = find("cpu-top");
     const params p = settings(v, small_chunks);
     const device_facts d = processor();
     problem q = {.op = &operation_sort,
@@ -266,7 +266,7 @@ static void check_reason_of(const variant *v, const problem *q, const params *p,
     const device_facts d = gpu();
     const job j = {q, &d, p};
     text reason = {0};
-    const char *why = variant_unsuited(v, &j, &reason);
+    const char *why = variant_unsupported(v, &j, &reason);
 
     assert_string_equal(why ? why : "suited", expected);
     text_free(&reason);
@@ -277,7 +277,7 @@ static void check_reason(const problem *q, const params *p, const char *expected
     check_reason_of(top_tiles(), q, p, expected);
 }
 
-static void test_unsuited_gives_the_values(void **state)
+static void test_unsupported_gives_the_values(void **state)
 {
     const params p = small(), normal = params_default(top_tiles());
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
@@ -302,7 +302,7 @@ static void test_unsuited_gives_the_values(void **state)
 
 static void test_heaps_that_do_not_fit(void **state)
 {
-    const variant *v = find("item-top");
+    const variant *v = find("cpu-top");
     const params p = params_default(v);
     problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}};
 
@@ -351,10 +351,10 @@ static void test_cpus_prefer_heaps(void **state)
         const size_t count = operation_sort.prefer(&q, &d, names);
 
         assert_true(count > 0);
-        assert_int_equal(!strcmp(names[0], "item-top"), cases[i].preferred);
+        assert_int_equal(!strcmp(names[0], "cpu-top"), cases[i].preferred);
         d.kind = DEVICE_GPU;
         operation_sort.prefer(&q, &d, names);
-        assert_string_not_equal(names[0], "item-top");
+        assert_string_not_equal(names[0], "cpu-top");
         d.kind = DEVICE_CPU;
     }
 }
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test(test_chunks_for_all_cores),
         cmocka_unit_test(test_values_follow),
         cmocka_unit_test(test_values_follow_chunks),
-        cmocka_unit_test(test_unsuited_gives_the_values),
+        cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_heaps_that_do_not_fit),
         cmocka_unit_test(test_cpus_prefer_heaps),
     };

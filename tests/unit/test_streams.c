@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "core/registry.h"
 #include "device/device.h"
-#include "ops/registry.h"
-#include "ops/sort_order.h"
+#include "ops/sort/sort_order.h"
 #include "session/pinned.h"
 #include "session/state.h"
 #include "stream/copies.h"
@@ -856,7 +856,7 @@ static void pinned_memory_is_known(void **state)
     assert_int_equal(tsr_pinned_alloc(NULL, 1, &none, &err), TSR_EINVAL);
     tsr_session_close(s); /* frees b */
     assert_int_equal(tsr_session_open(f->host, NULL, &host, NULL), TSR_OK);
-    assert_int_equal(tsr_pinned_alloc(host, 1, &none, &err), TSR_EUNSUITED);
+    assert_int_equal(tsr_pinned_alloc(host, 1, &none, &err), TSR_EUNSUPPORTED);
     assert_null(none);
     tsr_session_close(host);
 }

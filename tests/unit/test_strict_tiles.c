@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/strict_tiles.h"
 #include "device/device.h"
 #include "measure/verify.h"
-#include "ops/strict_tiles.h"
 #include "session/state.h"
 #include "stream/host_memory.h"
 
@@ -44,12 +44,12 @@ static const char source[] =
 enum { TILE = 4 };
 
 /* Special ones: every number of the first tile, and one of the last. */
-static void fill(const problem *p, uint64_t seed, family f, void *const arrays[])
+static void fill(const problem *p, uint64_t seed, distribution f, void *const arrays[])
 {
     (void)seed;
     for (size_t i = 0; i < p->sort.n; i++)
         ((float *)arrays[0])[i] =
-            f == FAMILY_SPECIAL && (i < TILE || i + 1 == p->sort.n) ? 1e30f : 1;
+            f == DISTRIBUTION_SPECIAL && (i < TILE || i + 1 == p->sort.n) ? 1e30f : 1;
 }
 
 static const operation negation;
@@ -88,7 +88,7 @@ static bool launch(const job *j, size_t i, uint32_t count_by, step *out)
     step_operand(out, 0);
     step_u32(out, (uint32_t)j->problem->sort.n);
     step_u32(out, count_by);
-    step_counter(out);
+    step_strict_counter(out);
     return true;
 }
 

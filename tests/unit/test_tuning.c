@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/registry.h"
+#include "core/tuning.h"
+#include "core/tuning_class.h"
+#include "core/tuning_file.h"
+#include "core/tuning_memo.h"
 #include "measure/tune_space.h"
-#include "ops/registry.h"
-#include "ops/tuning.h"
-#include "ops/tuning_class.h"
-#include "ops/tuning_file.h"
-#include "ops/tuning_memo.h"
 #include "session/embedded.h"
 
 /* ---- a folder and devices of the test's own ---------------------------------------------- */

@@ -16,7 +16,7 @@
 #include "made_up_operation.h"
 
 /* Numbers that a variant increments. */
-static void fill(const problem *p, uint64_t seed, family f, void *const arrays[])
+static void fill(const problem *p, uint64_t seed, distribution f, void *const arrays[])
 {
     (void)f;
     for (size_t i = 0; i < p->sort.n; i++)
@@ -83,14 +83,14 @@ static tsr_status run_wrong_from_7(const problem *p, void *const x[], tsr_error 
 }
 
 /* SIDE=1 takes up to 6 numbers, SIDE=2 more. */
-static const char *side_unsuited(const job *j, text *reason)
+static const char *side_unsupported(const job *j, text *reason)
 {
     (void)reason;
     return (param(j->params, "SIDE") == 1) == (j->problem->sort.n < 7) ? NULL : "not this SIDE";
 }
 
 /* STEP=4 suits nobody; SIDE=2 problems from 7 elements on, which the larger half has. */
-static const char *step_unsuited(const job *j, text *reason)
+static const char *step_unsupported(const job *j, text *reason)
 {
     (void)reason;
     if (param(j->params, "STEP") == 4)
@@ -111,13 +111,13 @@ static const variant variants[] = {{.name = "right", .idea = "", .host = run_rig
                                     .idea = "",
                                     .tunables = tunables,
                                     .tunable_count = 2,
-                                    .unsuited = step_unsuited,
+                                    .unsupported = step_unsupported,
                                     .host = run_right},
                                    {.name = "wrong with SIDE=2",
                                     .idea = "",
                                     .tunables = &tunables[1],
                                     .tunable_count = 1,
-                                    .unsuited = side_unsuited,
+                                    .unsupported = side_unsupported,
                                     .host = run_wrong_from_7}};
 
 static const operation increment = {.name = "increment",
@@ -188,7 +188,7 @@ static void a_row_is_a_variant_and_a_type(void **state)
     assert_int_equal(k.row[1].type, TSR_U32);
     assert_int_equal(k.row[1].problems, 6);
     assert_string_equal(k.row[1].variant->name, "right");
-    assert_int_equal(k.row[1].failed + k.row[1].unsuited + k.row[1].never_ran, 0);
+    assert_int_equal(k.row[1].failed + k.row[1].unsupported + k.row[1].never_ran, 0);
     assert_string_equal(k.row[1].detail, "");
     assert_null(k.row[1].build_log);
     assert_null(k.row[1].never_ran_values);
@@ -238,8 +238,8 @@ static void values_that_never_ran_are_named(void **state)
     assert_int_equal(k.row[0].never_ran + k.row[1].never_ran, 1);
     assert_int_equal(k.row[0].never_ran, 1);
     assert_string_equal(k.never_ran, "STEP=4");
-    assert_int_equal(k.row[1].unsuited, 1); /* one number; other values are no refusals */
-    assert_true(k.row[0].problems > 2);     /* those with SIDE=2 and STEP=2 too */
+    assert_int_equal(k.row[1].unsupported, 1); /* one number; other values are no refusals */
+    assert_true(k.row[0].problems > 2);        /* those with SIDE=2 and STEP=2 too */
     /* What the caller fixes was not to run. */
     k = rows_of("tunable", false, fixed, 1);
     assert_int_equal(k.row[0].never_ran + k.row[1].never_ran, 0);
@@ -291,7 +291,7 @@ static void what_is_never_suited_has_its_reason(void **state)
 
     (void)state;
     assert_int_equal(k.row[1].problems, 0);
-    assert_int_equal(k.row[1].unsuited, 6);
+    assert_int_equal(k.row[1].unsupported, 6);
     assert_int_equal(k.row[0].never_ran + k.row[1].never_ran, 0);
     assert_string_equal(k.row[1].detail, "STEP=4 is never suited");
 }

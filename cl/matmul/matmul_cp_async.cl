@@ -1,0 +1,53 @@
+/* C := alpha op(A) op(B) + beta C in float32: tiles copied beside the work-items.
+ *
+ * Idea: matmul_pipelined.cl carries the elements of the next tiles through registers.  Here
+ *     cp.async copies them from global to local memory beside the work-items, STAGES - 1 pairs of
+ *     tiles ahead.  The registers that this frees hold what is multiplied next: the vectors of a
+ *     step along k come from local memory while the step before is multiplied, across the barrier
+ *     between two tiles too.  A matrix whose neighbours lie along k is turned on its way: 4 bytes a
+ *     copy, each into another row of the tile; else a copy takes 16.
+ *     Where there are few tiles, groups share k: each writes the sums of its span, and
+ *     matmul_parts.clh adds them up in one order.
+ * Work split: a group computes TILE_M x TILE_N of C, a work-item SUMS of that
+ *     (matmul_warp_block.clh).
+ * Parameters: TILE_M, TILE_N, powers of two; SUMS (matmul_warp_block.clh); DEPTH, 8 or 16; STAGES,
+ *     2 or more; SPLITS, 1 where groups share k; BAND (matmul_bands.clh); ALIGNED_A,
+ *     ALIGNED_B, ALIGNED_C: whether four neighbours that start at a multiple of 4 are an
+ *     aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh), of float;
+ *     TRANS_A, TRANS_B (matmul_access.clh).
+ * Launch: 3-D, work-groups of TILE_M * TILE_N / SUMS x 1 x 1, along the first dimension one per
+ *     started tile of C, a layer of them for each product of the batch, or for each span of k; then
+ *     matmul_sum_parts.
+ * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements.
+ * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
+ */
+#include "matmul/matmul_bands.clh"
+#include "matmul/matmul_copied.clh"
+#include "matmul/matmul_parts.clh"
+
+#ifndef SPLITS
+#error "SPLITS: 1 where each group takes a span of k, else 0"
+#endif
+#define PARTIAL SPLITS
+#include "matmul/matmul_update_block.clh"
+
+/* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+                ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
+                uint ldb, REAL beta, __global output *restrict c, ulong offset_c, uint ldc,
+                ulong stride_a, ulong stride_b, ulong stride_c, uint span)
+{
+    __local float4 memory[COPIED_BYTES / 16];
+    const uint2 tile =
+        tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
+    const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
+    const uint front = SPLITS ? get_group_id(2) * span : 0;
+    real4 sum[ROWS * VECTORS_N]; /* row by row */
+
+    multiply_tile(sum, a + in_batch(offset_a, stride_a) + at_a(0, front, lda), lda,
+                  b + in_batch(offset_b, stride_b) + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+                  SPLITS ? min(span, k - front) : k, local_address(memory));
+    update_block(c + in_batch(offset_c, stride_c), ldc, i0 + tile_row(), j0 + tile_column(), m, n,
+                 alpha, sum, beta);
+}

@@ -1,0 +1,92 @@
+/* C := alpha op(A) op(B) + beta C in float32: every group multiplies as many steps along k.
+ *
+ * Idea: tiles seldom fill the compute units a whole number of times: at the end some units multiply
+ *     the last tiles, and the others wait.  Here the last tiles, fewer than two for each
+ *     group, are one long row of steps along k, tile after tile, of which every group takes an
+ *     equal share, wherever in a tile that begins and ends.  A tile of several groups is added up
+ *     by the last of them, always in the same order.  Muthukumaran Osama et al., "Stream-K:
+ *     Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU",
+ *     PPoPP 2023.
+ * Work split: matmul_shares.clh: whole tiles first, as many for each group, and of the steps of the
+ *     others an equal share.  A work-item computes SUMS of a tile (matmul_warp_block.clh).
+ * Parameters: as matmul_cp_async.cl, without SPLITS; LAST_ADDS (last_group.clh), not 0.
+ * Launch: 1-D, groups of TILE_M * TILE_N / SUMS: PER_UNIT for each compute unit, and no more than
+ *     there are shared steps.
+ * Workspace: two tiles of sums for each group.
+ * Local memory: STAGES * DEPTH * (TILE_M + TILE_N + 8) elements and one more.
+ * Limits: float32; one product; m, n, k and the leading dimensions up to 2^31; a counter for each
+ *     shared tile; NVIDIA's compute capability 8.0.
+ */
+#include "common/last_group.clh"
+#include "matmul/matmul_bands.clh"
+#include "matmul/matmul_copied.clh"
+#include "matmul/matmul_shares.clh"
+
+#if !LAST_ADDS
+#error "LAST_ADDS: 1 or 2: a tile's last group adds up"
+#endif
+#define PARTIAL 0
+#include "matmul/matmul_update_block.clh"
+
+#define VECTORS (ROWS * VECTORS_N) /* of sums of a work-item */
+
+/* Where sums of this work-item are kept. */
+static inline __global real4 *kept(__global real4 *sums, uint place)
+{
+    return sums + (ulong)place * VECTORS * ITEMS + get_local_id(0);
+}
+
+/* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
+IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global real4 *sums,
+                         __global tally *tallies, __local uint *last)
+{
+    const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
+    __global real4 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
+
+#pragma unroll
+    for (uint v = 0; v < VECTORS; v++)
+        mine[v * ITEMS] = sum[v];
+    if (!is_last_group(tallies + (at->tile - s->unshared), to - from + 1, last))
+        return false;
+#pragma unroll
+    for (uint v = 0; v < VECTORS; v++)
+        sum[v] = 0;
+#pragma unroll 1
+    for (uint g = from; g <= to; g++) {
+        __global const real4 *theirs = kept(sums, shares_place(g, g == from));
+
+#pragma unroll
+        for (uint v = 0; v < VECTORS; v++)
+            sum[v] += theirs[v * ITEMS];
+    }
+    return true;
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+              ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b, uint ldb,
+              REAL beta, __global result *restrict c, ulong offset_c, uint ldc, uint unshared,
+              __global real4 *sums, __global tally *tallies)
+{
+    __local float4 memory[COPIED_BYTES / 16];
+    __local uint last;
+    const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
+    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, unshared,
+                         max((k + DEPTH - 1) / DEPTH, 1u));
+    piece at;
+
+    a += offset_a;
+    b += offset_b;
+    c += offset_c;
+#pragma unroll 1
+    while (shares_next(&s, &at)) {
+        const uint2 tile = tile_of_group(at.tile, across, down);
+        const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N, front = at.first * DEPTH;
+        real4 sum[VECTORS]; /* row by row */
+
+        multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
+                      min(at.count * DEPTH, k - front), local_address(memory));
+        if (at.count == s.each || add_up(sum, &s, &at, sums, tallies, &last))
+            update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, alpha, sum, beta);
+    }
+}

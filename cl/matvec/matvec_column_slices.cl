@@ -1,0 +1,161 @@
+/* Matrix-vector product, A transposed: vectors of sums down the columns of A, slice by slice.
+ *
+ * Idea: neighbours in memory have sums of their own.  A work-item keeps those of a vector of
+ *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
+ *     LOADS rows of A are on their way at once; with two STAGES the next ones arrive while these
+ *     are added up.
+ * Work split: of `tiles` tiles of LANES * VEC columns of A, work-group g takes part g / tiles
+ *     of tile g % tiles: groups that run together read the same rows, one beside another.
+ *     Its work-items are SLICES = LOCAL / LANES slices of LANES: lane l keeps columns l * VEC
+ *     to l * VEC + VEC - 1, slice s reads the rows s, s + SLICES, ... of the part.  A tree
+ *     adds the slices up, and the last work-group of a tile or a second pass the parts
+ *     (matvec_parts.clh).
+ * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
+ *     ACROSS and the shape; LOADS; STAGES, 1 or 2; PAST_L1 (matvec_once.clh); VEC, 128 bits,
+ *     and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
+ *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
+ *     `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / (LANES * VEC)) work-groups of LOCAL.  Then,
+ *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
+ * Workspace: rows * parts elements where there are several parts.
+ * Local memory: LOCAL * VEC elements.
+ * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
+ */
+#ifndef LANES
+#error "LANES: work-items side by side along a row of A, a power of two up to LOCAL"
+#endif
+
+#include "matvec/matvec_once.clh"
+#include "matvec/matvec_parts.clh"
+
+#ifndef LOADS
+#error "LOADS: rows of A that a work-item loads at once"
+#endif
+#if STAGES != 1 && STAGES != 2
+#error "STAGES: 2 to load rows of A while those before are added up, 1 after that"
+#endif
+#if !TRANS
+#error "TRANS: a row of A that is not transposed has one sum, not many"
+#endif
+
+#define SLICES  (LOCAL / LANES)
+#define AT_ONCE (LOADS * SLICES) /* rows of A */
+
+/* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
+typedef struct stage {
+    VECTOR piece[LOADS];
+    REAL value[LOADS];
+} stage;
+
+/* Number u of them, where it is inside, else zeros. */
+static inline void load_row(stage *s, uint u, __global const factor *a, __global const factor *x,
+                            bool inside)
+{
+#if PAST_L1 == 2
+    s->piece[u] = load_once(a, inside);
+    s->value[u] = inside ? load_factor(x) : 0;
+#else
+    s->piece[u] = 0;
+    s->value[u] = 0;
+    /* One branch for both loads. */
+    if (inside) {
+        s->piece[u] = load_vector(a);
+        s->value[u] = load_factor(x);
+    }
+#endif
+}
+
+/* Those from `a` and `x` on, which belong to column c: zeros from `length` on. */
+static inline stage load_stage(__global const factor *a, __global const factor *x, ulong lda,
+                               ulong incx, uint c, uint length)
+{
+    stage s;
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        load_row(&s, u, a + u * SLICES * lda, x + v_index(incx, u * SLICES),
+                 c + u * SLICES < length);
+    return s;
+}
+
+static inline VECTOR add_stage(VECTOR sum, const stage *s)
+{
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += s->piece[u] * s->value[u];
+    return sum;
+}
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_column_slices(__global const factor *restrict a, __global const factor *restrict x,
+                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                     const matvec_call call)
+{
+    __local VECTOR sums[LOCAL];
+    const uint rows = (uint)call.rows;
+    const uint item = get_local_id(0);
+    const uint slice = item / LANES;
+    const uint tiles = (uint)get_num_groups(0) / call.parts;
+    const uint part = (uint)get_group_id(0) / tiles;
+    const uint first = (uint)get_group_id(0) % tiles * LANES * VEC;
+    const uint row = first + item % LANES * VEC;
+    /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
+    const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
+    VECTOR sum = 0;
+    uint c = slice;
+
+    a += of_product(call.offset_a, call.stride_a) + a_index(call.lda, row, begin + slice);
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin + slice);
+    y += of_product(call.offset_y, call.stride_y);
+    if (count == VEC) {
+#if STAGES == 2
+        stage now = load_stage(a, x, call.lda, call.incx, c, length);
+
+        for (; c < length; c += AT_ONCE) {
+            a += AT_ONCE * call.lda;
+            x += v_index(call.incx, AT_ONCE);
+            /* On its way while the one before is added up. */
+            const stage next = load_stage(a, x, call.lda, call.incx, c + AT_ONCE, length);
+
+            sum = add_stage(sum, &now);
+            now = next;
+        }
+#else
+        for (; c < length; c += AT_ONCE) {
+            const stage now = load_stage(a, x, call.lda, call.incx, c, length);
+
+            sum = add_stage(sum, &now);
+            a += AT_ONCE * call.lda;
+            x += v_index(call.incx, AT_ONCE);
+        }
+#endif
+    }
+    for (; c < length; c += SLICES) {
+        sum += edge_vector(a, count) * load_factor(x);
+        a += SLICES * call.lda;
+        x += v_index(call.incx, SLICES);
+    }
+    sums[item] = sum;
+    /* Four at a time: half as many barriers as by pairs. */
+    for (uint left = SLICES; left > 1;) {
+        const uint each = left < 4 ? left : 4;
+
+        left /= each;
+        /* Filled before read: other slices wrote their sums in the round before. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice < left && each == 4)
+            sums[item] = (sums[item] + sums[item + 2 * left * LANES]) +
+                         (sums[item + left * LANES] + sums[item + 3 * left * LANES]);
+        else if (slice < left)
+            sums[item] += sums[item + left * LANES];
+    }
+    /* Filled before read: what others added up, so that neighbours store neighbouring sums. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < LANES * VEC && first + i < rows; i += LOCAL)
+        keep_sum(((__local const REAL *)sums)[i], first + i, part, partial, y, call);
+    add_parts_if_last(partial, tallies, first, LANES * VEC, y, call, (__local REAL *)sums);
+}

@@ -1,0 +1,71 @@
+/* Matrix-vector product: a row of op(A) per warp, added up by NVIDIA's shuffle instruction.
+ *
+ * Idea: NVIDIA's OpenCL has no sub-group functions, but its compiler takes
+ *     inline PTX: shfl.sync.down hands a register to a lower lane, without local
+ *     memory or barriers.
+ * Work split: a warp of 32 work-items computes one row, lane l columns l,
+ *     l + 32, ...
+ * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
+ *     device takes fewer, a multiple of 32; REAL, REAL_BITS (real.clh); TRANS,
+ *     STRIDED, FACTOR, RESULT (matvec.clh).
+ * Launch: for each product work-groups of LOCAL, one per started LOCAL / 32
+ *     rows.
+ * Local memory: none.
+ * Limits: rows and columns below 2^31; NVIDIA only.
+ */
+#include "matvec/matvec.clh"
+
+#ifndef LOCAL
+#error "LOCAL: work-items in a work-group, a multiple of 32"
+#endif
+
+#define WARP 32
+
+/* The 32 bits of lane + distance; those of the lane itself where there is no such lane. */
+static inline uint shuffle_down_bits(uint bits, uint distance)
+{
+    uint other;
+
+    /* 0x1f: no lower segments, lanes end at 31; the mask names all 32 lanes. */
+    __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+                     : "=r"(other)
+                     : "r"(bits), "r"(distance));
+    return other;
+}
+
+static inline REAL shuffle_down(REAL value, uint distance)
+{
+#if REAL_BITS == 64
+    const uint2 halves = as_uint2(value);
+
+    return as_double(
+        (uint2)(shuffle_down_bits(halves.x, distance), shuffle_down_bits(halves.y, distance)));
+#else
+    return as_float(shuffle_down_bits(as_uint(value), distance));
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_shfl(__global const factor *restrict a, __global const factor *restrict x,
+                 __global result *restrict y, const matvec_call call)
+{
+    const uint rows = (uint)call.rows, columns = (uint)call.columns;
+    const uint item = get_local_id(0);
+    const uint lane = item % WARP;
+    const uint row = (uint)get_group_id(0) * (LOCAL / WARP) + item / WARP;
+    REAL sum = 0;
+
+    a += of_product(call.offset_a, call.stride_a);
+    x += of_product(call.offset_x, call.stride_x);
+    y += of_product(call.offset_y, call.stride_y);
+    /* A warp beyond the last row sums nothing and shuffles with the others. */
+    if (row < rows)
+        for (uint c = lane; c < columns; c += WARP)
+            sum += load_factor(a + a_index(call.lda, row, c)) *
+                   load_factor(x + v_index(call.incx, c));
+#pragma unroll
+    for (uint distance = WARP / 2; distance > 0; distance /= 2)
+        sum += shuffle_down(sum, distance);
+    if (lane == 0 && row < rows)
+        update_y(y, row, sum, call);
+}

@@ -1,0 +1,142 @@
+/* Matrix-vector product, A transposed: narrow A without gaps, read as one array.
+ *
+ * Idea: lines of a few elements leave a team along them idle, and whatever lies along them
+ *     alone is short.  Here a work-group reads A as the array that it is, neighbours reading
+ *     neighbouring vectors, and goes on by whole lines: each element of a work-item's vector
+ *     belongs to the same column of A at every step, and has a sum of its own.
+ * Work split: work-group g takes part g, `chunk` rows of A.  As many of its work-items read
+ *     as have vectors of whole rows together; a step of theirs covers `span` rows, and
+ *     LOADS steps are loaded at once.  Sums of equal columns, `rows` elements apart, are
+ *     added in local memory by halves, and the last work-group or a second pass adds the
+ *     parts up (matvec_parts.clh).
+ * Parameters: LOADS; ROWS_MET, rows of A that a vector meets at most: 2, but VEC where `rows`
+ *     is less than VEC - 1;
+ *     VEC, 128 bits, and ALIGNED, of A alone (matvec_vectors.clh);
+ *     LOCAL, work-items in a work-group: GROUP, or less where the device takes fewer, a
+ *     power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT
+ *     (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides `parts` and
+ *     `chunk` on the host: chunk * rows is a multiple of VEC where there are several parts.
+ * Launch: for each product `parts` work-groups of LOCAL.  Then, where there are several
+ *     parts and LAST_ADDS is 0, matvec_add_parts.
+ * Workspace: rows * parts elements where there are several parts.
+ * Local memory: LOCAL * VEC elements.
+ * Limits: rows / gcd(rows, VEC) up to LOCAL; chunk below 2^31; columns in 64 bits; A is
+ *     transposed and lda is `rows`.
+ */
+#include "matvec/matvec_parts.clh"
+#include "matvec/matvec_vectors.clh"
+
+#ifndef LOADS
+#error "LOADS: vectors of A that a work-item loads at once"
+#endif
+#if ROWS_MET != 2 && ROWS_MET != VEC
+#error "ROWS_MET: rows of A that have elements of one vector, at most: 2 or VEC"
+#endif
+#if !TRANS
+#error "TRANS: a row of A that is not transposed has one sum, not many"
+#endif
+
+/* Elements at[0], at[1], ... of x, the first `count` of them, and zeros. */
+static inline VECTOR x_of_elements(__global const factor *x, ulong incx, const uint *at, uint count)
+{
+    REAL piece[VEC];
+
+#pragma unroll
+    for (uint i = 0; i < VEC; i++)
+        piece[i] = i < count ? load_factor(x + v_index(incx, at[i])) : 0;
+    return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
+}
+
+/* All of them where they are inside, else zeros, and nothing is read. */
+static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uint *at, bool inside)
+{
+#if ROWS_MET == 2
+    const REAL first = inside ? load_factor(x + v_index(incx, at[0])) : 0;
+    const REAL last = inside ? load_factor(x + v_index(incx, at[VEC - 1])) : 0;
+    REAL piece[VEC];
+
+#pragma unroll
+    for (uint i = 0; i < VEC; i++)
+        piece[i] = at[i] == at[0] ? first : last;
+    return REAL_JOIN_EXPANDED(vload, VEC)(0, piece);
+#else
+    return x_of_elements(x, incx, at, inside ? VEC : 0);
+#endif
+}
+
+/* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
+ * before step `whole`: all vectors are loaded before the first is used. */
+static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
+                               ulong incx, const uint *at, uint step, uint span, uint s,
+                               uint whole)
+{
+    VECTOR from_a[LOADS], from_x[LOADS];
+
+    /* Unrolled: only then do the arrays live in registers. */
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++) {
+        const bool inside = s + u < whole;
+
+        from_a[u] = inside ? load_vector(a + (ulong)(s + u) * step) : (VECTOR)(0);
+        from_x[u] = x_of_vector(x + v_index(incx, (s + u) * span), incx, at, inside);
+    }
+#pragma unroll
+    for (uint u = 0; u < LOADS; u++)
+        sum += from_a[u] * from_x[u];
+    return sum;
+}
+
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+matvec_short_columns(__global const factor *restrict a, __global const factor *restrict x,
+                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
+                     const matvec_call call)
+{
+    __local VECTOR vectors[LOCAL];
+    __local REAL *sums = (__local REAL *)vectors;
+    const uint rows = (uint)call.rows;
+    const uint item = get_local_id(0);
+    /* Work-items whose vectors end where a row of A does; `rows & -rows` divides both. */
+    const uint cycle = rows / min((uint)VEC, rows & -rows);
+    const uint items = LOCAL / cycle * cycle;
+    const uint step = items * VEC;
+    const uint span = step / rows;
+    const uint part = get_group_id(0);
+    const ulong begin = (ulong)part * call.chunk;
+    const uint length = part_length(begin, call.columns, call.chunk);
+    const uint whole = length / span;
+    uint at[VEC]; /* rows of A of the vector's elements, from the step's first */
+    VECTOR sum = 0;
+
+    a += of_product(call.offset_a, call.stride_a) + begin * rows + item * VEC;
+    x += of_product(call.offset_x, call.stride_x) + v_index(call.incx, begin);
+    y += of_product(call.offset_y, call.stride_y);
+#pragma unroll
+    for (uint i = 0; i < VEC; i++)
+        at[i] = (item * VEC + i) / rows;
+    /* The others read nothing, and reach the barriers. */
+    if (item < items) {
+        const uint left = length % span * rows; /* elements of the last step */
+        const uint count = left > item * VEC ? min((uint)VEC, left - item * VEC) : 0;
+
+        for (uint s = 0; s < whole; s += LOADS)
+            sum = add_steps(sum, a, x, call.incx, at, step, span, s, whole);
+        a += (ulong)whole * step;
+        x += v_index(call.incx, whole * span);
+        sum += edge_vector(a, count) * x_of_elements(x, call.incx, at, count);
+    }
+    vectors[item] = sum;
+    /* Filled before read: equal columns are of different work-items. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint count = span; count > 1;) {
+        const uint kept = (count + 1) / 2;
+
+        for (uint e = item; e < (count - kept) * rows; e += LOCAL)
+            sums[e] += sums[e + kept * rows];
+        /* Written before read: the next round halves what this one left. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        count = kept;
+    }
+    for (uint row = item; row < rows; row += LOCAL)
+        keep_sum(sums[row], row, part, partial, y, call);
+    add_parts_if_last(partial, tallies, 0, rows, y, call, sums);
+}

@@ -1,0 +1,81 @@
+/* Radix sort for CPUs: each work-item deals a chunk of keys out alone.
+ *
+ * Idea: as sort_radix.cl, but a core writes each key where it belongs at once: its
+ *     cache holds the lines that are being filled, one for each digit, so there is
+ *     nothing to be gained from sorting a tile first, and nobody to wait for.
+ * Work split: a work-item owns a chunk of keys.
+ * Parameters: those of sort_radix_pass.clh, WARPS = 0.  Launches have up to PER_UNIT
+ *     chunks for each compute unit.
+ * Launch: 1-D, as sort_radix.cl, with work-groups of 1 in the first and the third
+ *     launch of a pass: sort_cpu_radix_count, sort_radix_scan, sort_cpu_radix_deal.
+ * Workspace: as sort_radix.cl.
+ * Local memory: sort_radix_scan.clh's.  Private: 2^BITS words.
+ * Limits: fewer than 2^32 keys, one sequence.
+ */
+#include "sort/sort_radix_pass.clh"
+#include "sort/sort_radix_scan.clh"
+
+/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+sort_cpu_radix_count(__global const word *keys, __global uint *counts, ulong offset_keys,
+                      ulong offset_counts, ulong n, ulong chunk, uint shift)
+{
+    const size_t mine = get_group_id(0), chunks = get_num_groups(0);
+    const size_t end = chunk_end(chunk, n);
+    uint count[DIGITS];
+
+    keys += offset_keys;
+    for (uint digit = 0; digit < DIGITS; digit++)
+        count[digit] = 0;
+    for (size_t i = chunk_start(chunk); i < end; i++)
+        count[digit_of(keys[i], shift)]++;
+    for (uint digit = 0; digit < DIGITS; digit++)
+        counts[offset_counts + digit * chunks + mine] = count[digit];
+}
+
+/* Where this chunk's keys with each digit begin in memory, from the sums of the scan. */
+static inline void begin_chunk(uint *begin, __global const uint *counts)
+{
+    const size_t mine = get_group_id(0), chunks = get_num_groups(0);
+    uint before = 0;
+
+    for (uint digit = 0; digit < DIGITS; digit++) {
+        begin[digit] = before + counts[digit * chunks + mine];
+        before += counts[DIGITS * chunks + digit];
+    }
+}
+
+/* Write what goes with key i to its place. */
+static inline void leave_load(__global const payload *loads, __global payload *loads_to, size_t i,
+                              uint to, bool is_first, bool is_last)
+{
+#if PAYLOAD == PAYLOAD_INDEX
+    const uint load = is_first ? (uint)i : loads[i];
+
+    if (is_last)
+        ((__global ulong *)loads_to)[to] = load;
+    else
+        loads_to[to] = load;
+#elif PAYLOAD == PAYLOAD_VALUE
+    loads_to[to] = loads[i];
+#endif
+}
+
+/* Write the keys of each chunk, by the digit at bit `shift`, to where the scan says. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+sort_cpu_radix_deal(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
+                     ulong n, ulong chunk, uint shift, uint last)
+{
+    const size_t end = chunk_end(chunk, n);
+    uint next[DIGITS];
+
+    START_PASS;
+    begin_chunk(next, counts + offset_counts);
+    for (size_t i = chunk_start(chunk); i < end; i++) {
+        const word bits = keys[i];
+        const uint to = next[digit_of(bits, shift)]++;
+
+        keys_to[to] = bits;
+        leave_load(loads, loads_to, i, to, shift == 0, last);
+    }
+}

@@ -1,0 +1,149 @@
+/* Radix sort that reads and writes keys once for each digit.
+ *
+ * Idea: as sort_radix.cl, but the digits of all passes are counted in one launch:
+ *     how many keys have a digit does not depend on their order.  What does, how
+ *     many of them earlier tiles have, work-groups tell each other as they go: each
+ *     says what it has, then adds up what those before it say, back to the first
+ *     that knows of all before itself, and says that of itself.  (Merrill and
+ *     Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
+ *     Adinets and Merrill, "Onesweep: a faster least significant digit radix sort
+ *     for GPUs", 2022.)
+ *
+ *         tile          3         4         5         6
+ *         says         ends 70   has 5     has 9     (looks back: 9 + 5 + 70)
+ *         then                                       ends 84 + its own
+ *
+ *     Groups take tiles in the order in which they start, so those before are at
+ *     work already and wait for nobody behind.
+ * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh),
+ *     and in the counting launch a chunk of whole tiles.
+ * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
+ *     STATES, how work-groups tell each other (sort_radix_states.clh).
+ * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
+ *     sort_radix_totals with a work-group of a power of 2 up to SUM_GROUP for each
+ *     digit of each pass; then for each pass, from the digit at bit 0 up,
+ *     sort_onesweep with GROUP work-items for each tile.  Passes are even in
+ *     number: the first, third... go from the caller's arrays to the workspace, the
+ *     others back.  With values that an index moves then the kernels of
+ *     sort_values.clh.
+ * Workspace: a copy of the keys, one of the payload, PASSES * 2^BITS * (chunks + 1)
+ *     counts, PASSES * (2^BITS * tiles + 1) states; index and values as sort_radix.cl.
+ * Local memory: a tile of keys, or of payload where it is wider, and in the same
+ *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
+ *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SUM_GROUP.
+ * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
+ *     while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
+ *     compute capability 7.0 on, and CPUs whose threads each run a group to its end.
+ */
+#ifndef PASSES
+#error "PASSES: digits of a key"
+#endif
+
+#define COUNTED PASSES
+
+#include "sort/sort_radix_count.clh"
+#include "sort/sort_radix_states.clh"
+
+#define SUM_GROUP 256
+
+/* counts[pass][digit][chunk] := how many keys of the chunk have the digit there.  All states are
+ * set back on the way. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_radix_digits(__global const word *keys, __global uint *counts, __global uint *states,
+                  ulong offset_keys, ulong offset_counts, ulong offset_states, ulong n, ulong chunk,
+                  ulong all_states)
+{
+    __local uint counters[COUNTERS * COPIES];
+
+    for (size_t i = get_global_id(0); i < all_states; i += get_global_size(0))
+        states[offset_states + i] = 0;
+    count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, 0);
+}
+
+/* Behind the counts: their sums over all chunks. */
+__kernel void sort_radix_totals(__global uint *counts, ulong offset_counts, uint chunks)
+{
+    __local uint sums[SUM_GROUP];
+    const uint item = get_local_id(0), digit = get_group_id(0);
+    __global const uint *of_digit = counts + offset_counts + (size_t)digit * chunks;
+    uint sum = 0;
+
+    for (uint i = item; i < chunks; i += get_local_size(0))
+        sum += of_digit[i];
+    sums[item] = sum;
+    for (uint left = get_local_size(0) / 2; left > 0; left /= 2) {
+        /* Added to before it is read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < left)
+            sums[item] += sums[item + left];
+    }
+    if (item == 0)
+        counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = sums[0];
+}
+
+/* Which tile the group takes: the next one. */
+static inline uint next_tile(__global state *tickets, __local uint *drawn)
+{
+    if (get_local_id(0) == 0)
+        *drawn = state_draw(tickets);
+    /* Drawn before the others read it. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *drawn;
+}
+
+/* Count the tile's keys with each digit, and say so; the first tile knows at once where they end,
+ * and says that alone. */
+static inline void say_counts(__local const tile_room *room, __local tile_digits *digits,
+                              __global state *states, uint tile)
+{
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+        const uint count = tile_count(room, digit);
+
+        digits->first[digit] = count;
+        if (tile > 0)
+            state_say(states + (size_t)tile * DIGITS + digit, 1 + count);
+    }
+}
+
+/* Find where the tile's keys with each digit go in memory, and say where they end there.  The first
+ * tile's digits->there is where they begin. */
+static inline void say_ends(__local tile_digits *digits, __global state *states, uint tile)
+{
+    for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
+        const uint first = digits->first[digit];
+        const uint count = (digit + 1 < DIGITS ? digits->first[digit + 1] : TILE) - first;
+        const uint before =
+            tile > 0 ? states_before(states, tile, DIGITS, digit) : digits->there[digit];
+
+        state_say(states + (size_t)tile * DIGITS + digit, STATE_ENDS + before + count);
+        digits->there[digit] = before - first;
+    }
+}
+
+/* Sort keys by the digit at bit `shift`, tile by tile. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states, PASS_OFFSETS,
+                 ulong offset_totals, ulong offset_states, ulong offset_tickets, ulong n,
+                 uint shift, uint last)
+{
+    __local tile_room room;
+    __local tile_digits digits;
+    __local uint drawn;
+    const uint tile = next_tile(states + offset_tickets, &drawn);
+    const ulong start = (ulong)tile * TILE;
+    const uint left = min(n - start, (ulong)TILE);
+    word bits[ITEMS];
+    uint rank[ITEMS];
+
+    START_PASS;
+    states += offset_states;
+    tile_take(bits, keys + start, left);
+    tile_rank(bits, rank, &room, shift);
+    say_counts(&room, &digits, states, tile);
+    if (tile == 0)
+        begin_digits(digits.there, digits.of_teams, totals + offset_totals);
+    tile_place_digits(&room, &digits);
+    tile_sort_keys(bits, rank, &room, shift);
+    say_ends(&digits, states, tile);
+    tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
+}

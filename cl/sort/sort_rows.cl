@@ -1,0 +1,68 @@
+/* Bitonic sort of many short rows, as many at once as local memory holds.
+ *
+ * Idea: a row that fits in a tile is sorted with one read and one write of global
+ *     memory, and a launch takes all rows: none waits for another.  Rows shorter
+ *     than a tile share it: each stands in a block of `width` positions, the
+ *     first power of 2 that holds it, and the network's pairs never leave a block
+ *     of that size.
+ *     The network is the flip form that sort_naive.cl explains.
+ * Work split: a work-group owns a tile of TILE / width rows, its work-items share
+ *     out the pairs.
+ * Parameters: GROUP work-items in a work-group, KEYS_PER_ITEM (at least 2): a
+ *     tile is GROUP * KEYS_PER_ITEM positions, a power of 2; KEY, DESCENDING,
+ *     WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh), VALUE_BYTES
+ *     (sort_values.clh).
+ * Launch: 1-D, work-groups of GROUP, one per started tile, with width = 2^shift.
+ *     With VALUE_BYTES then the kernels of sort_values.clh.
+ * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
+ * Limits: n <= width <= TILE.
+ */
+#ifndef GROUP
+#error "GROUP: work-items in a work-group, a power of 2"
+#endif
+#ifndef KEYS_PER_ITEM
+#error "KEYS_PER_ITEM: positions of a tile per work-item, a power of 2, at least 2"
+#endif
+
+#define TILE (GROUP * KEYS_PER_ITEM)
+
+#include "sort/sort_tile_pairs.clh"
+#include "sort/sort_values.clh"
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_rows_tile(__global word *keys, __global long *index, ulong offset_keys, ulong offset_index,
+               uint n, uint shift, ulong rows)
+{
+    __local word orders[TILE];
+    __local long indices[TILE_INDICES];
+    const size_t first = get_group_id(0) * (size_t)(TILE >> shift);
+    const uint width = 1u << shift;
+
+    keys += offset_keys;
+    index += offset_index;
+    for (uint i = get_local_id(0); i < TILE; i += GROUP) {
+        const uint column = i & (width - 1);
+        const size_t row = first + (i >> shift);
+        element e = element_missing();
+
+        if (column < n && row < rows) {
+            e.order = to_order(keys[row * n + column]);
+            e.index = column;
+        }
+        tile_put(orders, indices, i, e);
+    }
+    /* The tile is filled before pairs of it are read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint size = 2; size <= width; size *= 2) {
+        tile_exchange(orders, indices, size / 2, 1);
+        for (uint stride = size / 4; stride > 0; stride /= 2)
+            tile_exchange(orders, indices, stride, 0);
+    }
+    for (uint i = get_local_id(0); i < TILE; i += GROUP) {
+        const uint column = i & (width - 1);
+        const size_t row = first + (i >> shift);
+
+        if (column < n && row < rows)
+            element_store(keys, index, row * n + column, tile_get(orders, indices, i));
+    }
+}

@@ -1,0 +1,156 @@
+/* Bitonic sort of many segments of given lengths, short ones in rounds of a tile.
+ *
+ * Idea: a work-group takes segments that follow one another, and sorts those of
+ *     like length side by side in a tile of local memory (sort_segments.clh): one
+ *     read and one write of global memory, and hardly a position without a key,
+ *     however mixed the lengths are.  Segments that no tile holds go through
+ *     global memory as in sort_two_phase.cl, at their own positions, all in the
+ *     same launches.
+ *     The network is the flip form that sort_naive.cl explains.
+ * Work split: sort_segments_short: `batch` segments for a work-group.  The other
+ *     kernels take tiles of long segments (sort_segments_long.clh).
+ * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
+ *     most 2^15; BATCH_MAX (sort_segments.clh); KEY, DESCENDING, WITH_INDEX
+ *     (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
+ * Launch: 1-D, work-groups of GROUP.  sort_segments_short with one per started
+ *     batch.  Then, where a segment may be longer than TILE, with any number of
+ *     them: sort_segments_tile, and for stage = log2(TILE) + 1 up to the exponent
+ *     of the longest segment sort_segments_exchange with strides 2^(stage - 1),
+ *     flip = 1, then 2^(stage - 2) ... TILE, flip = 0, and sort_segments_merge.
+ *     With `noted` the first kernel leaves the exponent of the longest segment in
+ *     *longest, which starts as 0, and the others do nothing beyond it.
+ *     With VALUE_BYTES then sort_values_keep and sort_segments_gather, with a
+ *     work-item per value.
+ * Local memory: TILE keys, with WITH_INDEX TILE longs (one long without), and a
+ *     batch_list.
+ * Limits: segments of at most 2^31 keys.
+ */
+#ifndef GROUP
+#error "GROUP: work-items in a work-group, a power of 2"
+#endif
+#ifndef TILE
+#error "TILE: positions of a tile, a power of 2, at least 2"
+#endif
+
+#define SHIFT_MIN 0
+
+#include "sort/sort_segments_long.clh"
+#include "sort/sort_tile_pairs.clh"
+
+/* Sort the segments of `blocks` blocks of 2^shift positions, from place `at` of the list on. */
+static inline void round_sort(__local word *orders, __local long *indices,
+                              __local const batch_list *list, __global word *keys,
+                              __global long *index, uint at, uint shift, uint blocks)
+{
+    const uint positions = blocks << shift, width = 1u << shift;
+
+    for (uint i = get_local_id(0); i < positions; i += GROUP) {
+        const uint column = i & (width - 1), place = at + (i >> shift);
+        element e = element_missing();
+
+        if (column < list->n[place]) {
+            e.order = to_order(keys[list->start[place] + column]);
+            e.index = column;
+        }
+        tile_put(orders, indices, i, e);
+    }
+    /* The tile is filled before pairs of it are read. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint size = 2; size <= width; size *= 2) {
+        part_exchange(orders, indices, positions, size / 2, 1);
+        for (uint stride = size / 4; stride > 0; stride /= 2)
+            part_exchange(orders, indices, positions, stride, 0);
+    }
+    for (uint i = get_local_id(0); i < positions; i += GROUP) {
+        const uint column = i & (width - 1), place = at + (i >> shift);
+
+        if (column < list->n[place])
+            element_store(keys, index, list->start[place] + column, tile_get(orders, indices, i));
+    }
+    /* Read before refilled: the next round overwrites the tile. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_segments_short(__global word *keys, __global long *index,
+                    __global const ulong *segment_offsets, __global uint *longest,
+                    ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
+                    ulong segments, ulong offset_longest, uint noted, uint batch)
+{
+    __local word orders[TILE];
+    __local long indices[TILE_INDICES];
+    __local batch_list list;
+    const size_t first = get_group_id(0) * (size_t)batch;
+    uint at = 0;
+
+    keys += offset_keys;
+    index += offset_index;
+    batch_fill(&list, segment_offsets + offset_segments, first,
+               (uint)min((ulong)batch, segments - first), n);
+    for (uint shift = 0; shift < SHIFTS && (1u << shift) <= TILE; shift++) {
+        const uint end = list.end[shift], most = (uint)TILE >> shift;
+
+        for (; at < end; at += most)
+            round_sort(orders, indices, &list, keys, index, at, shift, min(most, end - at));
+        at = end;
+    }
+    if (noted && get_local_id(0) == 0 && list.longest)
+        atomic_max(longest + offset_longest, list.longest);
+}
+
+/* ---- long segments --------------------------------------------------------------------------- */
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_segments_tile(__global word *keys, __global long *index,
+                   __global const ulong *segment_offsets, __global const uint *longest,
+                   ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
+                   ulong segments, ulong offset_longest, uint noted, uint stage)
+{
+    __local word orders[TILE];
+    __local long indices[TILE_INDICES];
+    __local long_tile t;
+
+    if (is_over(longest, offset_longest, noted, stage))
+        return; /* everybody does */
+    keys += offset_keys;
+    index += offset_index;
+    segment_offsets += offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+         i = t.number + get_num_groups(0)) {
+        tile_load_first(orders, indices, keys + t.segment, t.start, t.n);
+        /* The tile is filled before pairs of it are read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint size = 2; size <= TILE; size *= 2) {
+            tile_exchange(orders, indices, size / 2, 1);
+            for (uint stride = size / 4; stride > 0; stride /= 2)
+                tile_exchange(orders, indices, stride, 0);
+        }
+        tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_segments_merge(__global word *keys, __global long *index,
+                    __global const ulong *segment_offsets, __global const uint *longest,
+                    ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
+                    ulong segments, ulong offset_longest, uint noted, uint stage)
+{
+    __local word orders[TILE];
+    __local long indices[TILE_INDICES];
+    __local long_tile t;
+
+    if (is_over(longest, offset_longest, noted, stage))
+        return; /* everybody does */
+    keys += offset_keys;
+    index += offset_index;
+    segment_offsets += offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+         i = t.number + get_num_groups(0)) {
+        tile_load(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
+        /* The tile is filled before pairs of it are read. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint stride = TILE / 2; stride > 0; stride /= 2)
+            tile_exchange(orders, indices, stride, 0);
+        tile_store(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
+    }
+}

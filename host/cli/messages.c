@@ -1,0 +1,112 @@
+#include "cli/messages.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int exit_status(tsr_status status)
+{
+    switch (status) {
+    case TSR_OK:
+        return EXIT_DONE;
+    case TSR_ENAME:
+        return EXIT_USAGE;
+    case TSR_EBOUND:
+        return EXIT_BOUND;
+    case TSR_ENODEVICE:
+        return EXIT_NODEVICE;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+static void hint_install(void)
+{
+    const char *folder = getenv("OCL_ICD_VENDORS");
+
+    if (folder)
+        hint("the OpenCL loader looked in OCL_ICD_VENDORS=%s", folder);
+    else
+        hint("the OpenCL loader looked in /etc/OpenCL/vendors");
+    hint("on Debian, pocl-opencl-icd runs OpenCL on the CPU; for an NVIDIA GPU install the OpenCL "
+         "library of its driver (nvidia-opencl-icd); '--device host' needs no OpenCL");
+}
+
+int print_error(const char *what, const tsr_error *err, const tsr_session *session)
+{
+    size_t length = strlen(what);
+    bool named = !strncmp(err->message, what, length) && err->message[length] == ':';
+
+    /* Results and complaints may go to the same terminal. */
+    fflush(stdout);
+    if (named || err->status == TSR_EFILE)
+        fprintf(stderr, "tessera: %s\n", err->message);
+    else
+        fprintf(stderr, "tessera: %s: %s\n", what, err->message);
+    if (err->status == TSR_EBUILD && session)
+        show_build_log(tsr_session_build_log(session));
+    if (err->status == TSR_ENODEVICE)
+        hint_install();
+    return exit_status(err->status);
+}
+
+static void say(const char *head, const char *format, va_list args)
+{
+    fputs(head, stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int wrong_usage(const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout);
+    va_start(args, format);
+    say("tessera: ", format, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+void show_build_log(const char *log)
+{
+    size_t end = strlen(log);
+
+    fputs(log, stderr);
+    if (end && log[end - 1] != '\n')
+        fputc('\n', stderr);
+}
+
+void warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("tessera: warning: ", format, args);
+    va_end(args);
+}
+
+void hint(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say("hint: ", format, args);
+    va_end(args);
+}
+
+int out_of_memory(void)
+{
+    fputs("tessera: out of memory\n", stderr);
+    return EXIT_FAILED;
+}
+
+void warn_failures(const tsr_devices *list)
+{
+    const char *line;
+
+    for (size_t i = 0; (line = tsr_devices_failure(list, i)); i++)
+        warn("%s", line);
+}

@@ -1,0 +1,53 @@
+/** What the command says on standard error, and the exit status that goes with it. */
+#ifndef CLI_MESSAGES_H
+#define CLI_MESSAGES_H
+
+#include "tessera/device.h"
+#include "tessera/session.h"
+#include "tessera/status.h"
+
+/** Exit statuses. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,        /* bad file content, unsupported kernel, device error */
+    EXIT_USAGE = 2,         /* the command line is wrong: an unknown option, name or value */
+    EXIT_BOUND = 3,         /* a result is out of its bound */
+    EXIT_NODEVICE = 4,      /* no usable OpenCL device */
+    EXIT_INTERRUPTED = 130, /* by a signal */
+    EXIT_UNREAD = 141       /* the reader of a pipe is gone: 128 + SIGPIPE, as shells have it */
+};
+
+/** The exit status of a status of the library. */
+int exit_status(tsr_status status);
+
+/**
+ * Say in one line why something failed: `tessera: WHAT: WHY`.
+ *
+ * A message about a file names the file in place of WHAT.  With no device, where
+ * it was looked for and what to install follow; with a refused kernel the whole
+ * compiler log, where a session is given.
+ *
+ * @param session  May be NULL.
+ * @return the exit status.
+ */
+int print_error(const char *what, const tsr_error *err, const tsr_session *session);
+
+/** The same for a wrong command line; returns EXIT_USAGE. */
+int wrong_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A compiler's log as it is, with a line end behind it. */
+void show_build_log(const char *log);
+
+/** A line that begins with "tessera: warning: ". */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A line that begins with "hint: ". */
+void hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Returns EXIT_FAILED. */
+int out_of_memory(void);
+
+/** Name each platform and device that failed while the list was made. */
+void warn_failures(const tsr_devices *list);
+
+#endif

@@ -1,0 +1,710 @@
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include "core/dispatch.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/last_group.h"
+#include "core/prepared.h"
+#include "core/registry.h"
+#include "core/tuning_memo.h"
+#include "session/program.h"
+
+_Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
+               "a step's structure is a kernel's value");
+
+const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
+                                 const params *chosen, text *reason)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = chosen};
+    tsr_error err = {0};
+
+    if (v->source && j.device->kind != DEVICE_HOST &&
+        session_probe(s, v->needs | v->uses, &err) != TSR_OK) {
+        text_format(reason, "%s", err.message);
+        return text_get(reason);
+    }
+    return variant_unsupported(v, &j, reason);
+}
+
+void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
+{
+    text parameters = {0};
+
+    params_describe(&sel->params, &parameters);
+    snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
+    snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
+    snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
+    report->wall_ns = clock_ns() - start;
+    text_free(&parameters);
+}
+
+void dispatch_add_report(tsr_report *to, const tsr_report *one)
+{
+    to->build = one->build > to->build ? one->build : to->build;
+    to->build_ns += one->build_ns;
+    to->commands += one->commands;
+    to->workspace_bytes = size_max(to->workspace_bytes, one->workspace_bytes);
+    to->tiles += one->tiles;
+}
+
+/* Parameters of v: its defaults with the caller's settings over them. */
+static tsr_status set_params(const variant *v, const tsr_run *run, params *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    *out = params_default(v);
+    for (size_t i = 0; run && i < run->set_count && st == TSR_OK; i++)
+        st = params_set(v, out, run->set[i], err);
+    return st;
+}
+
+static tsr_status select_named(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                               tsr_error *err)
+{
+    tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
+    const char *why;
+    text reason = {0};
+
+    if (st == TSR_OK)
+        st = set_params(out->variant, run, &out->params, err);
+    if (st != TSR_OK)
+        return st;
+    why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
+    if (why)
+        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s on %s: %s", p->op->name, run->variant,
+                      session_facts(s)->name, why);
+    out->selected = SELECTED_BY_NAME;
+    snprintf(out->chosen, sizeof(out->chosen), "named by the caller");
+    text_free(&reason);
+    return st;
+}
+
+/* The name of a file in a message that is short: without its folder. */
+static const char *short_name(const char *where)
+{
+    const char *slash = strrchr(where, '/');
+
+    return slash ? slash + 1 : where;
+}
+
+/* The best tuned entry that runs here; false where there is none, with why the first that does not
+ * was skipped in *skipped. */
+static bool select_tuned(tsr_session *s, const problem *p, selection *out, text *skipped)
+{
+    const tuning *list = NULL;
+    const size_t n = tuning_recall(s, p, &list);
+    bool found = false;
+    text reason = {0};
+
+    for (size_t i = 0; i < n && !found; i++) {
+        const tuning *t = &list[i];
+        const char *why = tuning_stale(p->op, t, &reason);
+
+        if (!why) {
+            variant_find(p->op, t->variant, &out->variant, NULL);
+            tuning_params(out->variant, t->parameters, &out->params, NULL);
+            why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
+        }
+        found = !why;
+        if (found)
+            snprintf(out->chosen, sizeof(out->chosen), "tuned: %s entry of %.110s%s", t->level,
+                     short_name(t->where), t->embedded ? ", embedded" : "");
+        else if (!skipped->length)
+            text_format(skipped, "; tuned entry of %s skipped: %s", short_name(t->where), why);
+    }
+    text_free(&reason);
+    return found;
+}
+
+/* Whom an order of preference is for: it depends on the problem too. */
+static const char *kind_name(const device_facts *d)
+{
+    static const char *const names[] = {[DEVICE_HOST] = "the host",
+                                        [DEVICE_CPU] = "CPUs",
+                                        [DEVICE_GPU] = "GPUs",
+                                        [DEVICE_ACCELERATOR] = "accelerators"};
+
+    return names[d->kind];
+}
+
+/* The first suited variant in the operation's order of preference. */
+static tsr_status select_preferred(tsr_session *s, const problem *p, const char *skipped,
+                                   selection *out, tsr_error *err)
+{
+    const char *names[PREFERENCES_MAX];
+    text first_reason = {0}, reason = {0};
+    tsr_status st = TSR_EUNSUPPORTED;
+    const device_facts *d = session_facts(s);
+    const size_t n = p->op->prefer(p, d, names);
+
+    assert(n <= PREFERENCES_MAX);
+    for (size_t i = 0; i < n && st == TSR_EUNSUPPORTED; i++) {
+        const char *why;
+
+        st = variant_find(p->op, names[i], &out->variant, err);
+        assert(st == TSR_OK && "prefer() names variants of its operation");
+        out->params = params_default(out->variant);
+        why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
+        if (why && i == 0)
+            text_format(&first_reason, "%s: %s", names[i], why);
+        if (why)
+            st = TSR_EUNSUPPORTED;
+        else if (i == 0)
+            snprintf(out->chosen, sizeof(out->chosen),
+                     "first in the order of preference for this problem on %s%s", kind_name(d),
+                     skipped);
+        else
+            snprintf(out->chosen, sizeof(out->chosen),
+                     "number %zu in the order of preference for this problem on %s%s; %s", i + 1,
+                     kind_name(d), skipped, text_get(&first_reason));
+    }
+    if (st == TSR_EUNSUPPORTED)
+        tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name, d->name,
+                 text_get(&first_reason));
+    text_free(&first_reason);
+    text_free(&reason);
+    return st;
+}
+
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
+                           tsr_error *err)
+{
+    const selection *before;
+    text skipped = {0};
+    tsr_status st = TSR_OK;
+    uint64_t age;
+
+    *out = (selection){0};
+    if (run && run->variant)
+        return select_named(s, p, run, out, err);
+    if (run && run->set_count)
+        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
+                        run->set[0]);
+    age = tuning_age(s);
+    before = prepared_choice(s, p, age);
+    if (before) {
+        *out = *before;
+        return TSR_OK;
+    }
+    out->selected = SELECTED_BY_TUNING;
+    if (!select_tuned(s, p, out, &skipped)) {
+        out->selected = SELECTED_BY_PREFERENCE;
+        st = select_preferred(s, p, text_get(&skipped), out, err);
+    }
+    if (st == TSR_OK)
+        prepared_choose(s, p, age, out);
+    text_free(&skipped);
+    return st;
+}
+
+/* A call of so many commands is not flushed: that takes longer than the rest of it.  One of more
+ * is, with these at once, so that the device begins, and at its end. */
+enum { UNFLUSHED_MAX = 2 };
+
+/* As variant.step. */
+typedef bool (*step_function)(const job *j, size_t i, step *out);
+
+/* The kernels that the steps of a job launch, each once, after a space. */
+static void list_kernels(const variant *v, const job *j, step_function step_at, text *out)
+{
+    bool listed[ENTRIES_MAX] = {false};
+    step st;
+
+    for (size_t i = 0; step_at(j, i, &st); i++) {
+        if (st.kind != STEP_LAUNCH || listed[st.entry])
+            continue;
+        listed[st.entry] = true;
+        text_format(out, " %s", v->entries[st.entry]);
+    }
+}
+
+static tsr_status build(tsr_session *s, const problem *p, const selection *sel,
+                        step_function step_at, program **out, tsr_report *report, tsr_error *err)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    program *before = s->programs;
+    text options = {0}, runs = {0};
+    tsr_status st;
+
+    variant_options(sel->variant, &j, &options);
+    list_kernels(sel->variant, &j, step_at, &runs);
+    if (options.failed || runs.failed)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", sel->variant->name);
+    else
+        st = program_get(s, sel->variant->source, text_get(&options), text_get(&runs), out, err);
+    text_free(&options);
+    text_free(&runs);
+    if (st == TSR_OK && report && s->programs != before) {
+        report->build = (*out)->built;
+        report->build_ns += (*out)->build_ns;
+    }
+    return st;
+}
+
+tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
+                          tsr_report *report, tsr_error *err)
+{
+    const prepared *kept = prepared_recall(s, p, sel);
+
+    if (kept) {
+        *out = kept->program;
+        return TSR_OK;
+    }
+    return build(s, p, sel, sel->variant->step, out, report, err);
+}
+
+/* The objects that the commands of one call refer to. */
+typedef struct binding {
+    tsr_session *session;
+    const selection *selection;
+    const cl_mem *operands;
+    const call_ends *ends;
+    session_buffer workspace;      /* nothing where none is needed */
+    session_buffer group_counters; /* likewise */
+    program *program;
+    const job *job;
+    step_function step_at;
+    const prepared *kept; /* NULL: the steps are worked out one by one */
+} binding;
+
+/* Command i, where it is kept or else worked out in *room; NULL once there are no more. */
+static const step *step_of(const binding *b, size_t i, step *room)
+{
+    if (!b->kept)
+        return b->step_at(b->job, i, room) ? room : NULL;
+    return i < b->kept->count ? &b->kept->steps[i] : NULL;
+}
+
+static cl_int set_arg(const program_entry *entry, cl_uint i, const step *st, const binding *b)
+{
+    const step_arg *a = &st->arg[i];
+
+    switch (a->kind) {
+    case ARG_OPERAND:
+        return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
+    case ARG_WORKSPACE:
+        return program_set_buffer(entry, i, b->workspace.memory, b->workspace.call);
+    case ARG_GROUP_COUNTERS:
+        return program_set_buffer(entry, i, b->group_counters.memory, b->group_counters.call);
+    case ARG_STRICT_COUNTER:
+        return program_set_buffer(entry, i, b->ends->strict_tiles, b->session->calls);
+    case ARG_SCALAR:
+        return program_set_value(entry, i, a->bytes, a->scalar);
+    case ARG_BLOCK:
+        return program_set_value(entry, i, a->bytes, st->block);
+    case ARG_LOCAL:
+        break;
+    }
+    return program_set_value(entry, i, a->bytes, NULL);
+}
+
+/* What the compiler made of the kernel may be smaller than what the device allows.  PoCL aborts on
+ * too much local memory, so it is checked before the launch; NVIDIA's driver counts a few bytes of
+ * its own beyond the limit, takes static arrays over it, and returns an error where it cannot. */
+static tsr_status check_launch(const program_entry *e, const step *st, const binding *b,
+                               tsr_error *err)
+{
+    const device_facts *d = session_facts(b->session);
+    const size_t local_limit = size_max(d->local_memory, d->large_local);
+    size_t items = 1;
+
+    for (unsigned i = 0; i < st->dims; i++)
+        items *= st->local[i];
+    /* NVIDIA's driver reports 256 for kernels that were compiled for more. */
+    if (e->group_limit && items > e->group_limit && e->group_required == 0)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                        "%s: a work-group of %zu items is over the kernel's limit of %zu",
+                        b->selection->variant->name, items, e->group_limit);
+    if (e->local_bytes > local_limit && !d->nvidia)
+        return tsr_fail(
+            err, TSR_EUNSUPPORTED, 0, "%s: %llu bytes of local memory are over the device's %zu",
+            b->selection->variant->name, (unsigned long long)e->local_bytes, local_limit);
+    return TSR_OK;
+}
+
+static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_queue queue,
+                                 cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                 tsr_error *err)
+{
+    const char *name = b->selection->variant->entries[st->entry];
+    const program_entry *entry = NULL;
+    tsr_status status = program_kernel(b->program, name, &entry, err);
+    cl_int rc;
+
+    for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
+        rc = set_arg(entry, i, st, b);
+        if (rc != CL_SUCCESS)
+            status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
+    }
+    if (status == TSR_OK)
+        status = check_launch(entry, st, b, err);
+    if (status != TSR_OK)
+        return status;
+    rc = clEnqueueNDRangeKernel(queue, entry->kernel, st->dims, NULL, st->global, st->local, n_wait,
+                                n_wait ? wait : NULL, done);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(
+            err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",
+            name, st->global[0], st->dims > 1 ? st->global[1] : 1, st->dims > 2 ? st->global[2] : 1,
+            st->local[0], st->dims > 1 ? st->local[1] : 1, st->dims > 2 ? st->local[2] : 1);
+    return TSR_OK;
+}
+
+static tsr_status enqueue_step(const step *st, const binding *b, cl_command_queue queue,
+                               cl_uint n_wait, const cl_event *wait, cl_event *done, tsr_error *err)
+{
+    cl_mem target;
+    cl_int rc;
+
+    if (st->kind == STEP_LAUNCH)
+        return enqueue_launch(st, b, queue, n_wait, wait, done, err);
+    target = st->fill_target.kind == ARG_WORKSPACE ? b->workspace.memory
+                                                   : b->operands[st->fill_target.index];
+    rc = clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
+                             st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
+    return TSR_OK;
+}
+
+/* The events of a run of commands: the first where it is wanted, and the one that came last. */
+typedef struct chain {
+    bool wants_first;
+    cl_event first;
+    cl_event last;
+} chain;
+
+static void chain_push(chain *c, cl_event e)
+{
+    if (c->wants_first && !c->first && clRetainEvent(e) == CL_SUCCESS)
+        c->first = e;
+    if (c->last)
+        clReleaseEvent(c->last);
+    c->last = e;
+}
+
+static void chain_release(chain *c)
+{
+    if (c->first)
+        clReleaseEvent(c->first);
+    if (c->last)
+        clReleaseEvent(c->last);
+    *c = (chain){0};
+}
+
+/* Let `queue` wait for what `before` was told until now, which is thereby sent off. */
+static tsr_status wait_across(cl_command_queue before, cl_command_queue queue, tsr_error *err)
+{
+    cl_event e = NULL;
+    cl_int rc = clEnqueueMarkerWithWaitList(before, 0, NULL, &e);
+
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
+    clFlush(before);
+    rc = clEnqueueBarrierWithWaitList(queue, 1, &e, NULL);
+    clReleaseEvent(e);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueBarrierWithWaitList");
+    return TSR_OK;
+}
+
+/* The second queue of a session, which forks from the first one here, once the caller's events are
+ * complete. */
+static tsr_status open_side(tsr_session *s, const call_ends *ends, tsr_error *err)
+{
+    cl_int rc = CL_SUCCESS;
+
+    if (ends->n_wait)
+        rc = clEnqueueBarrierWithWaitList(s->queue, ends->n_wait, ends->wait, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueBarrierWithWaitList");
+    if (!s->side)
+        s->side = clCreateCommandQueue(s->context, s->device.id,
+                                       s->profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &rc);
+    if (!s->side)
+        return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue for what runs side by side");
+    return wait_across(s->queue, s->side, err);
+}
+
+/* Whether commands may be in the second queue that the first has not waited for. */
+typedef enum sides { TOGETHER, FORKED } sides;
+
+/* The queue of a step.  Lanes above the first share the second queue; on a queue that is out of
+ * order all steps follow one another, by events. */
+static tsr_status queue_of(const binding *b, const step *st, sides *state, cl_command_queue *out,
+                           tsr_error *err)
+{
+    tsr_session *s = b->session;
+    const sides wanted = st->lane && !s->out_of_order ? FORKED : TOGETHER;
+    tsr_status status = TSR_OK;
+
+    *out = s->queue;
+    if (wanted == FORKED && *state == TOGETHER)
+        status = open_side(s, b->ends, err);
+    else if (wanted == TOGETHER && *state == FORKED)
+        status = wait_across(s->side, s->queue, err);
+    if (status == TSR_OK) {
+        *state = wanted;
+        if (wanted == FORKED && st->lane > 1)
+            *out = s->side;
+    }
+    return status;
+}
+
+/* A command, and who brings what it works on. */
+static tsr_status enqueue_arriving(const step *st, const binding *b, cl_command_queue queue,
+                                   cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                   tsr_error *err)
+{
+    const arrivals *a = b->ends->arrivals;
+    tsr_status status = a ? a->before(a->with, st, queue, err) : TSR_OK;
+
+    if (!status)
+        status = enqueue_step(st, b, queue, n_wait, wait, done, err);
+    if (!status && a)
+        status = a->after(a->with, st, queue, err);
+    return status;
+}
+
+/* What stands for the commands of a call that has none. */
+static tsr_status enqueue_marker(const binding *b, chain *events, tsr_error *err)
+{
+    const call_ends *ends = b->ends;
+    cl_event e = NULL;
+    const cl_int rc = clEnqueueMarkerWithWaitList(b->session->queue, ends->n_wait,
+                                                  ends->n_wait ? ends->wait : NULL,
+                                                  ends->first || ends->last ? &e : NULL);
+
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueMarkerWithWaitList");
+    if (e)
+        chain_push(events, e);
+    return TSR_OK;
+}
+
+/* Whether the caller receives the event of command i. */
+static bool is_handed_out(const call_ends *ends, size_t i)
+{
+    return ends->each && i < ends->each_room;
+}
+
+/* Only commands that somebody waits for or times carry an event, which costs time: the first and
+ * the last where they are wanted, every one where each is, and on an out-of-order queue. */
+static bool needs_event(const binding *b, size_t i, bool is_last)
+{
+    const call_ends *ends = b->ends;
+
+    return (i == 0 && ends->first) || (is_last && ends->last) || is_handed_out(ends, i) ||
+           b->session->out_of_order;
+}
+
+/* Enqueue the steps one after another. */
+static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
+{
+    const call_ends *ends = b->ends;
+    step room[2];
+    const step *now = step_of(b, 0, &room[0]);
+    sides state = TOGETHER;
+    tsr_status st = TSR_OK;
+
+    *count = 0;
+    if (!now)
+        return enqueue_marker(b, events, err);
+    while (now && st == TSR_OK) {
+        const step *next = step_of(b, *count + 1, &room[(*count + 1) % 2]);
+        const bool is_first = *count == 0;
+        cl_command_queue queue;
+        cl_event e = NULL;
+
+        st = queue_of(b, now, &state, &queue, err);
+        if (st == TSR_OK)
+            st = enqueue_arriving(now, b, queue, is_first ? ends->n_wait : b->session->out_of_order,
+                                  is_first ? ends->wait : &events->last,
+                                  needs_event(b, *count, !next) ? &e : NULL, err);
+        if (e && is_handed_out(ends, *count) && clRetainEvent(e) == CL_SUCCESS)
+            ends->each[*count] = e;
+        if (e)
+            chain_push(events, e);
+        now = next;
+        *count += st == TSR_OK;
+        if (*count == UNFLUSHED_MAX && now)
+            clFlush(b->session->queue);
+    }
+    assert((st != TSR_OK || state == TOGETHER) && "a variant's last command is of lane 0");
+    return st;
+}
+
+static void drop_buffer(session_buffer *kept)
+{
+    if (kept->memory)
+        clReleaseMemObject(kept->memory);
+    *kept = (session_buffer){0};
+}
+
+/* At least out->bytes bytes, of which a new buffer has `content`, or anything where that is NULL.
+ * On an in-order queue calls follow one another, and what the session keeps serves them all;
+ * another buffer is the call's, which releases it. */
+static tsr_status take_buffer(const binding *b, session_buffer *kept, const void *content,
+                              const char *what, session_buffer *out, tsr_error *err)
+{
+    const size_t bytes = out->bytes;
+    tsr_session *s = b->session;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (content ? CL_MEM_COPY_HOST_PTR : 0);
+    cl_int rc;
+
+    if (bytes > kept->bytes)
+        drop_buffer(kept);
+    if (kept->memory) {
+        *out = *kept;
+        return TSR_OK;
+    }
+    *out = (session_buffer){
+        clCreateBuffer(s->context, flags, bytes, (void *)(uintptr_t)content, &rc), bytes, s->calls};
+    if (!out->memory)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of %s)",
+                        b->selection->variant->name, bytes, what);
+    if (!s->out_of_order)
+        *kept = *out;
+    return TSR_OK;
+}
+
+static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
+{
+    const device_facts *d = session_facts(b->session);
+
+    if (bytes == 0)
+        return TSR_OK;
+    if (bytes > d->max_allocation)
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "%s: a workspace of %zu bytes is over the device's largest allocation of "
+                        "%llu bytes",
+                        b->selection->variant->name, bytes, (unsigned long long)d->max_allocation);
+    b->workspace.bytes = bytes;
+    return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
+}
+
+/* Counters of groups that are done, where the variant has a use for them. */
+static tsr_status take_group_counters(binding *b, tsr_error *err)
+{
+    static const uint32_t zeros[GROUP_COUNTERS_MAX];
+    tsr_session *s = b->session;
+
+    if (!b->selection->variant->group_counters ||
+        last_group_of(session_facts(s)) == LAST_GROUP_NONE)
+        return TSR_OK;
+    b->group_counters.bytes = sizeof(zeros);
+    return take_buffer(b, &s->group_counters, zeros, "counters", &b->group_counters, err);
+}
+
+/* Release what a call took, unless the session keeps it. */
+static void give_back(const session_buffer *taken, const session_buffer *kept)
+{
+    if (taken->memory && taken->memory != kept->memory)
+        clReleaseMemObject(taken->memory);
+}
+
+void dispatch_forget_group_counters(tsr_session *s)
+{
+    drop_buffer(&s->group_counters);
+}
+
+/* Move the events to whoever wants them, and tell what the call took. */
+static void hand_over(const binding *b, chain *events, size_t commands, size_t workspace_bytes)
+{
+    const variant *v = b->selection->variant;
+    tsr_report *report = b->ends->report;
+
+    if (report) {
+        report->commands = commands;
+        report->workspace_bytes = workspace_bytes;
+        report->tiles = v->tiles ? v->tiles(b->job) : 0;
+    }
+    if (b->ends->first) {
+        *b->ends->first = events->first;
+        events->first = NULL;
+    }
+    if (b->ends->last) {
+        *b->ends->last = events->last;
+        events->last = NULL;
+    }
+}
+
+/* The program, the steps and the bytes of workspace: those of the same call before, or new ones. */
+static tsr_status bind_program(const problem *p, binding *b, size_t *bytes, tsr_error *err)
+{
+    const variant *v = b->selection->variant;
+    tsr_status st;
+
+    if (b->ends->arrivals) {
+        *bytes = v->workspace ? v->workspace(b->job) : 0;
+        return build(b->session, p, b->selection, b->step_at, &b->program, b->ends->report, err);
+    }
+    b->kept = prepared_recall(b->session, p, b->selection);
+    if (!b->kept) {
+        st = dispatch_build(b->session, p, b->selection, &b->program, b->ends->report, err);
+        if (st != TSR_OK)
+            return st;
+        b->kept = prepared_keep(b->session, p, b->selection, b->program);
+    }
+    if (!b->kept) {
+        *bytes = v->workspace ? v->workspace(b->job) : 0;
+        return TSR_OK;
+    }
+    b->program = b->kept->program;
+    *bytes = b->kept->workspace_bytes;
+    return TSR_OK;
+}
+
+tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
+                            const cl_mem operands[], const call_ends *ends, tsr_error *err)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    const variant *v = sel->variant;
+    binding b = {.session = s,
+                 .selection = sel,
+                 .operands = operands,
+                 .ends = ends,
+                 .job = &j,
+                 .step_at = ends->arrivals ? v->arriving_step : v->step};
+    size_t bytes = 0, commands = 0;
+    chain events = {.wants_first = ends->first != NULL};
+    tsr_status st;
+
+    if (!v->source)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
+                        p->op->name, v->name);
+    if (!b.step_at)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: it has no commands for keys that arrive",
+                        p->op->name, v->name);
+    s->calls++;
+    st = bind_program(p, &b, &bytes, err);
+    if (st == TSR_OK)
+        st = take_workspace(&b, bytes, err);
+    if (st == TSR_OK && bytes) /* group_counters are of sums in a workspace */
+        st = take_group_counters(&b, err);
+    if (st == TSR_OK)
+        st = enqueue_steps(&b, &events, &commands, err);
+    if (st == TSR_OK && commands > UNFLUSHED_MAX)
+        clFlush(s->queue);
+    if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
+        clFinish(s->queue);
+        if (s->side)
+            clFinish(s->side);
+    }
+    /* OpenCL keeps a released buffer until the commands that use it are done. */
+    give_back(&b.workspace, &s->workspace);
+    give_back(&b.group_counters, &s->group_counters);
+    if (st == TSR_OK)
+        hand_over(&b, &events, commands, bytes);
+    else
+        dispatch_forget_group_counters(s);
+    chain_release(&events);
+    return st;
+}

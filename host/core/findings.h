@@ -1,0 +1,16 @@
+/** The verdict on a result of which threads judge a part each. */
+#ifndef OPS_FINDINGS_H
+#define OPS_FINDINGS_H
+
+#include "core/variant.h"
+
+/** Start with {.out = out}, where *out is {.ok = true}. */
+typedef struct findings {
+    verdict *out;
+    size_t failed_at;
+} findings;
+
+/** Join the verdict on part `at`: the first part that failed is told, whoever comes first. */
+void findings_join(findings *f, const verdict *part, size_t at);
+
+#endif

@@ -1,0 +1,474 @@
+#include "core/real.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/half.h"
+#include "base/random.h"
+
+/* A float64 result is judged in long double, which has to be wider. */
+_Static_assert(LDBL_MANT_DIG > DBL_MANT_DIG, "long double must be wider than double");
+
+/* What a floating-point type can say. */
+typedef struct format {
+    double unit;  /* roundoff: the largest relative error of rounding to it */
+    double most;  /* its largest number */
+    double over;  /* magnitudes from here on round to infinity; of the wide types `most` will do */
+    double least; /* its smallest normal number */
+    double tiny;  /* its smallest denormal */
+} format;
+
+static const format formats[TSR_TYPE_COUNT] = {
+    [TSR_F32] = {0x1p-24, FLT_MAX, FLT_MAX, FLT_MIN, FLT_TRUE_MIN},
+    [TSR_F64] = {0x1p-53, DBL_MAX, DBL_MAX, DBL_MIN, DBL_TRUE_MIN},
+    [TSR_F16] = {0x1p-11, 65504, 65520, 0x1p-14, 0x1p-24},
+    [TSR_BF16] = {0x1p-8, 0x1.FEp127, 0x1.FFp127, FLT_MIN, 0x1p-133}};
+
+static bool is_narrow(tsr_type type)
+{
+    return type == TSR_F16 || type == TSR_BF16;
+}
+
+tsr_type real_sums(tsr_type type)
+{
+    return type == TSR_F64 ? TSR_F64 : TSR_F32;
+}
+
+tsr_precision real_precision(tsr_type type, tsr_precision precision)
+{
+    if (precision != TSR_PRECISION_DEFAULT)
+        return precision;
+    return type == TSR_F64    ? TSR_PRECISION_F64
+           : type == TSR_F16  ? TSR_PRECISION_F16
+           : type == TSR_BF16 ? TSR_PRECISION_BF16
+                              : TSR_PRECISION_F32;
+}
+
+tsr_status real_check(const char *op, tsr_type type, tsr_precision precision, tsr_error *err)
+{
+    if (type != TSR_F32 && type != TSR_F64 && !is_narrow(type))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: takes float32, float16, bfloat16 or float64, not %s", op,
+                        tsr_type_name(type));
+    if ((unsigned)precision >= TSR_PRECISION_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: no precision has the number %d", op,
+                        (int)precision);
+    if (real_is_plain(type, precision) || (type == TSR_F32 && precision != TSR_PRECISION_F64))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EINVAL, 0, "%s: precision %s does not go with %s operands", op,
+                    tsr_precision_name(precision), tsr_type_name(type));
+}
+
+tsr_status real_check_scales(const char *op, tsr_type type, double alpha, double beta,
+                             tsr_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } scales[] = {{"alpha", alpha}, {"beta", beta}};
+
+    for (size_t i = 0; i < 2; i++)
+        if (isfinite(scales[i].value) && !isfinite(real_round(type, scales[i].value)))
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s = %g is beyond what %s holds", op,
+                            scales[i].name, scales[i].value, tsr_type_name(type));
+    return TSR_OK;
+}
+
+bool real_is_plain(tsr_type type, tsr_precision precision)
+{
+    return real_precision(type, precision) == real_precision(type, TSR_PRECISION_DEFAULT);
+}
+
+const char *real_unsupported(tsr_type type, tsr_precision precision, const device_facts *d,
+                             text *reason)
+{
+    if (type == TSR_F64 && !d->fp64)
+        return "the device has no double precision";
+    if (real_rounding(type, precision) > 0) {
+        text_format(reason, "computes in FP32, not in %s", tsr_precision_name(precision));
+        return text_get(reason);
+    }
+    return NULL;
+}
+
+void real_defines(tsr_type type, text *out)
+{
+    text_append(out, real_sums(type) == TSR_F64 ? " -DREAL=double -DREAL_BITS=64"
+                                                : " -DREAL=float -DREAL_BITS=32");
+}
+
+void real_defines_elements(tsr_type type, tsr_type result, text *out)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "F32", [TSR_F64] = "F64", [TSR_F16] = "F16", [TSR_BF16] = "BF16"};
+
+    real_defines(type, out);
+    text_format(out, " -DFACTOR=%s -DRESULT=%s", names[type], names[result]);
+}
+
+double real_get(tsr_type type, const void *array, size_t i)
+{
+    switch (type) {
+    case TSR_F64:
+        return ((const double *)array)[i];
+    case TSR_F16:
+        return (double)half_to_float(((const uint16_t *)array)[i]);
+    case TSR_BF16:
+        return (double)bfloat_to_float(((const uint16_t *)array)[i]);
+    default:
+        return (double)((const float *)array)[i];
+    }
+}
+
+void real_set(tsr_type type, void *array, size_t i, double value)
+{
+    if (type == TSR_F64)
+        ((double *)array)[i] = value;
+    else if (type == TSR_F16)
+        ((uint16_t *)array)[i] = half_of(value);
+    else if (type == TSR_BF16)
+        ((uint16_t *)array)[i] = bfloat_of(value);
+    else
+        ((float *)array)[i] = (float)value;
+}
+
+double real_round(tsr_type type, double value)
+{
+    double rounded = 0; /* eight bytes that hold any type */
+
+    real_set(type, &rounded, 0, value);
+    return real_get(type, &rounded, 0);
+}
+
+/* To 11 significant bits. */
+static double tf32_of(float value)
+{
+    uint32_t bits;
+
+    if (!isfinite(value))
+        return (double)value;
+    memcpy(&bits, &value, sizeof(bits));
+    bits = (bits + 0xFFFu + (bits >> 13 & 1)) & 0xFFFFE000u;
+    memcpy(&value, &bits, sizeof(value));
+    return (double)value;
+}
+
+double real_rounded(tsr_precision precision, double value)
+{
+    switch (precision) {
+    case TSR_PRECISION_TF32:
+        return tf32_of((float)value);
+    case TSR_PRECISION_BF16:
+        return real_round(TSR_BF16, value);
+    case TSR_PRECISION_F16:
+        return real_round(TSR_F16, value);
+    default:
+        return value;
+    }
+}
+
+/* NaN, infinities, denormals, both zeros and ordinary numbers in between. */
+static double special(tsr_type type, uint64_t *state)
+{
+    const format *f = &formats[type];
+    const double values[] = {NAN,     INFINITY,     -INFINITY, 0.0,    -0.0,
+                             f->tiny, -f->tiny * 3, f->least,  f->most};
+    uint64_t r = random_u64(state);
+
+    /* Rare enough that most sums stay finite and are judged by value. */
+    if (r % 64 < sizeof(values) / sizeof(values[0]))
+        return values[r % 64];
+    return 2 * random_unit(state) - 1;
+}
+
+/* Wide exponents; of float16, whose own are few, such that most sums of products stay in range. */
+static double wide(tsr_type type, uint64_t *state)
+{
+    const double sign = random_u64(state) & 1 ? 1 : -1, unit = random_unit(state);
+
+    return sign * exp2(type == TSR_F16 ? 20 * unit - 14 : 40 * unit - 20);
+}
+
+double real_random(tsr_type type, distribution f, uint64_t *state)
+{
+    double v = 0;
+
+    switch (f) {
+    case DISTRIBUTION_SPECIAL:
+        v = special(type, state);
+        break;
+    case DISTRIBUTION_FEW:
+        v = (double)(random_u64(state) % 17) - 8;
+        break;
+    case DISTRIBUTION_ORDERED:
+        v = wide(type, state);
+        break;
+    default:
+        v = 2 * random_unit(state) - 1;
+        break;
+    }
+    return real_round(type, v);
+}
+
+static bool is_denormal(tsr_type type, double v)
+{
+    return v != 0 && fabs(v) < formats[type].least;
+}
+
+real_sum real_sum_start(tsr_type type, tsr_precision precision, const device_facts *d)
+{
+    const tsr_type sums = real_sums(type);
+    const bool keeps = sums == TSR_F64 ? d->denormals_f64 : d->denormals_f32;
+    const long double rounding = real_rounding(type, precision);
+
+    /* A denormal factor may lose all its bits to the rounding. */
+    return (real_sum){.type = sums,
+                      .result = type,
+                      .flushes = !keeps || rounding > 0,
+                      .rounding = rounding,
+                      .grain = real_grain(type, precision)};
+}
+
+/* A factor as it is multiplied: what float16 does not hold is infinite there. */
+static double factor(const real_sum *s, double x)
+{
+    return s->grain > 0 && fabs(x) >= formats[TSR_F16].over ? copysign(INFINITY, x) : x;
+}
+
+/* A factor that rounds up to infinity: its product is one of that sign, or NaN with zero and with a
+ * denormal, which may count as zero. */
+static void note_rounded_up(real_sum *s, double a, double b)
+{
+    const long double most = (long double)FLT_MAX / (1 + s->rounding);
+    const bool none = a * b == 0 || is_denormal(s->type, a) || is_denormal(s->type, b);
+
+    if (!isfinite(a) || !isfinite(b) || fmaxl(fabsl((long double)a), fabsl((long double)b)) < most)
+        return;
+    s->may_plus = s->may_plus || signbit(a) == signbit(b) || none;
+    s->may_minus = s->may_minus || signbit(a) != signbit(b) || none;
+}
+
+/* How far a factor may be off once it is rounded. */
+static long double off(const real_sum *s, double x)
+{
+    return x == 0 ? 0 : fmaxl(s->rounding * fabsl((long double)x), s->grain);
+}
+
+void real_sum_add(real_sum *s, double a_given, double b_given)
+{
+    const double a = factor(s, a_given), b = factor(s, b_given);
+    const bool flushed = s->flushes && (is_denormal(s->type, a) || is_denormal(s->type, b));
+    const bool lost = (a != 0 && fabs(a) <= (double)s->grain) ||
+                      (b != 0 && fabs(b) <= (double)s->grain); /* rounds to zero */
+    const long double product = (long double)a * b;
+
+    s->terms++;
+    if (s->rounding > 0)
+        note_rounded_up(s, a, b);
+    if (isfinite(a) && isfinite(b)) {
+        if (product > 0)
+            s->positive += product;
+        else
+            s->negative -= product;
+        if (flushed)
+            s->flushed += fabsl(product);
+        if (s->rounding > 0)
+            s->rounded += fabsl((long double)a) * off(s, b) + off(s, a) * fabsl((long double)b) +
+                          off(s, a) * off(s, b);
+        return;
+    }
+    if (isnan(a) || isnan(b) || a == 0 || b == 0)
+        s->nan = true;
+    else if (signbit(a) == signbit(b))
+        s->plus_inf = true;
+    else
+        s->minus_inf = true;
+    s->unsure = s->unsure || flushed || lost;
+}
+
+long double real_sum_value(const real_sum *s)
+{
+    return s->positive - s->negative;
+}
+
+long double real_gamma(tsr_type type, size_t n)
+{
+    const long double nu = (long double)n * formats[real_sums(type)].unit;
+
+    return nu < 0.5L ? nu / (1 - nu) : 2 * nu;
+}
+
+long double real_rounding(tsr_type type, tsr_precision precision)
+{
+    if (type != TSR_F32)
+        return 0;
+    return precision == TSR_PRECISION_TF32 || precision == TSR_PRECISION_F16 ? 0x1p-11L
+           : precision == TSR_PRECISION_BF16                                 ? 0x1p-8L
+                                                                             : 0;
+}
+
+long double real_grain(tsr_type type, tsr_precision precision)
+{
+    return type == TSR_F32 && precision == TSR_PRECISION_F16 ? formats[TSR_F16].tiny / 2 : 0;
+}
+
+double real_most(tsr_type type)
+{
+    return formats[type].most;
+}
+
+double real_unit(tsr_type type)
+{
+    return formats[type].unit;
+}
+
+long double real_product_bound(tsr_type type, long double v, size_t n)
+{
+    const long double r = v * (2 + v);
+
+    return r + real_gamma(type, n) * (1 + r);
+}
+
+long double real_stored_bound(tsr_type result, long double value, long double error)
+{
+    const format *f = &formats[result];
+
+    if (!is_narrow(result))
+        return error;
+    return error + fmaxl(f->unit * (fabsl(value) + error), f->tiny / 2);
+}
+
+/* What a sum of terms of this magnitude may be off by, underflow apart. */
+static long double sum_error(const real_sum *s, long double magnitude)
+{
+    const long double gamma = real_gamma(s->type, s->terms + 2);
+
+    return s->rounded + gamma * (magnitude + s->rounded);
+}
+
+/* What alpha times the sum plus beta c may be off by before it is stored, underflow apart. */
+static long double result_error(const real_sum *s, double alpha, double beta, double c)
+{
+    return sum_error(s, s->positive + s->negative) * fabsl((long double)alpha) +
+           real_gamma(s->type, s->terms + 2) * fabsl((long double)beta * c);
+}
+
+/* Which non-finite results are implied, and which may come of overflow on the way. */
+typedef struct outcome {
+    bool nan, plus, minus;            /* the operands say so */
+    bool may_overflow, may_underflow; /* to +inf, to -inf */
+    bool beyond;                      /* the result is more than its type holds */
+} outcome;
+
+/* Whether `value`, off by `slack`, may exceed what the type holds. */
+static void note_overflow(outcome *o, long double value, long double slack, long double most)
+{
+    o->may_overflow = o->may_overflow || value + slack > most;
+    o->may_underflow = o->may_underflow || value - slack < -most;
+}
+
+/* The same for a result that is rounded to a type of 16 bits, and whether it has to exceed it. */
+static void note_stored(outcome *o, const real_sum *s, long double value, long double slack)
+{
+    const long double over = formats[s->result].over;
+
+    if (!is_narrow(s->result))
+        return;
+    o->may_overflow = o->may_overflow || value + slack >= over;
+    o->may_underflow = o->may_underflow || value - slack <= -over;
+    o->beyond = fabsl(value) - slack >= over;
+}
+
+static outcome outcome_of(const real_sum *s, double alpha, double beta, double c)
+{
+    const long double most = formats[s->type].most;
+    const bool turned = alpha < 0;
+    outcome o = {.nan = s->nan || isnan(alpha) || isnan(beta) || isnan(c),
+                 .plus = turned ? s->minus_inf : s->plus_inf,
+                 .minus = turned ? s->plus_inf : s->minus_inf};
+    long double above, below, error;
+
+    if (isinf(c)) {
+        o.plus = o.plus || (c > 0) == (beta > 0);
+        o.minus = o.minus || (c > 0) != (beta > 0);
+        c = 0;
+    }
+    o.nan = o.nan || (o.plus && o.minus);
+    if (o.nan || isinf(alpha) || isinf(beta))
+        return o;
+    error = result_error(s, alpha, beta, c);
+    /* Partial sums, in whatever order, lie between the sums of the terms of one sign. */
+    note_overflow(&o, -s->negative, sum_error(s, s->negative), most);
+    note_overflow(&o, s->positive, sum_error(s, s->positive), most);
+    o.may_overflow = o.may_overflow || s->may_plus;
+    o.may_underflow = o.may_underflow || s->may_minus;
+    if (turned) {
+        const bool up = o.may_overflow;
+
+        o.may_overflow = o.may_underflow;
+        o.may_underflow = up;
+    }
+    /* So they do once they are scaled, of which some may be added to beta c before others. */
+    above = fmaxl((long double)alpha * s->positive, (long double)alpha * -s->negative);
+    below = fminl((long double)alpha * s->positive, (long double)alpha * -s->negative);
+    note_overflow(&o, above + fmaxl((long double)beta * c, 0), error, most);
+    note_overflow(&o, below + fminl((long double)beta * c, 0), error, most);
+    note_stored(&o, s, (long double)alpha * real_sum_value(s) + (long double)beta * c, error);
+    return o;
+}
+
+/* Whether a non-finite result is one that may come out. */
+static bool class_fits(const outcome *o, double got)
+{
+    if (o->nan)
+        return isnan(got);
+    if (isnan(got))
+        return (o->plus || o->may_overflow) && (o->minus || o->may_underflow);
+    return got > 0 ? o->plus || (o->may_overflow && !o->minus)
+                   : o->minus || (o->may_underflow && !o->plus);
+}
+
+/* What underflow may add to the error. */
+static long double underflow_of(const real_sum *s, double alpha, double beta, double c)
+{
+    const format *f = &formats[s->type];
+    const long double n = (long double)s->terms;
+    const long double scale = fabsl((long double)alpha);
+    long double flushed = s->flushed * scale;
+
+    if (!s->flushes)
+        return (n + 2) * fmaxl(1, scale) * f->tiny;
+    if (is_denormal(s->type, alpha))
+        flushed = scale * (s->positive + s->negative);
+    if (is_denormal(s->type, c) || is_denormal(s->type, beta))
+        flushed += fabsl((long double)beta * c);
+    return flushed + (2 * n + 3) * fmaxl(1, scale) * f->least;
+}
+
+double real_judge(const real_sum *s, double alpha, double beta, double c, double got)
+{
+    const real_sum none = {.type = s->type, .result = s->result, .flushes = s->flushes};
+    long double exact, error, bound;
+    outcome o;
+
+    if (alpha == 0)
+        s = &none;
+    if (beta == 0)
+        c = 0;
+    o = outcome_of(s, alpha, beta, c);
+    /* Infinity times a sum: its sign, or NaN, may hang on the rounding of the sum. */
+    if (!o.nan && (s->unsure || isinf(alpha) || isinf(beta)))
+        return isfinite(got) ? INFINITY : 0;
+    if (!isfinite(got))
+        return class_fits(&o, got) ? 0 : INFINITY;
+    if (o.nan || o.plus || o.minus || o.beyond)
+        return INFINITY;
+    exact = (long double)alpha * real_sum_value(s) + (long double)beta * c;
+    error = fabsl((long double)got - exact);
+    if (error == 0)
+        return 0;
+    bound = result_error(s, alpha, beta, c) + underflow_of(s, alpha, beta, c);
+    return (double)(error / real_stored_bound(s->result, exact, bound));
+}

@@ -1,0 +1,188 @@
+#include "core/registry.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+
+enum { NAMES_MAX = 64 };
+
+const operation *operation_at(size_t i)
+{
+    return i < operation_count ? operations[i] : NULL;
+}
+
+/* TSR_ENAME for `name` among `count` names: "no WHAT 'x' (HEAD a, b, c)". */
+static tsr_status unknown_name(const char *what, const char *name, const char *head,
+                               const char *const *names, size_t count, tsr_error *err)
+{
+    const char *closest = text_closest(name, names, count);
+    text list = {0};
+
+    for (size_t i = 0; i < count; i++)
+        text_format(&list, "%s%s", i ? ", " : " ", names[i]);
+    if (closest)
+        tsr_fail(err, TSR_ENAME, 0, "no %s '%s': did you mean '%s'? (%s%s)", what, name, closest,
+                 head, text_get(&list));
+    else
+        tsr_fail(err, TSR_ENAME, 0, "no %s '%s' (%s%s)", what, name, head, text_get(&list));
+    text_free(&list);
+    return TSR_ENAME;
+}
+
+tsr_status operation_find(const char *name, const char *taker, const char *also,
+                          const operation **out, tsr_error *err)
+{
+    const char *names[NAMES_MAX];
+    char head[64];
+
+    assert(operation_count < NAMES_MAX);
+    for (size_t i = 0; i < operation_count; i++) {
+        names[i] = operations[i]->name;
+        if (strcmp(names[i], name) == 0) {
+            *out = operations[i];
+            return TSR_OK;
+        }
+    }
+    names[operation_count] = also;
+    snprintf(head, sizeof(head), "%s takes", taker);
+    return unknown_name("operation", name, head, names, operation_count + (also != NULL), err);
+}
+
+tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err)
+{
+    const char *names[NAMES_MAX];
+
+    for (size_t i = 0; i < op->variant_count; i++) {
+        const variant *v = &op->variants[i];
+
+        names[i] = v->name;
+        if (strcmp(v->name, name) == 0 || (v->alias && strcmp(v->alias, name) == 0)) {
+            *out = v;
+            return TSR_OK;
+        }
+    }
+    return unknown_name("kernel", name, "there are", names, op->variant_count, err);
+}
+
+problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX])
+{
+    problem normal = *p;
+
+    for (unsigned i = 0; i < OPERANDS_MAX; i++)
+        order[i] = i;
+    if (p->op->normalize)
+        p->op->normalize(&normal, order);
+    return normal;
+}
+
+params params_default(const variant *v)
+{
+    params p = {.tunables = v->tunables, .count = v->tunable_count};
+
+    for (size_t i = 0; i < p.count; i++)
+        p.value[i] = v->tunables[i].normal;
+    return p;
+}
+
+static tsr_status unknown_value(const tunable *t, const char *value, tsr_error *err)
+{
+    text list = {0};
+
+    for (size_t i = 0; i < tunable_values(t); i++)
+        text_format(&list, "%s%u", i ? ", " : "", t->values[i]);
+    tsr_fail(err, TSR_ENAME, 0, "%s cannot be '%s' (it takes %s)", t->name, value, text_get(&list));
+    text_free(&list);
+    return TSR_ENAME;
+}
+
+tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err)
+{
+    const char *equals = strchr(assignment, '=');
+    size_t length = equals ? (size_t)(equals - assignment) : strlen(assignment);
+    const char *names[TUNABLES_MAX];
+    char name[64];
+
+    if (!equals || length == 0 || length >= sizeof(name))
+        return tsr_fail(err, TSR_ENAME, 0, "'%s' is not NAME=VALUE", assignment);
+    memcpy(name, assignment, length);
+    name[length] = '\0';
+    for (size_t i = 0; i < p->count; i++) {
+        const tunable *t = &v->tunables[i];
+        char *end;
+        unsigned long value;
+
+        names[i] = t->name;
+        if (strcmp(t->name, name) != 0)
+            continue;
+        value = strtoul(equals + 1, &end, 10);
+        for (size_t j = 0; j < tunable_values(t); j++) {
+            if (end != equals + 1 && *end == '\0' && t->values[j] == value) {
+                p->value[i] = (uint32_t)value;
+                return TSR_OK;
+            }
+        }
+        return unknown_value(t, equals + 1, err);
+    }
+    if (p->count == 0)
+        return tsr_fail(err, TSR_ENAME, 0, "kernel %s has no tunables, so no '%s'", v->name, name);
+    return unknown_name("tunable", name, "there are", names, p->count, err);
+}
+
+void params_describe(const params *p, text *out)
+{
+    for (size_t i = 0; i < p->count; i++)
+        text_format(out, "%s%s=%u", i ? " " : "", p->tunables[i].name, p->value[i]);
+}
+
+const char *variant_unsupported(const variant *v, const job *j, text *reason)
+{
+    const device_facts *d = j->device;
+
+    if (!v->source && d->kind != DEVICE_HOST)
+        return "it is C code and runs on the device 'host'";
+    if (v->source && d->kind == DEVICE_HOST)
+        return "it is an OpenCL kernel and the host runs C code";
+    for (unsigned f = 0; f < FEATURE_COUNT; f++) {
+        if (!(v->needs & 1u << f) || d->feature[f] == FEATURE_YES)
+            continue;
+        text_clear(reason);
+        text_format(reason, "it needs %s: %s", feature_name((feature)f),
+                    d->feature_why[f][0] ? d->feature_why[f] : "not probed on this device");
+        return text_get(reason);
+    }
+    text_clear(reason);
+    return v->unsupported ? v->unsupported(j, reason) : NULL;
+}
+
+void variant_standard(const device_facts *d, text *out)
+{
+    text_format(out, "CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
+}
+
+/* Append v->build with %CLC% replaced by the -cl-std value of the device's highest OpenCL C. */
+static void append_build_flags(const char *build, const device_facts *d, text *out)
+{
+    const char *mark = strstr(build, "%CLC%");
+
+    if (!mark) {
+        text_append(out, build);
+        return;
+    }
+    text_append_bytes(out, build, (size_t)(mark - build));
+    variant_standard(d, out);
+    text_append(out, mark + strlen("%CLC%"));
+}
+
+void variant_options(const variant *v, const job *j, text *out)
+{
+    append_build_flags(v->build ? v->build : "", j->device, out);
+    if (v->defines)
+        v->defines(j, out);
+    for (size_t i = 0; i < j->params->count; i++)
+        if (j->params->value[i])
+            text_format(out, " -D%s=%u", j->params->tunables[i].name, j->params->value[i]);
+}

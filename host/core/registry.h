@@ -1,0 +1,43 @@
+/** Looking things up in the variant table. */
+#ifndef OPS_REGISTRY_H
+#define OPS_REGISTRY_H
+
+#include "core/variant.h"
+
+/** Operation i, or NULL beyond the last. */
+const operation *operation_at(size_t i);
+
+/** Operation by name; TSR_ENAME with a suggestion, and with what the command `taker` takes: every
+ *  operation, and what `also` names unless it is NULL. */
+tsr_status operation_find(const char *name, const char *taker, const char *also,
+                          const operation **out, tsr_error *err);
+
+/** Variant of an operation by name; TSR_ENAME with the names there are. */
+tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err);
+
+/** A checked problem in the form that variants take, and where its operands were before. */
+problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX]);
+
+/** The defaults of a variant. */
+params params_default(const variant *v);
+
+/** Apply one "NAME=VALUE"; TSR_ENAME where the variant has no such tunable or value. */
+tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err);
+
+/** "TILE=16 ITEMS=4". */
+void params_describe(const params *p, text *out);
+
+/**
+ * NULL, or why a variant cannot run a job: wrong side (host or device), a
+ * probed feature that is absent, or the variant's own reason.  Every feature in
+ * v->needs must have been probed.  A composed reason is kept in *reason.
+ */
+const char *variant_unsupported(const variant *v, const job *j, text *reason);
+
+/** Every -D of a build, and its flags: the options string of the program. */
+void variant_options(const variant *v, const job *j, text *out);
+
+/** Append the value of -cl-std= for the device's highest OpenCL C: "CL3.0". */
+void variant_standard(const device_facts *d, text *out);
+
+#endif

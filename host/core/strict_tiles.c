@@ -1,0 +1,37 @@
+#include "core/strict_tiles.h"
+
+#include "base/fail.h"
+
+tsr_status strict_tiles_open(tsr_session *s, const problem *p, const selection *sel, cl_mem *out,
+                             tsr_error *err)
+{
+    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
+    uint32_t none = 0;
+    cl_mem counter = NULL;
+    cl_int rc;
+
+    /* No fill beside the call's commands: they run and are timed as when nobody counts. */
+    if (sel->variant->tiles && sel->variant->tiles(&j)) {
+        counter = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none),
+                                 &none, &rc);
+        if (!counter)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(strict tiles, %zu bytes)",
+                            p->op->name, sizeof(none));
+    }
+    *out = counter;
+    return TSR_OK;
+}
+
+tsr_status strict_tiles_read(tsr_session *s, cl_mem counter, size_t *out, tsr_error *err)
+{
+    uint32_t count = 0;
+    cl_int rc = CL_SUCCESS;
+
+    if (counter)
+        rc = clEnqueueReadBuffer(s->queue, counter, CL_TRUE, 0, sizeof(count), &count, 0, NULL,
+                                 NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clEnqueueReadBuffer(strict tiles)");
+    *out = count;
+    return TSR_OK;
+}

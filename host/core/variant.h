@@ -1,0 +1,310 @@
+/**
+ * The variant table: what an operation is, and what one way of doing it is.
+ *
+ * A variant is data and small pure functions.  They take a job (problem, device
+ * facts, parameters), hold no OpenCL handle, and allocate nothing, so that they
+ * are tested without a device.  Adding a variant is one file under cl/ and one
+ * entry in the table of its operation (host/ops/<operation>.c).
+ */
+#ifndef OPS_VARIANT_H
+#define OPS_VARIANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "device/facts.h"
+#include "tessera/matmul.h"
+#include "tessera/matvec.h"
+#include "tessera/sort.h"
+
+enum {
+    TUNABLES_MAX = 10,
+    TUNABLE_VALUES_MAX = 12,
+    ENTRIES_MAX = 8,
+    OPERANDS_MAX = 4,
+    STEP_ARGS_MAX = 24,
+    BLOCK_BYTES_MAX = 128,
+    GROUP_COUNTERS_MAX = 16384,
+    PREFERENCES_MAX = 32
+};
+
+typedef struct operation operation;
+typedef struct variant variant;
+
+/** Families of inputs. */
+typedef enum distribution {
+    DISTRIBUTION_PLAIN, /* as uniform; for sort finite floats but no -0: what other libraries order
+                     alike */
+    DISTRIBUTION_UNIFORM, /* U(-1, 1); for sort: every bit pattern of the type, uniformly */
+    DISTRIBUTION_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for
+                             integers */
+    DISTRIBUTION_FEW,     /* sort: few distinct keys.  Else as uniform with integers: exact sums */
+    DISTRIBUTION_ORDERED, /* sort: ascending already.  Else wide exponents: +-2^U(-20, 20) */
+    /* Of sort alone, of finite floats but -0: */
+    DISTRIBUTION_REVERSED, /* descending */
+    DISTRIBUTION_CONSTANT, /* one key, again and again */
+    DISTRIBUTION_TWO,      /* two distinct keys */
+    DISTRIBUTION_SAWTOOTH, /* ascending stretches, one like the other */
+    DISTRIBUTION_COUNT
+} distribution;
+
+/** One problem of any operation. */
+typedef struct problem {
+    const operation *op;
+    distribution
+        inputs; /* what bench fills its operands with; the sweep says it here too, or leaves it
+             at DISTRIBUTION_PLAIN, and verify draws one from uniform to ordered */
+    union {
+        tsr_matmul_problem matmul;
+        tsr_matvec_problem matvec;
+        tsr_sort_problem sort;
+    };
+} problem;
+
+/** A -D of the kernel that may be varied: the only list of its name, legal values and default. */
+typedef struct tunable {
+    const char *name;                    /* the -D name, UPPER_CASE */
+    const char *meaning;                 /* what it is and what it trades, one line */
+    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: the
+                                            variant settles it by the job */
+    uint32_t normal;                     /* the default, one of them */
+} tunable;
+
+/** Number of legal values. */
+static inline size_t tunable_values(const tunable *t)
+{
+    size_t n = t->values[0] == 0;
+
+    while (n < TUNABLE_VALUES_MAX && t->values[n])
+        n++;
+    return n;
+}
+
+/** A value for each tunable of a variant, in its order. */
+typedef struct params {
+    const tunable *tunables; /* the variant's */
+    size_t count;
+    uint32_t value[TUNABLES_MAX];
+} params;
+
+/** Value of a tunable by name.  Asserts that the variant declares it. */
+uint32_t param(const params *p, const char *name);
+
+/** What a variant's functions are asked about: the problem as operation.normalize has it. */
+typedef struct job {
+    const problem *problem;
+    const device_facts *device;
+    const params *params;
+} job;
+
+typedef enum arg_kind {
+    ARG_OPERAND,        /* operand `index` as cl_mem */
+    ARG_WORKSPACE,      /* the workspace as cl_mem */
+    ARG_GROUP_COUNTERS, /* GROUP_COUNTERS_MAX counters as cl_mem, all 0, which the kernel leaves at
+                    0: NULL where the device has no way (core/last_group.h) */
+    ARG_STRICT_COUNTER, /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
+    ARG_SCALAR,         /* `bytes` bytes of `scalar` */
+    ARG_BLOCK,          /* `bytes` bytes of the step's block: a structure by value */
+    ARG_LOCAL           /* `bytes` bytes of local memory */
+} arg_kind;
+
+typedef struct step_arg {
+    arg_kind kind;
+    unsigned index;
+    size_t bytes;
+    unsigned char scalar[8];
+} step_arg;
+
+typedef enum step_kind { STEP_LAUNCH, STEP_FILL } step_kind;
+
+/** Commands that may run side by side: see step.lane. */
+enum { LANES = 2 };
+
+/** One command: a launch of kernel entry `entry`, or a fill of `fill_bytes` bytes. */
+typedef struct step {
+    step_kind kind;
+    unsigned lane;  /* 0: it sees what all commands before it wrote.  1 to LANES: what those of its
+                       own lane did, and those before the first lane; lanes run side by side where
+                       the device can, until the next command of lane 0 */
+    unsigned entry; /* index into variant.entries */
+    unsigned dims;
+    size_t global[3]; /* work-items, a multiple of local */
+    size_t local[3];
+    double bytes; /* of global memory that it reads and writes by its design; 0: it is not told */
+    /* Of variant.arriving_step: */
+    size_t first, end; /* positions that it works on, all of them where end is 0 */
+    bool settles;      /* what stands there then is the result */
+    unsigned n_args;
+    step_arg arg[STEP_ARGS_MAX];
+    unsigned char block[BLOCK_BYTES_MAX]; /* of ARG_BLOCK, which a launch has once at most */
+    /* STEP_FILL: */
+    step_arg fill_target; /* ARG_OPERAND or ARG_WORKSPACE */
+    size_t fill_offset;   /* bytes */
+    size_t fill_bytes;
+    uint32_t fill_pattern; /* 4 bytes, repeated */
+} step;
+
+/* Building steps, in the kernel's argument order.  A step_launch starts over. */
+void step_launch_1d(step *s, unsigned entry, size_t global, size_t local);
+void step_launch_2d(step *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
+                    size_t local_y);
+void step_operand(step *s, unsigned index);
+void step_workspace(step *s);
+void step_group_counters(step *s);
+void step_strict_counter(step *s);
+void step_u32(step *s, uint32_t value);
+void step_u64(step *s, uint64_t value);
+/** A floating-point scalar: double where the element type is TSR_F64, else float. */
+void step_real(step *s, tsr_type type, double value);
+void step_local(step *s, size_t bytes);
+/** A structure that the kernel takes by value, laid out as in OpenCL C. */
+void step_block(step *s, const void *block, size_t bytes);
+
+struct variant {
+    const char *name; /* key in the command, tests, tuning files and results */
+    const char
+        *alias; /* the name it had before, which files and `--kernel` may still use; or NULL */
+    const char *idea; /* one line: what this step adds to the one before it */
+
+    /* On a device: */
+    const char *source;               /* file under cl/; NULL for a variant of the host */
+    const char *entries[ENTRIES_MAX]; /* its kernels, NULL-terminated */
+    const char *build;   /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
+                            highest -cl-std= of the device */
+    unsigned needs;      /* 1u << feature for each probed feature it is unsupported without */
+    unsigned uses;       /* likewise for those that it asks for in job.device, and does without */
+    bool group_counters; /* it may pass ARG_GROUP_COUNTERS, where last_group_of the device says how
+                          */
+    const tunable *tunables; /* tunable_count of them; NULL and 0 for none */
+    size_t tunable_count;
+
+    /** Further -Ds that the problem decides, as " -DNAME=VALUE"...; the tunables are added by the
+     *  caller, but for those that are 0, which are settled here.  NULL: none. */
+    void (*defines)(const job *j, text *out);
+
+    /** NULL, or the reason why this variant cannot run the job; may be composed in *reason.
+     *  Features in `needs` are checked by the caller before.  NULL function: always suited. */
+    const char *(*unsupported)(const job *j, text *reason);
+
+    /** Bytes of device memory needed beside the operands.  NULL: none. */
+    size_t (*workspace)(const job *j);
+
+    /** Tiles of the result, for a variant that splits factors in two; 0 where nothing is added up.
+     *  One that holds what cannot be split runs strictly, and adds 1 to the counter
+     * (step_strict_counter). NULL: it splits nothing. */
+    size_t (*tiles)(const job *j);
+
+    /** Fill *out with command i, in order; false once there are no more.  The commands run one
+     *  after another, each seeing what the ones before wrote, but for lanes (step.lane). */
+    bool (*step)(const job *j, size_t i, step *out);
+
+    /** As `step`, in an order for what arrives from the front meanwhile: what can be done with the
+     *  first of it comes first, if anything can, and each command tells what it works on.  NULL:
+     *  there is none. */
+    bool (*arriving_step)(const job *j, size_t i, step *out);
+
+    /** On the host, in place of all the above but `unsupported`: operands as in operation.operands,
+     *  each pointer at the start of its array (offsets are the function's). */
+    tsr_status (*host)(const problem *p, void *const operands[], tsr_error *err);
+};
+
+typedef enum operand_access {
+    ACCESS_READ = 1,
+    ACCESS_WRITE = 2,
+    ACCESS_READ_WRITE = 3
+} operand_access;
+
+/** One operand of a problem. */
+typedef struct operand {
+    const char *name; /* "A", "y", "keys" */
+    tsr_type type;
+    operand_access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
+    size_t begin;          /* bytes before the first element: the offset */
+    size_t bytes;          /* from the start of the array, offset included, to the end of the last
+                              element */
+    bool whole;            /* the operation writes every byte of it: no need to copy it in */
+} operand;
+
+/** What a check found. */
+typedef struct verdict {
+    bool ok;
+    double worst;     /* largest |error| / bound where the bound is finite; 0 for sort */
+    bool sampled;     /* too big to check every element: samples and sums were checked */
+    char detail[200]; /* where and what, once !ok */
+} verdict;
+
+struct operation {
+    const char *name;  /* "matmul" */
+    const char *idea;  /* the formula, one line */
+    const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
+    const char *rate;  /* unit of its rate: "GFLOP/s", "GB/s", "Mkeys/s" */
+    const variant *variants;
+    size_t variant_count;
+
+    /** Check shapes, strides, types and products against overflow.  Fills err. */
+    tsr_status (*check)(const problem *p, tsr_error *err);
+
+    /** Rewrite a checked problem in the form that variants take.  order[i], which comes as i, says
+     *  which operand of the problem as it was is operand i of it now.  NULL function: as it is. */
+    void (*normalize)(problem *p, unsigned order[OPERANDS_MAX]);
+
+    /** Describe the operands of a checked problem; returns their number. */
+    size_t (*operands)(const problem *p, operand out[OPERANDS_MAX]);
+
+    /** Check what operands on host memory say of a checked problem, and note it in the problem.
+     *  NULL function: they say nothing. */
+    tsr_status (*inspect)(problem *p, const void *const operands[], tsr_error *err);
+
+    /** Floating-point operations (for sort: keys) of the problem. */
+    double (*work)(const problem *p);
+
+    /** Compulsory traffic in bytes: each input read once, each output written once. */
+    double (*bytes)(const problem *p);
+
+    /** One-line description: "1000x64x1000 float32 A^T". */
+    void (*describe)(const problem *p, text *out);
+
+    /** Tuning key: problems of one class take the same tuning. */
+    void (*classify)(const problem *p, text *out);
+
+    /** Names of variants, best first, for this kind of device and problem, while no tuning entry
+     *  exists; returns their number.  Covers device kinds and the host. */
+    size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
+
+    /** Fill host operands with inputs of a family.  Outputs get arbitrary but reproducible bytes
+     *  (NaN among them where beta is 0). */
+    void (*fill)(const problem *p, uint64_t seed, distribution f, void *const operands[]);
+
+    /** Edge-shape sweep: problem i, in a fixed order; false beyond the last.  With `tiny` only
+     *  problems that a simulator finishes in seconds. */
+    bool (*sweep)(size_t i, bool tiny, problem *out);
+
+    /**
+     * What verify() compares with and need not compute again for every result of the same inputs:
+     * it depends on them and the problem's shape alone.  *out is malloced and the caller's.  NULL
+     * function: nothing is worth keeping.
+     */
+    tsr_status (*expect)(const problem *p, const void *const before[], void **out, tsr_error *err);
+
+    /**
+     * Compare a result with the reference: computed independently of every variant, in higher
+     * precision, against the bound that floating-point arithmetic allows on this device.  Also
+     * checks that nothing outside the result was written.
+     *
+     * @param before    operands as they were, `after` as they are.
+     * @param expected  what expect() made of `before`; NULL: it is computed here.
+     */
+    tsr_status (*verify)(const problem *p, const device_facts *d, const void *const before[],
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err);
+};
+
+/** The operations, in the order in which they are listed (host/ops/operations.c). */
+extern const operation *const operations[];
+extern const size_t operation_count;
+
+extern const operation operation_matmul, operation_matvec, operation_sort;
+
+#endif

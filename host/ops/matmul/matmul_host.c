@@ -1,0 +1,114 @@
+#include "ops/matmul/matmul_host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/matmul/matmul_shape.h"
+
+/* A block of B of 128 x 512 floats is 256 KiB: it stays in the second-level cache while every row
+ * of A passes over it. */
+enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
+
+#define REAL        float
+#define NAMED(name) name##_f32
+#include "ops/matmul/matmul_host_body.h"
+#undef REAL
+#undef NAMED
+
+#define REAL        double
+#define NAMED(name) name##_f64
+#include "ops/matmul/matmul_host_body.h"
+#undef REAL
+#undef NAMED
+
+/* ---- operands that are not what the loops read --------------------------------------------- */
+
+/* Elements of 16 bits, and precisions that round the factors: on copies in float32. */
+static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
+                                void (*loops)(const terms_f32 *), tsr_error *err)
+{
+    const matmul_matrix none = {0}, c = matmul_matrix_c(p);
+    const bool reads = matmul_alpha(p) != 0;
+    const matmul_matrix a = reads ? matmul_matrix_a(p) : none;
+    const matmul_matrix b = reads ? matmul_matrix_b(p) : none;
+    void *const copy[3] = {view_copy(&a, operands[0], p->precision),
+                           view_copy(&b, operands[1], p->precision),
+                           view_copy(&c, operands[2], TSR_PRECISION_DEFAULT)};
+    tsr_matmul_problem plain = *p;
+    tsr_status st = TSR_OK;
+
+    plain.type = TSR_F32;
+    plain.lda = plain.ldb = plain.ldc = 0;
+    plain.offset_a = plain.offset_b = plain.offset_c = 0;
+    if (copy[0] && copy[1] && copy[2])
+        st = run_f32(&plain, copy, loops, err);
+    else
+        st = tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of %zu x %zu x %zu", p->m,
+                      p->n, p->k);
+    if (st == TSR_OK)
+        view_put(&c, copy[2], operands[2]);
+    for (size_t i = 0; i < 3; i++)
+        free(copy[i]);
+    return st;
+}
+
+/* One product after another. */
+static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
+                      void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
+                      tsr_error *err)
+{
+    const bool plain = p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0);
+    tsr_status st = TSR_OK;
+
+    if (p->m == 0 || p->n == 0)
+        return TSR_OK;
+    for (size_t e = 0; e < matmul_batch(p) && st == TSR_OK; e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+
+        st = p->type == TSR_F64 ? run_f64(&one, operands, f64, err)
+             : plain            ? run_f32(&one, operands, f32, err)
+                                : run_on_copies(&one, operands, f32, err);
+    }
+    return st;
+}
+
+tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, ijk_f32, ijk_f64, err);
+}
+
+tsr_status matmul_host_jik(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, jik_f32, jik_f64, err);
+}
+
+tsr_status matmul_host_ikj(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, ikj_f32, ikj_f64, err);
+}
+
+tsr_status matmul_host_kij(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, kij_f32, kij_f64, err);
+}
+
+tsr_status matmul_host_blocked(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, blocked_f32, blocked_f64, err);
+}
+
+tsr_status matmul_host_openmp(const problem *p, void *const operands[], tsr_error *err)
+{
+    return run(&p->matmul, operands, openmp_f32, openmp_f64, err);
+}
+
+bool matmul_host_has_openmp(void)
+{
+#ifdef _OPENMP
+    return true;
+#else
+    return false;
+#endif
+}

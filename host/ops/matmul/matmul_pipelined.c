@@ -1,0 +1,270 @@
+#include "ops/matmul/matmul_pipelined.h"
+
+#include <float.h>
+
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "core/real.h"
+#include "ops/matmul/matmul_steps.h"
+
+const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
+    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 32, 64, 128, 256}, 0},
+    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 32, 64, 128}, 0},
+    {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against memory", {0, 8, 16, 32}, 0},
+    {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0},
+    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 32, 128}, 0},
+    {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
+};
+
+enum {
+    GROUP_ITEMS = 256, /* at most, of a group whose slices are not told */
+    SLICES_MAX = 8,
+    DEPTH_MOST = 32
+};
+
+static bool on_cpu(const job *j)
+{
+    return j->device->kind == DEVICE_CPU;
+}
+
+static size_t local_bytes(const pipelined_plan *s, size_t real)
+{
+    const size_t tiles = 2 * (size_t)s->depth * (s->tile_m + s->tile_n + 8);
+    const size_t sums = (size_t)s->slices / 2 * s->tile_m * s->tile_n;
+
+    return size_max(tiles, sums) * real;
+}
+
+/* Whether a tile is cut into whole warps, and brought in whole vectors. */
+static bool is_whole(const pipelined_plan *s)
+{
+    return s->slices <= s->depth &&
+           matmul_cuts_whole(s->tile_m, s->tile_n, s->sums, s->depth, s->items);
+}
+
+static bool fits(const job *j, const pipelined_plan *s)
+{
+    return is_whole(s) && s->items <= group_limit(j->device, 0) &&
+           s->local <= j->device->local_memory;
+}
+
+/* What a plan is with these slices. */
+static void slice(const job *j, uint32_t slices, pipelined_plan *s)
+{
+    const size_t least = size_min(s->tile_m, s->tile_n);
+
+    s->slices = slices;
+    s->items = (size_t)s->tile_m * s->tile_n / s->sums * slices;
+    s->depth = param(j->params, "DEPTH");
+    if (!s->depth) /* a vector of each tile for each work-item, or more */
+        s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MOST);
+    s->local = local_bytes(s, matmul_real_size(&j->problem->matmul));
+}
+
+/* Large tiles take most sums, which need fewest loads, unless elements come one by one; small ones
+ * take few, for more warps. */
+static uint32_t usual_sums(const job *j, uint32_t area)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const bool vectors =
+        matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
+
+    if (area < 128 * 128)
+        return 32;
+    return area > 128 * 128 || (vectors && p->type != TSR_F64) ? 128 : 64;
+}
+
+/* A plan for tiles of a size: what is not told follows from it. */
+static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
+{
+    pipelined_plan s = {.tile_m = tile_m,
+                        .tile_n = tile_n,
+                        .sums = param(j->params, "SUMS"),
+                        .registers = param(j->params, "REGISTERS"),
+                        .k = {1, matmul_k_read(&j->problem->matmul)}};
+    const uint32_t told = param(j->params, "SLICES");
+    uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MAX;
+
+    if (!s.sums)
+        s.sums = usual_sums(j, tile_m * tile_n);
+    slice(j, slices, &s);
+    while (!told && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
+        slice(j, slices /= 2, &s);
+    if (!s.registers)
+        s.registers = s.sums == 128 || j->problem->matmul.type == TSR_F64 ? 255 : 128;
+    return s;
+}
+
+/* ---- the cost of a plan ------------------------------------------------------------------ */
+
+/* Cycles of a GPU's unit that multiplies and adds in 128 lanes.  A group begins and ends in START;
+ * adding up parts takes a launch, and moves bytes through the device's cache. */
+static const double lanes = 128, start = 1500, launch = 6000, bytes_a_cycle = 2000;
+
+/* Which share of those lanes tiles keep busy: the smaller, the more is moved for each sum.  One
+ * group alone on a unit waits at its own barriers. */
+static double busy(const pipelined_plan *s, double waves)
+{
+    const uint32_t area = s->tile_m * s->tile_n;
+    const double share = area >= 128 * 128  ? 1
+                         : area >= 64 * 128 ? 0.95
+                         : area >= 64 * 64  ? 0.78
+                         : area >= 32 * 64  ? 0.7
+                                            : 0.62;
+
+    return waves < 2 ? 0.85 * share : share;
+}
+
+static double units(const job *j)
+{
+    return (double)size_max(j->device->compute_units, 1);
+}
+
+/* Groups of one part of k. */
+static double tiles(const job *j, const pipelined_plan *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
+}
+
+static double cycles(const job *j, const pipelined_plan *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double groups = tiles(j, s) * (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
+    double waves = groups / units(j);
+    double cost;
+
+    waves = waves <= 4 ? (double)(size_t)waves + (waves > (double)(size_t)waves) : waves;
+    cost =
+        start + waves * (double)s->tile_m * s->tile_n * (double)s->k.span / lanes / busy(s, waves);
+    if (s->k.parts == 1)
+        return cost;
+    cost += launch + 2.0 * (double)s->k.parts * (double)p->m * (double)p->n *
+                         (double)matmul_real_size(p) / bytes_a_cycle;
+    return cost * (double)matmul_batch(p); /* one after another */
+}
+
+/* ---- the choice -------------------------------------------------------------------------- */
+
+/* The best number of parts, where it is not told: as many groups as fill the units once, twice, or
+ * four times, or one. */
+static pipelined_plan split(const job *j, pipelined_plan s)
+{
+    const uint32_t told = param(j->params, "SPLIT");
+    pipelined_plan best = s;
+
+    if (told || on_cpu(j)) {
+        best.k = matmul_parts_cut(j, told, s.depth);
+        return best;
+    }
+    for (unsigned waves = 1; waves <= 4; waves *= 2) {
+        const double parts = waves * units(j) / tiles(j, &s);
+
+        if (parts < 2)
+            continue;
+        s.k = matmul_parts_cut(j, (size_t)parts, s.depth);
+        if (cycles(j, &s) < cycles(j, &best))
+            best = s;
+    }
+    return best;
+}
+
+pipelined_plan matmul_pipelined_plan(const job *j)
+{
+    /* The last is a CPU's, which finds everything in its cache, and compiles it fastest. */
+    static const uint32_t sizes[][2] = {{128, 128}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
+    pipelined_plan best = {0};
+    double least = DBL_MAX;
+    bool found = false;
+
+    for (size_t i = on_cpu(j) ? ARRAY_COUNT(sizes) - 1 : 0; i < ARRAY_COUNT(sizes); i++) {
+        pipelined_plan s =
+            plan_tile(j, told_m ? told_m : sizes[i][0], told_n ? told_n : sizes[i][1]);
+        const bool fit = fits(j, &s);
+        double cost;
+
+        if (p->m && p->n)
+            s = split(j, s);
+        cost = cycles(j, &s);
+        /* Where none fits, the last one says why. */
+        if (found && (!fit || cost >= least))
+            continue;
+        found = fit;
+        best = s;
+        least = cost;
+    }
+    return best;
+}
+
+/* A limit of registers is an option of NVIDIA's compiler, which then takes groups of up to 256. */
+static bool is_limited(const job *j, const pipelined_plan *s)
+{
+    return j->device->nvidia && s->registers < 255 && s->items <= 256;
+}
+
+/* ---- the variant ------------------------------------------------------------------------- */
+
+void matmul_pipelined_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const pipelined_plan s = matmul_pipelined_plan(j);
+    const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
+    const bool splits = s.k.parts > 1;
+
+    matmul_defines_operands(p, out);
+    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
+                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
+                splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
+    text_format(out, " -DSPLITS=%d -DSIZED=%d", splits, !is_limited(j, &s));
+    /* A CPU's compiler takes its time over what it gains nothing by. */
+    text_format(out, " -DUNROLL=%u -DARRAYS=%d", on_cpu(j) ? 1 : s.depth / s.slices,
+                on_cpu(j) ? 1 : 64);
+    matmul_defines_settled(j, matmul_pipelined_tunables, settled, ARRAY_COUNT(settled), out);
+    if (is_limited(j, &s))
+        text_format(out, " -cl-nv-maxrregcount=%u", s.registers);
+}
+
+const char *matmul_pipelined_unsupported(const job *j, text *reason)
+{
+    const pipelined_plan s = matmul_pipelined_plan(j);
+    const char *why = matmul_unsupported_portable(j, reason);
+
+    if (!why)
+        why = matmul_unsupported_items(s.items, group_limit(j->device, 0), reason);
+    if (why)
+        return why;
+    if (!is_whole(&s)) {
+        text_format(reason,
+                    "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
+                    "work-item and %u slices",
+                    s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
+        return text_get(reason);
+    }
+    return matmul_unsupported_bytes(s.local, j->device->local_memory, reason);
+}
+
+size_t matmul_pipelined_workspace(const job *j)
+{
+    return matmul_parts_workspace(j, matmul_pipelined_plan(j).k);
+}
+
+static void multiply(const job *j, const void *plan, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const pipelined_plan *s = plan;
+
+    step_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
+                   size_div_up(p->m, s->tile_m), s->items, 1);
+    matmul_parts_arguments(j, s->k, out);
+}
+
+bool matmul_pipelined_step(const job *j, size_t i, step *out)
+{
+    const pipelined_plan s = matmul_pipelined_plan(j);
+
+    return matmul_parts_step(j, s.k, i, PIPELINED_SUM, multiply, &s, out);
+}

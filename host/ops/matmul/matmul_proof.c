@@ -1,0 +1,583 @@
+#include "ops/matmul/matmul_proof.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/sizes.h"
+#include "core/findings.h"
+#include "ops/matmul/matmul_shape.h"
+
+enum {
+    PARALLEL_MIN = 100000, /* elements that are worth several threads */
+    COLUMNS = 64           /* that a thread takes at a time */
+};
+
+void matmul_fill(const problem *q, uint64_t seed, distribution f, void *const arrays[])
+{
+    const tsr_matmul_problem *p = &q->matmul;
+    const matmul_matrix matrix[] = {matmul_matrix_a(p), matmul_matrix_b(p), matmul_matrix_c(p)};
+    operand o[OPERANDS_MAX];
+
+    q->op->operands(q, o);
+    for (size_t i = MATMUL_A; i <= MATMUL_C; i++)
+        view_fill(&o[i], &matrix[i], f, random_stream(seed, i), arrays[i]);
+    /* What beta == 0 must not read. */
+    if (matmul_beta(p) == 0)
+        for (size_t i = 0; i < o[MATMUL_C].bytes / tsr_type_size(o[MATMUL_C].type); i += 3)
+            real_set(o[MATMUL_C].type, arrays[MATMUL_C], i, NAN);
+}
+
+/* m, n, k: empty, one, primes, one off each tile size, thin, deep. */
+static const size_t sweep_shapes[][3] = {
+    {0, 5, 3},     {5, 0, 3},     {4, 6, 0},      {1, 1, 1},     {2, 3, 1},    {1, 7, 5},
+    {7, 1, 5},     {8, 8, 8},     {7, 9, 11},     {15, 17, 16},  {16, 16, 16}, {17, 15, 33},
+    {31, 33, 32},  {3, 5, 300},   {63, 65, 64},   {64, 64, 64},  {65, 63, 31}, {1, 257, 129},
+    {257, 1, 131}, {128, 128, 1}, {127, 129, 65}, {97, 101, 103}};
+enum { TINY_SHAPES = 12, COMBINATIONS = 20 };
+
+/* After all combinations: more rows, more columns and more products than a grid of 65535 groups of
+ * 16 covers; more than one of the largest tiles each way, whatever is transposed; more tiles than a
+ * large device runs at once, which groups share after whole ones; and whole tiles of a C of 16 bits
+ * whose rows are aligned. */
+static const tsr_matmul_problem sweep_large[] = {
+    {.m = 1048700, .n = 1, .k = 2, .alpha = 1},
+    {.m = 1, .n = 1048700, .k = 2, .alpha = 1},
+    {.m = 513, .n = 257, .k = 80, .alpha = 1},
+    {.m = 67600, .n = 1, .k = 24, .alpha = 1, .beta = 1},
+    {.m = 1, .n = 67600, .k = 29, .alpha = -1, .trans_a = true, .trans_b = true},
+    {.m = 1,
+     .n = 2,
+     .k = 3,
+     .alpha = 1,
+     .batch = 66000,
+     .stride_a = 3,
+     .stride_b = 6,
+     .stride_c = 2},
+    {.m = 65, .n = 70, .k = 1100, .alpha = 1, .beta = 1, .trans_a = true, .type = TSR_BF16},
+    {.m = 150, .n = 260, .k = 40, .alpha = 0.5, .beta = -1, .type = TSR_F16},
+    {.m = 131, .n = 256, .k = 24, .alpha = 1, .trans_b = true, .type = TSR_BF16},
+    {.m = 513, .n = 257, .k = 81, .alpha = 2, .beta = 1, .trans_a = true, .trans_b = true},
+    {.m = 257, .n = 129, .k = 96, .alpha = 1, .precision = TSR_PRECISION_TF32},
+    {.m = 65, .n = 70, .k = 66, .alpha = 1, .precision = TSR_PRECISION_F32_STRICT},
+    {.m = 257,
+     .n = 129,
+     .k = 99,
+     .alpha = 2,
+     .beta = 1,
+     .trans_a = true,
+     .trans_b = true,
+     .precision = TSR_PRECISION_TF32}};
+
+static const double sweep_scales[][2] = {{1, 0}, {1, 1},  {-1, 0}, {1.5, -0.5}, {0, 1},
+                                         {0, 0}, {1, -1}, {0, 2},  {-2.5, 0},   {0.5, 1}};
+
+/* Gaps between the lines of a problem's matrices, `more` and others, and before the first. */
+static void spread(tsr_matmul_problem *p, size_t more)
+{
+    p->lda = matmul_lines_a(p).length + 3;
+    p->ldb = matmul_lines_b(p).length + 1 + more;
+    p->ldc = matmul_lines_c(p).length + 2;
+    p->offset_a = 5;
+    p->offset_b = more % 3;
+    p->offset_c = 7;
+}
+
+/* Make a batch of a problem in one of the ways there are; of one product in most of 16. */
+static void repeat(tsr_matmul_problem *p, size_t way)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
+    const size_t gap = way % 16 == 2 ? 5 : 0;
+
+    if (way % 16 >= 5)
+        return;
+    p->batch = 2 + way % 16 % 4;
+    p->stride_a = a.lines * a.ld + gap;
+    p->stride_b = b.lines * b.ld + gap;
+    p->stride_c = c.lines * c.ld + gap;
+    if (way % 16 == 0)
+        p->stride_a = 0; /* shared */
+    if (way % 16 == 1)
+        p->stride_b = 0;
+    if (way % 16 == 3) {
+        p->stride_c = c.length + 1; /* side by side */
+        p->ldc = p->batch * p->stride_c + c.ld - c.length;
+    }
+}
+
+/* Types of 16 bits, and precisions that round float32 factors.  Each of these builds takes a CPU's
+ * compiler a second, so a kind comes with two transposes, and float32 results with one of one kind.
+ */
+enum { NARROW = 64, NARROW_TINY = 12 };
+
+static tsr_matmul_problem sweep_narrow(size_t i, size_t shapes)
+{
+    static const struct {
+        tsr_type type;
+        tsr_precision precision;
+        bool alike; /* A is transposed where B is, else where it is not */
+    } kinds[] = {{TSR_F16, TSR_PRECISION_DEFAULT, true},
+                 {TSR_BF16, TSR_PRECISION_DEFAULT, false},
+                 {TSR_F32, TSR_PRECISION_BF16, true},
+                 {TSR_F32, TSR_PRECISION_F16, false}};
+    const size_t kind = i % ARRAY_COUNT(kinds), round = i / ARRAY_COUNT(kinds);
+    const size_t *shape = sweep_shapes[(3 * round + 5 * kind + 4) % shapes];
+    const double *scale = sweep_scales[(round + 3 * kind) % ARRAY_COUNT(sweep_scales)];
+    const bool trans = round & 1, alike = kinds[kind].alike;
+    tsr_matmul_problem p = {.type = kinds[kind].type,
+                            .precision = kinds[kind].precision,
+                            .m = shape[0],
+                            .n = shape[1],
+                            .k = shape[2],
+                            .trans_a = trans,
+                            .trans_b = trans == alike,
+                            .alpha = scale[0],
+                            .beta = scale[1],
+                            .c_f32 = kind == 0 && (round & 2) && !trans,
+                            .layout = i / 3 % 2 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR};
+
+    if (round & 4)
+        spread(&p, 3 + round);
+    repeat(&p, 5 * round + 3 * kind);
+    return p;
+}
+
+/* Every shape with each combination of transposes, float32 and float64, gaps, and TF32; a third of
+ * them column-major, and a third in batches. */
+static tsr_matmul_problem sweep_wide(size_t shape, size_t c, bool tiny)
+{
+    const double *scale = sweep_scales[(shape + 3 * c) % ARRAY_COUNT(sweep_scales)];
+    tsr_matmul_problem p = {.m = sweep_shapes[shape][0],
+                            .n = sweep_shapes[shape][1],
+                            .k = sweep_shapes[shape][2],
+                            .trans_a = c & 1,
+                            .trans_b = (c & 2) != 0,
+                            .alpha = scale[0],
+                            .beta = scale[1]};
+
+    p.type = tiny ? (c & 1 ? TSR_F64 : TSR_F32) : (c & 8 ? TSR_F64 : TSR_F32);
+    p.precision = c & 16 ? TSR_PRECISION_TF32 : TSR_PRECISION_DEFAULT;
+    p.layout = (shape + c / 4) % 3 == 0 ? TSR_COLUMN_MAJOR : TSR_ROW_MAJOR;
+    if (c & 4 || (c & 16 && shape % 2) || tiny)
+        spread(&p, shape % 5);
+    repeat(&p, 5 * shape + 3 * c);
+    return p;
+}
+
+/* Many small products, in groups that hold several: sizes about those of tiles, counts that leave
+ * a group in part without work, gaps, a matrix that all share, and each transpose. */
+static const struct {
+    size_t m, n, k, batch, gap;
+    unsigned trans; /* 1: A; 2: B */
+    bool shared;    /* one B for all */
+    double beta;
+} sweep_batches[] = {
+    {1, 3, 16, 7, 2, 0, false, 0},      {16, 16, 16, 7, 0, 3, false, 1},
+    {15, 3, 17, 2, 1, 1, true, -0.5},   {3, 15, 1, 100, 0, 2, false, 0},
+    {16, 16, 16, 100, 0, 0, false, 0},  {17, 16, 15, 100, 3, 3, false, 1},
+    {31, 33, 16, 7, 4, 1, false, 0},    {33, 31, 65, 2, 0, 2, true, 1},
+    {32, 32, 32, 7, 8, 1, false, -0.5}, {64, 64, 64, 7, 16, 2, false, 0},
+    {65, 64, 33, 2, 0, 0, false, 0.5},  {63, 17, 64, 100, 1, 0, false, 0},
+    {128, 128, 128, 2, 4, 3, false, 0},
+};
+enum { TINY_BATCHES = 3 };
+
+static tsr_matmul_problem sweep_batch(size_t i)
+{
+    tsr_matmul_problem p = {.m = sweep_batches[i].m,
+                            .n = sweep_batches[i].n,
+                            .k = sweep_batches[i].k,
+                            .trans_a = sweep_batches[i].trans & 1,
+                            .trans_b = (sweep_batches[i].trans & 2) != 0,
+                            .alpha = 1.5,
+                            .beta = sweep_batches[i].beta,
+                            .batch = sweep_batches[i].batch};
+
+    p.stride_a = p.m * p.k + sweep_batches[i].gap;
+    p.stride_b = sweep_batches[i].shared ? 0 : p.k * p.n + sweep_batches[i].gap;
+    p.stride_c = p.m * p.n + sweep_batches[i].gap;
+    return p;
+}
+
+bool matmul_sweep(size_t i, bool tiny, problem *out)
+{
+    const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
+    const size_t combinations = tiny ? 4 : COMBINATIONS;
+    const size_t narrow = tiny ? NARROW_TINY : NARROW;
+    const size_t batches = tiny ? TINY_BATCHES : ARRAY_COUNT(sweep_batches);
+    const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
+
+    *out = (problem){.op = &operation_matmul};
+    if (i < shapes * combinations) {
+        out->matmul = sweep_wide(i / combinations, i % combinations, tiny);
+        return true;
+    }
+    i -= shapes * combinations;
+    if (i < narrow) {
+        out->matmul = sweep_narrow(i, shapes);
+        return true;
+    }
+    i -= narrow;
+    if (i < batches) {
+        out->matmul = sweep_batch(i);
+        return true;
+    }
+    i -= batches;
+    if (i >= large)
+        return false;
+    out->matmul = sweep_large[i];
+    return true;
+}
+
+/* Products above this many multiply-adds are checked by samples and sums. */
+static const double verify_work_limit = 0x1p28;
+enum { SAMPLES = 4096, SAMPLE_BLOCK = 64, EDGED = 64, SIGN_SIGMAS = 8 };
+
+/* One result to be judged: of a batch, or of one product of it. */
+typedef struct judged {
+    const tsr_matmul_problem *p;
+    const device_facts *device;
+    const void *a, *b, *before, *after;
+    size_t product, batch; /* number of the product, of so many; 0 of 1 but for one of a batch */
+} judged;
+
+/* Product e of a batch; *one holds its problem. */
+static judged product_of(const judged *j, size_t e, tsr_matmul_problem *one)
+{
+    judged x = *j;
+
+    *one = matmul_product(j->p, e);
+    x.p = one;
+    x.product = e;
+    x.batch = matmul_batch(j->p);
+    return x;
+}
+
+/* " of product 3", where there are several. */
+static const char *name_product(const judged *j, char out[40])
+{
+    out[0] = '\0';
+    if (j->batch > 1)
+        snprintf(out, 40, " of product %zu", j->product);
+    return out;
+}
+
+static void judge_element(const judged *j, size_t i, size_t column, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+    const double alpha = matmul_alpha(p), beta = matmul_beta(p);
+    real_sum s = real_sum_start(p->type, p->precision, j->device);
+    const tsr_type type_c = matmul_type_c(p);
+    char product[40];
+    double c = 0, got, error;
+
+    s.result = type_c;
+    for (size_t q = 0; q < p->k && alpha != 0; q++)
+        real_sum_add(&s, real_get(p->type, j->a, matmul_index_a(p, i, q)),
+                     real_get(p->type, j->b, matmul_index_b(p, q, column)));
+    if (beta != 0)
+        c = real_get(type_c, j->before, matmul_index_c(p, i, column));
+    got = real_get(type_c, j->after, matmul_index_c(p, i, column));
+    error = real_judge(&s, alpha, beta, c, got);
+    if (error > out->worst)
+        out->worst = error;
+    if (error <= 1 || !out->ok)
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
+             "C(%zu, %zu)%s is %.9g and should be %.9g: %.3g times the bound", i, column,
+             name_product(j, product), got,
+             (double)(alpha * real_sum_value(&s) + beta * (long double)c), error);
+}
+
+/* The elements of C's array that are no elements of C keep their bytes. */
+static void judge_gaps(const judged *j, verdict *out)
+{
+    const matmul_matrix c = matmul_matrix_c(j->p);
+
+    if (view_gaps_kept(&c, j->before, j->after))
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail), "memory outside C was written");
+}
+
+static void judge_all(const judged *j, findings *f)
+{
+    const tsr_matmul_problem *p = j->p;
+    const long long rows = (long long)(p->n ? p->m * matmul_batch(p) : 0);
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 4) if ((double)rows * (double)p->n * (double)p->k > 1e5)
+#endif
+    for (long long i = 0; i < rows; i++) {
+        verdict part = {.ok = true};
+        tsr_matmul_problem one;
+        const judged x = product_of(j, (size_t)i / p->m, &one);
+
+        for (size_t c = 0; c < p->n; c++)
+            judge_element(&x, (size_t)i % p->m, c, &part);
+        findings_join(f, &part, (size_t)i);
+    }
+}
+
+/* Tile edges and corners, from the first row and column and from the last. */
+static void judge_edges(const judged *j, verdict *out)
+{
+    static const size_t edges[] = {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
+    const tsr_matmul_problem *p = j->p;
+
+    for (size_t r = 0; r < ARRAY_COUNT(edges); r++)
+        for (size_t s = 0; s < ARRAY_COUNT(edges); s++)
+            if (edges[r] < p->m && edges[s] < p->n) {
+                judge_element(j, edges[r], edges[s], out);
+                judge_element(j, p->m - 1 - edges[r], p->n - 1 - edges[s], out);
+            }
+}
+
+/* Tile edges and corners of some products, first and last among them, then an element at random of
+ * each block of SAMPLE_BLOCK x SAMPLE_BLOCK of all, so that a tile that is wrong throughout shows,
+ * of small matrices several times round. */
+static void judge_samples(const judged *j, findings *f)
+{
+    const tsr_matmul_problem *p = j->p;
+    const size_t batch = matmul_batch(p), across = size_div_up(p->n, SAMPLE_BLOCK);
+    const size_t blocks = size_div_up(p->m, SAMPLE_BLOCK) * across;
+    const long long samples = (long long)size_max(blocks * batch, SAMPLES);
+
+    for (size_t e = 0; e < size_min(batch, EDGED); e++) {
+        verdict part = {.ok = true};
+        tsr_matmul_problem one;
+        const judged x = product_of(j, batch <= EDGED ? e : e * (batch - 1) / (EDGED - 1), &one);
+
+        judge_edges(&x, &part);
+        findings_join(f, &part, e);
+    }
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16)
+#endif
+    for (long long n = 0; n < samples; n++) {
+        const size_t block = (size_t)n % (blocks * batch) % blocks;
+        const size_t i = block / across * SAMPLE_BLOCK, c = block % across * SAMPLE_BLOCK;
+        const size_t rows = size_min(SAMPLE_BLOCK, p->m - i);
+        const size_t columns = size_min(SAMPLE_BLOCK, p->n - c);
+        uint64_t state = (uint64_t)n;
+        const uint64_t r = random_u64(&state), s = random_u64(&state);
+        tsr_matmul_problem one;
+        const judged x = product_of(j, (size_t)n % (blocks * batch) / blocks, &one);
+        verdict found = {.ok = true};
+
+        judge_element(&x, i + (size_t)(r % rows), c + (size_t)(s % columns), &found);
+        findings_join(f, &found, (size_t)n + EDGED);
+    }
+}
+
+/* What the check against random signs needs of op(B). */
+typedef struct projection {
+    double *signs;       /* n of +-1; 0 where the column of op(B) is not finite */
+    long double *image;  /* k: op(B) times the signs */
+    long double *column; /* n: the columns' norms */
+    long double norm;    /* Frobenius norm of the columns that take part */
+    long double widest;  /* the largest norm of one of them */
+} projection;
+
+/* Whether a factor is finite as it is multiplied. */
+static bool takes_part(const tsr_matmul_problem *p, double x)
+{
+    return isfinite(x) && isfinite(real_rounded(p->precision, x));
+}
+
+/* Signs and norms of columns from `first`, at most COLUMNS.  Down the rows, along memory. */
+static void project_columns(const judged *j, size_t first, projection *x)
+{
+    const tsr_matmul_problem *p = j->p;
+    const size_t end = size_min(first + COLUMNS, p->n);
+    uint64_t state = random_stream(2, first);
+
+    for (size_t c = first; c < end; c++) {
+        x->signs[c] = random_u64(&state) & 1 ? 1 : -1;
+        x->column[c] = 0;
+    }
+    for (size_t q = 0; q < p->k; q++)
+        for (size_t c = first; c < end; c++) {
+            const double b = real_get(p->type, j->b, matmul_index_b(p, q, c));
+
+            if (takes_part(p, b))
+                x->column[c] += (long double)b * b;
+            else
+                x->signs[c] = 0;
+        }
+    for (size_t c = first; c < end; c++)
+        if (x->signs[c] == 0)
+            x->column[c] = 0;
+}
+
+/* Row q of op(B) times the signs. */
+static void project_row(const judged *j, size_t q, projection *x)
+{
+    const tsr_matmul_problem *p = j->p;
+
+    x->image[q] = 0;
+    for (size_t c = 0; c < p->n; c++)
+        if (x->signs[c] != 0)
+            x->image[q] += real_get(p->type, j->b, matmul_index_b(p, q, c)) * x->signs[c];
+}
+
+static void project(const judged *j, projection *x)
+{
+    const tsr_matmul_problem *p = j->p;
+    const long long blocks = (long long)size_div_up(p->n, COLUMNS), rows = (long long)p->k;
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)p->n * (double)p->k > PARALLEL_MIN)
+#endif
+    for (long long block = 0; block < blocks; block++)
+        project_columns(j, (size_t)block * COLUMNS, x);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16) if ((double)p->n * (double)p->k > PARALLEL_MIN)
+#endif
+    for (long long q = 0; q < rows; q++)
+        project_row(j, (size_t)q, x);
+    x->norm = x->widest = 0;
+    for (size_t c = 0; c < p->n; c++) {
+        x->norm += x->column[c];
+        x->widest = fmaxl(x->widest, sqrtl(x->column[c]));
+    }
+    x->norm = sqrtl(x->norm);
+}
+
+/* What row i of C times the signs may be off by; INFINITY where an element may overflow.  `a` and
+ * `c` are norms of the rows of op(A) and of C as it was, `largest` C's largest magnitude. */
+static long double row_tolerance(const tsr_matmul_problem *p, const projection *x, long double a,
+                                 long double c, long double largest)
+{
+    const long double alpha = fabsl((long double)matmul_alpha(p));
+    const long double beta = fabsl((long double)matmul_beta(p)), n = (long double)p->n;
+    const long double k = (long double)p->k, v = real_rounding(p->type, p->precision);
+    /* A factor that underflows is off by v of itself and of this at most. */
+    const long double floor = v > 0 ? sqrtl(k) * real_grain(p->type, p->precision) / v : 0;
+    const long double size =
+        fmaxl(1, alpha) * (a + floor) * (x->norm + sqrtl(n) * floor) + beta * c;
+    const long double error = real_product_bound(p->type, v, p->k + 2);
+    const long double widest = fmaxl(1, alpha) * (a + floor) * (x->widest + floor) + beta * largest;
+
+    if (!(widest < real_most(matmul_type_c(p)) / (1 + 2 * error)))
+        return INFINITY;
+    return SIGN_SIGMAS * real_stored_bound(matmul_type_c(p), size, error * size) +
+           n * (k + 2) * FLT_MIN + n * real_stored_bound(matmul_type_c(p), 0, 0);
+}
+
+/* Row i of C times the signs against alpha op(A) (op(B) signs) + beta C0 signs.  Rows with values
+ * that are not finite, or that may overflow, are left to the samples. */
+static void judge_row(const judged *j, size_t i, const projection *x, verdict *out)
+{
+    const tsr_matmul_problem *p = j->p;
+    const tsr_type type_c = matmul_type_c(p);
+    const long double alpha = matmul_alpha(p), beta = matmul_beta(p);
+    long double exact = 0, got = 0, a_norm = 0, c_norm = 0, largest = 0, tolerance;
+    char product[40];
+
+    for (size_t q = 0; q < p->k; q++) {
+        const double a = real_get(p->type, j->a, matmul_index_a(p, i, q));
+
+        if (!takes_part(p, a))
+            return;
+        exact += alpha * a * x->image[q];
+        a_norm += (long double)a * a;
+    }
+    for (size_t c = 0; c < p->n; c++) {
+        const long double old =
+            beta == 0 ? 0 : (long double)real_get(type_c, j->before, matmul_index_c(p, i, c));
+
+        if (x->signs[c] == 0)
+            continue;
+        exact += beta * old * x->signs[c];
+        c_norm += old * old;
+        largest = fmaxl(largest, fabsl(old));
+        got += real_get(type_c, j->after, matmul_index_c(p, i, c)) * x->signs[c];
+    }
+    tolerance = row_tolerance(p, x, sqrtl(a_norm), sqrtl(c_norm), largest);
+    if (!isfinite(tolerance) || !isfinite(c_norm) || fabsl(got - exact) <= tolerance)
+        return;
+    out->ok = false;
+    snprintf(out->detail, sizeof(out->detail),
+             "row %zu of C%s times random signs is %.9Lg and should be %.9Lg", i,
+             name_product(j, product), got, exact);
+}
+
+/* Check C r for random signs r in O(n^2), after R. Freivalds, "Probabilistic machines can use less
+ * running time", IFIP 1977.  The elements' errors do not depend on the signs, so by Hoeffding's
+ * inequality their signed sum over a row exceeds SIGN_SIGMAS times the root of the sum of their
+ * squared bounds with probability below 2 exp(-SIGN_SIGMAS^2 / 2) = 3e-14; Cauchy and Schwarz bound
+ * |A| |B| by norms, where the rounding of a result to 16 bits is one more error of each element.
+ * What it finds is an error in a row above that: about that of a few elements that are wrong
+ * throughout.  Smaller ones are the samples' to find. */
+static void judge_product_sums(const judged *j, size_t e, projection *x, findings *f)
+{
+    const long long rows = (long long)j->p->m;
+    tsr_matmul_problem one;
+    const judged product = product_of(j, e, &one);
+
+    project(&product, x);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) if ((double)rows * (double)j->p->n > 1e4)
+#endif
+    for (long long i = 0; i < rows; i++) {
+        verdict part = {.ok = true};
+
+        judge_row(&product, (size_t)i, x, &part);
+        /* After the samples, which tell more. */
+        findings_join(f, &part, SIZE_MAX / 2 + e * j->p->m + (size_t)i);
+    }
+}
+
+static tsr_status judge_row_sums(const judged *j, findings *f, tsr_error *err)
+{
+    const tsr_matmul_problem *p = j->p;
+    projection x = {.signs = malloc(p->n * sizeof(*x.signs)),
+                    .image = malloc(p->k * sizeof(*x.image)),
+                    .column = malloc(p->n * sizeof(*x.column))};
+    tsr_status st = TSR_OK;
+
+    if (!x.signs || !x.image || !x.column) {
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to check a product of %zu x %zu x %zu", p->m,
+                      p->n, p->k);
+    } else {
+        for (size_t e = 0; e < matmul_batch(p); e++)
+            judge_product_sums(j, e, &x, f);
+    }
+    free(x.signs);
+    free(x.image);
+    free(x.column);
+    return st;
+}
+
+tsr_status matmul_verify(const problem *q, const device_facts *d, const void *const before[],
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err)
+{
+    const tsr_matmul_problem *p = &q->matmul;
+    judged j = {.p = p,
+                .device = d,
+                .a = before[MATMUL_A],
+                .b = before[MATMUL_B],
+                .before = before[MATMUL_C],
+                .after = after[MATMUL_C],
+                .batch = 1};
+    findings f = {.out = out, .failed_at = SIZE_MAX};
+
+    (void)expected;
+    *out = (verdict){.ok = true};
+    judge_gaps(&j, out);
+    if (!out->ok)
+        f.failed_at = 0;
+    if (q->op->work(q) / 2 > verify_work_limit && matmul_alpha(p) != 0) {
+        out->sampled = true;
+        judge_samples(&j, &f);
+        return judge_row_sums(&j, &f, err);
+    }
+    judge_all(&j, &f);
+    return TSR_OK;
+}

@@ -1,0 +1,164 @@
+/** Where the elements of a matmul problem are, for everything that reads them on the CPU. */
+#ifndef OPS_MATMUL_SHAPE_H
+#define OPS_MATMUL_SHAPE_H
+
+#include "core/real.h"
+#include "core/view.h"
+
+/* The operands, in order. */
+enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_OPERANDS };
+
+/* Where the elements of a line, which follow one another, are: op(A)'s along k and op(B)'s along n,
+ * or, where it is turned, op(A)'s along m and op(B)'s along k.  Elements of C follow one another
+ * along n, or turned along m. */
+static inline bool matmul_turned_a(const tsr_matmul_problem *p)
+{
+    return p->trans_a != (p->layout == TSR_COLUMN_MAJOR);
+}
+
+static inline bool matmul_turned_b(const tsr_matmul_problem *p)
+{
+    return p->trans_b != (p->layout == TSR_COLUMN_MAJOR);
+}
+
+static inline bool matmul_turned_c(const tsr_matmul_problem *p)
+{
+    return p->layout == TSR_COLUMN_MAJOR;
+}
+
+/* Lines of a stored matrix, and their length. */
+typedef struct matmul_lines {
+    size_t count, length;
+} matmul_lines;
+
+static inline matmul_lines matmul_lines_of(size_t rows, size_t columns, bool turned)
+{
+    return turned ? (matmul_lines){columns, rows} : (matmul_lines){rows, columns};
+}
+
+static inline matmul_lines matmul_lines_a(const tsr_matmul_problem *p)
+{
+    return matmul_lines_of(p->m, p->k, matmul_turned_a(p));
+}
+
+static inline matmul_lines matmul_lines_b(const tsr_matmul_problem *p)
+{
+    return matmul_lines_of(p->k, p->n, matmul_turned_b(p));
+}
+
+static inline matmul_lines matmul_lines_c(const tsr_matmul_problem *p)
+{
+    return matmul_lines_of(p->m, p->n, matmul_turned_c(p));
+}
+
+/* Leading dimensions as they are: 0 in the problem stands for the length of a line. */
+static inline size_t matmul_ld_a(const tsr_matmul_problem *p)
+{
+    return p->lda ? p->lda : matmul_lines_a(p).length;
+}
+
+static inline size_t matmul_ld_b(const tsr_matmul_problem *p)
+{
+    return p->ldb ? p->ldb : matmul_lines_b(p).length;
+}
+
+static inline size_t matmul_ld_c(const tsr_matmul_problem *p)
+{
+    return p->ldc ? p->ldc : matmul_lines_c(p).length;
+}
+
+/* Index of op(A)(i, q), op(B)(q, j) and C(i, j) in their arrays. */
+static inline size_t matmul_index_a(const tsr_matmul_problem *p, size_t i, size_t q)
+{
+    return p->offset_a + (matmul_turned_a(p) ? q * matmul_ld_a(p) + i : i * matmul_ld_a(p) + q);
+}
+
+static inline size_t matmul_index_b(const tsr_matmul_problem *p, size_t q, size_t j)
+{
+    return p->offset_b + (matmul_turned_b(p) ? j * matmul_ld_b(p) + q : q * matmul_ld_b(p) + j);
+}
+
+static inline size_t matmul_index_c(const tsr_matmul_problem *p, size_t i, size_t j)
+{
+    return p->offset_c + (matmul_turned_c(p) ? j * matmul_ld_c(p) + i : i * matmul_ld_c(p) + j);
+}
+
+/* The type that C is stored in. */
+static inline tsr_type matmul_type_c(const tsr_matmul_problem *p)
+{
+    return p->c_f32 ? TSR_F32 : p->type;
+}
+
+static inline size_t matmul_batch(const tsr_matmul_problem *p)
+{
+    return p->batch ? p->batch : 1;
+}
+
+typedef view matmul_matrix;
+
+static inline matmul_matrix matmul_matrix_of(tsr_type type, matmul_lines l, size_t ld,
+                                             size_t offset, size_t count, size_t stride)
+{
+    return view_of(type, l.count, l.length, ld, offset, count, stride);
+}
+
+static inline matmul_matrix matmul_matrix_a(const tsr_matmul_problem *p)
+{
+    return matmul_matrix_of(p->type, matmul_lines_a(p), matmul_ld_a(p), p->offset_a,
+                            matmul_batch(p), p->stride_a);
+}
+
+static inline matmul_matrix matmul_matrix_b(const tsr_matmul_problem *p)
+{
+    return matmul_matrix_of(p->type, matmul_lines_b(p), matmul_ld_b(p), p->offset_b,
+                            matmul_batch(p), p->stride_b);
+}
+
+static inline matmul_matrix matmul_matrix_c(const tsr_matmul_problem *p)
+{
+    return matmul_matrix_of(matmul_type_c(p), matmul_lines_c(p), matmul_ld_c(p), p->offset_c,
+                            matmul_batch(p), p->stride_c);
+}
+
+/* Product e of a batch, alone. */
+static inline tsr_matmul_problem matmul_product(const tsr_matmul_problem *p, size_t e)
+{
+    tsr_matmul_problem one = *p;
+
+    one.batch = 1;
+    one.offset_a += e * matmul_matrix_a(p).stride;
+    one.offset_b += e * matmul_matrix_b(p).stride;
+    one.offset_c += e * matmul_matrix_c(p).stride;
+    return one;
+}
+
+/* Whether every line of a matrix starts at a multiple of `elements`, of every product. */
+static inline bool matmul_starts_at(const matmul_matrix *x, size_t elements)
+{
+    return x->ld % elements == 0 && x->offset % elements == 0 && x->stride % elements == 0;
+}
+
+/* alpha and beta as the arithmetic sees them; alpha counts as 0 where there is nothing to sum. */
+static inline double matmul_alpha(const tsr_matmul_problem *p)
+{
+    return p->k ? real_round(real_sums(p->type), p->alpha) : 0;
+}
+
+static inline double matmul_beta(const tsr_matmul_problem *p)
+{
+    return real_round(real_sums(p->type), p->beta);
+}
+
+/* k as the kernels see it: alpha == 0 reads neither A nor B. */
+static inline size_t matmul_k_read(const tsr_matmul_problem *p)
+{
+    return matmul_alpha(p) == 0 ? 0 : p->k;
+}
+
+/* Bytes of a number in local memory, registers and sums of parts. */
+static inline size_t matmul_real_size(const tsr_matmul_problem *p)
+{
+    return tsr_type_size(real_sums(p->type));
+}
+
+#endif

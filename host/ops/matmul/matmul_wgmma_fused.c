@@ -1,0 +1,197 @@
+#include "ops/matmul/matmul_wgmma_fused.h"
+
+#include "base/sizes.h"
+#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_wgmma.h"
+
+/* As cl/matmul/matmul_wgmma_fused.cl has them; sizes in bytes. */
+enum {
+    TILE_M = 128,
+    TILE_N = 256,
+    STEP_K = 32, /* two blocks */
+    ITEMS = 384,
+    IMAGE = 128 * 128,      /* a stage of A, split */
+    RAW_ROWS = 16 * 1056,   /* a stage of B by rows of columns, */
+    RAW_COLUMNS = 256 * 64, /* or along k */
+    LEADS = 3 * 128 * 64,   /* of A, to be split */
+    SLACK = 1024 + 128      /* alignment, and barriers */
+};
+
+/* As cl/matmul/matmul_align.clh has them. */
+enum { ALIGN_ITEMS = 256, ALIGN_PIECE = 1024 };
+
+/* Values of ALIGN. */
+enum { ALIGN_DECIDED, ALIGN_NEVER, ALIGN_ALWAYS };
+
+/* Bytes that copies may take: of two matrices of 16384 x 16384. */
+#define WORKSPACE_MAX ((size_t)2 << 30)
+
+/* ---- copies of what is not aligned ------------------------------------------------------- */
+
+/* A copy of a matrix in workspace: lines that follow one another, with zeros up to whole tiles. */
+typedef struct copy {
+    bool made;
+    size_t lines, pitch; /* of the copy, in elements */
+    size_t offset;       /* of its first element in the workspace */
+} copy;
+
+typedef struct copies {
+    copy a, b;
+    size_t bytes; /* of workspace */
+} copies;
+
+/* An H200 takes 22 fs for a multiply-add where neither A nor B is aligned, and 15 where both are.
+ * An element is copied, at 4 TB/s, in the time that 256 of them save, and a launch takes what 2^29
+ * do. One of two copies does not save it all: so four times as many are asked for. */
+static bool pays(const tsr_matmul_problem *p, const matmul_matrix *x)
+{
+    const double elements = (double)x->lines * (double)x->length;
+
+    return (double)p->m * (double)p->n * (double)p->k >= 4 * (256 * elements + 0x1p29);
+}
+
+static bool wanted(const job *j, const matmul_matrix *x)
+{
+    const uint32_t told = param(j->params, "ALIGN");
+
+    return !matmul_starts_at(x, 4) && told != ALIGN_NEVER &&
+           (told == ALIGN_ALWAYS || pays(&j->problem->matmul, x));
+}
+
+/* Bytes of a copy, in floating point, where nothing wraps. */
+static double size_of(const copy *c)
+{
+    return c->made ? (double)c->lines * (double)c->pitch * sizeof(float) : 0;
+}
+
+/* Whether the device holds copies beside the matrices. */
+static bool fit_beside(const job *j, const copies *s)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+
+    return (m * k + k * n + m * n) * sizeof(float) + size_of(&s->a) + size_of(&s->b) <=
+           (double)j->device->global_memory;
+}
+
+/* The copies to be made: none where they would take too much. */
+static copies copies_of(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const size_t most = size_min(WORKSPACE_MAX, (size_t)j->device->max_allocation);
+    const size_t k = size_round_up(p->k, STEP_K);
+    const size_t m = size_round_up(p->m, TILE_M), n = size_round_up(p->n, TILE_N);
+    copies s = {.a = {.lines = p->trans_a ? k : m, .pitch = p->trans_a ? m : k},
+                .b = {.lines = p->trans_b ? n : k, .pitch = p->trans_b ? k : n}};
+
+    if (m == 0 || n == 0 || matmul_k_read(p) == 0)
+        return (copies){0};
+    s.a.made = wanted(j, &a);
+    s.b.made = wanted(j, &b);
+    if (size_of(&s.a) + size_of(&s.b) > (double)most || !fit_beside(j, &s))
+        return (copies){0};
+    s.b.offset = s.a.made ? s.a.lines * s.a.pitch : 0;
+    s.bytes = (s.b.offset + (s.b.made ? s.b.lines * s.b.pitch : 0)) * sizeof(float);
+    return s;
+}
+
+size_t matmul_wgmma_fused_workspace(const job *j)
+{
+    return copies_of(j).bytes;
+}
+
+/* The launch that makes a copy of operand `index`. */
+static void align(unsigned index, const matmul_matrix *x, const copy *c, step *out)
+{
+    step_launch_1d(out, WGMMA_FUSED_ALIGN,
+                   c->lines * size_div_up(c->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
+    step_u32(out, (uint32_t)x->lines);
+    step_u32(out, (uint32_t)x->length);
+    step_operand(out, index);
+    step_u64(out, x->offset);
+    step_u32(out, (uint32_t)x->ld);
+    step_workspace(out);
+    step_u64(out, c->offset);
+    step_u32(out, (uint32_t)c->pitch);
+}
+
+/* The arguments of an operand: array, offset, leading dimension; of its copy, where one is made. */
+static void input(unsigned index, const matmul_matrix *x, const copy *c, step *out)
+{
+    if (c->made)
+        step_workspace(out);
+    else
+        step_operand(out, index);
+    step_u64(out, c->made ? c->offset : x->offset);
+    step_u32(out, (uint32_t)(c->made ? c->pitch : x->ld));
+}
+
+/* ---- the variant ------------------------------------------------------------------------- */
+
+void matmul_wgmma_fused_defines(const job *j, text *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const copies s = copies_of(j);
+
+    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DALIGNED_A=%d -DALIGNED_B=%d", p->trans_a,
+                p->trans_b, s.a.made || matmul_starts_at(&a, 4),
+                s.b.made || matmul_starts_at(&b, 4));
+    text_format(out, " -DPADDED_A=%d -DPADDED_B=%d", s.a.made, s.b.made);
+}
+
+const char *matmul_wgmma_fused_unsupported(const job *j, text *reason)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const size_t stage = IMAGE + (p->trans_b ? RAW_COLUMNS : RAW_ROWS);
+    const size_t local = param(j->params, "STAGES") * stage + LEADS + SLACK;
+    const char *why = matmul_wgmma_unsupported_split(p, reason);
+
+    return why ? why : matmul_unsupported_local(j, local, reason);
+}
+
+static size_t all_tiles(const tsr_matmul_problem *p)
+{
+    return size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
+}
+
+size_t matmul_wgmma_fused_tiles(const job *j)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+
+    return matmul_k_read(p) ? all_tiles(p) : 0;
+}
+
+static void multiply(const tsr_matmul_problem *p, const copies *s, step *out)
+{
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+
+    step_launch_1d(out, WGMMA_FUSED_MULTIPLY, all_tiles(p) * ITEMS, ITEMS);
+    step_u32(out, (uint32_t)p->m);
+    step_u32(out, (uint32_t)p->n);
+    step_u32(out, (uint32_t)matmul_k_read(p));
+    step_real(out, p->type, matmul_alpha(p));
+    input(MATMUL_A, &a, &s->a, out);
+    input(MATMUL_B, &b, &s->b, out);
+    matmul_step_output(out, p);
+    step_strict_counter(out);
+}
+
+bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
+{
+    const tsr_matmul_problem *p = &j->problem->matmul;
+    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
+    const copies s = copies_of(j);
+    const size_t made = (size_t)s.a.made + s.b.made;
+
+    if (p->m == 0 || p->n == 0 || i > made)
+        return false;
+    if (i == made)
+        multiply(p, &s, out);
+    else if (i == 0 && s.a.made)
+        align(MATMUL_A, &a, &s.a, out);
+    else
+        align(MATMUL_B, &b, &s.b, out);
+    return true;
+}

@@ -1,0 +1,141 @@
+#include "ops/matvec/matvec_host.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+
+/* Rows of op(A) that one thread sums at once where A is transposed: 4 KiB of
+ * double stay in the first-level cache, and a line of A is used whole. */
+#define OPENMP_BLOCK ((size_t)512)
+
+#define REAL        float
+#define NAMED(name) name##_f32
+#include "ops/matvec/matvec_host_body.h"
+#undef REAL
+#undef NAMED
+
+#define REAL        double
+#define NAMED(name) name##_f64
+#include "ops/matvec/matvec_host_body.h"
+#undef REAL
+#undef NAMED
+
+/* Element `offset` of an array, or NULL where nothing of it is read. */
+static const float *f32_at(const void *array, size_t offset, bool read)
+{
+    return read ? (const float *)array + offset : NULL;
+}
+
+static const double *f64_at(const void *array, size_t offset, bool read)
+{
+    return read ? (const double *)array + offset : NULL;
+}
+
+static tsr_status no_memory(const tsr_matvec_problem *p, tsr_error *err)
+{
+    return tsr_fail(err, TSR_ENOMEM, 0, "matvec: no memory beside the operands of %zu x %zu",
+                    p->rows, p->columns);
+}
+
+/* One product of float32 or float64, whose vectors have no gaps. */
+static tsr_status run_plain(const tsr_matvec_problem *p, void *const operands[],
+                            const matvec_loops *loops, tsr_error *err)
+{
+    const matvec_view v = matvec_view_of(p);
+    const bool read = v.columns != 0;
+    bool done;
+
+    if (p->type == TSR_F64)
+        done = loops->f64(&v, f64_at(operands[MATVEC_A], p->offset_a, read),
+                          f64_at(operands[MATVEC_X], p->offset_x, read),
+                          (double *)operands[MATVEC_Y] + p->offset_y);
+    else
+        done = loops->f32(&v, f32_at(operands[MATVEC_A], p->offset_a, read),
+                          f32_at(operands[MATVEC_X], p->offset_x, read),
+                          (float *)operands[MATVEC_Y] + p->offset_y);
+    return done ? TSR_OK : no_memory(p, err);
+}
+
+/* The same of any: A is copied where it has elements of 16 bits. */
+static tsr_status run_on_copies(const tsr_matvec_problem *p, void *const operands[],
+                                const matvec_loops *loops, tsr_error *err)
+{
+    const bool read = matvec_view_of(p).columns != 0, narrow = p->type != real_sums(p->type);
+    const view none = {.type = p->type}, y = matvec_y(p);
+    const view a = read && narrow ? matvec_a(p) : none, x = read ? matvec_x(p) : none;
+    void *const copy[] = {view_copy(&a, operands[MATVEC_A], TSR_PRECISION_DEFAULT),
+                          view_copy(&x, operands[MATVEC_X], TSR_PRECISION_DEFAULT),
+                          view_copy(&y, operands[MATVEC_Y], TSR_PRECISION_DEFAULT)};
+    void *const plain_operands[] = {narrow ? copy[MATVEC_A] : operands[MATVEC_A], copy[MATVEC_X],
+                                    copy[MATVEC_Y]};
+    tsr_matvec_problem plain = *p;
+    tsr_status st = copy[0] && copy[1] && copy[2] ? TSR_OK : no_memory(p, err);
+
+    plain.type = real_sums(p->type);
+    plain.precision = TSR_PRECISION_DEFAULT;
+    plain.offset_x = plain.offset_y = 0;
+    if (narrow)
+        plain.lda = plain.offset_a = 0;
+    if (!st)
+        st = run_plain(&plain, plain_operands, loops, err);
+    if (!st)
+        view_put(&y, copy[MATVEC_Y], operands[MATVEC_Y]);
+    for (size_t i = 0; i < 3; i++)
+        free(copy[i]);
+    return st;
+}
+
+tsr_status matvec_host_run(const problem *q, void *const operands[], const matvec_loops *loops,
+                           tsr_error *err)
+{
+    const tsr_matvec_problem *p = &q->matvec;
+    const bool plain = p->type == real_sums(p->type) && matvec_incx(p) == 1 && matvec_incy(p) == 1;
+    tsr_status st = TSR_OK;
+
+    if (matvec_view_of(p).rows == 0)
+        return TSR_OK;
+    for (size_t e = 0; e < matvec_batch(p) && !st; e++) {
+        const tsr_matvec_problem one = matvec_product(p, e);
+
+        st = (plain ? run_plain : run_on_copies)(&one, operands, loops, err);
+    }
+    return st;
+}
+
+tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err)
+{
+    static const matvec_loops loops = {row_pointers_f32, row_pointers_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
+}
+
+tsr_status matvec_unroll_2(const problem *p, void *const operands[], tsr_error *err)
+{
+    static const matvec_loops loops = {unroll_2_f32, unroll_2_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
+}
+
+tsr_status matvec_unroll_4(const problem *p, void *const operands[], tsr_error *err)
+{
+    static const matvec_loops loops = {unroll_4_f32, unroll_4_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
+}
+
+tsr_status matvec_openmp(const problem *p, void *const operands[], tsr_error *err)
+{
+    static const matvec_loops loops = {openmp_f32, openmp_f64};
+
+    return matvec_host_run(p, operands, &loops, err);
+}
+
+const char *matvec_openmp_unsupported(void)
+{
+#ifdef _OPENMP
+    return NULL;
+#else
+    return "built without OpenMP";
+#endif
+}

@@ -1,0 +1,13 @@
+/* Every operation, in the order in which they are listed.  An operation is registered here and
+ * nowhere else. */
+#include "base/sizes.h"
+#include "core/variant.h"
+
+extern const operation operation_matmul, operation_matvec, operation_sort;
+
+const operation *const operations[] = {
+    &operation_matmul,
+    &operation_matvec,
+    &operation_sort,
+};
+const size_t operation_count = ARRAY_COUNT(operations);

@@ -1,0 +1,99 @@
+/**
+ * The order of keys as the language sees it: comparators that ask whether a
+ * number is NaN, which sign it has and which one is less.  The kernels map bits
+ * to integers instead (cl/sort/sort_key.clh), so each side checks the other.
+ *
+ * Floats: -inf < ... < -0 < +0 < ... < +inf < NaN.  Of the NaNs those without a
+ * sign come first, by rising payload, then those with a sign, by falling
+ * payload: the order is total on bits.
+ */
+#ifndef OPS_SORT_ORDER_H
+#define OPS_SORT_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/sort.h"
+
+/** Compares two keys for qsort: negative, 0 or positive; 0 for equal bits alone. */
+typedef int (*key_comparator)(const void *, const void *);
+
+/** Rows of a problem; 0 counts as 1. */
+static inline size_t sort_rows(const tsr_sort_problem *s)
+{
+    return s->rows ? s->rows : 1;
+}
+
+/** Keys of all rows; the problem is checked, so this fits. */
+static inline size_t sort_keys(const tsr_sort_problem *s)
+{
+    return s->n * sort_rows(s);
+}
+
+/** Keys of each row that are wanted: all, or the first ones of the sorted order. */
+static inline size_t sort_top(const tsr_sort_problem *s)
+{
+    return s->top && s->top < s->n ? s->top : s->n;
+}
+
+/** One of the independent sequences of a problem, a row or a segment: n keys from key `start` on.
+ */
+typedef struct sort_part {
+    size_t start, n;
+} sort_part;
+
+static inline size_t sort_parts(const tsr_sort_problem *s)
+{
+    return s->segments ? s->segments : sort_rows(s);
+}
+
+/** Part i; `segment_offsets` are those of the problem from the first on, and checked. */
+static inline sort_part sort_part_at(const tsr_sort_problem *s, const uint64_t *segment_offsets,
+                                     size_t i)
+{
+    if (s->segments)
+        return (sort_part){segment_offsets[i], segment_offsets[i + 1] - segment_offsets[i]};
+    return (sort_part){i * s->n, s->n};
+}
+
+/** The part of a key. */
+size_t sort_part_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key);
+
+/** Where the segment offsets start in the arrays of the operands; NULL without segments. */
+static inline const uint64_t *sort_segment_offsets(const tsr_sort_problem *s,
+                                                   const void *const arrays[])
+{
+    return s->segments ? (const uint64_t *)arrays[3] + s->offset_segments : NULL;
+}
+
+/** Most keys of a segment, as far as it is known. */
+static inline size_t sort_longest(const tsr_sort_problem *s)
+{
+    return s->segment_longest && s->segment_longest < s->n ? s->segment_longest : s->n;
+}
+
+/** Whether keys of a type are sorted: all types but bfloat16. */
+bool sort_takes(tsr_type type);
+
+/** The ascending order of a key type that sort_takes. */
+key_comparator sort_comparator(tsr_type type);
+
+/** A key with the position it came from; the key, of whichever type, comes first. */
+typedef struct sort_pair {
+    uint64_t key;
+    int64_t index;
+} sort_pair;
+
+/** The ascending order of sort_pair: by key, then by index. */
+key_comparator sort_pair_comparator(tsr_type type);
+
+/**
+ * Stable merge sort, from the bottom up, of the n positions in perm by the keys
+ * they stand for; scratch has room for n.  With descending equal keys keep
+ * their order too.
+ */
+void sort_reference(tsr_type type, bool descending, const void *keys, size_t n, size_t *perm,
+                    size_t *scratch);
+
+#endif

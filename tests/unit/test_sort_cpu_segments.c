@@ -1,0 +1,292 @@
+/* The variant of sort for segments on CPUs: the kernels' own text deals every unit to one
+ * work-item; what is launched has its place in the workspace; what is refused, and when it is
+ * preferred. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/sizes.h"
+#include "core/registry.h"
+#include "ops/sort/sort_cpu_segments.h"
+#include "sort_plans.h"
+
+/* ---- the kernels' units, compiled as C ------------------------------------------------------- */
+
+typedef unsigned int uint;
+typedef unsigned long ulong;
+_Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
+
+#define __global  // NOLINT(bugprone-reserved-identifier)
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#include "../../cl/sort/sort_segment_units.clh"
+#undef min
+
+/* Each unit of segments that are long enough is met once, by whom it starts with. */
+static void check_units(const uint64_t *offsets, size_t segments, size_t window, uint unit,
+                        uint more)
+{
+    const size_t n = offsets[segments];
+    unsigned char *met = calloc(n + 1, 1);
+    size_t wanted = 0, found = 0;
+
+    assert_non_null(met);
+    for (size_t begin = 0; begin < n; begin += window) {
+        walk w = walk_start(offsets, segments, n, begin, window, unit, more);
+
+        while (walk_on(&w)) {
+            const size_t start = w.found.start + w.at;
+
+            assert_true(start >= begin && start < begin + window && start < n);
+            assert_true(w.at % unit == 0 && w.at < w.found.n && w.found.n > more);
+            assert_int_equal(w.found.start, offsets[w.number]);
+            assert_int_equal(w.found.start + w.found.n, offsets[w.number + 1]);
+            assert_int_equal(met[start]++, 0);
+            found++;
+        }
+    }
+    for (size_t s = 0; s < segments; s++) {
+        const size_t length = offsets[s + 1] - offsets[s];
+
+        wanted += length > more ? size_div_up(length, unit) : 0;
+    }
+    assert_int_equal(found, wanted);
+    free(met);
+}
+
+static void test_each_unit_has_one_work_item(void **state)
+{
+    uint64_t offsets[41], random = 5;
+
+    (void)state;
+    for (size_t trial = 0; trial < 2000; trial++) {
+        const size_t segments = 1 + random_u64(&random) % 40;
+        const size_t most = (size_t)1 << random_u64(&random) % 9;
+
+        offsets[0] = 0;
+        for (size_t s = 0; s < segments; s++)
+            offsets[s + 1] = offsets[s] + random_u64(&random) % 3 * random_u64(&random) % most;
+        for (uint unit = 1; unit <= 64; unit *= 4)
+            check_units(offsets, segments, 1 + random_u64(&random) % 100, unit,
+                        (uint)(random_u64(&random) % 50));
+    }
+}
+
+/* Offsets that do not ascend: whatever is met lies within the keys, and there is an end to it. */
+static void test_broken_offsets_stay_inside(void **state)
+{
+    uint64_t offsets[21], random = 7;
+
+    (void)state;
+    for (size_t trial = 0; trial < 2000; trial++) {
+        const size_t n = 1 + random_u64(&random) % 300;
+
+        for (size_t s = 0; s < 21; s++)
+            offsets[s] = random_u64(&random) >> random_u64(&random) % 64;
+        for (size_t begin = 0; begin < n; begin += 50) {
+            walk w = walk_start(offsets, 20, n, begin, 50, 16, 0);
+            size_t met = 0;
+
+            for (; walk_on(&w); met++) {
+                assert_true(w.number < 20 && w.found.start + w.found.n <= n);
+                assert_true(w.at < w.found.n);
+            }
+            assert_true(met <= 20 * (300 / 16 + 1));
+        }
+    }
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* Arguments of the kernels. */
+enum {
+    LANES_ARG = 2,
+    LONGEST_ARG = 4,
+    OFFSET_LANES = 7,
+    OFFSET_LONGEST = 9,
+    COUNT,
+    SEGMENTS,
+    WINDOW,
+    NOTED,
+    LENGTH
+};
+
+static device_facts cpu(void)
+{
+    return (device_facts){.kind = DEVICE_CPU,
+                          .compute_units = 2,
+                          .max_work_group = 4096,
+                          .max_work_item = {4096, 4096, 4096},
+                          .vector_bits = 512,
+                          .local_memory = 512 << 10};
+}
+
+static problem in_segments(size_t n, size_t segments, size_t longest)
+{
+    return (problem){
+        .op = &operation_sort,
+        .sort = {.type = TSR_U32, .n = n, .segments = segments, .segment_longest = longest}};
+}
+
+/* Blocks by windows for all cores, and a launch for each stage of the longest segment. */
+static void test_stages_of_the_longest(void **state)
+{
+    static const char *const small[] = {"BLOCK=256", NULL};
+    const variant *v = find("cpu-segments");
+    const params p = settings(v, small);
+    const device_facts d = cpu();
+    problem q = in_segments(100000, 50, 2049);
+    const job j = {&q, &d, &p};
+    size_t steps = 0;
+    step s;
+
+    (void)state;
+    assert_int_equal(v->workspace(&j), 100000 * 4);
+    for (; v->step(&j, steps, &s); steps++) {
+        assert_int_equal(s.entry, steps ? ITEM_SEGMENTS_MERGE : ITEM_SEGMENTS_BLOCK);
+        assert_int_equal(s.local[0], 1);
+        assert_int_equal(s.global[0], size_div_up(100000, scalar(&s, WINDOW)));
+        assert_int_equal(scalar(&s, COUNT), 100000);
+        assert_int_equal(scalar(&s, SEGMENTS), 50);
+        assert_int_equal(scalar(&s, NOTED), 0);
+        assert_int_equal(s.arg[LANES_ARG].kind, ARG_WORKSPACE);
+        if (steps)
+            assert_int_equal(scalar(&s, LENGTH), 256 << (steps - 1));
+        else
+            assert_int_equal(s.global[0], 16);
+    }
+    assert_int_equal(steps, 1 + 4); /* 2049 keys make nine blocks */
+    q.sort.segment_longest = 256;
+    assert_int_equal(v->workspace(&j), 0);
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
+    assert_false(v->step(&j, 1, &s));
+}
+
+/* Behind values and lanes, where the longest segment is not known: it is noted from 0 on. */
+static void test_the_longest_is_noted(void **state)
+{
+    static const char *const small[] = {"BLOCK=64", NULL};
+    const variant *v = find("cpu-segments");
+    const params p = settings(v, small);
+    const device_facts d = cpu();
+    problem q = in_segments(1001, 10, 0);
+    const job j = {&q, &d, &p};
+    const size_t before = 1001 + 1001; /* lanes: the index, and the copy of values */
+    const size_t all = before + 2 * 1001;
+    size_t steps = 0;
+    step s;
+
+    (void)state;
+    q.sort.value_bytes = 8;
+    assert_int_equal(v->workspace(&j), all * 8 + 4);
+    assert_true(v->step(&j, 0, &s));
+    assert_int_equal(s.kind, STEP_FILL);
+    assert_int_equal(s.fill_offset, all * 8);
+    assert_int_equal(s.fill_bytes, 4);
+    assert_true(v->step(&j, 1, &s));
+    assert_int_equal(scalar(&s, OFFSET_LANES), before);
+    assert_int_equal(scalar(&s, OFFSET_LONGEST), all * 2);
+    assert_int_equal(scalar(&s, NOTED), 1);
+    assert_int_equal(s.arg[LONGEST_ARG].kind, ARG_WORKSPACE);
+    while (v->step(&j, steps, &s))
+        steps++;
+    assert_int_equal(steps, 2 + 4 + 2);
+    assert_true(v->step(&j, steps - 2, &s) && s.entry == ITEM_SEGMENTS_KEEP);
+    assert_true(v->step(&j, steps - 1, &s) && s.entry == ITEM_SEGMENTS_GATHER);
+    assert_int_equal(s.arg[3].index, 3); /* the offsets */
+}
+
+/* Segments of few keys fill few vectors. */
+static void test_short_segments_have_narrow_vectors(void **state)
+{
+    static const struct {
+        size_t n, segments, longest;
+        const char *defined;
+    } cases[] = {{6400, 100, 128, " -DLANES=8 "},  {6400, 100, 0, " -DLANES=16 "},
+                 {3100, 100, 64, " -DLANES=8 "},   {3100, 100, 32, " -DLANES=4 "},
+                 {100000, 100, 0, " -DLANES=16 "}, {10, 1, 10, " -DLANES=16 "}};
+    const variant *v = find("cpu-segments");
+    const params p = params_default(v);
+    const device_facts d = cpu();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const problem q = in_segments(cases[i].n, cases[i].segments, cases[i].longest);
+        const job j = {&q, &d, &p};
+        text options = {0};
+
+        variant_options(v, &j, &options);
+        assert_non_null(strstr(text_get(&options), cases[i].defined));
+        text_free(&options);
+    }
+}
+
+static void check_reason(const problem *q, const char *expected)
+{
+    const variant *v = find("cpu-segments");
+    const params p = params_default(v);
+    const device_facts d = cpu();
+    const job j = {q, &d, &p};
+    text reason = {0};
+    const char *why = variant_unsupported(v, &j, &reason);
+
+    assert_string_equal(why ? why : "suited", expected);
+    text_free(&reason);
+}
+
+static void test_unsupported_gives_the_values(void **state)
+{
+    problem q = in_segments(1000, 0, 0);
+
+    (void)state;
+    check_reason(&q, "it sorts segments of given lengths, and none are given");
+    q = in_segments(1000, 10, 0);
+    check_reason(&q, "suited");
+    q.sort.argsort = true;
+    check_reason(&q, "suited");
+    q.sort.type = TSR_F64;
+    check_reason(&q, "it packs a key and its index in 64 bits, and the key alone has as many");
+    q = in_segments((size_t)1 << 33, 10, ((size_t)1 << 31) + 1);
+    check_reason(&q, "it indexes in 32 bits: segments of at most 2147483648 keys, not 2147483649");
+}
+
+static void test_cpus_prefer_it(void **state)
+{
+    problem q = in_segments(1000, 250, 0);
+    device_facts d = cpu();
+    const char *names[PREFERENCES_MAX];
+
+    (void)state;
+    assert_int_equal(operation_sort.prefer(&q, &d, names), 2);
+    assert_string_equal(names[0], "cpu-segments");
+    assert_string_equal(names[1], "segments");
+    q.sort.segments++;
+    assert_int_equal(operation_sort.prefer(&q, &d, names), 1);
+    assert_string_equal(names[0], "segments");
+    q.sort.segments--;
+    d.kind = DEVICE_GPU;
+    operation_sort.prefer(&q, &d, names);
+    assert_string_not_equal(names[0], "cpu-segments");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_unit_has_one_work_item),
+        cmocka_unit_test(test_broken_offsets_stay_inside),
+        cmocka_unit_test(test_stages_of_the_longest),
+        cmocka_unit_test(test_the_longest_is_noted),
+        cmocka_unit_test(test_short_segments_have_narrow_vectors),
+        cmocka_unit_test(test_unsupported_gives_the_values),
+        cmocka_unit_test(test_cpus_prefer_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
