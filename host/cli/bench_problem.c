@@ -7,6 +7,9 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "cli/operands.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 
 enum { DIMENSIONS_MAX = 3 };
 
@@ -210,7 +213,7 @@ static tsr_status blame_command_line(tsr_error *err)
     return TSR_ENAME;
 }
 
-static tsr_matvec_problem matvec_of(const options *o, size_t rows, size_t columns)
+static tsr_matvec_problem matvec_wanted(const options *o, size_t rows, size_t columns)
 {
     return (tsr_matvec_problem){.type = type_wanted(&operation_matvec, o),
                                 .precision = o->precision,
@@ -238,25 +241,26 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     *out = (problem){.op = op, .inputs = o->order};
     if (op == &operation_matmul) {
         st = read_size(op, size, 3, "n or MxNxK", n, &count, err);
-        out->matmul = (tsr_matmul_problem){.type = type_wanted(op, o),
-                                           .precision = o->precision,
-                                           .m = n[0],
-                                           .n = count == 1 ? n[0] : n[1],
-                                           .k = count == 1 ? n[0] : n[2],
-                                           .trans_a = o->given[OPTION_TRANS_A],
-                                           .trans_b = o->given[OPTION_TRANS_B],
-                                           .alpha = 1,
-                                           .c_f32 = o->given[OPTION_OUT_TYPE],
-                                           .batch = o->batch};
+        *matmul_in(out) = (tsr_matmul_problem){.type = type_wanted(op, o),
+                                               .precision = o->precision,
+                                               .m = n[0],
+                                               .n = count == 1 ? n[0] : n[1],
+                                               .k = count == 1 ? n[0] : n[2],
+                                               .trans_a = o->given[OPTION_TRANS_A],
+                                               .trans_b = o->given[OPTION_TRANS_B],
+                                               .alpha = 1,
+                                               .c_f32 = o->given[OPTION_OUT_TYPE],
+                                               .batch = o->batch};
         if (!st)
-            st = lay_out_batch(size, &out->matmul, err);
+            st = lay_out_batch(size, matmul_in(out), err);
     } else if (op == &operation_matvec) {
         st = read_size(op, size, 2, "n or ROWSxCOLUMNS", n, &count, err);
-        out->matvec = matvec_of(o, n[0], count == 1 ? n[0] : n[1]);
-        st = st ? st : operands_check_rounding(op, out->matvec.type, out->matvec.precision, err);
-        st = st ? st : lay_out_vectors(size, &out->matvec, err);
+        *matvec_in(out) = matvec_wanted(o, n[0], count == 1 ? n[0] : n[1]);
+        st = st ? st
+                : operands_check_rounding(op, matvec_of(out)->type, matvec_of(out)->precision, err);
+        st = st ? st : lay_out_vectors(size, matvec_in(out), err);
     } else {
-        st = read_sort(size, o, n, &count, &out->sort, err);
+        st = read_sort(size, o, n, &count, sort_in(out), err);
     }
     st = st ? st : check_full(op, size, count, n, err);
     st = st ? st : op->check(out, err);

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
+#include "ops/sort/sort_order.h"
 
 /* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
 static tsr_status open_files(bench *b, tsr_error *err)

@@ -16,6 +16,9 @@
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning_file.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "session/program.h"
 #include "session/source.h"
 

@@ -14,6 +14,9 @@
 #include "file/output.h"
 #include "measure/bench.h"
 #include "measure/roofline.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "session/state.h"
 
 /* Where the rows go: a table for people, and rows of JSON or CSV. */

@@ -18,6 +18,7 @@
 #include "core/registry.h"
 #include "file/output.h"
 #include "measure/verify.h"
+#include "ops/sort/sort_order.h"
 #include "stream/host_memory.h"
 
 enum { OUTPUTS_MAX = 3 };

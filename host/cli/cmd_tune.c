@@ -17,6 +17,8 @@
 #include "core/tuning_file.h"
 #include "file/output.h"
 #include "measure/tune.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 
 enum { SIZES_MAX = 64, SECONDS_A_CLASS = 30 };
 

@@ -8,6 +8,8 @@
 #include "cli/messages.h"
 #include "core/real.h"
 #include "file/block.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
 
@@ -301,7 +303,8 @@ static tsr_status load_matmul(const options *o, operands *x, tsr_error *err)
             st = need_matrices(files[i], &x->array[i],
                                i < 2 ? "; matvec multiplies a matrix by a vector" : "", err);
     st = st ? st
-            : pose_matmul(o, files, &x->array[0], &x->array[1], &x->problem.matmul, &result, err);
+            : pose_matmul(o, files, &x->array[0], &x->array[1], matmul_in(&x->problem), &result,
+                          err);
     if (!st && files[2])
         st = check_added(files, c, &result, err);
     return st ? st : start_result(o, &result, c, err);
@@ -380,7 +383,7 @@ static tsr_status load_matvec(const options *o, operands *x, tsr_error *err)
     tsr_status st = read_files(&operation_matvec, o, files, 3, x->array, err);
 
     st = st ? st : need_matrices(files[0], a, "", err);
-    st = st ? st : pose_matvec(o, files, a, &x->array[1], &x->problem.matvec, &result, err);
+    st = st ? st : pose_matvec(o, files, a, &x->array[1], matvec_in(&x->problem), &result, err);
     if (!st && files[2])
         st = check_added(files, y, &result, err);
     return st ? st : start_result(o, &result, y, err);
@@ -412,14 +415,14 @@ static tsr_status load_values(const options *o, const array *keys, operands *x, 
         return tsr_fail(err, TSR_EINVAL, 0,
                         "output %s: a .mtx file holds real or whole numbers, and %s holds %s",
                         o->value[OPTION_VALUES_OUT], input_name(file), v->descr);
-    x->problem.sort.value_bytes = bytes;
+    sort_in(&x->problem)->value_bytes = bytes;
     return TSR_OK;
 }
 
 /* Where segments start, and behind the last one the number of keys. */
 static tsr_status load_segments(const char *file, operands *x, tsr_error *err)
 {
-    tsr_sort_problem *s = &x->problem.sort;
+    tsr_sort_problem *s = sort_in(&x->problem);
     array *offsets = &x->array[3];
     tsr_status st = array_read(file, offsets, err);
     size_t longest;
@@ -454,12 +457,12 @@ static tsr_status load_sort(const options *o, operands *x, tsr_error *err)
     if (st)
         return st;
     /* Nothing in no rows, as the problem counts them. */
-    x->problem.sort = (tsr_sort_problem){.type = keys->type,
-                                         .n = rows && !keys->shape[0] ? 0 : keys->shape[rows],
-                                         .rows = rows ? keys->shape[0] : 1,
-                                         .descending = o->given[OPTION_DESCENDING],
-                                         .argsort = o->given[OPTION_ARGSORT],
-                                         .top = o->top};
+    *sort_in(&x->problem) = (tsr_sort_problem){.type = keys->type,
+                                               .n = rows && !keys->shape[0] ? 0 : keys->shape[rows],
+                                               .rows = rows ? keys->shape[0] : 1,
+                                               .descending = o->given[OPTION_DESCENDING],
+                                               .argsort = o->given[OPTION_ARGSORT],
+                                               .top = o->top};
     if (o->given[OPTION_VALUES])
         st = load_values(o, &given, x, err);
     if (!st && o->value[OPTION_SEGMENTS])
@@ -481,7 +484,7 @@ static unsigned dimension_of_keys(const array *a, bool rows)
 
 void operands_cut(operands *x, const options *o)
 {
-    const tsr_sort_problem *s = &x->problem.sort;
+    const tsr_sort_problem *s = sort_of(&x->problem);
 
     if (!o->top || (s->n && sort_top(s) == s->n))
         return;

@@ -7,6 +7,8 @@
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "device/device.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/sort/sort_order.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
@@ -105,7 +107,7 @@ static json_t *scalars_json(json_t *object, double alpha, double beta)
 static json_t *numbers_json(const problem *p)
 {
     if (p->op == &operation_matmul) {
-        const tsr_matmul_problem *q = &p->matmul;
+        const tsr_matmul_problem *q = matmul_of(p);
 
         return scalars_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "type",
                                       tsr_type_name(q->type), "out_type",
@@ -116,7 +118,7 @@ static json_t *numbers_json(const problem *p)
                             q->alpha, q->beta);
     }
     if (p->op == &operation_matvec) {
-        const tsr_matvec_problem *q = &p->matvec;
+        const tsr_matvec_problem *q = matvec_of(p);
 
         return scalars_json(
             json_pack("{s:s, s:s, s:o, s:o, s:b, s:o}", "type", tsr_type_name(q->type), "out_type",
@@ -125,12 +127,13 @@ static json_t *numbers_json(const problem *p)
                       json_count(q->batch ? q->batch : 1)),
             q->alpha, q->beta);
     }
-    return json_pack(
-        "{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "type", tsr_type_name(p->sort.type), "n",
-        json_count(p->sort.n), "descending", p->sort.descending, "argsort", p->sort.argsort,
-        "value_bytes", json_count(p->sort.value_bytes), "rows",
-        json_count(p->sort.rows ? p->sort.rows : 1), "segments", json_count(p->sort.segments),
-        "top", p->sort.top ? json_count(sort_top(&p->sort)) : json_null());
+    return json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "type",
+                     tsr_type_name(sort_of(p)->type), "n", json_count(sort_of(p)->n), "descending",
+                     sort_of(p)->descending, "argsort", sort_of(p)->argsort, "value_bytes",
+                     json_count(sort_of(p)->value_bytes), "rows",
+                     json_count(sort_of(p)->rows ? sort_of(p)->rows : 1), "segments",
+                     json_count(sort_of(p)->segments), "top",
+                     sort_of(p)->top ? json_count(sort_top(sort_of(p))) : json_null());
 }
 
 static json_t *problem_json(const problem *p)

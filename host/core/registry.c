@@ -10,6 +10,15 @@
 
 enum { NAMES_MAX = 64 };
 
+problem problem_from(const operation *op, const void *structure, size_t bytes)
+{
+    problem p = {.op = op};
+
+    assert(bytes <= sizeof(p.bytes));
+    memcpy(p.bytes, structure, bytes);
+    return p;
+}
+
 const operation *operation_at(size_t i)
 {
     return i < operation_count ? operations[i] : NULL;

@@ -5,6 +5,9 @@
 
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 
 /* "M 1024-2047": problems of a class have from `least` to `most` of a dimension. */
 static void append_dimension(const char *name, size_t least, size_t most, text *out)
@@ -31,16 +34,16 @@ static bool is_of(const problem *p, const char *name)
 /* Whether a product of m x n x k is of the class, in any type, precision and transposition. */
 static bool is_matmul_class(const char *name, const size_t least[3])
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = least[0], .n = least[1], .k = least[2], .alpha = 1}};
+    problem p = matmul_problem(
+        (tsr_matmul_problem){.m = least[0], .n = least[1], .k = least[2], .alpha = 1});
 
     for (int type = 0; type < TSR_TYPE_COUNT; type++) {
         for (int precision = 0; precision < TSR_PRECISION_COUNT; precision++) {
             for (int trans = 0; trans < 4; trans++) {
-                p.matmul.type = (tsr_type)type;
-                p.matmul.precision = (tsr_precision)precision;
-                p.matmul.trans_a = trans / 2;
-                p.matmul.trans_b = trans % 2;
+                matmul_in(&p)->type = (tsr_type)type;
+                matmul_in(&p)->precision = (tsr_precision)precision;
+                matmul_in(&p)->trans_a = trans / 2;
+                matmul_in(&p)->trans_b = trans % 2;
                 if (is_of(&p, name))
                     return true;
             }
@@ -69,32 +72,32 @@ static bool matmul_text(const char *name, text *out)
  * and 4 to 15 products. */
 static bool matvec_text(const char *name, text *out)
 {
-    problem p = {.op = &operation_matvec, .matvec = {.alpha = 1}};
+    problem p = matvec_problem((tsr_matvec_problem){.alpha = 1});
     const char *sizes = strrchr(name, '-'), *times = strstr(name, "-x");
     unsigned rows, columns, batch = 0;
     bool found = false;
 
     if (!sizes || sscanf(sizes, "-%ux%u", &rows, &columns) != 2 || rows > 30 || columns > 30)
         return false;
-    p.matvec.rows = (size_t)1 << 2 * rows;
-    p.matvec.columns = (size_t)1 << 2 * columns;
+    matvec_in(&p)->rows = (size_t)1 << 2 * rows;
+    matvec_in(&p)->columns = (size_t)1 << 2 * columns;
     if (times && sscanf(times, "-x%u-", &batch) == 1 && batch <= 20)
-        p.matvec.batch = size_max((size_t)1 << 2 * batch, 2);
-    p.matvec.stride_y = size_max(p.matvec.rows, p.matvec.columns);
+        matvec_in(&p)->batch = size_max((size_t)1 << 2 * batch, 2);
+    matvec_in(&p)->stride_y = size_max(matvec_in(&p)->rows, matvec_in(&p)->columns);
     for (int i = 0; i < 4 * TSR_TYPE_COUNT && !found; i++) {
-        p.matvec.type = (tsr_type)(i / 4);
-        p.matvec.trans = i % 2;
-        p.matvec.y_f32 = i / 2 % 2;
+        matvec_in(&p)->type = (tsr_type)(i / 4);
+        matvec_in(&p)->trans = i % 2;
+        matvec_in(&p)->y_f32 = i / 2 % 2;
         found = is_of(&p, name);
     }
     if (!found)
         return false;
     text_append_bytes(out, name, strcspn(name, "-"));
-    text_format(out, " %c", p.matvec.trans ? 't' : 'n');
-    if (p.matvec.batch)
-        append_dimension("products", p.matvec.batch, ((size_t)4 << 2 * batch) - 1, out);
-    append_dimension("rows", p.matvec.rows, 4 * p.matvec.rows - 1, out);
-    append_dimension("columns", p.matvec.columns, 4 * p.matvec.columns - 1, out);
+    text_format(out, " %c", matvec_in(&p)->trans ? 't' : 'n');
+    if (matvec_in(&p)->batch)
+        append_dimension("products", matvec_in(&p)->batch, ((size_t)4 << 2 * batch) - 1, out);
+    append_dimension("rows", matvec_in(&p)->rows, 4 * matvec_in(&p)->rows - 1, out);
+    append_dimension("columns", matvec_in(&p)->columns, 4 * matvec_in(&p)->columns - 1, out);
     return true;
 }
 
@@ -109,14 +112,14 @@ static bool sort_text(const char *name, text *out)
 
     if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent < 12 || exponent > 64)
         return false;
-    p.sort.n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
+    sort_in(&p)->n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
     for (int i = 0; i < 5 * 16 * TSR_TYPE_COUNT && !found; i++) {
-        p.sort.type = (tsr_type)(i / (5 * 16));
-        p.sort.value_bytes = ((size_t)1 << i / 16 % 5) / 2; /* 0, 1, 2, 4, 8 */
-        p.sort.argsort = i % 2;
-        p.sort.rows = 1 + (size_t)i / 2 % 2;
-        p.sort.top = (size_t)i / 4 % 2;
-        p.sort.segments = (size_t)i / 8 % 2;
+        sort_in(&p)->type = (tsr_type)(i / (5 * 16));
+        sort_in(&p)->value_bytes = ((size_t)1 << i / 16 % 5) / 2; /* 0, 1, 2, 4, 8 */
+        sort_in(&p)->argsort = i % 2;
+        sort_in(&p)->rows = 1 + (size_t)i / 2 % 2;
+        sort_in(&p)->top = (size_t)i / 4 % 2;
+        sort_in(&p)->segments = (size_t)i / 8 % 2;
         found = is_of(&p, name);
     }
     if (!found)

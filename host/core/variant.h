@@ -15,9 +15,8 @@
 
 #include "base/text.h"
 #include "device/facts.h"
-#include "tessera/matmul.h"
-#include "tessera/matvec.h"
-#include "tessera/sort.h"
+#include "tessera/status.h"
+#include "tessera/types.h"
 
 enum {
     TUNABLES_MAX = 10,
@@ -27,7 +26,8 @@ enum {
     STEP_ARGS_MAX = 24,
     BLOCK_BYTES_MAX = 128,
     GROUP_COUNTERS_MAX = 16384,
-    PREFERENCES_MAX = 32
+    PREFERENCES_MAX = 32,
+    PROBLEM_BYTES_MAX = 256
 };
 
 typedef struct operation operation;
@@ -50,18 +50,18 @@ typedef enum distribution {
     DISTRIBUTION_COUNT
 } distribution;
 
-/** One problem of any operation. */
+/** One problem of any operation: the public problem structure, as bytes.  Each operation has an
+ *  accessor of its own (matmul_of, matmul_in), and the rest of the library reads its fields. */
 typedef struct problem {
     const operation *op;
     distribution
-        inputs; /* what bench fills its operands with; the sweep says it here too, or leaves it
-             at DISTRIBUTION_PLAIN, and verify draws one from uniform to ordered */
-    union {
-        tsr_matmul_problem matmul;
-        tsr_matvec_problem matvec;
-        tsr_sort_problem sort;
-    };
+        inputs; /* what bench fills its operands with; the sweep says it here too, or leaves
+                   it at DISTRIBUTION_PLAIN, and verify draws one from uniform to ordered */
+    _Alignas(8) unsigned char bytes[PROBLEM_BYTES_MAX];
 } problem;
+
+/** A problem with the `bytes` bytes of its operation's structure. */
+problem problem_from(const operation *op, const void *structure, size_t bytes);
 
 /** A -D of the kernel that may be varied: the only list of its name, legal values and default. */
 typedef struct tunable {
@@ -304,7 +304,5 @@ struct operation {
 /** The operations, in the order in which they are listed (host/ops/operations.c). */
 extern const operation *const operations[];
 extern const size_t operation_count;
-
-extern const operation operation_matmul, operation_matvec, operation_sort;
 
 #endif

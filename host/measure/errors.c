@@ -87,12 +87,12 @@ static product matvec_as(const tsr_matvec_problem *batch, size_t e)
 
 static product product_at(const problem *p, size_t e)
 {
-    return p->op == &operation_matmul ? matmul_as(&p->matmul, e) : matvec_as(&p->matvec, e);
+    return p->op == &operation_matmul ? matmul_as(matmul_of(p), e) : matvec_as(matvec_of(p), e);
 }
 
 static size_t product_count(const problem *p)
 {
-    return p->op == &operation_matmul ? matmul_batch(&p->matmul) : matvec_batch(&p->matvec);
+    return p->op == &operation_matmul ? matmul_batch(matmul_of(p)) : matvec_batch(matvec_of(p));
 }
 
 static strided row_of(const product *x, size_t i)

@@ -15,6 +15,8 @@
 #include "base/sizes.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/sort/sort_order.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
@@ -250,7 +252,7 @@ static contender contender_of(const match *m, rival *r)
 /* Rows and segments are one thing to a peer: stretches of keys, each with its offset. */
 static tsr_status describe_sort(match *m, tsr_error *err)
 {
-    const tsr_sort_problem *s = &m->asked.problem->sort;
+    const tsr_sort_problem *s = sort_of(m->asked.problem);
     const size_t parts = sort_parts(s);
     const uint64_t *given = sort_segment_offsets(s, (const void *const *)m->inputs.before);
     peer_problem *w = &m->wanted;
@@ -290,23 +292,23 @@ static tsr_status describe_problem(match *m, tsr_error *err)
         w->bytes[i] = m->inputs.operand[i].bytes;
     }
     if (w->op == PEER_MATMUL) {
-        w->m = q->matmul.m;
-        w->n = q->matmul.n;
-        w->k = q->matmul.k;
-        w->batch = q->matmul.batch;
-        w->c_f32 = q->matmul.c_f32;
-        w->trans_a = q->matmul.trans_a;
-        w->trans_b = q->matmul.trans_b;
-        w->alpha = q->matmul.alpha;
-        w->beta = q->matmul.beta;
+        w->m = matmul_of(q)->m;
+        w->n = matmul_of(q)->n;
+        w->k = matmul_of(q)->k;
+        w->batch = matmul_of(q)->batch;
+        w->c_f32 = matmul_of(q)->c_f32;
+        w->trans_a = matmul_of(q)->trans_a;
+        w->trans_b = matmul_of(q)->trans_b;
+        w->alpha = matmul_of(q)->alpha;
+        w->beta = matmul_of(q)->beta;
     } else if (w->op == PEER_MATVEC) {
-        w->m = q->matvec.rows;
-        w->n = q->matvec.columns;
-        w->batch = q->matvec.batch;
-        w->c_f32 = q->matvec.y_f32;
-        w->trans_a = q->matvec.trans;
-        w->alpha = q->matvec.alpha;
-        w->beta = q->matvec.beta;
+        w->m = matvec_of(q)->rows;
+        w->n = matvec_of(q)->columns;
+        w->batch = matvec_of(q)->batch;
+        w->c_f32 = matvec_of(q)->y_f32;
+        w->trans_a = matvec_of(q)->trans;
+        w->alpha = matvec_of(q)->alpha;
+        w->beta = matvec_of(q)->beta;
     } else {
         return describe_sort(m, err);
     }
@@ -331,9 +333,9 @@ static problem problem_of(const match *m, const peer *p)
         if (strcmp(p->precision, tsr_precision_name((tsr_precision)i)) != 0)
             continue;
         if (own.op == &operation_matmul)
-            own.matmul.precision = (tsr_precision)i;
+            matmul_in(&own)->precision = (tsr_precision)i;
         else if (own.op == &operation_matvec)
-            own.matvec.precision = (tsr_precision)i;
+            matvec_in(&own)->precision = (tsr_precision)i;
     }
     return own.op->check(&own, NULL) ? *m->asked.problem : own;
 }

@@ -12,6 +12,9 @@
 #include "core/real.h"
 #include "core/registry.h"
 #include "device/device.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_proof.h"
 
 /* ---- filling in -------------------------------------------------------------------------- */
@@ -58,19 +61,20 @@ void result_problem(result_row *row, const problem *p)
     snprintf(row->type, sizeof(row->type), "%s", tsr_type_name(x[0].type));
     snprintf(row->unit, sizeof(row->unit), "%s", p->op->rate);
     if (p->op == &operation_matmul) {
-        snprintf(row->size, sizeof(row->size), "%zux%zux%zu", p->matmul.m, p->matmul.n,
-                 p->matmul.k);
-        precision = tsr_precision_name(real_precision(x[0].type, p->matmul.precision));
+        snprintf(row->size, sizeof(row->size), "%zux%zux%zu", matmul_of(p)->m, matmul_of(p)->n,
+                 matmul_of(p)->k);
+        precision = tsr_precision_name(real_precision(x[0].type, matmul_of(p)->precision));
     } else if (p->op == &operation_matvec) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", p->matvec.rows, p->matvec.columns);
-        precision = tsr_precision_name(real_precision(x[0].type, p->matvec.precision));
-    } else if (p->sort.segments) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", p->sort.segments,
-                 p->sort.n / p->sort.segments);
-    } else if (p->sort.rows > 1) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", p->sort.rows, p->sort.n);
+        snprintf(row->size, sizeof(row->size), "%zux%zu", matvec_of(p)->rows,
+                 matvec_of(p)->columns);
+        precision = tsr_precision_name(real_precision(x[0].type, matvec_of(p)->precision));
+    } else if (sort_of(p)->segments) {
+        snprintf(row->size, sizeof(row->size), "%zux%zu", sort_of(p)->segments,
+                 sort_of(p)->n / sort_of(p)->segments);
+    } else if (sort_of(p)->rows > 1) {
+        snprintf(row->size, sizeof(row->size), "%zux%zu", sort_of(p)->rows, sort_of(p)->n);
     } else {
-        snprintf(row->size, sizeof(row->size), "%zu", p->sort.n);
+        snprintf(row->size, sizeof(row->size), "%zu", sort_of(p)->n);
     }
     if (p->op == &operation_sort)
         snprintf(row->order, sizeof(row->order), "%s", sort_fill_word(p->inputs));

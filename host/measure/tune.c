@@ -13,6 +13,9 @@
 #include "measure/bench.h"
 #include "measure/tune_space.h"
 #include "measure/tune_trial.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "session/program.h"
 
 enum {
@@ -148,17 +151,19 @@ static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 static problem shrink(problem p)
 {
     if (p.op == &operation_matmul) {
-        p.matmul.m = p.matmul.m > 4 ? p.matmul.m / 4 : p.matmul.m;
-        p.matmul.n = p.matmul.n > 4 ? p.matmul.n / 4 : p.matmul.n;
-        p.matmul.k = p.matmul.k > 4 ? p.matmul.k / 4 : p.matmul.k;
-        p.matmul.lda = p.matmul.ldb = p.matmul.ldc = 0;
+        matmul_in(&p)->m = matmul_in(&p)->m > 4 ? matmul_in(&p)->m / 4 : matmul_in(&p)->m;
+        matmul_in(&p)->n = matmul_in(&p)->n > 4 ? matmul_in(&p)->n / 4 : matmul_in(&p)->n;
+        matmul_in(&p)->k = matmul_in(&p)->k > 4 ? matmul_in(&p)->k / 4 : matmul_in(&p)->k;
+        matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = 0;
     } else if (p.op == &operation_matvec) {
-        p.matvec.rows = p.matvec.rows > 8 ? p.matvec.rows / 8 : p.matvec.rows;
-        p.matvec.columns = p.matvec.columns > 8 ? p.matvec.columns / 8 : p.matvec.columns;
-        p.matvec.lda = 0;
+        matvec_in(&p)->rows =
+            matvec_in(&p)->rows > 8 ? matvec_in(&p)->rows / 8 : matvec_in(&p)->rows;
+        matvec_in(&p)->columns =
+            matvec_in(&p)->columns > 8 ? matvec_in(&p)->columns / 8 : matvec_in(&p)->columns;
+        matvec_in(&p)->lda = 0;
     } else if (p.op == &operation_sort) {
-        p.sort.n /= SCOUT_PART;
-        p.sort.segments = size_div_up(p.sort.segments, SCOUT_PART);
+        sort_in(&p)->n /= SCOUT_PART;
+        sort_in(&p)->segments = size_div_up(sort_in(&p)->segments, SCOUT_PART);
     }
     return p;
 }

@@ -26,8 +26,8 @@ typedef struct batch {
 /* False where there is nothing to multiply. */
 static bool batch_of(const problem *p, batch *out)
 {
-    const tsr_matmul_problem *m = &p->matmul;
-    const tsr_matvec_problem *v = &p->matvec;
+    const tsr_matmul_problem *m = matmul_of(p);
+    const tsr_matvec_problem *v = matvec_of(p);
 
     if (p->op == &operation_matmul) {
         *out = (batch){{matmul_matrix_a(m), matmul_matrix_b(m), matmul_matrix_c(m)},
@@ -158,11 +158,11 @@ static problem group_problem(const problem *whole, size_t count)
     problem p = *whole;
 
     if (p.op == &operation_matmul) {
-        p.matmul.batch = count;
-        p.matmul.offset_a = p.matmul.offset_b = p.matmul.offset_c = 0;
+        matmul_in(&p)->batch = count;
+        matmul_in(&p)->offset_a = matmul_in(&p)->offset_b = matmul_in(&p)->offset_c = 0;
     } else {
-        p.matvec.batch = count;
-        p.matvec.offset_a = p.matvec.offset_x = p.matvec.offset_y = 0;
+        matvec_in(&p)->batch = count;
+        matvec_in(&p)->offset_a = matvec_in(&p)->offset_x = matvec_in(&p)->offset_y = 0;
     }
     return p;
 }

@@ -51,7 +51,7 @@ static size_t dense_bytes(const tsr_matmul_problem *q, size_t which)
 
 void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams, matmul_slabs *out)
 {
-    const tsr_matmul_problem *q = &p->matmul;
+    const tsr_matmul_problem *q = matmul_of(p);
     operand o[MATMUL_OPERANDS];
     size_t bytes = 0, dense = 0;
     bool large;
@@ -120,17 +120,17 @@ typedef struct slabbing {
 /* The product of rows from i on with a slab; its operands are at these offsets, in elements. */
 static problem piece_problem(const tsr_matmul_problem *q, size_t i, size_t m, size_t at, size_t k)
 {
-    problem p = {.op = &operation_matmul, .matmul = *q};
+    problem p = matmul_problem(*q);
 
-    p.matmul.m = m;
-    p.matmul.k = k;
-    p.matmul.lda = p.matmul.ldb = p.matmul.ldc = 0;
-    p.matmul.offset_a = q->m * at + i * k;
-    p.matmul.offset_b = q->n * at;
-    p.matmul.offset_c = i * q->n;
-    p.matmul.batch = 0;
+    matmul_in(&p)->m = m;
+    matmul_in(&p)->k = k;
+    matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = 0;
+    matmul_in(&p)->offset_a = q->m * at + i * k;
+    matmul_in(&p)->offset_b = q->n * at;
+    matmul_in(&p)->offset_c = i * q->n;
+    matmul_in(&p)->batch = 0;
     if (at)
-        p.matmul.beta = 1;
+        matmul_in(&p)->beta = 1;
     return p;
 }
 
@@ -201,10 +201,10 @@ static tsr_status run_rows(slabbing *t, size_t i, size_t m, size_t at, size_t k,
     const host_rows c = matmul_rows_c(q, t->host[MATMUL_C], i, m, 0, q->n);
     cl_event wait[MATMUL_OPERANDS];
     cl_uint n_wait = 0;
-    tsr_status st = send(t, MATMUL_A, &a, p.matmul.offset_a, err);
+    tsr_status st = send(t, MATMUL_A, &a, matmul_of(&p)->offset_a, err);
 
     if (!st && q->beta != 0)
-        st = send(t, MATMUL_C, &c, p.matmul.offset_c, err);
+        st = send(t, MATMUL_C, &c, matmul_of(&p)->offset_c, err);
     for (size_t o = 0; o < MATMUL_OPERANDS; o++)
         if (t->sent[o])
             wait[n_wait++] = t->sent[o];
@@ -297,7 +297,7 @@ static void release(slabbing *t)
 tsr_status matmul_slabs_run(const stream_call *call, const matmul_slabs *slabs, tsr_error *err)
 {
     slabbing t = {.pieces = {.call = call},
-                  .whole = &call->problem->matmul,
+                  .whole = matmul_of(call->problem),
                   .slabs = slabs,
                   .host = call->operands};
     tsr_status st = prepare(&t, err);

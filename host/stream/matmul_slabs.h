@@ -3,6 +3,7 @@
 #define STREAM_MATMUL_SLABS_H
 
 #include "stream/pieces.h"
+#include "tessera/matmul.h"
 
 /**
  * How a product is cut.  op(A) and op(B) arrive in slabs of k, of `first` columns of op(A) and rows

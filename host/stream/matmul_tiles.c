@@ -47,7 +47,7 @@ static size_t whole_steps(size_t n, size_t all)
 tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
                                tsr_error *err)
 {
-    const tsr_matmul_problem *q = &p->matmul;
+    const tsr_matmul_problem *q = matmul_of(p);
     size_t low = 1, high = q->m, least = 0;
 
     *out = (matmul_tiles){0};
@@ -105,13 +105,13 @@ typedef struct tiling {
 /* The product of a tile, whose panels and C follow one another without gaps. */
 static problem tile_problem(const tsr_matmul_problem *q, size_t m, size_t n)
 {
-    problem p = {.op = &operation_matmul, .matmul = *q};
+    problem p = matmul_problem(*q);
 
-    p.matmul.m = m;
-    p.matmul.n = n;
-    p.matmul.lda = p.matmul.ldb = p.matmul.ldc = 0;
-    p.matmul.offset_a = p.matmul.offset_b = p.matmul.offset_c = 0;
-    p.matmul.batch = 0;
+    matmul_in(&p)->m = m;
+    matmul_in(&p)->n = n;
+    matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = 0;
+    matmul_in(&p)->offset_a = matmul_in(&p)->offset_b = matmul_in(&p)->offset_c = 0;
+    matmul_in(&p)->batch = 0;
     return p;
 }
 
@@ -125,7 +125,7 @@ static tsr_status prepare(tiling *t, tsr_error *err)
     for (int shape = 0; shape < 4 && !st; shape++) {
         const problem p = tile_problem(q, m[shape / 2], n[shape % 2]);
 
-        if (p.matmul.m && p.matmul.n)
+        if (matmul_of(&p)->m && matmul_of(&p)->n)
             st = pieces_prepare(&t->pieces, &p, err);
     }
     return st;
@@ -257,7 +257,7 @@ static tsr_status run_tiles(tiling *t, tsr_error *err)
 tsr_status matmul_tiles_run(const stream_call *call, const matmul_tiles *tiles, tsr_error *err)
 {
     tiling t = {.pieces = {.call = call},
-                .whole = &call->problem->matmul,
+                .whole = matmul_of(call->problem),
                 .tiles = tiles,
                 .host = call->operands};
     tsr_status st = prepare(&t, err);

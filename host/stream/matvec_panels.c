@@ -76,7 +76,7 @@ static bool goes_at_once(const tsr_matvec_problem *q, size_t bytes, bool holds)
 tsr_status matvec_panels_choose(const stream_room *room, const problem *p, matvec_panels *out,
                                 tsr_error *err)
 {
-    const tsr_matvec_problem *q = &p->matvec;
+    const tsr_matvec_problem *q = matvec_of(p);
     const size_t line = line_bytes(q), bytes = matvec_a(q).count * q->rows * line;
     const bool holds = stream_holds(room, p);
     matvec_panels how = {.slots = 1};
@@ -257,22 +257,22 @@ static tsr_status fetch_before(panels *v, tsr_error *err)
 /* The products of `count` lines from `at` on with the vectors of a pass. */
 static problem panel_problem(const tsr_matvec_problem *q, size_t products, size_t at, size_t count)
 {
-    problem p = {.op = &operation_matvec, .matvec = *q};
+    problem p = matvec_problem(*q);
     const view x = matvec_x(q), y = matvec_y(q);
 
-    p.matvec.rows = count;
-    p.matvec.lda = 0; /* one follows another */
-    p.matvec.incx = p.matvec.incy = 1;
-    p.matvec.y_f32 = q->y_f32 || (stages_y(q) && q->type != real_sums(q->type));
-    p.matvec.offset_a = 0;
-    p.matvec.offset_x = q->trans ? at : 0;
-    p.matvec.offset_y = q->trans ? 0 : at;
-    p.matvec.batch = products;
-    p.matvec.stride_a = 0;
-    p.matvec.stride_x = x.count == 1 ? 0 : x.lines * x.length;
-    p.matvec.stride_y = y.lines * y.length;
+    matvec_in(&p)->rows = count;
+    matvec_in(&p)->lda = 0; /* one follows another */
+    matvec_in(&p)->incx = matvec_in(&p)->incy = 1;
+    matvec_in(&p)->y_f32 = q->y_f32 || (stages_y(q) && q->type != real_sums(q->type));
+    matvec_in(&p)->offset_a = 0;
+    matvec_in(&p)->offset_x = q->trans ? at : 0;
+    matvec_in(&p)->offset_y = q->trans ? 0 : at;
+    matvec_in(&p)->batch = products;
+    matvec_in(&p)->stride_a = 0;
+    matvec_in(&p)->stride_x = x.count == 1 ? 0 : x.lines * x.length;
+    matvec_in(&p)->stride_y = y.lines * y.length;
     if (q->trans && at)
-        p.matvec.beta = 1;
+        matvec_in(&p)->beta = 1;
     return p;
 }
 
@@ -380,7 +380,7 @@ static tsr_status run_pass(panels *v, pass now, tsr_error *err)
 
 tsr_status matvec_panels_run(const stream_call *call, const matvec_panels *how, tsr_error *err)
 {
-    const tsr_matvec_problem *q = &call->problem->matvec;
+    const tsr_matvec_problem *q = matvec_of(call->problem);
     const size_t batch = matvec_batch(q);
     panels v = {.pieces = {.call = call}, .whole = q, .how = how, .host = call->operands};
     tsr_status st = prepare(&v, err);

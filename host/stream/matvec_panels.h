@@ -4,6 +4,7 @@
 #define STREAM_MATVEC_PANELS_H
 
 #include "stream/pieces.h"
+#include "tessera/matvec.h"
 
 /** How a matvec is cut.  Each pass takes the vectors of some products, and all panels of their
  *  matrix: a product where each has a matrix of its own. */

@@ -2,6 +2,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "stream/host_memory.h"
 
 /* Whether what is written of one operand shares bytes with another in the same buffer. */
@@ -140,7 +143,7 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem_in
 
     if (!problem_in)
         return no_problem("matmul", err);
-    p.matmul = *problem_in;
+    *matmul_in(&p) = *problem_in;
     return host_memory_run(session, &p, operands, run, report, err);
 }
 
@@ -154,7 +157,7 @@ tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *pr
 
     if (!problem_in)
         return no_problem("matmul", err);
-    r.problem.matmul = *problem_in;
+    *matmul_in(&r.problem) = *problem_in;
     return enqueue(&r, err);
 }
 
@@ -167,7 +170,7 @@ tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem_in
 
     if (!problem_in)
         return no_problem("matvec", err);
-    p.matvec = *problem_in;
+    *matvec_in(&p) = *problem_in;
     return host_memory_run(session, &p, operands, run, report, err);
 }
 
@@ -181,7 +184,7 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
 
     if (!problem_in)
         return no_problem("matvec", err);
-    r.problem.matvec = *problem_in;
+    *matvec_in(&r.problem) = *problem_in;
     return enqueue(&r, err);
 }
 
@@ -214,7 +217,7 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, vo
 
     if (!problem_in)
         return no_problem("sort", err);
-    p.sort = *problem_in;
+    *sort_in(&p) = *problem_in;
     st = check_asked(problem_in, index, values, segment_offsets, err);
     return st ? st : host_memory_run(session, &p, operands, run, report, err);
 }
@@ -230,7 +233,7 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
 
     if (!problem_in)
         return no_problem("sort", err);
-    r.problem.sort = *problem_in;
+    *sort_in(&r.problem) = *problem_in;
     st = check_asked(problem_in, index, values, segment_offsets, err);
     return st ? st : enqueue(&r, err);
 }

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
@@ -77,7 +78,7 @@ static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const s
 tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err)
 {
-    const tsr_sort_problem *q = &p->sort;
+    const tsr_sort_problem *q = sort_of(p);
     const size_t rows = sort_rows(q), entries = rows * q->n;
     const bool holds = fits(q, rows, 1, limit);
     const bool large = entries >= STREAMED_MIN / sort_entry_bytes(q);
@@ -122,11 +123,11 @@ size_t sort_chunks_pieces(const tsr_sort_problem *q, const sort_chunks *chunks)
 
 problem sort_piece(const tsr_sort_problem *whole, size_t rows, size_t n)
 {
-    problem p = {.op = &operation_sort, .sort = *whole};
+    problem p = sort_problem(*whole);
 
-    p.sort.n = n;
-    p.sort.rows = rows;
-    p.sort.offset_keys = p.sort.offset_index = p.sort.offset_values = 0;
+    sort_in(&p)->n = n;
+    sort_in(&p)->rows = rows;
+    sort_in(&p)->offset_keys = sort_in(&p)->offset_index = sort_in(&p)->offset_values = 0;
     return p;
 }
 
@@ -137,7 +138,7 @@ static unsigned char *start_of(void *array, size_t offset, size_t element)
 
 tsr_status sort_chunks_run(const stream_call *call, const sort_chunks *chunks, tsr_error *err)
 {
-    const tsr_sort_problem *q = &call->problem->sort;
+    const tsr_sort_problem *q = sort_of(call->problem);
     void *const *operands = call->operands;
     sort_call c = {
         .pieces = {.call = call},

@@ -3,6 +3,7 @@
 #define STREAM_SORT_CHUNKS_H
 
 #include "stream/pieces.h"
+#include "tessera/sort.h"
 
 typedef enum sort_way {
     SORT_AT_ONCE,

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/sizes.h"
+#include "ops/sort/sort_order.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 
@@ -40,7 +41,7 @@ static problem pair_problem(const exchange *x, size_t bytes)
 {
     problem p = sort_piece(x->call->whole, 1, bytes / x->call->element[SORT_KEYS]);
 
-    p.sort.top = 0;
+    sort_in(&p)->top = 0;
     return p;
 }
 

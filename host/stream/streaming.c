@@ -5,6 +5,7 @@
 #include "core/registry.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 
 /* What is chosen for, whatever room there is. */
 typedef struct choosing {
@@ -15,14 +16,14 @@ typedef struct choosing {
 /* Product e of a batch, alone. */
 static problem product_of(const problem *p, size_t e)
 {
-    return (problem){.op = p->op, .matmul = matmul_product(&p->matmul, e)};
+    return matmul_problem(matmul_product(matmul_of(p), e));
 }
 
 /* A product, or a batch without groups: at once where the device holds it, else each by itself. */
 static tsr_status choose_products(const stream_room *room, const problem *p, streaming *out,
                                   tsr_error *err)
 {
-    const bool batch = matmul_batch(&p->matmul) > 1;
+    const bool batch = matmul_batch(matmul_of(p)) > 1;
     const problem one = product_of(p, 0);
     tsr_status st;
 
@@ -51,7 +52,7 @@ static tsr_status choose_way(const choosing *c, const stream_room *room, streami
 
 static size_t products_of(const problem *p)
 {
-    return p->op == &operation_matmul ? matmul_batch(&p->matmul) : matvec_batch(&p->matvec);
+    return p->op == &operation_matmul ? matmul_batch(matmul_of(p)) : matvec_batch(matvec_of(p));
 }
 
 /* Of each product of a batch that goes product by product; SIZE_MAX where they are more. */
@@ -74,12 +75,12 @@ static size_t count_pieces(const problem *p, const streaming *how)
     if (how->groups.group)
         count = size_div_up(products_of(p), how->groups.group);
     else if (how->panels.lines)
-        count = matvec_panels_count(&p->matvec, &how->panels);
+        count = matvec_panels_count(matvec_of(p), &how->panels);
     else if (how->tiles.m || how->slabs.strip) {
-        if (!size_mul(pieces_of_product(&p->matmul, how), products_of(p), &count))
+        if (!size_mul(pieces_of_product(matmul_of(p), how), products_of(p), &count))
             count = SIZE_MAX;
     } else if (how->chunks.count)
-        count = sort_chunks_pieces(&p->sort, &how->chunks);
+        count = sort_chunks_pieces(sort_of(p), &how->chunks);
     return count;
 }
 
@@ -141,7 +142,7 @@ static tsr_status run_products(const stream_call *call, const streaming *how, ts
 {
     tsr_status st = TSR_OK;
 
-    for (size_t e = 0; e < matmul_batch(&call->problem->matmul) && !st; e++) {
+    for (size_t e = 0; e < matmul_batch(matmul_of(call->problem)) && !st; e++) {
         const problem one = product_of(call->problem, e);
         stream_call each = *call;
 

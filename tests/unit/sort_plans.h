@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/registry.h"
+#include "ops/sort/sort_order.h"
 
 static inline const variant *find(const char *name)
 {

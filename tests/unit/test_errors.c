@@ -13,13 +13,15 @@
 
 #include "core/real.h"
 #include "measure/errors.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 
 enum { M = 24, N = 40, K = 70 };
 
 static problem product_of(tsr_type type)
 {
-    return (problem){.op = &operation_matmul,
-                     .matmul = {.type = type, .m = M, .n = N, .k = K, .alpha = 1, .batch = 1}};
+    return matmul_problem(
+        (tsr_matmul_problem){.type = type, .m = M, .n = N, .k = K, .alpha = 1, .batch = 1});
 }
 
 static error_case opened(const problem *p, error_family f)
@@ -180,23 +182,22 @@ static void wrong_classes(void **state)
  * operation says, and what a plain loop gives. */
 static void layouts(void **state)
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.type = TSR_F64,
-                            .m = 9,
-                            .n = 7,
-                            .k = 33,
-                            .alpha = 1,
-                            .trans_a = true,
-                            .lda = 11,
-                            .ldb = 8,
-                            .ldc = 10,
-                            .offset_a = 2,
-                            .offset_b = 3,
-                            .offset_c = 4,
-                            .batch = 3,
-                            .stride_a = 0,
-                            .stride_b = 300,
-                            .stride_c = 100}};
+    problem p = matmul_problem((tsr_matmul_problem){.type = TSR_F64,
+                                                    .m = 9,
+                                                    .n = 7,
+                                                    .k = 33,
+                                                    .alpha = 1,
+                                                    .trans_a = true,
+                                                    .lda = 11,
+                                                    .ldb = 8,
+                                                    .ldc = 10,
+                                                    .offset_a = 2,
+                                                    .offset_b = 3,
+                                                    .offset_c = 4,
+                                                    .batch = 3,
+                                                    .stride_a = 0,
+                                                    .stride_b = 300,
+                                                    .stride_c = 100});
     error_case c = opened(&p, ERRORS_UNIFORM);
     const double *a = c.before[0], *b = c.before[1];
 
@@ -217,9 +218,8 @@ static void layouts(void **state)
 /* Beyond the limits a grid of elements: each once, from every part of C. */
 static void samples(void **state)
 {
-    const problem p = {
-        .op = &operation_matmul,
-        .matmul = {.type = TSR_F32, .m = 3000, .n = 1500, .k = 2, .alpha = 1, .batch = 1}};
+    const problem p = matmul_problem((tsr_matmul_problem){
+        .type = TSR_F32, .m = 3000, .n = 1500, .k = 2, .alpha = 1, .batch = 1});
     error_case c = {0};
     bool corner[4] = {false};
     unsigned char *seen = calloc(3000 * 1500, 1);
@@ -244,9 +244,8 @@ static void samples(void **state)
 /* y := op(A) x is a product of one column. */
 static void matvec(void **state)
 {
-    const problem p = {
-        .op = &operation_matvec,
-        .matvec = {.type = TSR_F64, .rows = 50, .columns = 30, .trans = true, .alpha = 1}};
+    const problem p = matvec_problem((tsr_matvec_problem){
+        .type = TSR_F64, .rows = 50, .columns = 30, .trans = true, .alpha = 1});
     error_case c = opened(&p, ERRORS_CANCELLING);
     const double *a = c.before[0], *x = c.before[1];
 
@@ -270,7 +269,7 @@ static void units(void **state)
 
     (void)state;
     assert_true(errors_unit(&p) == 0x1p-8);
-    p.matmul.c_f32 = true;
+    matmul_in(&p)->c_f32 = true;
     assert_true(errors_unit(&p) == 0x1p-24);
     p = product_of(TSR_F64);
     assert_true(errors_unit(&p) == 0x1p-53);

@@ -128,7 +128,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     const device_facts d = {.kind = DEVICE_GPU,
                             .max_allocation = (uint64_t)1 << 32,
                             .global_memory = (uint64_t)1 << 33};
-    const problem q = {.op = &operation_matmul, .matmul = *p};
+    const problem q = matmul_problem(*p);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const variant *v = NULL;
     params chosen;

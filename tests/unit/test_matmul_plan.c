@@ -32,7 +32,8 @@ static size_t block_rows(const job *j)
 
 static size_t block_columns(const job *j)
 {
-    const size_t lanes = param(j->params, "BITS") / (j->problem->matmul.type == TSR_F64 ? 64 : 32);
+    const size_t lanes =
+        param(j->params, "BITS") / (matmul_of(j->problem)->type == TSR_F64 ? 64 : 32);
     const size_t vectors = param(j->params, "VECTORS");
 
     return lanes * (vectors ? vectors : j->device->vector_bits == 512 ? 2 : 1);
@@ -117,7 +118,7 @@ static cover cover_of(const variant *v, const job *j, const step *s)
 
 static void check_launch(const job *j, const variant *v, const step *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const cover c = cover_of(v, j, s);
     const bool flat = strcmp(v->name, "batched") == 0; /* products are not a dimension of it */
 
@@ -144,7 +145,7 @@ static void check_launch(const job *j, const variant *v, const step *s)
 /* Sizes, scales and matrices of one product. */
 static void check_product(const job *j, const step *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t real = real_size(p);
 
     assert_int_equal(scalar_u32(s, ARG_M), p->m);
@@ -168,7 +169,7 @@ static void check_product(const job *j, const step *s)
 
 static void check_arguments(const job *j, const step *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     assert_int_equal(s->n_args, ARGS);
     check_product(j, s);
@@ -197,7 +198,7 @@ static size_t local_bytes(const variant *v, const params *p, size_t real)
 /* Returns whether the variant takes the problem. */
 static bool check_plan(const job *j, const variant *v)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     step s;
     text reason = {0};
     const bool suited = !variant_unsupported(v, j, &reason);
@@ -291,7 +292,7 @@ static void covers(size_t count, size_t size, size_t whole)
 
 static void check_share(const job *j, const panels_share *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t deepest = param(j->params, "DEPTH");
     const size_t panel = block_columns(j);
     const size_t k = p->alpha == 0 ? 0 : p->k;
@@ -316,7 +317,7 @@ static void check_share(const job *j, const panels_share *s)
 static void check_split(const job *j, const panels_share *s)
 {
     const variant *v = find("cpu-split");
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t bytes = s->parts * p->m * p->n * real_size(p);
     const size_t batch = p->batch ? p->batch : 1;
     step first, second, none;
@@ -347,7 +348,7 @@ static void panels_cover_the_product(void **state)
                 const device_facts d = cpu(cores[c]);
                 params chosen;
 
-                if (p.matmul.m == 0 || p.matmul.n == 0)
+                if (matmul_in(&p)->m == 0 || matmul_in(&p)->n == 0)
                     continue;
                 /* Every 13th, from another one each time: in all, each meets many problems. */
                 for (size_t w = n % 13; combination(find(names[i]), w, &chosen); w += 13) {
@@ -373,7 +374,7 @@ static void wide_registers_hold_larger_blocks(void **state)
                  {256, " -DROWS=6 -DVECTORS=1"},
                  {512, " -DROWS=8 -DVECTORS=2"}};
     static const char *const names[] = {"cpu-block", "cpu-panels", "cpu-split"};
-    problem p = {.op = &operation_matmul, .matmul = {.m = 100, .n = 100, .k = 100, .alpha = 1}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 100, .n = 100, .k = 100, .alpha = 1});
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases) * COUNT(names); i++) {
@@ -401,16 +402,16 @@ static void split_workspace_is_bounded(void **state)
 {
     const device_facts d = cpu(16);
     const params chosen = params_default(find("cpu-split"));
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 64, .n = 64, .k = (size_t)1 << 31, .alpha = 1}};
+    problem p =
+        matmul_problem((tsr_matmul_problem){.m = 64, .n = 64, .k = (size_t)1 << 31, .alpha = 1});
     const job j = {&p, &d, &chosen};
 
     (void)state;
     assert_int_equal(find("cpu-split")->workspace(&j), 128 * 64 * 64 * sizeof(float));
-    p.matmul.k = 1000; /* of 256 or more each */
+    matmul_in(&p)->k = 1000; /* of 256 or more each */
     assert_int_equal(find("cpu-split")->workspace(&j), 3 * 64 * 64 * sizeof(float));
-    p.matmul.m = p.matmul.n = 2000; /* C alone gives enough work-items */
-    p.matmul.k = 100000;
+    matmul_in(&p)->m = matmul_in(&p)->n = 2000; /* C alone gives enough work-items */
+    matmul_in(&p)->k = 100000;
     assert_int_equal(find("cpu-split")->workspace(&j), sizeof(float) * 2000 * 2000);
 }
 
@@ -424,7 +425,7 @@ static void tile_holds(size_t tile, size_t size)
 
 static void check_batched(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const batched_plan x = matmul_batched_plan(j);
     const size_t batch = p->batch ? p->batch : 1;
     const size_t line_a = x.depth + (p->trans_a ? 0 : 4), line_b = x.depth + (p->trans_b ? 4 : 0);
@@ -476,7 +477,7 @@ static void batched_groups_hold_the_batch(void **state)
                 const job j = {&p, &devices[i], &chosen};
                 text reason = {0};
 
-                if (!variant_unsupported(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                if (!variant_unsupported(v, &j, &reason) && matmul_in(&p)->m && matmul_in(&p)->n) {
                     check_batched(&j);
                     whole += matmul_batched_plan(&j).whole;
                     suited++;
@@ -491,8 +492,8 @@ static void batched_plan_follows_the_size(void **state)
 {
     device_facts d = gpu();
     const params chosen = params_default(find("batched"));
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 65536}};
+    problem p =
+        matmul_problem((tsr_matmul_problem){.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 65536});
     const job j = {&p, &d, &chosen};
     batched_plan x = matmul_batched_plan(&j);
 
@@ -500,34 +501,34 @@ static void batched_plan_follows_the_size(void **state)
     assert_true(x.once && x.whole);
     assert_int_equal(x.products, 8);
     assert_int_equal(x.items, 16);
-    p.matmul.m = p.matmul.n = p.matmul.k = 64;
+    matmul_in(&p)->m = matmul_in(&p)->n = matmul_in(&p)->k = 64;
     x = matmul_batched_plan(&j);
     assert_true(x.once && x.whole);
     assert_int_equal(x.products, 1);
     assert_int_equal(x.depth, 64);
-    p.matmul.type = TSR_F64; /* 2 x 64 x 64 of them exceed 48 KiB */
+    matmul_in(&p)->type = TSR_F64; /* 2 x 64 x 64 of them exceed 48 KiB */
     x = matmul_batched_plan(&j);
     assert_int_equal(x.depth, 32);
     assert_false(x.once);
-    p.matmul.k = 65;
+    matmul_in(&p)->k = 65;
     assert_false(matmul_batched_plan(&j).whole);
 }
 
 static void preference_of_a_gpu_counts_products(void **state)
 {
     const device_facts d = gpu(); /* of 16 compute units */
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 16}};
+    problem p =
+        matmul_problem((tsr_matmul_problem){.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 16});
     const char *names[PREFERENCES_MAX];
 
     (void)state;
     operation_matmul.prefer(&p, &d, names);
     assert_string_equal(names[0], "batched");
-    p.matmul.batch = 15;
+    matmul_in(&p)->batch = 15;
     operation_matmul.prefer(&p, &d, names);
     assert_string_not_equal(names[0], "batched");
-    p.matmul.batch = 1000;
-    p.matmul.n = 65;
+    matmul_in(&p)->batch = 1000;
+    matmul_in(&p)->n = 65;
     operation_matmul.prefer(&p, &d, names);
     assert_string_not_equal(names[0], "batched");
 }
@@ -535,8 +536,8 @@ static void preference_of_a_gpu_counts_products(void **state)
 static void prefers_of(tsr_precision precision, const char *name, size_t m, size_t n, size_t k)
 {
     const device_facts d = cpu(2);
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = m, .n = n, .k = k, .alpha = 1, .precision = precision}};
+    const problem p = matmul_problem(
+        (tsr_matmul_problem){.m = m, .n = n, .k = k, .alpha = 1, .precision = precision});
     const char *names[PREFERENCES_MAX];
 
     assert_true(operation_matmul.prefer(&p, &d, names) > 1);
@@ -591,7 +592,7 @@ static params pipelined_params(const char *const *set, size_t count)
 
 static pipelined_plan plan_of(const device_facts *d, const params *chosen, tsr_matmul_problem m)
 {
-    const problem p = {.op = &operation_matmul, .matmul = m};
+    const problem p = matmul_problem(m);
 
     return matmul_pipelined_plan(&(job){&p, d, chosen});
 }
@@ -679,16 +680,15 @@ static void parts_take_workspace(void **state)
     const variant *v = find("pipelined");
     const params chosen = pipelined_params(set, COUNT(set));
     const params one = pipelined_params(whole, COUNT(whole));
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 64,
-                            .n = 60,
-                            .k = 1000,
-                            .alpha = 2,
-                            .beta = 3,
-                            .offset_a = 7,
-                            .batch = 3,
-                            .stride_a = 100,
-                            .stride_c = 4096}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 64,
+                                                    .n = 60,
+                                                    .k = 1000,
+                                                    .alpha = 2,
+                                                    .beta = 3,
+                                                    .offset_a = 7,
+                                                    .batch = 3,
+                                                    .stride_a = 100,
+                                                    .stride_c = 4096});
     const job j = {&p, &d, &chosen};
     text options = {0};
     step s;
@@ -717,20 +717,20 @@ static void parts_take_workspace(void **state)
     assert_non_null(strstr(text_get(&options), "-DSPLITS=1"));
     text_free(&options);
 
-    p.matmul.k = 120; /* eight parts of 16, the last of 8 */
+    matmul_in(&p)->k = 120; /* eight parts of 16, the last of 8 */
     assert_int_equal(v->workspace(&j), 8 * 64 * 60 * sizeof(float));
-    p.matmul.k = 40; /* three parts at most */
+    matmul_in(&p)->k = 40; /* three parts at most */
     assert_int_equal(v->workspace(&j), 3 * 64 * 60 * sizeof(float));
-    p.matmul.k = 16;
+    matmul_in(&p)->k = 16;
     assert_int_equal(v->workspace(&j), 0);
-    p.matmul.alpha = 0; /* reads neither A nor B */
-    p.matmul.k = 1000;
+    matmul_in(&p)->alpha = 0; /* reads neither A nor B */
+    matmul_in(&p)->k = 1000;
     assert_int_equal(v->workspace(&j), 0);
-    p.matmul = (tsr_matmul_problem){.m = 4096, .n = 4096, .k = 4096, .alpha = 1};
+    *matmul_in(&p) = (tsr_matmul_problem){.m = 4096, .n = 4096, .k = 4096, .alpha = 1};
     assert_int_equal(v->workspace(&j), (size_t)4 << 26); /* not 8 */
-    p.matmul.m = p.matmul.n = (size_t)1 << 31;
+    matmul_in(&p)->m = matmul_in(&p)->n = (size_t)1 << 31;
     assert_int_equal(v->workspace(&j), 0);
-    p.matmul = (tsr_matmul_problem){.m = 64, .n = 64, .k = 1 << 20, .alpha = 1};
+    *matmul_in(&p) = (tsr_matmul_problem){.m = 64, .n = 64, .k = 1 << 20, .alpha = 1};
     assert_int_equal(v->workspace(&(job){&p, &d, &one}), 0);
     assert_true(v->step(&(job){&p, &d, &one}, 0, &s));
     assert_int_equal(scalar_u32(&s, ARGS), 1 << 20);
@@ -740,8 +740,8 @@ static void parts_take_workspace(void **state)
 /* A limit of registers goes to NVIDIA's compiler, which ignores it beside a required size. */
 static void registers_are_limited_where_they_can_be(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = 1024, .n = 1024, .k = 1024, .alpha = 1}};
+    const problem p =
+        matmul_problem((tsr_matmul_problem){.m = 1024, .n = 1024, .k = 1024, .alpha = 1});
     const params chosen = pipelined_params(NULL, 0);
     device_facts d = large_gpu();
     text options = {0};
@@ -772,7 +772,7 @@ static void broken_tiles_are_refused(void **state)
         {{"TILE_M=128", "TILE_N=128", "DEPTH=32"}, "bytes of local memory"},
         {{"TILE_M=32", "SLICES=8", "DEPTH=8"}, "are not cut into whole warps and vectors"},
     };
-    const problem p = {.op = &operation_matmul, .matmul = {.m = 9, .n = 9, .k = 9, .alpha = 1}};
+    const problem p = matmul_problem((tsr_matmul_problem){.m = 9, .n = 9, .k = 9, .alpha = 1});
     const device_facts d = gpu();
 
     (void)state;
@@ -826,7 +826,7 @@ static void check_copied(const job *j, const variant *v, const copied_tiles *t, 
 /* A group for each tile, and for each span of k. */
 static void check_cp_async(const job *j, const variant *v)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const cp_async_plan x = matmul_cp_async_plan(j);
     step s;
 
@@ -853,7 +853,7 @@ static void check_cp_async(const job *j, const variant *v)
  * a tally for each shared tile, and two places for the sums of each group. */
 static void check_stream(const job *j, const variant *v)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const stream_plan x = matmul_stream_plan(j);
     const size_t tiles = size_div_up(p->m, x.tiles.tile_m) * size_div_up(p->n, x.tiles.tile_n);
     const size_t area = (size_t)x.tiles.tile_m * x.tiles.tile_n;
@@ -882,7 +882,7 @@ static void check_stream(const job *j, const variant *v)
 /* All strips and all columns, as often as sub-groups of the expected size need. */
 static void check_subgroup(const job *j, const variant *v)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t lanes = strcmp(v->name, "shfl") == 0 ? 32 : j->device->subgroup_size;
     const size_t group = param(j->params, "GROUP");
     const size_t rows = group / lanes * param(j->params, "ROWS");
@@ -926,7 +926,7 @@ static void copies_and_lanes_cover_the_product(void **state)
                 const job j = {&p, &d, &chosen};
                 text reason = {0};
 
-                if (!variant_unsupported(v, &j, &reason) && p.matmul.m && p.matmul.n) {
+                if (!variant_unsupported(v, &j, &reason) && matmul_in(&p)->m && matmul_in(&p)->n) {
                     cases[i].check(&j, v);
                     suited++;
                 }
@@ -954,8 +954,8 @@ static void copied_tiles_follow_the_shape(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const size_t size = cases[i].size;
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
+        const problem p =
+            matmul_problem((tsr_matmul_problem){.m = size, .n = size, .k = size, .alpha = 1});
         const cp_async_plan s = matmul_cp_async_plan(&(job){&p, &d, &chosen});
         const copied_tiles x = s.tiles;
 
@@ -969,20 +969,15 @@ static void copied_tiles_follow_the_shape(void **state)
     }
     for (size_t off = 0; off < 2; off++) {
         /* Rows of deep tiles are aligned. */
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = 512,
-                                      .n = 512,
-                                      .k = 512,
-                                      .alpha = 1,
-                                      .offset_a = !off,
-                                      .ldb = off ? 513 : 512}};
+        const problem p = matmul_problem((tsr_matmul_problem){
+            .m = 512, .n = 512, .k = 512, .alpha = 1, .offset_a = !off, .ldb = off ? 513 : 512});
 
         assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles.depth, 8);
     }
     {
         /* Two groups a unit share a long k. */
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = 4096, .n = 64, .k = 4096, .alpha = 1}};
+        const problem p =
+            matmul_problem((tsr_matmul_problem){.m = 4096, .n = 64, .k = 4096, .alpha = 1});
         const job j = {&p, &d, &chosen};
         text options = {0};
 
@@ -998,7 +993,7 @@ static void copied_tiles_follow_the_shape(void **state)
     assert_int_equal(params_set(v, &chosen, "TILE_M=256", NULL), TSR_OK);
     assert_int_equal(params_set(v, &chosen, "SUMS=64", NULL), TSR_OK);
     {
-        const problem p = {.op = &operation_matmul, .matmul = {.m = 9, .n = 9, .k = 9, .alpha = 1}};
+        const problem p = matmul_problem((tsr_matmul_problem){.m = 9, .n = 9, .k = 9, .alpha = 1});
         const copied_tiles x = matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles;
 
         assert_int_equal(x.tile_m, 256);
@@ -1029,8 +1024,8 @@ static void shares_follow_the_shape(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const size_t size = cases[i].size;
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = size, .n = size, .k = size, .alpha = 1}};
+        const problem p =
+            matmul_problem((tsr_matmul_problem){.m = size, .n = size, .k = size, .alpha = 1});
         const stream_plan x = matmul_stream_plan(&(job){&p, &d, &chosen});
 
         assert_int_equal(x.tiles.tile_m, cases[i].tile_m);
@@ -1042,8 +1037,8 @@ static void shares_follow_the_shape(void **state)
         assert_int_equal(x.shared, cases[i].shared);
     }
     {
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = 4096, .n = 4096, .k = 4096, .alpha = 1}};
+        const problem p =
+            matmul_problem((tsr_matmul_problem){.m = 4096, .n = 4096, .k = 4096, .alpha = 1});
         const job j = {&p, &d, &chosen};
         text options = {0};
 
@@ -1119,15 +1114,15 @@ static void chains_follow_the_shape(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = cases[i].m,
-                                      .n = cases[i].n,
-                                      .k = cases[i].k,
-                                      .lda = cases[i].ld,
-                                      .ldb = cases[i].ld,
-                                      .ldc = cases[i].ld,
-                                      .alpha = 1,
-                                      .precision = TSR_PRECISION_F32_STRICT}};
+        const problem p =
+            matmul_problem((tsr_matmul_problem){.m = cases[i].m,
+                                                .n = cases[i].n,
+                                                .k = cases[i].k,
+                                                .lda = cases[i].ld,
+                                                .ldb = cases[i].ld,
+                                                .ldc = cases[i].ld,
+                                                .alpha = 1,
+                                                .precision = TSR_PRECISION_F32_STRICT});
 
         assert_string_equal(first_suited(&p, &none), "pipelined");
         assert_string_equal(first_suited(&p, &copies), cases[i].with_copies);
@@ -1154,23 +1149,21 @@ static void matrix_units_follow_the_shape(void **state)
         {512, 512, 1536, "wgmma-3xtf32"},
     };
     device_facts d = ampere();
-    const problem batch = {.op = &operation_matmul,
-                           .matmul = {.m = 512,
-                                      .n = 512,
-                                      .k = 4096,
-                                      .alpha = 1,
-                                      .batch = 64,
-                                      .stride_a = 1 << 21,
-                                      .stride_b = 1 << 21,
-                                      .stride_c = 1 << 18}};
+    const problem batch = matmul_problem((tsr_matmul_problem){.m = 512,
+                                                              .n = 512,
+                                                              .k = 4096,
+                                                              .alpha = 1,
+                                                              .batch = 64,
+                                                              .stride_a = 1 << 21,
+                                                              .stride_b = 1 << 21,
+                                                              .stride_c = 1 << 18});
 
     (void)state;
     d.nv_capability = 90;
     d.large_local = 227 << 10;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const problem p = {
-            .op = &operation_matmul,
-            .matmul = {.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1}};
+        const problem p = matmul_problem(
+            (tsr_matmul_problem){.m = cases[i].m, .n = cases[i].n, .k = cases[i].k, .alpha = 1});
 
         assert_string_equal(first_suited(&p, &d), cases[i].name);
     }
@@ -1185,8 +1178,8 @@ static void thin_products_are_coalesced(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1}};
+        const problem p = matmul_problem(
+            (tsr_matmul_problem){.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1});
 
         assert_string_equal(first_suited(&p, &d), "coalesced");
     }
@@ -1195,8 +1188,8 @@ static void thin_products_are_coalesced(void **state)
 /* A work-item for every column of a tile, and one for every BLOCK rows. */
 static void columns_are_shared_out(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = 65, .n = 130, .k = 9, .alpha = 1, .batch = 2}};
+    const problem p =
+        matmul_problem((tsr_matmul_problem){.m = 65, .n = 130, .k = 9, .alpha = 1, .batch = 2});
     const device_facts d = gpu();
     const variant *v = find("block-column");
     params chosen;
@@ -1219,7 +1212,7 @@ static void padding_and_swizzling_differ(void **state)
 {
     static const char *const names[] = {"vector", "swizzle"};
     static const char *const has[] = {"-DSWIZZLE=0", "-DSWIZZLE=1"};
-    const problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    const problem p = matmul_problem((tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1});
     const device_facts d = gpu();
 
     (void)state;
@@ -1237,7 +1230,7 @@ static void padding_and_swizzling_differ(void **state)
 
 static void reasons_hold_values(void **state)
 {
-    const problem small = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    const problem small = matmul_problem((tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1});
     problem p = small;
     device_facts d = gpu();
 
@@ -1262,83 +1255,83 @@ static void reasons_hold_values(void **state)
     says("tiled", &p, &d, "16 x 16", "1024 x 4");
     d = gpu();
     d.max_work_group = 100;
-    says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 128, .n = 128, .alpha = 1}},
-         &d, "512 work-items", "100");
-    says("batched", &(problem){.op = &operation_matmul, .matmul = {.m = 129, .n = 4, .alpha = 1}},
-         &d, "128 x 128", "129 x 4");
+    p = matmul_problem((tsr_matmul_problem){.m = 128, .n = 128, .alpha = 1});
+    says("batched", &p, &d, "512 work-items", "100");
+    p = matmul_problem((tsr_matmul_problem){.m = 129, .n = 4, .alpha = 1});
+    says("batched", &p, &d, "128 x 128", "129 x 4");
     d = gpu();
     d.local_memory = 512;
     says("batched", &p, &d, "672 bytes of local memory", "512"); /* 8 x 12 + 8 x 8 + 8 floats */
     d = gpu();
     d.fp64 = false;
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->type = TSR_F64;
     says("naive", &p, &d, "no double precision", "");
     p = small;
     d = gpu();
-    p.matmul.m = ((size_t)1 << 31) + 1;
+    matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     says("naive", &p, &d, "2147483649 is over 2147483648", "32 bits");
     p = small;
-    p.matmul.ldc = (size_t)1 << 33;
+    matmul_in(&p)->ldc = (size_t)1 << 33;
     says("vector", &p, &d, "8589934592 is over 2147483648", "32 bits");
     p = small;
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     says("block", &p, &d, "tf32", "FP32");
     p = small;
     says("cpu-panels", &p, &d, "262144 bytes of private memory", "32768"); /* 4 x 1024 x 64 */
-    p.matmul.precision = TSR_PRECISION_BF16; /* and 6 rows of A of 1024 x 4 */
+    matmul_in(&p)->precision = TSR_PRECISION_BF16; /* and 6 rows of A of 1024 x 4 */
     says("cpu-panels", &p, &d, "286720 bytes of private memory", "32768");
     p = small;
     /* Sums of blocks would be rounded to 16 bits in C. */
     d = cpu(2);
-    p.matmul.type = TSR_F16;
-    p.matmul.k = 1025;
+    matmul_in(&p)->type = TSR_F16;
+    matmul_in(&p)->k = 1025;
     says("cpu-panels", &p, &d, "float16", "k is 1025");
-    p.matmul.c_f32 = true;
+    matmul_in(&p)->c_f32 = true;
     assert_true(suits("cpu-panels", &p, &d));
-    p.matmul.c_f32 = false;
+    matmul_in(&p)->c_f32 = false;
     assert_true(suits("cpu-split", &p, &d));
-    p.matmul.k = 1024;
+    matmul_in(&p)->k = 1024;
     assert_true(suits("cpu-panels", &p, &d));
 }
 
 /* What copies as they are cannot serve, and what a device without them says. */
 static void copies_say_what_they_take(void **state)
 {
-    problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1});
     device_facts d = ampere();
 
     (void)state;
     assert_true(suits("async", &p, &d));
     assert_true(suits("cp-async", &p, &d));
-    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
     assert_true(suits("cp-async", &p, &d));
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     says("cp-async", &p, &d, "tf32", "FP32");
     says("async", &p, &d, "tf32", "FP32");
     says("shfl", &p, &d, "tf32", "FP32");
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->type = TSR_F64;
     assert_true(suits("async", &p, &d));
     assert_true(suits("subgroup", &p, &d));
     says("cp-async", &p, &d, "it copies float32", "float64");
-    p.matmul.type = TSR_BF16;
+    matmul_in(&p)->type = TSR_BF16;
     assert_true(suits("shfl", &p, &d));
     says("async", &p, &d, "convert nothing", "bfloat16");
-    p.matmul.type = TSR_F32;
-    p.matmul.batch = 2;
+    matmul_in(&p)->type = TSR_F32;
+    matmul_in(&p)->batch = 2;
     says("stream-k", &p, &d, "one pair of matrices", "2");
-    p.matmul.batch = 1;
+    matmul_in(&p)->batch = 1;
     assert_true(suits("stream-k", &p, &d));
     d.nv_capability = 60;
     d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_NO;
     says("stream-k", &p, &d, "no atomic instruction", "");
     d.nv_capability = 80;
     d.compute_units = 8193; /* and a tile for each group */
-    p.matmul.m = p.matmul.n = 64 * 1000;
-    p.matmul.k = 8;
+    matmul_in(&p)->m = matmul_in(&p)->n = 64 * 1000;
+    matmul_in(&p)->k = 8;
     says("stream-k", &p, &d, "share", "16384");
     d.compute_units = 132;
-    p.matmul.m = p.matmul.n = p.matmul.k = 4;
+    matmul_in(&p)->m = matmul_in(&p)->n = matmul_in(&p)->k = 4;
     d.large_local = 10000; /* 4 x 8 x (64 + 64 + 8) floats */
     says("cp-async", &p, &d, "17408 bytes of local memory", "10000");
     says("stream-k", &p, &d, "17424 bytes of local memory", "10000");
@@ -1362,8 +1355,8 @@ static void every_precision_has_a_kernel(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rounds); i++) {
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1, .precision = rounds[i]}};
+        const problem p = matmul_problem(
+            (tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1, .precision = rounds[i]});
 
         assert_false(suits("vector", &p, &d));
         for (size_t v = 0; v < COUNT(kernels); v++) {
@@ -1381,8 +1374,8 @@ static void every_precision_has_a_kernel(void **state)
 /* Up to 2^31 rows the indices fit, and one more is refused: the grid of the last is checked. */
 static void the_largest_grid_fits(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = (size_t)1 << 31, .n = 1, .k = 1, .alpha = 1}};
+    const problem p =
+        matmul_problem((tsr_matmul_problem){.m = (size_t)1 << 31, .n = 1, .k = 1, .alpha = 1});
     const device_facts d = gpu();
     size_t suited = 0;
 
@@ -1398,8 +1391,8 @@ static void the_largest_grid_fits(void **state)
 
 static void alpha_zero_reads_nothing(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = 4, .n = 5, .k = 6, .alpha = 0, .beta = 2}};
+    const problem p =
+        matmul_problem((tsr_matmul_problem){.m = 4, .n = 5, .k = 6, .alpha = 0, .beta = 2});
     operand o[OPERANDS_MAX];
 
     (void)state;
@@ -1429,13 +1422,12 @@ static void bytes_are_what_has_to_move(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.type = cases[i].type,
-                                      .m = 4,
-                                      .n = 5,
-                                      .k = 6,
-                                      .alpha = cases[i].alpha,
-                                      .beta = cases[i].beta}};
+        const problem p = matmul_problem((tsr_matmul_problem){.type = cases[i].type,
+                                                              .m = 4,
+                                                              .n = 5,
+                                                              .k = 6,
+                                                              .alpha = cases[i].alpha,
+                                                              .beta = cases[i].beta});
 
         assert_true(operation_matmul.bytes(&p) == cases[i].bytes);
     }
@@ -1444,8 +1436,8 @@ static void bytes_are_what_has_to_move(void **state)
 /* A float32 C under operands of 16 bits: its own bytes, in the text, and in the tuning's key. */
 static void c_may_be_wider_than_its_factors(void **state)
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.type = TSR_BF16, .m = 4, .n = 5, .k = 6, .alpha = 1, .c_f32 = true}};
+    problem p = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_BF16, .m = 4, .n = 5, .k = 6, .alpha = 1, .c_f32 = true});
     operand o[OPERANDS_MAX];
     text t = {0};
 
@@ -1471,15 +1463,14 @@ static void products_follow_one_another(void **state)
     const device_facts d = cpu(2);
     const variant *v = find("cpu-split");
     const params chosen = params_default(v);
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.m = 64,
-                                  .n = 64,
-                                  .k = 1024,
-                                  .alpha = 1,
-                                  .offset_a = 7,
-                                  .batch = 3,
-                                  .stride_a = 100,
-                                  .stride_c = 4096}};
+    const problem p = matmul_problem((tsr_matmul_problem){.m = 64,
+                                                          .n = 64,
+                                                          .k = 1024,
+                                                          .alpha = 1,
+                                                          .offset_a = 7,
+                                                          .batch = 3,
+                                                          .stride_a = 100,
+                                                          .stride_c = 4096});
     const job j = {&p, &d, &chosen};
     step s;
 
@@ -1501,15 +1492,14 @@ static void products_follow_one_another(void **state)
 static void matrix_units_take_batches_or_say_why(void **state)
 {
     device_facts d = gpu();
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 512,
-                            .n = 512,
-                            .k = 512,
-                            .alpha = 1,
-                            .batch = 3,
-                            .stride_a = 1 << 18,
-                            .stride_b = 1 << 18,
-                            .stride_c = 1 << 18}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 512,
+                                                    .n = 512,
+                                                    .k = 512,
+                                                    .alpha = 1,
+                                                    .batch = 3,
+                                                    .stride_a = 1 << 18,
+                                                    .stride_b = 1 << 18,
+                                                    .stride_c = 1 << 18});
     const variant *v = find("wgmma-3xtf32");
     const params chosen = params_default(v);
     const job j = {&p, &d, &chosen};
@@ -1526,25 +1516,24 @@ static void matrix_units_take_batches_or_say_why(void **state)
         assert_int_equal(s.entry, i % 2);
     }
     assert_false(v->step(&j, 6, &s));
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     assert_true(suits("wgmma-tf32", &p, &d));
     says("wgmma-tensor", &p, &d, "one pair of matrices", "there are 3");
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
     says("wgmma-3xtf32-fused", &p, &d, "one pair of matrices", "there are 3");
 }
 
 /* Shared operands count once, in bytes and in traffic; work counts every product. */
 static void a_batch_is_counted_as_it_is(void **state)
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 4,
-                            .n = 5,
-                            .k = 6,
-                            .alpha = 1,
-                            .batch = 10,
-                            .stride_a = 24,
-                            .stride_b = 0,
-                            .stride_c = 23}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 4,
+                                                    .n = 5,
+                                                    .k = 6,
+                                                    .alpha = 1,
+                                                    .batch = 10,
+                                                    .stride_a = 24,
+                                                    .stride_b = 0,
+                                                    .stride_c = 23});
     operand o[OPERANDS_MAX];
     text t = {0};
 
@@ -1560,8 +1549,8 @@ static void a_batch_is_counted_as_it_is(void **state)
     operation_matmul.describe(&p, &t);
     assert_string_equal(text_get(&t), "4x5x6 float32 x 10 strides 24 0 23");
     text_clear(&t);
-    p.matmul.stride_b = 30;
-    p.matmul.stride_c = 20;
+    matmul_in(&p)->stride_b = 30;
+    matmul_in(&p)->stride_c = 20;
     operation_matmul.describe(&p, &t);
     assert_string_equal(text_get(&t), "4x5x6 float32 x 10");
     text_clear(&t);
@@ -1569,7 +1558,7 @@ static void a_batch_is_counted_as_it_is(void **state)
     assert_string_equal(text_get(&t), "float32 x8 nn 4x4x4");
     operation_matmul.operands(&p, o);
     assert_true(o[2].whole);
-    p.matmul.batch = 1; /* then the strides are not read */
+    matmul_in(&p)->batch = 1; /* then the strides are not read */
     text_clear(&t);
     operation_matmul.describe(&p, &t);
     assert_string_equal(text_get(&t), "4x5x6 float32");
@@ -1581,15 +1570,14 @@ static void a_batch_is_counted_as_it_is(void **state)
 /* Vectors are aligned only where those of every product are. */
 static void alignment_is_of_every_product(void **state)
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.m = 64,
-                            .n = 64,
-                            .k = 64,
-                            .alpha = 1,
-                            .batch = 2,
-                            .stride_a = 4096,
-                            .stride_b = 4098,
-                            .stride_c = 4096}};
+    problem p = matmul_problem((tsr_matmul_problem){.m = 64,
+                                                    .n = 64,
+                                                    .k = 64,
+                                                    .alpha = 1,
+                                                    .batch = 2,
+                                                    .stride_a = 4096,
+                                                    .stride_b = 4098,
+                                                    .stride_c = 4096});
     const device_facts d = gpu();
     const variant *v = find("pipelined");
     const params chosen = params_default(v);
@@ -1606,20 +1594,19 @@ static void alignment_is_of_every_product(void **state)
 /* C^T = op(B)^T op(A)^T: the same matrices, row-major, and the same elements in the same place. */
 static void column_major_is_the_transpose(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.type = TSR_F64,
-                                  .m = 4,
-                                  .n = 5,
-                                  .k = 6,
-                                  .trans_a = true,
-                                  .alpha = 2,
-                                  .beta = 3,
-                                  .lda = 7,
-                                  .ldc = 9,
-                                  .offset_a = 1,
-                                  .offset_b = 2,
-                                  .offset_c = 3,
-                                  .layout = TSR_COLUMN_MAJOR}};
+    const problem p = matmul_problem((tsr_matmul_problem){.type = TSR_F64,
+                                                          .m = 4,
+                                                          .n = 5,
+                                                          .k = 6,
+                                                          .trans_a = true,
+                                                          .alpha = 2,
+                                                          .beta = 3,
+                                                          .lda = 7,
+                                                          .ldc = 9,
+                                                          .offset_a = 1,
+                                                          .offset_b = 2,
+                                                          .offset_c = 3,
+                                                          .layout = TSR_COLUMN_MAJOR});
     unsigned order[OPERANDS_MAX];
     const problem q = problem_normal(&p, order);
     operand before[OPERANDS_MAX], after[OPERANDS_MAX];
@@ -1628,7 +1615,7 @@ static void column_major_is_the_transpose(void **state)
     (void)state;
     assert_int_equal(operation_matmul.check(&p, NULL), TSR_OK);
     assert_int_equal(operation_matmul.check(&q, NULL), TSR_OK);
-    assert_int_equal(q.matmul.layout, TSR_ROW_MAJOR);
+    assert_int_equal(matmul_of(&q)->layout, TSR_ROW_MAJOR);
     operation_matmul.operands(&p, before);
     operation_matmul.operands(&q, after);
     assert_int_equal(before[0].bytes, 8 * (1 + 3 * 7 + 6)); /* 4 columns of 6 */
@@ -1640,13 +1627,13 @@ static void column_major_is_the_transpose(void **state)
     }
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < 5; j++) {
-            assert_int_equal(matmul_index_c(&p.matmul, i, j), 3 + j * 9 + i);
-            assert_int_equal(matmul_index_c(&q.matmul, j, i), 3 + j * 9 + i);
+            assert_int_equal(matmul_index_c(matmul_of(&p), i, j), 3 + j * 9 + i);
+            assert_int_equal(matmul_index_c(matmul_of(&q), j, i), 3 + j * 9 + i);
             for (size_t x = 0; x < 6; x++) {
-                assert_int_equal(matmul_index_a(&p.matmul, i, x), 1 + i * 7 + x);
-                assert_int_equal(matmul_index_b(&q.matmul, x, i), 1 + i * 7 + x);
-                assert_int_equal(matmul_index_b(&p.matmul, x, j), 2 + j * 6 + x);
-                assert_int_equal(matmul_index_a(&q.matmul, j, x), 2 + j * 6 + x);
+                assert_int_equal(matmul_index_a(matmul_of(&p), i, x), 1 + i * 7 + x);
+                assert_int_equal(matmul_index_b(matmul_of(&q), x, i), 1 + i * 7 + x);
+                assert_int_equal(matmul_index_b(matmul_of(&p), x, j), 2 + j * 6 + x);
+                assert_int_equal(matmul_index_a(matmul_of(&q), j, x), 2 + j * 6 + x);
             }
         }
     operation_matmul.describe(&p, &t);
@@ -1659,7 +1646,7 @@ static void column_major_is_the_transpose(void **state)
 
 static void refuses(tsr_matmul_problem p, tsr_status status, const char *part)
 {
-    const problem q = {.op = &operation_matmul, .matmul = p};
+    const problem q = matmul_problem(p);
     tsr_error err = {0};
 
     assert_int_equal(operation_matmul.check(&q, &err), status);
@@ -1669,7 +1656,7 @@ static void refuses(tsr_matmul_problem p, tsr_status status, const char *part)
 
 static void takes(tsr_matmul_problem p)
 {
-    const problem q = {.op = &operation_matmul, .matmul = p};
+    const problem q = matmul_problem(p);
     tsr_error err = {0};
 
     if (operation_matmul.check(&q, &err))

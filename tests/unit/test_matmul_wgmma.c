@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
 #include "step_scalars.h"
 
 static device_facts hopper(void)
@@ -32,7 +33,7 @@ static device_facts hopper(void)
 
 static problem product(size_t m, size_t n, size_t k)
 {
-    return (problem){.op = &operation_matmul, .matmul = {.m = m, .n = n, .k = k, .alpha = 1}};
+    return matmul_problem((tsr_matmul_problem){.m = m, .n = n, .k = k, .alpha = 1});
 }
 
 static const variant *find(const char *name)
@@ -75,7 +76,7 @@ static void test_packing_is_whole(void **state)
     assert_int_equal(s[1].global[0], 2 * 2 * 384);
     assert_int_equal(s[1].local[0], 384);
     /* Transposed, the pieces change sides. */
-    p.matmul.trans_a = p.matmul.trans_b = true;
+    matmul_in(&p)->trans_a = matmul_in(&p)->trans_b = true;
     assert_int_equal(v->workspace(&j), images + (2 * 2 * 6 + 2 * 4 * 3) * 4);
 }
 
@@ -108,7 +109,7 @@ static void test_rows_of_a_tile_follow_the_shape(void **state)
     expect_rows("wgmma-3xtf32", NULL, &p, 128);
     p = product(2048, 2048, 512);
     expect_rows("wgmma-3xtf32", NULL, &p, 256);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_rows("wgmma-tf32", NULL, &p, 256);
     expect_rows("wgmma-tf32", "TILE_N=256", &p, 128);
 }
@@ -133,7 +134,7 @@ enum { SUM_PARTS = 2, SUM_ALPHA = 4, SUM_BETA = 6, SUM_OFFSET_C = 8 };
  * the packed operands, and a launch that adds them up into that product's C. */
 static void check_parts(const problem *p, size_t index, const step s[3], size_t parts)
 {
-    const tsr_matmul_problem *q = &p->matmul;
+    const tsr_matmul_problem *q = matmul_of(p);
     const size_t sums = parts * q->m * q->n * sizeof(float);
 
     assert_int_equal(s[1].arg[ARG_C].kind, ARG_WORKSPACE);
@@ -154,8 +155,8 @@ static void check_parts(const problem *p, size_t index, const step s[3], size_t 
 /* Expect so many parts of `span` blocks of each product. */
 static void expect_parts(const char *set, const problem *p, size_t tiles, size_t parts, size_t span)
 {
-    const bool tf32 = p->matmul.precision == TSR_PRECISION_TF32;
-    const size_t batch = p->matmul.batch ? p->matmul.batch : 1, each = parts > 1 ? 3 : 2;
+    const bool tf32 = matmul_of(p)->precision == TSR_PRECISION_TF32;
+    const size_t batch = matmul_of(p)->batch ? matmul_of(p)->batch : 1, each = parts > 1 ? 3 : 2;
     device_facts d = hopper();
     const variant *v = find(tf32 ? "wgmma-tf32" : "wgmma-3xtf32");
     params chosen = params_default(v);
@@ -189,21 +190,21 @@ static void test_groups_share_k(void **state)
     problem p = product(1024, 1024, 4096);
 
     (void)state;
-    p.matmul.alpha = 3;
-    p.matmul.beta = -2;
+    matmul_in(&p)->alpha = 3;
+    matmul_in(&p)->beta = -2;
     expect_parts(NULL, &p, 64, 2, 128); /* 128 groups for 132 units */
     expect_parts("SPLIT=1", &p, 64, 1, 256);
     expect_parts("SPLIT=8", &p, 64, 8, 32);
-    p.matmul.k = 4090; /* the last part is shorter */
+    matmul_in(&p)->k = 4090; /* the last part is shorter */
     expect_parts("SPLIT=8", &p, 64, 8, 32);
-    p.matmul.n = 1023; /* sums that end between vectors */
+    matmul_in(&p)->n = 1023; /* sums that end between vectors */
     expect_parts("SPLIT=2", &p, 64, 2, 128);
-    p.matmul.precision = TSR_PRECISION_TF32; /* blocks of 32 */
+    matmul_in(&p)->precision = TSR_PRECISION_TF32; /* blocks of 32 */
     expect_parts("SPLIT=2", &p, 64, 2, 64);
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
-    p.matmul.batch = 2; /* product by product */
-    p.matmul.stride_a = p.matmul.stride_b = 1 << 23;
-    p.matmul.stride_c = 1 << 20;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->batch = 2; /* product by product */
+    matmul_in(&p)->stride_a = matmul_in(&p)->stride_b = 1 << 23;
+    matmul_in(&p)->stride_c = 1 << 20;
     expect_parts("SPLIT=2", &p, 64, 2, 128);
     p = product(2048, 2048, 4090); /* tiles enough */
     expect_parts(NULL, &p, 256, 1, 256);
@@ -241,7 +242,7 @@ static void test_tf32_takes_half_the_workspace(void **state)
     const job j = {&p, &d, &chosen};
 
     (void)state;
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     assert_int_equal(v->workspace(&j), (2 * 256 + 2 * 128) * 128 + (8 * 2 + 2) * 4);
 }
 
@@ -256,13 +257,13 @@ static void test_nothing_to_multiply(void **state)
     step s[2];
 
     (void)state;
-    p.matmul.precision = TSR_PRECISION_TF32;
-    p.matmul.alpha = 0;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(v->workspace(&j), 0);
     assert_int_equal(scalar_u32(&s[0], ARG_K), 0);
     assert_int_equal(scalar_u32(&s[0], ARG_BLOCKS), 0);
-    p.matmul.m = 0;
+    matmul_in(&p)->m = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
@@ -291,22 +292,22 @@ static void test_what_runs_elsewhere(void **state)
     (void)state;
     expect_unsupported("wgmma-3xtf32", &d, &p, NULL);
     expect_unsupported("wgmma-tf32", &d, &p, "--precision tf32 asks for");
-    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
     expect_unsupported("wgmma-3xtf32", &d, &p, "not f32-strict");
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported("wgmma-3xtf32", &d, &p, "not tf32");
     expect_unsupported("wgmma-tf32", &d, &p, NULL);
     p = product(512, 512, 63);
     expect_unsupported("wgmma-3xtf32", &d, &p, "k is 63");
     p = product(512, 512, 512);
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->type = TSR_F64;
     expect_unsupported("wgmma-3xtf32", &d, &p, "not float64");
     p = product(512, 512, ((size_t)1 << 31) + 1);
     expect_unsupported("wgmma-3xtf32", &d, &p, "32 bits");
     p = product(1 << 20, 1 << 20, 1 << 13);
     expect_unsupported("wgmma-3xtf32", &d, &p, "packed operands and sums take more");
     p = product(512, 512, 512);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     {
         const variant *v = find("wgmma-tf32");
         params wide = params_default(v);
@@ -321,7 +322,7 @@ static void test_what_runs_elsewhere(void **state)
             strstr(variant_unsupported(v, &(job){&p, &d, &wide}, &reason), "registers"));
         text_free(&reason);
     }
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
     d.large_local = 166912;
     expect_unsupported("wgmma-3xtf32", &d, &p, "bytes of local memory");
     d.feature[FEATURE_WGMMA] = FEATURE_NO;
@@ -336,16 +337,16 @@ static void test_which_products_a_warp_takes(void **state)
 
     (void)state;
     expect_unsupported("mma", &d, &p, "--precision tf32 asks for");
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported("mma", &d, &p, NULL);
-    p.matmul = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
+    *matmul_in(&p) = (tsr_matmul_problem){.type = TSR_F64, .m = 5, .n = 5, .k = 5, .alpha = 1};
     expect_unsupported("mma", &d, &p, NULL);
     d.large_local = 49152;
     expect_unsupported("mma", &d, &p, "bytes of local memory");
     d.large_local = 231424;
     d.nv_capability = 86;
     expect_unsupported("mma", &d, &p, "compute capability 9.0, this is 8.6");
-    p.matmul.m = ((size_t)1 << 31) + 1;
+    matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     d.nv_capability = 90;
     expect_unsupported("mma", &d, &p, "32 bits");
 }
@@ -361,20 +362,20 @@ static void test_float64_tiles_cover_c(void **state)
     step s[2];
 
     (void)state;
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->type = TSR_F64;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(s[0].local[0], 256);
     assert_int_equal(s[0].global[0], 3 * 2 * 256);
     assert_int_equal(s[0].global[1], 1);
     assert_int_equal(s[0].global[2], 1);
     chosen.value[0] = 64; /* TILE_M */
-    p.matmul.batch = 7;
-    p.matmul.stride_c = 257 * 129;
+    matmul_in(&p)->batch = 7;
+    matmul_in(&p)->stride_c = 257 * 129;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(s[0].local[0], 128);
     assert_int_equal(s[0].global[0], 5 * 2 * 128);
     assert_int_equal(s[0].global[2], 7);
-    p.matmul.m = 0;
+    matmul_in(&p)->m = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
@@ -386,11 +387,11 @@ static void test_float64_runs_elsewhere(void **state)
 
     (void)state;
     expect_unsupported("mma-f64", &d, &p, "it multiplies float64, not float32");
-    p.matmul.type = TSR_BF16;
+    matmul_in(&p)->type = TSR_BF16;
     expect_unsupported("mma-f64", &d, &p, "it multiplies float64, not bfloat16");
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->type = TSR_F64;
     expect_unsupported("mma-f64", &d, &p, NULL);
-    p.matmul.batch = 3;
+    matmul_in(&p)->batch = 3;
     expect_unsupported("mma-f64", &d, &p, NULL);
     d.large_local = 4 * 8 * (128 * 20 + 16 * 132);
     expect_unsupported("mma-f64", &d, &p, NULL);
@@ -400,7 +401,7 @@ static void test_float64_runs_elsewhere(void **state)
     d.nv_capability = 86;
     expect_unsupported("mma-f64", &d, &p, "compute capability 9.0, this is 8.6");
     d = hopper();
-    p.matmul.m = ((size_t)1 << 31) + 1;
+    matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     expect_unsupported("mma-f64", &d, &p, "32 bits");
 }
 
@@ -415,14 +416,14 @@ static void test_float64_tells_alignment(void **state)
     text options = {0};
 
     (void)state;
-    p.matmul.type = TSR_F64;
-    p.matmul.offset_a = 2;
-    p.matmul.ldb = 66;
+    matmul_in(&p)->type = TSR_F64;
+    matmul_in(&p)->offset_a = 2;
+    matmul_in(&p)->ldb = 66;
     variant_options(v, &j, &options);
     assert_non_null(strstr(text_get(&options), "-DALIGNED_A=1 -DALIGNED_B=1"));
     text_clear(&options);
-    p.matmul.offset_a = 1;
-    p.matmul.ldb = 65;
+    matmul_in(&p)->offset_a = 1;
+    matmul_in(&p)->ldb = 65;
     variant_options(v, &j, &options);
     assert_non_null(strstr(text_get(&options), "-DALIGNED_A=0 -DALIGNED_B=0"));
     text_free(&options);
@@ -442,8 +443,8 @@ static void test_alignment_is_told(void **state)
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DALONG_A=1 -DALONG_B=1"));
     text_clear(&t);
-    p.matmul.lda = 66;
-    p.matmul.offset_b = 2;
+    matmul_in(&p)->lda = 66;
+    matmul_in(&p)->offset_b = 2;
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DALONG_A=0 -DALONG_B=0"));
     text_free(&t);
@@ -468,10 +469,10 @@ static void test_fused_needs_no_workspace(void **state)
     assert_int_equal(s[0].local[0], 384);
     assert_int_equal(scalar_u32(&s[0], ARG_K), 65);
     /* alpha == 0 scales C and sees nothing along k. */
-    p.matmul.alpha = 0;
+    matmul_in(&p)->alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(scalar_u32(&s[0], ARG_K), 0);
-    p.matmul.n = 0;
+    matmul_in(&p)->n = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
@@ -498,12 +499,12 @@ static void test_tiles_are_told(void **state)
     (void)state;
     expect_tiles("wgmma-3xtf32-fused", &p, 3 * 3); /* of 128 x 256 */
     expect_tiles("wgmma-3xtf32", &p, 3 * 5);       /* of 128 x 128 */
-    p.matmul.batch = 7;
-    p.matmul.stride_c = 257 * 513;
+    matmul_in(&p)->batch = 7;
+    matmul_in(&p)->stride_c = 257 * 513;
     expect_tiles("wgmma-3xtf32", &p, 7 * 3 * 5);
     /* Where C is only scaled, nothing is split. */
     p = product(257, 513, 65);
-    p.matmul.alpha = 0;
+    matmul_in(&p)->alpha = 0;
     expect_tiles("wgmma-3xtf32-fused", &p, 0);
     expect_tiles("wgmma-3xtf32", &p, 0);
     /* Nor of TF32, which rounds. */
@@ -526,18 +527,18 @@ static void test_fused_runs_elsewhere(void **state)
     p = product(512, ((size_t)1 << 31) + 1, 512);
     expect_unsupported(name, &d, &p, "32 bits");
     p = product(512, 512, 512);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported(name, &d, &p, "not tf32");
-    p.matmul.precision = TSR_PRECISION_F32_STRICT;
+    matmul_in(&p)->precision = TSR_PRECISION_F32_STRICT;
     expect_unsupported(name, &d, &p, "not f32-strict");
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
-    p.matmul.type = TSR_F64;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->type = TSR_F64;
     expect_unsupported(name, &d, &p, "not float64");
-    p.matmul.type = TSR_F32;
+    matmul_in(&p)->type = TSR_F32;
     /* Six stages of A and of B, by rows or along k; three blocks; alignment and barriers. */
     d.large_local = 6 * (16384 + 16384) + 3 * 8192 + 1024 + 128;
     expect_unsupported(name, &d, &p, "bytes of local memory");
-    p.matmul.trans_b = true;
+    matmul_in(&p)->trans_b = true;
     expect_unsupported(name, &d, &p, NULL);
     d.feature[FEATURE_WGMMA] = FEATURE_NO;
     expect_unsupported(name, &d, &p, "wgmma");
@@ -558,8 +559,8 @@ static void test_fused_tells_alignment(void **state)
     assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=0 -DALIGNED_A=1 -DALIGNED_B=0 "
                                          "-DPADDED_A=0 -DPADDED_B=0"));
     text_clear(&t);
-    p.matmul.trans_b = true;
-    p.matmul.offset_a = 2;
+    matmul_in(&p)->trans_b = true;
+    matmul_in(&p)->offset_a = 2;
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DTRANS_A=0 -DTRANS_B=1 -DALIGNED_A=0 -DALIGNED_B=1 "
                                          "-DPADDED_A=0 -DPADDED_B=0"));
@@ -594,12 +595,12 @@ static void test_fused_copies_as_told(void **state)
     expect_copies(&j, false, false); /* too small to pay */
     assert_int_equal(params_set(v, &chosen, "ALIGN=2", NULL), TSR_OK);
     expect_copies(&j, true, true);
-    p.matmul.lda = 72;
+    matmul_in(&p)->lda = 72;
     expect_copies(&j, false, true);
-    p.matmul.offset_a = 2;
-    p.matmul.ldb = 304;
+    matmul_in(&p)->offset_a = 2;
+    matmul_in(&p)->ldb = 304;
     expect_copies(&j, true, false);
-    p.matmul.alpha = 0; /* neither is read */
+    matmul_in(&p)->alpha = 0; /* neither is read */
     expect_copies(&j, false, false);
     p = product(4095, 4095, 4095);
     expect_copies(&j, true, true);
@@ -672,10 +673,10 @@ static void test_precisions_are_kept(void **state)
             const job j = {&p, &d, &chosen};
             text reason = {0};
 
-            p.matmul.precision = (tsr_precision)precision;
+            matmul_in(&p)->precision = (tsr_precision)precision;
             if (precision == TSR_PRECISION_F64)
                 continue; /* float32 has no such precision */
-            print_message("%s %s\n", v->name, tsr_precision_name(p.matmul.precision));
+            print_message("%s %s\n", v->name, tsr_precision_name(matmul_in(&p)->precision));
             assert_int_equal(!v->unsupported(&j, &reason), expected[i].takes >> precision & 1);
             text_free(&reason);
         }
@@ -697,8 +698,8 @@ static void test_tensor_stages_what_it_must(void **state)
 
     (void)state;
     d.compute_units = 132;
-    p.matmul.precision = TSR_PRECISION_TF32;
-    p.matmul.trans_b = true;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = true;
     assert_int_equal(v->workspace(&j), MAPS);
     assert_int_equal(count_steps(v, &j, s), 2);
     assert_int_equal(s[0].global[0], 256); /* the maps alone */
@@ -710,7 +711,7 @@ static void test_tensor_stages_what_it_must(void **state)
     assert_non_null(strstr(text_get(&t), "-DSTAGED_A=0 -DSTAGED_B=0"));
     text_clear(&t);
     /* B transposed: 520 rows of 68, padded to 128; pieces of 64 x 64. */
-    p.matmul.trans_b = false;
+    matmul_in(&p)->trans_b = false;
     assert_int_equal(v->workspace(&j), MAPS + 520 * 128 * 4);
     assert_int_equal(count_steps(v, &j, s), 2);
     assert_int_equal(s[0].global[0], 2 * 9 * 256);
@@ -718,33 +719,33 @@ static void test_tensor_stages_what_it_must(void **state)
     assert_non_null(strstr(text_get(&t), "-DSTAGED_A=0 -DSTAGED_B=1"));
     text_clear(&t);
     /* Rows of A that are not aligned: as they are, 300 of 68, padded. */
-    p.matmul.offset_a = 1;
+    matmul_in(&p)->offset_a = 1;
     assert_int_equal(v->workspace(&j), MAPS + 520 * 128 * 4 + 300 * 128 * 4);
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DSTAGED_A=1 -DSTAGED_B=1"));
     text_clear(&t);
     /* Of 16 bits, any order goes as it is; eight are 16 bytes. */
-    p.matmul.type = TSR_F16;
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
-    p.matmul.offset_a = 0;
-    p.matmul.lda = 72;
+    matmul_in(&p)->type = TSR_F16;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->offset_a = 0;
+    matmul_in(&p)->lda = 72;
     assert_int_equal(v->workspace(&j), MAPS);
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DFORMAT=2 -DSTAGED_A=0 -DSTAGED_B=0"));
     text_clear(&t);
-    p.matmul.lda = 0;
+    matmul_in(&p)->lda = 0;
     assert_int_equal(v->workspace(&j), MAPS + 300 * 128 * 2);
     /* Float32 that is rounded to 16 bits is staged. */
-    p.matmul.type = TSR_F32;
-    p.matmul.precision = TSR_PRECISION_BF16;
+    matmul_in(&p)->type = TSR_F32;
+    matmul_in(&p)->precision = TSR_PRECISION_BF16;
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), "-DFORMAT=1 -DSTAGED_A=1 -DSTAGED_B=1"));
     text_free(&t);
     /* Nothing to add up: C is scaled alone. */
-    p.matmul.alpha = 0;
+    matmul_in(&p)->alpha = 0;
     assert_int_equal(count_steps(v, &j, s), 1);
     assert_int_equal(s[0].global[0], 4 * 384);
-    p.matmul.m = 0;
+    matmul_in(&p)->m = 0;
     assert_int_equal(count_steps(v, &j, s), 0);
 }
 
@@ -756,26 +757,26 @@ static void test_tensor_runs_elsewhere(void **state)
 
     (void)state;
     expect_unsupported(name, &d, &p, "float32 is f32");
-    p.matmul.precision = TSR_PRECISION_BF16;
+    matmul_in(&p)->precision = TSR_PRECISION_BF16;
     expect_unsupported(name, &d, &p, NULL);
-    p.matmul.type = TSR_F64;
-    p.matmul.precision = TSR_PRECISION_DEFAULT;
+    matmul_in(&p)->type = TSR_F64;
+    matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
     expect_unsupported(name, &d, &p, "float64 is f64");
     p = product(512, ((size_t)1 << 31) + 1, 512);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported(name, &d, &p, "32 bits");
     /* What is copied as it is takes no workspace, however large; staged, B does not fit. */
     p = product(100000, 100000, 100000);
-    p.matmul.precision = TSR_PRECISION_TF32;
-    p.matmul.trans_b = true;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = true;
     expect_unsupported(name, &d, &p, NULL);
-    p.matmul.trans_b = false;
+    matmul_in(&p)->trans_b = false;
     expect_unsupported(name, &d, &p, "bytes of an allocation");
     p = product((size_t)1 << 31, (size_t)1 << 31, (size_t)1 << 31);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     expect_unsupported(name, &d, &p, "bytes of an allocation");
     p = product(512, 512, 512);
-    p.matmul.precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
     d.large_local = 4 * (128 + 256) * 128;
     expect_unsupported(name, &d, &p, "bytes of local memory");
     d = hopper();

@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "core/last_group.h"
 #include "core/registry.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_steps.h"
 
 enum { A, X, Y };
@@ -77,10 +78,8 @@ static const variant *named(const char *name)
 
 static problem product(size_t rows, size_t columns, tsr_type type, bool trans)
 {
-    return (problem){
-        .op = &operation_matvec,
-        .matvec = {
-            .rows = rows, .columns = columns, .type = type, .trans = trans, .alpha = 1, .beta = 0}};
+    return matvec_problem((tsr_matvec_problem){
+        .rows = rows, .columns = columns, .type = type, .trans = trans, .alpha = 1, .beta = 0});
 }
 
 /* A problem of the sweep as variants take it. */
@@ -96,26 +95,26 @@ static bool next_normal(size_t i, problem *out)
 
 static size_t length_y(const problem *p)
 {
-    return p->matvec.trans ? p->matvec.columns : p->matvec.rows;
+    return matvec_of(p)->trans ? matvec_of(p)->columns : matvec_of(p)->rows;
 }
 
 static size_t batch_of(const problem *p)
 {
-    return p->matvec.batch ? p->matvec.batch : 1;
+    return matvec_of(p)->batch ? matvec_of(p)->batch : 1;
 }
 
 /* Bytes of a sum. */
 static size_t sum_size(const problem *p)
 {
-    return p->matvec.type == TSR_F64 ? 8 : 4;
+    return matvec_of(p)->type == TSR_F64 ? 8 : 4;
 }
 
 /* Length of x, 0 where alpha is 0. */
 static size_t summed(const problem *p)
 {
-    if (p->matvec.alpha == 0)
+    if (matvec_of(p)->alpha == 0)
         return 0;
-    return p->matvec.trans ? p->matvec.rows : p->matvec.columns;
+    return matvec_of(p)->trans ? matvec_of(p)->rows : matvec_of(p)->columns;
 }
 
 /* Next combination of a variant's tunables; false after the last. */
@@ -276,7 +275,7 @@ static void check_step(const job *j, const step *s, const char *options)
 /* Distances and starts are the problem's. */
 static void check_places(const problem *p, const step *s)
 {
-    const tsr_matvec_problem *m = &p->matvec;
+    const tsr_matvec_problem *m = matvec_of(p);
     const matvec_call c = call_of(s);
     const bool batched = batch_of(p) > 1;
 
@@ -309,7 +308,7 @@ static size_t check_parts(const variant *v, const job *j, const step *s)
 /* The pass that adds parts up. */
 static void check_sums(const job *j, const step *s, size_t parts, const char *options)
 {
-    const tsr_matvec_problem *m = &j->problem->matvec;
+    const tsr_matvec_problem *m = matvec_of(j->problem);
     const matvec_call c = call_of(s);
 
     check_step(j, s, options);
@@ -488,8 +487,8 @@ static void reasons_name_the_limit(void **state)
 
     (void)state;
     make_devices(d);
-    gaps.matvec.lda = 104;
-    tf32.matvec.precision = TSR_PRECISION_TF32;
+    matvec_in(&gaps)->lda = 104;
+    matvec_in(&tf32)->precision = TSR_PRECISION_TF32;
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
         const variant *v = &operation_matvec.variants[k];
         device_facts all = d[6];
@@ -572,14 +571,14 @@ static void vectors_are_aligned_where_rows_are(void **state)
         job j = {&p, &d[i % 2 ? 2 : 0], &chosen};
         text options = {0};
 
-        p.matvec.lda = cases[c].lda;
-        p.matvec.offset_a = cases[c].offset_a;
-        p.matvec.offset_x = cases[c].offset_x;
-        p.matvec.incx = cases[c].incx;
-        p.matvec.batch = 2;
-        p.matvec.stride_a = cases[c].stride_a;
-        p.matvec.stride_x = cases[c].stride_x;
-        p.matvec.stride_y = 10;
+        matvec_in(&p)->lda = cases[c].lda;
+        matvec_in(&p)->offset_a = cases[c].offset_a;
+        matvec_in(&p)->offset_x = cases[c].offset_x;
+        matvec_in(&p)->incx = cases[c].incx;
+        matvec_in(&p)->batch = 2;
+        matvec_in(&p)->stride_a = cases[c].stride_a;
+        matvec_in(&p)->stride_x = cases[c].stride_x;
+        matvec_in(&p)->stride_y = 10;
         variant_options(v, &j, &options);
         assert_int_equal(defined(text_get(&options), "VEC"), 4);
         /* A CPU's buffers may be the caller's arrays. */
@@ -732,8 +731,8 @@ static void slices_are_loaded_past_the_cache(void **state)
         const job j = {&p, &d, &chosen};
         text options = {0};
 
-        p.matvec.lda = cases[i].lda;
-        p.matvec.offset_a = cases[i].offset;
+        matvec_in(&p)->lda = cases[i].lda;
+        matvec_in(&p)->offset_a = cases[i].offset;
         d.feature[FEATURE_LOAD_ONCE] = cases[i].feature;
         if (cases[i].told)
             assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
@@ -902,7 +901,7 @@ static void preference_names_what_runs(void **state)
                 assert_true((named(names[k])->host != NULL) == (d[n].kind == DEVICE_HOST));
                 suited += !*reason_of(names[k], &p, &d[n], NULL);
             }
-            if (d[n].fp64 || p.matvec.type != TSR_F64)
+            if (d[n].fp64 || matvec_in(&p)->type != TSR_F64)
                 assert_true(suited > 0);
             else
                 assert_int_equal(suited, 0);
@@ -924,13 +923,13 @@ static void preference_follows_the_shape(void **state)
     assert_string_equal(names[0], "short-rows-vector");
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "flat-rows");
-    p.matvec.lda = 12;
+    matvec_in(&p)->lda = 12;
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "short-rows");
     p = product(1000000, 10, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "short-columns");
-    p.matvec.lda = 12;
+    matvec_in(&p)->lda = 12;
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "column-slices");
     p = product(4096, 4096, TSR_F32, true);
@@ -1049,7 +1048,7 @@ static void tiles_of_columns_suit_the_cores(void **state)
 
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
 {
-    problem p = {.op = &operation_matvec, .matvec = m};
+    problem p = matvec_problem(m);
     tsr_error err = {0};
 
     assert_int_equal(operation_matvec.check(&p, &err), status);
@@ -1113,9 +1112,9 @@ static void results_do_not_overlap(void **state)
         problem p = product(4, 5, TSR_F32, false);
         tsr_error err = {0};
 
-        p.matvec.batch = cases[i].batch;
-        p.matvec.incy = cases[i].incy;
-        p.matvec.stride_y = cases[i].stride_y;
+        matvec_in(&p)->batch = cases[i].batch;
+        matvec_in(&p)->incy = cases[i].incy;
+        matvec_in(&p)->stride_y = cases[i].stride_y;
         if (operation_matvec.check(&p, &err) != (cases[i].apart ? TSR_OK : TSR_EINVAL))
             fail_msg("case %zu: %s", i, err.message);
         if (!cases[i].apart)
@@ -1131,16 +1130,16 @@ static void column_major_is_turned(void **state)
     operand of_p[OPERANDS_MAX], of_q[OPERANDS_MAX];
 
     (void)state;
-    p.matvec.layout = TSR_COLUMN_MAJOR;
-    p.matvec.incx = 2;
-    p.matvec.batch = 4;
-    p.matvec.stride_a = 15;
-    p.matvec.stride_y = 3;
+    matvec_in(&p)->layout = TSR_COLUMN_MAJOR;
+    matvec_in(&p)->incx = 2;
+    matvec_in(&p)->batch = 4;
+    matvec_in(&p)->stride_a = 15;
+    matvec_in(&p)->stride_y = 3;
     q = problem_normal(&p, order);
-    assert_int_equal(q.matvec.layout, TSR_ROW_MAJOR);
-    assert_int_equal(q.matvec.rows, 5);
-    assert_int_equal(q.matvec.columns, 3);
-    assert_true(q.matvec.trans);
+    assert_int_equal(matvec_in(&q)->layout, TSR_ROW_MAJOR);
+    assert_int_equal(matvec_in(&q)->rows, 5);
+    assert_int_equal(matvec_in(&q)->columns, 3);
+    assert_true(matvec_in(&q)->trans);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(order[i], i);
     operation_matvec.operands(&p, of_p);
@@ -1159,40 +1158,40 @@ static void operands_are_what_is_read(void **state)
     operand o[OPERANDS_MAX];
 
     (void)state;
-    p.matvec.lda = 7;
-    p.matvec.offset_a = 2;
-    p.matvec.offset_x = 1;
+    matvec_in(&p)->lda = 7;
+    matvec_in(&p)->offset_a = 2;
+    matvec_in(&p)->offset_x = 1;
     assert_int_equal(operation_matvec.operands(&p, o), 3);
     assert_int_equal(o[A].bytes, (2 + 2 * 7 + 5) * 8);
     assert_int_equal(o[X].bytes, (1 + 5) * 8);
     assert_int_equal(o[Y].bytes, 3 * 8);
     assert_int_equal(o[Y].access, ACCESS_WRITE);
     assert_true(o[Y].whole);
-    p.matvec.offset_y = 4;
+    matvec_in(&p)->offset_y = 4;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[Y].bytes, 7 * 8);
     assert_false(o[Y].whole);
-    p.matvec.beta = 2;
-    p.matvec.trans = true;
-    p.matvec.offset_y = 0;
+    matvec_in(&p)->beta = 2;
+    matvec_in(&p)->trans = true;
+    matvec_in(&p)->offset_y = 0;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[X].bytes, (1 + 3) * 8);
     assert_int_equal(o[Y].bytes, 5 * 8);
     assert_int_equal(o[Y].access, ACCESS_READ_WRITE);
     assert_false(o[Y].whole);
-    p.matvec.alpha = 0;
+    matvec_in(&p)->alpha = 0;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[A].bytes, 0);
     assert_int_equal(o[X].bytes, 0);
     /* Rounded to the type, this is 0 too. */
-    p.matvec.type = TSR_F32;
-    p.matvec.alpha = 1e-60;
+    matvec_in(&p)->type = TSR_F32;
+    matvec_in(&p)->alpha = 1e-60;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[A].bytes, 0);
     p = product(3, 5, TSR_F16, false);
-    p.matvec.y_f32 = true;
-    p.matvec.incx = 3;
-    p.matvec.incy = 2;
+    matvec_in(&p)->y_f32 = true;
+    matvec_in(&p)->incx = 3;
+    matvec_in(&p)->incy = 2;
     operation_matvec.operands(&p, o);
     assert_int_equal(o[X].bytes, (4 * 3 + 1) * 2);
     assert_int_equal(o[Y].type, TSR_F32);
@@ -1255,7 +1254,7 @@ static void host_variants_are_right(void **state)
                 verdict found;
                 run r;
 
-                if (p.matvec.rows * p.matvec.columns * batch_of(&p) > 30000)
+                if (matvec_in(&p)->rows * matvec_in(&p)->columns * batch_of(&p) > 30000)
                     continue;
                 run_start(&r, &p, i + 1, (distribution)f);
                 assert_int_equal(v->host(&p, r.after, NULL), TSR_OK);
@@ -1275,7 +1274,7 @@ static void verify_finds_faults(void **state)
     float *y, kept;
 
     (void)state;
-    p.matvec.offset_y = 3;
+    matvec_in(&p)->offset_y = 3;
     run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
     assert_int_equal(named("contiguous")->host(&p, r.after, NULL), TSR_OK);
     assert_true(run_verify(&r, &p).ok);
@@ -1306,11 +1305,11 @@ static void verify_looks_into_gaps(void **state)
         run r;
         uint16_t *y;
 
-        p.matvec.incy = 9;
-        p.matvec.batch = 3;
-        p.matvec.stride_a = 35;
-        p.matvec.stride_y = beside ? 3 : 60;
-        p.matvec.offset_y = 2;
+        matvec_in(&p)->incy = 9;
+        matvec_in(&p)->batch = 3;
+        matvec_in(&p)->stride_a = 35;
+        matvec_in(&p)->stride_y = beside ? 3 : 60;
+        matvec_in(&p)->offset_y = 2;
         run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
         assert_int_equal(named("openmp")->host(&p, r.after, NULL), TSR_OK);
         assert_true(run_verify(&r, &p).ok);
@@ -1332,8 +1331,8 @@ static void gaps_hold_nan(void **state)
     const float *a;
 
     (void)state;
-    p.matvec.lda = 5;
-    p.matvec.offset_a = 2;
+    matvec_in(&p)->lda = 5;
+    matvec_in(&p)->offset_a = 2;
     run_start(&r, &p, 5, DISTRIBUTION_UNIFORM);
     a = r.before[A];
     for (size_t i = 0; i < r.o[A].bytes / sizeof(float); i++)
@@ -1356,13 +1355,13 @@ static void descriptions(void **state)
     assert_true(operation_matvec.work(&p) == 2.0 * 4096 * 4000);
     assert_true(operation_matvec.bytes(&p) == 4.0 * (4096.0 * 4000 + 4096 + 4000));
     p = product(30, 40, TSR_F16, false);
-    p.matvec.y_f32 = true;
-    p.matvec.layout = TSR_COLUMN_MAJOR;
-    p.matvec.lda = 32;
-    p.matvec.incx = 2;
-    p.matvec.batch = 20;
-    p.matvec.stride_a = 1280;
-    p.matvec.stride_y = 31;
+    matvec_in(&p)->y_f32 = true;
+    matvec_in(&p)->layout = TSR_COLUMN_MAJOR;
+    matvec_in(&p)->lda = 32;
+    matvec_in(&p)->incx = 2;
+    matvec_in(&p)->batch = 20;
+    matvec_in(&p)->stride_a = 1280;
+    matvec_in(&p)->stride_y = 31;
     text_clear(&t);
     operation_matvec.describe(&p, &t);
     assert_string_equal(text_get(&t), "30x40 float16 to float32 x 20 column-major lda 32 inc 2 1 "
@@ -1387,7 +1386,7 @@ static forms count_forms(bool tiny)
     problem p;
 
     for (; operation_matvec.sweep(f.n, tiny, &p); f.n++) {
-        const tsr_matvec_problem *m = &p.matvec;
+        const tsr_matvec_problem *m = matvec_of(&p);
         const bool columns = m->layout == TSR_COLUMN_MAJOR, batched = m->batch > 1;
 
         f.turned += m->trans != columns;
@@ -1427,7 +1426,7 @@ static void sweep_covers_the_forms(void **state)
     assert_true(tiny.n >= 16 && tiny.strided && tiny.batched && tiny.column_major);
     assert_true(tiny.f16 && tiny.bf16 && tiny.to_f32);
     for (size_t i = 0; operation_matvec.sweep(i, true, &p); i++)
-        assert_true(p.matvec.rows <= 40 && p.matvec.columns <= 40);
+        assert_true(matvec_in(&p)->rows <= 40 && matvec_in(&p)->columns <= 40);
 }
 
 int main(void)

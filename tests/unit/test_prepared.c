@@ -20,6 +20,8 @@
 #include "core/tuning_file.h"
 #include "core/tuning_memo.h"
 #include "device/device.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/sort/sort_order.h"
 #include "session/program.h"
 
 static problem square(size_t side)
@@ -28,9 +30,9 @@ static problem square(size_t side)
 
     memset(&p, 0, sizeof(p));
     p.op = &operation_matmul;
-    p.matmul.m = p.matmul.n = p.matmul.k = side;
-    p.matmul.lda = p.matmul.ldb = p.matmul.ldc = side;
-    p.matmul.alpha = 1;
+    matmul_in(&p)->m = matmul_in(&p)->n = matmul_in(&p)->k = side;
+    matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = side;
+    matmul_in(&p)->alpha = 1;
     return p;
 }
 
@@ -64,7 +66,7 @@ static void a_call_finds_its_own_steps(void **state)
     step first;
 
     (void)state;
-    scaled.matmul.alpha = 2;
+    matmul_in(&scaled)->alpha = 2;
     wider.params.value[0] *= 2;
     assert_null(prepared_recall(s, &p, &naive));
     kept = prepared_keep(s, &p, &naive, NULL);
@@ -144,8 +146,8 @@ static void long_calls_are_not_kept(void **state)
     (void)state;
     memset(&p, 0, sizeof(p));
     p.op = &operation_sort;
-    p.sort.n = (size_t)1 << 33;
-    p.sort.type = TSR_U32;
+    sort_in(&p)->n = (size_t)1 << 33;
+    sort_in(&p)->type = TSR_U32;
     assert_int_equal(variant_find(&operation_sort, "naive", &sel.variant, NULL), TSR_OK);
     sel.params = params_default(sel.variant);
     assert_null(prepared_keep(s, &p, &sel, NULL));

@@ -13,6 +13,7 @@
 #include "core/real.h"
 #include "core/registry.h"
 #include "ops/matmul/matmul_proof.h"
+#include "ops/matmul/matmul_shape.h"
 
 static const device_facts keeps = {.denormals_f32 = true, .denormals_f64 = true};
 static const device_facts flushes = {0};
@@ -91,7 +92,7 @@ typedef struct product {
 static product make(double scale)
 {
     product x = {
-        .p = {.op = &operation_matmul, .matmul = {.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1}}};
+        .p = matmul_problem((tsr_matmul_problem){.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1})};
     void *operands[3];
 
     x.a = malloc(sizeof(float) * SIDE * SIDE);
@@ -178,15 +179,14 @@ static void a_nan_leaves_the_rest_checked(void **state)
 static void a_missing_product_is_found(void **state)
 {
     enum { EACH = 32, BATCH = (1 << 13) + 1 };
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.type = TSR_BF16,
-                                  .m = EACH,
-                                  .n = EACH,
-                                  .k = EACH,
-                                  .alpha = 1,
-                                  .batch = BATCH,
-                                  .stride_a = EACH * EACH,
-                                  .stride_c = EACH * EACH}};
+    const problem p = matmul_problem((tsr_matmul_problem){.type = TSR_BF16,
+                                                          .m = EACH,
+                                                          .n = EACH,
+                                                          .k = EACH,
+                                                          .alpha = 1,
+                                                          .batch = BATCH,
+                                                          .stride_a = EACH * EACH,
+                                                          .stride_c = EACH * EACH});
     const size_t elements = (size_t)BATCH * EACH * EACH;
     uint16_t *a = malloc(elements * 2), *before = malloc(elements * 2), *c = malloc(elements * 2);
     uint16_t b[EACH * EACH];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/registry.h"
+#include "ops/matmul/matmul_shape.h"
 #include "session/embedded.h"
 #include "session/source.h"
 
@@ -304,7 +305,7 @@ static void wrong_settings_are_refused(void **state)
 static void sides_do_not_mix(void **state)
 {
     const device_facts gpu = facts(DEVICE_GPU), host = facts(DEVICE_HOST);
-    const problem p = {.op = &operation_matmul, .matmul = {.m = 4, .n = 4, .k = 4, .alpha = 1}};
+    const problem p = matmul_problem((tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1});
     const variant *c = NULL, *kernel = NULL;
     params none;
     job j;
@@ -357,8 +358,8 @@ static void features_are_needed(void **state)
 static void options_hold_every_define(void **state)
 {
     device_facts d = facts(DEVICE_GPU);
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.type = TSR_F64, .m = 4, .n = 4, .k = 4, .trans_b = true}};
+    const problem p = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F64, .m = 4, .n = 4, .k = 4, .trans_b = true});
     const variant *v = NULL;
     params chosen;
     job j;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "measure/result.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/sort/sort_order.h"
 
 /* A row in which no field is what it is by default. */
 static result_row full_row(void)
@@ -269,14 +271,13 @@ static void a_row_with_tiles(void **state)
 /* Rows of sorts say how their keys come; those of older files do not, and others never. */
 static void a_row_of_a_sort(void **state)
 {
-    problem p = {.op = &operation_sort,
-                 .inputs = DISTRIBUTION_SAWTOOTH,
-                 .sort = {.type = TSR_I16, .n = 70, .descending = true}};
+    problem p = sort_problem((tsr_sort_problem){.type = TSR_I16, .n = 70, .descending = true});
     result_row row = full_row(), got;
     text line = {0};
     char *other;
 
     (void)state;
+    p.inputs = DISTRIBUTION_SAWTOOTH;
     written(&row, &line);
     assert_null(strstr(text_get(&line), "\"order\""));
     result_problem(&row, &p);
@@ -413,8 +414,8 @@ static void rates(void **state)
 
 static void problems(void **state)
 {
-    const problem p = {.op = &operation_matmul,
-                       .matmul = {.type = TSR_F64, .m = 2, .n = 3, .k = 4, .alpha = 1}};
+    const problem p =
+        matmul_problem((tsr_matmul_problem){.type = TSR_F64, .m = 2, .n = 3, .k = 4, .alpha = 1});
     result_row row = {0};
 
     (void)state;

@@ -15,6 +15,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/sort/sort_cpu_merges.h"
+#include "ops/sort/sort_order.h"
 #include "sort_plans.h"
 
 /* Arguments of the kernels: blocks, and merges. */
@@ -139,12 +140,11 @@ static void check_sorts(const params *p, size_t n, bool packed)
 {
     const variant *v = find("cpu-merges");
     const device_facts d = cpu();
-    const problem q = {.op = &operation_sort,
-                       .sort = {.type = TSR_U32,
-                                .n = n,
-                                .argsort = packed,
-                                .offset_keys = OFFSET_KEYS,
-                                .offset_index = OFFSET_INDEX}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32,
+                                                      .n = n,
+                                                      .argsort = packed,
+                                                      .offset_keys = OFFSET_KEYS,
+                                                      .offset_index = OFFSET_INDEX});
     const job j = {&q, &d, p};
     const size_t block = param(p, "BLOCK"), bytes = v->workspace(&j);
     const size_t arrays_left = n <= block ? 0 : packed && n > 2 * block ? 2 : 1;
@@ -221,7 +221,7 @@ static void test_values_follow(void **state)
     const variant *v = find("cpu-merges");
     const params p = settings(v, small);
     const device_facts d = cpu();
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U16, .n = 201, .value_bytes = 2}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U16, .n = 201, .value_bytes = 2});
     const job j = {&q, &d, &p};
     size_t steps = 0;
     step s;
@@ -236,7 +236,7 @@ static void test_values_follow(void **state)
         steps++;
     assert_int_equal(steps, 1 + 2 + 2);
     assert_true(v->step(&j, steps - 2, &s) && s.entry == ITEM_MERGES_KEEP);
-    q.sort.n = 64; /* a block, and what moves values */
+    sort_in(&q)->n = 64; /* a block, and what moves values */
     assert_int_equal(v->workspace(&j), 64 * 8 + 64 * 2);
 }
 
@@ -253,7 +253,7 @@ static void test_spans_follow_the_cores(void **state)
     static const char *const none[] = {NULL};
     const variant *v = find("cpu-merges");
     const params p = settings(v, none);
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1 << 20}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 20});
 
     (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -282,7 +282,7 @@ static void test_vectors_are_the_device_s(void **state)
     const variant *v = find("cpu-merges");
     const params p = settings(v, none);
     device_facts d = cpu();
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
     const job j = {&q, &d, &p};
 
     (void)state;
@@ -290,7 +290,7 @@ static void test_vectors_are_the_device_s(void **state)
         text options = {0};
 
         d.vector_bits = cases[i].bits;
-        q.sort.type = cases[i].type;
+        sort_in(&q)->type = cases[i].type;
         variant_options(v, &j, &options);
         assert_non_null(strstr(text_get(&options), cases[i].defined));
         text_free(&options);
@@ -313,26 +313,26 @@ static void check_reason(const problem *q, const char *const *assignments, const
 static void test_unsupported_gives_the_values(void **state)
 {
     static const char *const none[] = {NULL}, *const small[] = {"BLOCK=64", "BITS=512", NULL};
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
 
     (void)state;
     check_reason(&q, none, "suited");
     check_reason(&q, small, "its blocks have at least 256 keys, not 64");
-    q.sort.value_bytes = 4;
+    sort_in(&q)->value_bytes = 4;
     check_reason(&q, none, "suited");
-    q.sort.type = TSR_F64;
+    sort_in(&q)->type = TSR_F64;
     check_reason(&q, none,
                  "it packs a key and its index in 64 bits, and the key alone has as many");
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 1000, .rows = 2};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = 1000, .rows = 2};
     check_reason(&q, none, "it merges runs of one row: see cpu-vectors");
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
     check_reason(&q, none, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
 }
 
 static void test_cpus_prefer_it(void **state)
 {
     device_facts d = cpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 15}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 15});
     const char *names[PREFERENCES_MAX];
 
     (void)state;

@@ -26,6 +26,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define __global  // NOLINT(bugprone-reserved-identifier)
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #include "../../cl/sort/sort_segment_units.clh"
+#include "ops/sort/sort_order.h"
 #undef min
 
 /* Each unit of segments that are long enough is met once, by whom it starts with. */
@@ -129,9 +130,8 @@ static device_facts cpu(void)
 
 static problem in_segments(size_t n, size_t segments, size_t longest)
 {
-    return (problem){
-        .op = &operation_sort,
-        .sort = {.type = TSR_U32, .n = n, .segments = segments, .segment_longest = longest}};
+    return sort_problem((tsr_sort_problem){
+        .type = TSR_U32, .n = n, .segments = segments, .segment_longest = longest});
 }
 
 /* Blocks by windows for all cores, and a launch for each stage of the longest segment. */
@@ -162,7 +162,7 @@ static void test_stages_of_the_longest(void **state)
             assert_int_equal(s.global[0], 16);
     }
     assert_int_equal(steps, 1 + 4); /* 2049 keys make nine blocks */
-    q.sort.segment_longest = 256;
+    sort_in(&q)->segment_longest = 256;
     assert_int_equal(v->workspace(&j), 0);
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
@@ -184,7 +184,7 @@ static void test_the_longest_is_noted(void **state)
     step s;
 
     (void)state;
-    q.sort.value_bytes = 8;
+    sort_in(&q)->value_bytes = 8;
     assert_int_equal(v->workspace(&j), all * 8 + 4);
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(s.kind, STEP_FILL);
@@ -249,9 +249,9 @@ static void test_unsupported_gives_the_values(void **state)
     check_reason(&q, "it sorts segments of given lengths, and none are given");
     q = in_segments(1000, 10, 0);
     check_reason(&q, "suited");
-    q.sort.argsort = true;
+    sort_in(&q)->argsort = true;
     check_reason(&q, "suited");
-    q.sort.type = TSR_F64;
+    sort_in(&q)->type = TSR_F64;
     check_reason(&q, "it packs a key and its index in 64 bits, and the key alone has as many");
     q = in_segments((size_t)1 << 33, 10, ((size_t)1 << 31) + 1);
     check_reason(&q, "it indexes in 32 bits: segments of at most 2147483648 keys, not 2147483649");
@@ -267,10 +267,10 @@ static void test_cpus_prefer_it(void **state)
     assert_int_equal(operation_sort.prefer(&q, &d, names), 2);
     assert_string_equal(names[0], "cpu-segments");
     assert_string_equal(names[1], "segments");
-    q.sort.segments++;
+    sort_in(&q)->segments++;
     assert_int_equal(operation_sort.prefer(&q, &d, names), 1);
     assert_string_equal(names[0], "segments");
-    q.sort.segments--;
+    sort_in(&q)->segments--;
     d.kind = DEVICE_GPU;
     operation_sort.prefer(&q, &d, names);
     assert_string_not_equal(names[0], "cpu-segments");

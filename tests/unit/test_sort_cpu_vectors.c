@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/sort/sort_cpu_vectors.h"
+#include "ops/sort/sort_order.h"
 #include "sort_plans.h"
 
 /* Arguments of the kernels: of those that sort and merge blocks, and of passes. */
@@ -101,7 +102,7 @@ static void check_sorts(const params *p, size_t n)
 {
     const variant *v = find("cpu-vectors");
     const device_facts d = cpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
     const job j = {&q, &d, p};
     const cpu_vectors_plan plan = sort_cpu_vectors_plan(&j);
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
@@ -168,9 +169,9 @@ static void test_an_index_comes_along(void **state)
     const variant *v = find("cpu-vectors");
     const params p = settings(v, small);
     const device_facts d = cpu();
-    problem plain = {.op = &operation_sort, .sort = {.type = TSR_U64, .n = 1000}};
-    problem with = {.op = &operation_sort,
-                    .sort = {.type = TSR_U16, .n = 1000, .value_bytes = 4, .offset_keys = 7}};
+    problem plain = sort_problem((tsr_sort_problem){.type = TSR_U64, .n = 1000});
+    problem with = sort_problem(
+        (tsr_sort_problem){.type = TSR_U16, .n = 1000, .value_bytes = 4, .offset_keys = 7});
     const job a = {&plain, &d, &p}, b = {&with, &d, &p};
     const size_t before = 1000 + 500; /* lanes: the index, and the copy of values */
     size_t steps = 0, blocks = 0;
@@ -199,14 +200,14 @@ static void test_an_index_comes_along(void **state)
     assert_true(v->step(&b, steps, &s) && s.entry == ITEM_VECTORS_KEEP);
     assert_true(v->step(&b, steps + 1, &s));
     assert_false(v->step(&b, steps + 2, &s));
-    with.sort.rows = 3;
+    sort_in(&with)->rows = 3;
     assert_int_equal(v->workspace(&b), (3 * before + 3 * 1000) * 8);
     assert_true(v->step(&b, 0, &s));
     assert_int_equal(scalar(&s, COUNT), 1000);
     assert_int_equal(scalar(&s, ROWS), 3);
     assert_int_equal(offset(&s), 3 * before);
-    with.sort.rows = 1;
-    with.sort.n = 64; /* in one launch nothing is left for another */
+    sort_in(&with)->rows = 1;
+    sort_in(&with)->n = 64; /* in one launch nothing is left for another */
     assert_int_equal(v->workspace(&b), 64 * 8 + 64 * 4);
     assert_true(v->step(&b, 0, &s));
     assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
@@ -223,33 +224,33 @@ static void test_plan_follows_the_key(void **state)
     static const char *const none[] = {NULL};
     const params p = settings(find("cpu-vectors"), none);
     device_facts d = cpu();
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
     const job j = {&q, &d, &p};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        q.sort.type = cases[i].type;
+        sort_in(&q)->type = cases[i].type;
         assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, cases[i].lanes);
         assert_int_equal(sort_cpu_vectors_plan(&j).block.shift, cases[i].block_shift);
     }
     /* 64 bits with an index; and rows that do not fill as many vectors as lanes. */
-    q.sort.type = TSR_U8;
-    q.sort.argsort = true;
+    sort_in(&q)->type = TSR_U8;
+    sort_in(&q)->argsort = true;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 4);
     assert_int_equal(sort_cpu_vectors_plan(&j).block.shift, 14);
-    q.sort = (tsr_sort_problem){.type = TSR_U16, .n = 129, .rows = 2};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U16, .n = 129, .rows = 2};
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 16);
-    q.sort.n = 128;
+    sort_in(&q)->n = 128;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 8);
-    q.sort.n = 32;
+    sort_in(&q)->n = 32;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 4);
-    q.sort.n = 2;
+    sort_in(&q)->n = 2;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 4);
-    q.sort.rows = 1;
+    sort_in(&q)->rows = 1;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.lanes, 16);
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 1000};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = 1000};
     /* What local memory has room for, rounded down to a power of 2. */
-    q.sort.type = TSR_U32;
+    sort_in(&q)->type = TSR_U32;
     d.local_memory = 48 << 10;
     assert_int_equal(sort_cpu_vectors_plan(&j).block.shift, 13);
 }
@@ -272,19 +273,19 @@ static void test_unsupported_gives_the_values(void **state)
     static const char *const none[] = {NULL}, *const large[] = {"BLOCK=131072", NULL},
                              *const small[] = {"BLOCK=256", "BITS=512", "LEVELS=5", NULL},
                              *const many[] = {"BLOCK=256", NULL};
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
 
     (void)state;
     check_reason(&q, none, "suited");
     check_reason(&q, large, "suited");
     check_reason(&q, small, "blocks of 256 keys have pieces of less than 16 in 5 levels");
     check_reason(&q, many, "blocks of 256 keys have pieces of less than 8 in 8 levels");
-    q.sort.type = TSR_F64;
+    sort_in(&q)->type = TSR_F64;
     check_reason(&q, large, "it needs 1048576 bytes of local memory, and the device has 524288");
-    q.sort.argsort = true;
+    sort_in(&q)->argsort = true;
     check_reason(&q, none,
                  "it packs a key and its index in 64 bits, and the key alone has as many");
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = ((size_t)1 << 31) + 1};
     check_reason(&q, none, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
 }
 
@@ -292,17 +293,17 @@ static void test_unsupported_gives_the_values(void **state)
 static void test_cpus_prefer_it(void **state)
 {
     device_facts d = cpu();
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 15}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 15});
     const char *names[PREFERENCES_MAX];
 
     (void)state;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[1], "cpu-vectors");
-    q.sort.rows = 2;
-    q.sort.n = 8;
+    sort_in(&q)->rows = 2;
+    sort_in(&q)->n = 8;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows");
-    q.sort.n = 9;
+    sort_in(&q)->n = 9;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "cpu-vectors");
     d.kind = DEVICE_GPU;

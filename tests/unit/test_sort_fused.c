@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/sort/sort_fused.h"
+#include "ops/sort/sort_order.h"
 #include "sort_plans.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -106,7 +107,7 @@ static void run_step(uint32_t *keys, const step *s, const fused_plan *plan)
 static void check_sorts(const variant *v, const params *p, size_t n)
 {
     const device_facts d = gpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
     const job j = {&q, &d, p};
     const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
@@ -186,7 +187,7 @@ static void watch_step(watch *w, const step *s, size_t n)
 static watch check_arriving(const variant *v, const params *p, size_t n)
 {
     const device_facts d = gpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
     const job j = {&q, &d, p};
     const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
@@ -237,7 +238,7 @@ static void test_arriving_chunks(void **state)
     const params p = settings(v, chunks);
     const size_t n = ((size_t)5 << 20) - 77;
     const device_facts d = gpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
     const job j = {&q, &d, &p};
     const watch w = check_arriving(v, &p, n);
     step s;
@@ -311,9 +312,8 @@ static void test_launches_are_legal(void **state)
                     check_legal(v, d, &p, &q);
                 /* Of so many keys there would be a great many chunks, and a step is found by
                  * counting those before it. */
-                q = (problem){
-                    .op = &operation_sort,
-                    .sort = {.type = TSR_U32, .n = param(&p, "CHUNK") ? 1u << 24 : 1u << 31}};
+                q = sort_problem((tsr_sort_problem){.type = TSR_U32,
+                                                    .n = param(&p, "CHUNK") ? 1u << 24 : 1u << 31});
                 check_legal(v, d, &p, &q);
             }
     }
@@ -326,7 +326,7 @@ static void test_plan_of_a_gpu(void **state)
     static const char *const none[] = {NULL};
     const variant *v = find("fused-passes-warp");
     const params p = settings(v, none);
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1 << 21}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 21});
     device_facts d = gpu();
     const job j = {&q, &d, &p};
     fused_plan s = sort_fused_plan(&j, true);
@@ -345,18 +345,18 @@ static void test_plan_of_a_gpu(void **state)
     assert_int_equal(s.tile_shift, 13);
     assert_int_equal(s.sort_shift, 13);
     assert_int_equal(s.stages, 8);
-    q.sort.type = TSR_U64;
+    sort_in(&q)->type = TSR_U64;
     s = sort_fused_plan(&j, true);
     assert_int_equal(s.keys, 16);
     assert_int_equal(s.tile_shift, 12);
     d = gpu();
-    q.sort.type = TSR_U32;
-    q.sort.n = 1 << 20;
+    sort_in(&q)->type = TSR_U32;
+    sort_in(&q)->n = 1 << 20;
     assert_int_equal(sort_fused_plan(&j, true).tile_shift, 13);
-    q.sort.rows = 2;
+    sort_in(&q)->rows = 2;
     assert_int_equal(sort_fused_plan(&j, true).tile_shift, 14);
-    q.sort.rows = 1;
-    q.sort.n = 1000;
+    sort_in(&q)->rows = 1;
+    sort_in(&q)->n = 1000;
     assert_int_equal(sort_fused_plan(&j, true).tile_shift, 12);
 }
 
@@ -366,20 +366,20 @@ static void test_chunks_follow_the_cache(void **state)
     static const char *const none[] = {NULL};
     const variant *v = find("fused-passes-warp");
     const params p = settings(v, none);
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = (1 << 23) + 1}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = (1 << 23) + 1});
     device_facts d = gpu();
     const job j = {&q, &d, &p};
 
     (void)state;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 22);
-    q.sort.type = TSR_U64;
+    sort_in(&q)->type = TSR_U64;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 21);
-    q.sort.n = 1 << 22;
+    sort_in(&q)->n = 1 << 22;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 0);
-    q.sort.n = 1 << 24;
-    q.sort.rows = 2;
+    sort_in(&q)->n = 1 << 24;
+    sort_in(&q)->rows = 2;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 0);
-    q.sort.rows = 1;
+    sort_in(&q)->rows = 1;
     d.kind = DEVICE_CPU;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 0);
 }
@@ -390,7 +390,7 @@ static void test_chunks_run_side_by_side(void **state)
     static const char *const settings_of[][3] = {{"CHUNK=20", NULL},
                                                  {"CHUNK=20", "QUEUES=1", NULL}};
     const variant *v = find("fused-passes-warp");
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 3 << 20}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 3 << 20});
     const device_facts d = gpu();
     step s;
 
@@ -436,7 +436,7 @@ static void test_unsupported_gives_the_values(void **state)
                              *const many[] = {"GROUP=1024", "SORT_TILES=2", "KEYS=4", NULL},
                              *const few[] = {"KEYS=64", "STAGES=6", NULL},
                              *const narrow[] = {"GROUP=8", NULL};
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
 
     (void)state;
     check_reason("fused-passes", &q, none, "suited");
@@ -446,10 +446,10 @@ static void test_unsupported_gives_the_values(void **state)
     check_reason("fused-passes", &q, few,
                  "work-items that hold 64 keys, and tiles of 2^12, take 7 to 12 STAGES, not 6");
     check_reason("fused-passes-warp", &q, narrow, "it needs whole warps of 32 work-items, not 8");
-    q.sort.n = ((size_t)1 << 31) + 1;
+    sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason("fused-passes", &q, none,
                  "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
-    q.sort = (tsr_sort_problem){.type = TSR_F64, .n = 1000, .argsort = true};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_F64, .n = 1000, .argsort = true};
     check_reason("fused-passes", &q, none,
                  "it packs a key and its index in 64 bits, and the key alone has as many");
 }
@@ -462,7 +462,7 @@ static void check_rows(const char *name, size_t n, size_t rows, tsr_type type, c
     const variant *v = find(name);
     const params p = params_default(v);
     const device_facts d = gpu();
-    const problem q = {.op = &operation_sort, .sort = {.type = type, .n = n, .rows = rows}};
+    const problem q = sort_problem((tsr_sort_problem){.type = type, .n = n, .rows = rows});
     const job j = {&q, &d, &p};
     text reason = {0}, out = {0};
     step s;
@@ -506,13 +506,12 @@ static void test_rows_in_vectors(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(of); i++) {
-        const problem q = {.op = &operation_sort,
-                           .sort = {.type = TSR_U32,
-                                    .n = of[i].n,
-                                    .rows = 9,
-                                    .offset_keys = of[i].offset_keys,
-                                    .offset_index = of[i].offset_index,
-                                    .argsort = of[i].argsort}};
+        const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32,
+                                                          .n = of[i].n,
+                                                          .rows = 9,
+                                                          .offset_keys = of[i].offset_keys,
+                                                          .offset_index = of[i].offset_index,
+                                                          .argsort = of[i].argsort});
         const job j = {&q, &d, &p};
         text out = {0};
 
@@ -527,7 +526,7 @@ static void test_rows_take_work_items(void **state)
 {
     static const char *const none[] = {NULL}, *const one[] = {"GROUP=8", NULL},
                              *const deep[] = {"KEYS=32", "GROUP=1024", NULL};
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 64, .rows = 9}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 64, .rows = 9});
 
     (void)state;
     check_rows("rows-registers", 64, 1000, TSR_U32, " -DKEYS=8 -DGROUP=128 -DROW_SHIFT=6 ", 63,
@@ -540,16 +539,16 @@ static void test_rows_take_work_items(void **state)
                256);
     check_rows("rows-registers", 2, 33, TSR_U32, " -DKEYS=4 -DGROUP=128 -DROW_SHIFT=2 ", 1, 128);
     check_reason("rows-registers", &q, one, "suited");
-    q.sort.n = 300;
+    sort_in(&q)->n = 300;
     check_reason("rows-registers", &q, one,
                  "a row has to fit in its tile: at most 256 keys, not 300");
-    q.sort.n = 20000;
+    sort_in(&q)->n = 20000;
     check_reason("rows-registers", &q, none,
                  "it needs 131072 bytes of local memory, and the device has 49152");
-    q.sort.n = 40000;
+    sort_in(&q)->n = 40000;
     check_reason("rows-registers", &q, none,
                  "a row has to fit in its tile: at most 32768 keys, not 40000");
-    q.sort.n = 8;
+    sort_in(&q)->n = 8;
     check_reason("rows-registers", &q, deep,
                  "it needs 131072 bytes of local memory, and the device has 49152");
     check_reason("rows-warp", &q, one, "it needs whole warps of 32 work-items, not 8");

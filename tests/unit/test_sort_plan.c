@@ -142,7 +142,7 @@ static bool combination(const variant *v, size_t which, params *out)
 
 static problem uint32_problem(size_t n, bool argsort)
 {
-    return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n, .argsort = argsort}};
+    return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .argsort = argsort});
 }
 
 /* Keys of a tile and sub-stages of a pass; 1 and 1 for naive, which has no tiles. */
@@ -212,8 +212,8 @@ static void check_problem(const variant *v, const device_facts *d, const params 
 
     if (!variant_unsupported(v, &j, &reason)) {
         for (; v->step(&j, n, &s); n++)
-            check_legal(v, d, &q->sort, &s);
-        assert_int_equal(n, expected_commands(v, p, &q->sort));
+            check_legal(v, d, sort_of(q), &s);
+        assert_int_equal(n, expected_commands(v, p, sort_of(q)));
     }
     text_free(&reason);
 }
@@ -308,7 +308,7 @@ static void test_unsupported_gives_the_values(void **state)
     check_reason("two-phase", &d, &q, normal,
                  "it needs work-groups of 256, and the device has at most 128");
     d = gpu();
-    q.sort.n = ((size_t)1 << 31) + 1;
+    sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason("two-phase-registers", &d, &q, normal,
                  "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
     check_reason("naive", &d, &q, normal, NULL);
@@ -320,7 +320,7 @@ static void test_something_always_suits(void **state)
     const char *const normal[] = {NULL};
     const device_facts common = gpu(), least = tiny_device();
     const char *names[PREFERENCES_MAX];
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_F64, .n = 5000, .argsort = true}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_F64, .n = 5000, .argsort = true});
     size_t n = operation_sort.prefer(&q, &common, names);
 
     (void)state;
@@ -344,7 +344,7 @@ static void test_rows_share_tiles(void **state)
     step s;
 
     (void)state;
-    q.sort.rows = 17;
+    sort_in(&q)->rows = 17;
     set(v, &p, small[0]);
     set(v, &p, small[1]);
     assert_true(v->step(&j, 0, &s));
@@ -353,36 +353,36 @@ static void test_rows_share_tiles(void **state)
     assert_int_equal(scalar(&s, 5), 3);
     assert_int_equal(scalar(&s, 6), 17);
     assert_false(v->step(&j, 1, &s));
-    q.sort.n = 65;
+    sort_in(&q)->n = 65;
     check_reason("rows", &d, &q, small, "a row has to fit in its tile: at most 64 keys, not 65");
     /* Short rows, and a short one alone, are handed on from register to register. */
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-shfl");
     assert_string_equal(names[1], "rows-warp");
-    q.sort.argsort = true; /* keys of twice the size */
+    sort_in(&q)->argsort = true; /* keys of twice the size */
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-warp");
-    q.sort.argsort = false;
-    q.sort.n = 129;
+    sort_in(&q)->argsort = false;
+    sort_in(&q)->n = 129;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-warp");
-    q.sort.rows = 0;
+    sort_in(&q)->rows = 0;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-shfl");
     assert_string_equal(names[1], "two-phase-registers");
-    q.sort.n = 4096;
+    sort_in(&q)->n = 4096;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "rows-shfl");
-    q.sort.argsort = true;
+    sort_in(&q)->argsort = true;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
-    q.sort.argsort = false;
+    sort_in(&q)->argsort = false;
     /* Long rows take passes over memory, of which a GPU saves most. */
-    q.sort.n = 5000;
+    sort_in(&q)->n = 5000;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[0], "fused-passes-warp");
     assert_string_equal(names[1], "fused-passes");
-    q.sort.rows = 3;
+    sort_in(&q)->rows = 3;
     operation_sort.prefer(&q, &d, names);
     assert_string_equal(names[3], "fused-passes-warp");
     d.kind = DEVICE_CPU;
@@ -390,8 +390,8 @@ static void test_rows_share_tiles(void **state)
     assert_string_equal(names[2], "two-phase-registers"); /* behind cpu-vectors and rows */
     d.kind = DEVICE_GPU;
     /* Launches of all rows at once: more work-groups than a kernel can number. */
-    q.sort.n = 512;
-    q.sort.rows = (size_t)1 << 31;
+    sort_in(&q)->n = 512;
+    sort_in(&q)->rows = (size_t)1 << 31;
     check_reason("naive", &d, &q, &small[2],
                  "it numbers work-groups in 32 bits: at most 1431655765 rows of 512 keys, not "
                  "2147483648");
@@ -408,13 +408,13 @@ static void test_workspace_of_values(void **state)
 
     (void)state;
     assert_int_equal(v->workspace(&j), 0);
-    q.sort.value_bytes = 4;
+    sort_in(&q)->value_bytes = 4;
     assert_int_equal(v->workspace(&j), 1001 * (8 + 4));
-    q.sort.value_bytes = 16; /* the copy is aligned to its values */
+    sort_in(&q)->value_bytes = 16; /* the copy is aligned to its values */
     assert_int_equal(v->workspace(&j), 1002 * 8 + 1001 * 16);
-    q.sort.argsort = true;
+    sort_in(&q)->argsort = true;
     assert_int_equal(v->workspace(&j), 1001 * 16);
-    q.sort.n = 0;
+    sort_in(&q)->n = 0;
     assert_int_equal(v->workspace(&j), 0);
 }
 
@@ -672,8 +672,8 @@ static void test_qsort_passes_the_proof(void **state)
     (void)state;
     for (size_t i = 0; operation_sort.sweep(i, true, &t.q); i++) {
         for (int f = 0; f < DISTRIBUTION_COUNT; f++) {
-            assert_true(sort_keys(&t.q.sort) + t.q.sort.offset_keys + t.q.sort.offset_index +
-                            t.q.sort.offset_values <=
+            assert_true(sort_keys(sort_of(&t.q)) + sort_in(&t.q)->offset_keys +
+                            sort_in(&t.q)->offset_index + sort_in(&t.q)->offset_values <=
                         ROOM);
             trial_start(&t, (distribution)f);
             trial_sort(&t);
@@ -693,8 +693,8 @@ static void test_expectation_is_shared(void **state)
     verdict v;
 
     (void)state;
-    t.q = (problem){.op = &operation_sort,
-                    .sort = {.type = TSR_U32, .n = 90, .argsort = true, .offset_keys = 2}};
+    t.q = sort_problem(
+        (tsr_sort_problem){.type = TSR_U32, .n = 90, .argsort = true, .offset_keys = 2});
     trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_int_equal(verify_result(&t.q, &d, before, after_, &expected, &v, NULL), TSR_OK);
@@ -715,13 +715,12 @@ static void test_proof_finds_what_is_wrong(void **state)
     uint64_t *keys = t.after[0], *index = t.after[1], kept;
 
     (void)state;
-    t.q = (problem){.op = &operation_sort,
-                    .sort = {.type = TSR_U64,
-                             .n = 100,
-                             .descending = true,
-                             .argsort = true,
-                             .offset_keys = 3,
-                             .offset_index = 2}};
+    t.q = sort_problem((tsr_sort_problem){.type = TSR_U64,
+                                          .n = 100,
+                                          .descending = true,
+                                          .argsort = true,
+                                          .offset_keys = 3,
+                                          .offset_index = 2});
     trial_start(&t, DISTRIBUTION_FEW);
     assert_false(trial_passes(&t)); /* not sorted */
     trial_sort(&t);
@@ -761,7 +760,7 @@ static void test_proof_of_values(void **state)
         const size_t bytes = problems[i].value_bytes;
         unsigned char *values = (unsigned char *)t.after[2], kept[16];
 
-        t.q = (problem){.op = &operation_sort, .sort = problems[i]};
+        t.q = sort_problem(problems[i]);
         trial_start(&t, DISTRIBUTION_FEW);
         trial_sort(&t);
         assert_true(trial_passes(&t));
@@ -791,8 +790,7 @@ static void test_proof_of_rows(void **state)
     uint32_t kept;
 
     (void)state;
-    t.q = (problem){.op = &operation_sort,
-                    .sort = {.type = TSR_U32, .n = 30, .rows = 7, .argsort = true}};
+    t.q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 30, .rows = 7, .argsort = true});
     trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_true(trial_passes(&t));
@@ -804,12 +802,12 @@ static void test_proof_of_rows(void **state)
     keys[29] = keys[30];
     keys[30] = kept;
     assert_false(trial_passes(&t));
-    t.q.sort.n *= t.q.sort.rows;
-    t.q.sort.rows = 1;
+    sort_in(&t.q)->n *= sort_in(&t.q)->rows;
+    sort_in(&t.q)->rows = 1;
     trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
-    t.q.sort.n /= 7;
-    t.q.sort.rows = 7;
+    sort_in(&t.q)->n /= 7;
+    sort_in(&t.q)->rows = 7;
     assert_false(trial_passes(&t)); /* all sorted as one row */
 }
 
@@ -824,13 +822,12 @@ static void test_proof_of_segments(void **state)
     uint32_t kept;
 
     (void)state;
-    t.q = (problem){.op = &operation_sort,
-                    .sort = {.type = TSR_U32,
-                             .n = 300,
-                             .segments = 20,
-                             .segment_longest = 40,
-                             .offset_segments = 1,
-                             .argsort = true}};
+    t.q = sort_problem((tsr_sort_problem){.type = TSR_U32,
+                                          .n = 300,
+                                          .segments = 20,
+                                          .segment_longest = 40,
+                                          .offset_segments = 1,
+                                          .argsort = true});
     trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
     assert_true(trial_passes(&t));
@@ -844,10 +841,10 @@ static void test_proof_of_segments(void **state)
     keys[offsets[s]] = keys[offsets[s] - 1];
     keys[offsets[s] - 1] = kept;
     assert_false(trial_passes(&t));
-    t.q.sort.segments = 0;
+    sort_in(&t.q)->segments = 0;
     trial_start(&t, DISTRIBUTION_UNIFORM);
     trial_sort(&t);
-    t.q.sort.segments = 20;
+    sort_in(&t.q)->segments = 20;
     memcpy(t.after[3], t.before[3], sizeof(t.after[3]));
     assert_false(trial_passes(&t)); /* all sorted as one */
 }
@@ -867,7 +864,7 @@ static void test_proof_of_many_segments(void **state)
 
     (void)state;
     assert_true(before && after_ && index && offsets);
-    q.sort.segments = (size_t)2 * COUNT_OF; /* every other one is empty */
+    sort_in(&q)->segments = (size_t)2 * COUNT_OF; /* every other one is empty */
     for (size_t i = 0; i < N; i++) {
         before[i] = after_[i] = (uint32_t)(i % LENGTH);
         index[i] = (int64_t)(i % LENGTH);
@@ -875,7 +872,7 @@ static void test_proof_of_many_segments(void **state)
     for (size_t i = 1; i <= (size_t)2 * COUNT_OF; i++)
         offsets[i] = i / 2 * LENGTH;
     for (int argsort = 0; argsort < 2; argsort++) {
-        q.sort.argsort = argsort;
+        sort_in(&q)->argsort = argsort;
         operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
         assert_true(v.ok);
         after_[0] = before[LENGTH] = 1; /* in order, but of two segments */
@@ -902,13 +899,12 @@ static void test_proof_of_top(void **state)
 
     (void)state;
     for (int descending = 0; descending < 2; descending++) {
-        t.q = (problem){.op = &operation_sort,
-                        .sort = {.type = TSR_U32,
-                                 .n = 30,
-                                 .rows = 7,
-                                 .top = 4,
-                                 .argsort = true,
-                                 .descending = descending}};
+        t.q = sort_problem((tsr_sort_problem){.type = TSR_U32,
+                                              .n = 30,
+                                              .rows = 7,
+                                              .top = 4,
+                                              .argsort = true,
+                                              .descending = descending});
         trial_start(&t, DISTRIBUTION_FEW);
         trial_sort(&t);
         assert_true(trial_passes(&t));
@@ -938,13 +934,13 @@ static void test_proof_of_many_rows(void **state)
 
     (void)state;
     assert_true(before && after_ && index);
-    q.sort.rows = rows;
+    sort_in(&q)->rows = rows;
     for (size_t i = 0; i < n * rows; i++) {
         before[i] = after_[i] = (uint32_t)(i % n);
         index[i] = (int64_t)(i % n);
     }
     for (int argsort = 0; argsort < 2; argsort++) {
-        q.sort.argsort = argsort;
+        sort_in(&q)->argsort = argsort;
         operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
         assert_true(v.ok);
         kept = after_[0]; /* in order, but of two rows */
@@ -975,7 +971,7 @@ static void test_proof_of_many_values(void **state)
 
     (void)state;
     assert_true(keys && before && after_);
-    q.sort.value_bytes = sizeof(*before);
+    sort_in(&q)->value_bytes = sizeof(*before);
     for (size_t i = 0; i < n; i++) {
         keys[i] = (uint32_t)i;
         before[i] = after_[i] = (uint16_t)(i * 7);
@@ -1018,7 +1014,7 @@ static void test_proof_of_many_keys(void **state)
     index[1] = 0;
     operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_false(v.ok);
-    q.sort.argsort = false;
+    sort_in(&q)->argsort = false;
     operation_sort.verify(&q, &d, operands, operands, NULL, &v, NULL);
     assert_true(v.ok);
     keys[1] = 5; /* not in order */
@@ -1037,39 +1033,39 @@ static void test_check(void **state)
 
     (void)state;
     assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
-    q.sort.offset_keys = 1;
+    sort_in(&q)->offset_keys = 1;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     assert_non_null(strstr(err.message, "offset 1"));
-    q.sort.offset_keys = 0;
-    q.sort.argsort = true; /* the index needs twice the room */
+    sort_in(&q)->offset_keys = 0;
+    sort_in(&q)->argsort = true; /* the index needs twice the room */
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     q = uint32_problem(SIZE_MAX / 4, false);
-    q.sort.rows = 5;
+    sort_in(&q)->rows = 5;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     assert_non_null(strstr(err.message, "5 rows of"));
     q = uint32_problem(SIZE_MAX / 64, false);
-    q.sort.value_bytes = 16;
+    sort_in(&q)->value_bytes = 16;
     assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
-    q.sort.offset_values = SIZE_MAX / 16;
+    sort_in(&q)->offset_values = SIZE_MAX / 16;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     assert_non_null(strstr(err.message, "values of 16 bytes at offset"));
-    q.sort.offset_values = 0;
-    q.sort.n = SIZE_MAX / 16; /* the workspace has no room */
+    sort_in(&q)->offset_values = 0;
+    sort_in(&q)->n = SIZE_MAX / 16; /* the workspace has no room */
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     for (size_t bytes = 0; bytes < 40; bytes++) {
         q = uint32_problem(1, false);
-        q.sort.value_bytes = bytes;
+        sort_in(&q)->value_bytes = bytes;
         assert_int_equal(operation_sort.check(&q, &err),
                          bytes <= 2 || bytes == 4 || bytes == 8 || bytes == 16 ? TSR_OK
                                                                                : TSR_EINVAL);
     }
     assert_non_null(strstr(err.message, "16 bytes, not 39"));
     q = uint32_problem(1, false);
-    q.sort.type = TSR_BF16;
+    sort_in(&q)->type = TSR_BF16;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
     assert_non_null(strstr(err.message, "not bfloat16"));
     for (int t = 0; t < TSR_TYPE_COUNT; t++) {
-        q.sort.type = (tsr_type)t;
+        sort_in(&q)->type = (tsr_type)t;
         assert_int_equal(operation_sort.check(&q, NULL), t == TSR_BF16 ? TSR_EINVAL : TSR_OK);
     }
 }
@@ -1080,25 +1076,25 @@ static void test_describe(void **state)
     text t = {0};
 
     (void)state;
-    q.sort.descending = true;
+    sort_in(&q)->descending = true;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "63436 uint32 argsort descending");
     text_clear(&t);
-    q.sort.value_bytes = 16;
+    sort_in(&q)->value_bytes = 16;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "63436 uint32 argsort descending with 16-byte values");
     text_clear(&t);
     q = uint32_problem(9, false);
-    q.sort.rows = 4;
+    sort_in(&q)->rows = 4;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "4 rows of 9 uint32");
     text_clear(&t);
-    q.sort.top = 3;
+    sort_in(&q)->top = 3;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "first 3 of each of 4 rows of 9 uint32");
     text_clear(&t);
-    q.sort.rows = 1;
-    q.sort.top = 12;
+    sort_in(&q)->rows = 1;
+    sort_in(&q)->top = 12;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "first 9 of 9 uint32");
     text_free(&t);

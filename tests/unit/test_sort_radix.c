@@ -435,8 +435,8 @@ static void assert_sorted(const sorting *s, const unsigned char *before)
 static void check_sorts(const char *name, const device_facts *d, const params *p,
                         const tsr_sort_problem *q)
 {
-    const problem whole = {.op = &operation_sort, .sort = *q};
-    sorting s = {.v = find(name), .job = {&whole, d, p}, .problem = &whole.sort};
+    const problem whole = sort_problem(*q);
+    sorting s = {.v = find(name), .job = {&whole, d, p}, .problem = sort_of(&whole)};
     const bool item = !strcmp(name, "cpu-radix"); /* each work-item */
     unsigned char *before;
     text reason = {0};
@@ -544,7 +544,7 @@ static void check_defined(const char *name, device_facts d, tsr_sort_problem q,
                           const char *expected)
 {
     const params p = settings(find(name), none);
-    const problem whole = {.op = &operation_sort, .sort = q};
+    const problem whole = sort_problem(q);
     const job j = {&whole, &d, &p};
     text options = {0};
 
@@ -587,7 +587,7 @@ static void check_reason(const char *name, const device_facts *d, const tsr_sort
                          const char *const *assignments, const char *expected)
 {
     const params p = settings(find(name), assignments);
-    const problem whole = {.op = &operation_sort, .sort = *q};
+    const problem whole = sort_problem(*q);
     const job j = {&whole, d, &p};
     text reason = {0};
     const char *why = variant_unsupported(find(name), &j, &reason);
@@ -682,7 +682,7 @@ static void test_devices_refused(void **state)
 
 static void check_preferred(const device_facts *d, tsr_sort_problem q, const char *expected)
 {
-    const problem whole = {.op = &operation_sort, .sort = q};
+    const problem whole = sort_problem(q);
     const char *names[PREFERENCES_MAX];
     const size_t count = operation_sort.prefer(&whole, d, names);
 
@@ -697,7 +697,7 @@ static void check_preferred(const device_facts *d, tsr_sort_problem q, const cha
 static void check_preferred_somewhere(const device_facts *d, tsr_sort_problem q, const char *name,
                                       bool expected)
 {
-    const problem whole = {.op = &operation_sort, .sort = q};
+    const problem whole = sort_problem(q);
     const char *names[PREFERENCES_MAX];
     const size_t count = operation_sort.prefer(&whole, d, names);
     bool found = false;

@@ -204,7 +204,7 @@ static params small(void)
 
 static problem in_segments(size_t n, size_t count)
 {
-    return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n, .segments = count}};
+    return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .segments = count});
 }
 
 /* One sub-stage of n keys. */
@@ -255,7 +255,7 @@ static void check_sorts(const variant *v, const params *p, size_t tile, size_t n
     assert_non_null(keys);
     for (size_t i = 0; i < n + 5; i++)
         keys[i] = (uint32_t)(random_u64(&random) % n);
-    q.sort.segment_longest = known ? size_max(n, 5) : 0;
+    sort_in(&q)->segment_longest = known ? size_max(n, 5) : 0;
     for (; v->step(&j, steps, &s); steps++) {
         if (s.kind == STEP_FILL) {
             assert_int_equal(steps, 0);
@@ -299,7 +299,7 @@ static void test_known_lengths_save_launches(void **state)
     step s;
 
     (void)state;
-    q.sort.segment_longest = 1500; /* a tile of 2048 takes them */
+    sort_in(&q)->segment_longest = 1500; /* a tile of 2048 takes them */
     assert_true(segments()->step(&j, 0, &s));
     assert_int_equal(s.entry, SEGMENTS_SHORT);
     assert_int_equal(s.local[0], 256);
@@ -317,12 +317,12 @@ static void test_known_lengths_save_launches(void **state)
     assert_int_equal(scalar(&s, OWN), 7);
     assert_int_equal(s.global[0] / s.local[0], 4096); /* that take 2 * 15625 tiles in turn */
 
-    q.sort.segment_longest = 0;
+    sort_in(&q)->segment_longest = 0;
     assert_true(segments()->step(&j, 0, &s));
     assert_int_equal(s.kind, STEP_FILL);
     assert_int_equal(s.fill_offset, 0);
     assert_int_equal(segments()->workspace(&j), sizeof(uint32_t));
-    q.sort.value_bytes = 1;
+    sort_in(&q)->value_bytes = 1;
     assert_true(segments()->step(&j, 0, &s));
     assert_int_equal(s.fill_offset, 9000000); /* behind an index and a copy of the values */
     assert_int_equal(segments()->workspace(&j), 9000004);
@@ -351,7 +351,7 @@ static void test_held_tiles(void **state)
         const job j = {&q, &d, &p};
         text defines = {0};
 
-        q.sort.segment_longest = plans[i].longest;
+        sort_in(&q)->segment_longest = plans[i].longest;
         v->defines(&j, &defines);
         assert_non_null(strstr(text_get(&defines), plans[i].defines));
         assert_non_null(strstr(text_get(&defines), "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE"));
@@ -370,7 +370,7 @@ static void test_warps_take_large_tiles(void **state)
     text defines = {0};
 
     (void)state;
-    q.sort.segment_longest = 20000;
+    sort_in(&q)->segment_longest = 20000;
     d.large_local = 231424;
     v->defines(&j, &defines);
     assert_non_null(strstr(text_get(&defines),
@@ -389,9 +389,9 @@ static void test_values_come_last(void **state)
     step s;
 
     (void)state;
-    q.sort.segment_longest = 20;
-    q.sort.value_bytes = 4;
-    q.sort.offset_segments = 3;
+    sort_in(&q)->segment_longest = 20;
+    sort_in(&q)->value_bytes = 4;
+    sort_in(&q)->offset_segments = 3;
     assert_true(segments()->step(&j, 1, &s));
     assert_int_equal(s.entry, SEGMENTS_KEEP);
     assert_true(segments()->step(&j, 2, &s));
@@ -400,7 +400,7 @@ static void test_values_come_last(void **state)
     assert_int_equal(scalar(&s, 7), 3);
     assert_int_equal(scalar(&s, 9), 10);
     assert_false(segments()->step(&j, 3, &s));
-    q.sort.n = 0;
+    sort_in(&q)->n = 0;
     assert_false(segments()->step(&j, 0, &s));
     assert_int_equal(segments()->workspace(&j), 0);
 }
@@ -428,13 +428,13 @@ static void test_unsupported_gives_the_values(void **state)
     (void)state;
     assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
                         "it sorts segments of given lengths, and none are given");
-    q.sort.segments = 10;
+    sort_in(&q)->segments = 10;
     assert_null(why_not(segments(), &q, &d, &p, &reason));
-    q.sort.n = ((size_t)1 << 31) + 1;
+    sort_in(&q)->n = ((size_t)1 << 31) + 1;
     assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
                         "it indexes in 32 bits: segments of at most 2147483648 keys, not "
                         "2147483649");
-    q.sort.segment_longest = 1000;
+    sort_in(&q)->segment_longest = 1000;
     assert_null(why_not(segments(), &q, &d, &p, &reason));
     d.max_work_group = 8;
     assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
@@ -444,14 +444,14 @@ static void test_unsupported_gives_the_values(void **state)
     assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
                         "it needs 3584 bytes of local memory, and the device has 1024");
     d = gpu();
-    q.sort.type = TSR_F64;
-    q.sort.argsort = true;
+    sort_in(&q)->type = TSR_F64;
+    sort_in(&q)->argsort = true;
     assert_string_equal(why_not(held, &q, &d, &wide, &reason),
                         "it packs a key and its index in 64 bits, and the key alone has as many");
-    q.sort.argsort = false;
+    sort_in(&q)->argsort = false;
     assert_string_equal(why_not(held, &q, &d, &wide, &reason),
                         "it needs 134392 bytes of local memory, and the device has 49152");
-    q.sort.segments = 0;
+    sort_in(&q)->segments = 0;
     assert_string_equal(why_not(held, &q, &d, &wide, &reason),
                         "it sorts segments of given lengths, and none are given");
     text_free(&reason);
@@ -499,7 +499,7 @@ static void check_refuses(const problem *q, const uint64_t *offsets, const char 
 
     assert_int_equal(operation_sort.inspect(&known, operands, &err), TSR_EINVAL);
     assert_string_equal(err.message, message);
-    assert_int_equal(known.sort.segment_longest, q->sort.segment_longest);
+    assert_int_equal(sort_in(&known)->segment_longest, sort_of(q)->segment_longest);
 }
 
 static void test_offsets_ascend_to_n(void **state)
@@ -510,13 +510,13 @@ static void test_offsets_ascend_to_n(void **state)
     problem q = in_segments(9, 3);
 
     (void)state;
-    q.sort.offset_segments = 1;
-    q.sort.segment_longest = 2; /* a caller's, which host memory knows better */
+    sort_in(&q)->offset_segments = 1;
+    sort_in(&q)->segment_longest = 2; /* a caller's, which host memory knows better */
     check_refuses(&q, first, "sort: segment offset 0 is 1, not 0");
     check_refuses(&q, down, "sort: segment offset 2 is 4, below the 5 of offset 1");
     check_refuses(&q, last, "sort: segment offset 3, the last one, is 8, and there are 9 keys");
     assert_int_equal(operation_sort.inspect(&q, operands, NULL), TSR_OK);
-    assert_int_equal(q.sort.segment_longest, 5);
+    assert_int_equal(sort_in(&q)->segment_longest, 5);
 }
 
 static void test_check_and_operands(void **state)
@@ -527,7 +527,7 @@ static void test_check_and_operands(void **state)
     tsr_error err = {0};
 
     (void)state;
-    q.sort.offset_segments = 2;
+    sort_in(&q)->offset_segments = 2;
     assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
     assert_int_equal(operation_sort.operands(&q, o), 4);
     assert_int_equal(o[1].bytes + o[2].bytes, 0);
@@ -536,24 +536,24 @@ static void test_check_and_operands(void **state)
     operation_sort.describe(&q, &said);
     assert_string_equal(text_get(&said), "9 uint32 in 3 segments");
     text_clear(&said);
-    q.sort.segment_longest = 5;
-    q.sort.segments = 1;
+    sort_in(&q)->segment_longest = 5;
+    sort_in(&q)->segments = 1;
     operation_sort.describe(&q, &said);
     assert_string_equal(text_get(&said), "9 uint32 in 1 segment of up to 5");
     text_clear(&said);
     operation_sort.classify(&q, &said);
     assert_string_equal(text_get(&said), "4-byte segments below 2^12");
-    q.sort.rows = 2;
+    sort_in(&q)->rows = 2;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
     assert_string_equal(err.message, "sort: takes 2 rows or 1 segments, not both at a time");
-    q.sort.rows = 1;
-    q.sort.top = 4;
+    sort_in(&q)->rows = 1;
+    sort_in(&q)->top = 4;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
     assert_string_equal(err.message, "sort: finds no first 4 keys of each of 1 segments");
-    q.sort.top = 0;
-    q.sort.segments = SIZE_MAX;
+    sort_in(&q)->top = 0;
+    sort_in(&q)->segments = SIZE_MAX;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
-    q.sort.segments = SIZE_MAX / 8;
+    sort_in(&q)->segments = SIZE_MAX / 8;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
     text_free(&said);
 }
@@ -574,9 +574,9 @@ static void test_lengths_are_mixed(void **state)
         size_t empty = 0, short_ones = 0, longest = 0;
         tsr_error err = {0};
 
-        q.sort.segment_longest = spread * MEAN;
+        sort_in(&q)->segment_longest = spread * MEAN;
         operation_sort.fill(&q, 5, DISTRIBUTION_UNIFORM, operands);
-        if (sort_segments_check(q.sort.n, COUNT, offsets, &longest, &err))
+        if (sort_segments_check(sort_in(&q)->n, COUNT, offsets, &longest, &err))
             fail_msg("%s", err.message);
         for (size_t i = 0; i < COUNT; i++) {
             empty += offsets[i + 1] == offsets[i];

@@ -32,7 +32,7 @@ typedef struct inputs {
 
 static void fill(inputs *x, tsr_type type, distribution f, uint64_t seed)
 {
-    const problem q = {.op = &operation_sort, .sort = {.type = type, .n = KEYS}};
+    const problem q = sort_problem((tsr_sort_problem){.type = type, .n = KEYS});
     void *const operands[] = {x->memory, NULL};
 
     x->type = type;
@@ -122,7 +122,7 @@ static void constant_and_two_valued_keys_are_that(void **state)
 static void long_arrays_have_one_constant(void **state)
 {
     enum { LONG = 200000 };
-    const problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = LONG}};
+    const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = LONG});
     uint32_t *keys = calloc(LONG, sizeof(*keys));
     void *const operands[] = {keys, NULL};
 
@@ -215,15 +215,14 @@ static void plain_keys_are_ordinary(void **state)
 /* What bench times: the family that the problem names. */
 static void input_sets_hold_the_family_of_the_problem(void **state)
 {
-    const problem p = {.op = &operation_sort,
-                       .inputs = DISTRIBUTION_REVERSED,
-                       .sort = {.type = TSR_U32, .n = KEYS}};
+    problem p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = KEYS});
     const tsr_session_options closed = {.no_cache = 1};
     tsr_session *s = NULL;
     tsr_device host;
     input_sets x;
 
     (void)state;
+    p.inputs = DISTRIBUTION_REVERSED;
     device_read_host(&host);
     assert_int_equal(tsr_session_open(&host, &closed, &s, NULL), TSR_OK);
     assert_int_equal(input_sets_open(s, &p, 1, true, &x, NULL), TSR_OK);
@@ -266,8 +265,9 @@ static size_t case_count(bool tiny)
     size_t i = 1;
 
     assert_true(sort_sweep(0, tiny, &first));
-    while (sort_sweep(i, tiny, &p) && !(i > 50 && p.sort.type == first.sort.type &&
-                                        !p.sort.segments && !p.sort.rows && !p.sort.top))
+    while (sort_sweep(i, tiny, &p) &&
+           !(i > 50 && sort_in(&p)->type == sort_in(&first)->type && !sort_in(&p)->segments &&
+             !sort_in(&p)->rows && !sort_in(&p)->top))
         i++;
     return i;
 }
@@ -277,8 +277,8 @@ static bool was_before(size_t i, const problem *p, bool tiny)
     problem other;
 
     for (size_t k = 0; k < i; k++)
-        if (sort_sweep(k, tiny, &other) && other.sort.type == p->sort.type &&
-            other.inputs == p->inputs && other.sort.n == p->sort.n)
+        if (sort_sweep(k, tiny, &other) && sort_in(&other)->type == sort_of(p)->type &&
+            other.inputs == p->inputs && sort_in(&other)->n == sort_of(p)->n)
             return true;
     return false;
 }
@@ -291,7 +291,7 @@ static tally counted(bool tiny)
 
     assert_in_range(cases, 1, CASES_MAX);
     for (; sort_sweep(t.problems, tiny, &p); t.problems++) {
-        const tsr_sort_problem *s = &p.sort;
+        const tsr_sort_problem *s = sort_of(&p);
         const size_t size = s->value_bytes ? 1 + log2_of(s->value_bytes) : 0;
 
         assert_true(p.inputs > DISTRIBUTION_PLAIN && p.inputs < DISTRIBUTION_COUNT);

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_top.h"
 #include "sort_plans.h"
 
@@ -100,8 +101,8 @@ static void run_parts(const step *s, size_t tile, uint32_t *keys, uint32_t *stor
 
 static void check_finds(const subject *x, size_t n, size_t rows, size_t top)
 {
-    const problem q = {.op = &operation_sort,
-                       .sort = {.type = TSR_U32, .n = n, .rows = rows, .top = top}};
+    const problem q =
+        sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .rows = rows, .top = top});
     const job j = {&q, &x->d, &x->p};
     const size_t room = x->v->workspace(&j) / x->stored, kept = size_min(n, top);
     uint32_t *keys = calloc(n * rows + 1, sizeof(*keys)), *stored = malloc((room + 1) * 4);
@@ -171,8 +172,8 @@ static void test_chunks_for_all_cores(void **state)
     const variant *v = find("cpu-top");
     const device_facts d = processor();
     const params p = params_default(v);
-    problem q = {.op = &operation_sort,
-                 .sort = {.type = TSR_U32, .n = 1 << 24, .rows = 1, .top = 100}};
+    problem q =
+        sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 24, .rows = 1, .top = 100});
     const job j = {&q, &d, &p};
     step s;
 
@@ -183,7 +184,7 @@ static void test_chunks_for_all_cores(void **state)
     assert_true(v->step(&j, 1, &s));
     assert_int_equal(s.global[0], 1); /* 6400 keys */
     assert_false(v->step(&j, 2, &s));
-    q.sort.top = 10000; /* 80000 of them make a chunk */
+    sort_in(&q)->top = 10000; /* 80000 of them make a chunk */
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(s.global[0], 64);
     assert_true(v->step(&j, 1, &s));
@@ -191,12 +192,12 @@ static void test_chunks_for_all_cores(void **state)
     assert_true(v->step(&j, 2, &s));
     assert_int_equal(s.global[0], 1);
     assert_false(v->step(&j, 3, &s));
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 20000, .rows = 3, .top = 5};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = 20000, .rows = 3, .top = 5};
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(s.global[0], 2 * 3);
     assert_int_equal(scalar(&s, PART), 16384);
-    q.sort.rows = 65;
-    q.sort.n = 1 << 20;
+    sort_in(&q)->rows = 65;
+    sort_in(&q)->n = 1 << 20;
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(s.global[0], 65);
     assert_false(v->step(&j, 1, &s));
@@ -208,8 +209,8 @@ static void test_values_follow(void **state)
     const variant *v = top_tiles();
     const params p = small();
     const device_facts d = gpu();
-    problem q = {.op = &operation_sort,
-                 .sort = {.type = TSR_U16, .n = 100, .rows = 3, .top = 5, .value_bytes = 2}};
+    problem q = sort_problem(
+        (tsr_sort_problem){.type = TSR_U16, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
     const job j = {&q, &d, &p};
     step s;
 
@@ -225,9 +226,9 @@ static void test_values_follow(void **state)
     assert_true(v->step(&j, 2, &s) && s.entry == TOP_GATHER);
     assert_true(v->step(&j, 3, &s) && s.entry == TOP_PUT);
     assert_false(v->step(&j, 4, &s));
-    q.sort.offset_keys = 11;
-    q.sort.offset_index = 13;
-    q.sort.argsort = true; /* the caller's index, of whole rows */
+    sort_in(&q)->offset_keys = 11;
+    sort_in(&q)->offset_index = 13;
+    sort_in(&q)->argsort = true; /* the caller's index, of whole rows */
     assert_int_equal(v->workspace(&j), 32 + 3 * 19 * 8);
     assert_true(v->step(&j, 0, &s));
     assert_int_equal(scalar(&s, INDEX_LENGTH), 100);
@@ -243,8 +244,8 @@ static void test_values_follow_chunks(void **state)
     const variant *v = find("cpu-top");
     const params p = settings(v, small_chunks);
     const device_facts d = processor();
-    problem q = {.op = &operation_sort,
-                 .sort = {.type = TSR_F64, .n = 100, .rows = 3, .top = 5, .value_bytes = 2}};
+    problem q = sort_problem(
+        (tsr_sort_problem){.type = TSR_F64, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
     const job j = {&q, &d, &p};
     step s;
 
@@ -280,23 +281,23 @@ static void check_reason(const problem *q, const params *p, const char *expected
 static void test_unsupported_gives_the_values(void **state)
 {
     const params p = small(), normal = params_default(top_tiles());
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 1000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
 
     (void)state;
     check_reason(&q, &p, "it finds the first keys alone, and all are wanted");
-    q.sort.top = 17;
+    sort_in(&q)->top = 17;
     check_reason(&q, &p, "a tile of 32 keys keeps at most half of them, not 17");
     check_reason(&q, &normal, "suited");
-    q.sort.n = 32;
+    sort_in(&q)->n = 32;
     check_reason(&q, &p, "suited");
-    q.sort.n = ((size_t)1 << 31) + 1;
+    sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason(&q, &p, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
-    q.sort = (tsr_sort_problem){.type = TSR_F64, .n = 1000, .argsort = true, .top = 3};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_F64, .n = 1000, .argsort = true, .top = 3};
     check_reason(&q, &p, "it packs a key and its index in 64 bits, and the key alone has as many");
     /* The largest tile of 48 KiB has 8192 keys of 4 bytes. */
-    q.sort = (tsr_sort_problem){.type = TSR_U32, .n = 100000, .top = 4096};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_U32, .n = 100000, .top = 4096};
     check_reason(&q, &normal, "suited");
-    q.sort.top = 4097;
+    sort_in(&q)->top = 4097;
     check_reason(&q, &normal, "a tile of 8192 keys keeps at most half of them, not 4097");
 }
 
@@ -304,24 +305,24 @@ static void test_heaps_that_do_not_fit(void **state)
 {
     const variant *v = find("cpu-top");
     const params p = params_default(v);
-    problem q = {.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}};
+    problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 100000});
 
     (void)state;
     check_reason_of(v, &q, &p, "it finds the first keys alone, and all are wanted");
     /* 48 KiB have 12288 keys of 4 bytes, and 4096 of 8 with their index. */
-    q.sort.top = 8192;
+    sort_in(&q)->top = 8192;
     check_reason_of(v, &q, &p, "suited");
-    q.sort.top = 8193;
+    sort_in(&q)->top = 8193;
     check_reason_of(v, &q, &p,
                     "it keeps 16384 keys of 4 bytes in local memory, and the device has 49152 "
                     "bytes");
-    q.sort = (tsr_sort_problem){.type = TSR_F64, .n = 100000, .argsort = true, .top = 2048};
+    *sort_in(&q) = (tsr_sort_problem){.type = TSR_F64, .n = 100000, .argsort = true, .top = 2048};
     check_reason_of(v, &q, &p, "suited");
-    q.sort.top = 4097;
+    sort_in(&q)->top = 4097;
     check_reason_of(v, &q, &p,
                     "it keeps 8192 keys of 12 bytes in local memory, and the device has 49152 "
                     "bytes");
-    q.sort.n = ((size_t)1 << 31) + 1;
+    sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason_of(v, &q, &p, "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
 }
 
@@ -341,12 +342,11 @@ static void test_cpus_prefer_heaps(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const problem q = {.op = &operation_sort,
-                           .sort = {.type = TSR_F32,
-                                    .n = cases[i].n,
-                                    .rows = cases[i].rows,
-                                    .top = cases[i].top,
-                                    .argsort = cases[i].argsort}};
+        const problem q = sort_problem((tsr_sort_problem){.type = TSR_F32,
+                                                          .n = cases[i].n,
+                                                          .rows = cases[i].rows,
+                                                          .top = cases[i].top,
+                                                          .argsort = cases[i].argsort});
         const char *names[PREFERENCES_MAX];
         const size_t count = operation_sort.prefer(&q, &d, names);
 

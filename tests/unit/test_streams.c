@@ -17,6 +17,8 @@
 #include "base/random.h"
 #include "core/registry.h"
 #include "device/device.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/sort/sort_order.h"
 #include "session/pinned.h"
 #include "session/state.h"
@@ -340,7 +342,9 @@ static void computes_as_host(fixture *f, const problem *p, size_t memory, size_t
 static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t memory,
                                size_t chunks)
 {
-    computes_as_host(f, &(problem){.op = &operation_matmul, .matmul = *p}, memory, chunks);
+    const problem q = matmul_problem(*p);
+
+    computes_as_host(f, &q, memory, chunks);
 }
 
 /* How it is streamed by a session of so much device_memory (0: what the device has). */
@@ -468,15 +472,14 @@ static void short_products_are_not_cut(void **state)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const size_t n = cases[i].side;
-        const problem p = {.op = &operation_matmul,
-                           .matmul = {.m = n,
-                                      .n = n,
-                                      .k = n,
-                                      .alpha = 1,
-                                      .batch = cases[i].batch,
-                                      .stride_a = n * n,
-                                      .ldc = n * cases[i].batch,
-                                      .stride_c = n}};
+        const problem p = matmul_problem((tsr_matmul_problem){.m = n,
+                                                              .n = n,
+                                                              .k = n,
+                                                              .alpha = 1,
+                                                              .batch = cases[i].batch,
+                                                              .stride_a = n * n,
+                                                              .ldc = n * cases[i].batch,
+                                                              .stride_c = n});
         streaming how;
 
         s->device.facts.global_memory = cases[i].room / 3 * 4 + 4;
@@ -527,7 +530,9 @@ static void batches_that_do_not_fit_are_refused(void **state)
 
 static void applies_as_host(fixture *f, const tsr_matvec_problem *p, size_t memory, size_t chunks)
 {
-    computes_as_host(f, &(problem){.op = &operation_matvec, .matvec = *p}, memory, chunks);
+    const problem q = matvec_problem(*p);
+
+    computes_as_host(f, &q, memory, chunks);
 }
 
 enum { ROWS = 20, COLUMNS = 30, PRODUCTS = 7, LINE = 4 * COLUMNS, VECTORS = 4 * (ROWS + COLUMNS) };
@@ -607,18 +612,18 @@ static void vectors_share_a_matrix(void **state)
 static void a_shared_matrix_may_fill_a_buffer(void **state)
 {
     enum { MATRIX = ROWS * LINE, GROUP = 10, MEMORY = MATRIX + 3 * GROUP * VECTORS };
-    problem p = {.op = &operation_matvec, .matvec = vectors_problem()};
+    problem p = matvec_problem(vectors_problem());
     tsr_session *s = open_session(*state, PAGEABLE, 0);
 
-    p.matvec.stride_a = 0;
-    p.matvec.batch = 200;
+    matvec_in(&p)->stride_a = 0;
+    matvec_in(&p)->batch = 200;
     s->device.facts.max_allocation = MATRIX;
     assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP);
     s->device.facts.max_allocation = GROUP / 2 * 4 * COLUMNS;
-    p.matvec.rows = 5;
+    matvec_in(&p)->rows = 5;
     assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP / 2);
     s->device.facts.max_allocation = MATRIX - 1;
-    p.matvec.rows = ROWS;
+    matvec_in(&p)->rows = ROWS;
     assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, 0);
     tsr_session_close(s);
 }
@@ -775,27 +780,25 @@ static void refuses_pieces(tsr_session *s, const problem *p, size_t bytes)
 
 static problem square_products(size_t n, size_t batch)
 {
-    return (problem){.op = &operation_matmul,
-                     .matmul = {.m = n,
-                                .n = n,
-                                .k = n,
-                                .alpha = 1,
-                                .batch = batch,
-                                .stride_a = n * n,
-                                .stride_b = n * n,
-                                .stride_c = n * n}};
+    return matmul_problem((tsr_matmul_problem){.m = n,
+                                               .n = n,
+                                               .k = n,
+                                               .alpha = 1,
+                                               .batch = batch,
+                                               .stride_a = n * n,
+                                               .stride_b = n * n,
+                                               .stride_c = n * n});
 }
 
 static problem matrices(size_t rows, size_t columns, size_t batch)
 {
-    return (problem){.op = &operation_matvec,
-                     .matvec = {.rows = rows,
-                                .columns = columns,
-                                .alpha = 1,
-                                .batch = batch,
-                                .stride_a = rows * columns,
-                                .stride_x = columns,
-                                .stride_y = rows}};
+    return matvec_problem((tsr_matvec_problem){.rows = rows,
+                                               .columns = columns,
+                                               .alpha = 1,
+                                               .batch = batch,
+                                               .stride_a = rows * columns,
+                                               .stride_x = columns,
+                                               .stride_y = rows});
 }
 
 static void too_many_pieces_are_refused(void **state)
@@ -807,11 +810,11 @@ static void too_many_pieces_are_refused(void **state)
     } cases[] = {
         {matrices(5000, 100, 1), 20800 + 1200},
         {matrices(10, 100, 500), 440 + 1200},
-        {{.op = &operation_matmul, .matmul = {.m = 70, .n = 80, .k = 5, .alpha = 1}}, 4 * 20 + 8},
+        {matmul_problem((tsr_matmul_problem){.m = 70, .n = 80, .k = 5, .alpha = 1}), 4 * 20 + 8},
         {square_products(2, 5000), 3 * 3 * 16},
         {square_products(16, 300), 5000}, /* one at a time, in slabs and strips */
-        {{.op = &operation_sort, .sort = {.type = TSR_U32, .n = 100000}}, 1 << 10},
-        {{.op = &operation_sort, .sort = {.type = TSR_U32, .n = 50, .rows = 5000}}, 600}};
+        {sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 100000}), 1 << 10},
+        {sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 50, .rows = 5000}), 600}};
     tsr_session *s = open_session(*state, PAGEABLE, 0);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

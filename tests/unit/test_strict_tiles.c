@@ -21,6 +21,7 @@
 #include "stream/host_memory.h"
 
 #include "made_up_operation.h"
+#include "ops/sort/sort_order.h"
 
 /* Tiles of four numbers are negated; those that hold a number over 100 are counted. */
 static const char source[] =
@@ -47,18 +48,23 @@ enum { TILE = 4 };
 static void fill(const problem *p, uint64_t seed, distribution f, void *const arrays[])
 {
     (void)seed;
-    for (size_t i = 0; i < p->sort.n; i++)
+    for (size_t i = 0; i < sort_of(p)->n; i++)
         ((float *)arrays[0])[i] =
-            f == DISTRIBUTION_SPECIAL && (i < TILE || i + 1 == p->sort.n) ? 1e30f : 1;
+            f == DISTRIBUTION_SPECIAL && (i < TILE || i + 1 == sort_of(p)->n) ? 1e30f : 1;
 }
 
 static const operation negation;
+
+static problem numbers(tsr_sort_problem p)
+{
+    return problem_from(&negation, &p, sizeof(p));
+}
 
 /* So many that sweeps draw each family, and that special ones are sure to be found. */
 static bool sweep(size_t i, bool tiny, problem *out)
 {
     (void)tiny;
-    *out = (problem){.op = &negation, .sort = {.n = 5000 + i, .type = TSR_F32}};
+    *out = numbers((tsr_sort_problem){.n = 5000 + i, .type = TSR_F32});
     return i < 16;
 }
 
@@ -70,14 +76,14 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     (void)expected;
     (void)err;
     *out = (verdict){.ok = true};
-    for (size_t i = 0; i < p->sort.n; i++)
+    for (size_t i = 0; i < sort_of(p)->n; i++)
         out->ok = out->ok && ((const float *)after[0])[i] == -((const float *)before[0])[i];
     return TSR_OK;
 }
 
 static size_t tiles(const job *j)
 {
-    return (j->problem->sort.n + TILE - 1) / TILE;
+    return (sort_of(j->problem)->n + TILE - 1) / TILE;
 }
 
 static bool launch(const job *j, size_t i, uint32_t count_by, step *out)
@@ -86,7 +92,7 @@ static bool launch(const job *j, size_t i, uint32_t count_by, step *out)
         return false;
     step_launch_1d(out, 0, tiles(j), 1);
     step_operand(out, 0);
-    step_u32(out, (uint32_t)j->problem->sort.n);
+    step_u32(out, (uint32_t)sort_of(j->problem)->n);
     step_u32(out, count_by);
     step_strict_counter(out);
     return true;
@@ -218,7 +224,7 @@ static int drop_fixture(void **state)
 /* Run 10 numbers, in three tiles, of which the one before last and the last are beyond. */
 static tsr_report report_of(tsr_session *s, const char *name)
 {
-    const problem p = {.op = &negation, .sort = {.n = 10, .type = TSR_F32}};
+    const problem p = numbers((tsr_sort_problem){.n = 10, .type = TSR_F32});
     float x[10] = {1, 1, 1, 1, 1, 1, 200, 300, 1, 101};
     void *const arrays[] = {x};
     const tsr_run run = {.variant = name};
@@ -257,7 +263,7 @@ static void test_a_report_has_the_count(void **state)
 static void test_nobody_asks(void **state)
 {
     const fixture *f = *state;
-    const problem p = {.op = &negation, .sort = {.n = 2, .type = TSR_F32}};
+    const problem p = numbers((tsr_sort_problem){.n = 2, .type = TSR_F32});
     const tsr_run run = {.variant = "tells-null"};
     float x[2] = {0};
     void *const arrays[] = {x};
@@ -279,7 +285,7 @@ static void test_nobody_asks(void **state)
 static void test_calls_add_up(void **state)
 {
     const fixture *f = *state;
-    const problem p = {.op = &negation, .sort = {.n = 9, .type = TSR_F32}};
+    const problem p = numbers((tsr_sort_problem){.n = 9, .type = TSR_F32});
     float x[9] = {0, 0, 0, 0, 0, 0, 0, 0, 500};
     uint32_t count = 40;
     cl_mem buffer =

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "measure/bench.h"
 #include "measure/input_sets.h"
+#include "ops/sort/sort_order.h"
 
 static void near(double got, double wanted)
 {
@@ -241,7 +242,7 @@ static void failing_alone(void **state)
 
 static problem keys(size_t n)
 {
-    return (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = n}};
+    return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
 }
 
 static void sets(void **state)

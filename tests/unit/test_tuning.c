@@ -22,6 +22,9 @@
 #include "core/tuning_file.h"
 #include "core/tuning_memo.h"
 #include "measure/tune_space.h"
+#include "ops/matmul/matmul_shape.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/sort/sort_order.h"
 #include "session/embedded.h"
 
 /* ---- a folder and devices of the test's own ---------------------------------------------- */
@@ -79,8 +82,8 @@ static device_facts gpu(const char *name, const char *driver)
 
 static problem matmul(size_t n)
 {
-    return (problem){.op = &operation_matmul,
-                     .matmul = {.type = TSR_F32, .m = n, .n = n, .k = n, .alpha = 1}};
+    return matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F32, .m = n, .n = n, .k = n, .alpha = 1});
 }
 
 /* An entry of `d` for problems like p; the time tells entries apart. */
@@ -445,66 +448,66 @@ static void expect_class(const problem *p, const char *holds)
 /* The first and the last problem of a range are of it, their neighbours of another. */
 static void classes_name_their_problems(void **state)
 {
-    problem p = {.op = &operation_matmul,
-                 .matmul = {.type = TSR_F32, .m = 1024, .n = 1, .k = 127, .alpha = 1}};
+    problem p = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F32, .m = 1024, .n = 1, .k = 127, .alpha = 1});
 
     (void)state;
     expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
-    p.matmul.m = 2047;
-    p.matmul.k = 64;
+    matmul_in(&p)->m = 2047;
+    matmul_in(&p)->k = 64;
     expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
-    p.matmul.m = 2048;
-    p.matmul.n = 3;
-    p.matmul.precision = TSR_PRECISION_TF32;
-    p.matmul.trans_b = 1;
+    matmul_in(&p)->m = 2048;
+    matmul_in(&p)->n = 3;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = 1;
     expect_class(&p, "float32 tf32 nt, M 2048-4095, N 2-3, K 64-127");
 
-    p = (problem){.op = &operation_matvec,
-                  .matvec = {.type = TSR_F64, .rows = 4096, .columns = 16, .alpha = 1}};
+    p = matvec_problem(
+        (tsr_matvec_problem){.type = TSR_F64, .rows = 4096, .columns = 16, .alpha = 1});
     expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
-    p.matvec.rows = 16383;
-    p.matvec.columns = 63;
+    matvec_in(&p)->rows = 16383;
+    matvec_in(&p)->columns = 63;
     expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
-    p.matvec.rows = 4095;
-    p.matvec.columns = 3;
-    p.matvec.trans = 1;
+    matvec_in(&p)->rows = 4095;
+    matvec_in(&p)->columns = 3;
+    matvec_in(&p)->trans = 1;
     expect_class(&p, "float64 t, rows 1024-4095, columns 1-3");
-    p.matvec.type = TSR_BF16;
-    p.matvec.y_f32 = true;
-    p.matvec.batch = 64;
-    p.matvec.stride_y = 3;
+    matvec_in(&p)->type = TSR_BF16;
+    matvec_in(&p)->y_f32 = true;
+    matvec_in(&p)->batch = 64;
+    matvec_in(&p)->stride_y = 3;
     expect_class(&p, "bfloat16 to float32 t, products 64-255, rows 1024-4095, columns 1-3");
-    p.matvec.y_f32 = false;
-    p.matvec.batch = 3;
+    matvec_in(&p)->y_f32 = false;
+    matvec_in(&p)->batch = 3;
     expect_class(&p, "bfloat16 t, products 2-3, rows 1024-4095, columns 1-3");
 
-    p = (problem){.op = &operation_sort, .sort = {.type = TSR_U32, .n = (size_t)1 << 20}};
+    p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = (size_t)1 << 20});
     expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
-    p.sort.n = ((size_t)1 << 24) - 1;
+    sort_in(&p)->n = ((size_t)1 << 24) - 1;
     expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
-    p.sort.n = ((size_t)1 << 20) - 1;
-    p.sort.argsort = 1;
+    sort_in(&p)->n = ((size_t)1 << 20) - 1;
+    sort_in(&p)->argsort = 1;
     expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
-    p.sort.value_bytes = 8;
+    sort_in(&p)->value_bytes = 8;
     expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
-    p.sort.argsort = 0;
+    sort_in(&p)->argsort = 0;
     expect_class(&p, "4-byte with 8-byte values, 2^16 to 2^20 - 1 keys");
-    p.sort.value_bytes = 1;
+    sort_in(&p)->value_bytes = 1;
     expect_class(&p, "4-byte with 1-byte values, 2^16 to 2^20 - 1 keys");
-    p.sort.value_bytes = 16;
+    sort_in(&p)->value_bytes = 16;
     expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
-    p.sort.value_bytes = 0;
-    p.sort.argsort = 1;
-    p.sort.n = 4095;
+    sort_in(&p)->value_bytes = 0;
+    sort_in(&p)->argsort = 1;
+    sort_in(&p)->n = 4095;
     expect_class(&p, "4-byte argsort, 1 to 2^12 - 1 keys");
-    p.sort.rows = 8;
+    sort_in(&p)->rows = 8;
     expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
-    p.sort.argsort = 0;
-    p.sort.value_bytes = 4;
+    sort_in(&p)->argsort = 0;
+    sort_in(&p)->value_bytes = 4;
     expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
-    p.sort.value_bytes = 0;
+    sort_in(&p)->value_bytes = 0;
     expect_class(&p, "4-byte rows, 1 to 2^12 - 1 keys");
-    p.sort.top = 3;
+    sort_in(&p)->top = 3;
     expect_class(&p, "4-byte rows top, 1 to 2^12 - 1 keys");
 }
 
@@ -681,12 +684,11 @@ static void a_look_up_is_quick(void **state)
 
     (void)state;
     for (size_t n = 1; n <= 100; n++) {
-        const problem other = {.op = &operation_matmul,
-                               .matmul = {.type = TSR_F32,
-                                          .m = (size_t)1 << n % 12,
-                                          .n = 1,
-                                          .k = (size_t)1 << n / 12,
-                                          .alpha = 1}};
+        const problem other = matmul_problem((tsr_matmul_problem){.type = TSR_F32,
+                                                                  .m = (size_t)1 << n % 12,
+                                                                  .n = 1,
+                                                                  .k = (size_t)1 << n / 12,
+                                                                  .alpha = 1});
         const tuning t = entry_of(&d, &other, (double)n);
 
         store(&t);

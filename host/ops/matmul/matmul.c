@@ -15,6 +15,7 @@
 #include "ops/matmul/matmul_pipelined.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_registers.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 #include "ops/matmul/matmul_subgroup.h"
 #include "ops/matmul/matmul_tensor.h"
@@ -57,7 +58,7 @@ static tsr_status check_matrix(const char *name, const matmul_matrix *x, tsr_lay
 
 static tsr_status check(const problem *q, tsr_error *err)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     tsr_status st = real_check("matmul", p->type, p->precision, err);
 
@@ -82,8 +83,8 @@ static tsr_status check(const problem *q, tsr_error *err)
  * place: A and B change places, and so do m and n. */
 static void normalize(problem *q, unsigned order[OPERANDS_MAX])
 {
-    const tsr_matmul_problem given = q->matmul;
-    tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem given = *matmul_of(q);
+    tsr_matmul_problem *p = matmul_in(q);
 
     if (given.layout == TSR_ROW_MAJOR)
         return;
@@ -104,7 +105,7 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const bool overwrites = matmul_beta(p) == 0;
 
@@ -119,14 +120,14 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 
 static double work(const problem *q)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
 
     return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)matmul_batch(p);
 }
 
 static double bytes(const problem *q)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const double read = matmul_alpha(p) == 0 ? 0 : view_elements(&a) + view_elements(&b);
 
@@ -142,7 +143,7 @@ static bool is_dense(const matmul_matrix *x, size_t batch)
 
 static void describe(const problem *q, text *out)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p), c = matmul_matrix_c(p);
     const size_t batch = matmul_batch(p);
 
@@ -179,7 +180,7 @@ static size_t magnitude(size_t n)
 
 static void classify(const problem *q, text *out)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
 
     text_append(out, tsr_type_name(p->type));
     if (matmul_type_c(p) != p->type)
@@ -196,12 +197,12 @@ static void classify(const problem *q, text *out)
 
 static void defines(const job *j, text *out)
 {
-    matmul_defines_operands(&j->problem->matmul, out);
+    matmul_defines_operands(matmul_of(j->problem), out);
 }
 
 static void defines_rounding(const job *j, text *out)
 {
-    matmul_defines_rounding(&j->problem->matmul, out);
+    matmul_defines_rounding(matmul_of(j->problem), out);
 }
 
 /* NULL, or why not: work-groups of side x side with `local` bytes of local memory. */
@@ -214,7 +215,7 @@ static const char *unsupported_group(const job *j, size_t side, size_t local, te
  * cover tile x tile outputs, a layer of it for each product. */
 static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
@@ -259,9 +260,9 @@ static const char *tiled_unsupported(const job *j, text *reason)
     const size_t tile = param(j->params, "TILE");
     problem plain = *j->problem;
 
-    plain.matmul.precision = TSR_PRECISION_DEFAULT; /* the kernel rounds */
+    matmul_in(&plain)->precision = TSR_PRECISION_DEFAULT; /* the kernel rounds */
     return unsupported_group(&(job){&plain, j->device, j->params}, tile,
-                             2 * tile * tile * matmul_real_size(&j->problem->matmul), reason);
+                             2 * tile * tile * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
 static bool tiled_step(const job *j, size_t i, step *out)
@@ -283,7 +284,7 @@ static const char *block_column_unsupported(const job *j, text *reason)
     const size_t elements = 2 * param(j->params, "DEPTH") * tile;
 
     return matmul_unsupported_group(j, tile, tile / param(j->params, "BLOCK"),
-                                    elements * matmul_real_size(&j->problem->matmul), reason);
+                                    elements * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
 static bool block_column_step(const job *j, size_t i, step *out)
@@ -309,7 +310,7 @@ static const char *block_unsupported(const job *j, text *reason)
     const size_t tile = side * param(j->params, "BLOCK");
     const size_t elements = 2 * param(j->params, "DEPTH") * tile;
 
-    return unsupported_group(j, side, elements * matmul_real_size(&j->problem->matmul), reason);
+    return unsupported_group(j, side, elements * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
 static bool block_step(const job *j, size_t i, step *out)
@@ -333,7 +334,7 @@ static const char *vector_unsupported(const job *j, text *reason)
     const size_t row = side * param(j->params, "BLOCK") + 4 * param(j->params, "PAD");
     const size_t elements = 2 * param(j->params, "DEPTH") * row;
 
-    return unsupported_group(j, side, elements * matmul_real_size(&j->problem->matmul), reason);
+    return unsupported_group(j, side, elements * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
 static void vector_defines(const job *j, text *out)
@@ -376,7 +377,7 @@ static const tunable cpu_block_tunables[] = {
 
 static const char *cpu_block_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (p->trans_b)
         return "B is transposed, and it reads rows of op(B) as vectors";
@@ -385,7 +386,7 @@ static const char *cpu_block_unsupported(const job *j, text *reason)
 
 static bool cpu_block_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (!launch(j, i, 1, 1, out))
         return false;
@@ -416,7 +417,7 @@ static const tunable mma_tunables[] = {
 
 static void mma_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     defines(j, out);
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", matmul_aligned(j, matmul_matrix_a(p)),
@@ -427,7 +428,7 @@ static void mma_defines(const job *j, text *out)
 static size_t mma_local(const job *j, bool along)
 {
     const size_t depth = param(j->params, "DEPTH");
-    const size_t size = tsr_type_size(j->problem->matmul.type);
+    const size_t size = tsr_type_size(matmul_of(j->problem)->type);
 
     return 2 * size * (along ? 128 * (depth + 4) : depth * (128 + 32 / size));
 }
@@ -450,7 +451,7 @@ static const char *mma_unsupported_here(const job *j, unsigned least, size_t loc
 /* Float32 goes in as TF32, float64 as it is; each from one chip on. */
 static const char *mma_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (p->type != TSR_F64 && p->precision != TSR_PRECISION_TF32)
         return "it rounds float32 to TF32, which --precision tf32 asks for";
@@ -461,7 +462,7 @@ static const char *mma_unsupported(const job *j, text *reason)
 /* One group of 256 a tile of 128 x 128. */
 static bool mma_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (!launch(j, i, 1, 1, out))
         return false;
@@ -481,8 +482,8 @@ static const tunable mma_f64_tunables[] = {
 /* Copies of 16 bytes take two elements. */
 static void mma_f64_defines(const job *j, text *out)
 {
-    const matmul_matrix a = matmul_matrix_a(&j->problem->matmul);
-    const matmul_matrix b = matmul_matrix_b(&j->problem->matmul);
+    const matmul_matrix a = matmul_matrix_a(matmul_of(j->problem));
+    const matmul_matrix b = matmul_matrix_b(matmul_of(j->problem));
 
     defines(j, out);
     text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d", matmul_starts_at(&a, 2),
@@ -497,7 +498,7 @@ static size_t mma_f64_block(size_t side, bool along)
 
 static const char *mma_f64_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t local =
         param(j->params, "STAGES") * (mma_f64_block(param(j->params, "TILE_M"), !p->trans_a) +
                                       mma_f64_block(param(j->params, "TILE_N"), p->trans_b));
@@ -511,7 +512,7 @@ static const char *mma_f64_unsupported(const job *j, text *reason)
 
 static bool mma_f64_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");
 
     if (!launch(j, i, 1, 1, out))
@@ -554,7 +555,7 @@ static const tunable wgmma_fused_tunables[] = {
 
 static const char *host_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, reason);
 }
@@ -911,25 +912,25 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32", "mma-f64",
                                         "mma",     "vector",       "pipelined",  "block",
                                         "tiled",   "coalesced"};
-    const size_t m = q->matmul.m, n = q->matmul.n;
+    const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
 
     if (d->kind == DEVICE_HOST)
         return names_copy(on_host, ARRAY_COUNT(on_host), out);
     if (d->kind == DEVICE_CPU)
-        return prefer_cpu(&q->matmul, d->compute_units, out);
+        return prefer_cpu(matmul_of(q), d->compute_units, out);
     /* Whole products in a group, where there is one or more for each compute unit. */
-    if (size_max(m, n) <= 64 && matmul_batch(&q->matmul) >= size_max(d->compute_units, 2))
-        return names_of_gpu(batch, ARRAY_COUNT(batch), &q->matmul, d, out);
+    if (size_max(m, n) <= 64 && matmul_batch(matmul_of(q)) >= size_max(d->compute_units, 2))
+        return names_of_gpu(batch, ARRAY_COUNT(batch), matmul_of(q), d, out);
     /* Tiles do not pay where one side is shorter than a quarter of one. */
     if (size_min(m, n) < 8)
-        return names_of_gpu(thin, ARRAY_COUNT(thin), &q->matmul, d, out);
+        return names_of_gpu(thin, ARRAY_COUNT(thin), matmul_of(q), d, out);
     /* Tiles of 128 x 256 for two thirds of the compute units or more: nothing need be packed. */
-    if (matmul_batch(&q->matmul) == 1 && size_min(m, n) >= 256 &&
+    if (matmul_batch(matmul_of(q)) == 1 && size_min(m, n) >= 256 &&
         3 * size_div_up(m, 128) * size_div_up(n, 256) >= 2 * size_max(d->compute_units, 1))
-        return names_of_gpu(largest, ARRAY_COUNT(largest), &q->matmul, d, out);
-    if (size_min(m, n) >= 256 && packing_pays(&q->matmul))
-        return names_of_gpu(large, ARRAY_COUNT(large), &q->matmul, d, out);
-    return names_of_gpu(small, ARRAY_COUNT(small), &q->matmul, d, out);
+        return names_of_gpu(largest, ARRAY_COUNT(largest), matmul_of(q), d, out);
+    if (size_min(m, n) >= 256 && packing_pays(matmul_of(q)))
+        return names_of_gpu(large, ARRAY_COUNT(large), matmul_of(q), d, out);
+    return names_of_gpu(small, ARRAY_COUNT(small), matmul_of(q), d, out);
 }
 
 const operation operation_matmul = {.name = "matmul",

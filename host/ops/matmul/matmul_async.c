@@ -2,6 +2,7 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* A launch of groups of side_x x side_y on a grid of `across` x `down` of them, a layer of it for
@@ -9,7 +10,7 @@
 static void launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
                    step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     step_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
     matmul_step_layers(out, matmul_batch(p));
@@ -30,12 +31,12 @@ static size_t async_tile(const job *j)
 
 void matmul_async_defines(const job *j, text *out)
 {
-    matmul_defines_operands(&j->problem->matmul, out);
+    matmul_defines_operands(matmul_of(j->problem), out);
 }
 
 const char *matmul_async_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t side = param(j->params, "SIDE");
     const size_t elements = 4 * param(j->params, "DEPTH") * async_tile(j);
 
@@ -49,7 +50,7 @@ const char *matmul_async_unsupported(const job *j, text *reason)
 
 bool matmul_async_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t side = param(j->params, "SIDE"), tile = async_tile(j);
 
     if (i > 0 || p->m == 0 || p->n == 0)

@@ -2,6 +2,7 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* The smallest tile, and the smallest block of sums of a work-item, along each side. */
@@ -32,7 +33,7 @@ static size_t depth_least(const batched_plan *x)
 /* Bytes of the tiles of `products`, as the kernel declares them. */
 static size_t local_bytes(const job *j, const batched_plan *x, size_t depth, size_t products)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t line_a = depth + (p->trans_a ? 0 : 4), line_b = depth + (p->trans_b ? 4 : 0);
     const size_t gap = x->tile_n < 32 ? x->tile_n : 0;
 
@@ -43,7 +44,7 @@ static size_t local_bytes(const job *j, const batched_plan *x, size_t depth, siz
  * much. */
 batched_plan matmul_batched_plan(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t limit = j->device->local_memory;
     batched_plan x = {.tile_m = tile_of(p->m), .tile_n = tile_of(p->n)};
     size_t least;
@@ -68,7 +69,7 @@ batched_plan matmul_batched_plan(const job *j)
 
 void matmul_batched_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const batched_plan x = matmul_batched_plan(j);
 
     matmul_defines_operands(p, out);
@@ -83,7 +84,7 @@ void matmul_batched_defines(const job *j, text *out)
 
 const char *matmul_batched_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t most = (size_t)1 << 31;
     const char *why = matmul_unsupported_portable(j, reason);
     batched_plan x;
@@ -107,7 +108,7 @@ const char *matmul_batched_unsupported(const job *j, text *reason)
 
 bool matmul_batched_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const batched_plan x = matmul_batched_plan(j);
     const size_t group = x.products * x.items;
 

@@ -3,6 +3,7 @@
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 #define TILES_AND_STAGES                                                                           \
@@ -43,7 +44,7 @@ enum { STAGES_USUAL = 4, STAGES_FEW = 3 };
 /* Whether vectors of four of A and B are aligned. */
 static bool is_aligned(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
@@ -57,7 +58,7 @@ static size_t local_bytes(const copied_tiles *t, uint32_t depth, uint32_t stages
  * lose; and where two groups of large tiles still find memory on a unit. */
 static bool is_deep(const job *j, const copied_tiles *t, bool large)
 {
-    const size_t k = matmul_k_read(&j->problem->matmul);
+    const size_t k = matmul_k_read(matmul_of(j->problem));
 
     return k >= DEEP_MIN && k % DEPTH_DEEP == 0 && is_aligned(j) &&
            (!large || 2 * local_bytes(t, DEPTH_DEEP, STAGES_FEW) <= j->device->large_local);
@@ -96,7 +97,7 @@ static size_t tiles_count(const tsr_matmul_problem *p, const copied_tiles *t)
 
 static void tiles_defines(const job *j, const copied_tiles *t, bool aligned_c, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t settled[] = {t->tile_m, t->tile_n, t->sums, t->depth, t->stages};
 
     matmul_defines_operands(p, out);
@@ -108,7 +109,7 @@ static void tiles_defines(const job *j, const copied_tiles *t, bool aligned_c, t
 
 static const char *tiles_unsupported(const job *j, const copied_tiles *t, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why;
 
     if (p->type != TSR_F32) {
@@ -141,7 +142,7 @@ static const double SHARED_MAX = 0.5;
 /* Where there are too few tiles to fill the units, groups share k. */
 static size_t usual_parts(const job *j, const copied_tiles *t)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const double tiles = matmul_tiles_a_unit(p, j->device, t->tile_m, t->tile_n);
 
     if (tiles == 0 || tiles > SHARED_MAX)
@@ -151,7 +152,7 @@ static size_t usual_parts(const job *j, const copied_tiles *t)
 
 cp_async_plan matmul_cp_async_plan(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     /* Large tiles where they fill the device: two groups of them run on a unit together. */
     const bool large = matmul_fills_large(p, j->device);
     const bool wide = large || matmul_fills_wide(p, j->device);
@@ -171,7 +172,7 @@ cp_async_plan matmul_cp_async_plan(const job *j)
 
 void matmul_cp_async_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const cp_async_plan s = matmul_cp_async_plan(j);
     const bool splits = s.k.parts > 1;
 
@@ -197,8 +198,8 @@ static void multiply(const job *j, const void *plan, step *out)
     const cp_async_plan *s = plan;
 
     step_launch_2d(out, CP_ASYNC_MULTIPLY,
-                   tiles_count(&j->problem->matmul, &s->tiles) * s->tiles.items, 1, s->tiles.items,
-                   1);
+                   tiles_count(matmul_of(j->problem), &s->tiles) * s->tiles.items, 1,
+                   s->tiles.items, 1);
     matmul_parts_arguments(j, s->k, out);
 }
 
@@ -248,7 +249,7 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
 
 stream_plan matmul_stream_plan(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool large = matmul_fills_large(p, j->device);
     const bool wide = large || matmul_fills_wide(p, j->device);
     stream_plan s = {.tiles = tiles_of(j, large ? 128 : 64, wide ? 128 : 64)};
@@ -272,14 +273,14 @@ void matmul_stream_defines(const job *j, text *out)
 {
     const stream_plan s = matmul_stream_plan(j);
 
-    tiles_defines(j, &s.tiles, matmul_aligned(j, matmul_matrix_c(&j->problem->matmul)), out);
+    tiles_defines(j, &s.tiles, matmul_aligned(j, matmul_matrix_c(matmul_of(j->problem))), out);
     last_group_defines(j->device, last_group_of(j->device), out);
 }
 
 const char *matmul_stream_unsupported(const job *j, text *reason)
 {
     const stream_plan s = matmul_stream_plan(j);
-    const char *why = matmul_unsupported_sizes(&j->problem->matmul, reason);
+    const char *why = matmul_unsupported_sizes(matmul_of(j->problem), reason);
 
     if (!why)
         why = tiles_unsupported(j, &s.tiles, reason);
@@ -302,7 +303,7 @@ size_t matmul_stream_workspace(const job *j)
 
 bool matmul_stream_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const stream_plan s = matmul_stream_plan(j);
 
     if (i > 0 || p->m == 0 || p->n == 0)

@@ -6,6 +6,7 @@
 
 #include "core/variant.h"
 #include "ops/matmul/matmul_parts.h"
+#include "tessera/matmul.h"
 
 /** The first tunables are the same; 0 for what the shape and the device call for. */
 enum { COPIED_TUNABLES = 7 };

@@ -76,32 +76,32 @@ static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
 
 tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, ijk_f32, ijk_f64, err);
+    return run(matmul_of(p), operands, ijk_f32, ijk_f64, err);
 }
 
 tsr_status matmul_host_jik(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, jik_f32, jik_f64, err);
+    return run(matmul_of(p), operands, jik_f32, jik_f64, err);
 }
 
 tsr_status matmul_host_ikj(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, ikj_f32, ikj_f64, err);
+    return run(matmul_of(p), operands, ikj_f32, ikj_f64, err);
 }
 
 tsr_status matmul_host_kij(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, kij_f32, kij_f64, err);
+    return run(matmul_of(p), operands, kij_f32, kij_f64, err);
 }
 
 tsr_status matmul_host_blocked(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, blocked_f32, blocked_f64, err);
+    return run(matmul_of(p), operands, blocked_f32, blocked_f64, err);
 }
 
 tsr_status matmul_host_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
-    return run(&p->matmul, operands, openmp_f32, openmp_f64, err);
+    return run(matmul_of(p), operands, openmp_f32, openmp_f64, err);
 }
 
 bool matmul_host_has_openmp(void)

@@ -3,6 +3,7 @@
 #include "base/sizes.h"
 #include "core/private_memory.h"
 #include "ops/matmul/matmul_registers.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* Work-items for each core, so that none waits long for another one.  Below ROWS_MIN rows copying
@@ -13,12 +14,12 @@ enum { ITEMS_CORE = 8, ROWS_MIN = 64, ROWS_ENOUGH = 256 };
 /* Bytes that a work-item copies A and B to, as the kernel declares them. */
 static size_t private_bytes(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool rounds = real_rounding(p->type, p->precision) > 0;
     const size_t band = (p->trans_a ? 8 : rounds ? 1 : 0) * matmul_registers_rows(j);
 
     return (param(j->params, "PANELS") * matmul_registers_columns(j) + band) *
-           param(j->params, "DEPTH") * matmul_real_size(&j->problem->matmul);
+           param(j->params, "DEPTH") * matmul_real_size(matmul_of(j->problem));
 }
 
 static size_t items_wanted(const job *j)
@@ -29,7 +30,7 @@ static size_t items_wanted(const job *j)
 /* What both share: columns, and the rows where there are `down` work-items along m. */
 static panels_share share(const job *j, size_t across, size_t down)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t panels = size_div_up(p->n, matmul_registers_columns(j));
     panels_share s = {.columns = size_div_up(panels, across) * matmul_registers_columns(j),
                       .rows = size_round_up(size_div_up(p->m, down), matmul_registers_rows(j))};
@@ -42,7 +43,7 @@ static panels_share share(const job *j, size_t across, size_t down)
 /* Work-items along n: each copies as many panels as it may. */
 static size_t items_across(const job *j)
 {
-    return size_div_up(j->problem->matmul.n,
+    return size_div_up(matmul_of(j->problem)->n,
                        matmul_registers_columns(j) * param(j->params, "PANELS"));
 }
 
@@ -56,7 +57,7 @@ static void cut(const job *j, size_t k, size_t parts, panels_share *s)
 
 panels_share matmul_panels_share(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t across = items_across(j);
     const size_t down =
         size_min(size_div_up(items_wanted(j), across * matmul_batch(p)), p->m / ROWS_MIN);
@@ -68,7 +69,7 @@ panels_share matmul_panels_share(const job *j)
 
 panels_share matmul_panels_share_split(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     panels_share s = share(j, items_across(j), size_div_up(p->m, ROWS_ENOUGH));
     const size_t parts = size_div_up(items_wanted(j), s.across * s.down);
 
@@ -96,7 +97,7 @@ void matmul_panels_defines_split(const job *j, text *out)
 /* What both want of a problem. */
 const char *matmul_panels_unsupported_split(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why = matmul_unsupported_indices(p, reason);
 
     why = why ? why : private_unsupported(j->device, private_bytes(j), reason);
@@ -105,7 +106,7 @@ const char *matmul_panels_unsupported_split(const job *j, text *reason)
 
 const char *matmul_panels_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why = matmul_panels_unsupported_split(j, reason);
 
     if (!why && tsr_type_size(matmul_type_c(p)) < matmul_real_size(p) &&
@@ -119,7 +120,7 @@ const char *matmul_panels_unsupported(const job *j, text *reason)
 
 size_t matmul_panels_workspace_split(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (p->m == 0 || p->n == 0)
         return 0;
@@ -129,7 +130,7 @@ size_t matmul_panels_workspace_split(const job *j)
 /* Multiply into C, or with `split` the plain sums into workspace. */
 static void multiply(const job *j, const panels_share *s, bool split, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     step_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
     matmul_step_layers(out, split ? s->parts : matmul_batch(p));
@@ -160,7 +161,7 @@ static void multiply(const job *j, const panels_share *s, bool split, step *out)
 
 static void sum(const job *j, const panels_share *s, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     step_launch_1d(out, PANELS_SUM, p->m, 1);
     step_u32(out, (uint32_t)p->n);
@@ -172,7 +173,7 @@ static void sum(const job *j, const panels_share *s, step *out)
 
 bool matmul_panels_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     panels_share s;
 
     if (i > 0 || p->m == 0 || p->n == 0)
@@ -185,7 +186,7 @@ bool matmul_panels_step(const job *j, size_t i, step *out)
 /* Of one product. */
 static bool step_split(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     panels_share s;
 
     if (i > 1 || p->m == 0 || p->n == 0)

@@ -3,6 +3,7 @@
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/real.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* Bytes that the sums of parts may take. */
@@ -15,7 +16,7 @@ enum {
 
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t k = matmul_k_read(p);
     k_parts cut = {1, k};
     size_t one, most;
@@ -34,14 +35,14 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
 
 size_t matmul_parts_workspace(const job *j, k_parts k)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return k.parts > 1 && p->m && p->n ? k.parts * p->m * p->n * matmul_real_size(p) : 0;
 }
 
 void matmul_parts_arguments(const job *j, k_parts k, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     matmul_step_layers(out, k.parts > 1 ? k.parts : matmul_batch(p));
     step_u32(out, (uint32_t)p->m);
@@ -64,7 +65,7 @@ void matmul_parts_arguments(const job *j, k_parts k, step *out)
 /* So many work-items add up an output that each has a few parts. */
 void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t items = group_fit(j->device, 0, SUM_ITEMS);
     size_t lanes_each = 1;
 
@@ -84,14 +85,14 @@ bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
                        void (*multiply)(const job *j, const void *plan, step *out),
                        const void *plan, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     problem q = *j->problem;
     const job product = {&q, j->device, j->params};
 
     if (p->m == 0 || p->n == 0 || i >= (k.parts > 1 ? 2 * matmul_batch(p) : 1))
         return false;
     if (k.parts > 1)
-        q.matmul = matmul_product(p, i / 2);
+        *matmul_in(&q) = matmul_product(p, i / 2);
     if (i % 2 == 0)
         multiply(&product, plan, out);
     else

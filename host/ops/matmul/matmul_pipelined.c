@@ -5,6 +5,7 @@
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/real.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
@@ -59,14 +60,14 @@ static void slice(const job *j, uint32_t slices, pipelined_plan *s)
     s->depth = param(j->params, "DEPTH");
     if (!s->depth) /* a vector of each tile for each work-item, or more */
         s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MOST);
-    s->local = local_bytes(s, matmul_real_size(&j->problem->matmul));
+    s->local = local_bytes(s, matmul_real_size(matmul_of(j->problem)));
 }
 
 /* Large tiles take most sums, which need fewest loads, unless elements come one by one; small ones
  * take few, for more warps. */
 static uint32_t usual_sums(const job *j, uint32_t area)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool vectors =
         matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 
@@ -82,7 +83,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
                         .tile_n = tile_n,
                         .sums = param(j->params, "SUMS"),
                         .registers = param(j->params, "REGISTERS"),
-                        .k = {1, matmul_k_read(&j->problem->matmul)}};
+                        .k = {1, matmul_k_read(matmul_of(j->problem))}};
     const uint32_t told = param(j->params, "SLICES");
     uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MAX;
 
@@ -92,7 +93,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
     while (!told && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
         slice(j, slices /= 2, &s);
     if (!s.registers)
-        s.registers = s.sums == 128 || j->problem->matmul.type == TSR_F64 ? 255 : 128;
+        s.registers = s.sums == 128 || matmul_of(j->problem)->type == TSR_F64 ? 255 : 128;
     return s;
 }
 
@@ -124,14 +125,14 @@ static double units(const job *j)
 /* Groups of one part of k. */
 static double tiles(const job *j, const pipelined_plan *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
 }
 
 static double cycles(const job *j, const pipelined_plan *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const double groups = tiles(j, s) * (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
     double waves = groups / units(j);
     double cost;
@@ -175,7 +176,7 @@ pipelined_plan matmul_pipelined_plan(const job *j)
 {
     /* The last is a CPU's, which finds everything in its cache, and compiles it fastest. */
     static const uint32_t sizes[][2] = {{128, 128}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
     pipelined_plan best = {0};
     double least = DBL_MAX;
@@ -210,7 +211,7 @@ static bool is_limited(const job *j, const pipelined_plan *s)
 
 void matmul_pipelined_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const pipelined_plan s = matmul_pipelined_plan(j);
     const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
     const bool splits = s.k.parts > 1;
@@ -254,7 +255,7 @@ size_t matmul_pipelined_workspace(const job *j)
 
 static void multiply(const job *j, const void *plan, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const pipelined_plan *s = plan;
 
     step_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,

@@ -18,7 +18,7 @@ enum {
 
 void matmul_fill(const problem *q, uint64_t seed, distribution f, void *const arrays[])
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     const matmul_matrix matrix[] = {matmul_matrix_a(p), matmul_matrix_b(p), matmul_matrix_c(p)};
     operand o[OPERANDS_MAX];
 
@@ -212,23 +212,23 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
 
     *out = (problem){.op = &operation_matmul};
     if (i < shapes * combinations) {
-        out->matmul = sweep_wide(i / combinations, i % combinations, tiny);
+        *matmul_in(out) = sweep_wide(i / combinations, i % combinations, tiny);
         return true;
     }
     i -= shapes * combinations;
     if (i < narrow) {
-        out->matmul = sweep_narrow(i, shapes);
+        *matmul_in(out) = sweep_narrow(i, shapes);
         return true;
     }
     i -= narrow;
     if (i < batches) {
-        out->matmul = sweep_batch(i);
+        *matmul_in(out) = sweep_batch(i);
         return true;
     }
     i -= batches;
     if (i >= large)
         return false;
-    out->matmul = sweep_large[i];
+    *matmul_in(out) = sweep_large[i];
     return true;
 }
 
@@ -558,7 +558,7 @@ tsr_status matmul_verify(const problem *q, const device_facts *d, const void *co
                          const void *const after[], const void *expected, verdict *out,
                          tsr_error *err)
 {
-    const tsr_matmul_problem *p = &q->matmul;
+    const tsr_matmul_problem *p = matmul_of(q);
     judged j = {.p = p,
                 .device = d,
                 .a = before[MATMUL_A],

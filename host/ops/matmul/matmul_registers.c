@@ -1,5 +1,6 @@
 #include "ops/matmul/matmul_registers.h"
 
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* Registers twice as wide come with twice as many of them (AVX-512 has 32, AVX2 16).  ROWS *
@@ -28,12 +29,12 @@ static size_t vectors(const job *j)
 
 size_t matmul_registers_columns(const job *j)
 {
-    return vectors(j) * param(j->params, "BITS") / 8 / matmul_real_size(&j->problem->matmul);
+    return vectors(j) * param(j->params, "BITS") / 8 / matmul_real_size(matmul_of(j->problem));
 }
 
 void matmul_registers_defines(const job *j, text *out)
 {
-    matmul_defines_rounding(&j->problem->matmul, out);
+    matmul_defines_rounding(matmul_of(j->problem), out);
     if (!param(j->params, "ROWS"))
         text_format(out, " -DROWS=%zu", matmul_registers_rows(j));
     if (!param(j->params, "VECTORS"))

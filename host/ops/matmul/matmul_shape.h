@@ -4,6 +4,26 @@
 
 #include "core/real.h"
 #include "core/view.h"
+#include "tessera/matmul.h"
+
+extern const operation operation_matmul;
+
+/* The problem's structure, to read. */
+static inline const tsr_matmul_problem *matmul_of(const problem *p)
+{
+    return (const tsr_matmul_problem *)(const void *)p->bytes;
+}
+
+/* The same, to change. */
+static inline tsr_matmul_problem *matmul_in(problem *p)
+{
+    return (tsr_matmul_problem *)(void *)p->bytes;
+}
+
+static inline problem matmul_problem(tsr_matmul_problem p)
+{
+    return problem_from(&operation_matmul, &p, sizeof(p));
+}
 
 /* The operands, in order. */
 enum { MATMUL_A, MATMUL_B, MATMUL_C, MATMUL_OPERANDS };

@@ -107,12 +107,12 @@ static inline bool matmul_step_each(const job *j, size_t i, step *out,
     const job product = {&q, j->device, j->params};
     size_t count = 0;
 
-    q.matmul = matmul_product(&j->problem->matmul, 0);
+    *matmul_in(&q) = matmul_product(matmul_of(j->problem), 0);
     while (one(&product, count, out))
         count++;
-    if (count == 0 || i / count >= matmul_batch(&j->problem->matmul))
+    if (count == 0 || i / count >= matmul_batch(matmul_of(j->problem)))
         return false;
-    q.matmul = matmul_product(&j->problem->matmul, i / count);
+    *matmul_in(&q) = matmul_product(matmul_of(j->problem), i / count);
     return one(&product, i % count, out);
 }
 
@@ -173,7 +173,7 @@ static inline const char *matmul_unsupported_indices(const tsr_matmul_problem *p
 /* The same, or why chains of multiply-adds on this device cannot serve. */
 static inline const char *matmul_unsupported_portable(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why = matmul_unsupported_indices(p, reason);
 
     return why ? why : real_unsupported(p->type, p->precision, j->device, reason);
@@ -182,7 +182,7 @@ static inline const char *matmul_unsupported_portable(const job *j, text *reason
 /* The same for kernels that round factors themselves. */
 static inline const char *matmul_unsupported_rounding(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why = matmul_unsupported_indices(p, reason);
 
     return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, reason);

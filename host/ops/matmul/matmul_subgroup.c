@@ -2,6 +2,7 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 const tunable matmul_subgroup_tunables[SUBGROUP_TUNABLES] = {
@@ -29,7 +30,7 @@ static size_t width_of(const job *j, bool shfl)
 
 static void defines(const job *j, bool shfl, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     matmul_defines_operands(p, out);
     text_format(out, " -DALIGNED_B=%d -DSHFL=%d -DWIDTH=%zu", matmul_aligned(j, matmul_matrix_b(p)),
@@ -57,7 +58,7 @@ const char *matmul_subgroup_unsupported(const job *j, text *reason)
 
 static bool launch(const job *j, bool shfl, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t items = param(j->params, "GROUP");
     const size_t teams = size_max(items / lanes_of(j, shfl), 1);
     const size_t strips = size_div_up(p->m, param(j->params, "ROWS"));

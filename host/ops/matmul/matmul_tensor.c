@@ -1,6 +1,7 @@
 #include "ops/matmul/matmul_tensor.h"
 
 #include "base/sizes.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* As cl/matmul/matmul_tensor.cl has them; sizes in bytes. */
@@ -69,7 +70,7 @@ static source source_b(const tsr_matmul_problem *p)
 
 void matmul_tensor_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     matmul_defines_operands(p, out);
     text_format(out, " -DFORMAT=%u -DSTAGED_A=%d -DSTAGED_B=%d", format(p), source_a(p).staged,
@@ -78,7 +79,7 @@ void matmul_tensor_defines(const job *j, text *out)
 
 const char *matmul_tensor_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tile_m = param(j->params, "TILE_M"), tile_n = param(j->params, "TILE_N");
     const size_t local = param(j->params, "STAGES") * (tile_m + tile_n) * ROW_BYTES + ALIGNMENT;
     const tsr_precision used = real_precision(p->type, p->precision);
@@ -106,7 +107,7 @@ const char *matmul_tensor_unsupported(const job *j, text *reason)
 
 size_t matmul_tensor_workspace(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return MAPS + source_a(p).bytes + source_b(p).bytes;
 }
@@ -131,7 +132,7 @@ static void prepare(const tsr_matmul_problem *p, step *out)
 
 static void multiply(const job *j, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
                          size_div_up(p->n, param(j->params, "TILE_N"));
     const size_t units = size_max(j->device->compute_units, 1);
@@ -144,7 +145,7 @@ static void multiply(const job *j, step *out)
 
 bool matmul_tensor_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t k = matmul_k_read(p);
 
     if (p->m == 0 || p->n == 0 || i > (k ? 1 : 0))

@@ -2,6 +2,7 @@
 
 #include "base/sizes.h"
 #include "ops/matmul/matmul_parts.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 
 /* As cl/matmul/matmul_wgmma.cl has them. */
@@ -24,7 +25,7 @@ static unsigned products(const tsr_matmul_problem *p)
 /* Columns of a tile.  Three products keep twice the sums, so there it is the smaller one. */
 static size_t tile_n(const job *j)
 {
-    return products(&j->problem->matmul) == 3 ? 128 : param(j->params, "TILE_N");
+    return products(matmul_of(j->problem)) == 3 ? 128 : param(j->params, "TILE_N");
 }
 
 /* How a product is cut into work-groups: rows of a tile, and parts of k. */
@@ -40,7 +41,7 @@ static size_t block_k(const tsr_matmul_problem *p)
 
 static size_t tiles_of(const job *j, size_t tile_m)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n(j));
 }
@@ -53,7 +54,7 @@ static double cost(const job *j, const cut *c)
     static const double k_256 = 2.15;      /* the same for 256 rows, in times of that */
     static const double launch = 5000;     /* of adding up parts */
     static const double bytes_ns = 3500;   /* sums are written and read at, by the cache */
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1);
     const size_t waves = size_div_up(tiles_of(j, c->tile_m) * c->k.parts, units);
     const size_t steps = c->k.span * products(p) * (tile_n(j) / 128);
@@ -68,7 +69,7 @@ static double cost(const job *j, const cut *c)
  * and its share of a flag.  In floating point, where nothing wraps. */
 static bool has_room(const job *j, const cut *c)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const double rows = (double)p->m + (double)p->n + 2 * 256;
 
     return 9 * rows * ((double)p->k + 32) + (double)matmul_parts_workspace(j, c->k) <=
@@ -79,7 +80,7 @@ static bool has_room(const job *j, const cut *c)
  * work-groups as fill half of the units, all, or all twice or four times. */
 static cut cut_k(const job *j, size_t tile_m)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t told = param(j->params, "SPLIT"), tiles = tiles_of(j, tile_m);
     cut best = {tile_m, matmul_parts_cut(j, told, block_k(p))};
 
@@ -126,7 +127,7 @@ static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t depth, boo
 
 static packing packing_of(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t depth = block_k(p);
     const cut c = cut_of(j);
     packing x = {.tile_m = c.tile_m, .tile_n = tile_n(j), .k = c.k};
@@ -151,7 +152,7 @@ static bool along(matmul_matrix x)
 
 void matmul_wgmma_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     matmul_defines_operands(p, out);
     text_format(out, " -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d", products(p),
@@ -165,7 +166,7 @@ void matmul_wgmma_defines(const job *j, text *out)
 /* What both variants want of the device. */
 static const char *unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t sides = cut_of(j).tile_m + tile_n(j);
     const size_t local = param(j->params, "STAGES") * sides * ROW_BYTES + ALIGNMENT;
     const char *why;
@@ -216,7 +217,7 @@ const char *matmul_wgmma_unsupported_split(const tsr_matmul_problem *p, text *re
 const char *matmul_wgmma_unsupported_f32(const job *j, text *reason)
 {
     /* Products of a batch run one after another: what the first wants, all do. */
-    const tsr_matmul_problem first = matmul_product(&j->problem->matmul, 0);
+    const tsr_matmul_problem first = matmul_product(matmul_of(j->problem), 0);
     const char *why = matmul_wgmma_unsupported_split(&first, reason);
 
     return why ? why : unsupported(j, reason);
@@ -224,7 +225,7 @@ const char *matmul_wgmma_unsupported_f32(const job *j, text *reason)
 
 const char *matmul_wgmma_unsupported_tf32(const job *j, text *reason)
 {
-    const tsr_matmul_problem first = matmul_product(&j->problem->matmul, 0);
+    const tsr_matmul_problem first = matmul_product(matmul_of(j->problem), 0);
     const char *why = unsupported_problem(&first, reason);
 
     if (!why && first.precision != TSR_PRECISION_TF32)
@@ -239,7 +240,7 @@ size_t matmul_wgmma_workspace(const job *j)
 
 size_t matmul_wgmma_tiles_f32(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const packing x = packing_of(j);
 
     return x.blocks ? x.rows * x.columns * matmul_batch(p) : 0;
@@ -292,7 +293,7 @@ static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
 /* Of one product. */
 static bool step_of(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const packing x = packing_of(j);
 
     if (p->m == 0 || p->n == 0)

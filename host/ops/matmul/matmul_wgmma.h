@@ -3,6 +3,7 @@
 #define OPS_MATMUL_WGMMA_H
 
 #include "core/variant.h"
+#include "tessera/matmul.h"
 
 /* Entries of cl/matmul/matmul_wgmma.cl, in the variants' order. */
 enum { WGMMA_PACK, WGMMA_MULTIPLY, WGMMA_SUM };

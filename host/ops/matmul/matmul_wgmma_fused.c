@@ -1,6 +1,7 @@
 #include "ops/matmul/matmul_wgmma_fused.h"
 
 #include "base/sizes.h"
+#include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_steps.h"
 #include "ops/matmul/matmul_wgmma.h"
 
@@ -55,7 +56,7 @@ static bool wanted(const job *j, const matmul_matrix *x)
     const uint32_t told = param(j->params, "ALIGN");
 
     return !matmul_starts_at(x, 4) && told != ALIGN_NEVER &&
-           (told == ALIGN_ALWAYS || pays(&j->problem->matmul, x));
+           (told == ALIGN_ALWAYS || pays(matmul_of(j->problem), x));
 }
 
 /* Bytes of a copy, in floating point, where nothing wraps. */
@@ -67,7 +68,7 @@ static double size_of(const copy *c)
 /* Whether the device holds copies beside the matrices. */
 static bool fit_beside(const job *j, const copies *s)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
 
     return (m * k + k * n + m * n) * sizeof(float) + size_of(&s->a) + size_of(&s->b) <=
@@ -77,7 +78,7 @@ static bool fit_beside(const job *j, const copies *s)
 /* The copies to be made: none where they would take too much. */
 static copies copies_of(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const size_t most = size_min(WORKSPACE_MAX, (size_t)j->device->max_allocation);
     const size_t k = size_round_up(p->k, STEP_K);
@@ -131,7 +132,7 @@ static void input(unsigned index, const matmul_matrix *x, const copy *c, step *o
 
 void matmul_wgmma_fused_defines(const job *j, text *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const copies s = copies_of(j);
 
@@ -143,7 +144,7 @@ void matmul_wgmma_fused_defines(const job *j, text *out)
 
 const char *matmul_wgmma_fused_unsupported(const job *j, text *reason)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t stage = IMAGE + (p->trans_b ? RAW_COLUMNS : RAW_ROWS);
     const size_t local = param(j->params, "STAGES") * stage + LEADS + SLACK;
     const char *why = matmul_wgmma_unsupported_split(p, reason);
@@ -158,7 +159,7 @@ static size_t all_tiles(const tsr_matmul_problem *p)
 
 size_t matmul_wgmma_fused_tiles(const job *j)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return matmul_k_read(p) ? all_tiles(p) : 0;
 }
@@ -180,7 +181,7 @@ static void multiply(const tsr_matmul_problem *p, const copies *s, step *out)
 
 bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
 {
-    const tsr_matmul_problem *p = &j->problem->matmul;
+    const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const copies s = copies_of(j);
     const size_t made = (size_t)s.a.made + s.b.made;

@@ -21,7 +21,7 @@
 
 static const char *host_unsupported(const job *j, text *reason)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
 
     return real_unsupported(p->type, p->precision, j->device, reason);
 }
@@ -420,7 +420,7 @@ static tsr_status check_apart(const tsr_matvec_problem *p, const view *y, tsr_er
 
 static tsr_status check(const problem *q, tsr_error *err)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view x = matvec_x(p), y = matvec_y(p);
     tsr_status st = real_check("matvec", p->type, p->precision, err);
 
@@ -444,8 +444,8 @@ static tsr_status check(const problem *q, tsr_error *err)
 /* What is column-major is the transpose of what is row-major in the same place. */
 static void normalize(problem *q, unsigned order[OPERANDS_MAX])
 {
-    const tsr_matvec_problem given = q->matvec;
-    tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem given = *matvec_of(q);
+    tsr_matvec_problem *p = matvec_in(q);
 
     (void)order;
     if (given.layout == TSR_ROW_MAJOR)
@@ -458,7 +458,7 @@ static void normalize(problem *q, unsigned order[OPERANDS_MAX])
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
     const matvec_view v = matvec_view_of(p);
     const bool overwrites = v.beta == 0;
@@ -474,14 +474,14 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
 
 static double work(const problem *q)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
 
     return 2.0 * (double)p->rows * (double)p->columns * (double)matvec_batch(p);
 }
 
 static double traffic(const problem *q)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
     const matvec_view v = matvec_view_of(p);
     const bool reads = v.rows != 0 && v.columns != 0;
@@ -498,7 +498,7 @@ static bool is_dense(const view *x, size_t batch)
 
 static void describe(const problem *q, text *out)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view a = matvec_a(p), x = matvec_x(p), y = matvec_y(p);
     const size_t batch = matvec_batch(p);
 
@@ -539,7 +539,7 @@ static unsigned magnitude(size_t n)
  * the products of a batch alike. */
 static void classify(const problem *q, text *out)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
 
     text_append(out, tsr_type_name(p->type));
     if (matvec_type_y(p) != p->type)
@@ -622,16 +622,16 @@ static size_t prefer_on_gpu(const tsr_matvec_problem *p, size_t rows, size_t uni
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    const matvec_view v = matvec_view_of(&p->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(p));
     size_t rows;
 
-    if (!size_mul(v.rows, matvec_batch(&p->matvec), &rows))
+    if (!size_mul(v.rows, matvec_batch(matvec_of(p)), &rows))
         rows = SIZE_MAX;
     if (d->kind == DEVICE_HOST)
         return prefer_on_host(out);
     return d->kind == DEVICE_CPU
                ? prefer_on_cpu(&v, out)
-               : prefer_on_gpu(&p->matvec, rows, size_max(d->compute_units, 1), out);
+               : prefer_on_gpu(matvec_of(p), rows, size_max(d->compute_units, 1), out);
 }
 
 const operation operation_matvec = {

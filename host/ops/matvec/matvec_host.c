@@ -18,6 +18,7 @@
 #define REAL        double
 #define NAMED(name) name##_f64
 #include "ops/matvec/matvec_host_body.h"
+#include "ops/matvec/matvec_shape.h"
 #undef REAL
 #undef NAMED
 
@@ -89,7 +90,7 @@ static tsr_status run_on_copies(const tsr_matvec_problem *p, void *const operand
 tsr_status matvec_host_run(const problem *q, void *const operands[], const matvec_loops *loops,
                            tsr_error *err)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const bool plain = p->type == real_sums(p->type) && matvec_incx(p) == 1 && matvec_incy(p) == 1;
     tsr_status st = TSR_OK;
 

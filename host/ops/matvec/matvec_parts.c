@@ -2,6 +2,7 @@
 
 #include "core/last_group.h"
 #include "core/private_memory.h"
+#include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_vectors.h"
 
 enum {
@@ -43,7 +44,7 @@ static size_t units_wanted(const job *j, size_t each)
 {
     const size_t groups = size_max(j->device->compute_units, 1) * each;
 
-    return size_div_up(groups, matvec_batch(&j->problem->matvec));
+    return size_div_up(groups, matvec_batch(matvec_of(j->problem)));
 }
 
 static size_t groups_wanted(const job *j)
@@ -54,7 +55,7 @@ static size_t groups_wanted(const job *j)
 /* Tiles of so many rows. */
 static size_t tiles_of(const job *j, size_t rows)
 {
-    return size_div_up(matvec_view_of(&j->problem->matvec).rows, rows);
+    return size_div_up(matvec_view_of(matvec_of(j->problem)).rows, rows);
 }
 
 /* About so many parts, but none below `least` columns, and none above what its kernel counts. Parts
@@ -62,7 +63,7 @@ static size_t tiles_of(const job *j, size_t rows)
 static cut cut_into_parts(const job *j, size_t local, size_t rows, size_t parts, size_t least,
                           size_t at_once)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
     const size_t most = MATVEC_INDEX_MAX / at_once * at_once;
     cut c = {.local = local, .rows = rows, .tiles = tiles_of(j, rows)};
 
@@ -96,7 +97,7 @@ static cut cut_steps(const job *j, size_t local, size_t rows, size_t whole)
 /* Bytes for the sums of all parts; false on overflow. */
 static bool sums_of(const job *j, const cut *c, size_t *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
 
     *out = 0;
     return c->parts == 1 ||
@@ -106,7 +107,7 @@ static bool sums_of(const job *j, const cut *c, size_t *out)
 
 static const char *cut_unsupported(const job *j, const cut *c, text *reason)
 {
-    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     size_t groups, bytes;
 
     if (rows <= MATVEC_INDEX_MAX && c->parts <= PARTS_MAX &&
@@ -130,7 +131,7 @@ static size_t cut_workspace(const job *j, const cut *c)
 static last_group last_adds(const job *j, const cut *c)
 {
     size_t tiles = 0;
-    const bool counted = size_mul(c->tiles, matvec_batch(&j->problem->matvec), &tiles);
+    const bool counted = size_mul(c->tiles, matvec_batch(matvec_of(j->problem)), &tiles);
 
     return last_group_for(j->device, c->parts > 1 && counted, tiles);
 }
@@ -171,7 +172,7 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
 
 static cut split_row_cut(const job *j)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
     const size_t local = matvec_group(j);
     size_t rows = 1;
 
@@ -221,7 +222,7 @@ enum { VECTORS_AT_ONCE = 4 };
 static size_t team_of(const job *j)
 {
     const size_t local = matvec_group(j), told = param(j->params, "TEAM");
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t vectors = size_div_up(matvec_view_of(p).columns, matvec_load_elements(p));
     const size_t most = size_min(TEAM_MAX, local);
     size_t team = size_min(TEAM_MIN, local);
@@ -236,7 +237,7 @@ static size_t team_of(const job *j)
 static cut split_vector_cut(const job *j)
 {
     const size_t local = matvec_group(j), team = size_min(team_of(j), local);
-    const size_t whole = team * matvec_load_elements(&j->problem->matvec);
+    const size_t whole = team * matvec_load_elements(matvec_of(j->problem));
 
     return cut_steps(j, local, local / team, VECTORS_AT_ONCE * whole);
 }
@@ -246,7 +247,7 @@ void matvec_split_vector_defines(const job *j, text *out)
     const cut c = split_vector_cut(j);
 
     cut_defines(j, &c, out);
-    matvec_defines_vectors(j, matvec_load_elements(&j->problem->matvec), out);
+    matvec_defines_vectors(j, matvec_load_elements(matvec_of(j->problem)), out);
     text_format(out, " -DLOADS=%d", VECTORS_AT_ONCE);
     if (!param(j->params, "TEAM"))
         text_format(out, " -DTEAM=%zu", team_of(j));
@@ -257,7 +258,7 @@ const char *matvec_split_vector_unsupported(const job *j, text *reason)
     const cut c = split_vector_cut(j);
     const char *why = matvec_unsupported_portable(j, reason);
 
-    if (!why && j->problem->matvec.trans)
+    if (!why && matvec_of(j->problem)->trans)
         why = "the rows of a transposed A are not contiguous: see split-row";
     if (!why && team_of(j) > c.local) {
         text_format(reason, "a team of %zu exceeds the work-group of %zu", team_of(j), c.local);
@@ -284,7 +285,7 @@ bool matvec_split_vector_step(const job *j, size_t i, step *out)
 
 static const char *vectors_unsupported(const job *j, const cut *c, text *reason)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const char *why = matvec_unsupported_portable(j, reason);
 
     if (!why && !p->trans)
@@ -332,7 +333,7 @@ enum { SLICES_FILLING_GROUPS = 3, SLICES_FILLING_STAGES = 8 };
 /* Rows of op(A) of a tile. */
 static size_t slices_rows(const job *j, const slicing *s)
 {
-    return s->lanes * matvec_load_elements(&j->problem->matvec);
+    return s->lanes * matvec_load_elements(matvec_of(j->problem));
 }
 
 /* Rows of A that a group loads at once. */
@@ -347,7 +348,7 @@ static size_t slices_at_once(const job *j, const slicing *s)
 static bool slices_fit(const job *j, const slicing *s)
 {
     return s->lanes <= matvec_group(j) &&
-           matvec_view_of(&j->problem->matvec).rows > slices_rows(j, s) / 2;
+           matvec_view_of(matvec_of(j->problem)).rows > slices_rows(j, s) / 2;
 }
 
 static bool slices_are_whole(const job *j)
@@ -356,7 +357,7 @@ static bool slices_are_whole(const job *j)
 
     return slices_fit(j, &SLICES_WHOLE) && tiles <= units &&
            (double)tiles >= SLICES_WHOLE_BUSY * (double)units &&
-           matvec_view_of(&j->problem->matvec).columns >=
+           matvec_view_of(matvec_of(j->problem)).columns >=
                SLICES_WHOLE_STAGES * slices_at_once(j, &SLICES_WHOLE);
 }
 
@@ -382,13 +383,13 @@ static slicing slices_by_shape(const job *j)
 {
     slicing s = SLICES_USUAL;
     const bool untold = !param(j->params, "ACROSS") && !param(j->params, "PER_UNIT") &&
-                        matvec_batch(&j->problem->matvec) == 1;
+                        matvec_batch(matvec_of(j->problem)) == 1;
 
     if (untold && slices_are_whole(j))
         return SLICES_WHOLE;
     if (untold)
         s.parts = slices_filling_parts(j);
-    if (matvec_view_of(&j->problem->matvec).columns < SLICES_PAST_L1_ROWS)
+    if (matvec_view_of(matvec_of(j->problem)).columns < SLICES_PAST_L1_ROWS)
         s.past_l1 = 1;
     return s;
 }
@@ -396,7 +397,7 @@ static slicing slices_by_shape(const job *j)
 /* Whether vectors of A can be loaded past the first-level cache. */
 static bool slices_past_l1(const job *j)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const view a = matvec_a(p);
 
     return j->device->feature[FEATURE_LOAD_ONCE] == FEATURE_YES &&
@@ -415,7 +416,7 @@ static size_t slices_loads(const job *j)
  * a row of A has vectors for. */
 static size_t slices_lanes(const job *j)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t local = matvec_group(j), loads = slices_loads(j);
     const size_t told = param(j->params, "ACROSS");
     const matvec_view v = matvec_view_of(p);
@@ -431,7 +432,7 @@ static size_t slices_lanes(const job *j)
 /* Parts by the size of the problem. */
 static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
     const size_t tiles = size_max(tiles_of(j, rows), 1);
     const slicing shape = slices_by_shape(j);
     size_t at_once = slices * slices_loads(j), most, parts;
@@ -452,7 +453,7 @@ static cut slices_usual_cut(const job *j, size_t rows, size_t slices)
 static cut column_slices_cut(const job *j)
 {
     const size_t local = matvec_group(j), lanes = slices_lanes(j), slices = local / lanes;
-    const size_t rows = lanes * matvec_load_elements(&j->problem->matvec);
+    const size_t rows = lanes * matvec_load_elements(matvec_of(j->problem));
 
     return param(j->params, "PER_UNIT") ? cut_steps(j, local, rows, slices * slices_loads(j))
                                         : slices_usual_cut(j, rows, slices);
@@ -460,7 +461,7 @@ static cut column_slices_cut(const job *j)
 
 void matvec_column_slices_defines(const job *j, text *out)
 {
-    const view a = matvec_a(&j->problem->matvec);
+    const view a = matvec_a(matvec_of(j->problem));
     const cut c = column_slices_cut(j);
 
     cut_defines(j, &c, out);
@@ -505,7 +506,7 @@ static cut short_columns_cut(const job *j)
 {
     const size_t local = matvec_group(j);
     const size_t lines = size_max(matvec_flat_of(j, local).lines, 1);
-    const size_t rows = size_max(matvec_view_of(&j->problem->matvec).rows, 1);
+    const size_t rows = size_max(matvec_view_of(matvec_of(j->problem)).rows, 1);
     const size_t parts = groups_wanted(j); /* no more: the others would run alone at the end */
 
     return cut_into_parts(j, local, rows, parts, lines * param(j->params, "LOADS"), lines);
@@ -513,7 +514,7 @@ static cut short_columns_cut(const job *j)
 
 void matvec_short_columns_defines(const job *j, text *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const view a = matvec_flat_a(p);
     const size_t rows = matvec_view_of(p).rows, vec = matvec_load_elements(p);
     const cut c = short_columns_cut(j);
@@ -553,7 +554,7 @@ bool matvec_short_columns_step(const job *j, size_t i, step *out)
 static size_t rows_vector_rows(const job *j)
 {
     const size_t set = param(j->params, "ROWS"), units = size_max(j->device->compute_units, 1);
-    const size_t rows = size_max(matvec_view_of(&j->problem->matvec).rows, 1);
+    const size_t rows = size_max(matvec_view_of(matvec_of(j->problem)).rows, 1);
     const size_t tiles = size_round_up(size_div_up(rows, matvec_lines_most(j)), units);
 
     return set ? set : size_div_up(rows, tiles);
@@ -580,7 +581,7 @@ const char *matvec_rows_vector_unsupported(const job *j, text *reason)
     const cut c = rows_vector_cut(j);
     const char *why = matvec_unsupported_portable(j, reason);
 
-    if (!why && j->problem->matvec.trans)
+    if (!why && matvec_of(j->problem)->trans)
         why = "the rows of a transposed A are not contiguous: see columns-vector";
     return why ? why : cut_unsupported(j, &c, reason);
 }
@@ -602,7 +603,7 @@ bool matvec_rows_vector_step(const job *j, size_t i, step *out)
 /* Elements of a vector of neighbouring sums, of which there may be few. */
 static size_t columns_vector_vec(const job *j)
 {
-    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     size_t vec = matvec_vec(j);
 
     while (!param(j->params, "BITS") && vec > VEC_MIN && vec > rows)
@@ -614,7 +615,7 @@ static size_t columns_vector_vec(const job *j)
 static size_t columns_vector_lines(const job *j)
 {
     const size_t set = param(j->params, "LINES"), most = matvec_lines_most(j);
-    const size_t lines = matvec_view_of(&j->problem->matvec).columns;
+    const size_t lines = matvec_view_of(matvec_of(j->problem)).columns;
 
     if (set)
         return set;
@@ -626,7 +627,7 @@ static size_t columns_vector_lines(const job *j)
  * of rows / tiles sums, and reads rows * columns / units elements. */
 static size_t columns_vector_tiles(const job *j)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
     const size_t groups = groups_wanted(j), most = size_min(v.rows / WIDTH_MIN, groups);
     const double least = (double)ADDING_SHARE * (double)groups * (double)units_wanted(j, 1) /
                          (double)size_max(v.columns, 1);
@@ -644,7 +645,7 @@ static size_t columns_vector_tiles(const job *j)
  * are left to the next core that is idle, however large they are. */
 static size_t columns_vector_width(const job *j)
 {
-    const matvec_view v = matvec_view_of(&j->problem->matvec);
+    const matvec_view v = matvec_view_of(matvec_of(j->problem));
     const size_t set = param(j->params, "WIDTH"), rows = size_max(v.rows, 1);
     const size_t most = set ? set : v.columns < FEW_LINES ? WIDTH_FEW_LINES : WIDTH_MAX;
     const size_t tiles = size_max(size_div_up(rows, most), set ? 1 : columns_vector_tiles(j));
@@ -664,7 +665,7 @@ static size_t columns_vector_room(size_t width)
 
 static cut columns_vector_cut(const job *j)
 {
-    const size_t rows = matvec_view_of(&j->problem->matvec).rows;
+    const size_t rows = matvec_view_of(matvec_of(j->problem)).rows;
     const size_t width = columns_vector_width(j);
     const size_t least = size_div_up(CPU_PART_MIN, size_max(size_min(rows, width), 1));
 
@@ -690,10 +691,11 @@ const char *matvec_columns_vector_unsupported(const job *j, text *reason)
     const char *why = matvec_unsupported_portable(j, reason);
     const size_t sums = size_max(columns_vector_room(c.rows), param(j->params, "WIDTH"));
 
-    if (!why && !j->problem->matvec.trans)
+    if (!why && !matvec_of(j->problem)->trans)
         why = "A is not transposed: see rows-vector";
     if (!why)
-        why = private_unsupported(j->device, sums * matvec_real_size(&j->problem->matvec), reason);
+        why =
+            private_unsupported(j->device, sums * matvec_real_size(matvec_of(j->problem)), reason);
     return why ? why : cut_unsupported(j, &c, reason);
 }
 

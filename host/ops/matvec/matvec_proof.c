@@ -12,7 +12,7 @@ enum { PARALLEL_MIN = 200000 }; /* operations that are worth several threads */
 
 void matvec_fill(const problem *q, uint64_t seed, distribution f, void *const arrays[])
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view of[] = {matvec_a(p), matvec_x(p), matvec_y(p)};
     operand o[OPERANDS_MAX];
 
@@ -157,11 +157,11 @@ bool matvec_sweep(size_t i, bool tiny, problem *out)
         return false;
     *out = (problem){.op = &operation_matvec};
     if (i < wide)
-        out->matvec = sweep_wide(i, tiny);
+        *matvec_in(out) = sweep_wide(i, tiny);
     else if (i < wide + narrow)
-        out->matvec = sweep_narrow(i - wide, tiny);
+        *matvec_in(out) = sweep_narrow(i - wide, tiny);
     else
-        out->matvec = sweep_large[i - wide - narrow];
+        *matvec_in(out) = sweep_large[i - wide - narrow];
     return true;
 }
 
@@ -253,7 +253,7 @@ tsr_status matvec_verify(const problem *q, const device_facts *d, const void *co
                          const void *const after[], const void *expected, verdict *out,
                          tsr_error *err)
 {
-    const tsr_matvec_problem *p = &q->matvec;
+    const tsr_matvec_problem *p = matvec_of(q);
     const view y = matvec_y(p);
     const size_t batch = matvec_batch(p), blocks = size_div_up(matvec_view_of(p).rows, BLOCK);
     const size_t parts = blocks * batch;

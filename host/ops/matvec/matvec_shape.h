@@ -4,6 +4,26 @@
 
 #include "core/real.h"
 #include "core/view.h"
+#include "tessera/matvec.h"
+
+extern const operation operation_matvec;
+
+/* The problem's structure, to read. */
+static inline const tsr_matvec_problem *matvec_of(const problem *p)
+{
+    return (const tsr_matvec_problem *)(const void *)p->bytes;
+}
+
+/* The same, to change. */
+static inline tsr_matvec_problem *matvec_in(problem *p)
+{
+    return (tsr_matvec_problem *)(void *)p->bytes;
+}
+
+static inline problem matvec_problem(tsr_matvec_problem p)
+{
+    return problem_from(&operation_matvec, &p, sizeof(p));
+}
 
 /* The operands, in order. */
 enum { MATVEC_A, MATVEC_X, MATVEC_Y };

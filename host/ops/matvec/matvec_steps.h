@@ -26,7 +26,7 @@ static inline size_t matvec_group(const job *j)
 /* How elements are stored and where they are, and the size of a group. */
 static inline void matvec_defines(const job *j, size_t local, text *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
 
     assert(p->layout == TSR_ROW_MAJOR && "column-major problems are normalized");
     real_defines_elements(p->type, matvec_type_y(p), out);
@@ -38,7 +38,7 @@ static inline void matvec_defines(const job *j, size_t local, text *out)
 static inline void matvec_step_groups(const job *j, unsigned entry, size_t groups, size_t local,
                                       step *out)
 {
-    const size_t batch = matvec_batch(&j->problem->matvec);
+    const size_t batch = matvec_batch(matvec_of(j->problem));
 
     if (batch > 1)
         step_launch_2d(out, entry, groups * local, batch, local, 1);
@@ -68,7 +68,7 @@ _Static_assert(offsetof(matvec_call, scale) == 104 && sizeof(matvec_call) <= BLO
 /* Of a launch whose groups take whole rows. */
 static inline matvec_call matvec_call_of(const job *j)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const matvec_view v = matvec_view_of(p);
     matvec_call c = {.rows = v.rows,
                      .columns = v.columns,
@@ -95,7 +95,7 @@ static inline matvec_call matvec_call_of(const job *j)
 
 static inline void matvec_step_call(const job *j, const matvec_call *c, step *out)
 {
-    const bool wide = j->problem->matvec.type == TSR_F64;
+    const bool wide = matvec_of(j->problem)->type == TSR_F64;
 
     step_block(out, c,
                offsetof(matvec_call, scale) + (wide ? sizeof(c->scale.f64) : sizeof(c->scale.f32)));
@@ -123,18 +123,19 @@ static inline void matvec_defines_vec(size_t elements, bool aligned, text *out)
  */
 static inline void matvec_defines_vectors(const job *j, size_t elements, text *out)
 {
-    const view a = matvec_a(&j->problem->matvec), x = matvec_x(&j->problem->matvec);
+    const view a = matvec_a(matvec_of(j->problem)), x = matvec_x(matvec_of(j->problem));
 
-    matvec_defines_vec(elements,
-                       matvec_aligned(j, &a, elements) && (matvec_incx(&j->problem->matvec) != 1 ||
-                                                           matvec_aligned(j, &x, elements)),
-                       out);
+    matvec_defines_vec(
+        elements,
+        matvec_aligned(j, &a, elements) &&
+            (matvec_incx(matvec_of(j->problem)) != 1 || matvec_aligned(j, &x, elements)),
+        out);
 }
 
 /* The same of A alone: `lines` says where its vectors start. */
 static inline void matvec_defines_vectors_of_a(const job *j, const view *lines, text *out)
 {
-    const size_t vec = matvec_load_elements(&j->problem->matvec);
+    const size_t vec = matvec_load_elements(matvec_of(j->problem));
 
     matvec_defines_vec(vec, matvec_aligned(j, lines, vec), out);
 }
@@ -159,7 +160,7 @@ typedef struct matvec_flat {
 
 static inline matvec_flat matvec_flat_of(const job *j, size_t local)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const size_t columns = size_max(matvec_line_length(p), 1), vec = matvec_load_elements(p);
     const size_t gcd = size_min(vec, columns & -columns); /* VEC is a power of two */
     matvec_flat f = {.cycle = columns / gcd, .terms = vec / gcd};
@@ -172,7 +173,7 @@ static inline matvec_flat matvec_flat_of(const job *j, size_t local)
 /* NULL, or why A cannot be read as one array by a group. */
 static inline const char *matvec_unsupported_flat(const job *j, text *reason)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const matvec_flat f = matvec_flat_of(j, matvec_group(j));
 
     if (!matvec_is_flat(p))
@@ -189,7 +190,7 @@ static inline const char *matvec_unsupported_flat(const job *j, text *reason)
 /* NULL, or why not: chains of multiply-adds on this device, for so many products. */
 static inline const char *matvec_unsupported_portable(const job *j, text *reason)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
 
     if (matvec_batch(p) <= MATVEC_INDEX_MAX)
         return real_unsupported(p->type, p->precision, j->device, reason);
@@ -201,7 +202,7 @@ static inline const char *matvec_unsupported_portable(const job *j, text *reason
 /* NULL, or that so many numbers exceed the device's local memory. */
 static inline const char *matvec_unsupported_local(const job *j, size_t numbers, text *reason)
 {
-    const size_t bytes = numbers * matvec_real_size(&j->problem->matvec);
+    const size_t bytes = numbers * matvec_real_size(matvec_of(j->problem));
 
     if (bytes <= j->device->local_memory)
         return NULL;

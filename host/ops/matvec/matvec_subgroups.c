@@ -1,5 +1,6 @@
 #include "ops/matvec/matvec_subgroups.h"
 
+#include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_vectors.h"
 
 enum { WARP = 32 };
@@ -14,7 +15,7 @@ enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
 
 static uint32_t row_item_loads(const job *j)
 {
-    const size_t columns = matvec_view_of(&j->problem->matvec).columns;
+    const size_t columns = matvec_view_of(matvec_of(j->problem)).columns;
     const uint32_t told = param(j->params, "LOADS");
 
     if (told)
@@ -31,7 +32,7 @@ void matvec_row_item_defines(const job *j, text *out)
 
 void matvec_tree_vector_defines(const job *j, text *out)
 {
-    const size_t bytes = tsr_type_size(j->problem->matvec.type);
+    const size_t bytes = tsr_type_size(matvec_of(j->problem)->type);
 
     matvec_subgroups_defines(j, out);
     matvec_defines_vectors(j, param(j->params, "BITS") / (8 * bytes), out);
@@ -39,7 +40,7 @@ void matvec_tree_vector_defines(const job *j, text *out)
 
 void matvec_flat_rows_defines(const job *j, text *out)
 {
-    const tsr_matvec_problem *p = &j->problem->matvec;
+    const tsr_matvec_problem *p = matvec_of(j->problem);
     const view a = matvec_flat_a(p);
 
     matvec_subgroups_defines(j, out);
@@ -55,7 +56,7 @@ void matvec_short_rows_vector_defines(const job *j, text *out)
 
 static matvec_view vectors_of(const job *j)
 {
-    return matvec_view_of(&j->problem->matvec);
+    return matvec_view_of(matvec_of(j->problem));
 }
 
 /* ---- why not ------------------------------------------------------------------------------ */
@@ -119,7 +120,7 @@ const char *matvec_tree_unsupported(const job *j, text *reason)
 
 const char *matvec_tree_vector_unsupported(const job *j, text *reason)
 {
-    if (j->problem->matvec.trans)
+    if (matvec_of(j->problem)->trans)
         return "the rows of a transposed A are not contiguous: see tree";
     return matvec_tree_unsupported(j, reason);
 }
@@ -154,7 +155,7 @@ const char *matvec_short_rows_unsupported(const job *j, text *reason)
 {
     const char *why = matvec_unsupported_portable(j, reason);
 
-    if (!why && j->problem->matvec.trans)
+    if (!why && matvec_of(j->problem)->trans)
         why = "a transposed A has neighbouring rows of op(A) side by side already: see row-item";
     if (!why)
         why = rows_unsupported(j, reason);
@@ -167,10 +168,11 @@ const char *matvec_flat_rows_unsupported(const job *j, text *reason)
 {
     const size_t local = matvec_group(j), terms = matvec_flat_of(j, local).terms;
     const size_t vectors = local * param(j->params, "LOADS");
-    const size_t left_out = terms == 1 ? vectors * matvec_real_size(&j->problem->matvec) / 128 : 0;
+    const size_t left_out =
+        terms == 1 ? vectors * matvec_real_size(matvec_of(j->problem)) / 128 : 0;
     const char *why = rows_unsupported(j, reason);
 
-    if (!why && j->problem->matvec.trans)
+    if (!why && matvec_of(j->problem)->trans)
         why = "a transposed A has neighbouring rows of op(A) side by side: see short-columns";
     if (!why)
         why = matvec_unsupported_flat(j, reason);
@@ -179,7 +181,7 @@ const char *matvec_flat_rows_unsupported(const job *j, text *reason)
 
 const char *matvec_short_rows_vector_unsupported(const job *j, text *reason)
 {
-    if (j->problem->matvec.trans)
+    if (matvec_of(j->problem)->trans)
         return "the rows of a transposed A are not contiguous: see columns-vector";
     return rows_unsupported(j, reason);
 }

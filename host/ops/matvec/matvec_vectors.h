@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_steps.h"
 
 enum {
@@ -30,7 +31,7 @@ static inline size_t matvec_vector_bits(const job *j)
 /* Elements of a vector of sums. */
 static inline size_t matvec_vec(const job *j)
 {
-    return matvec_vector_bits(j) / (8 * matvec_real_size(&j->problem->matvec));
+    return matvec_vector_bits(j) / (8 * matvec_real_size(matvec_of(j->problem)));
 }
 
 /* The most rows of A that a work-item takes at once. */

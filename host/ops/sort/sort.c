@@ -32,12 +32,12 @@ static void naive_launch(const job *j, unsigned entry, size_t items, step *out)
 {
     const size_t local = group_fit(j->device, 0, NAIVE_GROUP);
 
-    sort_launch_rows(&j->problem->sort, entry, items, local, out);
+    sort_launch_rows(sort_of(j->problem), entry, items, local, out);
 }
 
 static const char *naive_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     if (sort_parts_unsupported(s))
         return sort_parts_unsupported(s);
@@ -46,7 +46,7 @@ static const char *naive_unsupported(const job *j, text *reason)
 
 static bool naive_keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     if (sort_is_done(s))
         return false;
@@ -96,7 +96,7 @@ typedef struct tiling {
 /* Why the device has no room for a tile, or its work-group. */
 static const char *tile_unsupported(const job *j, tiling t, text *reason)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const size_t index = sort_with_index(s) ? t.tile : 1; /* as TILE_INDICES */
     const size_t keys = size_round_up(t.tile * tsr_type_size(s->type), sizeof(int64_t));
     const size_t local = keys + index * sizeof(int64_t);
@@ -115,7 +115,7 @@ static const char *tile_unsupported(const job *j, tiling t, text *reason)
 
 static const char *tiling_unsupported(const job *j, tiling t, text *reason)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     if (sort_parts_unsupported(s))
         return sort_parts_unsupported(s);
@@ -157,7 +157,7 @@ static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t
 /* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
 static bool tiling_step(const job *j, tiling t, size_t i, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     if (sort_is_done(s))
         return false;
@@ -253,7 +253,7 @@ enum { ROWS_TILE, ROWS_KEEP };
 
 static const char *rows_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const tiling t = two_phase_tiling(j);
 
     if (sort_parts_unsupported(s))
@@ -272,7 +272,7 @@ static const char *rows_unsupported(const job *j, text *reason)
 
 static bool rows_keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const tiling t = two_phase_tiling(j);
     const uint32_t shift = size_log2_up(s->n);
 
@@ -376,7 +376,7 @@ static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
 
 static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const uint64_t *offsets = sort_segment_offsets(s, (const void *const *)operands);
     const size_t bytes = tsr_type_size(s->type);
     unsigned char *keys, *values = NULL;
@@ -812,7 +812,7 @@ static tsr_status check_segments(const tsr_sort_problem *s, tsr_error *err)
 
 static tsr_status check(const problem *p, tsr_error *err)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     tsr_status st;
     size_t keys;
 
@@ -837,7 +837,7 @@ static tsr_status check(const problem *p, tsr_error *err)
 /* The segments' offsets ascend from 0 to n; the longest one is what host memory tells. */
 static tsr_status inspect(problem *p, const void *const operands[], tsr_error *err)
 {
-    tsr_sort_problem *s = &p->sort;
+    tsr_sort_problem *s = sort_in(p);
 
     if (!s->segments)
         return TSR_OK;
@@ -861,7 +861,7 @@ static tsr_type value_type(size_t bytes)
  * values where segments alone follow them. */
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
 
     out[0] = (operand){.name = "keys",
                        .type = s->type,
@@ -896,12 +896,12 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 
 static double work(const problem *p)
 {
-    return (double)sort_keys(&p->sort);
+    return (double)sort_keys(sort_of(p));
 }
 
 static double bytes(const problem *p)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const size_t key = tsr_type_size(s->type);
     const size_t kept = key + 2 * s->value_bytes + (s->argsort ? sizeof(int64_t) : 0);
 
@@ -914,7 +914,7 @@ static double bytes(const problem *p)
 
 static void describe(const problem *p, text *out)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
 
     if (s->top)
         text_format(out, "first %zu of %s", sort_top(s), sort_rows(s) > 1 ? "each of " : "");
@@ -938,7 +938,7 @@ static void describe(const problem *p, text *out)
  * length that counts, of segments their mean one. */
 static void classify(const problem *p, text *out)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const size_t length = s->n / size_max(s->segments, 1);
     unsigned exponent = 12;
 
@@ -1029,8 +1029,8 @@ static size_t prefer_on_cpu(const tsr_sort_problem *s, const char *out[])
 
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
 {
-    const size_t keys = sort_rows(&p->sort) == 1 ? p->sort.n : 0;
-    const bool fused = sort_fused_takes(&p->sort);
+    const size_t keys = sort_rows(sort_of(p)) == 1 ? sort_of(p)->n : 0;
+    const bool fused = sort_fused_takes(sort_of(p));
     size_t n = 0;
 
     /* Other GPUs do not promise that groups that have started get on. */
@@ -1050,16 +1050,16 @@ static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char 
 /* Rows that a work-group holds whole, and on GPUs a short row alone. */
 static size_t prefer_in_one_launch(const problem *p, const device_facts *d, const char *out[])
 {
-    const size_t words = sort_held_bytes(&p->sort) / 4;
+    const size_t words = sort_held_bytes(sort_of(p)) / 4;
     const bool gpu = d->kind == DEVICE_GPU;
     size_t n = 0;
 
-    if (sort_rows(&p->sort) == 1) { /* a longer one leaves the device idle */
-        if (gpu && p->sort.n <= SHUFFLED_ALONE / words)
+    if (sort_rows(sort_of(p)) == 1) { /* a longer one leaves the device idle */
+        if (gpu && sort_of(p)->n <= SHUFFLED_ALONE / words)
             out[n++] = "rows-shfl";
         return n;
     }
-    if (gpu && p->sort.n <= SHUFFLED_ROW && words == 1)
+    if (gpu && sort_of(p)->n <= SHUFFLED_ROW && words == 1)
         out[n++] = "rows-shfl";
     if (gpu) {
         out[n++] = "rows-warp";
@@ -1081,23 +1081,23 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
         out[0] = "qsort";
         return 1;
     }
-    if (p->sort.segments) {
+    if (sort_of(p)->segments) {
         if (d->kind == DEVICE_GPU) {
             out[n++] = "segments-warp";
             out[n++] = "segments-registers";
-        } else if (d->kind == DEVICE_CPU && p->sort.n / p->sort.segments >= SHORT_SEGMENT) {
+        } else if (d->kind == DEVICE_CPU && sort_of(p)->n / sort_of(p)->segments >= SHORT_SEGMENT) {
             out[n++] = "cpu-segments";
         }
         out[n++] = "segments";
         return n;
     }
     if (d->kind == DEVICE_CPU)
-        n += prefer_on_cpu(&p->sort, out);
+        n += prefer_on_cpu(sort_of(p), out);
     /* Rows that a tile holds several of are better sorted together. */
-    if (p->sort.top && p->sort.n > SHORT_KEYS)
+    if (sort_of(p)->top && sort_of(p)->n > SHORT_KEYS)
         out[n++] = "top-tiles";
     n += prefer_in_one_launch(p, d, out + n);
-    if (d->kind == DEVICE_GPU && p->sort.n > SHORT_KEYS)
+    if (d->kind == DEVICE_GPU && sort_of(p)->n > SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);
     for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)
         out[n++] = on_device[i];

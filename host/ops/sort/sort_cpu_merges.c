@@ -1,5 +1,6 @@
 #include "ops/sort/sort_cpu_merges.h"
 
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
 /* Work-items for each core, so that none waits long for another one, and the least that is worth
@@ -57,7 +58,7 @@ vector_block sort_cpu_merges_block(const job *j)
 
 static plan plan_of(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t told = (size_t)param(j->params, "SPAN") * 1024;
     const size_t cores = size_max(j->device->compute_units, 1);
     const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
@@ -79,7 +80,7 @@ void sort_cpu_merges_defines(const job *j, text *out)
 
 const char *sort_cpu_merges_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const vector_block block = plan_of(j).block;
     const char *why = sort_lanes_unsupported(p, reason);
 
@@ -94,7 +95,7 @@ const char *sort_cpu_merges_unsupported(const job *j, text *reason)
  * keys, or with an index two with each other. */
 size_t sort_cpu_merges_workspace(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t merges = plan_of(j).merges, most = sort_with_index(p) ? 2 : 1;
     const size_t arrays = size_min(merges, most);
 
@@ -158,7 +159,7 @@ size_t sort_cpu_merges_piece(const job *j, size_t n)
 /* Merge `merge` of the range: runs of twice the length. */
 static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t piece = sort_cpu_merges_piece(j, r.n);
 
     step_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
@@ -178,7 +179,7 @@ static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, s
 /* Spans are sorted one after another, and then merged. */
 static bool keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const plan s = plan_of(j);
     const size_t span = (size_t)1 << s.span_shift, spans = size_div_up(p->n, span);
     const size_t in_span = size_min(s.merges, s.span_shift - s.block.shift);

@@ -2,6 +2,7 @@
 
 #include "ops/sort/sort_cpu_merges.h"
 #include "ops/sort/sort_fused.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_steps.h"
 #include "ops/sort/sort_vector_block.h"
@@ -19,7 +20,7 @@ typedef struct plan {
 
 static plan plan_of(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t top = size_log2_up(sort_longest(p));
     plan s = {.block = sort_cpu_merges_block(j)};
 
@@ -39,7 +40,7 @@ void sort_cpu_segments_defines(const job *j, text *out)
 
 const char *sort_cpu_segments_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const vector_block block = sort_cpu_merges_block(j);
     const char *why = sort_segments_lengths_unsupported(p, reason);
 
@@ -60,7 +61,7 @@ static size_t offset_longest(const tsr_sort_problem *p, const plan *s)
 
 size_t sort_cpu_segments_workspace(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const plan s = plan_of(j);
 
     if (!s.arrays || sort_is_done(p))
@@ -95,7 +96,7 @@ static void launch(const tsr_sort_problem *p, const plan *s, unsigned entry, siz
 
 static void launch_blocks(const job *j, const plan *s, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t items = size_max(j->device->compute_units, 1) * WINDOWS_CORE;
     const size_t block = (size_t)1 << s->block.shift;
 
@@ -107,7 +108,7 @@ static void launch_blocks(const job *j, const plan *s, step *out)
 
 static bool keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const plan s = plan_of(j);
 
     if (sort_is_done(p))

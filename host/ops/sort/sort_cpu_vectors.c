@@ -1,5 +1,6 @@
 #include "ops/sort/sort_cpu_vectors.h"
 
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 #include "ops/sort/sort_vector_block.h"
 
@@ -38,7 +39,7 @@ cpu_vectors_plan sort_cpu_vectors_plan(const job *j)
 {
     const vector_block block = sort_vector_block(j, BLOCK_BYTES);
     const size_t span =
-        (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(&j->problem->sort);
+        (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(sort_of(j->problem));
 
     return (cpu_vectors_plan){
         .block = block,
@@ -71,7 +72,7 @@ static const char *plan_unsupported(const job *j, const cpu_vectors_plan *s, tex
 
 const char *sort_cpu_vectors_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
     const char *why = sort_lanes_unsupported(p, reason);
 
@@ -92,7 +93,7 @@ static bool leaves_lanes(const tsr_sort_problem *p, const cpu_vectors_plan *s)
 
 size_t sort_cpu_vectors_workspace(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
 
     if (!leaves_lanes(p, &s))
@@ -219,7 +220,7 @@ static void launch_sort(const tsr_sort_problem *p, const cpu_vectors_plan *s, ra
  * descent in each span.  Rows are spans of their own: commands are for all of them. */
 static bool keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
     const uint32_t top = size_log2_up(p->n);
     const bool split = sort_rows(p) == 1 && top > s.span_shift;

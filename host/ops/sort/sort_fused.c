@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
 enum {
@@ -67,7 +68,7 @@ static size_t local_limit(const job *j, bool warp)
  */
 static uint32_t usual_group(const job *j, size_t local, uint32_t keys)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t held = keys * sort_held_bytes(p);
     const double bytes = (double)p->n * (double)sort_rows(p) * (double)sort_held_bytes(p);
     const double units = (double)size_max(j->device->compute_units, 1);
@@ -83,13 +84,13 @@ static uint32_t usual_group(const job *j, size_t local, uint32_t keys)
 static bool fits(const job *j, size_t local, const fused_plan *s, uint32_t group)
 {
     return group <= group_limit(j->device, 0) && (size_t)group * s->keys <= 1 << TILE_SHIFT_MAX &&
-           (size_t)group * s->keys * sort_held_bytes(&j->problem->sort) <= local;
+           (size_t)group * s->keys * sort_held_bytes(sort_of(j->problem)) <= local;
 }
 
 /* Where several chunks stand in a row that fills a GPU by itself. */
 static uint32_t usual_chunk(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t keys = CHUNK_BYTES / sort_held_bytes(p);
 
     return j->device->kind == DEVICE_GPU && sort_rows(p) == 1 && p->n > 2 * keys
@@ -99,7 +100,7 @@ static uint32_t usual_chunk(const job *j)
 
 fused_plan sort_fused_plan(const job *j, bool warp)
 {
-    const size_t held = sort_held_bytes(&j->problem->sort), local = local_limit(j, warp);
+    const size_t held = sort_held_bytes(sort_of(j->problem)), local = local_limit(j, warp);
     const uint32_t tiles = param(j->params, "SORT_TILES"), stages = param(j->params, "STAGES");
     fused_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
 
@@ -206,7 +207,7 @@ bool sort_fused_takes(const tsr_sort_problem *p)
 
 static const char *unsupported(const job *j, bool warp, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const fused_plan s = sort_fused_plan(j, warp);
 
     if (sort_parts_unsupported(p))
@@ -253,7 +254,7 @@ typedef struct range {
 static void launch(const range *r, unsigned entry, size_t groups, size_t local, size_t end,
                    uint32_t argument)
 {
-    const tsr_sort_problem *s = &r->job->problem->sort;
+    const tsr_sort_problem *s = sort_of(r->job->problem);
     /* Between launches an index has its key in itself. */
     const size_t key = tsr_type_size(s->type), stored = sort_with_index(s) ? sizeof(int64_t) : key;
     const bool leaves_keys = argument && (entry == FUSED_TILE || entry == FUSED_MERGE);
@@ -386,7 +387,7 @@ static size_t range_commands(const range *r, size_t chunk)
  * alone.  Their commands take turns, so that both queues fill alike. */
 static bool chunks_step(range *r, size_t chunk, unsigned queues)
 {
-    const size_t n = r->job->problem->sort.n;
+    const size_t n = sort_of(r->job->problem)->n;
     const size_t commands = queues * range_commands(r, chunk);
     /* What whole chunks have before the wanted one need not be gone through. */
     const size_t before = size_min(r->left / commands, n / (queues * chunk));
@@ -418,12 +419,12 @@ static bool chunks_step(range *r, size_t chunk, unsigned queues)
 /* Depth first: chunk by chunk, then what is left for all. */
 static bool plan_step(const job *j, bool warp, size_t i, step *out)
 {
-    const size_t n = j->problem->sort.n;
+    const size_t n = sort_of(j->problem)->n;
     const fused_plan s = sort_fused_plan(j, warp);
     const size_t chunk = s.chunk_shift ? (size_t)1 << s.chunk_shift : n;
     range r = {.job = j, .plan = &s, .left = i, .out = out};
 
-    if (sort_is_done(&j->problem->sort))
+    if (sort_is_done(sort_of(j->problem)))
         return false;
     r.end = n;
     if (n <= chunk)
@@ -443,7 +444,7 @@ enum { ARRIVING_CHUNKS = 8, LEAVING_PARTS = 8 };
  * chunk's launches cost the same however short it is. */
 static uint32_t arriving_shift(const job *j, const fused_plan *s)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t most = size_log2_up(CHUNK_BYTES / sort_held_bytes(p));
     const uint32_t shift = size_log2_up(p->n / ARRIVING_CHUNKS + 1);
     const uint32_t wanted = param(j->params, "CHUNK");
@@ -480,7 +481,7 @@ static bool leaving_step(range *r, uint32_t stage)
  * chunk all blocks that it is in the upper half of. */
 static bool merges_step(range *r, size_t c, uint32_t shift)
 {
-    const size_t n = r->job->problem->sort.n, chunk = (size_t)1 << shift;
+    const size_t n = sort_of(r->job->problem)->n, chunk = (size_t)1 << shift;
     const bool last = n - c * chunk <= chunk;
     const uint32_t top = size_log2_up(n);
 
@@ -505,14 +506,14 @@ static bool merges_step(range *r, size_t c, uint32_t shift)
  * left when the last one arrives is its own sort and one merge of each size. */
 static bool arriving_keys_step(const job *j, bool warp, size_t i, step *out)
 {
-    const size_t n = j->problem->sort.n;
+    const size_t n = sort_of(j->problem)->n;
     const fused_plan s = sort_fused_plan(j, warp);
     const uint32_t shift = arriving_shift(j, &s), queues = param(j->params, "QUEUES");
     const size_t chunk = (size_t)1 << shift;
     range r = {.job = j, .plan = &s, .end = n, .left = i, .out = out};
     size_t commands;
 
-    if (sort_is_done(&j->problem->sort))
+    if (sort_is_done(sort_of(j->problem)))
         return false;
     if (n <= chunk)
         return range_step(&r, UINT32_MAX, true);
@@ -619,7 +620,7 @@ static bool rows_shuffle(const job *j)
  * costs so little that half the keys do. */
 static uint32_t usual_row_keys(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t held = sort_held_bytes(p), positions = (size_t)1 << size_log2_up(p->n);
     const size_t most = 2 * ROW_STRIP / held, members = SECTOR / held;
 
@@ -631,7 +632,7 @@ static uint32_t usual_row_keys(const job *j)
 
 static rows_plan plan_rows(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t shift = size_log2_up(p->n);
     rows_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
 
@@ -650,7 +651,7 @@ static rows_plan plan_rows(const job *j)
  * buffer may lie in need not be. */
 static bool rows_aligned(const job *j, size_t vector)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
 
     return j->device->kind != DEVICE_CPU && p->n % vector == 0 && p->offset_keys % vector == 0 &&
            (!p->argsort || p->offset_index % vector == 0);
@@ -659,7 +660,7 @@ static bool rows_aligned(const job *j, size_t vector)
 static void rows_defines(const job *j, uint32_t team, const char *means, text *out)
 {
     const rows_plan s = plan_rows(j);
-    const size_t vector = 16 / sort_held_bytes(&j->problem->sort);
+    const size_t vector = 16 / sort_held_bytes(sort_of(j->problem));
 
     sort_key_defines(j, out);
     if (!param(j->params, "KEYS"))
@@ -667,7 +668,7 @@ static void rows_defines(const job *j, uint32_t team, const char *means, text *o
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%u", s.group);
     text_format(out, " -DROW_SHIFT=%u -DSTRIP_BYTES=%d -DWIDE=%d -DALIGNED=%d", s.row_shift,
-                ROW_STRIP, j->problem->sort.n % vector == 0, rows_aligned(j, vector));
+                ROW_STRIP, sort_of(j->problem)->n % vector == 0, rows_aligned(j, vector));
     text_format(out, " -DTEAM=%u -DTEAM_MEANS=%s", team, means);
 }
 
@@ -688,7 +689,7 @@ void sort_held_rows_defines_shfl(const job *j, text *out)
 
 const char *sort_held_rows_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t limit = group_limit(j->device, 0);
     rows_plan s;
     size_t local;
@@ -736,7 +737,7 @@ const char *sort_held_rows_unsupported_warp(const job *j, text *reason)
 
 static bool held_rows_keys_step(const job *j, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     rows_plan s;
 
     if (i > 0 || sort_is_done(p))

@@ -3,6 +3,7 @@
 #define OPS_SORT_FUSED_H
 
 #include "core/variant.h"
+#include "tessera/sort.h"
 
 /* Entries of cl/sort/sort_fused.cl, in the variants' order. */
 enum {

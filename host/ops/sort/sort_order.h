@@ -14,7 +14,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/variant.h"
 #include "tessera/sort.h"
+
+extern const operation operation_sort;
+
+/* The problem's structure, to read. */
+static inline const tsr_sort_problem *sort_of(const problem *p)
+{
+    return (const tsr_sort_problem *)(const void *)p->bytes;
+}
+
+/* The same, to change. */
+static inline tsr_sort_problem *sort_in(problem *p)
+{
+    return (tsr_sort_problem *)(void *)p->bytes;
+}
+
+static inline problem sort_problem(tsr_sort_problem p)
+{
+    return problem_from(&operation_sort, &p, sizeof(p));
+}
 
 /** Compares two keys for qsort: negative, 0 or positive; 0 for equal bits alone. */
 typedef int (*key_comparator)(const void *, const void *);

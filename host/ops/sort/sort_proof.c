@@ -284,7 +284,7 @@ enum { CHUNK = 1 << 16 };
 
 void sort_fill(const problem *p, uint64_t seed, distribution f, void *const operands[])
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const size_t n = sort_keys(s);
     const size_t keys = n ? s->offset_keys + n : 0;
     const size_t indices = s->argsort && n ? s->offset_index + n : 0;
@@ -485,20 +485,21 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
     const size_t every = tiny ? EVERY_TINY : EVERY;
     const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / every;
     const size_t c = i % CASES, at = i / CASES; /* short lengths first, each in every case */
+    tsr_sort_problem *p;
 
     if (at >= lengths_per_case)
         return false;
     /* A family that comes again in a case is at the other corner: 3 or 9 lengths on. */
-    *out = (problem){.op = &operation_sort,
-                     .inputs = family_of(cases_before(c), at),
-                     .sort = case_of(c, at % 2)};
-    out->sort.n = lengths[at * every + c % every];
-    out->sort.rows = rows_within(out->sort.rows, out->sort.n, tiny);
+    *out = sort_problem(case_of(c, at % 2));
+    out->inputs = family_of(cases_before(c), at);
+    p = sort_in(out);
+    p->n = lengths[at * every + c % every];
+    p->rows = rows_within(p->rows, p->n, tiny);
     if ((at + c) % 4 == 3) {
-        out->sort.offset_keys = 1 + i % 7;
-        out->sort.offset_index = i % 5;
-        out->sort.offset_values = i % 3;
-        out->sort.offset_segments = i % 2;
+        p->offset_keys = 1 + i % 7;
+        p->offset_index = i % 5;
+        p->offset_values = i % 3;
+        p->offset_segments = i % 2;
     }
     return true;
 }
@@ -671,7 +672,7 @@ static void select_top(const tsr_sort_problem *s, const unsigned char *row, size
 
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const unsigned char *keys =
         (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
     const uint64_t *segment_offsets = sort_segment_offsets(s, before);
@@ -834,7 +835,7 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
                        const void *const after[], const void *expected, verdict *out,
                        tsr_error *err)
 {
-    const tsr_sort_problem *s = &p->sort;
+    const tsr_sort_problem *s = sort_of(p);
     const size_t skipped = s->offset_keys * tsr_type_size(s->type);
     const sorted result = {.problem = s,
                            .segment_offsets = sort_segment_offsets(s, before),

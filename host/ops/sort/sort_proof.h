@@ -4,6 +4,7 @@
 #define OPS_SORT_PROOF_H
 
 #include "core/variant.h"
+#include "ops/sort/sort_order.h"
 
 void sort_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);
 

@@ -1,6 +1,7 @@
 #include "ops/sort/sort_radix.h"
 
 #include "core/last_group.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
 enum {
@@ -138,7 +139,7 @@ static uint32_t usual_copies(const job *j, const plan *s)
 /* Half as many where units would have no tile. */
 static uint32_t usual_items(const job *j, const plan *s)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t widest = size_max(size_max(tsr_type_size(p->type), s->payload_bytes), 4);
     uint32_t items = (uint32_t)(BYTES_USUAL / widest);
 
@@ -150,7 +151,7 @@ static uint32_t usual_items(const job *j, const plan *s)
 /* What the tunables leave open. */
 static void settle(const job *j, plan *s)
 {
-    const size_t key = tsr_type_size(j->problem->sort.type);
+    const size_t key = tsr_type_size(sort_of(j->problem)->type);
     const bool together = s->warps || j->device->kind == DEVICE_CPU;
 
     if (!s->bits)
@@ -179,7 +180,7 @@ static size_t local_bytes(const plan *s, size_t key)
 
 static plan plan_of(const job *j, radix_way way)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const bool item = way == WAY_ITEM;
     plan s = {.way = way,
@@ -277,7 +278,7 @@ static const char *plan_unsupported(const job *j, const plan *s, text *reason)
 
 static size_t workspace_of(const job *j, const plan *s)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
 
     if (sort_is_done(p))
         return 0;
@@ -294,7 +295,7 @@ static size_t workspace(const job *j, radix_way way)
 /* Why the device has no room for copies of the operands; one whose memory is unknown has. */
 static const char *room_unsupported(const job *j, const plan *s, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t bytes = workspace_of(j, s);
     const double all = (double)p->n * (double)sort_entry_bytes(p) + (double)bytes;
     const unsigned long long largest = j->device->max_allocation;
@@ -315,7 +316,7 @@ static const char *room_unsupported(const job *j, const plan *s, text *reason)
 
 static const char *unsupported(const job *j, radix_way way, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
     const char *why;
     plan s;
@@ -535,7 +536,7 @@ enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
 /* Step i of those that sort keys. */
 static void keys_step(const job *j, const plan *s, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const bool sweep = s->way == WAY_SWEEP;
     const size_t pass = sweep ? i - SWEEP_BEFORE : i / CHUNKS_STEPS;
     const size_t kind = sweep ? size_min(i, RADIX_SCATTER) : i % CHUNKS_STEPS;
@@ -550,7 +551,7 @@ static void keys_step(const job *j, const plan *s, size_t i, step *out)
 
 static bool plan_step(const job *j, radix_way way, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     plan s;
     size_t count;
 

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "ops/sort/sort_fused.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
 tsr_status sort_segments_check(size_t n, size_t segments, const uint64_t *offsets, size_t *longest,
@@ -104,7 +105,7 @@ static size_t length_wanted(const tsr_sort_problem *s)
 /* What follows from the tile. */
 static segments_plan plan_rest(const job *j, segments_plan plan)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     plan.batch =
         size_min(size_max(BATCH_TILES * plan.tile / mean_length(s), 1), SEGMENTS_BATCH_MAX);
@@ -124,7 +125,7 @@ static size_t pairs_bytes(const tsr_sort_problem *s, size_t tile)
 
 static segments_plan plan_pairs(const job *j)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     segments_plan plan = {.group = param(j->params, "GROUP"),
                           .tile = param(j->params, "TILE"),
@@ -152,7 +153,7 @@ static size_t settle_keys(const tsr_sort_problem *s)
 
 static segments_plan plan_held_of(const job *j, bool warp)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const size_t held = sort_held_bytes(s), most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     segments_plan plan = {.group = param(j->params, "GROUP"),
@@ -244,7 +245,7 @@ const char *sort_segments_lengths_unsupported(const tsr_sort_problem *s, text *r
 
 static const char *unsupported(const job *j, planner plan_of, text *reason)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const size_t limit = group_limit(j->device, 0);
     const char *why = sort_segments_lengths_unsupported(s, reason);
     segments_plan plan;
@@ -272,7 +273,7 @@ const char *sort_segments_unsupported(const job *j, text *reason)
 
 static const char *held_unsupported(const job *j, planner plan_of, text *reason)
 {
-    if (j->problem->sort.segments && !sort_fused_takes(&j->problem->sort))
+    if (sort_of(j->problem)->segments && !sort_fused_takes(sort_of(j->problem)))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     return unsupported(j, plan_of, reason);
 }
@@ -302,7 +303,7 @@ static size_t offset_longest(const job *j)
 
 static size_t workspace(const job *j, planner plan_of)
 {
-    const bool noted = !sort_is_done(&j->problem->sort) && plan_of(j).noted;
+    const bool noted = !sort_is_done(sort_of(j->problem)) && plan_of(j).noted;
 
     return noted ? (offset_longest(j) + 1) * sizeof(uint32_t) : sort_values_workspace(j);
 }
@@ -338,7 +339,7 @@ void sort_segments_fill_longest(size_t offset, step *out)
 static void launch(const job *j, const segments_plan *plan, unsigned entry, size_t groups,
                    step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     step_launch_1d(out, entry, groups * plan->group, plan->group);
     step_operand(out, 0);
@@ -359,7 +360,7 @@ static void launch(const job *j, const segments_plan *plan, unsigned entry, size
 
 static void launch_short(const job *j, const segments_plan *plan, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     launch(j, plan, SEGMENTS_SHORT, size_div_up(s->segments, plan->batch), out);
     step_u32(out, (uint32_t)plan->batch);
@@ -371,7 +372,7 @@ static void launch_short(const job *j, const segments_plan *plan, step *out)
 static void launch_tiles(const job *j, const segments_plan *plan, unsigned entry, uint32_t stage,
                          step *out)
 {
-    const size_t tiles = 2 * size_div_up(j->problem->sort.n, plan->tile);
+    const size_t tiles = 2 * size_div_up(sort_of(j->problem)->n, plan->tile);
 
     launch(j, plan, entry, size_min(tiles, GROUPS_OF_TILES), out);
     step_u32(out, stage);
@@ -408,7 +409,7 @@ static bool plan_step(const job *j, planner plan_of, size_t i, step *out)
 {
     segments_plan plan;
 
-    if (sort_is_done(&j->problem->sort))
+    if (sort_is_done(sort_of(j->problem)))
         return false;
     plan = plan_of(j);
     if (plan.noted && i-- == 0) {
@@ -439,7 +440,7 @@ static bool warp_step(const job *j, size_t i, step *out)
 
 static void launch_gather(const job *j, unsigned entry, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const size_t local = group_fit(j->device, 0, SORT_VALUES_GROUP);
 
     step_launch_1d(out, entry, size_round_up(s->n, local), local);

@@ -4,6 +4,7 @@
 #define OPS_SORT_SEGMENTS_H
 
 #include "core/variant.h"
+#include "tessera/sort.h"
 
 /**
  * Check that segments + 1 offsets ascend from 0 to n.

@@ -87,7 +87,7 @@ static inline size_t sort_held_bytes(const tsr_sort_problem *s)
 
 static inline void sort_key_defines(const job *j, text *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
 
     text_format(out, " -DKEY=%s -DDESCENDING=%d -DWITH_INDEX=%d -DVALUE_BYTES=%zu -DWITH_ROWS=%d",
                 sort_kernel_type(s->type), s->descending, sort_with_index(s), s->value_bytes,
@@ -181,7 +181,7 @@ static inline size_t sort_values_bytes(const tsr_sort_problem *s)
 
 static inline size_t sort_values_workspace(const job *j)
 {
-    return sort_values_bytes(&j->problem->sort);
+    return sort_values_bytes(sort_of(j->problem));
 }
 
 enum { SORT_VALUES_GROUP = 256, SORT_VALUES_STEPS = 2 };
@@ -189,7 +189,7 @@ enum { SORT_VALUES_GROUP = 256, SORT_VALUES_STEPS = 2 };
 /* Steps 0 and 1 of what follows the sort of keys with their index: entry `keep` and the next. */
 static inline bool sort_values_step(const job *j, size_t i, unsigned keep, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     const size_t local = group_fit(j->device, 0, SORT_VALUES_GROUP);
 
     if (i >= SORT_VALUES_STEPS)
@@ -214,7 +214,7 @@ static inline bool sort_step_or_values(const job *j, size_t i,
                                        bool (*keys_step)(const job *, size_t, step *),
                                        unsigned keep, step *out)
 {
-    const tsr_sort_problem *s = &j->problem->sort;
+    const tsr_sort_problem *s = sort_of(j->problem);
     size_t count = 0;
     step passed;
 

@@ -1,6 +1,7 @@
 #include "ops/sort/sort_top.h"
 
 #include "ops/sort/sort_fused.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 #include "ops/sort/sort_vector_block.h"
 
@@ -43,7 +44,7 @@ typedef struct tile_plan {
 
 static tile_plan tile_of(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     tile_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
@@ -65,7 +66,7 @@ static tile_plan tile_of(const job *j)
 
 static top_plan plan_of_tiles(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const tile_plan s = tile_of(j);
 
     return (top_plan){.first = s.tile,
@@ -97,7 +98,7 @@ static const char *top_unsupported(const tsr_sort_problem *p, text *reason)
 /* Why the device has no room for a tile, or the tile none for what is kept. */
 static const char *tile_unsupported(const job *j, const tile_plan *s, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t limit = group_limit(j->device, 0), local = s->tile * s->held;
 
     if (s->tile > TILE_MAX)
@@ -118,7 +119,7 @@ static const char *tile_unsupported(const job *j, const tile_plan *s, text *reas
 
 const char *sort_top_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const char *why = top_unsupported(p, reason);
     tile_plan s;
 
@@ -162,7 +163,7 @@ const tunable sort_cpu_top_tunables[ITEM_TOP_TUNABLES] = {
 
 static top_plan plan_of_chunks(const job *j)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t items = size_max(j->device->compute_units, 1) * CHUNKS_CORE;
     const size_t least = size_max(param(j->params, "CHUNK"), CHUNK_KEPT * sort_top(p));
 
@@ -178,19 +179,19 @@ static top_plan plan_of_chunks(const job *j)
 /* Keys of a heap: a power of 2, since each is a program of its own. */
 static size_t heap_of(const job *j)
 {
-    return (size_t)1 << size_log2_up(sort_top(&j->problem->sort));
+    return (size_t)1 << size_log2_up(sort_top(sort_of(j->problem)));
 }
 
 void sort_cpu_top_defines(const job *j, text *out)
 {
     sort_key_defines(j, out);
     text_format(out, " -DLANES=%u -DHEAP=%zu",
-                sort_vector_lanes(j, tsr_type_size(j->problem->sort.type)), heap_of(j));
+                sort_vector_lanes(j, tsr_type_size(sort_of(j->problem)->type)), heap_of(j));
 }
 
 const char *sort_cpu_top_unsupported(const job *j, text *reason)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t element = tsr_type_size(p->type) + (sort_with_index(p) ? sizeof(uint32_t) : 0);
     const char *why = top_unsupported(p, reason);
 
@@ -234,7 +235,7 @@ typedef struct top_space {
 
 static top_space space_of(const job *j, const top_plan *s)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t rows = sort_rows(p), kept = rows * sort_top(p);
     const size_t first = p->n > s->first ? left_of(p, s, 0, p->n) : 0;
     const size_t second = first > s->part ? left_of(p, s, 1, first) : 0;
@@ -249,7 +250,7 @@ static top_space space_of(const job *j, const top_plan *s)
 
 static size_t workspace_of(const job *j, top_plan s)
 {
-    return sort_is_done(&j->problem->sort) ? 0 : space_of(j, &s).in_all;
+    return sort_is_done(sort_of(j->problem)) ? 0 : space_of(j, &s).in_all;
 }
 
 /* ---- launches ----------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ static size_t index_offset(const tsr_sort_problem *p, const top_space *space)
 /* Launch `level`, on n keys of each row. */
 static void launch_level(const job *j, const top_plan *s, size_t level, size_t n, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const top_space space = space_of(j, s);
     const size_t own = level % 2 ? space.odd : space.even, other = space.even + space.odd - own;
     const size_t part = part_of(s, level), read = level ? s->stored : tsr_type_size(p->type);
@@ -302,7 +303,7 @@ static void launch_level(const job *j, const top_plan *s, size_t level, size_t n
 
 static void launch_values(const job *j, const top_plan *s, unsigned entry, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const top_space space = space_of(j, s);
 
     sort_launch_rows(p, entry, sort_top(p), group_fit(j->device, 0, SORT_VALUES_GROUP), out);
@@ -324,7 +325,7 @@ static void launch_values(const job *j, const top_plan *s, unsigned entry, step 
 
 static bool step_of(const job *j, top_plan s, size_t i, step *out)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     size_t n = p->n, level = 0;
 
     if (sort_is_done(p))

@@ -1,6 +1,7 @@
 #include "ops/sort/sort_vector_block.h"
 
 #include "ops/sort/sort_fused.h"
+#include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
 enum { LANES_MIN = 4, LANES_MAX = 16, BITS_USUAL = 256, BITS_MAX = 512 };
@@ -46,7 +47,7 @@ static size_t usual_length(const tsr_sort_problem *p)
  * vectors are left less idle. */
 static uint32_t lanes_for_parts(const job *j, size_t key)
 {
-    const tsr_sort_problem *p = &j->problem->sort;
+    const tsr_sort_problem *p = sort_of(j->problem);
     const size_t length = (size_t)1 << size_log2_up(usual_length(p));
     uint32_t lanes = sort_vector_lanes(j, key);
 
@@ -58,7 +59,7 @@ static uint32_t lanes_for_parts(const job *j, size_t key)
 
 vector_block sort_vector_block(const job *j, size_t bytes)
 {
-    const size_t key = sort_lane_bytes(&j->problem->sort);
+    const size_t key = sort_lane_bytes(sort_of(j->problem));
     const size_t block = param(j->params, "BLOCK");
     const size_t room = size_min(bytes, j->device->local_memory);
 
@@ -80,7 +81,7 @@ const char *sort_vector_block_unsupported(const job *j, const vector_block *b, t
 {
     const size_t least = b->lanes * size_max(b->lanes, (size_t)1 << b->held_shift);
     const size_t keys = (size_t)1 << b->shift;
-    const size_t local = keys * sort_lane_bytes(&j->problem->sort);
+    const size_t local = keys * sort_lane_bytes(sort_of(j->problem));
 
     if (keys < least)
         text_format(reason, "its blocks have at least %zu keys, not %zu", least, keys);

@@ -5,6 +5,7 @@
 #define OPS_SORT_VECTOR_BLOCK_H
 
 #include "core/variant.h"
+#include "tessera/sort.h"
 
 typedef struct vector_block {
     uint32_t lanes;      /* keys of a vector */
