@@ -33,7 +33,7 @@
      OPTION(OPTION_SET) | OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_WARM) | OPTION(OPTION_SEED) |  \
      OPTION(OPTION_BUDGET) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET))
 
-typedef struct command {
+typedef struct subcommand {
     const char *name;
     const char *usage; /* what follows the name */
     const char *summary;
@@ -43,7 +43,7 @@ typedef struct command {
     uint64_t takes;
     const char *defaults; /* of the options that it takes: further lines of its help */
     bool names_kernel;    /* a second operand is what --kernel names */
-} command;
+} subcommand;
 
 #define DEFAULT_DEVICE                                                                             \
     "--device    what TESSERA_DEVICE names, else the first GPU, accelerator or CPU\n"
@@ -69,7 +69,7 @@ typedef struct command {
     "--alpha     1\n"                                                                              \
     "--beta      0\n"
 
-static const command commands[] = {
+static const subcommand commands[] = {
     {"devices", "[--device D] [--json]", "list every device: who it is and what it can do", "",
      cmd_devices, 0, 0, OPTION(OPTION_DEVICE) | OPTION(OPTION_JSON), "--device    all\n", false},
     {"kernels", "[OP [VARIANT]] [--size S] [--source|--ptx]",
@@ -226,7 +226,7 @@ static const command commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-static const command *command_find(const char *name)
+static const subcommand *command_find(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (!strcmp(name, commands[i].name))
@@ -292,7 +292,7 @@ static void print_default(const char *line)
            line + name + blank);
 }
 
-static void help_command(const command *c)
+static void help_command(const subcommand *c)
 {
     printf("Usage: tessera %s %s\n\n%s\n", c->name, c->usage, c->summary);
     if (*c->details)
@@ -312,7 +312,7 @@ static int version(void)
 }
 
 /* `verify OP VARIANT` is `verify OP --kernel VARIANT`. */
-static int take_kernel(const command *c, options *o)
+static int take_kernel(const subcommand *c, options *o)
 {
     if (!c->names_kernel || o->operand_count < 2)
         return EXIT_DONE;
@@ -326,14 +326,14 @@ static int take_kernel(const command *c, options *o)
 }
 
 /* Rows are of one format, wherever they go. */
-static int check_formats(const command *c, const options *o)
+static int check_formats(const subcommand *c, const options *o)
 {
     if (o->given[OPTION_CSV] && o->given[OPTION_JSON])
         return wrong_usage("%s: --json and --csv exclude each other", c->name);
     return EXIT_DONE;
 }
 
-static int run_command(const command *c, int argc, char **argv)
+static int run_command(const subcommand *c, int argc, char **argv)
 {
     options o;
     int status = options_parse(argc, argv, c->takes | TAKES_ALWAYS, &o);
@@ -362,7 +362,7 @@ static int run_command(const command *c, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
-    const command *c;
+    const subcommand *c;
 
     if (!word) {
         help(stderr);

@@ -459,21 +459,21 @@ static const option_use uses[] = {
     {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},
 };
 
-static bool is_among(const char *command, const char *const commands[])
+static bool is_among(const char *subcommand, const char *const commands[])
 {
     for (size_t i = 0; commands[i]; i++)
-        if (!strcmp(command, commands[i]))
+        if (!strcmp(subcommand, commands[i]))
             return true;
     return false;
 }
 
 /* An option as a command takes it. */
-static option_spec spec_of(const char *command, size_t id)
+static option_spec spec_of(const char *subcommand, size_t id)
 {
     option_spec spec = specs[id];
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        if (uses[i].id != id || !is_among(command, uses[i].commands))
+        if (uses[i].id != id || !is_among(subcommand, uses[i].commands))
             continue;
         spec.meaning = uses[i].meaning;
         spec.parse = uses[i].parse ? uses[i].parse : spec.parse;
@@ -588,7 +588,7 @@ static bool abbreviated(const char *argument, const option_spec *spec)
 /* An option that the command does not take, with those of its own that one name extends to the
  * other: --trans for --trans-a and --trans-b. */
 static int refuse_foreign(const char *name, const char *argument, uint64_t takes,
-                          const char *command)
+                          const char *subcommand)
 {
     text meant = {0};
 
@@ -601,11 +601,11 @@ static int refuse_foreign(const char *name, const char *argument, uint64_t takes
             text_format(&meant, "%s'--%s'", meant.length ? " or " : "", own);
     }
     if (meant.length)
-        wrong_usage("%s takes no option '%s': did you mean %s?", command, argument,
+        wrong_usage("%s takes no option '%s': did you mean %s?", subcommand, argument,
                     text_get(&meant));
     else
-        wrong_usage("%s takes no option '%s': 'tessera %s --help' lists its options", command,
-                    argument, command);
+        wrong_usage("%s takes no option '%s': 'tessera %s --help' lists its options", subcommand,
+                    argument, subcommand);
     text_free(&meant);
     return EXIT_USAGE;
 }
@@ -692,10 +692,10 @@ void options_free(options *o)
     o->size = NULL;
 }
 
-void options_explain(FILE *stream, const char *command, uint64_t takes)
+void options_explain(FILE *stream, const char *subcommand, uint64_t takes)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec s = spec_of(command, i);
+        const option_spec s = spec_of(subcommand, i);
         char left[64];
 
         if (!(takes & OPTION(i)))

@@ -118,7 +118,7 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out);
 void options_free(options *o);
 
 /** List the options of a set with their meanings, as a command takes them. */
-void options_explain(FILE *stream, const char *command, uint64_t takes);
+void options_explain(FILE *stream, const char *subcommand, uint64_t takes);
 
 /** Its name, without its dashes. */
 const char *option_name(option_id id);

@@ -209,16 +209,16 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
 enum { UNFLUSHED_MAX = 2 };
 
 /* As variant.step. */
-typedef bool (*step_function)(const job *j, size_t i, step *out);
+typedef bool (*step_function)(const job *j, size_t i, command *out);
 
 /* The kernels that the steps of a job launch, each once, after a space. */
 static void list_kernels(const variant *v, const job *j, step_function step_at, text *out)
 {
     bool listed[ENTRIES_MAX] = {false};
-    step st;
+    command st;
 
     for (size_t i = 0; step_at(j, i, &st); i++) {
-        if (st.kind != STEP_LAUNCH || listed[st.entry])
+        if (st.kind != COMMAND_LAUNCH || listed[st.entry])
             continue;
         listed[st.entry] = true;
         text_format(out, " %s", v->entries[st.entry]);
@@ -275,16 +275,16 @@ typedef struct binding {
 } binding;
 
 /* Command i, where it is kept or else worked out in *room; NULL once there are no more. */
-static const step *step_of(const binding *b, size_t i, step *room)
+static const command *step_of(const binding *b, size_t i, command *room)
 {
     if (!b->kept)
         return b->step_at(b->job, i, room) ? room : NULL;
     return i < b->kept->count ? &b->kept->steps[i] : NULL;
 }
 
-static cl_int set_arg(const program_entry *entry, cl_uint i, const step *st, const binding *b)
+static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, const binding *b)
 {
-    const step_arg *a = &st->arg[i];
+    const command_arg *a = &st->arg[i];
 
     switch (a->kind) {
     case ARG_OPERAND:
@@ -308,7 +308,7 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const step *st, con
 /* What the compiler made of the kernel may be smaller than what the device allows.  PoCL aborts on
  * too much local memory, so it is checked before the launch; NVIDIA's driver counts a few bytes of
  * its own beyond the limit, takes static arrays over it, and returns an error where it cannot. */
-static tsr_status check_launch(const program_entry *e, const step *st, const binding *b,
+static tsr_status check_launch(const program_entry *e, const command *st, const binding *b,
                                tsr_error *err)
 {
     const device_facts *d = session_facts(b->session);
@@ -329,7 +329,7 @@ static tsr_status check_launch(const program_entry *e, const step *st, const bin
     return TSR_OK;
 }
 
-static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_launch(const command *st, const binding *b, cl_command_queue queue,
                                  cl_uint n_wait, const cl_event *wait, cl_event *done,
                                  tsr_error *err)
 {
@@ -357,13 +357,13 @@ static tsr_status enqueue_launch(const step *st, const binding *b, cl_command_qu
     return TSR_OK;
 }
 
-static tsr_status enqueue_step(const step *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_step(const command *st, const binding *b, cl_command_queue queue,
                                cl_uint n_wait, const cl_event *wait, cl_event *done, tsr_error *err)
 {
     cl_mem target;
     cl_int rc;
 
-    if (st->kind == STEP_LAUNCH)
+    if (st->kind == COMMAND_LAUNCH)
         return enqueue_launch(st, b, queue, n_wait, wait, done, err);
     target = st->fill_target.kind == ARG_WORKSPACE ? b->workspace.memory
                                                    : b->operands[st->fill_target.index];
@@ -438,7 +438,7 @@ typedef enum sides { TOGETHER, FORKED } sides;
 
 /* The queue of a step.  Lanes above the first share the second queue; on a queue that is out of
  * order all steps follow one another, by events. */
-static tsr_status queue_of(const binding *b, const step *st, sides *state, cl_command_queue *out,
+static tsr_status queue_of(const binding *b, const command *st, sides *state, cl_command_queue *out,
                            tsr_error *err)
 {
     tsr_session *s = b->session;
@@ -459,7 +459,7 @@ static tsr_status queue_of(const binding *b, const step *st, sides *state, cl_co
 }
 
 /* A command, and who brings what it works on. */
-static tsr_status enqueue_arriving(const step *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_arriving(const command *st, const binding *b, cl_command_queue queue,
                                    cl_uint n_wait, const cl_event *wait, cl_event *done,
                                    tsr_error *err)
 {
@@ -509,8 +509,8 @@ static bool needs_event(const binding *b, size_t i, bool is_last)
 static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const call_ends *ends = b->ends;
-    step room[2];
-    const step *now = step_of(b, 0, &room[0]);
+    command room[2];
+    const command *now = step_of(b, 0, &room[0]);
     sides state = TOGETHER;
     tsr_status st = TSR_OK;
 
@@ -518,7 +518,7 @@ static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, 
     if (!now)
         return enqueue_marker(b, events, err);
     while (now && st == TSR_OK) {
-        const step *next = step_of(b, *count + 1, &room[(*count + 1) % 2]);
+        const command *next = step_of(b, *count + 1, &room[(*count + 1) % 2]);
         const bool is_first = *count == 0;
         cl_command_queue queue;
         cl_event e = NULL;

@@ -26,9 +26,9 @@ typedef struct selection {
 typedef struct arrivals {
     void *with; /* the first argument of both */
     /** Before a command: enqueue in `queue` what it has to wait for. */
-    tsr_status (*before)(void *with, const step *st, cl_command_queue queue, tsr_error *err);
+    tsr_status (*before)(void *with, const command *st, cl_command_queue queue, tsr_error *err);
     /** Once it is enqueued there. */
-    tsr_status (*after)(void *with, const step *st, cl_command_queue queue, tsr_error *err);
+    tsr_status (*after)(void *with, const command *st, cl_command_queue queue, tsr_error *err);
 } arrivals;
 
 /** What one call waits for, and what it tells; all may be 0. */

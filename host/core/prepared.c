@@ -111,9 +111,9 @@ void prepared_choose(tsr_session *s, const problem *p, uint64_t age, const selec
 }
 
 /* The steps of a job, malloced; NULL where there are none or too many, or memory is short. */
-static step *steps_of(const variant *v, const job *j, size_t *count)
+static command *steps_of(const variant *v, const job *j, size_t *count)
 {
-    step next, *steps;
+    command next, *steps;
 
     for (*count = 0; *count <= STEPS_KEPT && v->step(j, *count, &next);)
         ++*count;

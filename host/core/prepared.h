@@ -31,7 +31,7 @@ typedef struct prepared {
     program *program;       /* the session's */
     size_t workspace_bytes; /* 0: none is needed */
     size_t count;           /* steps */
-    step *steps;
+    command *steps;
 } prepared;
 
 /** What the session keeps of this very problem, variant and parameters; NULL: nothing.  Borrowed

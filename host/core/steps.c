@@ -12,68 +12,68 @@ uint32_t param(const params *p, const char *name)
     return 0;
 }
 
-void step_launch_1d(step *s, unsigned entry, size_t global, size_t local)
+void command_launch_1d(command *s, unsigned entry, size_t global, size_t local)
 {
-    *s = (step){.kind = STEP_LAUNCH, .entry = entry, .dims = 1};
+    *s = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 1};
     s->global[0] = global;
     s->local[0] = local;
 }
 
-void step_launch_2d(step *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
-                    size_t local_y)
+void command_launch_2d(command *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
+                       size_t local_y)
 {
-    step_launch_1d(s, entry, global_x, local_x);
+    command_launch_1d(s, entry, global_x, local_x);
     s->dims = 2;
     s->global[1] = global_y;
     s->local[1] = local_y;
 }
 
-static step_arg *next_arg(step *s, arg_kind kind)
+static command_arg *next_arg(command *s, arg_kind kind)
 {
-    assert(s->n_args < STEP_ARGS_MAX);
-    s->arg[s->n_args] = (step_arg){.kind = kind};
+    assert(s->n_args < COMMAND_ARGS_MAX);
+    s->arg[s->n_args] = (command_arg){.kind = kind};
     return &s->arg[s->n_args++];
 }
 
-void step_operand(step *s, unsigned index)
+void command_operand(command *s, unsigned index)
 {
     next_arg(s, ARG_OPERAND)->index = index;
 }
 
-void step_workspace(step *s)
+void command_workspace(command *s)
 {
     next_arg(s, ARG_WORKSPACE);
 }
 
-void step_group_counters(step *s)
+void command_group_counters(command *s)
 {
     next_arg(s, ARG_GROUP_COUNTERS);
 }
 
-void step_strict_counter(step *s)
+void command_strict_counter(command *s)
 {
     next_arg(s, ARG_STRICT_COUNTER);
 }
 
-static void scalar(step *s, const void *value, size_t bytes)
+static void scalar(command *s, const void *value, size_t bytes)
 {
-    step_arg *a = next_arg(s, ARG_SCALAR);
+    command_arg *a = next_arg(s, ARG_SCALAR);
 
     a->bytes = bytes;
     memcpy(a->scalar, value, bytes);
 }
 
-void step_u32(step *s, uint32_t value)
+void command_u32(command *s, uint32_t value)
 {
     scalar(s, &value, sizeof(value));
 }
 
-void step_u64(step *s, uint64_t value)
+void command_u64(command *s, uint64_t value)
 {
     scalar(s, &value, sizeof(value));
 }
 
-void step_real(step *s, tsr_type type, double value)
+void command_real(command *s, tsr_type type, double value)
 {
     float narrow = (float)value;
 
@@ -83,12 +83,12 @@ void step_real(step *s, tsr_type type, double value)
         scalar(s, &narrow, sizeof(narrow));
 }
 
-void step_local(step *s, size_t bytes)
+void command_local(command *s, size_t bytes)
 {
     next_arg(s, ARG_LOCAL)->bytes = bytes;
 }
 
-void step_block(step *s, const void *block, size_t bytes)
+void command_block(command *s, const void *block, size_t bytes)
 {
     assert(bytes <= sizeof(s->block));
     for (unsigned i = 0; i < s->n_args; i++)

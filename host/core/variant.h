@@ -23,7 +23,7 @@ enum {
     TUNABLE_VALUES_MAX = 12,
     ENTRIES_MAX = 8,
     OPERANDS_MAX = 4,
-    STEP_ARGS_MAX = 24,
+    COMMAND_ARGS_MAX = 24,
     BLOCK_BYTES_MAX = 128,
     GROUP_COUNTERS_MAX = 16384,
     PREFERENCES_MAX = 32,
@@ -110,21 +110,21 @@ typedef enum arg_kind {
     ARG_LOCAL           /* `bytes` bytes of local memory */
 } arg_kind;
 
-typedef struct step_arg {
+typedef struct command_arg {
     arg_kind kind;
     unsigned index;
     size_t bytes;
     unsigned char scalar[8];
-} step_arg;
+} command_arg;
 
-typedef enum step_kind { STEP_LAUNCH, STEP_FILL } step_kind;
+typedef enum command_kind { COMMAND_LAUNCH, COMMAND_FILL } command_kind;
 
 /** Commands that may run side by side: see step.lane. */
 enum { LANES = 2 };
 
 /** One command: a launch of kernel entry `entry`, or a fill of `fill_bytes` bytes. */
-typedef struct step {
-    step_kind kind;
+typedef struct command {
+    command_kind kind;
     unsigned lane;  /* 0: it sees what all commands before it wrote.  1 to LANES: what those of its
                        own lane did, and those before the first lane; lanes run side by side where
                        the device can, until the next command of lane 0 */
@@ -137,30 +137,30 @@ typedef struct step {
     size_t first, end; /* positions that it works on, all of them where end is 0 */
     bool settles;      /* what stands there then is the result */
     unsigned n_args;
-    step_arg arg[STEP_ARGS_MAX];
+    command_arg arg[COMMAND_ARGS_MAX];
     unsigned char block[BLOCK_BYTES_MAX]; /* of ARG_BLOCK, which a launch has once at most */
-    /* STEP_FILL: */
-    step_arg fill_target; /* ARG_OPERAND or ARG_WORKSPACE */
-    size_t fill_offset;   /* bytes */
+    /* COMMAND_FILL: */
+    command_arg fill_target; /* ARG_OPERAND or ARG_WORKSPACE */
+    size_t fill_offset;      /* bytes */
     size_t fill_bytes;
     uint32_t fill_pattern; /* 4 bytes, repeated */
-} step;
+} command;
 
 /* Building steps, in the kernel's argument order.  A step_launch starts over. */
-void step_launch_1d(step *s, unsigned entry, size_t global, size_t local);
-void step_launch_2d(step *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
-                    size_t local_y);
-void step_operand(step *s, unsigned index);
-void step_workspace(step *s);
-void step_group_counters(step *s);
-void step_strict_counter(step *s);
-void step_u32(step *s, uint32_t value);
-void step_u64(step *s, uint64_t value);
+void command_launch_1d(command *s, unsigned entry, size_t global, size_t local);
+void command_launch_2d(command *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
+                       size_t local_y);
+void command_operand(command *s, unsigned index);
+void command_workspace(command *s);
+void command_group_counters(command *s);
+void command_strict_counter(command *s);
+void command_u32(command *s, uint32_t value);
+void command_u64(command *s, uint64_t value);
 /** A floating-point scalar: double where the element type is TSR_F64, else float. */
-void step_real(step *s, tsr_type type, double value);
-void step_local(step *s, size_t bytes);
+void command_real(command *s, tsr_type type, double value);
+void command_local(command *s, size_t bytes);
 /** A structure that the kernel takes by value, laid out as in OpenCL C. */
-void step_block(step *s, const void *block, size_t bytes);
+void command_block(command *s, const void *block, size_t bytes);
 
 struct variant {
     const char *name; /* key in the command, tests, tuning files and results */
@@ -193,17 +193,17 @@ struct variant {
 
     /** Tiles of the result, for a variant that splits factors in two; 0 where nothing is added up.
      *  One that holds what cannot be split runs strictly, and adds 1 to the counter
-     * (step_strict_counter). NULL: it splits nothing. */
+     * (command_strict_counter). NULL: it splits nothing. */
     size_t (*tiles)(const job *j);
 
     /** Fill *out with command i, in order; false once there are no more.  The commands run one
      *  after another, each seeing what the ones before wrote, but for lanes (step.lane). */
-    bool (*step)(const job *j, size_t i, step *out);
+    bool (*step)(const job *j, size_t i, command *out);
 
     /** As `step`, in an order for what arrives from the front meanwhile: what can be done with the
      *  first of it comes first, if anything can, and each command tells what it works on.  NULL:
      *  there is none. */
-    bool (*arriving_step)(const job *j, size_t i, step *out);
+    bool (*arriving_step)(const job *j, size_t i, command *out);
 
     /** On the host, in place of all the above but `unsupported`: operands as in operation.operands,
      *  each pointer at the start of its array (offsets are the function's). */

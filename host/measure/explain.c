@@ -42,7 +42,7 @@ static size_t count_steps(const trial *t)
 {
     const job j = trial_job(t);
     size_t n = 0;
-    step s;
+    command s;
 
     while (t->selection.variant->step(&j, n, &s))
         n++;
@@ -53,12 +53,12 @@ static void describe(const trial *t, size_t i, explained *out)
 {
     const variant *v = t->selection.variant;
     const job j = trial_job(t);
-    step s;
+    command s;
 
     *out = (explained){.bound = ""};
     if (!v->step(&j, i, &s))
         return;
-    if (s.kind == STEP_FILL) {
+    if (s.kind == COMMAND_FILL) {
         snprintf(out->kernel, sizeof(out->kernel), "(fill)");
         out->bytes = (double)s.fill_bytes;
         return;

@@ -67,7 +67,7 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
 }
 
 /* Before a command: what it works on is there, or its queue waits for it. */
-static tsr_status arrive(void *with, const step *st, cl_command_queue queue, tsr_error *err)
+static tsr_status arrive(void *with, const command *st, cl_command_queue queue, tsr_error *err)
 {
     row *r = with;
     sort_call *c = r->call;
@@ -92,7 +92,7 @@ static tsr_status arrive(void *with, const step *st, cl_command_queue queue, tsr
 }
 
 /* After a command: what it leaves may go. */
-static tsr_status leave(void *with, const step *st, cl_command_queue queue, tsr_error *err)
+static tsr_status leave(void *with, const command *st, cl_command_queue queue, tsr_error *err)
 {
     row *r = with;
     leaving *l = &r->leaving[r->leaving_count];

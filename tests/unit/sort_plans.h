@@ -35,7 +35,7 @@ static inline params settings(const variant *v, const char *const *assignments)
 }
 
 /* Argument `arg` of a step: a scalar of 4 bytes or 8. */
-static inline uint64_t scalar(const step *s, unsigned arg)
+static inline uint64_t scalar(const command *s, unsigned arg)
 {
     uint32_t narrow = 0;
     uint64_t wide = 0;

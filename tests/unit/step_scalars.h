@@ -12,7 +12,7 @@
 
 #include "core/variant.h"
 
-static inline void scalar_read(const step *s, size_t arg, void *out, size_t bytes)
+static inline void scalar_read(const command *s, size_t arg, void *out, size_t bytes)
 {
     assert_true(arg < s->n_args);
     assert_int_equal(s->arg[arg].kind, ARG_SCALAR);
@@ -20,7 +20,7 @@ static inline void scalar_read(const step *s, size_t arg, void *out, size_t byte
     memcpy(out, s->arg[arg].scalar, bytes);
 }
 
-static inline uint32_t scalar_u32(const step *s, size_t arg)
+static inline uint32_t scalar_u32(const command *s, size_t arg)
 {
     uint32_t value = 0;
 
@@ -28,7 +28,7 @@ static inline uint32_t scalar_u32(const step *s, size_t arg)
     return value;
 }
 
-static inline uint64_t scalar_u64(const step *s, size_t arg)
+static inline uint64_t scalar_u64(const command *s, size_t arg)
 {
     uint64_t value = 0;
 
@@ -36,7 +36,7 @@ static inline uint64_t scalar_u64(const step *s, size_t arg)
     return value;
 }
 
-static inline float scalar_f32(const step *s, size_t arg)
+static inline float scalar_f32(const command *s, size_t arg)
 {
     float value = 0;
 

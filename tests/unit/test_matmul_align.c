@@ -61,7 +61,7 @@ static cl_mem buffer_of(tsr_session *s, size_t floats, float *values)
 }
 
 /* Run a step that copies. */
-static void copy(tsr_session *s, const step *st, const cl_mem operands[2], cl_mem workspace)
+static void copy(tsr_session *s, const command *st, const cl_mem operands[2], cl_mem workspace)
 {
     const program_entry *entry = NULL;
     program *built = NULL;
@@ -71,7 +71,7 @@ static void copy(tsr_session *s, const step *st, const cl_mem operands[2], cl_me
         program_kernel(built, "matmul_align", &entry, &err))
         fail_msg("%s", err.message);
     for (unsigned i = 0; i < st->n_args; i++) {
-        const step_arg *a = &st->arg[i];
+        const command_arg *a = &st->arg[i];
         const void *value = a->kind == ARG_OPERAND     ? (const void *)&operands[a->index]
                             : a->kind == ARG_WORKSPACE ? (const void *)&workspace
                                                        : a->scalar;
@@ -87,7 +87,7 @@ static void copy(tsr_session *s, const step *st, const cl_mem operands[2], cl_me
 
 /* The operand that the multiplication reads, from its three arguments on: lines as in `x`, and
  * zeros up to multiples of whole tiles. */
-static void check_copy(const step *multiply, unsigned arg, const float *workspace,
+static void check_copy(const command *multiply, unsigned arg, const float *workspace,
                        const matmul_matrix *x, const float *values, size_t line_unit,
                        size_t length_unit)
 {
@@ -136,7 +136,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     float *values[2], *result;
     cl_mem operands[2], workspace;
     size_t count[2], n;
-    step st;
+    command st;
 
     assert_int_equal(variant_find(&operation_matmul, "wgmma-3xtf32-fused", &v, NULL), TSR_OK);
     chosen = params_default(v);
@@ -158,7 +158,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     }
     assert_true(v->step(&j, 2, &st));
     assert_string_equal(v->entries[st.entry], "matmul_wgmma_fused");
-    assert_false(v->step(&j, 3, &(step){0}));
+    assert_false(v->step(&j, 3, &(command){0}));
     assert_int_equal(clEnqueueReadBuffer(s->queue, workspace, CL_TRUE, 0,
                                          (n + GUARD) * sizeof(*result), result, 0, NULL, NULL),
                      CL_SUCCESS);

@@ -95,7 +95,7 @@ typedef struct cover {
     size_t size[2];
 } cover;
 
-static cover cover_of(const variant *v, const job *j, const step *s)
+static cover cover_of(const variant *v, const job *j, const command *s)
 {
     const params *p = j->params;
 
@@ -116,13 +116,13 @@ static cover cover_of(const variant *v, const job *j, const step *s)
     return (cover){0};
 }
 
-static void check_launch(const job *j, const variant *v, const step *s)
+static void check_launch(const job *j, const variant *v, const command *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const cover c = cover_of(v, j, s);
     const bool flat = strcmp(v->name, "batched") == 0; /* products are not a dimension of it */
 
-    assert_int_equal(s->kind, STEP_LAUNCH);
+    assert_int_equal(s->kind, COMMAND_LAUNCH);
     assert_int_equal(s->entry, 0);
     assert_int_equal(s->dims, flat ? 1 : 3);
     assert_true(s->local[0] * (flat ? 1 : s->local[1]) <= j->device->max_work_group);
@@ -143,7 +143,7 @@ static void check_launch(const job *j, const variant *v, const step *s)
 }
 
 /* Sizes, scales and matrices of one product. */
-static void check_product(const job *j, const step *s)
+static void check_product(const job *j, const command *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t real = real_size(p);
@@ -167,7 +167,7 @@ static void check_product(const job *j, const step *s)
     assert_int_equal(scalar_u32(s, ARG_C + 2), p->ldc ? p->ldc : p->n);
 }
 
-static void check_arguments(const job *j, const step *s)
+static void check_arguments(const job *j, const command *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
@@ -199,7 +199,7 @@ static size_t local_bytes(const variant *v, const params *p, size_t real)
 static bool check_plan(const job *j, const variant *v)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    step s;
+    command s;
     text reason = {0};
     const bool suited = !variant_unsupported(v, j, &reason);
 
@@ -320,7 +320,7 @@ static void check_split(const job *j, const panels_share *s)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t bytes = s->parts * p->m * p->n * real_size(p);
     const size_t batch = p->batch ? p->batch : 1;
-    step first, second, none;
+    command first, second, none;
 
     assert_int_equal(v->workspace(j), bytes);
     assert_true(v->step(j, 0, &first));
@@ -430,7 +430,7 @@ static void check_batched(const job *j)
     const size_t batch = p->batch ? p->batch : 1;
     const size_t line_a = x.depth + (p->trans_a ? 0 : 4), line_b = x.depth + (p->trans_b ? 4 : 0);
     const size_t gap = x.tile_n < 32 ? x.tile_n : 0;
-    step s;
+    command s;
 
     tile_holds(x.tile_m, p->m);
     tile_holds(x.tile_n, p->n);
@@ -691,7 +691,7 @@ static void parts_take_workspace(void **state)
                                                     .stride_c = 4096});
     const job j = {&p, &d, &chosen};
     text options = {0};
-    step s;
+    command s;
 
     (void)state;
     assert_int_equal(v->workspace(&j), 8 * 64 * 60 * sizeof(float)); /* spans of 128 */
@@ -828,7 +828,7 @@ static void check_cp_async(const job *j, const variant *v)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const cp_async_plan x = matmul_cp_async_plan(j);
-    step s;
+    command s;
 
     check_copied(j, v, &x.tiles, 0);
     assert_true(v->step(j, 0, &s));
@@ -858,7 +858,7 @@ static void check_stream(const job *j, const variant *v)
     const size_t tiles = size_div_up(p->m, x.tiles.tile_m) * size_div_up(p->n, x.tiles.tile_n);
     const size_t area = (size_t)x.tiles.tile_m * x.tiles.tile_n;
     const size_t k = p->alpha == 0 ? 0 : p->k;
-    step s;
+    command s;
 
     check_copied(j, v, &x.tiles, 16);
     assert_int_equal(x.shared + x.unshared, tiles);
@@ -889,7 +889,7 @@ static void check_subgroup(const job *j, const variant *v)
     const size_t columns = lanes * 4 * param(j->params, "VECTORS");
     char width[32];
     text options = {0};
-    step s;
+    command s;
 
     assert_true(v->step(j, 0, &s));
     assert_int_equal(s.local[0], group);
@@ -1197,7 +1197,7 @@ static void columns_are_shared_out(void **state)
     (void)state;
     for (size_t c = 0; combination(v, c, &chosen); c++) {
         const size_t tile = param(&chosen, "TILE"), rows = tile / param(&chosen, "BLOCK");
-        step s;
+        command s;
 
         assert_true(v->step(&(job){&p, &d, &chosen}, 0, &s));
         assert_int_equal(s.local[0], tile);
@@ -1472,7 +1472,7 @@ static void products_follow_one_another(void **state)
                                                           .stride_a = 100,
                                                           .stride_c = 4096});
     const job j = {&p, &d, &chosen};
-    step s;
+    command s;
 
     (void)state;
     assert_int_equal(operation_matmul.check(&p, NULL), TSR_OK);
@@ -1503,7 +1503,7 @@ static void matrix_units_take_batches_or_say_why(void **state)
     const variant *v = find("wgmma-3xtf32");
     const params chosen = params_default(v);
     const job j = {&p, &d, &chosen};
-    step s;
+    command s;
 
     (void)state;
     for (unsigned f = 0; f < FEATURE_COUNT; f++)

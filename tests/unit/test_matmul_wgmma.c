@@ -44,13 +44,13 @@ static const variant *find(const char *name)
     return v;
 }
 
-static size_t count_steps(const variant *v, const job *j, step last[2])
+static size_t count_steps(const variant *v, const job *j, command last[2])
 {
     size_t n = 0;
 
     for (; n < 2 && v->step(j, n, &last[n]); n++)
         ;
-    assert_false(v->step(j, n, &(step){0}));
+    assert_false(v->step(j, n, &(command){0}));
     return n;
 }
 
@@ -65,7 +65,7 @@ static void test_packing_is_whole(void **state)
     const size_t images =
         2 * 6 * 256 * 128 + 2 * 6 * 128 * 128;      /* bytes: 2 and 2 tiles, 6 blocks */
     const size_t along = 2 * 8 * 3, across = 2 * 6; /* pieces: of 32 x 32 for A, 128 x 16 for B */
-    step s[2];
+    command s[2];
 
     (void)state;
     assert_int_equal(params_set(v, &chosen, "TILE_M=256", NULL), TSR_OK);
@@ -132,7 +132,7 @@ enum { SUM_PARTS = 2, SUM_ALPHA = 4, SUM_BETA = 6, SUM_OFFSET_C = 8 };
 
 /* Parts of product `index` of a batch: sums without alpha and beta, one part after another before
  * the packed operands, and a launch that adds them up into that product's C. */
-static void check_parts(const problem *p, size_t index, const step s[3], size_t parts)
+static void check_parts(const problem *p, size_t index, const command s[3], size_t parts)
 {
     const tsr_matmul_problem *q = matmul_of(p);
     const size_t sums = parts * q->m * q->n * sizeof(float);
@@ -161,7 +161,7 @@ static void expect_parts(const char *set, const problem *p, size_t tiles, size_t
     const variant *v = find(tf32 ? "wgmma-tf32" : "wgmma-3xtf32");
     params chosen = params_default(v);
     const job j = {p, &d, &chosen};
-    step s[7];
+    command s[7];
     size_t n = 0;
 
     d.compute_units = 132;
@@ -172,7 +172,7 @@ static void expect_parts(const char *set, const problem *p, size_t tiles, size_t
         n++;
     assert_int_equal(n, each * batch);
     for (size_t i = 0; i < batch; i++) {
-        const step *multiply = &s[i * each + 1];
+        const command *multiply = &s[i * each + 1];
 
         assert_int_equal(multiply->global[0], tiles * parts * 384);
         assert_int_equal(scalar_u32(multiply, ARG_SPAN), span);
@@ -254,7 +254,7 @@ static void test_nothing_to_multiply(void **state)
     const params chosen = params_default(v);
     problem p = product(300, 300, 300);
     const job j = {&p, &d, &chosen};
-    step s[2];
+    command s[2];
 
     (void)state;
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
@@ -359,7 +359,7 @@ static void test_float64_tiles_cover_c(void **state)
     params chosen = params_default(v);
     problem p = product(257, 129, 40);
     const job j = {&p, &d, &chosen};
-    step s[2];
+    command s[2];
 
     (void)state;
     matmul_in(&p)->type = TSR_F64;
@@ -459,7 +459,7 @@ static void test_fused_needs_no_workspace(void **state)
     const params chosen = params_default(v);
     problem p = product(257, 513, 65);
     const job j = {&p, &d, &chosen};
-    step s[2];
+    command s[2];
 
     (void)state;
     assert_int_equal(v->workspace(&j), 0);
@@ -483,7 +483,7 @@ static void expect_tiles(const char *name, const problem *p, size_t count)
     const variant *v = find(name);
     const params chosen = params_default(v);
     const job j = {p, &d, &chosen};
-    step s, last = {0};
+    command s, last = {0};
 
     d.compute_units = 132;
     assert_int_equal(v->tiles(&j), count);
@@ -693,7 +693,7 @@ static void test_tensor_stages_what_it_must(void **state)
     const params chosen = params_default(v);
     problem p = product(300, 520, 68);
     const job j = {&p, &d, &chosen};
-    step s[2];
+    command s[2];
     text t = {0};
 
     (void)state;

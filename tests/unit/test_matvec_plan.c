@@ -175,9 +175,9 @@ static size_t defined(const char *options, const char *name)
 }
 
 /* What a launch tells its kernel: the last argument. */
-static matvec_call call_of(const step *s)
+static matvec_call call_of(const command *s)
 {
-    const step_arg *last = &s->arg[s->n_args - 1];
+    const command_arg *last = &s->arg[s->n_args - 1];
     matvec_call c = {0};
 
     assert_true(s->n_args > 0);
@@ -221,7 +221,7 @@ static size_t local_bytes(const variant *v, const char *options, size_t element)
 enum { ARG_WORKSPACE_AT = 3, ARG_GROUP_COUNTERS_AT };
 
 /* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
-static size_t rows_of_group(const variant *v, const char *options, const step *s)
+static size_t rows_of_group(const variant *v, const char *options, const command *s)
 {
     const size_t local = defined(options, "LOCAL");
 
@@ -253,11 +253,11 @@ static bool walks(const variant *v)
            strcmp(v->name, "short-rows-vector") == 0;
 }
 
-static void check_step(const job *j, const step *s, const char *options)
+static void check_step(const job *j, const command *s, const char *options)
 {
     const device_facts *d = j->device;
 
-    assert_int_equal(s->kind, STEP_LAUNCH);
+    assert_int_equal(s->kind, COMMAND_LAUNCH);
     assert_int_equal(s->dims, batch_of(j->problem) > 1 ? 2 : 1);
     if (s->dims == 2) {
         assert_int_equal(s->global[1], batch_of(j->problem));
@@ -273,7 +273,7 @@ static void check_step(const job *j, const step *s, const char *options)
 }
 
 /* Distances and starts are the problem's. */
-static void check_places(const problem *p, const step *s)
+static void check_places(const problem *p, const command *s)
 {
     const tsr_matvec_problem *m = matvec_of(p);
     const matvec_call c = call_of(s);
@@ -291,7 +291,7 @@ static void check_places(const problem *p, const step *s)
 }
 
 /* Parts cover the columns; returns their number. */
-static size_t check_parts(const variant *v, const job *j, const step *s)
+static size_t check_parts(const variant *v, const job *j, const command *s)
 {
     const size_t parts = call_of(s).parts, chunk = call_of(s).chunk;
     const size_t columns = summed(j->problem);
@@ -306,7 +306,7 @@ static size_t check_parts(const variant *v, const job *j, const step *s)
 }
 
 /* The pass that adds parts up. */
-static void check_sums(const job *j, const step *s, size_t parts, const char *options)
+static void check_sums(const job *j, const command *s, size_t parts, const char *options)
 {
     const tsr_matvec_problem *m = matvec_of(j->problem);
     const matvec_call c = call_of(s);
@@ -324,7 +324,7 @@ static void check_sums(const job *j, const step *s, size_t parts, const char *op
 /* The last group of each tile adds its parts up: there are group_counters for all, and no pass. */
 static void check_last(const variant *v, const job *j, size_t tiles)
 {
-    step s;
+    command s;
 
     assert_int_equal(last_group_of(j->device), LAST_GROUP_PTX);
     assert_true(tiles * batch_of(j->problem) <= GROUP_COUNTERS_MAX);
@@ -338,7 +338,7 @@ static void check_cover(const variant *v, const job *j, const char *options)
 {
     const size_t rows = length_y(j->problem);
     size_t groups, at_once, parts = 1;
-    step s;
+    command s;
 
     assert_true(v->step(j, 0, &s));
     at_once = rows_of_group(v, options, &s);
@@ -382,7 +382,7 @@ static size_t check_plans(const variant *v, size_t which, const problem *p, cons
     do {
         job j = {p, d, &chosen};
         text reason = {0}, options = {0};
-        step s;
+        command s;
 
         if (variant_unsupported(v, &j, &reason)) {
             assert_true(strlen(text_get(&reason)) < 200);
@@ -605,7 +605,7 @@ static void teams_are_as_wide_as_rows_are_long(void **state)
         const params chosen = params_default(v);
         const job j = {&p, &d[8], &chosen};
         text options = {0};
-        step s;
+        command s;
 
         variant_options(v, &j, &options);
         assert_int_equal(defined(text_get(&options), "TEAM"), cases[i].team);
@@ -633,7 +633,7 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
             params chosen = params_default(v);
             job j = {&p, &d[2], &chosen};
             text reason = {0};
-            step s;
+            command s;
 
             assert_null(variant_unsupported(v, &j, &reason));
             assert_true(v->step(&j, 0, &s));
@@ -659,7 +659,7 @@ static void short_columns_are_cut_to_a_step(void **state)
     const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     const params chosen = params_default(v);
     const job j = {&p, &d, &chosen};
-    step s;
+    command s;
 
     (void)state;
     assert_true(v->step(&j, 0, &s));
@@ -840,7 +840,7 @@ static void slices_have_parts_of_few_steps(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
         const job j = {&p, &d, &chosen};
-        step s;
+        command s;
 
         assert_true(v->step(&j, 0, &s));
         assert_int_equal(call_of(&s).parts, cases[i].parts);
@@ -858,7 +858,7 @@ static void the_last_group_adds_where_it_can(void **state)
     device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     const job j = {&p, &d, &chosen};
     text options = {0};
-    step s;
+    command s;
 
     (void)state;
     variant_options(v, &j, &options);
@@ -997,7 +997,7 @@ static void tiles_of_columns_are_alike(void **state)
     device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
     params chosen = params_default(v);
     job j = {&p, &d, &chosen};
-    step s;
+    command s;
 
     (void)state;
     assert_true(v->step(&j, 0, &s));
@@ -1034,7 +1034,7 @@ static void tiles_of_columns_suit_the_cores(void **state)
         device_facts d = device(DEVICE_CPU, cases[i].units, 4096, 512 * 1024);
         params chosen = params_default(v);
         const job j = {&p, &d, &chosen};
-        step s;
+        command s;
 
         d.vector_bits = 512;
         d.feature[FEATURE_DEVICE_SCOPE] = cases[i].adds;

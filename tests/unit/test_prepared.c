@@ -63,7 +63,7 @@ static void a_call_finds_its_own_steps(void **state)
     problem scaled = p;
     selection wider = tiled;
     const prepared *kept;
-    step first;
+    command first;
 
     (void)state;
     matmul_in(&scaled)->alpha = 2;
@@ -174,7 +174,7 @@ static void let_the_stamp_go(void)
 
 static void a_choice_follows_the_tuning(void **state)
 {
-    char folder[] = "/tmp/tessera-prepared-XXXXXX", command[64];
+    char folder[] = "/tmp/tessera-prepared-XXXXXX", shell[64];
     const problem p = square(32);
     tsr_device host;
     tsr_session *s;
@@ -212,8 +212,8 @@ static void a_choice_follows_the_tuning(void **state)
     assert_int_equal(prepared_choice(s, &p, tuning_age(s))->selected, SELECTED_BY_TUNING);
     tsr_session_close(s);
     unsetenv("TESSERA_TUNING_DIR");
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    snprintf(shell, sizeof(shell), "rm -r %s", folder);
+    assert_int_equal(system(shell), 0);
 }
 
 /* Two folders that changed at the same moment are still two. */

@@ -46,7 +46,8 @@ typedef struct arrays {
 } arrays;
 
 /* Lanes that a launch passes, `count` of them. */
-static uint64_t *lanes(const arrays *a, const step *s, unsigned arg, unsigned offset, size_t count)
+static uint64_t *lanes(const arrays *a, const command *s, unsigned arg, unsigned offset,
+                       size_t count)
 {
     const uint64_t from = scalar(s, offset);
 
@@ -62,7 +63,8 @@ static uint64_t *lanes(const arrays *a, const step *s, unsigned arg, unsigned of
 }
 
 /* What a launch leaves at last. */
-static void leave(const arrays *a, const step *s, unsigned keys, const uint64_t *sorted, size_t n)
+static void leave(const arrays *a, const command *s, unsigned keys, const uint64_t *sorted,
+                  size_t n)
 {
     assert_true(s->arg[0].kind == ARG_OPERAND && s->arg[0].index == 0);
     assert_true(scalar(s, keys) >= OFFSET_KEYS && scalar(s, keys) + n <= a->n + OFFSET_KEYS);
@@ -87,7 +89,7 @@ static int compare_wide(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void run_block(const arrays *a, const step *s, size_t block)
+static void run_block(const arrays *a, const command *s, size_t block)
 {
     const size_t n = scalar(s, BLOCK_COUNT), position = scalar(s, POSITION);
     uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
@@ -109,7 +111,7 @@ static void run_block(const arrays *a, const step *s, size_t block)
     free(sorted);
 }
 
-static void run_merge(const arrays *a, const step *s, size_t least)
+static void run_merge(const arrays *a, const command *s, size_t least)
 {
     const size_t n = scalar(s, COUNT), run = scalar(s, LENGTH), piece = scalar(s, PIECE);
     const uint64_t *from = lanes(a, s, FROM, OFFSET_FROM, n);
@@ -157,7 +159,7 @@ static void check_sorts(const params *p, size_t n, bool packed)
                 calloc(n + OFFSET_KEYS, sizeof(bool))};
     uint64_t *before = calloc(n + 1, sizeof(*before));
     uint64_t state = n;
-    step s;
+    command s;
 
     assert_true(a.keys && a.index && a.workspace && a.left && before);
     assert_int_equal(a.room, arrays_left * n);
@@ -224,7 +226,7 @@ static void test_values_follow(void **state)
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U16, .n = 201, .value_bytes = 2});
     const job j = {&q, &d, &p};
     size_t steps = 0;
-    step s;
+    command s;
 
     (void)state;
     /* 201 indices and values of 2 bytes, 6 bytes that nobody uses, and two arrays. */
@@ -260,7 +262,7 @@ static void test_spans_follow_the_cores(void **state)
         device_facts d = cpu();
         const job j = {&q, &d, &p};
         size_t blocks = 0;
-        step s;
+        command s;
 
         d.compute_units = cases[c].cores;
         for (size_t i = 0; v->step(&j, i, &s); i++)

@@ -144,7 +144,7 @@ static void test_stages_of_the_longest(void **state)
     problem q = in_segments(100000, 50, 2049);
     const job j = {&q, &d, &p};
     size_t steps = 0;
-    step s;
+    command s;
 
     (void)state;
     assert_int_equal(v->workspace(&j), 100000 * 4);
@@ -181,13 +181,13 @@ static void test_the_longest_is_noted(void **state)
     const size_t before = 1001 + 1001; /* lanes: the index, and the copy of values */
     const size_t all = before + 2 * 1001;
     size_t steps = 0;
-    step s;
+    command s;
 
     (void)state;
     sort_in(&q)->value_bytes = 8;
     assert_int_equal(v->workspace(&j), all * 8 + 4);
     assert_true(v->step(&j, 0, &s));
-    assert_int_equal(s.kind, STEP_FILL);
+    assert_int_equal(s.kind, COMMAND_FILL);
     assert_int_equal(s.fill_offset, all * 8);
     assert_int_equal(s.fill_bytes, 4);
     assert_true(v->step(&j, 1, &s));

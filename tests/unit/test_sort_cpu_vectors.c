@@ -30,18 +30,18 @@ static device_facts cpu(void)
                           .local_memory = 512 << 10};
 }
 
-static bool is_pass(const step *s)
+static bool is_pass(const command *s)
 {
     return s->entry == ITEM_VECTORS_PASS;
 }
 
 /* Lanes before the first one of a launch, and how many there are. */
-static size_t offset(const step *s)
+static size_t offset(const command *s)
 {
     return scalar(s, is_pass(s) ? PASS_OFFSET : OFFSET_LANES);
 }
 
-static size_t length(const step *s)
+static size_t length(const command *s)
 {
     return scalar(s, is_pass(s) ? PASS_COUNT : COUNT);
 }
@@ -49,7 +49,7 @@ static size_t length(const step *s)
 /* ---- carrying the steps out ------------------------------------------------------------------ */
 
 /* Each work-item takes `width` columns of a block of 2^levels rows. */
-static void run_pass(uint32_t *keys, const step *s, size_t block)
+static void run_pass(uint32_t *keys, const command *s, size_t block)
 {
     const size_t n = length(s), stride = (size_t)1 << scalar(s, SHIFT);
     const size_t rows = (size_t)1 << scalar(s, LEVELS), width = block / rows;
@@ -79,7 +79,7 @@ static void run_merge(uint32_t *keys, size_t n, size_t block)
                 order(keys, i, i + stride, n);
 }
 
-static void run_step(uint32_t *keys, const step *s, size_t block)
+static void run_step(uint32_t *keys, const command *s, size_t block)
 {
     const size_t n = length(s);
 
@@ -110,7 +110,7 @@ static void check_sorts(const params *p, size_t n)
     uint64_t state = n;
     text reason = {0};
     size_t steps = 0;
-    step s;
+    command s;
 
     assert_true(keys && left);
     assert_null(variant_unsupported(v, &j, &reason));
@@ -175,7 +175,7 @@ static void test_an_index_comes_along(void **state)
     const job a = {&plain, &d, &p}, b = {&with, &d, &p};
     const size_t before = 1000 + 500; /* lanes: the index, and the copy of values */
     size_t steps = 0, blocks = 0;
-    step s, same;
+    command s, same;
 
     (void)state;
     assert_int_equal(v->workspace(&a), 0);

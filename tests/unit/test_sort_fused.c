@@ -44,7 +44,7 @@ static bool needs_warps(const variant *v)
 /* ---- carrying the steps out ------------------------------------------------------------------ */
 
 /* `columns` columns of blocks of 2^strides keys each, 2^shift apart. */
-static void run_pass(uint32_t *keys, const step *s, size_t columns, unsigned strides, bool flip)
+static void run_pass(uint32_t *keys, const command *s, size_t columns, unsigned strides, bool flip)
 {
     const size_t first = scalar(s, FIRST), end = scalar(s, END), rows = (size_t)1 << strides;
     const size_t stride = (size_t)1 << scalar(s, LAST_OR_SHIFT);
@@ -64,7 +64,7 @@ static void run_pass(uint32_t *keys, const step *s, size_t columns, unsigned str
     }
 }
 
-static void run_tiles(uint32_t *keys, const step *s, size_t tile, bool merge)
+static void run_tiles(uint32_t *keys, const command *s, size_t tile, bool merge)
 {
     const size_t first = scalar(s, FIRST), end = scalar(s, END);
 
@@ -80,7 +80,7 @@ static void run_tiles(uint32_t *keys, const step *s, size_t tile, bool merge)
         qsort(keys + i, size_min(tile, end - i), sizeof(*keys), compare_keys);
 }
 
-static void run_step(uint32_t *keys, const step *s, const fused_plan *plan)
+static void run_step(uint32_t *keys, const command *s, const fused_plan *plan)
 {
     const size_t groups = s->global[0] / s->local[0];
     const bool flip = s->entry == FUSED_FLIP || s->entry == FUSED_FLIP_LONG;
@@ -114,14 +114,14 @@ static void check_sorts(const variant *v, const params *p, size_t n)
     uint64_t state = n;
     text reason = {0};
     size_t steps = 0;
-    step s;
+    command s;
 
     assert_non_null(keys);
     assert_null(variant_unsupported(v, &j, &reason));
     for (size_t i = 0; i < n; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (; v->step(&j, steps, &s); steps++) {
-        step behind;
+        command behind;
 
         run_step(keys, &s, &plan);
         /* The last command, and no other, leaves keys. */
@@ -166,7 +166,7 @@ typedef struct watch {
 } watch;
 
 /* Commands say what they work on; nothing is touched again once it is settled, front first. */
-static void watch_step(watch *w, const step *s, size_t n)
+static void watch_step(watch *w, const command *s, size_t n)
 {
     assert_int_equal(s->first, scalar(s, FIRST));
     assert_int_equal(s->end, scalar(s, END));
@@ -193,7 +193,7 @@ static watch check_arriving(const variant *v, const params *p, size_t n)
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
     uint64_t state = n;
     watch w = {0};
-    step s;
+    command s;
 
     assert_non_null(keys);
     for (size_t i = 0; i < n; i++)
@@ -241,7 +241,7 @@ static void test_arriving_chunks(void **state)
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
     const job j = {&q, &d, &p};
     const watch w = check_arriving(v, &p, n);
-    step s;
+    command s;
 
     (void)state;
     assert_true(w.after < w.before);
@@ -274,7 +274,7 @@ static void check_legal(const variant *v, const device_facts *d, const params *p
     const job j = {q, d, p};
     const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
     text reason = {0};
-    step s;
+    command s;
 
     if (!variant_unsupported(v, &j, &reason)) {
         assert_true(plan.local <=
@@ -392,7 +392,7 @@ static void test_chunks_run_side_by_side(void **state)
     const variant *v = find("fused-passes-warp");
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 3 << 20});
     const device_facts d = gpu();
-    step s;
+    command s;
 
     (void)state;
     for (size_t queues = 2; queues >= 1; queues--) {
@@ -465,7 +465,7 @@ static void check_rows(const char *name, size_t n, size_t rows, tsr_type type, c
     const problem q = sort_problem((tsr_sort_problem){.type = type, .n = n, .rows = rows});
     const job j = {&q, &d, &p};
     text reason = {0}, out = {0};
-    step s;
+    command s;
 
     assert_null(variant_unsupported(v, &j, &reason));
     v->defines(&j, &out);

@@ -163,13 +163,13 @@ static size_t stages_of(const variant *v, const params *p)
 /* ---- launches within the limits -------------------------------------------------------------- */
 
 static void check_legal(const variant *v, const device_facts *d, const tsr_sort_problem *q,
-                        const step *s)
+                        const command *s)
 {
     size_t entries = 0;
 
     while (entries < ENTRIES_MAX && v->entries[entries])
         entries++;
-    assert_int_equal(s->kind, STEP_LAUNCH);
+    assert_int_equal(s->kind, COMMAND_LAUNCH);
     assert_int_equal(s->dims, 1);
     assert_true(s->entry < entries);
     assert_true(s->local[0] >= 1 && s->local[0] <= d->max_work_group);
@@ -207,7 +207,7 @@ static void check_problem(const variant *v, const device_facts *d, const params 
 {
     const job j = {q, d, p};
     text reason = {0};
-    step s;
+    command s;
     size_t n = 0;
 
     if (!variant_unsupported(v, &j, &reason)) {
@@ -257,7 +257,7 @@ static void test_largest_problem_of_32_bits(void **state)
     const params p = params_default(v);
     const problem q = uint32_problem((size_t)1 << 31, false);
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     for (size_t i = 0; v->step(&j, i, &s); i++) {
@@ -341,7 +341,7 @@ static void test_rows_share_tiles(void **state)
     params p = params_default(v);
     problem q = uint32_problem(5, false);
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     sort_in(&q)->rows = 17;
@@ -436,7 +436,7 @@ static int compare_items(const void *a, const void *b)
 }
 
 /* What a launch of strides does to its items, each comparator as the kernels' headers say. */
-static void run_strides(item *items, const step *s, size_t held)
+static void run_strides(item *items, const command *s, size_t held)
 {
     const size_t n = scalar(s, 4), stride = scalar(s, 5), of_row = s->global[0] / scalar(s, 7);
     const bool flip = scalar(s, 6) != 0;
@@ -480,7 +480,7 @@ static void run_merge(item *items, size_t n, size_t groups, size_t tile)
     }
 }
 
-static void run_step(const variant *v, const params *p, const step *s, item *items, size_t n)
+static void run_step(const variant *v, const params *p, const command *s, item *items, size_t n)
 {
     const size_t tile = tile_of(v, p), groups = s->global[0] / s->local[0];
 
@@ -509,7 +509,7 @@ static void check_sorts(const variant *v, const params *p, size_t n)
     const job j = {&q, &d, p};
     item *items = calloc(n + 1, sizeof(*items));
     uint64_t state = n;
-    step s;
+    command s;
 
     assert_non_null(items);
     for (size_t i = 0; i < n; i++)

@@ -90,10 +90,10 @@ typedef struct region {
     size_t bytes;
 } region;
 
-static region region_at(const sorting *s, const step *now, unsigned arg, unsigned offset,
+static region region_at(const sorting *s, const command *now, unsigned arg, unsigned offset,
                         size_t element, size_t count)
 {
-    const step_arg *a = &now->arg[arg];
+    const command_arg *a = &now->arg[arg];
     const bool theirs = a->kind == ARG_OPERAND;
     unsigned char *buffer = theirs ? s->operand[a->index] : s->workspace;
     const size_t begin = scalar(now, offset) * element;
@@ -131,7 +131,7 @@ static size_t digit_at(const sorting *s, const unsigned char *keys, size_t i, si
 }
 
 /* Chunks of a launch that goes through all keys, whole tiles each. */
-static size_t chunks_of(const sorting *s, const step *now, size_t chunk)
+static size_t chunks_of(const sorting *s, const command *now, size_t chunk)
 {
     const size_t chunks = now->global[0] / now->local[0];
 
@@ -157,7 +157,7 @@ static void count(const sorting *s, const region *keys, region counts, size_t ch
 }
 
 /* sort_radix_count, sort_radix_digits: which sets all states back, of the workspace's end. */
-static void run_count(const sorting *s, const step *now)
+static void run_count(const sorting *s, const command *now)
 {
     enum { KEYS_IN, COUNTS, AT_KEYS, AT_COUNTS, N, CHUNK, SHIFT };
     enum { STATES = 2, SWEEP_AT_KEYS, SWEEP_AT_COUNTS, AT_STATES, SWEEP_N, SWEEP_CHUNK, ALL };
@@ -179,7 +179,7 @@ static void run_count(const sorting *s, const step *now)
 }
 
 /* sort_radix_scan: sums over the chunks before; sort_radix_totals: behind them those over all. */
-static void run_sums(const sorting *s, const step *now)
+static void run_sums(const sorting *s, const command *now)
 {
     enum { COUNTS, AT_COUNTS, CHUNKS };
     const size_t digits = now->global[0] / now->local[0], chunks = scalar(now, CHUNKS);
@@ -230,7 +230,7 @@ static void put(const sorting *s, const pass *p, size_t i, size_t to)
 }
 
 /* What both kernels have in common: PASS_ARRAYS, and PASS_OFFSETS from argument `offsets` on. */
-static pass pass_of(const sorting *s, const step *now, unsigned offsets)
+static pass pass_of(const sorting *s, const command *now, unsigned offsets)
 {
     enum { KEYS_IN, KEYS_TO, LOADS, LOADS_TO };
     const tsr_sort_problem *q = s->problem;
@@ -262,7 +262,7 @@ static void assert_pass_apart(const pass *p)
 }
 
 /* sort_radix_scatter: each chunk goes on from where the scan says. */
-static void run_scatter(const sorting *s, const step *now)
+static void run_scatter(const sorting *s, const command *now)
 {
     enum { COUNTS = 4, OFFSETS, AT_COUNTS = 9, N, CHUNK };
     const size_t n = s->problem->n, chunk = scalar(now, CHUNK);
@@ -288,7 +288,7 @@ static void run_scatter(const sorting *s, const step *now)
 
 /* sort_onesweep: tiles in the order of their tickets, and each has states of its own, which
  * nobody has written before. */
-static void run_sweep(const sorting *s, const step *now)
+static void run_sweep(const sorting *s, const command *now)
 {
     enum { TOTALS = 4, STATES, OFFSETS, AT_TOTALS = 10, AT_STATES, AT_TICKETS, N };
     const size_t n = s->problem->n, tiles = now->global[0] / now->local[0];
@@ -320,7 +320,7 @@ static void run_sweep(const sorting *s, const step *now)
 }
 
 /* sort_values_keep and sort_values_gather, for an index in the workspace or the caller's. */
-static void run_values(const sorting *s, const step *now, bool gathers)
+static void run_values(const sorting *s, const command *now, bool gathers)
 {
     enum { VALUES_AT, COPY, INDEX_AT };
     const unsigned offsets = gathers ? INDEX_AT + 1 : INDEX_AT;
@@ -338,7 +338,7 @@ static void run_values(const sorting *s, const step *now, bool gathers)
                used[1].at + (size_t)((const int64_t *)(const void *)used[2].at)[i] * bytes, bytes);
 }
 
-static void run(const sorting *s, const step *now)
+static void run(const sorting *s, const command *now)
 {
     assert_int_equal(now->global[0] % now->local[0], 0);
     if (now->entry == RADIX_COUNT)
@@ -440,7 +440,7 @@ static void check_sorts(const char *name, const device_facts *d, const params *p
     const bool item = !strcmp(name, "cpu-radix"); /* each work-item */
     unsigned char *before;
     text reason = {0};
-    step now;
+    command now;
 
     assert_null(variant_unsupported(s.v, &s.job, &reason));
     s.bits = defined(s.v, &s.job, "BITS");

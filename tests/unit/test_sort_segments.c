@@ -222,7 +222,7 @@ static void exchange(uint32_t *keys, size_t n, size_t stride, bool flip)
 }
 
 /* One launch on a segment. */
-static void run_step(const step *s, size_t tile, uint32_t *keys, size_t n)
+static void run_step(const command *s, size_t tile, uint32_t *keys, size_t n)
 {
     const size_t own = s->entry == SEGMENTS_EXCHANGE ? scalar(s, OWN + 1) : 0;
 
@@ -250,14 +250,14 @@ static void check_sorts(const variant *v, const params *p, size_t tile, size_t n
     uint32_t *keys = malloc((n + 5) * sizeof(*keys));
     uint64_t random = n;
     size_t steps = 0;
-    step s;
+    command s;
 
     assert_non_null(keys);
     for (size_t i = 0; i < n + 5; i++)
         keys[i] = (uint32_t)(random_u64(&random) % n);
     sort_in(&q)->segment_longest = known ? size_max(n, 5) : 0;
     for (; v->step(&j, steps, &s); steps++) {
-        if (s.kind == STEP_FILL) {
+        if (s.kind == COMMAND_FILL) {
             assert_int_equal(steps, 0);
             assert_false(known);
             continue;
@@ -296,7 +296,7 @@ static void test_known_lengths_save_launches(void **state)
     problem q = in_segments(1000000, 10000);
     const job j = {&q, &d, &p}, in_small = {&q, &d, &fixed};
     text defines = {0};
-    step s;
+    command s;
 
     (void)state;
     sort_in(&q)->segment_longest = 1500; /* a tile of 2048 takes them */
@@ -319,7 +319,7 @@ static void test_known_lengths_save_launches(void **state)
 
     sort_in(&q)->segment_longest = 0;
     assert_true(segments()->step(&j, 0, &s));
-    assert_int_equal(s.kind, STEP_FILL);
+    assert_int_equal(s.kind, COMMAND_FILL);
     assert_int_equal(s.fill_offset, 0);
     assert_int_equal(segments()->workspace(&j), sizeof(uint32_t));
     sort_in(&q)->value_bytes = 1;
@@ -386,7 +386,7 @@ static void test_values_come_last(void **state)
     const params p = small();
     problem q = in_segments(100, 10);
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     sort_in(&q)->segment_longest = 20;

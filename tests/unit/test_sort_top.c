@@ -67,7 +67,7 @@ typedef struct subject {
 } subject;
 
 /* One launch: each part sorted, and its first keys left side by side. */
-static void run_parts(const step *s, size_t tile, uint32_t *keys, uint32_t *stored, size_t room)
+static void run_parts(const command *s, size_t tile, uint32_t *keys, uint32_t *stored, size_t room)
 {
     const size_t n = scalar(s, COUNT), keep = scalar(s, KEEP), rows = scalar(s, ROWS);
     const bool first = scalar(s, FIRST), last = scalar(s, LAST);
@@ -110,7 +110,7 @@ static void check_finds(const subject *x, size_t n, size_t rows, size_t top)
     uint64_t state = n;
     text reason = {0};
     size_t steps = 0;
-    step s;
+    command s;
 
     assert_non_null(keys);
     assert_non_null(stored);
@@ -175,7 +175,7 @@ static void test_chunks_for_all_cores(void **state)
     problem q =
         sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 24, .rows = 1, .top = 100});
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     assert_true(v->step(&j, 0, &s));
@@ -212,7 +212,7 @@ static void test_values_follow(void **state)
     problem q = sort_problem(
         (tsr_sort_problem){.type = TSR_U16, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     /* 15 values in 32 bytes, 15 indices; four tiles of a row leave 5, 5, 5 and 4 packed ones. */
@@ -247,7 +247,7 @@ static void test_values_follow_chunks(void **state)
     problem q = sort_problem(
         (tsr_sort_problem){.type = TSR_F64, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
     const job j = {&q, &d, &p};
-    step s;
+    command s;
 
     (void)state;
     /* 15 values in 32 bytes, 15 indices, 8 bytes that nobody uses; two chunks of a row leave 5. */

@@ -86,29 +86,29 @@ static size_t tiles(const job *j)
     return (sort_of(j->problem)->n + TILE - 1) / TILE;
 }
 
-static bool launch(const job *j, size_t i, uint32_t count_by, step *out)
+static bool launch(const job *j, size_t i, uint32_t count_by, command *out)
 {
     if (i > 0)
         return false;
-    step_launch_1d(out, 0, tiles(j), 1);
-    step_operand(out, 0);
-    step_u32(out, (uint32_t)sort_of(j->problem)->n);
-    step_u32(out, count_by);
-    step_strict_counter(out);
+    command_launch_1d(out, 0, tiles(j), 1);
+    command_operand(out, 0);
+    command_u32(out, (uint32_t)sort_of(j->problem)->n);
+    command_u32(out, count_by);
+    command_strict_counter(out);
     return true;
 }
 
-static bool step_right(const job *j, size_t i, step *out)
+static bool step_right(const job *j, size_t i, command *out)
 {
     return launch(j, i, 1, out);
 }
 
-static bool step_none(const job *j, size_t i, step *out)
+static bool step_none(const job *j, size_t i, command *out)
 {
     return launch(j, i, 0, out);
 }
 
-static bool step_many(const job *j, size_t i, step *out)
+static bool step_many(const job *j, size_t i, command *out)
 {
     return launch(j, i, 1000000, out);
 }

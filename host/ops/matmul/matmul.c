@@ -213,14 +213,14 @@ static const char *unsupported_group(const job *j, size_t side, size_t local, te
 
 /* The one launch that every kernel of the ladder is: a grid of groups of side x side that each
  * cover tile x tile outputs, a layer of it for each product. */
-static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
+static bool launch(const job *j, size_t i, size_t side, size_t tile, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
-    step_launch_2d(out, 0, size_div_up(p->n, tile) * side, size_div_up(p->m, tile) * side, side,
-                   side);
+    command_launch_2d(out, 0, size_div_up(p->n, tile) * side, size_div_up(p->m, tile) * side, side,
+                      side);
     matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
@@ -228,7 +228,7 @@ static bool launch(const job *j, size_t i, size_t side, size_t tile, step *out)
 }
 
 /* In groups of 16 x 16, or smaller where the device takes no such group. */
-static bool coalesced_step(const job *j, size_t i, step *out)
+static bool coalesced_step(const job *j, size_t i, command *out)
 {
     const size_t side = group_fit_square(j->device, 16);
 
@@ -236,7 +236,7 @@ static bool coalesced_step(const job *j, size_t i, step *out)
 }
 
 /* The same with rows along x. */
-static bool naive_step(const job *j, size_t i, step *out)
+static bool naive_step(const job *j, size_t i, command *out)
 {
     size_t columns;
 
@@ -265,7 +265,7 @@ static const char *tiled_unsupported(const job *j, text *reason)
                              2 * tile * tile * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
-static bool tiled_step(const job *j, size_t i, step *out)
+static bool tiled_step(const job *j, size_t i, command *out)
 {
     const size_t tile = param(j->params, "TILE");
 
@@ -287,7 +287,7 @@ static const char *block_column_unsupported(const job *j, text *reason)
                                     elements * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
-static bool block_column_step(const job *j, size_t i, step *out)
+static bool block_column_step(const job *j, size_t i, command *out)
 {
     const size_t tile = param(j->params, "TILE");
 
@@ -313,7 +313,7 @@ static const char *block_unsupported(const job *j, text *reason)
     return unsupported_group(j, side, elements * matmul_real_size(matmul_of(j->problem)), reason);
 }
 
-static bool block_step(const job *j, size_t i, step *out)
+static bool block_step(const job *j, size_t i, command *out)
 {
     const size_t side = param(j->params, "SIDE");
 
@@ -384,7 +384,7 @@ static const char *cpu_block_unsupported(const job *j, text *reason)
     return matmul_unsupported_rounding(j, reason);
 }
 
-static bool cpu_block_step(const job *j, size_t i, step *out)
+static bool cpu_block_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
@@ -460,7 +460,7 @@ static const char *mma_unsupported(const job *j, text *reason)
 }
 
 /* One group of 256 a tile of 128 x 128. */
-static bool mma_step(const job *j, size_t i, step *out)
+static bool mma_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
@@ -510,7 +510,7 @@ static const char *mma_f64_unsupported(const job *j, text *reason)
     return mma_unsupported_here(j, 90, local, reason);
 }
 
-static bool mma_f64_step(const job *j, size_t i, step *out)
+static bool mma_f64_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t rows = param(j->params, "TILE_M"), columns = param(j->params, "TILE_N");

@@ -8,11 +8,11 @@
 /* A launch of groups of side_x x side_y on a grid of `across` x `down` of them, a layer of it for
  * each product. */
 static void launch(const job *j, size_t across, size_t down, size_t side_x, size_t side_y,
-                   step *out)
+                   command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
-    step_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
+    command_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
     matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
@@ -48,7 +48,7 @@ const char *matmul_async_unsupported(const job *j, text *reason)
     return matmul_unsupported_group(j, side, side, elements * matmul_real_size(p), reason);
 }
 
-bool matmul_async_step(const job *j, size_t i, step *out)
+bool matmul_async_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t side = param(j->params, "SIDE"), tile = async_tile(j);

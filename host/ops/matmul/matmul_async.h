@@ -10,6 +10,6 @@ extern const tunable matmul_async_tunables[ASYNC_TUNABLES];
 
 void matmul_async_defines(const job *j, text *out);
 const char *matmul_async_unsupported(const job *j, text *reason);
-bool matmul_async_step(const job *j, size_t i, step *out);
+bool matmul_async_step(const job *j, size_t i, command *out);
 
 #endif

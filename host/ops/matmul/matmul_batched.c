@@ -106,7 +106,7 @@ const char *matmul_batched_unsupported(const job *j, text *reason)
     return why ? why : matmul_unsupported_bytes(x.local, j->device->local_memory, reason);
 }
 
-bool matmul_batched_step(const job *j, size_t i, step *out)
+bool matmul_batched_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const batched_plan x = matmul_batched_plan(j);
@@ -114,9 +114,9 @@ bool matmul_batched_step(const job *j, size_t i, step *out)
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
-    step_launch_1d(out, 0, size_div_up(matmul_batch(p), x.products) * group, group);
+    command_launch_1d(out, 0, size_div_up(matmul_batch(p), x.products) * group, group);
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
-    step_u32(out, (uint32_t)matmul_batch(p));
+    command_u32(out, (uint32_t)matmul_batch(p));
     return true;
 }

@@ -22,6 +22,6 @@ batched_plan matmul_batched_plan(const job *j);
 
 void matmul_batched_defines(const job *j, text *out);
 const char *matmul_batched_unsupported(const job *j, text *reason);
-bool matmul_batched_step(const job *j, size_t i, step *out);
+bool matmul_batched_step(const job *j, size_t i, command *out);
 
 #endif

@@ -193,17 +193,17 @@ size_t matmul_cp_async_workspace(const job *j)
 }
 
 /* One group a tile, which bands put in order: along one dimension. */
-static void multiply(const job *j, const void *plan, step *out)
+static void multiply(const job *j, const void *plan, command *out)
 {
     const cp_async_plan *s = plan;
 
-    step_launch_2d(out, CP_ASYNC_MULTIPLY,
-                   tiles_count(matmul_of(j->problem), &s->tiles) * s->tiles.items, 1,
-                   s->tiles.items, 1);
+    command_launch_2d(out, CP_ASYNC_MULTIPLY,
+                      tiles_count(matmul_of(j->problem), &s->tiles) * s->tiles.items, 1,
+                      s->tiles.items, 1);
     matmul_parts_arguments(j, s->k, out);
 }
 
-bool matmul_cp_async_step(const job *j, size_t i, step *out)
+bool matmul_cp_async_step(const job *j, size_t i, command *out)
 {
     const cp_async_plan s = matmul_cp_async_plan(j);
 
@@ -301,17 +301,17 @@ size_t matmul_stream_workspace(const job *j)
     return s.shared ? 2 * s.groups * s.tiles.tile_m * s.tiles.tile_n * sizeof(float) : 0;
 }
 
-bool matmul_stream_step(const job *j, size_t i, step *out)
+bool matmul_stream_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const stream_plan s = matmul_stream_plan(j);
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
-    step_launch_1d(out, 0, s.groups * s.tiles.items, s.tiles.items);
+    command_launch_1d(out, 0, s.groups * s.tiles.items, s.tiles.items);
     matmul_step_product(out, p);
-    step_u32(out, (uint32_t)s.unshared);
-    step_workspace(out);
-    step_group_counters(out);
+    command_u32(out, (uint32_t)s.unshared);
+    command_workspace(out);
+    command_group_counters(out);
     return true;
 }

@@ -32,7 +32,7 @@ typedef struct stream_plan {
     copied_tiles tiles;
     size_t groups;   /* of the launch */
     size_t unshared; /* tiles of C that one group multiplies, as many for each */
-    size_t shared;   /* those that groups share, step by step */
+    size_t shared;   /* those that groups share, step by command */
 } stream_plan;
 
 cp_async_plan matmul_cp_async_plan(const job *j);
@@ -44,11 +44,11 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
 void matmul_cp_async_defines(const job *j, text *out);
 const char *matmul_cp_async_unsupported(const job *j, text *reason);
 size_t matmul_cp_async_workspace(const job *j);
-bool matmul_cp_async_step(const job *j, size_t i, step *out);
+bool matmul_cp_async_step(const job *j, size_t i, command *out);
 
 void matmul_stream_defines(const job *j, text *out);
 const char *matmul_stream_unsupported(const job *j, text *reason);
 size_t matmul_stream_workspace(const job *j);
-bool matmul_stream_step(const job *j, size_t i, step *out);
+bool matmul_stream_step(const job *j, size_t i, command *out);
 
 #endif

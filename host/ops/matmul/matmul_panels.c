@@ -128,50 +128,50 @@ size_t matmul_panels_workspace_split(const job *j)
 }
 
 /* Multiply into C, or with `split` the plain sums into workspace. */
-static void multiply(const job *j, const panels_share *s, bool split, step *out)
+static void multiply(const job *j, const panels_share *s, bool split, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
-    step_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
+    command_launch_2d(out, PANELS_MULTIPLY, s->down, s->across, 1, 1);
     matmul_step_layers(out, split ? s->parts : matmul_batch(p));
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)matmul_k_read(p));
-    step_real(out, p->type, split ? 1 : matmul_alpha(p));
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)matmul_k_read(p));
+    command_real(out, p->type, split ? 1 : matmul_alpha(p));
     matmul_step_inputs(out, p);
-    step_real(out, p->type, split ? 0 : p->beta);
+    command_real(out, p->type, split ? 0 : p->beta);
     if (split)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, MATMUL_C);
-    step_u64(out, split ? 0 : p->offset_c);
-    step_u32(out, (uint32_t)(split ? p->n : matmul_ld_c(p)));
+        command_operand(out, MATMUL_C);
+    command_u64(out, split ? 0 : p->offset_c);
+    command_u32(out, (uint32_t)(split ? p->n : matmul_ld_c(p)));
     if (split) {
-        step_u64(out, 0);
-        step_u64(out, 0);
-        step_u64(out, (uint64_t)p->m * p->n);
+        command_u64(out, 0);
+        command_u64(out, 0);
+        command_u64(out, (uint64_t)p->m * p->n);
     } else {
         matmul_step_strides(out, p);
     }
-    step_u32(out, (uint32_t)s->rows);
-    step_u32(out, (uint32_t)s->columns);
-    step_u32(out, (uint32_t)s->span);
-    step_u32(out, (uint32_t)s->depth);
+    command_u32(out, (uint32_t)s->rows);
+    command_u32(out, (uint32_t)s->columns);
+    command_u32(out, (uint32_t)s->span);
+    command_u32(out, (uint32_t)s->depth);
 }
 
-static void sum(const job *j, const panels_share *s, step *out)
+static void sum(const job *j, const panels_share *s, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
-    step_launch_1d(out, PANELS_SUM, p->m, 1);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)s->parts);
-    step_real(out, p->type, matmul_alpha(p));
-    step_workspace(out);
+    command_launch_1d(out, PANELS_SUM, p->m, 1);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)s->parts);
+    command_real(out, p->type, matmul_alpha(p));
+    command_workspace(out);
     matmul_step_output(out, p);
 }
 
-bool matmul_panels_step(const job *j, size_t i, step *out)
+bool matmul_panels_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     panels_share s;
@@ -184,7 +184,7 @@ bool matmul_panels_step(const job *j, size_t i, step *out)
 }
 
 /* Of one product. */
-static bool step_split(const job *j, size_t i, step *out)
+static bool step_split(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     panels_share s;
@@ -199,7 +199,7 @@ static bool step_split(const job *j, size_t i, step *out)
     return true;
 }
 
-bool matmul_panels_step_split(const job *j, size_t i, step *out)
+bool matmul_panels_step_split(const job *j, size_t i, command *out)
 {
     return matmul_step_each(j, i, out, step_split);
 }

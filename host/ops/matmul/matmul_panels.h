@@ -25,7 +25,7 @@ void matmul_panels_defines_split(const job *j, text *out);
 const char *matmul_panels_unsupported(const job *j, text *reason);
 const char *matmul_panels_unsupported_split(const job *j, text *reason);
 size_t matmul_panels_workspace_split(const job *j);
-bool matmul_panels_step(const job *j, size_t i, step *out);
-bool matmul_panels_step_split(const job *j, size_t i, step *out);
+bool matmul_panels_step(const job *j, size_t i, command *out);
+bool matmul_panels_step_split(const job *j, size_t i, command *out);
 
 #endif

@@ -40,30 +40,30 @@ size_t matmul_parts_workspace(const job *j, k_parts k)
     return k.parts > 1 && p->m && p->n ? k.parts * p->m * p->n * matmul_real_size(p) : 0;
 }
 
-void matmul_parts_arguments(const job *j, k_parts k, step *out)
+void matmul_parts_arguments(const job *j, k_parts k, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
     matmul_step_layers(out, k.parts > 1 ? k.parts : matmul_batch(p));
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)matmul_k_read(p));
-    step_real(out, p->type, matmul_alpha(p));
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)matmul_k_read(p));
+    command_real(out, p->type, matmul_alpha(p));
     matmul_step_inputs(out, p);
     if (k.parts > 1) {
         matmul_step_parts(out, p);
-        step_u64(out, 0);
-        step_u64(out, 0);
-        step_u64(out, (uint64_t)p->m * p->n);
+        command_u64(out, 0);
+        command_u64(out, 0);
+        command_u64(out, (uint64_t)p->m * p->n);
     } else {
         matmul_step_output(out, p);
         matmul_step_strides(out, p);
     }
-    step_u32(out, (uint32_t)k.span);
+    command_u32(out, (uint32_t)k.span);
 }
 
 /* So many work-items add up an output that each has a few parts. */
-void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out)
+void matmul_parts_sum(const job *j, k_parts k, unsigned entry, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t items = group_fit(j->device, 0, SUM_ITEMS);
@@ -71,19 +71,19 @@ void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out)
 
     while (lanes_each < size_min(LANES_MAX, items) && k.parts >= 8 * lanes_each)
         lanes_each *= 2;
-    step_launch_1d(out, entry, size_div_up(p->m * p->n, items / lanes_each) * items, items);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)k.parts);
-    step_u32(out, (uint32_t)lanes_each);
-    step_real(out, p->type, matmul_alpha(p));
-    step_workspace(out);
+    command_launch_1d(out, entry, size_div_up(p->m * p->n, items / lanes_each) * items, items);
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)k.parts);
+    command_u32(out, (uint32_t)lanes_each);
+    command_real(out, p->type, matmul_alpha(p));
+    command_workspace(out);
     matmul_step_output(out, p);
 }
 
 bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
-                       void (*multiply)(const job *j, const void *plan, step *out),
-                       const void *plan, step *out)
+                       void (*multiply)(const job *j, const void *plan, command *out),
+                       const void *plan, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     problem q = *j->problem;

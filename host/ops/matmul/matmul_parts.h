@@ -18,15 +18,15 @@ size_t matmul_parts_workspace(const job *j, k_parts k);
 
 /** The arguments of a kernel that multiplies, and its layers: into C, one for each product of the
  *  batch, or into the workspace, one for each part of one product. */
-void matmul_parts_arguments(const job *j, k_parts k, step *out);
+void matmul_parts_arguments(const job *j, k_parts k, command *out);
 
 /** The launch that adds up the parts of one product: `entry` is matmul_sum_parts. */
-void matmul_parts_sum(const job *j, k_parts k, unsigned entry, step *out);
+void matmul_parts_sum(const job *j, k_parts k, unsigned entry, command *out);
 
 /** Command i of the whole: `multiply` begins the launch that multiplies, for which `plan` is passed
  *  on, and entry `sum` is matmul_sum_parts.  Products in parts come one after another. */
 bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
-                       void (*multiply)(const job *j, const void *plan, step *out),
-                       const void *plan, step *out);
+                       void (*multiply)(const job *j, const void *plan, command *out),
+                       const void *plan, command *out);
 
 #endif

@@ -253,17 +253,17 @@ size_t matmul_pipelined_workspace(const job *j)
     return matmul_parts_workspace(j, matmul_pipelined_plan(j).k);
 }
 
-static void multiply(const job *j, const void *plan, step *out)
+static void multiply(const job *j, const void *plan, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const pipelined_plan *s = plan;
 
-    step_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
-                   size_div_up(p->m, s->tile_m), s->items, 1);
+    command_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
+                      size_div_up(p->m, s->tile_m), s->items, 1);
     matmul_parts_arguments(j, s->k, out);
 }
 
-bool matmul_pipelined_step(const job *j, size_t i, step *out)
+bool matmul_pipelined_step(const job *j, size_t i, command *out)
 {
     const pipelined_plan s = matmul_pipelined_plan(j);
 

@@ -27,6 +27,6 @@ pipelined_plan matmul_pipelined_plan(const job *j);
 void matmul_pipelined_defines(const job *j, text *out);
 const char *matmul_pipelined_unsupported(const job *j, text *reason);
 size_t matmul_pipelined_workspace(const job *j);
-bool matmul_pipelined_step(const job *j, size_t i, step *out);
+bool matmul_pipelined_step(const job *j, size_t i, command *out);
 
 #endif

@@ -44,7 +44,7 @@ static inline void matmul_defines_settled(const job *j, const tunable *tunables,
 }
 
 /* So many layers of a grid: products of a batch, or parts of k. */
-static inline void matmul_step_layers(step *s, size_t layers)
+static inline void matmul_step_layers(command *s, size_t layers)
 {
     s->dims = 3;
     s->global[2] = layers;
@@ -52,56 +52,56 @@ static inline void matmul_step_layers(step *s, size_t layers)
 }
 
 /* The arguments of A and B: array, offset, leading dimension. */
-static inline void matmul_step_inputs(step *s, const tsr_matmul_problem *p)
+static inline void matmul_step_inputs(command *s, const tsr_matmul_problem *p)
 {
-    step_operand(s, MATMUL_A);
-    step_u64(s, p->offset_a);
-    step_u32(s, (uint32_t)matmul_ld_a(p));
-    step_operand(s, MATMUL_B);
-    step_u64(s, p->offset_b);
-    step_u32(s, (uint32_t)matmul_ld_b(p));
+    command_operand(s, MATMUL_A);
+    command_u64(s, p->offset_a);
+    command_u32(s, (uint32_t)matmul_ld_a(p));
+    command_operand(s, MATMUL_B);
+    command_u64(s, p->offset_b);
+    command_u32(s, (uint32_t)matmul_ld_b(p));
 }
 
 /* The arguments of C: beta, array, offset, leading dimension. */
-static inline void matmul_step_output(step *s, const tsr_matmul_problem *p)
+static inline void matmul_step_output(command *s, const tsr_matmul_problem *p)
 {
-    step_real(s, p->type, p->beta);
-    step_operand(s, MATMUL_C);
-    step_u64(s, p->offset_c);
-    step_u32(s, (uint32_t)matmul_ld_c(p));
+    command_real(s, p->type, p->beta);
+    command_operand(s, MATMUL_C);
+    command_u64(s, p->offset_c);
+    command_u32(s, (uint32_t)matmul_ld_c(p));
 }
 
 /* The same where sums of parts of k go into the workspace, matrix after matrix of m x n. */
-static inline void matmul_step_parts(step *s, const tsr_matmul_problem *p)
+static inline void matmul_step_parts(command *s, const tsr_matmul_problem *p)
 {
-    step_real(s, p->type, 0);
-    step_workspace(s);
-    step_u64(s, 0);
-    step_u32(s, (uint32_t)p->n);
+    command_real(s, p->type, 0);
+    command_workspace(s);
+    command_u64(s, 0);
+    command_u32(s, (uint32_t)p->n);
 }
 
 /* What most kernels begin with: sizes, alpha, A and B, beta, C. */
-static inline void matmul_step_product(step *s, const tsr_matmul_problem *p)
+static inline void matmul_step_product(command *s, const tsr_matmul_problem *p)
 {
-    step_u32(s, (uint32_t)p->m);
-    step_u32(s, (uint32_t)p->n);
-    step_u32(s, (uint32_t)matmul_k_read(p));
-    step_real(s, p->type, matmul_alpha(p));
+    command_u32(s, (uint32_t)p->m);
+    command_u32(s, (uint32_t)p->n);
+    command_u32(s, (uint32_t)matmul_k_read(p));
+    command_real(s, p->type, matmul_alpha(p));
     matmul_step_inputs(s, p);
     matmul_step_output(s, p);
 }
 
 /* The last arguments of kernels that take batches: from product to product of A, B and C. */
-static inline void matmul_step_strides(step *s, const tsr_matmul_problem *p)
+static inline void matmul_step_strides(command *s, const tsr_matmul_problem *p)
 {
-    step_u64(s, matmul_matrix_a(p).stride);
-    step_u64(s, matmul_matrix_b(p).stride);
-    step_u64(s, matmul_matrix_c(p).stride);
+    command_u64(s, matmul_matrix_a(p).stride);
+    command_u64(s, matmul_matrix_b(p).stride);
+    command_u64(s, matmul_matrix_c(p).stride);
 }
 
 /* Command i of a variant that runs a batch product by product: `one` yields those of one. */
-static inline bool matmul_step_each(const job *j, size_t i, step *out,
-                                    bool (*one)(const job *j, size_t i, step *out))
+static inline bool matmul_step_each(const job *j, size_t i, command *out,
+                                    bool (*one)(const job *j, size_t i, command *out))
 {
     problem q = *j->problem;
     const job product = {&q, j->device, j->params};

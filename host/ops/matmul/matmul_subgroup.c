@@ -56,7 +56,7 @@ const char *matmul_subgroup_unsupported(const job *j, text *reason)
                                           reason);
 }
 
-static bool launch(const job *j, bool shfl, size_t i, step *out)
+static bool launch(const job *j, bool shfl, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t items = param(j->params, "GROUP");
@@ -65,20 +65,20 @@ static bool launch(const job *j, bool shfl, size_t i, step *out)
 
     if (i > 0 || p->m == 0 || p->n == 0)
         return false;
-    step_launch_2d(out, 0, size_min(size_div_up(strips, teams), GROUPS_MAX) * items,
-                   size_div_up(p->n, width_of(j, shfl)), items, 1);
+    command_launch_2d(out, 0, size_min(size_div_up(strips, teams), GROUPS_MAX) * items,
+                      size_div_up(p->n, width_of(j, shfl)), items, 1);
     matmul_step_layers(out, matmul_batch(p));
     matmul_step_product(out, p);
     matmul_step_strides(out, p);
     return true;
 }
 
-bool matmul_subgroup_step(const job *j, size_t i, step *out)
+bool matmul_subgroup_step(const job *j, size_t i, command *out)
 {
     return launch(j, false, i, out);
 }
 
-bool matmul_shfl_step(const job *j, size_t i, step *out)
+bool matmul_shfl_step(const job *j, size_t i, command *out)
 {
     return launch(j, true, i, out);
 }

@@ -11,9 +11,9 @@ extern const tunable matmul_subgroup_tunables[SUBGROUP_TUNABLES];
 const char *matmul_subgroup_unsupported(const job *j, text *reason);
 
 void matmul_subgroup_defines(const job *j, text *out);
-bool matmul_subgroup_step(const job *j, size_t i, step *out);
+bool matmul_subgroup_step(const job *j, size_t i, command *out);
 
 void matmul_shfl_defines(const job *j, text *out);
-bool matmul_shfl_step(const job *j, size_t i, step *out);
+bool matmul_shfl_step(const job *j, size_t i, command *out);
 
 #endif

@@ -112,25 +112,25 @@ size_t matmul_tensor_workspace(const job *j)
     return MAPS + source_a(p).bytes + source_b(p).bytes;
 }
 
-static void prepare(const tsr_matmul_problem *p, step *out)
+static void prepare(const tsr_matmul_problem *p, command *out)
 {
     const source a = source_a(p), b = source_b(p);
 
-    step_launch_1d(out, TENSOR_PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
-                   PREPARE_ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)p->k);
+    command_launch_1d(out, TENSOR_PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
+                      PREPARE_ITEMS);
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)p->k);
     matmul_step_inputs(out, p);
-    step_workspace(out);
-    step_u64(out, MAPS);
-    step_u64(out, MAPS + a.bytes);
-    step_u32(out, (uint32_t)a.pitch);
-    step_u32(out, (uint32_t)b.pitch);
-    step_u32(out, (uint32_t)a.pieces);
+    command_workspace(out);
+    command_u64(out, MAPS);
+    command_u64(out, MAPS + a.bytes);
+    command_u32(out, (uint32_t)a.pitch);
+    command_u32(out, (uint32_t)b.pitch);
+    command_u32(out, (uint32_t)a.pieces);
 }
 
-static void multiply(const job *j, step *out)
+static void multiply(const job *j, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
@@ -138,12 +138,12 @@ static void multiply(const job *j, step *out)
     const size_t units = size_max(j->device->compute_units, 1);
     const size_t groups = param(j->params, "PERSISTENT") == 1 ? size_min(tiles, units) : tiles;
 
-    step_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
+    command_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
     matmul_step_product(out, p);
-    step_workspace(out);
+    command_workspace(out);
 }
 
-bool matmul_tensor_step(const job *j, size_t i, step *out)
+bool matmul_tensor_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t k = matmul_k_read(p);

@@ -11,6 +11,6 @@ enum { TENSOR_PREPARE, TENSOR_MULTIPLY };
 void matmul_tensor_defines(const job *j, text *out);
 const char *matmul_tensor_unsupported(const job *j, text *reason);
 size_t matmul_tensor_workspace(const job *j);
-bool matmul_tensor_step(const job *j, size_t i, step *out);
+bool matmul_tensor_step(const job *j, size_t i, command *out);
 
 #endif

@@ -247,51 +247,51 @@ size_t matmul_wgmma_tiles_f32(const job *j)
 }
 
 /* The arguments that tell where the packed operands are. */
-static void images(const packing *x, step *out)
+static void images(const packing *x, command *out)
 {
-    step_workspace(out);
-    step_u64(out, x->images_a);
-    step_u64(out, x->images_b);
-    step_u64(out, x->flags);
+    command_workspace(out);
+    command_u64(out, x->images_a);
+    command_u64(out, x->images_b);
+    command_u64(out, x->flags);
 }
 
-static void pack(const tsr_matmul_problem *p, const packing *x, step *out)
+static void pack(const tsr_matmul_problem *p, const packing *x, command *out)
 {
-    step_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)p->k);
-    step_u32(out, (uint32_t)x->blocks);
-    step_u32(out, (uint32_t)x->pieces_a);
+    command_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)p->k);
+    command_u32(out, (uint32_t)x->blocks);
+    command_u32(out, (uint32_t)x->pieces_a);
     matmul_step_inputs(out, p);
     images(x, out);
 }
 
 /* Into C, or, part by part, into the workspace. */
-static void multiply(const tsr_matmul_problem *p, const packing *x, step *out)
+static void multiply(const tsr_matmul_problem *p, const packing *x, command *out)
 {
     const bool splits = x->k.parts > 1;
     const size_t span = splits ? x->k.span / block_k(p) : x->blocks;
 
-    step_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, x->blocks ? (uint32_t)p->k : 0);
-    step_u32(out, (uint32_t)x->blocks);
-    step_u32(out, (uint32_t)span);
-    step_u32(out, (uint32_t)x->pieces_a);
-    step_real(out, p->type, splits ? 1 : matmul_alpha(p));
+    command_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, x->blocks ? (uint32_t)p->k : 0);
+    command_u32(out, (uint32_t)x->blocks);
+    command_u32(out, (uint32_t)span);
+    command_u32(out, (uint32_t)x->pieces_a);
+    command_real(out, p->type, splits ? 1 : matmul_alpha(p));
     matmul_step_inputs(out, p);
     if (splits)
         matmul_step_parts(out, p);
     else
         matmul_step_output(out, p);
     images(x, out);
-    step_strict_counter(out);
+    command_strict_counter(out);
 }
 
 /* Of one product. */
-static bool step_of(const job *j, size_t i, step *out)
+static bool step_of(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const packing x = packing_of(j);
@@ -309,7 +309,7 @@ static bool step_of(const job *j, size_t i, step *out)
     return true;
 }
 
-bool matmul_wgmma_step(const job *j, size_t i, step *out)
+bool matmul_wgmma_step(const job *j, size_t i, command *out)
 {
     return matmul_step_each(j, i, out, step_of);
 }

@@ -14,7 +14,7 @@ const char *matmul_wgmma_unsupported_f32(const job *j, text *reason);
 const char *matmul_wgmma_unsupported_tf32(const job *j, text *reason);
 size_t matmul_wgmma_workspace(const job *j);
 size_t matmul_wgmma_tiles_f32(const job *j);
-bool matmul_wgmma_step(const job *j, size_t i, step *out);
+bool matmul_wgmma_step(const job *j, size_t i, command *out);
 
 /* NULL, or why a problem does not go by three TF32 products. */
 const char *matmul_wgmma_unsupported_split(const tsr_matmul_problem *p, text *reason);

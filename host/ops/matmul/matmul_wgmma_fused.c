@@ -103,29 +103,29 @@ size_t matmul_wgmma_fused_workspace(const job *j)
 }
 
 /* The launch that makes a copy of operand `index`. */
-static void align(unsigned index, const matmul_matrix *x, const copy *c, step *out)
+static void align(unsigned index, const matmul_matrix *x, const copy *c, command *out)
 {
-    step_launch_1d(out, WGMMA_FUSED_ALIGN,
-                   c->lines * size_div_up(c->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
-    step_u32(out, (uint32_t)x->lines);
-    step_u32(out, (uint32_t)x->length);
-    step_operand(out, index);
-    step_u64(out, x->offset);
-    step_u32(out, (uint32_t)x->ld);
-    step_workspace(out);
-    step_u64(out, c->offset);
-    step_u32(out, (uint32_t)c->pitch);
+    command_launch_1d(out, WGMMA_FUSED_ALIGN,
+                      c->lines * size_div_up(c->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
+    command_u32(out, (uint32_t)x->lines);
+    command_u32(out, (uint32_t)x->length);
+    command_operand(out, index);
+    command_u64(out, x->offset);
+    command_u32(out, (uint32_t)x->ld);
+    command_workspace(out);
+    command_u64(out, c->offset);
+    command_u32(out, (uint32_t)c->pitch);
 }
 
 /* The arguments of an operand: array, offset, leading dimension; of its copy, where one is made. */
-static void input(unsigned index, const matmul_matrix *x, const copy *c, step *out)
+static void input(unsigned index, const matmul_matrix *x, const copy *c, command *out)
 {
     if (c->made)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, index);
-    step_u64(out, c->made ? c->offset : x->offset);
-    step_u32(out, (uint32_t)(c->made ? c->pitch : x->ld));
+        command_operand(out, index);
+    command_u64(out, c->made ? c->offset : x->offset);
+    command_u32(out, (uint32_t)(c->made ? c->pitch : x->ld));
 }
 
 /* ---- the variant ------------------------------------------------------------------------- */
@@ -164,22 +164,22 @@ size_t matmul_wgmma_fused_tiles(const job *j)
     return matmul_k_read(p) ? all_tiles(p) : 0;
 }
 
-static void multiply(const tsr_matmul_problem *p, const copies *s, step *out)
+static void multiply(const tsr_matmul_problem *p, const copies *s, command *out)
 {
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
 
-    step_launch_1d(out, WGMMA_FUSED_MULTIPLY, all_tiles(p) * ITEMS, ITEMS);
-    step_u32(out, (uint32_t)p->m);
-    step_u32(out, (uint32_t)p->n);
-    step_u32(out, (uint32_t)matmul_k_read(p));
-    step_real(out, p->type, matmul_alpha(p));
+    command_launch_1d(out, WGMMA_FUSED_MULTIPLY, all_tiles(p) * ITEMS, ITEMS);
+    command_u32(out, (uint32_t)p->m);
+    command_u32(out, (uint32_t)p->n);
+    command_u32(out, (uint32_t)matmul_k_read(p));
+    command_real(out, p->type, matmul_alpha(p));
     input(MATMUL_A, &a, &s->a, out);
     input(MATMUL_B, &b, &s->b, out);
     matmul_step_output(out, p);
-    step_strict_counter(out);
+    command_strict_counter(out);
 }
 
-bool matmul_wgmma_fused_step(const job *j, size_t i, step *out)
+bool matmul_wgmma_fused_step(const job *j, size_t i, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);

@@ -12,6 +12,6 @@ void matmul_wgmma_fused_defines(const job *j, text *out);
 const char *matmul_wgmma_fused_unsupported(const job *j, text *reason);
 size_t matmul_wgmma_fused_workspace(const job *j);
 size_t matmul_wgmma_fused_tiles(const job *j);
-bool matmul_wgmma_fused_step(const job *j, size_t i, step *out);
+bool matmul_wgmma_fused_step(const job *j, size_t i, command *out);
 
 #endif

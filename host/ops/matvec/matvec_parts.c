@@ -143,7 +143,7 @@ static void cut_defines(const job *j, const cut *c, text *out)
 }
 
 /* Entry 0 sums the parts, into y where there is one, and entry 1 adds them up, unless it did. */
-static bool cut_step(const job *j, const cut *c, size_t i, step *out)
+static bool cut_step(const job *j, const cut *c, size_t i, command *out)
 {
     matvec_call call = matvec_call_of(j);
 
@@ -154,15 +154,15 @@ static bool cut_step(const job *j, const cut *c, size_t i, step *out)
     call.tile = (uint32_t)c->rows;
     if (i == 1) {
         matvec_step_groups(j, 1, c->adders, c->local, out);
-        step_workspace(out);
-        step_operand(out, MATVEC_Y);
+        command_workspace(out);
+        command_operand(out, MATVEC_Y);
     } else {
         matvec_step_groups(j, 0, c->tiles * c->parts, c->local, out);
-        step_operand(out, MATVEC_A);
-        step_operand(out, MATVEC_X);
-        step_operand(out, MATVEC_Y);
-        step_workspace(out);
-        step_group_counters(out);
+        command_operand(out, MATVEC_A);
+        command_operand(out, MATVEC_X);
+        command_operand(out, MATVEC_Y);
+        command_workspace(out);
+        command_group_counters(out);
     }
     matvec_step_call(j, &call, out);
     return true;
@@ -205,7 +205,7 @@ size_t matvec_split_row_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_split_row_step(const job *j, size_t i, step *out)
+bool matvec_split_row_step(const job *j, size_t i, command *out)
 {
     const cut c = split_row_cut(j);
 
@@ -274,7 +274,7 @@ size_t matvec_split_vector_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_split_vector_step(const job *j, size_t i, step *out)
+bool matvec_split_vector_step(const job *j, size_t i, command *out)
 {
     const cut c = split_vector_cut(j);
 
@@ -494,7 +494,7 @@ size_t matvec_column_slices_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_column_slices_step(const job *j, size_t i, step *out)
+bool matvec_column_slices_step(const job *j, size_t i, command *out)
 {
     const cut c = column_slices_cut(j);
 
@@ -540,7 +540,7 @@ size_t matvec_short_columns_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_short_columns_step(const job *j, size_t i, step *out)
+bool matvec_short_columns_step(const job *j, size_t i, command *out)
 {
     const cut c = short_columns_cut(j);
 
@@ -593,7 +593,7 @@ size_t matvec_rows_vector_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_rows_vector_step(const job *j, size_t i, step *out)
+bool matvec_rows_vector_step(const job *j, size_t i, command *out)
 {
     const cut c = rows_vector_cut(j);
 
@@ -706,7 +706,7 @@ size_t matvec_columns_vector_workspace(const job *j)
     return cut_workspace(j, &c);
 }
 
-bool matvec_columns_vector_step(const job *j, size_t i, step *out)
+bool matvec_columns_vector_step(const job *j, size_t i, command *out)
 {
     const cut c = columns_vector_cut(j);
 

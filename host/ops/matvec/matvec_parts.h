@@ -26,11 +26,11 @@ size_t matvec_short_columns_workspace(const job *j);
 size_t matvec_rows_vector_workspace(const job *j);
 size_t matvec_columns_vector_workspace(const job *j);
 
-bool matvec_split_row_step(const job *j, size_t i, step *out);
-bool matvec_split_vector_step(const job *j, size_t i, step *out);
-bool matvec_column_slices_step(const job *j, size_t i, step *out);
-bool matvec_short_columns_step(const job *j, size_t i, step *out);
-bool matvec_rows_vector_step(const job *j, size_t i, step *out);
-bool matvec_columns_vector_step(const job *j, size_t i, step *out);
+bool matvec_split_row_step(const job *j, size_t i, command *out);
+bool matvec_split_vector_step(const job *j, size_t i, command *out);
+bool matvec_column_slices_step(const job *j, size_t i, command *out);
+bool matvec_short_columns_step(const job *j, size_t i, command *out);
+bool matvec_rows_vector_step(const job *j, size_t i, command *out);
+bool matvec_columns_vector_step(const job *j, size_t i, command *out);
 
 #endif

@@ -36,14 +36,14 @@ static inline void matvec_defines(const job *j, size_t local, text *out)
 
 /* A launch of `groups` groups for each product. */
 static inline void matvec_step_groups(const job *j, unsigned entry, size_t groups, size_t local,
-                                      step *out)
+                                      command *out)
 {
     const size_t batch = matvec_batch(matvec_of(j->problem));
 
     if (batch > 1)
-        step_launch_2d(out, entry, groups * local, batch, local, 1);
+        command_launch_2d(out, entry, groups * local, batch, local, 1);
     else
-        step_launch_1d(out, entry, groups * local, local);
+        command_launch_1d(out, entry, groups * local, local);
 }
 
 /* What every kernel is told: matvec_call of cl/matvec/matvec.clh, which ends where its `scale`
@@ -93,12 +93,13 @@ static inline matvec_call matvec_call_of(const job *j)
     return c;
 }
 
-static inline void matvec_step_call(const job *j, const matvec_call *c, step *out)
+static inline void matvec_step_call(const job *j, const matvec_call *c, command *out)
 {
     const bool wide = matvec_of(j->problem)->type == TSR_F64;
 
-    step_block(out, c,
-               offsetof(matvec_call, scale) + (wide ? sizeof(c->scale.f64) : sizeof(c->scale.f32)));
+    command_block(out, c,
+                  offsetof(matvec_call, scale) +
+                      (wide ? sizeof(c->scale.f64) : sizeof(c->scale.f32)));
 }
 
 /* Elements of 128 bits, the widest load of a GPU. */

@@ -190,20 +190,20 @@ const char *matvec_short_rows_vector_unsupported(const job *j, text *reason)
 
 /* The one launch of a kernel, `groups` groups of `local` work-items for each product. */
 static bool launch_call(const job *j, size_t i, size_t groups, size_t local, const matvec_call *c,
-                        step *out)
+                        command *out)
 {
     if (i > 0 || vectors_of(j).rows == 0)
         return false;
     matvec_step_groups(j, 0, groups, local, out);
-    step_operand(out, MATVEC_A);
-    step_operand(out, MATVEC_X);
-    step_operand(out, MATVEC_Y);
+    command_operand(out, MATVEC_A);
+    command_operand(out, MATVEC_X);
+    command_operand(out, MATVEC_Y);
     matvec_step_call(j, c, out);
     return true;
 }
 
 /* The same with what every kernel is told. */
-static bool launch_of(const job *j, size_t i, size_t groups, size_t local, step *out)
+static bool launch_of(const job *j, size_t i, size_t groups, size_t local, command *out)
 {
     const matvec_call c = matvec_call_of(j);
 
@@ -211,33 +211,33 @@ static bool launch_of(const job *j, size_t i, size_t groups, size_t local, step 
 }
 
 /* The same of groups of GROUP. */
-static bool launch(const job *j, size_t i, size_t groups, step *out)
+static bool launch(const job *j, size_t i, size_t groups, command *out)
 {
     return launch_of(j, i, groups, matvec_group(j), out);
 }
 
 /* The same, where a group takes so many rows. */
-static bool launch_rows(const job *j, size_t i, size_t rows, step *out)
+static bool launch_rows(const job *j, size_t i, size_t rows, command *out)
 {
     return launch(j, i, size_div_up(vectors_of(j).rows, rows), out);
 }
 
-bool matvec_row_item_step(const job *j, size_t i, step *out)
+bool matvec_row_item_step(const job *j, size_t i, command *out)
 {
     return launch_rows(j, i, matvec_group(j), out);
 }
 
-bool matvec_tree_step(const job *j, size_t i, step *out)
+bool matvec_tree_step(const job *j, size_t i, command *out)
 {
     return launch_rows(j, i, matvec_group(j) / param(j->params, "TEAM"), out);
 }
 
-bool matvec_tree_vector_step(const job *j, size_t i, step *out)
+bool matvec_tree_vector_step(const job *j, size_t i, command *out)
 {
     return matvec_tree_step(j, i, out);
 }
 
-bool matvec_subgroup_step(const job *j, size_t i, step *out)
+bool matvec_subgroup_step(const job *j, size_t i, command *out)
 {
     /* Only how many rows a group is expected to take: the kernel covers them all anyhow. */
     const size_t team = size_max(j->device->subgroup_size, 1);
@@ -246,29 +246,29 @@ bool matvec_subgroup_step(const job *j, size_t i, step *out)
     return launch(j, i, size_min(size_div_up(vectors_of(j).rows, teams), MATVEC_GROUPS_MAX), out);
 }
 
-bool matvec_shfl_step(const job *j, size_t i, step *out)
+bool matvec_shfl_step(const job *j, size_t i, command *out)
 {
     return launch_rows(j, i, matvec_group(j) / WARP, out);
 }
 
-bool matvec_group_row_step(const job *j, size_t i, step *out)
+bool matvec_group_row_step(const job *j, size_t i, command *out)
 {
     return launch(j, i, size_min(vectors_of(j).rows, MATVEC_GROUPS_MAX), out);
 }
 
-bool matvec_local_x_step(const job *j, size_t i, step *out)
+bool matvec_local_x_step(const job *j, size_t i, command *out)
 {
     const size_t teams = matvec_group(j) / param(j->params, "TEAM");
 
     return launch_rows(j, i, teams * param(j->params, "ROWS"), out);
 }
 
-bool matvec_short_rows_step(const job *j, size_t i, step *out)
+bool matvec_short_rows_step(const job *j, size_t i, command *out)
 {
     return launch_rows(j, i, matvec_group(j), out);
 }
 
-bool matvec_flat_rows_step(const job *j, size_t i, step *out)
+bool matvec_flat_rows_step(const job *j, size_t i, command *out)
 {
     const matvec_flat f = matvec_flat_of(j, matvec_group(j));
     const size_t tile = size_max(f.lines * param(j->params, "LOADS"), 1);
@@ -279,7 +279,7 @@ bool matvec_flat_rows_step(const job *j, size_t i, step *out)
     return launch_call(j, i, size_div_up(vectors_of(j).rows, tile), matvec_group(j), &c, out);
 }
 
-bool matvec_short_rows_vector_step(const job *j, size_t i, step *out)
+bool matvec_short_rows_vector_step(const job *j, size_t i, command *out)
 {
     const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
 

@@ -16,16 +16,16 @@ const char *matvec_short_rows_unsupported(const job *j, text *reason);
 const char *matvec_flat_rows_unsupported(const job *j, text *reason);
 const char *matvec_short_rows_vector_unsupported(const job *j, text *reason);
 
-bool matvec_row_item_step(const job *j, size_t i, step *out);
-bool matvec_tree_step(const job *j, size_t i, step *out);
-bool matvec_tree_vector_step(const job *j, size_t i, step *out);
-bool matvec_subgroup_step(const job *j, size_t i, step *out);
-bool matvec_shfl_step(const job *j, size_t i, step *out);
-bool matvec_group_row_step(const job *j, size_t i, step *out);
-bool matvec_local_x_step(const job *j, size_t i, step *out);
-bool matvec_short_rows_step(const job *j, size_t i, step *out);
-bool matvec_flat_rows_step(const job *j, size_t i, step *out);
-bool matvec_short_rows_vector_step(const job *j, size_t i, step *out);
+bool matvec_row_item_step(const job *j, size_t i, command *out);
+bool matvec_tree_step(const job *j, size_t i, command *out);
+bool matvec_tree_vector_step(const job *j, size_t i, command *out);
+bool matvec_subgroup_step(const job *j, size_t i, command *out);
+bool matvec_shfl_step(const job *j, size_t i, command *out);
+bool matvec_group_row_step(const job *j, size_t i, command *out);
+bool matvec_local_x_step(const job *j, size_t i, command *out);
+bool matvec_short_rows_step(const job *j, size_t i, command *out);
+bool matvec_flat_rows_step(const job *j, size_t i, command *out);
+bool matvec_short_rows_vector_step(const job *j, size_t i, command *out);
 
 /** variant.defines of them all but those in vectors. */
 void matvec_subgroups_defines(const job *j, text *out);

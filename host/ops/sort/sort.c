@@ -28,7 +28,7 @@
 
 enum { NAIVE_IOTA, NAIVE_EXCHANGE, NAIVE_KEEP, NAIVE_GROUP = 256 };
 
-static void naive_launch(const job *j, unsigned entry, size_t items, step *out)
+static void naive_launch(const job *j, unsigned entry, size_t items, command *out)
 {
     const size_t local = group_fit(j->device, 0, NAIVE_GROUP);
 
@@ -44,7 +44,7 @@ static const char *naive_unsupported(const job *j, text *reason)
     return sort_groups_unsupported(s, group_fit(j->device, 0, NAIVE_GROUP), reason);
 }
 
-static bool naive_keys_step(const job *j, size_t i, step *out)
+static bool naive_keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
@@ -53,9 +53,9 @@ static bool naive_keys_step(const job *j, size_t i, step *out)
     if (sort_with_index(s) && i-- == 0) {
         naive_launch(j, NAIVE_IOTA, s->n, out);
         sort_step_index(out, s);
-        step_u64(out, s->argsort ? s->offset_index : 0);
-        step_u64(out, s->n);
-        step_u32(out, (uint32_t)sort_rows(s));
+        command_u64(out, s->argsort ? s->offset_index : 0);
+        command_u64(out, s->n);
+        command_u32(out, (uint32_t)sort_rows(s));
         sort_step_moves(out, s, s->n, sizeof(int64_t));
         return true;
     }
@@ -65,10 +65,10 @@ static bool naive_keys_step(const job *j, size_t i, step *out)
 
             naive_launch(j, NAIVE_EXCHANGE, pairs, out);
             sort_step_sequence(out, s);
-            step_u64(out, s->n);
-            step_u64(out, stride);
-            step_u32(out, i == 0);
-            step_u32(out, (uint32_t)sort_rows(s));
+            command_u64(out, s->n);
+            command_u64(out, stride);
+            command_u32(out, i == 0);
+            command_u32(out, (uint32_t)sort_rows(s));
             sort_step_moves(out, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
             return true;
         }
@@ -77,7 +77,7 @@ static bool naive_keys_step(const job *j, size_t i, step *out)
     return false;
 }
 
-static bool naive_step(const job *j, size_t i, step *out)
+static bool naive_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, naive_keys_step, NAIVE_KEEP, out);
 }
@@ -127,12 +127,12 @@ static const char *tiling_unsupported(const job *j, tiling t, text *reason)
 }
 
 /* A work-group per started tile. */
-static void launch_tiles(const tsr_sort_problem *s, unsigned entry, tiling t, step *out)
+static void launch_tiles(const tsr_sort_problem *s, unsigned entry, tiling t, command *out)
 {
     sort_launch_rows(s, entry, size_div_up(s->n, t.tile) * t.group, t.group, out);
     sort_step_sequence(out, s);
-    step_u32(out, (uint32_t)s->n);
-    step_u32(out, (uint32_t)sort_rows(s));
+    command_u32(out, (uint32_t)s->n);
+    command_u32(out, (uint32_t)sort_rows(s));
     /* The first launch has no index to read yet. */
     sort_step_moves(out, s, s->n,
                     (entry == TWO_PHASE_TILE ? tsr_type_size(s->type) : sort_element_bytes(s)) +
@@ -140,22 +140,22 @@ static void launch_tiles(const tsr_sort_problem *s, unsigned entry, tiling t, st
 }
 
 /* Pass `pass` of the stage that merges runs into runs of `size` keys. */
-static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t pass, step *out)
+static void launch_pass(const tsr_sort_problem *s, tiling t, size_t size, size_t pass, command *out)
 {
     const size_t stride = size >> t.stages * (pass + 1);
     const size_t items = sort_exchange_items(s->n, stride, (size_t)1 << t.stages);
 
     sort_launch_rows(s, TWO_PHASE_PASS, items, t.group, out);
     sort_step_sequence(out, s);
-    step_u32(out, (uint32_t)s->n);
-    step_u32(out, (uint32_t)stride);
-    step_u32(out, pass == 0);
-    step_u32(out, (uint32_t)sort_rows(s));
+    command_u32(out, (uint32_t)s->n);
+    command_u32(out, (uint32_t)stride);
+    command_u32(out, pass == 0);
+    command_u32(out, (uint32_t)sort_rows(s));
     sort_step_moves(out, s, size_min(items << t.stages, s->n), 2 * sort_element_bytes(s));
 }
 
 /* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
-static bool tiling_step(const job *j, tiling t, size_t i, step *out)
+static bool tiling_step(const job *j, tiling t, size_t i, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
@@ -204,12 +204,12 @@ static const char *two_phase_unsupported(const job *j, text *reason)
     return tiling_unsupported(j, two_phase_tiling(j), reason);
 }
 
-static bool two_phase_keys_step(const job *j, size_t i, step *out)
+static bool two_phase_keys_step(const job *j, size_t i, command *out)
 {
     return tiling_step(j, two_phase_tiling(j), i, out);
 }
 
-static bool two_phase_step(const job *j, size_t i, step *out)
+static bool two_phase_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, two_phase_keys_step, TWO_PHASE_KEEP, out);
 }
@@ -237,12 +237,12 @@ static const char *two_phase_registers_unsupported(const job *j, text *reason)
     return tiling_unsupported(j, two_phase_registers_tiling(j), reason);
 }
 
-static bool two_phase_registers_keys_step(const job *j, size_t i, step *out)
+static bool two_phase_registers_keys_step(const job *j, size_t i, command *out)
 {
     return tiling_step(j, two_phase_registers_tiling(j), i, out);
 }
 
-static bool two_phase_registers_step(const job *j, size_t i, step *out)
+static bool two_phase_registers_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, two_phase_registers_keys_step, TWO_PHASE_KEEP, out);
 }
@@ -270,7 +270,7 @@ static const char *rows_unsupported(const job *j, text *reason)
                : NULL;
 }
 
-static bool rows_keys_step(const job *j, size_t i, step *out)
+static bool rows_keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const tiling t = two_phase_tiling(j);
@@ -278,16 +278,17 @@ static bool rows_keys_step(const job *j, size_t i, step *out)
 
     if (i > 0 || sort_is_done(s))
         return false;
-    step_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), t.tile >> shift) * t.group, t.group);
+    command_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), t.tile >> shift) * t.group,
+                      t.group);
     sort_step_sequence(out, s);
-    step_u32(out, (uint32_t)s->n);
-    step_u32(out, shift);
-    step_u64(out, sort_rows(s));
+    command_u32(out, (uint32_t)s->n);
+    command_u32(out, shift);
+    command_u64(out, sort_rows(s));
     sort_step_moves(out, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
     return true;
 }
 
-static bool rows_step(const job *j, size_t i, step *out)
+static bool rows_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, rows_keys_step, ROWS_KEEP, out);
 }

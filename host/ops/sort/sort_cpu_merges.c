@@ -110,21 +110,21 @@ typedef struct range {
 
 /* The array that launch `merge` of a key reads, and its offset: without an index keys and workspace
  * take turns so that the last one writes keys.  What the last one writes with an index is none. */
-static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, step *out)
+static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, command *out)
 {
     if (sort_with_index(p) ? merge == s->merges : (s->merges - merge) % 2 == 0)
-        step_operand(out, 0);
+        command_operand(out, 0);
     else
-        step_workspace(out);
+        command_workspace(out);
 }
 
 static void step_array_from(const tsr_sort_problem *p, const plan *s, uint32_t merge, range r,
-                            step *out)
+                            command *out)
 {
     if (sort_with_index(p))
-        step_u64(out, sort_lanes_offset(p) + merge % 2 * p->n + r.start);
+        command_u64(out, sort_lanes_offset(p) + merge % 2 * p->n + r.start);
     else
-        step_u64(out, r.start + ((s->merges - merge) % 2 == 0 ? p->offset_keys : 0));
+        command_u64(out, r.start + ((s->merges - merge) % 2 == 0 ? p->offset_keys : 0));
 }
 
 /* Bytes of a key that launch `merge` writes. */
@@ -133,16 +133,16 @@ static size_t left_bytes(const tsr_sort_problem *p, const plan *s, uint32_t merg
     return merge == s->merges ? sort_element_bytes(p) : sort_lane_bytes(p);
 }
 
-static void launch_block(const tsr_sort_problem *p, const plan *s, range r, step *out)
+static void launch_block(const tsr_sort_problem *p, const plan *s, range r, command *out)
 {
-    step_launch_1d(out, ITEM_MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
+    command_launch_1d(out, ITEM_MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
     sort_step_keys(out, p);
     step_array(p, s, 0, out);
     sort_step_keys_from(out, p, r.start);
     step_array_from(p, s, 0, r, out);
-    step_u32(out, (uint32_t)r.n);
-    step_u32(out, (uint32_t)r.start);
-    step_u32(out, s->merges == 0);
+    command_u32(out, (uint32_t)r.n);
+    command_u32(out, (uint32_t)r.start);
+    command_u32(out, s->merges == 0);
     sort_step_moves(out, p, r.n, tsr_type_size(p->type) + left_bytes(p, s, 0));
 }
 
@@ -157,27 +157,27 @@ size_t sort_cpu_merges_piece(const job *j, size_t n)
 }
 
 /* Merge `merge` of the range: runs of twice the length. */
-static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, step *out)
+static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t piece = sort_cpu_merges_piece(j, r.n);
 
-    step_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
+    command_launch_1d(out, ITEM_MERGES_MERGE, size_div_up(r.n, piece), 1);
     sort_step_keys(out, p);
     step_array(p, s, merge, out);
     step_array(p, s, merge + 1, out);
     sort_step_keys_from(out, p, r.start);
     step_array_from(p, s, merge, r, out);
     step_array_from(p, s, merge + 1, r, out);
-    step_u32(out, (uint32_t)r.n);
-    step_u32(out, 1u << (s->block.shift + merge));
-    step_u32(out, (uint32_t)piece);
-    step_u32(out, merge + 1 == s->merges);
+    command_u32(out, (uint32_t)r.n);
+    command_u32(out, 1u << (s->block.shift + merge));
+    command_u32(out, (uint32_t)piece);
+    command_u32(out, merge + 1 == s->merges);
     sort_step_moves(out, p, r.n, sort_lane_bytes(p) + left_bytes(p, s, merge + 1));
 }
 
 /* Spans are sorted one after another, and then merged. */
-static bool keys_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const plan s = plan_of(j);
@@ -204,7 +204,7 @@ static bool keys_step(const job *j, size_t i, step *out)
     return true;
 }
 
-bool sort_cpu_merges_step(const job *j, size_t i, step *out)
+bool sort_cpu_merges_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, keys_step, ITEM_MERGES_KEEP, out);
 }

@@ -18,6 +18,6 @@ size_t sort_cpu_merges_piece(const job *j, size_t n);
 void sort_cpu_merges_defines(const job *j, text *out);
 const char *sort_cpu_merges_unsupported(const job *j, text *reason);
 size_t sort_cpu_merges_workspace(const job *j);
-bool sort_cpu_merges_step(const job *j, size_t i, step *out);
+bool sort_cpu_merges_step(const job *j, size_t i, command *out);
 
 #endif

@@ -71,30 +71,30 @@ size_t sort_cpu_segments_workspace(const job *j)
 
 /* What both kernels are told. */
 static void launch(const tsr_sort_problem *p, const plan *s, unsigned entry, size_t window,
-                   step *out)
+                   command *out)
 {
-    step_launch_1d(out, entry, size_div_up(p->n, window), 1);
+    command_launch_1d(out, entry, size_div_up(p->n, window), 1);
     sort_step_keys(out, p);
     if (s->arrays)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0); /* which it leaves alone */
-    step_operand(out, 3);
+        command_operand(out, 0); /* which it leaves alone */
+    command_operand(out, 3);
     if (s->noted)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0); /* likewise */
+        command_operand(out, 0); /* likewise */
     sort_step_keys_from(out, p, 0);
-    step_u64(out, sort_lanes_offset(p));
-    step_u64(out, p->offset_segments);
-    step_u64(out, s->noted ? offset_longest(p, s) : 0);
-    step_u64(out, p->n);
-    step_u64(out, p->segments);
-    step_u64(out, window);
-    step_u32(out, s->noted);
+    command_u64(out, sort_lanes_offset(p));
+    command_u64(out, p->offset_segments);
+    command_u64(out, s->noted ? offset_longest(p, s) : 0);
+    command_u64(out, p->n);
+    command_u64(out, p->segments);
+    command_u64(out, window);
+    command_u32(out, s->noted);
 }
 
-static void launch_blocks(const job *j, const plan *s, step *out)
+static void launch_blocks(const job *j, const plan *s, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t items = size_max(j->device->compute_units, 1) * WINDOWS_CORE;
@@ -106,7 +106,7 @@ static void launch_blocks(const job *j, const plan *s, step *out)
                         (s->merges ? sort_lane_bytes(p) : sort_element_bytes(p)));
 }
 
-static bool keys_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const plan s = plan_of(j);
@@ -124,11 +124,11 @@ static bool keys_step(const job *j, size_t i, step *out)
     if (i >= s.merges)
         return false;
     launch(p, &s, ITEM_SEGMENTS_MERGE, sort_cpu_merges_piece(j, p->n), out);
-    step_u32(out, 1u << (s.block.shift + i));
+    command_u32(out, 1u << (s.block.shift + i));
     return true;
 }
 
-bool sort_cpu_segments_step(const job *j, size_t i, step *out)
+bool sort_cpu_segments_step(const job *j, size_t i, command *out)
 {
     return sort_segments_step_or_values(j, i, keys_step, ITEM_SEGMENTS_KEEP, out);
 }

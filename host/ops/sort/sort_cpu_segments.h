@@ -13,6 +13,6 @@ enum { ITEM_SEGMENTS_TUNABLES = 6 };
 void sort_cpu_segments_defines(const job *j, text *out);
 const char *sort_cpu_segments_unsupported(const job *j, text *reason);
 size_t sort_cpu_segments_workspace(const job *j);
-bool sort_cpu_segments_step(const job *j, size_t i, step *out);
+bool sort_cpu_segments_step(const job *j, size_t i, command *out);
 
 #endif

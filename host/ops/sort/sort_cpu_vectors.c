@@ -118,22 +118,22 @@ static range span_of(const tsr_sort_problem *p, const cpu_vectors_plan *s, size_
     return (range){start, size_min(keys, p->n - start)};
 }
 
-static void launch_lanes(const tsr_sort_problem *p, const cpu_vectors_plan *s, step *out)
+static void launch_lanes(const tsr_sort_problem *p, const cpu_vectors_plan *s, command *out)
 {
     if (leaves_lanes(p, s))
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0);
+        command_operand(out, 0);
 }
 
-static void launch_range(const tsr_sort_problem *p, range r, step *out)
+static void launch_range(const tsr_sort_problem *p, range r, command *out)
 {
-    step_u64(out, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
-    step_u32(out, (uint32_t)r.n);
+    command_u64(out, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
+    command_u32(out, (uint32_t)r.n);
 }
 
 static void launch_blocks(const tsr_sort_problem *p, const cpu_vectors_plan *s, unsigned entry,
-                          range r, bool last, step *out)
+                          range r, bool last, command *out)
 {
     const size_t left = last ? sort_element_bytes(p) : sort_lane_bytes(p);
 
@@ -142,10 +142,10 @@ static void launch_blocks(const tsr_sort_problem *p, const cpu_vectors_plan *s, 
     launch_lanes(p, s, out);
     sort_step_keys_from(out, p, r.start);
     launch_range(p, r, out);
-    step_u32(out, last);
-    step_u32(out, (uint32_t)sort_rows(p));
+    command_u32(out, last);
+    command_u32(out, (uint32_t)sort_rows(p));
     if (entry == ITEM_VECTORS_BLOCK)
-        step_u32(out, (uint32_t)r.start);
+        command_u32(out, (uint32_t)r.start);
     sort_step_moves(out, p, r.n,
                     (entry == ITEM_VECTORS_BLOCK ? tsr_type_size(p->type) : sort_lane_bytes(p)) +
                         left);
@@ -159,7 +159,7 @@ static uint32_t passes_of(const cpu_vectors_plan *s, uint32_t top, uint32_t bott
 
 /* Pass i of them; with flip they begin a stage. */
 static void launch_pass(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r, uint32_t top,
-                        uint32_t bottom, uint32_t i, bool flip, step *out)
+                        uint32_t bottom, uint32_t i, bool flip, command *out)
 {
     const uint32_t passes = passes_of(s, top, bottom), all = top - bottom;
     const uint32_t before = i * all / passes; /* sub-stages of earlier passes */
@@ -170,16 +170,16 @@ static void launch_pass(const tsr_sort_problem *p, const cpu_vectors_plan *s, ra
     sort_launch_rows(p, ITEM_VECTORS_PASS, columns >> (s->block.shift - levels), 1, out);
     launch_lanes(p, s, out);
     launch_range(p, r, out);
-    step_u32(out, shift);
-    step_u32(out, levels);
-    step_u32(out, flip && i == 0);
-    step_u32(out, (uint32_t)sort_rows(p));
+    command_u32(out, shift);
+    command_u32(out, levels);
+    command_u32(out, flip && i == 0);
+    command_u32(out, (uint32_t)sort_rows(p));
     sort_step_moves(out, p, size_min(columns << levels, r.n), 2 * sort_lane_bytes(p));
 }
 
 /* Command i of those for strides 2^(top - 1) ... 1: passes down to a block, and a merge. */
 static void launch_descent(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r,
-                           uint32_t top, uint32_t i, bool flip, bool last, step *out)
+                           uint32_t top, uint32_t i, bool flip, bool last, command *out)
 {
     if (i < passes_of(s, top, s->block.shift))
         launch_pass(p, s, r, top, s->block.shift, i, flip, out);
@@ -203,7 +203,7 @@ static uint32_t sort_commands(const cpu_vectors_plan *s, uint32_t top)
 
 /* Command i of those that sort runs of 2^top keys: blocks, and for each stage above a descent. */
 static void launch_sort(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r, uint32_t top,
-                        uint32_t i, bool last, step *out)
+                        uint32_t i, bool last, command *out)
 {
     uint32_t stage = s->block.shift;
 
@@ -218,7 +218,7 @@ static void launch_sort(const tsr_sort_problem *p, const cpu_vectors_plan *s, ra
 
 /* Spans are sorted one after another.  Then for each stage above them: passes over all keys, and a
  * descent in each span.  Rows are spans of their own: commands are for all of them. */
-static bool keys_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
@@ -254,7 +254,7 @@ static bool keys_step(const job *j, size_t i, step *out)
     return false;
 }
 
-bool sort_cpu_vectors_step(const job *j, size_t i, step *out)
+bool sort_cpu_vectors_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, keys_step, ITEM_VECTORS_KEEP, out);
 }

@@ -23,6 +23,6 @@ cpu_vectors_plan sort_cpu_vectors_plan(const job *j);
 void sort_cpu_vectors_defines(const job *j, text *out);
 const char *sort_cpu_vectors_unsupported(const job *j, text *reason);
 size_t sort_cpu_vectors_workspace(const job *j);
-bool sort_cpu_vectors_step(const job *j, size_t i, step *out);
+bool sort_cpu_vectors_step(const job *j, size_t i, command *out);
 
 #endif

@@ -246,7 +246,7 @@ typedef struct range {
     size_t first, end; /* positions */
     size_t left;       /* commands before the one that is wanted */
     unsigned lane;
-    step *out;
+    command *out;
 } range;
 
 /* Launch `groups` groups for each row on positions up to `end`; `argument` is the last one of the
@@ -263,11 +263,11 @@ static void launch(const range *r, unsigned entry, size_t groups, size_t local, 
 
     sort_launch_rows(s, entry, groups * local, local, r->out);
     sort_step_sequence(r->out, s);
-    step_u64(r->out, s->n);
-    step_u32(r->out, (uint32_t)r->first);
-    step_u32(r->out, (uint32_t)end);
-    step_u32(r->out, (uint32_t)sort_rows(s));
-    step_u32(r->out, argument);
+    command_u64(r->out, s->n);
+    command_u32(r->out, (uint32_t)r->first);
+    command_u32(r->out, (uint32_t)end);
+    command_u32(r->out, (uint32_t)sort_rows(s));
+    command_u32(r->out, argument);
     sort_step_moves(r->out, s, end - r->first, read + written);
     r->out->lane = r->lane;
     r->out->first = r->first;
@@ -417,7 +417,7 @@ static bool chunks_step(range *r, size_t chunk, unsigned queues)
 }
 
 /* Depth first: chunk by chunk, then what is left for all. */
-static bool plan_step(const job *j, bool warp, size_t i, step *out)
+static bool plan_step(const job *j, bool warp, size_t i, command *out)
 {
     const size_t n = sort_of(j->problem)->n;
     const fused_plan s = sort_fused_plan(j, warp);
@@ -504,7 +504,7 @@ static bool merges_step(range *r, size_t c, uint32_t shift)
 
 /* Chunk by chunk, in turn in each lane, and merged with those before as soon as can be: what is
  * left when the last one arrives is its own sort and one merge of each size. */
-static bool arriving_keys_step(const job *j, bool warp, size_t i, step *out)
+static bool arriving_keys_step(const job *j, bool warp, size_t i, command *out)
 {
     const size_t n = sort_of(j->problem)->n;
     const fused_plan s = sort_fused_plan(j, warp);
@@ -535,44 +535,44 @@ static bool arriving_keys_step(const job *j, bool warp, size_t i, step *out)
     return false;
 }
 
-static bool arriving_keys(const job *j, size_t i, step *out)
+static bool arriving_keys(const job *j, size_t i, command *out)
 {
     return arriving_keys_step(j, false, i, out);
 }
 
-static bool arriving_keys_warp(const job *j, size_t i, step *out)
+static bool arriving_keys_warp(const job *j, size_t i, command *out)
 {
     return arriving_keys_step(j, true, i, out);
 }
 
-bool sort_fused_arriving(const job *j, size_t i, step *out)
+bool sort_fused_arriving(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, arriving_keys, FUSED_KEEP, out);
 }
 
-bool sort_fused_arriving_warp(const job *j, size_t i, step *out)
+bool sort_fused_arriving_warp(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, arriving_keys_warp, FUSED_KEEP, out);
 }
 
 /* ---- all at once --------------------------------------------------------------------------- */
 
-static bool keys_step(const job *j, size_t i, step *out)
+static bool keys_step(const job *j, size_t i, command *out)
 {
     return plan_step(j, false, i, out);
 }
 
-static bool keys_step_warp(const job *j, size_t i, step *out)
+static bool keys_step_warp(const job *j, size_t i, command *out)
 {
     return plan_step(j, true, i, out);
 }
 
-bool sort_fused_step(const job *j, size_t i, step *out)
+bool sort_fused_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, keys_step, FUSED_KEEP, out);
 }
 
-bool sort_fused_step_warp(const job *j, size_t i, step *out)
+bool sort_fused_step_warp(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, keys_step_warp, FUSED_KEEP, out);
 }
@@ -735,7 +735,7 @@ const char *sort_held_rows_unsupported_warp(const job *j, text *reason)
     return group < WARP ? text_get(reason) : why;
 }
 
-static bool held_rows_keys_step(const job *j, size_t i, step *out)
+static bool held_rows_keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     rows_plan s;
@@ -743,17 +743,17 @@ static bool held_rows_keys_step(const job *j, size_t i, step *out)
     if (i > 0 || sort_is_done(p))
         return false;
     s = plan_rows(j);
-    step_launch_1d(out, HELD_ROWS_TILE,
-                   size_div_up(sort_rows(p), (size_t)1 << (s.tile_shift - s.row_shift)) * s.group,
-                   s.group);
+    command_launch_1d(
+        out, HELD_ROWS_TILE,
+        size_div_up(sort_rows(p), (size_t)1 << (s.tile_shift - s.row_shift)) * s.group, s.group);
     sort_step_sequence(out, p);
-    step_u32(out, (uint32_t)p->n);
-    step_u64(out, sort_rows(p));
+    command_u32(out, (uint32_t)p->n);
+    command_u64(out, sort_rows(p));
     sort_step_moves(out, p, p->n, tsr_type_size(p->type) + sort_element_bytes(p));
     return true;
 }
 
-bool sort_held_rows_step(const job *j, size_t i, step *out)
+bool sort_held_rows_step(const job *j, size_t i, command *out)
 {
     return sort_step_or_values(j, i, held_rows_keys_step, HELD_ROWS_KEEP, out);
 }

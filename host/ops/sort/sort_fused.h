@@ -50,10 +50,10 @@ void sort_fused_defines_warp(const job *j, text *out);
 void sort_fused_defines_shfl(const job *j, text *out);
 const char *sort_fused_unsupported(const job *j, text *reason);
 const char *sort_fused_unsupported_warp(const job *j, text *reason);
-bool sort_fused_step(const job *j, size_t i, step *out);
-bool sort_fused_step_warp(const job *j, size_t i, step *out);
-bool sort_fused_arriving(const job *j, size_t i, step *out);
-bool sort_fused_arriving_warp(const job *j, size_t i, step *out);
+bool sort_fused_step(const job *j, size_t i, command *out);
+bool sort_fused_step_warp(const job *j, size_t i, command *out);
+bool sort_fused_arriving(const job *j, size_t i, command *out);
+bool sort_fused_arriving_warp(const job *j, size_t i, command *out);
 
 /* ---- short rows: cl/sort/sort_rows_registers.cl
  * ---------------------------------------------------- */
@@ -70,6 +70,6 @@ void sort_held_rows_defines_warp(const job *j, text *out);
 void sort_held_rows_defines_shfl(const job *j, text *out);
 const char *sort_held_rows_unsupported(const job *j, text *reason);
 const char *sort_held_rows_unsupported_warp(const job *j, text *reason);
-bool sort_held_rows_step(const job *j, size_t i, step *out);
+bool sort_held_rows_step(const job *j, size_t i, command *out);
 
 #endif

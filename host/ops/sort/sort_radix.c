@@ -389,14 +389,14 @@ static bool reads_copy(size_t pass)
 
 /* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
  * its values; or where there is none, any. */
-static void step_loads(step *out, const tsr_sort_problem *p, const plan *s, bool copy)
+static void step_loads(command *out, const tsr_sort_problem *p, const plan *s, bool copy)
 {
     if (s->payload == PAYLOAD_NONE)
-        step_operand(out, 0);
+        command_operand(out, 0);
     else if (copy)
-        step_workspace(out);
+        command_workspace(out);
     else if (s->payload == PAYLOAD_VALUE)
-        step_operand(out, 2);
+        command_operand(out, 2);
     else
         sort_step_index(out, p);
 }
@@ -418,56 +418,56 @@ static size_t keys_offset(const tsr_sort_problem *p, const plan *s, bool copy)
     return copy ? s->keys_at / tsr_type_size(p->type) : p->offset_keys;
 }
 
-static void step_keys(step *out, bool copy)
+static void step_keys(command *out, bool copy)
 {
     if (copy)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0);
+        command_operand(out, 0);
 }
 
 /* Count the digits from bit `shift` on: one, or for the sweep all.  The step's end stays 0, so that
  * values that arrive are there before the first pass. */
-static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
     const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;
 
-    step_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
+    command_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
     step_keys(out, copy);
-    step_workspace(out);
+    command_workspace(out);
     if (sweep)
-        step_workspace(out);
-    step_u64(out, keys_offset(p, s, copy));
-    step_u64(out, s->counts_at / sizeof(uint32_t));
+        command_workspace(out);
+    command_u64(out, keys_offset(p, s, copy));
+    command_u64(out, s->counts_at / sizeof(uint32_t));
     if (sweep)
-        step_u64(out, s->states_at / sizeof(uint32_t));
-    step_u64(out, p->n);
-    step_u64(out, s->chunk);
+        command_u64(out, s->states_at / sizeof(uint32_t));
+    command_u64(out, p->n);
+    command_u64(out, s->chunk);
     if (sweep)
-        step_u64(out, states(s));
+        command_u64(out, states(s));
     else
-        step_u32(out, (uint32_t)(pass * s->bits));
+        command_u32(out, (uint32_t)(pass * s->bits));
     sort_step_moves(out, p, p->n, tsr_type_size(p->type));
     out->bytes += (double)(states(s) * sizeof(uint32_t));
 }
 
 /* Work-items for the chunks of each digit: no more than there are. */
-static void launch_scan(const job *j, const plan *s, step *out)
+static void launch_scan(const job *j, const plan *s, command *out)
 {
     const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
     const size_t digits = counted_digits(s);
 
-    step_launch_1d(out, RADIX_SCAN, group * digits, group);
-    step_workspace(out);
-    step_u64(out, s->counts_at / sizeof(uint32_t));
-    step_u32(out, (uint32_t)s->chunks);
+    command_launch_1d(out, RADIX_SCAN, group * digits, group);
+    command_workspace(out);
+    command_u64(out, s->counts_at / sizeof(uint32_t));
+    command_u32(out, (uint32_t)s->chunks);
     out->bytes =
         (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
 /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh; and where they start,
  * PASS_OFFSETS. */
-static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
     step_keys(out, reads_copy(pass));
     step_keys(out, !reads_copy(pass));
@@ -475,42 +475,42 @@ static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, s
     step_loads(out, p, s, !reads_copy(pass));
 }
 
-static void step_offsets(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void step_offsets(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
-    step_u64(out, keys_offset(p, s, reads_copy(pass)));
-    step_u64(out, keys_offset(p, s, !reads_copy(pass)));
-    step_u64(out, loads_offset(p, s, reads_copy(pass)));
-    step_u64(out, loads_offset(p, s, !reads_copy(pass)));
+    command_u64(out, keys_offset(p, s, reads_copy(pass)));
+    command_u64(out, keys_offset(p, s, !reads_copy(pass)));
+    command_u64(out, loads_offset(p, s, reads_copy(pass)));
+    command_u64(out, loads_offset(p, s, !reads_copy(pass)));
 }
 
-static void launch_scatter(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void launch_scatter(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
-    step_launch_1d(out, RADIX_SCATTER, s->chunks * s->group, s->group);
+    command_launch_1d(out, RADIX_SCATTER, s->chunks * s->group, s->group);
     step_arrays(p, s, pass, out);
-    step_workspace(out);
+    command_workspace(out);
     step_offsets(p, s, pass, out);
-    step_u64(out, s->counts_at / sizeof(uint32_t));
-    step_u64(out, p->n);
-    step_u64(out, s->chunk);
+    command_u64(out, s->counts_at / sizeof(uint32_t));
+    command_u64(out, p->n);
+    command_u64(out, s->chunk);
 }
 
-static void launch_sweep(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void launch_sweep(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
     const size_t totals = s->chunks * counted_digits(s) + (pass << s->bits);
     const size_t states_at = s->states_at / sizeof(uint32_t);
 
-    step_launch_1d(out, RADIX_SCATTER, s->tiles * s->group, s->group);
+    command_launch_1d(out, RADIX_SCATTER, s->tiles * s->group, s->group);
     step_arrays(p, s, pass, out);
-    step_workspace(out);
-    step_workspace(out);
+    command_workspace(out);
+    command_workspace(out);
     step_offsets(p, s, pass, out);
-    step_u64(out, s->counts_at / sizeof(uint32_t) + totals);
-    step_u64(out, states_at + pass * states_of_pass(s));
-    step_u64(out, states_at + s->passes * states_of_pass(s) + pass);
-    step_u64(out, p->n);
+    command_u64(out, s->counts_at / sizeof(uint32_t) + totals);
+    command_u64(out, states_at + pass * states_of_pass(s));
+    command_u64(out, states_at + s->passes * states_of_pass(s) + pass);
+    command_u64(out, p->n);
 }
 
-static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, step *out)
+static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
 {
     const bool last = pass + 1 == s->passes;
     const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
@@ -521,8 +521,8 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, s
         launch_sweep(p, s, pass, out);
     else
         launch_scatter(p, s, pass, out);
-    step_u32(out, (uint32_t)(pass * s->bits));
-    step_u32(out, last);
+    command_u32(out, (uint32_t)(pass * s->bits));
+    command_u32(out, last);
     sort_step_moves(out, p, p->n, 2 * key + read + left);
     if (s->way == WAY_SWEEP) /* said and seen */
         out->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
@@ -534,7 +534,7 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, s
 enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
 
 /* Step i of those that sort keys. */
-static void keys_step(const job *j, const plan *s, size_t i, step *out)
+static void keys_step(const job *j, const plan *s, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const bool sweep = s->way == WAY_SWEEP;
@@ -549,7 +549,7 @@ static void keys_step(const job *j, const plan *s, size_t i, step *out)
         launch_pass(p, s, pass, out);
 }
 
-static bool plan_step(const job *j, radix_way way, size_t i, step *out)
+static bool plan_step(const job *j, radix_way way, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     plan s;
@@ -565,22 +565,22 @@ static bool plan_step(const job *j, radix_way way, size_t i, step *out)
     return true;
 }
 
-bool sort_radix_step_item(const job *j, size_t i, step *out)
+bool sort_radix_step_item(const job *j, size_t i, command *out)
 {
     return plan_step(j, WAY_ITEM, i, out);
 }
 
-bool sort_radix_step(const job *j, size_t i, step *out)
+bool sort_radix_step(const job *j, size_t i, command *out)
 {
     return plan_step(j, WAY_ALONE, i, out);
 }
 
-bool sort_radix_step_warp(const job *j, size_t i, step *out)
+bool sort_radix_step_warp(const job *j, size_t i, command *out)
 {
     return plan_step(j, WAY_WARPS, i, out);
 }
 
-bool sort_radix_step_sweep(const job *j, size_t i, step *out)
+bool sort_radix_step_sweep(const job *j, size_t i, command *out)
 {
     return plan_step(j, WAY_SWEEP, i, out);
 }

@@ -26,9 +26,9 @@ size_t sort_radix_workspace_item(const job *j);
 size_t sort_radix_workspace(const job *j);
 size_t sort_radix_workspace_warp(const job *j);
 size_t sort_radix_workspace_sweep(const job *j);
-bool sort_radix_step_item(const job *j, size_t i, step *out);
-bool sort_radix_step(const job *j, size_t i, step *out);
-bool sort_radix_step_warp(const job *j, size_t i, step *out);
-bool sort_radix_step_sweep(const job *j, size_t i, step *out);
+bool sort_radix_step_item(const job *j, size_t i, command *out);
+bool sort_radix_step(const job *j, size_t i, command *out);
+bool sort_radix_step_warp(const job *j, size_t i, command *out);
+bool sort_radix_step_sweep(const job *j, size_t i, command *out);
 
 #endif

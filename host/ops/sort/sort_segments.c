@@ -325,11 +325,11 @@ size_t sort_held_segments_workspace_warp(const job *j)
 
 /* ---- their commands -------------------------------------------------------------------------- */
 
-void sort_segments_fill_longest(size_t offset, step *out)
+void sort_segments_fill_longest(size_t offset, command *out)
 {
-    step_launch_1d(out, 0, 0, 0);
-    out->kind = STEP_FILL;
-    out->fill_target = (step_arg){.kind = ARG_WORKSPACE};
+    command_launch_1d(out, 0, 0, 0);
+    out->kind = COMMAND_FILL;
+    out->fill_target = (command_arg){.kind = ARG_WORKSPACE};
     out->fill_offset = offset * sizeof(uint32_t);
     out->fill_bytes = sizeof(uint32_t);
     out->fill_pattern = 0;
@@ -337,49 +337,49 @@ void sort_segments_fill_longest(size_t offset, step *out)
 
 /* What all kernels that sort are told. */
 static void launch(const job *j, const segments_plan *plan, unsigned entry, size_t groups,
-                   step *out)
+                   command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
-    step_launch_1d(out, entry, groups * plan->group, plan->group);
-    step_operand(out, 0);
+    command_launch_1d(out, entry, groups * plan->group, plan->group);
+    command_operand(out, 0);
     sort_step_index(out, s);
-    step_operand(out, 3);
+    command_operand(out, 3);
     if (plan->noted)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0); /* which it leaves alone */
-    step_u64(out, s->offset_keys);
-    step_u64(out, s->argsort ? s->offset_index : 0);
-    step_u64(out, s->offset_segments);
-    step_u64(out, s->n);
-    step_u64(out, s->segments);
-    step_u64(out, plan->noted ? offset_longest(j) : 0);
-    step_u32(out, plan->noted);
+        command_operand(out, 0); /* which it leaves alone */
+    command_u64(out, s->offset_keys);
+    command_u64(out, s->argsort ? s->offset_index : 0);
+    command_u64(out, s->offset_segments);
+    command_u64(out, s->n);
+    command_u64(out, s->segments);
+    command_u64(out, plan->noted ? offset_longest(j) : 0);
+    command_u32(out, plan->noted);
 }
 
-static void launch_short(const job *j, const segments_plan *plan, step *out)
+static void launch_short(const job *j, const segments_plan *plan, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
     launch(j, plan, SEGMENTS_SHORT, size_div_up(s->segments, plan->batch), out);
-    step_u32(out, (uint32_t)plan->batch);
+    command_u32(out, (uint32_t)plan->batch);
     if (plan->top_shift <= plan->tile_shift) /* else it is not known how many are short */
         sort_step_moves(out, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
 }
 
 /* A launch for tiles of segments that are long enough for a stage. */
 static void launch_tiles(const job *j, const segments_plan *plan, unsigned entry, uint32_t stage,
-                         step *out)
+                         command *out)
 {
     const size_t tiles = 2 * size_div_up(sort_of(j->problem)->n, plan->tile);
 
     launch(j, plan, entry, size_min(tiles, GROUPS_OF_TILES), out);
-    step_u32(out, stage);
+    command_u32(out, stage);
 }
 
 /* Command i of those for long segments. */
-static bool long_step(const job *j, const segments_plan *plan, size_t i, step *out)
+static bool long_step(const job *j, const segments_plan *plan, size_t i, command *out)
 {
     const uint32_t first = plan->tile_shift + 1;
 
@@ -392,8 +392,8 @@ static bool long_step(const job *j, const segments_plan *plan, size_t i, step *o
 
         if (i < strides) {
             launch_tiles(j, plan, SEGMENTS_EXCHANGE, stage, out);
-            step_u32(out, 1u << (stage - 1 - i));
-            step_u32(out, i == 0);
+            command_u32(out, 1u << (stage - 1 - i));
+            command_u32(out, i == 0);
             return true;
         }
         if (i == strides) {
@@ -405,7 +405,7 @@ static bool long_step(const job *j, const segments_plan *plan, size_t i, step *o
     return false;
 }
 
-static bool plan_step(const job *j, planner plan_of, size_t i, step *out)
+static bool plan_step(const job *j, planner plan_of, size_t i, command *out)
 {
     segments_plan plan;
 
@@ -423,63 +423,63 @@ static bool plan_step(const job *j, planner plan_of, size_t i, step *out)
     return plan.top_shift > plan.tile_shift && long_step(j, &plan, i, out);
 }
 
-static bool pairs_step(const job *j, size_t i, step *out)
+static bool pairs_step(const job *j, size_t i, command *out)
 {
     return plan_step(j, plan_pairs, i, out);
 }
 
-static bool held_step(const job *j, size_t i, step *out)
+static bool held_step(const job *j, size_t i, command *out)
 {
     return plan_step(j, plan_held, i, out);
 }
 
-static bool warp_step(const job *j, size_t i, step *out)
+static bool warp_step(const job *j, size_t i, command *out)
 {
     return plan_step(j, plan_warp, i, out);
 }
 
-static void launch_gather(const job *j, unsigned entry, step *out)
+static void launch_gather(const job *j, unsigned entry, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t local = group_fit(j->device, 0, SORT_VALUES_GROUP);
 
-    step_launch_1d(out, entry, size_round_up(s->n, local), local);
-    step_operand(out, 2);
-    step_workspace(out);
+    command_launch_1d(out, entry, size_round_up(s->n, local), local);
+    command_operand(out, 2);
+    command_workspace(out);
     sort_step_index(out, s);
-    step_operand(out, 3);
-    step_u64(out, s->offset_values);
-    step_u64(out, sort_copy_offset(s));
-    step_u64(out, s->argsort ? s->offset_index : 0);
-    step_u64(out, s->offset_segments);
-    step_u64(out, s->n);
-    step_u64(out, s->segments);
+    command_operand(out, 3);
+    command_u64(out, s->offset_values);
+    command_u64(out, sort_copy_offset(s));
+    command_u64(out, s->argsort ? s->offset_index : 0);
+    command_u64(out, s->offset_segments);
+    command_u64(out, s->n);
+    command_u64(out, s->segments);
     sort_step_moves(out, s, s->n, 2 * s->value_bytes + sizeof(int64_t));
 }
 
 /* Steps that move values are the same as for one sequence, but for what an index counts from. */
 bool sort_segments_step_or_values(const job *j, size_t i,
-                                  bool (*keys_step)(const job *, size_t, step *), unsigned keep,
-                                  step *out)
+                                  bool (*keys_step)(const job *, size_t, command *), unsigned keep,
+                                  command *out)
 {
     if (!sort_step_or_values(j, i, keys_step, keep, out))
         return false;
-    if (out->kind == STEP_LAUNCH && out->entry == keep + 1)
+    if (out->kind == COMMAND_LAUNCH && out->entry == keep + 1)
         launch_gather(j, keep + 1, out);
     return true;
 }
 
-bool sort_segments_step(const job *j, size_t i, step *out)
+bool sort_segments_step(const job *j, size_t i, command *out)
 {
     return sort_segments_step_or_values(j, i, pairs_step, SEGMENTS_KEEP, out);
 }
 
-bool sort_held_segments_step(const job *j, size_t i, step *out)
+bool sort_held_segments_step(const job *j, size_t i, command *out)
 {
     return sort_segments_step_or_values(j, i, held_step, SEGMENTS_KEEP, out);
 }
 
-bool sort_held_segments_step_warp(const job *j, size_t i, step *out)
+bool sort_held_segments_step_warp(const job *j, size_t i, command *out)
 {
     return sort_segments_step_or_values(j, i, warp_step, SEGMENTS_KEEP, out);
 }

@@ -20,12 +20,12 @@ const char *sort_segments_lengths_unsupported(const tsr_sort_problem *s, text *r
 
 /** A command for the start: no segment has been seen yet.  Its length is kept in the workspace,
  * behind `offset` units of 4 bytes. */
-void sort_segments_fill_longest(size_t offset, step *out);
+void sort_segments_fill_longest(size_t offset, command *out);
 
 /** As sort_step_or_values, where the entry behind `keep` is sort_segments_gather. */
 bool sort_segments_step_or_values(const job *j, size_t i,
-                                  bool (*keys_step)(const job *, size_t, step *), unsigned keep,
-                                  step *out);
+                                  bool (*keys_step)(const job *, size_t, command *), unsigned keep,
+                                  command *out);
 
 /** Their entries, in the variants' order. */
 enum {
@@ -55,8 +55,8 @@ const char *sort_held_segments_unsupported_warp(const job *j, text *reason);
 size_t sort_segments_workspace(const job *j);
 size_t sort_held_segments_workspace(const job *j);
 size_t sort_held_segments_workspace_warp(const job *j);
-bool sort_segments_step(const job *j, size_t i, step *out);
-bool sort_held_segments_step(const job *j, size_t i, step *out);
-bool sort_held_segments_step_warp(const job *j, size_t i, step *out);
+bool sort_segments_step(const job *j, size_t i, command *out);
+bool sort_held_segments_step(const job *j, size_t i, command *out);
+bool sort_held_segments_step_warp(const job *j, size_t i, command *out);
 
 #endif

@@ -96,30 +96,30 @@ static inline void sort_key_defines(const job *j, text *out)
 
 /* The index: the caller's, or for values alone one at the start of the workspace.  Kernels without
  * an index get the keys in its place, and leave them alone. */
-static inline void sort_step_index(step *out, const tsr_sort_problem *s)
+static inline void sort_step_index(command *out, const tsr_sort_problem *s)
 {
     if (!s->argsort && s->value_bytes)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, s->argsort ? 1 : 0);
+        command_operand(out, s->argsort ? 1 : 0);
 }
 
 /* The array and its index. */
-static inline void sort_step_keys(step *out, const tsr_sort_problem *s)
+static inline void sort_step_keys(command *out, const tsr_sort_problem *s)
 {
-    step_operand(out, 0);
+    command_operand(out, 0);
     sort_step_index(out, s);
 }
 
 /* Where key `start` of both is. */
-static inline void sort_step_keys_from(step *out, const tsr_sort_problem *s, size_t start)
+static inline void sort_step_keys_from(command *out, const tsr_sort_problem *s, size_t start)
 {
-    step_u64(out, s->offset_keys + start);
-    step_u64(out, (s->argsort ? s->offset_index : 0) + start);
+    command_u64(out, s->offset_keys + start);
+    command_u64(out, (s->argsort ? s->offset_index : 0) + start);
 }
 
 /* The array, its index and where they start. */
-static inline void sort_step_sequence(step *out, const tsr_sort_problem *s)
+static inline void sort_step_sequence(command *out, const tsr_sort_problem *s)
 {
     sort_step_keys(out, s);
     sort_step_keys_from(out, s, 0);
@@ -138,7 +138,7 @@ static inline size_t sort_entry_bytes(const tsr_sort_problem *s)
 }
 
 /* A launch that reads and writes so many bytes for each of the first positions of each row. */
-static inline void sort_step_moves(step *out, const tsr_sort_problem *s, size_t positions,
+static inline void sort_step_moves(command *out, const tsr_sort_problem *s, size_t positions,
                                    size_t bytes)
 {
     out->bytes = (double)sort_rows(s) * (double)positions * (double)bytes;
@@ -160,9 +160,9 @@ static inline const char *sort_groups_unsupported(const tsr_sort_problem *s, siz
 /* A launch of the work-groups that one row takes, for each row: `items` in a row, in groups of
  * `local`. */
 static inline void sort_launch_rows(const tsr_sort_problem *s, unsigned entry, size_t items,
-                                    size_t local, step *out)
+                                    size_t local, command *out)
 {
-    step_launch_1d(out, entry, size_round_up(items, local) * sort_rows(s), local);
+    command_launch_1d(out, entry, size_round_up(items, local) * sort_rows(s), local);
 }
 
 /* Where the copy of the values starts in the workspace, in values: behind the index. */
@@ -187,7 +187,7 @@ static inline size_t sort_values_workspace(const job *j)
 enum { SORT_VALUES_GROUP = 256, SORT_VALUES_STEPS = 2 };
 
 /* Steps 0 and 1 of what follows the sort of keys with their index: entry `keep` and the next. */
-static inline bool sort_values_step(const job *j, size_t i, unsigned keep, step *out)
+static inline bool sort_values_step(const job *j, size_t i, unsigned keep, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t local = group_fit(j->device, 0, SORT_VALUES_GROUP);
@@ -195,28 +195,28 @@ static inline bool sort_values_step(const job *j, size_t i, unsigned keep, step 
     if (i >= SORT_VALUES_STEPS)
         return false;
     sort_launch_rows(s, keep + (unsigned)i, s->n, local, out);
-    step_operand(out, 2);
-    step_workspace(out);
+    command_operand(out, 2);
+    command_workspace(out);
     if (i == 1)
         sort_step_index(out, s);
-    step_u64(out, s->offset_values);
-    step_u64(out, sort_copy_offset(s));
+    command_u64(out, s->offset_values);
+    command_u64(out, sort_copy_offset(s));
     if (i == 1)
-        step_u64(out, s->argsort ? s->offset_index : 0);
-    step_u64(out, s->n);
-    step_u32(out, (uint32_t)sort_rows(s));
+        command_u64(out, s->argsort ? s->offset_index : 0);
+    command_u64(out, s->n);
+    command_u32(out, (uint32_t)sort_rows(s));
     sort_step_moves(out, s, s->n, 2 * s->value_bytes + (i == 1 ? sizeof(int64_t) : 0));
     return true;
 }
 
 /* Step i of those that sort keys, and behind them of those that move values. */
 static inline bool sort_step_or_values(const job *j, size_t i,
-                                       bool (*keys_step)(const job *, size_t, step *),
-                                       unsigned keep, step *out)
+                                       bool (*keys_step)(const job *, size_t, command *),
+                                       unsigned keep, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     size_t count = 0;
-    step passed;
+    command passed;
 
     if (keys_step(j, i, out))
         return true;

@@ -268,7 +268,7 @@ static size_t index_offset(const tsr_sort_problem *p, const top_space *space)
 }
 
 /* Launch `level`, on n keys of each row. */
-static void launch_level(const job *j, const top_plan *s, size_t level, size_t n, step *out)
+static void launch_level(const job *j, const top_plan *s, size_t level, size_t n, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const top_space space = space_of(j, s);
@@ -277,53 +277,53 @@ static void launch_level(const job *j, const top_plan *s, size_t level, size_t n
     const bool last = n <= part;
 
     sort_launch_rows(p, TOP_PART, size_div_up(n, part) * s->group, s->group, out);
-    step_operand(out, 0);
+    command_operand(out, 0);
     sort_step_index(out, p);
     if (space.in_all)
-        step_workspace(out);
+        command_workspace(out);
     else
-        step_operand(out, 0); /* one launch, which leaves nothing for another */
-    step_u64(out, p->offset_keys);
-    step_u64(out, index_offset(p, &space));
-    step_u64(out, p->n);
-    step_u64(out, index_length(p));
-    step_u64(out, other / s->stored);
-    step_u64(out, own / s->stored);
-    step_u32(out, (uint32_t)n);
-    step_u32(out, (uint32_t)sort_top(p));
-    step_u32(out, (uint32_t)sort_rows(p));
-    step_u32(out, level == 0);
-    step_u32(out, last);
+        command_operand(out, 0); /* one launch, which leaves nothing for another */
+    command_u64(out, p->offset_keys);
+    command_u64(out, index_offset(p, &space));
+    command_u64(out, p->n);
+    command_u64(out, index_length(p));
+    command_u64(out, other / s->stored);
+    command_u64(out, own / s->stored);
+    command_u32(out, (uint32_t)n);
+    command_u32(out, (uint32_t)sort_top(p));
+    command_u32(out, (uint32_t)sort_rows(p));
+    command_u32(out, level == 0);
+    command_u32(out, last);
     if (s->part_is_argument)
-        step_u32(out, (uint32_t)size_min(part, n));
+        command_u32(out, (uint32_t)size_min(part, n));
     out->bytes = (double)sort_rows(p) * ((double)n * (double)read +
                                          (double)left_of(p, s, level, n) *
                                              (double)(last ? sort_element_bytes(p) : s->stored));
 }
 
-static void launch_values(const job *j, const top_plan *s, unsigned entry, step *out)
+static void launch_values(const job *j, const top_plan *s, unsigned entry, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const top_space space = space_of(j, s);
 
     sort_launch_rows(p, entry, sort_top(p), group_fit(j->device, 0, SORT_VALUES_GROUP), out);
-    step_operand(out, 2);
-    step_workspace(out);
+    command_operand(out, 2);
+    command_workspace(out);
     if (entry == TOP_GATHER)
         sort_step_index(out, p);
-    step_u64(out, p->offset_values);
+    command_u64(out, p->offset_values);
     if (entry == TOP_GATHER)
-        step_u64(out, index_offset(p, &space));
-    step_u64(out, p->n);
+        command_u64(out, index_offset(p, &space));
+    command_u64(out, p->n);
     if (entry == TOP_GATHER)
-        step_u64(out, index_length(p));
-    step_u32(out, (uint32_t)sort_top(p));
-    step_u32(out, (uint32_t)sort_rows(p));
+        command_u64(out, index_length(p));
+    command_u32(out, (uint32_t)sort_top(p));
+    command_u32(out, (uint32_t)sort_rows(p));
     sort_step_moves(out, p, sort_top(p),
                     2 * p->value_bytes + (entry == TOP_GATHER ? sizeof(int64_t) : 0));
 }
 
-static bool step_of(const job *j, top_plan s, size_t i, step *out)
+static bool step_of(const job *j, top_plan s, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     size_t n = p->n, level = 0;
@@ -350,7 +350,7 @@ size_t sort_top_workspace(const job *j)
     return workspace_of(j, plan_of_tiles(j));
 }
 
-bool sort_top_step(const job *j, size_t i, step *out)
+bool sort_top_step(const job *j, size_t i, command *out)
 {
     return step_of(j, plan_of_tiles(j), i, out);
 }
@@ -360,7 +360,7 @@ size_t sort_cpu_top_workspace(const job *j)
     return workspace_of(j, plan_of_chunks(j));
 }
 
-bool sort_cpu_top_step(const job *j, size_t i, step *out)
+bool sort_cpu_top_step(const job *j, size_t i, command *out)
 {
     return step_of(j, plan_of_chunks(j), i, out);
 }

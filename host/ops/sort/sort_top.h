@@ -15,11 +15,11 @@ extern const tunable sort_cpu_top_tunables[ITEM_TOP_TUNABLES];
 void sort_top_defines(const job *j, text *out);
 const char *sort_top_unsupported(const job *j, text *reason);
 size_t sort_top_workspace(const job *j);
-bool sort_top_step(const job *j, size_t i, step *out);
+bool sort_top_step(const job *j, size_t i, command *out);
 
 void sort_cpu_top_defines(const job *j, text *out);
 const char *sort_cpu_top_unsupported(const job *j, text *reason);
 size_t sort_cpu_top_workspace(const job *j);
-bool sort_cpu_top_step(const job *j, size_t i, step *out);
+bool sort_cpu_top_step(const job *j, size_t i, command *out);
 
 #endif
