@@ -45,17 +45,24 @@ void text_append(text *t, const char *s)
 void text_format(text *t, const char *format, ...)
 {
     va_list args;
-    int length;
 
     va_start(args, format);
+    text_vformat(t, format, args);
+    va_end(args);
+}
+
+void text_vformat(text *t, const char *format, va_list args)
+{
+    va_list again;
+    int length;
+
+    va_copy(again, args);
     length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (length < 0 || !reserve(t, (size_t)length))
-        return;
-    va_start(args, format);
-    vsnprintf(t->data + t->length, (size_t)length + 1, format, args);
-    va_end(args);
-    t->length += (size_t)length;
+    if (length >= 0 && reserve(t, (size_t)length)) {
+        vsnprintf(t->data + t->length, (size_t)length + 1, format, again);
+        t->length += (size_t)length;
+    }
+    va_end(again);
 }
 
 void text_append_csv(text *t, const char *field)

@@ -2,6 +2,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,6 +17,7 @@ typedef struct text {
 void text_append(text *t, const char *s);
 void text_append_bytes(text *t, const char *s, size_t length);
 void text_format(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vformat(text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 /** A field of CSV (RFC 4180): in quotes where it has to be, with quotes inside doubled. */
 void text_append_csv(text *t, const char *field);

@@ -38,7 +38,7 @@ static void name_missing_peers(const bench *b)
         hint("no peer %s", message);
 }
 
-static void plan(bench *b)
+static void plan_repeats(bench *b)
 {
     const options *o = b->o;
     const size_t comparisons = b->peers ? b->devices.count * b->jobs.problem_count : 0;
@@ -183,7 +183,7 @@ int cmd_bench(const options *o)
         status = print_error(o->command, &err, NULL);
     } else {
         b->stop = interrupt_watch();
-        plan(b);
+        plan_repeats(b);
         if (b->peers && !o->given[OPTION_QUIET])
             name_missing_peers(b);
         for (size_t i = 0; i < b->devices.count && !bench_ended(b); i++)

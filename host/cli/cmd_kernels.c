@@ -318,12 +318,14 @@ static tsr_status print_source(listing *l, tsr_error *err)
                         l->variant->name, host_file(l->op, l->variant));
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
     if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
-        job j = {
-            .problem = only_problem(l), .device = session_facts(l->session), .params = &l->params};
+        const selection sel = {.variant = l->variant, .params = l->params};
+        plan made;
 
         /* First, as it probes the features that options depend on. */
         why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, &reason);
-        variant_options(l->variant, &j, &flags);
+        dispatch_plan(l->session, only_problem(l), &sel, false, &made, NULL);
+        plan_options(l->variant, session_facts(l->session), &made, &flags);
+        plan_free(&made);
         printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
         if (why)
             printf("/* unsupported here: %s */\n", why);
@@ -344,7 +346,7 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     selection sel = {.variant = l->variant, .params = l->params};
     text reason = {0};
     unsigned char *ptx = NULL;
-    program *built = NULL;
+    const prepared *ready = NULL;
     tsr_report report = {0};
     const char *why;
     size_t size;
@@ -359,8 +361,8 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     if (why)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s is unsupported on %s: %s", l->op->name,
                       l->variant->name, tsr_device_name(l->choice.device[0]), why);
-    st = st ? st : dispatch_build(l->session, p, &sel, &built, &report, err);
-    st = st ? st : program_binary(built, &ptx, &size, err);
+    st = st ? st : dispatch_prepare(l->session, p, &sel, false, &ready, &report, err);
+    st = st ? st : program_binary(ready->program, &ptx, &size, err);
     if (!st)
         fputs((const char *)ptx, stdout);
     free(ptx);

@@ -23,17 +23,17 @@
 enum { SIZES_MAX = 64, SECONDS_A_CLASS = 30 };
 
 /* The problems of a command line, those of one class next to each other. */
-typedef struct plan {
+typedef struct search {
     const operation *op;
     problem problems[SIZES_MAX];
     size_t count;
     size_t class_count;
     size_t class_size[SIZES_MAX]; /* problems of each class, in order */
-} plan;
+} search;
 
 typedef struct tuning_run {
     const options *o;
-    plan plan;
+    search search;
     choice choice;
     tsr_session *session;
     tune_options options;
@@ -81,7 +81,7 @@ static bool same_class(const problem *a, const problem *b)
 }
 
 /* Put a problem behind the others of its class. */
-static void insert(plan *p, const problem *new_one)
+static void insert(search *p, const problem *new_one)
 {
     size_t at = 0, c = 0;
 
@@ -96,7 +96,7 @@ static void insert(plan *p, const problem *new_one)
     p->count++;
 }
 
-static tsr_status plan_sizes(const options *o, const char *const *sizes, size_t count, plan *out,
+static tsr_status plan_sizes(const options *o, const char *const *sizes, size_t count, search *out,
                              tsr_error *err)
 {
     tsr_status st = TSR_OK;
@@ -121,7 +121,7 @@ static void show_progress(const tune_progress *p, void *context)
     text line = {0};
 
     if (p->last && p->last->outcome == TUNE_WRONG)
-        tune_print_error(r->plan.op, p->last, r->on_terminal);
+        tune_print_error(r->search.op, p->last, r->on_terminal);
     if (!r->on_terminal)
         return;
     text_format(&line, "%s: %zu tried, %.0f s left", p->stage, p->tried, p->seconds_left);
@@ -164,7 +164,7 @@ static void note_candidates(tuning_run *r, const tune_result *found)
             continue;
         r->ran = r->ran || c->outcome >= TUNE_SLOW;
         if (c->detail[0] && !r->reason.length)
-            text_format(&r->reason, "%s/%s: %s", r->plan.op->name, c->variant->name, c->detail);
+            text_format(&r->reason, "%s/%s: %s", r->search.op->name, c->variant->name, c->detail);
     }
 }
 
@@ -216,7 +216,7 @@ static bool interrupted(const tuning_run *r)
 
 static tsr_status tune_classes(tuning_run *r, tsr_error *err)
 {
-    const plan *p = &r->plan;
+    const search *p = &r->search;
     const double budget =
         r->o->budget > 0 ? r->o->budget : (double)(SECONDS_A_CLASS * p->class_count);
     tsr_status st = TSR_OK;
@@ -257,7 +257,7 @@ static tsr_status write_entries(tuning_run *r, tsr_error *err)
 static tsr_status check_command(tuning_run *r, tsr_error *err)
 {
     const options *o = r->o;
-    tsr_status st = operation_find(o->operand[0], o->command, NULL, &r->plan.op, err);
+    tsr_status st = operation_find(o->operand[0], o->command, NULL, &r->search.op, err);
 
     if (o->given[OPTION_JSON] && o->given[OPTION_OUTPUT] && !strcmp(o->value[OPTION_OUTPUT], "-"))
         return tsr_fail(err, TSR_ENAME, 0, "--json and -o - both want standard output");
@@ -265,8 +265,8 @@ static tsr_status check_command(tuning_run *r, tsr_error *err)
     if (!st && o->set_count && !r->options.variant)
         return tsr_fail(err, TSR_ENAME, 0, "--set %s needs --kernel V, whose tunable it is",
                         o->set[0]);
-    st = st ? st : tune_check(r->plan.op, &r->options, err);
-    return st ? st : plan_sizes(o, o->size, o->size_count, &r->plan, err);
+    st = st ? st : tune_check(r->search.op, &r->options, err);
+    return st ? st : plan_sizes(o, o->size, o->size_count, &r->search, err);
 }
 
 static tsr_status prepare(tuning_run *r, tsr_error *err)
@@ -277,12 +277,12 @@ static tsr_status prepare(tuning_run *r, tsr_error *err)
     st = st ? st : choice_open(r->choice.device[0], o, &r->session, err);
     if (!st && !o->size_count) {
         const char *const *sizes =
-            usual_sizes(r->plan.op, session_facts(r->session)->kind == DEVICE_GPU);
+            usual_sizes(r->search.op, session_facts(r->session)->kind == DEVICE_GPU);
         size_t n = 0;
 
         while (sizes[n])
             n++;
-        st = plan_sizes(o, sizes, n, &r->plan, err);
+        st = plan_sizes(o, sizes, n, &r->search, err);
     }
     /* Told before the search, not after it. */
     st = st ? st : tuning_check_folder(err);
@@ -299,7 +299,7 @@ static int finish(tuning_run *r)
     if (r->classes) {
         status =
             json_print(json_pack("{s:s, s:s, s:o, s:o, s:O}", "schema", "tessera-tune-1", "op",
-                                 r->plan.op->name, "device", device_identity(r->choice.device[0]),
+                                 r->search.op->name, "device", device_identity(r->choice.device[0]),
                                  "seed", json_count(r->o->seed), "classes", r->classes));
     }
     if (interrupted(r))

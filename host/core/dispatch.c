@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/calls.h"
 #include "core/last_group.h"
-#include "core/prepared.h"
 #include "core/registry.h"
 #include "core/tuning_memo.h"
 #include "session/program.h"
@@ -33,16 +33,22 @@ const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant
     return variant_unsupported(v, &j, reason);
 }
 
-void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
+static void report_params(const params *p, tsr_report *report)
 {
     text parameters = {0};
 
-    params_describe(&sel->params, &parameters);
-    snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
+    params_describe(p, &parameters);
     snprintf(report->parameters, sizeof(report->parameters), "%s", text_get(&parameters));
+    text_free(&parameters);
+}
+
+void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
+{
+    if (!report->parameters[0])
+        report_params(&sel->params, report);
+    snprintf(report->variant, sizeof(report->variant), "%s", sel->variant->name);
     snprintf(report->chosen, sizeof(report->chosen), "%s", sel->chosen);
     report->wall_ns = clock_ns() - start;
-    text_free(&parameters);
 }
 
 void dispatch_add_report(tsr_report *to, const tsr_report *one)
@@ -188,7 +194,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
         return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
                         run->set[0]);
     age = tuning_age(s);
-    before = prepared_choice(s, p, age);
+    before = calls_choice(s, p, age);
     if (before) {
         *out = *before;
         return TSR_OK;
@@ -199,7 +205,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
         st = select_preferred(s, p, text_get(&skipped), out, err);
     }
     if (st == TSR_OK)
-        prepared_choose(s, p, age, out);
+        calls_choose(s, p, age, out);
     text_free(&skipped);
     return st;
 }
@@ -208,56 +214,57 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
  * is, with these at once, so that the device begins, and at its end. */
 enum { UNFLUSHED_MAX = 2 };
 
-/* As variant.step. */
-typedef bool (*step_function)(const job *j, size_t i, command *out);
-
-/* The kernels that the steps of a job launch, each once, after a space. */
-static void list_kernels(const variant *v, const job *j, step_function step_at, text *out)
+tsr_status dispatch_plan(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                         plan *out, tsr_error *err)
 {
-    bool listed[ENTRIES_MAX] = {false};
-    command st;
+    const job j = {
+        .problem = p, .device = session_facts(s), .params = &sel->params, .arriving = arriving};
+    const char *why = plan_make(sel->variant, &j, out);
 
-    for (size_t i = 0; step_at(j, i, &st); i++) {
-        if (st.kind != COMMAND_LAUNCH || listed[st.entry])
-            continue;
-        listed[st.entry] = true;
-        text_format(out, " %s", v->entries[st.entry]);
-    }
+    if (out->failed || out->defines.failed)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the plan of %s", sel->variant->name);
+    if (why)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s on %s: %s", p->op->name,
+                        sel->variant->name, session_facts(s)->name, why);
+    return TSR_OK;
 }
 
-static tsr_status build(tsr_session *s, const problem *p, const selection *sel,
-                        step_function step_at, program **out, tsr_report *report, tsr_error *err)
+tsr_status dispatch_prepare(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                            const prepared **out, tsr_report *report, tsr_error *err)
 {
-    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
     program *before = s->programs;
+    prepared made = {0};
     text options = {0}, runs = {0};
     tsr_status st;
 
-    variant_options(sel->variant, &j, &options);
-    list_kernels(sel->variant, &j, step_at, &runs);
+    *out = calls_recall(s, p, sel, arriving);
+    if (*out)
+        return TSR_OK;
+    st = dispatch_plan(s, p, sel, arriving, &made.plan, err);
+    if (st != TSR_OK)
+        goto cleanup;
+    plan_options(sel->variant, session_facts(s), &made.plan, &options);
+    plan_kernels(sel->variant, &made.plan, &runs);
     if (options.failed || runs.failed)
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", sel->variant->name);
     else
-        st = program_get(s, sel->variant->source, text_get(&options), text_get(&runs), out, err);
+        st = program_get(s, sel->variant->source, text_get(&options), text_get(&runs),
+                         &made.program, err);
+    if (st != TSR_OK)
+        goto cleanup;
+    if (report && s->programs != before) {
+        report->build = made.program->built;
+        report->build_ns += made.program->build_ns;
+    }
+    *out = calls_keep(s, p, sel, arriving, &made);
+    if (!*out)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a call of %s", sel->variant->name);
+
+cleanup:
     text_free(&options);
     text_free(&runs);
-    if (st == TSR_OK && report && s->programs != before) {
-        report->build = (*out)->built;
-        report->build_ns += (*out)->build_ns;
-    }
+    plan_free(&made.plan);
     return st;
-}
-
-tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
-                          tsr_report *report, tsr_error *err)
-{
-    const prepared *kept = prepared_recall(s, p, sel);
-
-    if (kept) {
-        *out = kept->program;
-        return TSR_OK;
-    }
-    return build(s, p, sel, sel->variant->step, out, report, err);
 }
 
 /* The objects that the commands of one call refer to. */
@@ -268,19 +275,8 @@ typedef struct binding {
     const call_ends *ends;
     session_buffer workspace;      /* nothing where none is needed */
     session_buffer group_counters; /* likewise */
-    program *program;
-    const job *job;
-    step_function step_at;
-    const prepared *kept; /* NULL: the steps are worked out one by one */
+    const prepared *prepared;
 } binding;
-
-/* Command i, where it is kept or else worked out in *room; NULL once there are no more. */
-static const command *step_of(const binding *b, size_t i, command *room)
-{
-    if (!b->kept)
-        return b->step_at(b->job, i, room) ? room : NULL;
-    return i < b->kept->count ? &b->kept->steps[i] : NULL;
-}
 
 static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, const binding *b)
 {
@@ -335,7 +331,7 @@ static tsr_status enqueue_launch(const command *st, const binding *b, cl_command
 {
     const char *name = b->selection->variant->entries[st->entry];
     const program_entry *entry = NULL;
-    tsr_status status = program_kernel(b->program, name, &entry, err);
+    tsr_status status = program_kernel(b->prepared->program, name, &entry, err);
     cl_int rc;
 
     for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
@@ -505,36 +501,33 @@ static bool needs_event(const binding *b, size_t i, bool is_last)
            b->session->out_of_order;
 }
 
-/* Enqueue the steps one after another. */
-static tsr_status enqueue_steps(const binding *b, chain *events, size_t *count, tsr_error *err)
+/* Enqueue the commands one after another. */
+static tsr_status enqueue_commands(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const call_ends *ends = b->ends;
-    command room[2];
-    const command *now = step_of(b, 0, &room[0]);
+    const plan *p = &b->prepared->plan;
     sides state = TOGETHER;
     tsr_status st = TSR_OK;
 
     *count = 0;
-    if (!now)
+    if (p->count == 0)
         return enqueue_marker(b, events, err);
-    while (now && st == TSR_OK) {
-        const command *next = step_of(b, *count + 1, &room[(*count + 1) % 2]);
-        const bool is_first = *count == 0;
+    for (size_t i = 0; i < p->count && st == TSR_OK; i++) {
+        const command *c = &p->commands[i];
         cl_command_queue queue;
         cl_event e = NULL;
 
-        st = queue_of(b, now, &state, &queue, err);
+        st = queue_of(b, c, &state, &queue, err);
         if (st == TSR_OK)
-            st = enqueue_arriving(now, b, queue, is_first ? ends->n_wait : b->session->out_of_order,
-                                  is_first ? ends->wait : &events->last,
-                                  needs_event(b, *count, !next) ? &e : NULL, err);
-        if (e && is_handed_out(ends, *count) && clRetainEvent(e) == CL_SUCCESS)
-            ends->each[*count] = e;
+            st = enqueue_arriving(c, b, queue, i == 0 ? ends->n_wait : b->session->out_of_order,
+                                  i == 0 ? ends->wait : &events->last,
+                                  needs_event(b, i, i + 1 == p->count) ? &e : NULL, err);
+        if (e && is_handed_out(ends, i) && clRetainEvent(e) == CL_SUCCESS)
+            ends->each[i] = e;
         if (e)
             chain_push(events, e);
-        now = next;
         *count += st == TSR_OK;
-        if (*count == UNFLUSHED_MAX && now)
+        if (*count == UNFLUSHED_MAX && i + 1 < p->count)
             clFlush(b->session->queue);
     }
     assert((st != TSR_OK || state == TOGETHER) && "a variant's last command is of lane 0");
@@ -615,16 +608,17 @@ void dispatch_forget_group_counters(tsr_session *s)
     drop_buffer(&s->group_counters);
 }
 
-/* Move the events to whoever wants them, and tell what the call took. */
-static void hand_over(const binding *b, chain *events, size_t commands, size_t workspace_bytes)
+/* Move the events to whoever wants them, and report what the call took. */
+static void hand_over(const binding *b, chain *events)
 {
-    const variant *v = b->selection->variant;
+    const plan *p = &b->prepared->plan;
     tsr_report *report = b->ends->report;
 
     if (report) {
-        report->commands = commands;
-        report->workspace_bytes = workspace_bytes;
-        report->tiles = v->tiles ? v->tiles(b->job) : 0;
+        report->commands = p->count;
+        report->workspace_bytes = p->workspace;
+        report->tiles = p->tiles;
+        report_params(&p->params, report);
     }
     if (b->ends->first) {
         *b->ends->first = events->first;
@@ -636,61 +630,25 @@ static void hand_over(const binding *b, chain *events, size_t commands, size_t w
     }
 }
 
-/* The program, the steps and the bytes of workspace: those of the same call before, or new ones. */
-static tsr_status bind_program(const problem *p, binding *b, size_t *bytes, tsr_error *err)
-{
-    const variant *v = b->selection->variant;
-    tsr_status st;
-
-    if (b->ends->arrivals) {
-        *bytes = v->workspace ? v->workspace(b->job) : 0;
-        return build(b->session, p, b->selection, b->step_at, &b->program, b->ends->report, err);
-    }
-    b->kept = prepared_recall(b->session, p, b->selection);
-    if (!b->kept) {
-        st = dispatch_build(b->session, p, b->selection, &b->program, b->ends->report, err);
-        if (st != TSR_OK)
-            return st;
-        b->kept = prepared_keep(b->session, p, b->selection, b->program);
-    }
-    if (!b->kept) {
-        *bytes = v->workspace ? v->workspace(b->job) : 0;
-        return TSR_OK;
-    }
-    b->program = b->kept->program;
-    *bytes = b->kept->workspace_bytes;
-    return TSR_OK;
-}
-
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err)
 {
-    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
-    const variant *v = sel->variant;
-    binding b = {.session = s,
-                 .selection = sel,
-                 .operands = operands,
-                 .ends = ends,
-                 .job = &j,
-                 .step_at = ends->arrivals ? v->arriving_step : v->step};
-    size_t bytes = 0, commands = 0;
+    binding b = {.session = s, .selection = sel, .operands = operands, .ends = ends};
     chain events = {.wants_first = ends->first != NULL};
+    size_t commands = 0;
     tsr_status st;
 
-    if (!v->source)
+    if (!sel->variant->source)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
-                        p->op->name, v->name);
-    if (!b.step_at)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: it has no commands for keys that arrive",
-                        p->op->name, v->name);
+                        p->op->name, sel->variant->name);
     s->calls++;
-    st = bind_program(p, &b, &bytes, err);
+    st = dispatch_prepare(s, p, sel, ends->arrivals != NULL, &b.prepared, ends->report, err);
     if (st == TSR_OK)
-        st = take_workspace(&b, bytes, err);
-    if (st == TSR_OK && bytes) /* group_counters are of sums in a workspace */
+        st = take_workspace(&b, b.prepared->plan.workspace, err);
+    if (st == TSR_OK && b.prepared->plan.workspace) /* the counters are of sums in a workspace */
         st = take_group_counters(&b, err);
     if (st == TSR_OK)
-        st = enqueue_steps(&b, &events, &commands, err);
+        st = enqueue_commands(&b, &events, &commands, err);
     if (st == TSR_OK && commands > UNFLUSHED_MAX)
         clFlush(s->queue);
     if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
@@ -702,7 +660,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
     give_back(&b.workspace, &s->workspace);
     give_back(&b.group_counters, &s->group_counters);
     if (st == TSR_OK)
-        hand_over(&b, &events, commands, bytes);
+        hand_over(&b, &events);
     else
         dispatch_forget_group_counters(s);
     chain_release(&events);

@@ -22,7 +22,8 @@ typedef struct selection {
 } selection;
 
 /** Who brings what a call works on while its commands are enqueued, in the order of
- *  variant.arriving_step.  Either ends the call with its error; its commands are then finished. */
+ *  a plan for inputs that arrive.  Either ends the call with its error; its commands are then
+ * finished. */
 typedef struct arrivals {
     void *with; /* the first argument of both */
     /** Before a command: enqueue in `queue` what it has to wait for. */
@@ -40,8 +41,8 @@ typedef struct call_ends {
     cl_event *each;       /* receives the events of up to each_room commands, in order; the caller,
                              who comes with NULLs, releases those that are none, also on failure */
     size_t each_room;
-    cl_mem strict_tiles;      /* 4 bytes, to which variant.tiles adds; NULL: nobody counts */
-    const arrivals *arrivals; /* of a variant with arriving_step; NULL: all is there */
+    cl_mem strict_tiles;      /* 4 bytes, to which strict tiles are added; NULL: not counted */
+    const arrivals *arrivals; /* NULL: all is there */
     tsr_report *report;       /* receives what the call took, but for times and names */
 } call_ends;
 
@@ -67,15 +68,33 @@ void dispatch_add_report(tsr_report *to, const tsr_report *one);
 const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
                                  const params *chosen, text *reason);
 
-/** Built program of a selection and its kernels, ready to run.  Adds to report's build fields. */
-tsr_status dispatch_build(tsr_session *s, const problem *p, const selection *sel, program **out,
-                          tsr_report *report, tsr_error *err);
+/** All that enqueueing a selection takes, but for the caller's buffers. */
+typedef struct prepared {
+    plan plan;
+    program *program; /* the session's */
+} prepared;
+
+/**
+ * The plan of a selection and its program, built and kept by the session.
+ *
+ * @param arriving  As in job.
+ * @param report    Its build fields are added to.  May be NULL.
+ * @param out       Receives them, borrowed until the session prepares another call.
+ * @return TSR_OK; TSR_EUNSUPPORTED with the reason; as program_get; TSR_ENOMEM.
+ */
+tsr_status dispatch_prepare(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                            const prepared **out, tsr_report *report, tsr_error *err);
+
+/** The plan alone, without a build; the caller frees it by plan_free, on failure too. */
+tsr_status dispatch_plan(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                         plan *out, tsr_error *err);
 
 /** To be called where a kernel failed: groups that it did not run are missing in group_counters of
  * the session, which then makes others. */
 void dispatch_forget_group_counters(tsr_session *s);
 
-/** Enqueue every step; one or two are not flushed.  operands[i] is operand i's buffer. */
+/** Enqueue every command of a selection's plan; one or two are not flushed.  operands[i] is operand
+ *  i's buffer. */
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err);
 

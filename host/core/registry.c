@@ -149,49 +149,28 @@ void params_describe(const params *p, text *out)
 
 const char *variant_unsupported(const variant *v, const job *j, text *reason)
 {
-    const device_facts *d = j->device;
+    plan made;
+    const char *why = plan_make(v, j, &made);
 
-    if (!v->source && d->kind != DEVICE_HOST)
-        return "it is C code and runs on the device 'host'";
-    if (v->source && d->kind == DEVICE_HOST)
-        return "it is an OpenCL kernel and the host runs C code";
-    for (unsigned f = 0; f < FEATURE_COUNT; f++) {
-        if (!(v->needs & 1u << f) || d->feature[f] == FEATURE_YES)
-            continue;
+    if (why) {
         text_clear(reason);
-        text_format(reason, "it needs %s: %s", feature_name((feature)f),
-                    d->feature_why[f][0] ? d->feature_why[f] : "not probed on this device");
-        return text_get(reason);
+        text_append(reason, why);
+        why = text_get(reason);
     }
-    text_clear(reason);
-    return v->unsupported ? v->unsupported(j, reason) : NULL;
+    plan_free(&made);
+    return why;
+}
+
+void variant_options(const variant *v, const job *j, text *out)
+{
+    plan made;
+
+    plan_make(v, j, &made);
+    plan_options(v, j->device, &made, out);
+    plan_free(&made);
 }
 
 void variant_standard(const device_facts *d, text *out)
 {
     text_format(out, "CL%u.%u", d->clc_version / 100, d->clc_version / 10 % 10);
-}
-
-/* Append v->build with %CLC% replaced by the -cl-std value of the device's highest OpenCL C. */
-static void append_build_flags(const char *build, const device_facts *d, text *out)
-{
-    const char *mark = strstr(build, "%CLC%");
-
-    if (!mark) {
-        text_append(out, build);
-        return;
-    }
-    text_append_bytes(out, build, (size_t)(mark - build));
-    variant_standard(d, out);
-    text_append(out, mark + strlen("%CLC%"));
-}
-
-void variant_options(const variant *v, const job *j, text *out)
-{
-    append_build_flags(v->build ? v->build : "", j->device, out);
-    if (v->defines)
-        v->defines(j, out);
-    for (size_t i = 0; i < j->params->count; i++)
-        if (j->params->value[i])
-            text_format(out, " -D%s=%u", j->params->tunables[i].name, j->params->value[i]);
 }

@@ -5,15 +5,21 @@
 tsr_status strict_tiles_open(tsr_session *s, const problem *p, const selection *sel, cl_mem *out,
                              tsr_error *err)
 {
-    const job j = {.problem = p, .device = session_facts(s), .params = &sel->params};
-    uint32_t none = 0;
+    const uint32_t none = 0;
     cl_mem counter = NULL;
+    size_t tiles;
+    plan made;
     cl_int rc;
+    tsr_status st = dispatch_plan(s, p, sel, false, &made, err);
 
-    /* No fill beside the call's commands: they run and are timed as when nobody counts. */
-    if (sel->variant->tiles && sel->variant->tiles(&j)) {
+    tiles = made.tiles;
+    plan_free(&made);
+    if (st != TSR_OK)
+        return st;
+    /* No fill beside the call's commands: they run and are timed as when nothing is counted. */
+    if (tiles) {
         counter = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none),
-                                 &none, &rc);
+                                 (void *)(uintptr_t)&none, &rc);
         if (!counter)
             return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(strict tiles, %zu bytes)",
                             p->op->name, sizeof(none));

@@ -13,25 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
-#include "device/facts.h"
+#include "core/plan.h"
 #include "tessera/status.h"
 #include "tessera/types.h"
 
-enum {
-    TUNABLES_MAX = 10,
-    TUNABLE_VALUES_MAX = 12,
-    ENTRIES_MAX = 8,
-    OPERANDS_MAX = 4,
-    COMMAND_ARGS_MAX = 24,
-    BLOCK_BYTES_MAX = 128,
-    GROUP_COUNTERS_MAX = 16384,
-    PREFERENCES_MAX = 32,
-    PROBLEM_BYTES_MAX = 256
-};
+enum { ENTRIES_MAX = 8, OPERANDS_MAX = 4, PREFERENCES_MAX = 32, PROBLEM_BYTES_MAX = 256 };
 
 typedef struct operation operation;
-typedef struct variant variant;
 
 /** Families of inputs. */
 typedef enum distribution {
@@ -52,115 +40,16 @@ typedef enum distribution {
 
 /** One problem of any operation: the public problem structure, as bytes.  Each operation has an
  *  accessor of its own (matmul_of, matmul_in), and the rest of the library reads its fields. */
-typedef struct problem {
+struct problem {
     const operation *op;
     distribution
         inputs; /* what bench fills its operands with; the sweep says it here too, or leaves
                    it at DISTRIBUTION_PLAIN, and verify draws one from uniform to ordered */
     _Alignas(8) unsigned char bytes[PROBLEM_BYTES_MAX];
-} problem;
+};
 
 /** A problem with the `bytes` bytes of its operation's structure. */
 problem problem_from(const operation *op, const void *structure, size_t bytes);
-
-/** A -D of the kernel that may be varied: the only list of its name, legal values and default. */
-typedef struct tunable {
-    const char *name;                    /* the -D name, UPPER_CASE */
-    const char *meaning;                 /* what it is and what it trades, one line */
-    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: the
-                                            variant settles it by the job */
-    uint32_t normal;                     /* the default, one of them */
-} tunable;
-
-/** Number of legal values. */
-static inline size_t tunable_values(const tunable *t)
-{
-    size_t n = t->values[0] == 0;
-
-    while (n < TUNABLE_VALUES_MAX && t->values[n])
-        n++;
-    return n;
-}
-
-/** A value for each tunable of a variant, in its order. */
-typedef struct params {
-    const tunable *tunables; /* the variant's */
-    size_t count;
-    uint32_t value[TUNABLES_MAX];
-} params;
-
-/** Value of a tunable by name.  Asserts that the variant declares it. */
-uint32_t param(const params *p, const char *name);
-
-/** What a variant's functions are asked about: the problem as operation.normalize has it. */
-typedef struct job {
-    const problem *problem;
-    const device_facts *device;
-    const params *params;
-} job;
-
-typedef enum arg_kind {
-    ARG_OPERAND,        /* operand `index` as cl_mem */
-    ARG_WORKSPACE,      /* the workspace as cl_mem */
-    ARG_GROUP_COUNTERS, /* GROUP_COUNTERS_MAX counters as cl_mem, all 0, which the kernel leaves at
-                    0: NULL where the device has no way (core/last_group.h) */
-    ARG_STRICT_COUNTER, /* where strict tiles are counted, as cl_mem: NULL where nobody asks */
-    ARG_SCALAR,         /* `bytes` bytes of `scalar` */
-    ARG_BLOCK,          /* `bytes` bytes of the step's block: a structure by value */
-    ARG_LOCAL           /* `bytes` bytes of local memory */
-} arg_kind;
-
-typedef struct command_arg {
-    arg_kind kind;
-    unsigned index;
-    size_t bytes;
-    unsigned char scalar[8];
-} command_arg;
-
-typedef enum command_kind { COMMAND_LAUNCH, COMMAND_FILL } command_kind;
-
-/** Commands that may run side by side: see step.lane. */
-enum { LANES = 2 };
-
-/** One command: a launch of kernel entry `entry`, or a fill of `fill_bytes` bytes. */
-typedef struct command {
-    command_kind kind;
-    unsigned lane;  /* 0: it sees what all commands before it wrote.  1 to LANES: what those of its
-                       own lane did, and those before the first lane; lanes run side by side where
-                       the device can, until the next command of lane 0 */
-    unsigned entry; /* index into variant.entries */
-    unsigned dims;
-    size_t global[3]; /* work-items, a multiple of local */
-    size_t local[3];
-    double bytes; /* of global memory that it reads and writes by its design; 0: it is not told */
-    /* Of variant.arriving_step: */
-    size_t first, end; /* positions that it works on, all of them where end is 0 */
-    bool settles;      /* what stands there then is the result */
-    unsigned n_args;
-    command_arg arg[COMMAND_ARGS_MAX];
-    unsigned char block[BLOCK_BYTES_MAX]; /* of ARG_BLOCK, which a launch has once at most */
-    /* COMMAND_FILL: */
-    command_arg fill_target; /* ARG_OPERAND or ARG_WORKSPACE */
-    size_t fill_offset;      /* bytes */
-    size_t fill_bytes;
-    uint32_t fill_pattern; /* 4 bytes, repeated */
-} command;
-
-/* Building steps, in the kernel's argument order.  A step_launch starts over. */
-void command_launch_1d(command *s, unsigned entry, size_t global, size_t local);
-void command_launch_2d(command *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
-                       size_t local_y);
-void command_operand(command *s, unsigned index);
-void command_workspace(command *s);
-void command_group_counters(command *s);
-void command_strict_counter(command *s);
-void command_u32(command *s, uint32_t value);
-void command_u64(command *s, uint64_t value);
-/** A floating-point scalar: double where the element type is TSR_F64, else float. */
-void command_real(command *s, tsr_type type, double value);
-void command_local(command *s, size_t bytes);
-/** A structure that the kernel takes by value, laid out as in OpenCL C. */
-void command_block(command *s, const void *block, size_t bytes);
 
 struct variant {
     const char *name; /* key in the command, tests, tuning files and results */
@@ -179,6 +68,17 @@ struct variant {
                           */
     const tunable *tunables; /* tunable_count of them; NULL and 0 for none */
     size_t tunable_count;
+
+    /**
+     * The whole plan for a job, by the functions of core/plan.h.
+     *
+     * @param out  Comes zero-initialised but for out->params, which are j->params.
+     * @return NULL, or the reason why this variant cannot run the job: static, or of
+     *         plan_unsupported.  Features in `needs` are checked by the caller before.
+     */
+    const char *(*plan)(const job *j, plan *out);
+
+    bool arrives; /* plan() has an order of commands for inputs that arrive: job.arriving */
 
     /** Further -Ds that the problem decides, as " -DNAME=VALUE"...; the tunables are added by the
      *  caller, but for those that are 0, which are settled here.  NULL: none. */

@@ -207,13 +207,14 @@ cleanup:
 
 static void describe_subject(const subject *b, result_row *row)
 {
-    const job j = {
-        .problem = b->problem, .device = session_facts(b->session), .params = &b->selection.params};
     text parameters = {0}, options = {0};
+    plan made;
 
-    params_describe(&b->selection.params, &parameters);
+    dispatch_plan(b->session, b->problem, &b->selection, false, &made, NULL);
+    params_describe(&made.params, &parameters);
     if (b->selection.variant->source)
-        variant_options(b->selection.variant, &j, &options);
+        plan_options(b->selection.variant, session_facts(b->session), &made, &options);
+    plan_free(&made);
     snprintf(row->name, sizeof(row->name), "%s", b->selection.variant->name);
     snprintf(row->parameters, sizeof(row->parameters), "%s", text_get(&parameters));
     snprintf(row->options, sizeof(row->options), "%s",

@@ -23,6 +23,7 @@ typedef struct trial {
     tsr_session *session;
     const problem *problem;
     selection selection;
+    plan plan;
     input_sets sets;
     size_t count;    /* commands */
     cl_event *event; /* count of them */
@@ -32,44 +33,24 @@ typedef struct trial {
 
 /* ---- what is launched --------------------------------------------------------------------- */
 
-static job trial_job(const trial *t)
-{
-    return (job){
-        .problem = t->problem, .device = session_facts(t->session), .params = &t->selection.params};
-}
-
-static size_t count_steps(const trial *t)
-{
-    const job j = trial_job(t);
-    size_t n = 0;
-    command s;
-
-    while (t->selection.variant->step(&j, n, &s))
-        n++;
-    return n;
-}
-
 static void describe(const trial *t, size_t i, explained *out)
 {
     const variant *v = t->selection.variant;
-    const job j = trial_job(t);
-    command s;
+    const command *c = &t->plan.commands[i];
 
     *out = (explained){.bound = ""};
-    if (!v->step(&j, i, &s))
-        return;
-    if (s.kind == COMMAND_FILL) {
+    if (c->kind == COMMAND_FILL) {
         snprintf(out->kernel, sizeof(out->kernel), "(fill)");
-        out->bytes = (double)s.fill_bytes;
+        out->bytes = (double)c->fill_bytes;
         return;
     }
-    snprintf(out->kernel, sizeof(out->kernel), "%s", v->entries[s.entry]);
+    snprintf(out->kernel, sizeof(out->kernel), "%s", v->entries[c->entry]);
     out->groups = out->group = 1;
-    for (unsigned d = 0; d < s.dims; d++) {
-        out->groups *= s.global[d] / s.local[d];
-        out->group *= s.local[d];
+    for (unsigned d = 0; d < c->dims; d++) {
+        out->groups *= c->global[d] / c->local[d];
+        out->group *= c->local[d];
     }
-    out->bytes = s.bytes;
+    out->bytes = c->bytes;
 }
 
 /* ---- what the compiler made of it --------------------------------------------------------- */
@@ -80,7 +61,6 @@ static tsr_status build_log(const trial *t, text *log, tsr_error *err)
     const tsr_session_options options = {.kernel_dir = text_get(&t->session->kernel_dir),
                                          .no_cache = true};
     const variant *v = t->selection.variant;
-    const job j = trial_job(t);
     tsr_session *twin = NULL;
     program *built = NULL;
     text flags = {0};
@@ -89,7 +69,7 @@ static tsr_status build_log(const trial *t, text *log, tsr_error *err)
     if (st)
         return st;
     twin->device = t->session->device; /* probed already */
-    variant_options(v, &j, &flags);
+    plan_options(v, session_facts(t->session), &t->plan, &flags);
     text_format(&flags, " -cl-nv-verbose -DTESSERA_UNSEEN=%llu", (unsigned long long)clock_ns());
     st = program_get(twin, v->source, text_get(&flags), "", &built, err);
     if (!st)
@@ -119,16 +99,17 @@ static tsr_status note_kernel(const trial *t, program *built, const char *log, e
 static tsr_status note_kernels(const trial *t, explanation *x, tsr_error *err)
 {
     const device_facts *d = session_facts(t->session);
-    program *built = NULL;
+    const prepared *ready = NULL;
     text log = {0};
-    tsr_status st = dispatch_build(t->session, t->problem, &t->selection, &built, NULL, err);
+    tsr_status st =
+        dispatch_prepare(t->session, t->problem, &t->selection, false, &ready, NULL, err);
 
     /* Without the log there is still all else. */
     if (!st && d->nvidia && d->kind == DEVICE_GPU)
         build_log(t, &log, NULL);
     for (size_t i = 0; i < x->count && !st; i++)
         if (x->command[i].groups)
-            st = note_kernel(t, built, text_get(&log), &x->command[i], err);
+            st = note_kernel(t, ready->program, text_get(&log), &x->command[i], err);
     text_free(&log);
     return st;
 }
@@ -200,7 +181,7 @@ static tsr_status run_calls(trial *t, const bench_options *o, explanation *x, ts
 
 static tsr_status allocate(trial *t, explanation *x, tsr_error *err)
 {
-    t->count = x->count = count_steps(t);
+    t->count = x->count = t->plan.count;
     if (!t->count)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s has nothing to launch",
                         t->selection.variant->name);
@@ -218,7 +199,7 @@ static void name_it(const trial *t, explanation *x)
 {
     text parameters = {0};
 
-    params_describe(&t->selection.params, &parameters);
+    params_describe(&t->plan.params, &parameters);
     snprintf(x->name, sizeof(x->name), "%s", t->selection.variant->name);
     snprintf(x->parameters, sizeof(x->parameters), "%s", text_get(&parameters));
     text_free(&parameters);
@@ -234,6 +215,7 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
     if (!s->profiling || session_facts(s)->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     st = dispatch_select(s, p, run, &t.selection, err);
+    st = st ? st : dispatch_plan(s, p, &t.selection, false, &t.plan, err);
     st = st ? st : allocate(&t, out, err);
     if (st)
         goto cleanup;
@@ -246,6 +228,7 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
 
 cleanup:
     input_sets_close(&t.sets);
+    plan_free(&t.plan);
     free(t.event);
     free(t.ns);
     return st;

@@ -427,9 +427,9 @@ void programs_save(tsr_session *s)
 
 void programs_release(tsr_session *s)
 {
-    if (s->prepared.data)
-        s->prepared.release(s->prepared.data);
-    s->prepared.data = NULL;
+    if (s->calls_kept.data)
+        s->calls_kept.release(s->calls_kept.data);
+    s->calls_kept.data = NULL;
     while (s->programs) {
         program *next = s->programs->next;
 

@@ -5,7 +5,7 @@
 #include "session/state.h"
 
 /** Bytes of the largest value that a kernel takes. */
-enum { PROGRAM_VALUE_MAX = 128 };
+enum { PROGRAM_VALUE_MAX = 256 };
 
 /** What an argument of a kernel was set to last. */
 typedef struct set_argument set_argument;
@@ -77,7 +77,7 @@ tsr_status program_binary(const program *p, unsigned char **out, size_t *size, t
 /** Save what was built and has run: PoCL specialises when kernels first run. */
 void programs_save(tsr_session *s);
 
-/** Release every program of a session, and the prepared calls that borrow them. */
+/** Release every program of a session, and the kept calls that borrow them. */
 void programs_release(tsr_session *s);
 
 #endif

@@ -46,7 +46,7 @@ struct tsr_session {
     uint64_t calls;                /* of dispatch_enqueue so far */
     text build_log;                /* of the build that failed last */
     session_kept tuning;           /* core/tuning_memo.h */
-    session_kept prepared;         /* core/prepared.h */
+    session_kept calls_kept;       /* core/calls.h */
     session_kept copies_kept;      /* stream/copies.h; released while the queue is there */
     pinned_block *pinned;          /* session/pinned.h: the caller's */
 };

@@ -70,10 +70,14 @@ static tsr_status over_allocation(const call *c, const char *what, size_t bytes,
 static tsr_status check_memory(const call *c, tsr_error *err)
 {
     const device_facts *d = session_facts(c->session);
-    const variant *v = c->selection.variant;
-    const job j = {.problem = &c->normal, .device = d, .params = &c->selection.params};
-    size_t total = v->workspace ? v->workspace(&j) : 0;
+    size_t total;
+    plan made;
+    tsr_status st = dispatch_plan(c->session, &c->normal, &c->selection, false, &made, err);
 
+    total = made.workspace;
+    plan_free(&made);
+    if (st != TSR_OK)
+        return st;
     if (total > d->max_allocation)
         return over_allocation(c, "the workspace", total, err);
     for (size_t i = 0; i < c->operand_count; i++) {
@@ -244,11 +248,12 @@ static tsr_status compute(call *c, tsr_error *err)
 
 static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
 {
-    program *built;
+    const prepared *ready;
     tsr_status st = check_memory(c, err);
 
     if (st == TSR_OK)
-        st = dispatch_build(c->session, &c->normal, &c->selection, &built, &c->report, err);
+        st =
+            dispatch_prepare(c->session, &c->normal, &c->selection, false, &ready, &c->report, err);
     if (st == TSR_OK)
         st = operands_in(c, operands, err);
     if (st == TSR_OK && c->reports)

@@ -53,11 +53,13 @@ tsr_status stream_refuse(tsr_error *err, const char *op, const stream_room *room
 
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
 {
-    program *built;
+    const prepared *ready;
     tsr_report one = {0};
     tsr_status st = dispatch_select(c->call->session, piece, c->call->run, c->call->selection, err);
 
-    st = st ? st : dispatch_build(c->call->session, piece, c->call->selection, &built, &one, err);
+    st = st ? st
+            : dispatch_prepare(c->call->session, piece, c->call->selection, false, &ready, &one,
+                               err);
     dispatch_add_report(c->call->report, &one);
     if (!st && c->call->counts && !c->strict_tiles)
         st = strict_tiles_open(c->call->session, piece, c->call->selection, &c->strict_tiles, err);

@@ -90,7 +90,7 @@ tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const 
     if (q->segments)
         return choose_segments(q, holds, limit, err);
     if (holds && rows == 1) {
-        if (sel->variant->arriving_step)
+        if (sel->variant->arrives || sel->variant->arriving_step)
             out->way = SORT_ARRIVING;
         return TSR_OK;
     }

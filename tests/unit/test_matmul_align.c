@@ -132,7 +132,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const variant *v = NULL;
     params chosen;
-    job j = {&q, &d, &chosen};
+    job j = {&q, &d, &chosen, false};
     float *values[2], *result;
     cl_mem operands[2], workspace;
     size_t count[2], n;

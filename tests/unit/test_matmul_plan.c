@@ -248,7 +248,7 @@ static size_t check_device(const device_facts *d)
         for (size_t c = 0; more && combination(v, c, &chosen); c += v->tunable_count > 6 ? 17 : 1)
             for (size_t n = v->tunable_count > 3 ? c % 11 : 0; sweep_problem(n, &p);
                  n += v->tunable_count > 3 ? 11 : 1)
-                suited += check_plan(&(job){&p, d, &chosen}, v);
+                suited += check_plan(&(job){&p, d, &chosen, false}, v);
     }
     return suited;
 }
@@ -352,7 +352,7 @@ static void panels_cover_the_product(void **state)
                     continue;
                 /* Every 13th, from another one each time: in all, each meets many problems. */
                 for (size_t w = n % 13; combination(find(names[i]), w, &chosen); w += 13) {
-                    const job j = {&p, &d, &chosen};
+                    const job j = {&p, &d, &chosen, false};
                     const panels_share s =
                         i ? matmul_panels_share_split(&j) : matmul_panels_share(&j);
 
@@ -381,7 +381,7 @@ static void wide_registers_hold_larger_blocks(void **state)
         const variant *v = find(names[i / COUNT(cases)]);
         device_facts d = cpu(2);
         params chosen = params_default(v);
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         text options = {0};
 
         d.vector_bits = cases[i % COUNT(cases)].bits;
@@ -404,7 +404,7 @@ static void split_workspace_is_bounded(void **state)
     const params chosen = params_default(find("cpu-split"));
     problem p =
         matmul_problem((tsr_matmul_problem){.m = 64, .n = 64, .k = (size_t)1 << 31, .alpha = 1});
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
 
     (void)state;
     assert_int_equal(find("cpu-split")->workspace(&j), 128 * 64 * 64 * sizeof(float));
@@ -474,7 +474,7 @@ static void batched_groups_hold_the_batch(void **state)
     for (size_t i = 0; i < COUNT(devices); i++)
         for (size_t c = 0; combination(v, c, &chosen); c++)
             for (size_t n = c % 7; sweep_problem(n, &p); n += 7) {
-                const job j = {&p, &devices[i], &chosen};
+                const job j = {&p, &devices[i], &chosen, false};
                 text reason = {0};
 
                 if (!variant_unsupported(v, &j, &reason) && matmul_in(&p)->m && matmul_in(&p)->n) {
@@ -494,7 +494,7 @@ static void batched_plan_follows_the_size(void **state)
     const params chosen = params_default(find("batched"));
     problem p =
         matmul_problem((tsr_matmul_problem){.m = 16, .n = 16, .k = 16, .alpha = 1, .batch = 65536});
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     batched_plan x = matmul_batched_plan(&j);
 
     (void)state;
@@ -594,7 +594,7 @@ static pipelined_plan plan_of(const device_facts *d, const params *chosen, tsr_m
 {
     const problem p = matmul_problem(m);
 
-    return matmul_pipelined_plan(&(job){&p, d, chosen});
+    return matmul_pipelined_plan(&(job){&p, d, chosen, false});
 }
 
 /* A plan of few groups has small tiles or parts of k; one of many has neither. */
@@ -689,7 +689,7 @@ static void parts_take_workspace(void **state)
                                                     .batch = 3,
                                                     .stride_a = 100,
                                                     .stride_c = 4096});
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     text options = {0};
     command s;
 
@@ -731,10 +731,10 @@ static void parts_take_workspace(void **state)
     matmul_in(&p)->m = matmul_in(&p)->n = (size_t)1 << 31;
     assert_int_equal(v->workspace(&j), 0);
     *matmul_in(&p) = (tsr_matmul_problem){.m = 64, .n = 64, .k = 1 << 20, .alpha = 1};
-    assert_int_equal(v->workspace(&(job){&p, &d, &one}), 0);
-    assert_true(v->step(&(job){&p, &d, &one}, 0, &s));
+    assert_int_equal(v->workspace(&(job){&p, &d, &one, false}), 0);
+    assert_true(v->step(&(job){&p, &d, &one, false}, 0, &s));
     assert_int_equal(scalar_u32(&s, ARGS), 1 << 20);
-    assert_false(v->step(&(job){&p, &d, &one}, 1, &s));
+    assert_false(v->step(&(job){&p, &d, &one, false}, 1, &s));
 }
 
 /* A limit of registers goes to NVIDIA's compiler, which ignores it beside a required size. */
@@ -747,7 +747,7 @@ static void registers_are_limited_where_they_can_be(void **state)
     text options = {0};
 
     (void)state;
-    variant_options(find("pipelined"), &(job){&p, &d, &chosen}, &options);
+    variant_options(find("pipelined"), &(job){&p, &d, &chosen, false}, &options);
     assert_non_null(strstr(text_get(&options), "-DSIZED=0"));
     assert_non_null(strstr(text_get(&options), "-cl-nv-maxrregcount=128"));
     assert_non_null(strstr(text_get(&options), "-DTILE_M=64"));
@@ -755,7 +755,7 @@ static void registers_are_limited_where_they_can_be(void **state)
     assert_null(strstr(text_get(&options), "-DTILE_M=0"));
     text_clear(&options);
     d.nvidia = false;
-    variant_options(find("pipelined"), &(job){&p, &d, &chosen}, &options);
+    variant_options(find("pipelined"), &(job){&p, &d, &chosen, false}, &options);
     assert_non_null(strstr(text_get(&options), "-DSIZED=1"));
     assert_null(strstr(text_get(&options), "maxrregcount"));
     text_free(&options);
@@ -779,7 +779,8 @@ static void broken_tiles_are_refused(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const params chosen = pipelined_params(cases[i].set, 3);
         text reason = {0};
-        const char *why = variant_unsupported(find("pipelined"), &(job){&p, &d, &chosen}, &reason);
+        const char *why =
+            variant_unsupported(find("pipelined"), &(job){&p, &d, &chosen, false}, &reason);
 
         if (!why || !strstr(why, cases[i].part))
             fail_msg("'%s' does not say '%s'", why ? why : "suited", cases[i].part);
@@ -923,7 +924,7 @@ static void copies_and_lanes_cover_the_product(void **state)
 
         for (size_t c = 0; combination(v, c, &chosen); c++)
             for (size_t n = c % 7; sweep_problem(n, &p); n += 7) {
-                const job j = {&p, &d, &chosen};
+                const job j = {&p, &d, &chosen, false};
                 text reason = {0};
 
                 if (!variant_unsupported(v, &j, &reason) && matmul_in(&p)->m && matmul_in(&p)->n) {
@@ -956,7 +957,7 @@ static void copied_tiles_follow_the_shape(void **state)
         const size_t size = cases[i].size;
         const problem p =
             matmul_problem((tsr_matmul_problem){.m = size, .n = size, .k = size, .alpha = 1});
-        const cp_async_plan s = matmul_cp_async_plan(&(job){&p, &d, &chosen});
+        const cp_async_plan s = matmul_cp_async_plan(&(job){&p, &d, &chosen, false});
         const copied_tiles x = s.tiles;
 
         assert_int_equal(x.tile_m, cases[i].tile_m);
@@ -972,13 +973,13 @@ static void copied_tiles_follow_the_shape(void **state)
         const problem p = matmul_problem((tsr_matmul_problem){
             .m = 512, .n = 512, .k = 512, .alpha = 1, .offset_a = !off, .ldb = off ? 513 : 512});
 
-        assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles.depth, 8);
+        assert_int_equal(matmul_cp_async_plan(&(job){&p, &d, &chosen, false}).tiles.depth, 8);
     }
     {
         /* Two groups a unit share a long k. */
         const problem p =
             matmul_problem((tsr_matmul_problem){.m = 4096, .n = 64, .k = 4096, .alpha = 1});
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         text options = {0};
 
         assert_int_equal(matmul_cp_async_plan(&j).k.parts, 8);
@@ -994,7 +995,7 @@ static void copied_tiles_follow_the_shape(void **state)
     assert_int_equal(params_set(v, &chosen, "SUMS=64", NULL), TSR_OK);
     {
         const problem p = matmul_problem((tsr_matmul_problem){.m = 9, .n = 9, .k = 9, .alpha = 1});
-        const copied_tiles x = matmul_cp_async_plan(&(job){&p, &d, &chosen}).tiles;
+        const copied_tiles x = matmul_cp_async_plan(&(job){&p, &d, &chosen, false}).tiles;
 
         assert_int_equal(x.tile_m, 256);
         assert_int_equal(x.tile_n, 64);
@@ -1026,7 +1027,7 @@ static void shares_follow_the_shape(void **state)
         const size_t size = cases[i].size;
         const problem p =
             matmul_problem((tsr_matmul_problem){.m = size, .n = size, .k = size, .alpha = 1});
-        const stream_plan x = matmul_stream_plan(&(job){&p, &d, &chosen});
+        const stream_plan x = matmul_stream_plan(&(job){&p, &d, &chosen, false});
 
         assert_int_equal(x.tiles.tile_m, cases[i].tile_m);
         assert_int_equal(x.tiles.tile_n, cases[i].tile_n);
@@ -1039,7 +1040,7 @@ static void shares_follow_the_shape(void **state)
     {
         const problem p =
             matmul_problem((tsr_matmul_problem){.m = 4096, .n = 4096, .k = 4096, .alpha = 1});
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         text options = {0};
 
         variant_options(v, &j, &options);
@@ -1060,7 +1061,7 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const char *why = variant_unsupported(v, &(job){p, d, &chosen}, &reason);
+    const char *why = variant_unsupported(v, &(job){p, d, &chosen, false}, &reason);
 
     if (!why || !strstr(why, part1) || !strstr(why, part2))
         fail_msg("%s: '%s' does not say '%s' and '%s'", name, why ? why : "suited", part1, part2);
@@ -1072,7 +1073,7 @@ static bool suits(const char *name, const problem *p, const device_facts *d)
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const bool suited = !variant_unsupported(v, &(job){p, d, &chosen}, &reason);
+    const bool suited = !variant_unsupported(v, &(job){p, d, &chosen, false}, &reason);
 
     text_free(&reason);
     return suited;
@@ -1199,7 +1200,7 @@ static void columns_are_shared_out(void **state)
         const size_t tile = param(&chosen, "TILE"), rows = tile / param(&chosen, "BLOCK");
         command s;
 
-        assert_true(v->step(&(job){&p, &d, &chosen}, 0, &s));
+        assert_true(v->step(&(job){&p, &d, &chosen, false}, 0, &s));
         assert_int_equal(s.local[0], tile);
         assert_int_equal(s.local[1], rows);
         assert_int_equal(s.global[0], size_div_up(130, tile) * tile);
@@ -1221,7 +1222,7 @@ static void padding_and_swizzling_differ(void **state)
         const params chosen = params_default(v);
         text options = {0};
 
-        variant_options(v, &(job){&p, &d, &chosen}, &options);
+        variant_options(v, &(job){&p, &d, &chosen, false}, &options);
         assert_non_null(strstr(text_get(&options), has[i]));
         assert_int_equal(!strstr(text_get(&options), "-DPAD="), i);
         text_free(&options);
@@ -1364,7 +1365,7 @@ static void every_precision_has_a_kernel(void **state)
             text options = {0};
 
             assert_true(suits(kernels[v], &p, &d));
-            variant_options(find(kernels[v]), &(job){&p, &d, &chosen}, &options);
+            variant_options(find(kernels[v]), &(job){&p, &d, &chosen, false}, &options);
             assert_non_null(strstr(text_get(&options), names[i]));
             text_free(&options);
         }
@@ -1384,7 +1385,7 @@ static void the_largest_grid_fits(void **state)
         const variant *v = &operation_matmul.variants[i];
         const params chosen = params_default(v);
 
-        suited += v->source && check_plan(&(job){&p, &d, &chosen}, v);
+        suited += v->source && check_plan(&(job){&p, &d, &chosen, false}, v);
     }
     assert_true(suited > 0);
 }
@@ -1471,7 +1472,7 @@ static void products_follow_one_another(void **state)
                                                           .batch = 3,
                                                           .stride_a = 100,
                                                           .stride_c = 4096});
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s;
 
     (void)state;
@@ -1502,7 +1503,7 @@ static void matrix_units_take_batches_or_say_why(void **state)
                                                     .stride_c = 1 << 18});
     const variant *v = find("wgmma-3xtf32");
     const params chosen = params_default(v);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s;
 
     (void)state;
@@ -1584,7 +1585,7 @@ static void alignment_is_of_every_product(void **state)
     text options = {0};
 
     (void)state;
-    variant_options(v, &(job){&p, &d, &chosen}, &options);
+    variant_options(v, &(job){&p, &d, &chosen, false}, &options);
     assert_non_null(strstr(text_get(&options), "-DALIGNED_A=1 -DALIGNED_B=0 -DALIGNED_C=1"));
     text_free(&options);
 }

@@ -61,7 +61,7 @@ static void test_packing_is_whole(void **state)
     const variant *v = find("wgmma-3xtf32");
     params chosen = params_default(v);
     problem p = product(257, 129, 81);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     const size_t images =
         2 * 6 * 256 * 128 + 2 * 6 * 128 * 128;      /* bytes: 2 and 2 tiles, 6 blocks */
     const size_t along = 2 * 8 * 3, across = 2 * 6; /* pieces: of 32 x 32 for A, 128 x 16 for B */
@@ -91,7 +91,7 @@ static void expect_rows(const char *name, const char *set, const problem *p, siz
     d.compute_units = 132;
     if (set)
         assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
-    v->defines(&(job){p, &d, &chosen}, &out);
+    v->defines(&(job){p, &d, &chosen, false}, &out);
     snprintf(wanted, sizeof(wanted), "-DTILE_M=%zu", rows);
     assert_non_null(strstr(text_get(&out), wanted));
     text_free(&out);
@@ -160,7 +160,7 @@ static void expect_parts(const char *set, const problem *p, size_t tiles, size_t
     device_facts d = hopper();
     const variant *v = find(tf32 ? "wgmma-tf32" : "wgmma-3xtf32");
     params chosen = params_default(v);
-    const job j = {p, &d, &chosen};
+    const job j = {p, &d, &chosen, false};
     command s[7];
     size_t n = 0;
 
@@ -222,7 +222,7 @@ static void test_sums_make_nothing_unsupported(void **state)
     const variant *v = find("wgmma-3xtf32");
     params chosen = params_default(v);
     problem p = product(1024, 1024, 4096);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
 
     (void)state;
     d.compute_units = 132;
@@ -239,7 +239,7 @@ static void test_tf32_takes_half_the_workspace(void **state)
     const variant *v = find("wgmma-tf32");
     const params chosen = params_default(v);
     problem p = product(256, 128, 64);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
 
     (void)state;
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
@@ -253,7 +253,7 @@ static void test_nothing_to_multiply(void **state)
     const variant *v = find("wgmma-tf32");
     const params chosen = params_default(v);
     problem p = product(300, 300, 300);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s[2];
 
     (void)state;
@@ -273,7 +273,7 @@ static void expect_unsupported(const char *name, const device_facts *d, const pr
     const variant *v = find(name);
     const params chosen = params_default(v);
     text reason = {0};
-    const char *said = variant_unsupported(v, &(job){p, d, &chosen}, &reason);
+    const char *said = variant_unsupported(v, &(job){p, d, &chosen, false}, &reason);
 
     if (why) {
         assert_non_null(said);
@@ -314,12 +314,12 @@ static void test_what_runs_elsewhere(void **state)
         text reason = {0};
 
         assert_int_equal(params_set(v, &wide, "TILE_N=256", NULL), TSR_OK);
-        assert_null(variant_unsupported(v, &(job){&p, &d, &wide}, &reason));
+        assert_null(variant_unsupported(v, &(job){&p, &d, &wide, false}, &reason));
         assert_int_equal(params_set(v, &wide, "TILE_M=128", NULL), TSR_OK);
-        assert_null(variant_unsupported(v, &(job){&p, &d, &wide}, &reason));
+        assert_null(variant_unsupported(v, &(job){&p, &d, &wide, false}, &reason));
         assert_int_equal(params_set(v, &wide, "TILE_M=256", NULL), TSR_OK);
         assert_non_null(
-            strstr(variant_unsupported(v, &(job){&p, &d, &wide}, &reason), "registers"));
+            strstr(variant_unsupported(v, &(job){&p, &d, &wide, false}, &reason), "registers"));
         text_free(&reason);
     }
     matmul_in(&p)->precision = TSR_PRECISION_DEFAULT;
@@ -358,7 +358,7 @@ static void test_float64_tiles_cover_c(void **state)
     const variant *v = find("mma-f64");
     params chosen = params_default(v);
     problem p = product(257, 129, 40);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s[2];
 
     (void)state;
@@ -412,7 +412,7 @@ static void test_float64_tells_alignment(void **state)
     const variant *v = find("mma-f64");
     const params chosen = params_default(v);
     problem p = product(64, 64, 64);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     text options = {0};
 
     (void)state;
@@ -436,7 +436,7 @@ static void test_alignment_is_told(void **state)
     const variant *v = find("wgmma-3xtf32");
     const params chosen = params_default(v);
     problem p = product(64, 64, 64);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     text t = {0};
 
     (void)state;
@@ -458,7 +458,7 @@ static void test_fused_needs_no_workspace(void **state)
     const variant *v = find("wgmma-3xtf32-fused");
     const params chosen = params_default(v);
     problem p = product(257, 513, 65);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s[2];
 
     (void)state;
@@ -482,7 +482,7 @@ static void expect_tiles(const char *name, const problem *p, size_t count)
     device_facts d = hopper();
     const variant *v = find(name);
     const params chosen = params_default(v);
-    const job j = {p, &d, &chosen};
+    const job j = {p, &d, &chosen, false};
     command s, last = {0};
 
     d.compute_units = 132;
@@ -551,7 +551,7 @@ static void test_fused_tells_alignment(void **state)
     const variant *v = find("wgmma-3xtf32-fused");
     const params chosen = params_default(v);
     problem p = product(64, 66, 64);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     text t = {0};
 
     (void)state;
@@ -589,7 +589,7 @@ static void test_fused_copies_as_told(void **state)
     const variant *v = find("wgmma-3xtf32-fused");
     params chosen = params_default(v);
     problem p = product(300, 301, 71);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
 
     (void)state;
     expect_copies(&j, false, false); /* too small to pay */
@@ -615,7 +615,7 @@ static void test_fused_copies_where_it_pays(void **state)
     const variant *v = find("wgmma-3xtf32-fused");
     const params chosen = params_default(v);
     problem p = product(4095, 4095, 4095);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
 
     (void)state;
     expect_copies(&j, true, true);
@@ -670,7 +670,7 @@ static void test_precisions_are_kept(void **state)
 
         for (int precision = 0; precision < TSR_PRECISION_COUNT; precision++) {
             problem p = product(512, 512, 512);
-            const job j = {&p, &d, &chosen};
+            const job j = {&p, &d, &chosen, false};
             text reason = {0};
 
             matmul_in(&p)->precision = (tsr_precision)precision;
@@ -692,7 +692,7 @@ static void test_tensor_stages_what_it_must(void **state)
     const variant *v = find("wgmma-tensor");
     const params chosen = params_default(v);
     problem p = product(300, 520, 68);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s[2];
     text t = {0};
 

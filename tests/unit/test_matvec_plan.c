@@ -380,7 +380,7 @@ static size_t check_plans(const variant *v, size_t which, const problem *p, cons
 
     skip_params(v, which % stride, &chosen);
     do {
-        job j = {p, d, &chosen};
+        job j = {p, d, &chosen, false};
         text reason = {0}, options = {0};
         command s;
 
@@ -455,7 +455,7 @@ static const char *reason_of(const char *name, const problem *p, const device_fa
     static char kept[300];
     const variant *v = named(name);
     params chosen = params_default(v);
-    job j = {p, d, &chosen};
+    job j = {p, d, &chosen, false};
     text reason = {0};
     const char *why;
 
@@ -539,7 +539,7 @@ static void a_team_must_fit_its_group(void **state)
     device_facts d = device(DEVICE_GPU, 4, 1024, 64 * 1024);
     problem p = product(10, 10, TSR_F32, false);
     params chosen = params_default(v);
-    job j = {&p, &d, &chosen};
+    job j = {&p, &d, &chosen, false};
     text reason = {0};
 
     (void)state;
@@ -568,7 +568,7 @@ static void vectors_are_aligned_where_rows_are(void **state)
         const size_t c = i / 2;
         problem p = product(10, 40, TSR_F32, false);
         params chosen = params_default(v);
-        job j = {&p, &d[i % 2 ? 2 : 0], &chosen};
+        job j = {&p, &d[i % 2 ? 2 : 0], &chosen, false};
         text options = {0};
 
         matvec_in(&p)->lda = cases[c].lda;
@@ -603,7 +603,7 @@ static void teams_are_as_wide_as_rows_are_long(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, false);
         const params chosen = params_default(v);
-        const job j = {&p, &d[8], &chosen};
+        const job j = {&p, &d[8], &chosen, false};
         text options = {0};
         command s;
 
@@ -631,7 +631,7 @@ static void flat_steps_are_whole_lines_and_vectors(void **state)
             problem p = product(1000000, columns, type, t % 2);
             const variant *v = named(t % 2 ? "short-columns" : "flat-rows");
             params chosen = params_default(v);
-            job j = {&p, &d[2], &chosen};
+            job j = {&p, &d[2], &chosen, false};
             text reason = {0};
             command s;
 
@@ -658,7 +658,7 @@ static void short_columns_are_cut_to_a_step(void **state)
     const variant *v = named("short-columns");
     const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
     const params chosen = params_default(v);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     command s;
 
     (void)state;
@@ -683,7 +683,7 @@ static void slices_follow_the_shape(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
         params chosen = params_default(v);
-        job j = {&p, &d, &chosen};
+        job j = {&p, &d, &chosen, false};
         text options = {0};
 
         variant_options(v, &j, &options);
@@ -728,7 +728,7 @@ static void slices_are_loaded_past_the_cache(void **state)
         problem p = product(cases[i].rows, cases[i].columns, cases[i].type, true);
         device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
         params chosen = params_default(v);
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         text options = {0};
 
         matvec_in(&p)->lda = cases[i].lda;
@@ -768,7 +768,7 @@ static void short_rows_are_loaded_together(void **state)
         const problem p = product(10, cases[i].columns, TSR_F32, false);
         const device_facts d = device(cases[i].kind, 132, 1024, 48 * 1024);
         params chosen = params_default(v);
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         text options = {0};
 
         if (cases[i].told)
@@ -802,7 +802,7 @@ static void memory_is_asked_for_by_the_maker(void **state)
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
             const problem p = product(100, 100, TSR_F32, k == 1);
             device_facts d = device(DEVICE_CPU, 2, 4096, 64 * 1024);
-            const job j = {&p, &d, &chosen};
+            const job j = {&p, &d, &chosen, false};
             text options = {0};
 
             v = named(variants[k]);
@@ -839,7 +839,7 @@ static void slices_have_parts_of_few_steps(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         command s;
 
         assert_true(v->step(&j, 0, &s));
@@ -856,7 +856,7 @@ static void the_last_group_adds_where_it_can(void **state)
     const variant *v = named("split-row");
     const params chosen = params_default(v);
     device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-    const job j = {&p, &d, &chosen};
+    const job j = {&p, &d, &chosen, false};
     text options = {0};
     command s;
 
@@ -952,7 +952,7 @@ static size_t settled(const char *variant_name, problem p, size_t vector_bits, c
     const variant *v = named(variant_name);
     device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
     params chosen = params_default(v);
-    job j = {&p, &d, &chosen};
+    job j = {&p, &d, &chosen, false};
     text options = {0};
     size_t value;
 
@@ -996,7 +996,7 @@ static void tiles_of_columns_are_alike(void **state)
     const problem p = product(1001, 20000, TSR_F32, true);
     device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
     params chosen = params_default(v);
-    job j = {&p, &d, &chosen};
+    job j = {&p, &d, &chosen, false};
     command s;
 
     (void)state;
@@ -1033,7 +1033,7 @@ static void tiles_of_columns_suit_the_cores(void **state)
         const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
         device_facts d = device(DEVICE_CPU, cases[i].units, 4096, 512 * 1024);
         params chosen = params_default(v);
-        const job j = {&p, &d, &chosen};
+        const job j = {&p, &d, &chosen, false};
         command s;
 
         d.vector_bits = 512;

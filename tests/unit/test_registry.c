@@ -315,7 +315,7 @@ static void sides_do_not_mix(void **state)
     assert_int_equal(variant_find(&operation_matmul, "ijk", &c, NULL), TSR_OK);
     assert_int_equal(variant_find(&operation_matmul, "naive", &kernel, NULL), TSR_OK);
     none = params_default(c);
-    j = (job){&p, &gpu, &none};
+    j = (job){&p, &gpu, &none, false};
     assert_non_null(strstr(variant_unsupported(c, &j, &reason), "host"));
     assert_null(variant_unsupported(kernel, &j, &reason));
     j.device = &host;
@@ -340,7 +340,7 @@ static void features_are_needed(void **state)
         assert_true(op->sweep(0, true, &p));
         for (size_t v = 0; v < op->variant_count; v++) {
             const params chosen = params_default(&op->variants[v]);
-            const job j = {&p, &d, &chosen};
+            const job j = {&p, &d, &chosen, false};
             const char *why;
 
             if (!op->variants[v].needs)
@@ -368,7 +368,7 @@ static void options_hold_every_define(void **state)
     (void)state;
     assert_int_equal(variant_find(&operation_matmul, "tiled", &v, NULL), TSR_OK);
     chosen = params_default(v);
-    j = (job){&p, &d, &chosen};
+    j = (job){&p, &d, &chosen, false};
     variant_options(v, &j, &t);
     assert_non_null(strstr(text_get(&t), " -DTILE=16"));
     assert_non_null(strstr(text_get(&t), " -DREAL=double"));
@@ -409,7 +409,7 @@ static void preferences_exist(void **state)
                     if (variant_find(op, names[c], &v, &err))
                         fail_msg("%s prefers: %s", op->name, err.message);
                     chosen = params_default(v);
-                    runs = runs || !variant_unsupported(v, &(job){&p, &d, &chosen}, &reason);
+                    runs = runs || !variant_unsupported(v, &(job){&p, &d, &chosen, false}, &reason);
                 }
                 text_free(&reason);
                 if (!runs)

@@ -147,7 +147,7 @@ static void check_sorts(const params *p, size_t n, bool packed)
                                                       .argsort = packed,
                                                       .offset_keys = OFFSET_KEYS,
                                                       .offset_index = OFFSET_INDEX});
-    const job j = {&q, &d, p};
+    const job j = {&q, &d, p, false};
     const size_t block = param(p, "BLOCK"), bytes = v->workspace(&j);
     const size_t arrays_left = n <= block ? 0 : packed && n > 2 * block ? 2 : 1;
     arrays a = {calloc(n + OFFSET_KEYS, sizeof(uint64_t)),
@@ -224,7 +224,7 @@ static void test_values_follow(void **state)
     const params p = settings(v, small);
     const device_facts d = cpu();
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U16, .n = 201, .value_bytes = 2});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     size_t steps = 0;
     command s;
 
@@ -260,7 +260,7 @@ static void test_spans_follow_the_cores(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         device_facts d = cpu();
-        const job j = {&q, &d, &p};
+        const job j = {&q, &d, &p, false};
         size_t blocks = 0;
         command s;
 
@@ -285,7 +285,7 @@ static void test_vectors_are_the_device_s(void **state)
     const params p = settings(v, none);
     device_facts d = cpu();
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -304,7 +304,7 @@ static void check_reason(const problem *q, const char *const *assignments, const
     const variant *v = find("cpu-merges");
     const params p = settings(v, assignments);
     const device_facts d = cpu();
-    const job j = {q, &d, &p};
+    const job j = {q, &d, &p, false};
     text reason = {0};
     const char *why = variant_unsupported(v, &j, &reason);
 

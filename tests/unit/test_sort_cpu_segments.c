@@ -142,7 +142,7 @@ static void test_stages_of_the_longest(void **state)
     const params p = settings(v, small);
     const device_facts d = cpu();
     problem q = in_segments(100000, 50, 2049);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     size_t steps = 0;
     command s;
 
@@ -177,7 +177,7 @@ static void test_the_longest_is_noted(void **state)
     const params p = settings(v, small);
     const device_facts d = cpu();
     problem q = in_segments(1001, 10, 0);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     const size_t before = 1001 + 1001; /* lanes: the index, and the copy of values */
     const size_t all = before + 2 * 1001;
     size_t steps = 0;
@@ -219,7 +219,7 @@ static void test_short_segments_have_narrow_vectors(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const problem q = in_segments(cases[i].n, cases[i].segments, cases[i].longest);
-        const job j = {&q, &d, &p};
+        const job j = {&q, &d, &p, false};
         text options = {0};
 
         variant_options(v, &j, &options);
@@ -233,7 +233,7 @@ static void check_reason(const problem *q, const char *expected)
     const variant *v = find("cpu-segments");
     const params p = params_default(v);
     const device_facts d = cpu();
-    const job j = {q, &d, &p};
+    const job j = {q, &d, &p, false};
     text reason = {0};
     const char *why = variant_unsupported(v, &j, &reason);
 

@@ -103,8 +103,8 @@ static void check_sorts(const params *p, size_t n)
     const variant *v = find("cpu-vectors");
     const device_facts d = cpu();
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
-    const job j = {&q, &d, p};
-    const cpu_vectors_plan plan = sort_cpu_vectors_plan(&j);
+    const job j = {&q, &d, p, false};
+    const cpu_vectors_plan layout = sort_cpu_vectors_plan(&j);
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
     bool *left = calloc(n + 1, sizeof(*left)); /* where memory holds keys */
     uint64_t state = n;
@@ -117,9 +117,9 @@ static void check_sorts(const params *p, size_t n)
     for (size_t i = 0; i < n; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (; v->step(&j, steps, &s); steps++) {
-        run_step(keys, &s, (size_t)1 << plan.block.shift);
+        run_step(keys, &s, (size_t)1 << layout.block.shift);
         if (is_pass(&s))
-            assert_true(scalar(&s, LEVELS) >= 1 && scalar(&s, LEVELS) <= plan.levels);
+            assert_true(scalar(&s, LEVELS) >= 1 && scalar(&s, LEVELS) <= layout.levels);
         for (size_t i = offset(&s); i < offset(&s) + length(&s); i++) {
             assert_false(left[i]);
             left[i] = !is_pass(&s) && scalar(&s, LAST);
@@ -172,7 +172,7 @@ static void test_an_index_comes_along(void **state)
     problem plain = sort_problem((tsr_sort_problem){.type = TSR_U64, .n = 1000});
     problem with = sort_problem(
         (tsr_sort_problem){.type = TSR_U16, .n = 1000, .value_bytes = 4, .offset_keys = 7});
-    const job a = {&plain, &d, &p}, b = {&with, &d, &p};
+    const job a = {&plain, &d, &p, false}, b = {&with, &d, &p, false};
     const size_t before = 1000 + 500; /* lanes: the index, and the copy of values */
     size_t steps = 0, blocks = 0;
     command s, same;
@@ -213,7 +213,8 @@ static void test_an_index_comes_along(void **state)
     assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
 }
 
-/* ---- the plan -------------------------------------------------------------------------------- */
+/* ---- the layout --------------------------------------------------------------------------------
+ */
 
 static void test_plan_follows_the_key(void **state)
 {
@@ -225,7 +226,7 @@ static void test_plan_follows_the_key(void **state)
     const params p = settings(find("cpu-vectors"), none);
     device_facts d = cpu();
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1000});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -260,7 +261,7 @@ static void check_reason(const problem *q, const char *const *assignments, const
     const variant *v = find("cpu-vectors");
     const params p = settings(v, assignments);
     const device_facts d = cpu();
-    const job j = {q, &d, &p};
+    const job j = {q, &d, &p, false};
     text reason = {0};
     const char *why = variant_unsupported(v, &j, &reason);
 

@@ -80,7 +80,7 @@ static void run_tiles(uint32_t *keys, const command *s, size_t tile, bool merge)
         qsort(keys + i, size_min(tile, end - i), sizeof(*keys), compare_keys);
 }
 
-static void run_step(uint32_t *keys, const command *s, const fused_plan *plan)
+static void run_step(uint32_t *keys, const command *s, const fused_plan *layout)
 {
     const size_t groups = s->global[0] / s->local[0];
     const bool flip = s->entry == FUSED_FLIP || s->entry == FUSED_FLIP_LONG;
@@ -88,19 +88,19 @@ static void run_step(uint32_t *keys, const command *s, const fused_plan *plan)
     assert_int_equal(s->n_args, ARGUMENTS);
     switch (s->entry) {
     case FUSED_TILE:
-        run_tiles(keys, s, (size_t)1 << plan->sort_shift, false);
+        run_tiles(keys, s, (size_t)1 << layout->sort_shift, false);
         break;
     case FUSED_MERGE:
-        run_tiles(keys, s, (size_t)1 << plan->tile_shift, true);
+        run_tiles(keys, s, (size_t)1 << layout->tile_shift, true);
         break;
     case FUSED_FLIP:
     case FUSED_PASS:
-        run_pass(keys, s, s->global[0], plan->keys_shift, flip);
+        run_pass(keys, s, s->global[0], layout->keys_shift, flip);
         break;
     default:
         /* Whole columns of a block in each group. */
-        assert_true(scalar(s, LAST_OR_SHIFT) >= plan->pass_shift - plan->stages);
-        run_pass(keys, s, groups << (plan->pass_shift - plan->stages), plan->stages, flip);
+        assert_true(scalar(s, LAST_OR_SHIFT) >= layout->pass_shift - layout->stages);
+        run_pass(keys, s, groups << (layout->pass_shift - layout->stages), layout->stages, flip);
     }
 }
 
@@ -108,8 +108,8 @@ static void check_sorts(const variant *v, const params *p, size_t n)
 {
     const device_facts d = gpu();
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
-    const job j = {&q, &d, p};
-    const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
+    const job j = {&q, &d, p, false};
+    const fused_plan layout = sort_fused_plan(&j, needs_warps(v));
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
     uint64_t state = n;
     text reason = {0};
@@ -123,7 +123,7 @@ static void check_sorts(const variant *v, const params *p, size_t n)
     for (; v->step(&j, steps, &s); steps++) {
         command behind;
 
-        run_step(keys, &s, &plan);
+        run_step(keys, &s, &layout);
         /* The last command, and no other, leaves keys. */
         if (s.entry == FUSED_TILE || s.entry == FUSED_MERGE)
             assert_int_equal(scalar(&s, LAST_OR_SHIFT), !v->step(&j, steps + 1, &behind));
@@ -188,8 +188,8 @@ static watch check_arriving(const variant *v, const params *p, size_t n)
 {
     const device_facts d = gpu();
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
-    const job j = {&q, &d, p};
-    const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
+    const job j = {&q, &d, p, false};
+    const fused_plan layout = sort_fused_plan(&j, needs_warps(v));
     uint32_t *keys = calloc(n + 1, sizeof(*keys));
     uint64_t state = n;
     watch w = {0};
@@ -199,7 +199,7 @@ static watch check_arriving(const variant *v, const params *p, size_t n)
     for (size_t i = 0; i < n; i++)
         keys[i] = (uint32_t)(random_u64(&state) % (n / 2 + 1));
     for (size_t i = 0; v->arriving_step(&j, i, &s); i++) {
-        run_step(keys, &s, &plan);
+        run_step(keys, &s, &layout);
         watch_step(&w, &s, n);
     }
     assert_int_equal(w.settled, n > 1 ? n : 0);
@@ -239,7 +239,7 @@ static void test_arriving_chunks(void **state)
     const size_t n = ((size_t)5 << 20) - 77;
     const device_facts d = gpu();
     const problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     const watch w = check_arriving(v, &p, n);
     command s;
 
@@ -271,13 +271,13 @@ static void test_chunks_sort(void **state)
 
 static void check_legal(const variant *v, const device_facts *d, const params *p, const problem *q)
 {
-    const job j = {q, d, p};
-    const fused_plan plan = sort_fused_plan(&j, needs_warps(v));
+    const job j = {q, d, p, false};
+    const fused_plan layout = sort_fused_plan(&j, needs_warps(v));
     text reason = {0};
     command s;
 
     if (!variant_unsupported(v, &j, &reason)) {
-        assert_true(plan.local <=
+        assert_true(layout.local <=
                     (needs_warps(v) ? size_max(d->local_memory, d->large_local) : d->local_memory));
         for (size_t i = 0; v->step(&j, i, &s); i++) {
             assert_true(s.local[0] <= d->max_work_group);
@@ -328,7 +328,7 @@ static void test_plan_of_a_gpu(void **state)
     const params p = settings(v, none);
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 21});
     device_facts d = gpu();
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     fused_plan s = sort_fused_plan(&j, true);
 
     (void)state;
@@ -368,7 +368,7 @@ static void test_chunks_follow_the_cache(void **state)
     const params p = settings(v, none);
     problem q = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = (1 << 23) + 1});
     device_facts d = gpu();
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
 
     (void)state;
     assert_int_equal(sort_fused_plan(&j, true).chunk_shift, 22);
@@ -397,7 +397,7 @@ static void test_chunks_run_side_by_side(void **state)
     (void)state;
     for (size_t queues = 2; queues >= 1; queues--) {
         const params p = settings(v, settings_of[2 - queues]);
-        const job j = {&q, &d, &p};
+        const job j = {&q, &d, &p, false};
         size_t lanes[LANES + 1] = {0}, n = 0;
         bool merging = false;
 
@@ -422,7 +422,7 @@ static void check_reason(const char *name, const problem *q, const char *const *
     const variant *v = find(name);
     const params p = settings(v, assignments);
     const device_facts d = gpu();
-    const job j = {q, &d, &p};
+    const job j = {q, &d, &p, false};
     text reason = {0};
     const char *why = variant_unsupported(v, &j, &reason);
 
@@ -463,7 +463,7 @@ static void check_rows(const char *name, size_t n, size_t rows, tsr_type type, c
     const params p = params_default(v);
     const device_facts d = gpu();
     const problem q = sort_problem((tsr_sort_problem){.type = type, .n = n, .rows = rows});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     text reason = {0}, out = {0};
     command s;
 
@@ -512,7 +512,7 @@ static void test_rows_in_vectors(void **state)
                                                           .offset_keys = of[i].offset_keys,
                                                           .offset_index = of[i].offset_index,
                                                           .argsort = of[i].argsort});
-        const job j = {&q, &d, &p};
+        const job j = {&q, &d, &p, false};
         text out = {0};
 
         v->defines(&j, &out);

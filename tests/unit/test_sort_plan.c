@@ -205,7 +205,7 @@ static size_t expected_commands(const variant *v, const params *p, const tsr_sor
 static void check_problem(const variant *v, const device_facts *d, const params *p,
                           const problem *q)
 {
-    const job j = {q, d, p};
+    const job j = {q, d, p, false};
     text reason = {0};
     command s;
     size_t n = 0;
@@ -256,7 +256,7 @@ static void test_largest_problem_of_32_bits(void **state)
     const device_facts d = gpu();
     const params p = params_default(v);
     const problem q = uint32_problem((size_t)1 << 31, false);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -274,7 +274,7 @@ static void check_reason(const char *name, const device_facts *d, const problem 
 {
     const variant *v = find(name);
     params p = params_default(v);
-    const job j = {q, d, &p};
+    const job j = {q, d, &p, false};
     text reason = {0};
     const char *why;
 
@@ -340,7 +340,7 @@ static void test_rows_share_tiles(void **state)
     device_facts d = gpu();
     params p = params_default(v);
     problem q = uint32_problem(5, false);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -404,7 +404,7 @@ static void test_workspace_of_values(void **state)
     const device_facts d = gpu();
     const params p = params_default(v);
     problem q = uint32_problem(1001, false);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
 
     (void)state;
     assert_int_equal(v->workspace(&j), 0);
@@ -506,7 +506,7 @@ static void check_sorts(const variant *v, const params *p, size_t n)
 {
     const device_facts d = gpu();
     const problem q = uint32_problem(n, true);
-    const job j = {&q, &d, p};
+    const job j = {&q, &d, p, false};
     item *items = calloc(n + 1, sizeof(*items));
     uint64_t state = n;
     command s;

@@ -545,7 +545,7 @@ static void check_defined(const char *name, device_facts d, tsr_sort_problem q,
 {
     const params p = settings(find(name), none);
     const problem whole = sort_problem(q);
-    const job j = {&whole, &d, &p};
+    const job j = {&whole, &d, &p, false};
     text options = {0};
 
     variant_options(find(name), &j, &options);
@@ -588,7 +588,7 @@ static void check_reason(const char *name, const device_facts *d, const tsr_sort
 {
     const params p = settings(find(name), assignments);
     const problem whole = sort_problem(*q);
-    const job j = {&whole, d, &p};
+    const job j = {&whole, d, &p, false};
     text reason = {0};
     const char *why = variant_unsupported(find(name), &j, &reason);
 

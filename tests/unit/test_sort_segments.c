@@ -245,7 +245,7 @@ static void check_sorts(const variant *v, const params *p, size_t tile, size_t n
 {
     const device_facts d = gpu();
     problem q = in_segments(n + 5, 3);
-    const job j = {&q, &d, p};
+    const job j = {&q, &d, p, false};
     const uint64_t offsets[] = {0, 5, 5, n + 5};
     uint32_t *keys = malloc((n + 5) * sizeof(*keys));
     uint64_t random = n;
@@ -294,7 +294,7 @@ static void test_known_lengths_save_launches(void **state)
     const device_facts d = gpu();
     const params p = params_default(segments()), fixed = small();
     problem q = in_segments(1000000, 10000);
-    const job j = {&q, &d, &p}, in_small = {&q, &d, &fixed};
+    const job j = {&q, &d, &p, false}, in_small = {&q, &d, &fixed, false};
     text defines = {0};
     command s;
 
@@ -348,7 +348,7 @@ static void test_held_tiles(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
         problem q = in_segments(plans[i].n, plans[i].segments);
-        const job j = {&q, &d, &p};
+        const job j = {&q, &d, &p, false};
         text defines = {0};
 
         sort_in(&q)->segment_longest = plans[i].longest;
@@ -366,7 +366,7 @@ static void test_warps_take_large_tiles(void **state)
     device_facts d = gpu();
     const params p = params_default(v);
     problem q = in_segments(100000000, 10000);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     text defines = {0};
 
     (void)state;
@@ -385,7 +385,7 @@ static void test_values_come_last(void **state)
     const device_facts d = gpu();
     const params p = small();
     problem q = in_segments(100, 10);
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -410,7 +410,7 @@ static void test_values_come_last(void **state)
 static const char *why_not(const variant *v, const problem *q, const device_facts *d,
                            const params *p, text *reason)
 {
-    const job j = {q, d, p};
+    const job j = {q, d, p, false};
 
     text_clear(reason);
     return variant_unsupported(v, &j, reason);

@@ -103,7 +103,7 @@ static void check_finds(const subject *x, size_t n, size_t rows, size_t top)
 {
     const problem q =
         sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .rows = rows, .top = top});
-    const job j = {&q, &x->d, &x->p};
+    const job j = {&q, &x->d, &x->p, false};
     const size_t room = x->v->workspace(&j) / x->stored, kept = size_min(n, top);
     uint32_t *keys = calloc(n * rows + 1, sizeof(*keys)), *stored = malloc((room + 1) * 4);
     uint32_t *sorted = malloc((n * rows + 1) * sizeof(*sorted));
@@ -174,7 +174,7 @@ static void test_chunks_for_all_cores(void **state)
     const params p = params_default(v);
     problem q =
         sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 1 << 24, .rows = 1, .top = 100});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -211,7 +211,7 @@ static void test_values_follow(void **state)
     const device_facts d = gpu();
     problem q = sort_problem(
         (tsr_sort_problem){.type = TSR_U16, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -246,7 +246,7 @@ static void test_values_follow_chunks(void **state)
     const device_facts d = processor();
     problem q = sort_problem(
         (tsr_sort_problem){.type = TSR_F64, .n = 100, .rows = 3, .top = 5, .value_bytes = 2});
-    const job j = {&q, &d, &p};
+    const job j = {&q, &d, &p, false};
     command s;
 
     (void)state;
@@ -265,7 +265,7 @@ static void check_reason_of(const variant *v, const problem *q, const params *p,
                             const char *expected)
 {
     const device_facts d = gpu();
-    const job j = {q, &d, p};
+    const job j = {q, &d, p, false};
     text reason = {0};
     const char *why = variant_unsupported(v, &j, &reason);
 

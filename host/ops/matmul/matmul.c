@@ -261,7 +261,7 @@ static const char *tiled_unsupported(const job *j, text *reason)
     problem plain = *j->problem;
 
     matmul_in(&plain)->precision = TSR_PRECISION_DEFAULT; /* the kernel rounds */
-    return unsupported_group(&(job){&plain, j->device, j->params}, tile,
+    return unsupported_group(&(job){&plain, j->device, j->params, false}, tile,
                              2 * tile * tile * matmul_real_size(matmul_of(j->problem)), reason);
 }
 

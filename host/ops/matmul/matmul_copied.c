@@ -193,9 +193,9 @@ size_t matmul_cp_async_workspace(const job *j)
 }
 
 /* One group a tile, which bands put in order: along one dimension. */
-static void multiply(const job *j, const void *plan, command *out)
+static void multiply(const job *j, const void *layout, command *out)
 {
-    const cp_async_plan *s = plan;
+    const cp_async_plan *s = layout;
 
     command_launch_2d(out, CP_ASYNC_MULTIPLY,
                       tiles_count(matmul_of(j->problem), &s->tiles) * s->tiles.items, 1,

@@ -82,19 +82,19 @@ void matmul_parts_sum(const job *j, k_parts k, unsigned entry, command *out)
 }
 
 bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
-                       void (*multiply)(const job *j, const void *plan, command *out),
-                       const void *plan, command *out)
+                       void (*multiply)(const job *j, const void *layout, command *out),
+                       const void *layout, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     problem q = *j->problem;
-    const job product = {&q, j->device, j->params};
+    const job product = {&q, j->device, j->params, false};
 
     if (p->m == 0 || p->n == 0 || i >= (k.parts > 1 ? 2 * matmul_batch(p) : 1))
         return false;
     if (k.parts > 1)
         *matmul_in(&q) = matmul_product(p, i / 2);
     if (i % 2 == 0)
-        multiply(&product, plan, out);
+        multiply(&product, layout, out);
     else
         matmul_parts_sum(&product, k, sum, out);
     return true;

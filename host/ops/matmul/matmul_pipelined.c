@@ -50,7 +50,7 @@ static bool fits(const job *j, const pipelined_plan *s)
            s->local <= j->device->local_memory;
 }
 
-/* What a plan is with these slices. */
+/* What a layout is with these slices. */
 static void slice(const job *j, uint32_t slices, pipelined_plan *s)
 {
     const size_t least = size_min(s->tile_m, s->tile_n);
@@ -76,7 +76,7 @@ static uint32_t usual_sums(const job *j, uint32_t area)
     return area > 128 * 128 || (vectors && p->type != TSR_F64) ? 128 : 64;
 }
 
-/* A plan for tiles of a size: what is not told follows from it. */
+/* A layout for tiles of a size: what is not told follows from it. */
 static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
 {
     pipelined_plan s = {.tile_m = tile_m,
@@ -97,7 +97,7 @@ static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
     return s;
 }
 
-/* ---- the cost of a plan ------------------------------------------------------------------ */
+/* ---- the cost of a layout ------------------------------------------------------------------ */
 
 /* Cycles of a GPU's unit that multiplies and adds in 128 lanes.  A group begins and ends in START;
  * adding up parts takes a launch, and moves bytes through the device's cache. */
@@ -253,10 +253,10 @@ size_t matmul_pipelined_workspace(const job *j)
     return matmul_parts_workspace(j, matmul_pipelined_plan(j).k);
 }
 
-static void multiply(const job *j, const void *plan, command *out)
+static void multiply(const job *j, const void *layout, command *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const pipelined_plan *s = plan;
+    const pipelined_plan *s = layout;
 
     command_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
                       size_div_up(p->m, s->tile_m), s->items, 1);

@@ -104,7 +104,7 @@ static inline bool matmul_step_each(const job *j, size_t i, command *out,
                                     bool (*one)(const job *j, size_t i, command *out))
 {
     problem q = *j->problem;
-    const job product = {&q, j->device, j->params};
+    const job product = {&q, j->device, j->params, false};
     size_t count = 0;
 
     *matmul_in(&q) = matmul_product(matmul_of(j->problem), 0);

@@ -44,26 +44,26 @@ const tunable sort_cpu_merges_tunables[ITEM_MERGES_TUNABLES] = {
 };
 
 /* How the sort is split. */
-typedef struct plan {
+typedef struct layout {
     vector_block block;
     uint32_t span_shift; /* 2^span_shift keys that are merged before the next */
     uint32_t top;        /* 2^top >= n */
     uint32_t merges;     /* launches from a block to all keys */
-} plan;
+} layout;
 
 vector_block sort_cpu_merges_block(const job *j)
 {
     return sort_vector_block(j, BLOCK_BYTES);
 }
 
-static plan plan_of(const job *j)
+static layout plan_of(const job *j)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t told = (size_t)param(j->params, "SPAN") * 1024;
     const size_t cores = size_max(j->device->compute_units, 1);
     const size_t whole = told ? told : (size_t)1 << (size_log2_up(SPAN_BYTES_CORE * cores + 1) - 1);
     const size_t span = whole / sort_lane_bytes(p);
-    plan s = {.block = sort_cpu_merges_block(j), .top = size_log2_up(p->n)};
+    layout s = {.block = sort_cpu_merges_block(j), .top = size_log2_up(p->n)};
 
     s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
     s.merges = s.top > s.block.shift ? s.top - s.block.shift : 0;
@@ -110,7 +110,7 @@ typedef struct range {
 
 /* The array that launch `merge` of a key reads, and its offset: without an index keys and workspace
  * take turns so that the last one writes keys.  What the last one writes with an index is none. */
-static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge, command *out)
+static void step_array(const tsr_sort_problem *p, const layout *s, uint32_t merge, command *out)
 {
     if (sort_with_index(p) ? merge == s->merges : (s->merges - merge) % 2 == 0)
         command_operand(out, 0);
@@ -118,7 +118,7 @@ static void step_array(const tsr_sort_problem *p, const plan *s, uint32_t merge,
         command_workspace(out);
 }
 
-static void step_array_from(const tsr_sort_problem *p, const plan *s, uint32_t merge, range r,
+static void step_array_from(const tsr_sort_problem *p, const layout *s, uint32_t merge, range r,
                             command *out)
 {
     if (sort_with_index(p))
@@ -128,12 +128,12 @@ static void step_array_from(const tsr_sort_problem *p, const plan *s, uint32_t m
 }
 
 /* Bytes of a key that launch `merge` writes. */
-static size_t left_bytes(const tsr_sort_problem *p, const plan *s, uint32_t merge)
+static size_t left_bytes(const tsr_sort_problem *p, const layout *s, uint32_t merge)
 {
     return merge == s->merges ? sort_element_bytes(p) : sort_lane_bytes(p);
 }
 
-static void launch_block(const tsr_sort_problem *p, const plan *s, range r, command *out)
+static void launch_block(const tsr_sort_problem *p, const layout *s, range r, command *out)
 {
     command_launch_1d(out, ITEM_MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
     sort_step_keys(out, p);
@@ -157,7 +157,7 @@ size_t sort_cpu_merges_piece(const job *j, size_t n)
 }
 
 /* Merge `merge` of the range: runs of twice the length. */
-static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, command *out)
+static void launch_merge(const job *j, const layout *s, uint32_t merge, range r, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t piece = sort_cpu_merges_piece(j, r.n);
@@ -180,7 +180,7 @@ static void launch_merge(const job *j, const plan *s, uint32_t merge, range r, c
 static bool keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const plan s = plan_of(j);
+    const layout s = plan_of(j);
     const size_t span = (size_t)1 << s.span_shift, spans = size_div_up(p->n, span);
     const size_t in_span = size_min(s.merges, s.span_shift - s.block.shift);
     const size_t commands = 1 + in_span;

@@ -11,18 +11,18 @@
 enum { WINDOWS_CORE = 8 };
 
 /* How the sort is split. */
-typedef struct plan {
+typedef struct layout {
     vector_block block;
     uint32_t merges; /* launches from a block to the longest segment */
     size_t arrays;   /* of lanes in the workspace */
     bool noted;      /* the longest segment is looked for on the device */
-} plan;
+} layout;
 
-static plan plan_of(const job *j)
+static layout plan_of(const job *j)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t top = size_log2_up(sort_longest(p));
-    plan s = {.block = sort_cpu_merges_block(j)};
+    layout s = {.block = sort_cpu_merges_block(j)};
 
     s.merges = top > s.block.shift ? top - s.block.shift : 0;
     s.arrays = size_min(s.merges, sort_with_index(p) ? 2 : 1);
@@ -52,7 +52,7 @@ const char *sort_cpu_segments_unsupported(const job *j, text *reason)
 }
 
 /* Where the longest length stands in the workspace, in units of 4 bytes: behind the lanes. */
-static size_t offset_longest(const tsr_sort_problem *p, const plan *s)
+static size_t offset_longest(const tsr_sort_problem *p, const layout *s)
 {
     const size_t lanes = sort_lanes_offset(p) + s->arrays * p->n;
 
@@ -62,7 +62,7 @@ static size_t offset_longest(const tsr_sort_problem *p, const plan *s)
 size_t sort_cpu_segments_workspace(const job *j)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const plan s = plan_of(j);
+    const layout s = plan_of(j);
 
     if (!s.arrays || sort_is_done(p))
         return sort_values_bytes(p);
@@ -70,7 +70,7 @@ size_t sort_cpu_segments_workspace(const job *j)
 }
 
 /* What both kernels are told. */
-static void launch(const tsr_sort_problem *p, const plan *s, unsigned entry, size_t window,
+static void launch(const tsr_sort_problem *p, const layout *s, unsigned entry, size_t window,
                    command *out)
 {
     command_launch_1d(out, entry, size_div_up(p->n, window), 1);
@@ -94,7 +94,7 @@ static void launch(const tsr_sort_problem *p, const plan *s, unsigned entry, siz
     command_u32(out, s->noted);
 }
 
-static void launch_blocks(const job *j, const plan *s, command *out)
+static void launch_blocks(const job *j, const layout *s, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t items = size_max(j->device->compute_units, 1) * WINDOWS_CORE;
@@ -109,7 +109,7 @@ static void launch_blocks(const job *j, const plan *s, command *out)
 static bool keys_step(const job *j, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const plan s = plan_of(j);
+    const layout s = plan_of(j);
 
     if (sort_is_done(p))
         return false;

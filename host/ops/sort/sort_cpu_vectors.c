@@ -56,8 +56,8 @@ void sort_cpu_vectors_defines(const job *j, text *out)
     sort_vector_block_defines(j, &s.block, out);
 }
 
-/* Why the parts of the plan do not go together, or have no room. */
-static const char *plan_unsupported(const job *j, const cpu_vectors_plan *s, text *reason)
+/* Why the parts of the layout do not go together, or have no room. */
+static const char *layout_unsupported(const job *j, const cpu_vectors_plan *s, text *reason)
 {
     const size_t block = (size_t)1 << s->block.shift;
 
@@ -78,7 +78,7 @@ const char *sort_cpu_vectors_unsupported(const job *j, text *reason)
 
     if (why)
         return why;
-    if (plan_unsupported(j, &s, reason))
+    if (layout_unsupported(j, &s, reason))
         return text_get(reason);
     return sort_groups_unsupported(
         p, size_min((size_t)1 << s.block.shift, group_fit(j->device, 0, SORT_VALUES_GROUP)),

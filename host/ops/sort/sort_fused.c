@@ -167,7 +167,7 @@ void sort_fused_defines_shfl(const job *j, text *out)
     defines(j, true, WARP, "TEAM_SHFL", out);
 }
 
-/* Why the device has no room for the plan. */
+/* Why the device has no room for the layout. */
 static const char *room_unsupported(const job *j, bool warp, const fused_plan *s, text *reason)
 {
     const size_t items = size_max(size_max(s->sort_group, s->pass_group), s->short_group);
@@ -184,8 +184,8 @@ static const char *room_unsupported(const job *j, bool warp, const fused_plan *s
     return text_get(reason);
 }
 
-/* Why the parts of the plan do not go together. */
-static const char *plan_unsupported(const fused_plan *s, text *reason)
+/* Why the parts of the layout do not go together. */
+static const char *layout_unsupported(const fused_plan *s, text *reason)
 {
     const uint32_t most = (uint32_t)size_max(s->sort_shift, s->pass_shift);
 
@@ -216,7 +216,7 @@ static const char *unsupported(const job *j, bool warp, text *reason)
         return text_get(reason);
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
-    if (plan_unsupported(&s, reason) || room_unsupported(j, warp, &s, reason))
+    if (layout_unsupported(&s, reason) || room_unsupported(j, warp, &s, reason))
         return text_get(reason);
     return sort_groups_unsupported(p, size_min(s.group, s.short_group), reason);
 }
@@ -242,7 +242,7 @@ const char *sort_fused_unsupported_warp(const job *j, text *reason)
 /* A part of each row, and how many of its commands are still to be passed over. */
 typedef struct range {
     const job *job;
-    const fused_plan *plan;
+    const fused_plan *layout;
     size_t first, end; /* positions */
     size_t left;       /* commands before the one that is wanted */
     unsigned lane;
@@ -292,7 +292,7 @@ static size_t stage_end(const range *r, uint32_t stage)
 /* The pass that leaves strides below 2^shift. */
 static void launch_pass(const range *r, bool flip, bool is_long, uint32_t shift, size_t end)
 {
-    const fused_plan *s = r->plan;
+    const fused_plan *s = r->layout;
     const uint32_t strides = is_long ? s->stages : s->keys_shift;
     const size_t items =
         sort_exchange_items(end - r->first, (size_t)1 << shift, (size_t)1 << strides);
@@ -316,7 +316,7 @@ static bool begins_long(const fused_plan *s, uint32_t strides)
  * command. */
 static bool pass_step(range *r, uint32_t stage, uint32_t *top, size_t end)
 {
-    const fused_plan *s = r->plan;
+    const fused_plan *s = r->layout;
     const bool flip = *top == stage, is_long = begins_long(s, *top - s->tile_shift);
 
     *top -= is_long ? s->stages : s->keys_shift;
@@ -329,7 +329,7 @@ static bool pass_step(range *r, uint32_t stage, uint32_t *top, size_t end)
 /* What is left of a stage: strides below 2^top. */
 static bool rest_step(range *r, uint32_t stage, uint32_t top, size_t end, bool last)
 {
-    const fused_plan *s = r->plan;
+    const fused_plan *s = r->layout;
 
     while (top > s->tile_shift)
         if (pass_step(r, stage, &top, end))
@@ -361,7 +361,7 @@ static bool stages_step(range *r, uint32_t stage, uint32_t most, bool last)
 /* Sort the tiles of a range, and merge them up to blocks of 2^most. */
 static bool range_step(range *r, uint32_t most, bool last)
 {
-    const fused_plan *s = r->plan;
+    const fused_plan *s = r->layout;
     const size_t n = r->end - r->first, tile = (size_t)1 << s->sort_shift;
 
     if (is_next(r)) {
@@ -422,7 +422,7 @@ static bool plan_step(const job *j, bool warp, size_t i, command *out)
     const size_t n = sort_of(j->problem)->n;
     const fused_plan s = sort_fused_plan(j, warp);
     const size_t chunk = s.chunk_shift ? (size_t)1 << s.chunk_shift : n;
-    range r = {.job = j, .plan = &s, .left = i, .out = out};
+    range r = {.job = j, .layout = &s, .left = i, .out = out};
 
     if (sort_is_done(sort_of(j->problem)))
         return false;
@@ -464,7 +464,7 @@ static bool leaving_step(range *r, uint32_t stage)
     if (pass_step(r, stage, &top, r->end))
         return true;
     part = size_round_up(size_div_up(n, LEAVING_PARTS),
-                         (size_t)1 << size_max(top, r->plan->tile_shift));
+                         (size_t)1 << size_max(top, r->layout->tile_shift));
     for (size_t at = r->first; at < r->end; at += part) {
         range one = *r;
 
@@ -510,7 +510,7 @@ static bool arriving_keys_step(const job *j, bool warp, size_t i, command *out)
     const fused_plan s = sort_fused_plan(j, warp);
     const uint32_t shift = arriving_shift(j, &s), queues = param(j->params, "QUEUES");
     const size_t chunk = (size_t)1 << shift;
-    range r = {.job = j, .plan = &s, .end = n, .left = i, .out = out};
+    range r = {.job = j, .layout = &s, .end = n, .left = i, .out = out};
     size_t commands;
 
     if (sort_is_done(sort_of(j->problem)))
@@ -698,7 +698,7 @@ const char *sort_held_rows_unsupported(const job *j, text *reason)
         return sort_parts_unsupported(p);
     if (!sort_fused_takes(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
-    /* Beyond it a plan has nothing to say. */
+    /* Beyond it a layout has nothing to say. */
     if (p->n > (size_t)1 << TILE_SHIFT_MAX) {
         text_format(reason, "a row has to fit in its tile: at most %d keys, not %zu",
                     1 << TILE_SHIFT_MAX, p->n);

@@ -43,7 +43,7 @@ typedef enum radix_way { WAY_ITEM, WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
 /* What goes with a key. */
 typedef enum payload { PAYLOAD_NONE = 1, PAYLOAD_INDEX, PAYLOAD_VALUE } payload;
 
-typedef struct plan {
+typedef struct layout {
     radix_way way;
     bool warps; /* rank digits; else each work-item alone */
     payload payload;
@@ -56,7 +56,7 @@ typedef struct plan {
     size_t local; /* bytes */
     /* Bytes of the workspace: */
     size_t keys_at, loads_at, counts_at, states_at, workspace;
-} plan;
+} layout;
 
 static payload payload_of(const tsr_sort_problem *s)
 {
@@ -66,30 +66,30 @@ static payload payload_of(const tsr_sort_problem *s)
 }
 
 /* Whether values are moved in the end, by an index. */
-static bool values_follow(const plan *s, const tsr_sort_problem *p)
+static bool values_follow(const layout *s, const tsr_sort_problem *p)
 {
     return p->value_bytes && s->payload == PAYLOAD_INDEX;
 }
 
 /* Counters of the digits that one launch counts, and those of a pass's tiles. */
-static size_t counted_digits(const plan *s)
+static size_t counted_digits(const layout *s)
 {
     return (s->way == WAY_SWEEP ? s->passes : 1) << s->bits;
 }
 
-static size_t states_of_pass(const plan *s)
+static size_t states_of_pass(const layout *s)
 {
     return s->tiles << s->bits;
 }
 
 /* Of all passes, and a ticket for each. */
-static size_t states(const plan *s)
+static size_t states(const layout *s)
 {
     return s->way == WAY_SWEEP ? s->passes * (states_of_pass(s) + 1) : 0;
 }
 
 /* Where the workspace has what: behind the index, if it is not the caller's. */
-static void lay_out(const tsr_sort_problem *p, plan *s)
+static void lay_out(const tsr_sort_problem *p, layout *s)
 {
     const size_t key = tsr_type_size(p->type);
     const bool with_index = values_follow(s, p) && !p->argsort;
@@ -101,19 +101,19 @@ static void lay_out(const tsr_sort_problem *p, plan *s)
     s->workspace = s->states_at + states(s) * sizeof(uint32_t);
 }
 
-static size_t local_limit(const job *j, const plan *s)
+static size_t local_limit(const job *j, const layout *s)
 {
     return s->warps ? size_max(j->device->local_memory, j->device->large_local)
                     : j->device->local_memory;
 }
 
 /* Keys alone leave registers for more of them. */
-static bool sweeps_keys(const plan *s)
+static bool sweeps_keys(const layout *s)
 {
     return s->way == WAY_SWEEP && s->payload == PAYLOAD_NONE;
 }
 
-static uint32_t usual_group(const job *j, const plan *s)
+static uint32_t usual_group(const job *j, const layout *s)
 {
     if (j->device->kind == DEVICE_CPU)
         return (uint32_t)group_fit(j->device, 0, ITEMS_ON_CPU);
@@ -123,7 +123,7 @@ static uint32_t usual_group(const job *j, const plan *s)
 }
 
 /* The sweep counts all digits at once, which takes as many times the room. */
-static uint32_t usual_copies(const job *j, const plan *s)
+static uint32_t usual_copies(const job *j, const layout *s)
 {
     const size_t all = s->passes * sizeof(uint32_t) << s->bits;
     const size_t room = size_min(local_limit(j, s), COPIES_BYTES);
@@ -137,7 +137,7 @@ static uint32_t usual_copies(const job *j, const plan *s)
 }
 
 /* Half as many where units would have no tile. */
-static uint32_t usual_items(const job *j, const plan *s)
+static uint32_t usual_items(const job *j, const layout *s)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t widest = size_max(size_max(tsr_type_size(p->type), s->payload_bytes), 4);
@@ -149,7 +149,7 @@ static uint32_t usual_items(const job *j, const plan *s)
 }
 
 /* What the tunables leave open. */
-static void settle(const job *j, plan *s)
+static void settle(const job *j, layout *s)
 {
     const size_t key = tsr_type_size(sort_of(j->problem)->type);
     const bool together = s->warps || j->device->kind == DEVICE_CPU;
@@ -165,7 +165,7 @@ static void settle(const job *j, plan *s)
 }
 
 /* A tile, in the place of its counters; the counters of a chunk; and the sums of a scan. */
-static size_t local_bytes(const plan *s, size_t key)
+static size_t local_bytes(const layout *s, size_t key)
 {
     const size_t counters = (size_t)(s->warps ? s->group / WARP : s->group) << s->bits;
     const size_t room =
@@ -178,18 +178,18 @@ static size_t local_bytes(const plan *s, size_t key)
     return size_max(room + (digits + s->group) * sizeof(uint32_t), words * sizeof(uint32_t));
 }
 
-static plan plan_of(const job *j, radix_way way)
+static layout plan_of(const job *j, radix_way way)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
     const bool item = way == WAY_ITEM;
-    plan s = {.way = way,
-              .warps = way == WAY_WARPS ||
-                       (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_PTX),
-              .payload = payload_of(p),
-              .bits = param(j->params, "BITS"),
-              .group = item ? 1 : param(j->params, "GROUP"),
-              .items = item ? 1 : param(j->params, "ITEMS")};
+    layout s = {.way = way,
+                .warps = way == WAY_WARPS ||
+                         (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_PTX),
+                .payload = payload_of(p),
+                .bits = param(j->params, "BITS"),
+                .group = item ? 1 : param(j->params, "GROUP"),
+                .items = item ? 1 : param(j->params, "ITEMS")};
 
     s.payload_bytes = s.payload == PAYLOAD_NONE    ? 0
                       : s.payload == PAYLOAD_INDEX ? sizeof(uint32_t)
@@ -204,7 +204,7 @@ static plan plan_of(const job *j, radix_way way)
     return s;
 }
 
-static void defines_of_tile(const job *j, const plan *s, text *out)
+static void defines_of_tile(const job *j, const layout *s, text *out)
 {
     if (!param(j->params, "GROUP"))
         text_format(out, " -DGROUP=%u", s->group);
@@ -217,7 +217,7 @@ static void defines(const job *j, radix_way way, text *out)
 {
     static const char *const payloads[] = {
         [PAYLOAD_NONE] = "NONE", [PAYLOAD_INDEX] = "INDEX", [PAYLOAD_VALUE] = "VALUE"};
-    const plan s = plan_of(j, way);
+    const layout s = plan_of(j, way);
 
     sort_key_defines(j, out);
     if (!param(j->params, "BITS"))
@@ -251,8 +251,8 @@ void sort_radix_defines_sweep(const job *j, text *out)
     defines(j, WAY_SWEEP, out);
 }
 
-/* Why the parts of the plan do not go together, or the device has no room for it. */
-static const char *plan_unsupported(const job *j, const plan *s, text *reason)
+/* Why the parts of the layout do not go together, or the device has no room for it. */
+static const char *layout_unsupported(const job *j, const layout *s, text *reason)
 {
     const size_t limit = group_limit(j->device, 0);
     const size_t local = local_limit(j, s);
@@ -276,7 +276,7 @@ static const char *plan_unsupported(const job *j, const plan *s, text *reason)
     return text_get(reason);
 }
 
-static size_t workspace_of(const job *j, const plan *s)
+static size_t workspace_of(const job *j, const layout *s)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
 
@@ -287,13 +287,13 @@ static size_t workspace_of(const job *j, const plan *s)
 
 static size_t workspace(const job *j, radix_way way)
 {
-    const plan s = plan_of(j, way);
+    const layout s = plan_of(j, way);
 
     return workspace_of(j, &s);
 }
 
 /* Why the device has no room for copies of the operands; one whose memory is unknown has. */
-static const char *room_unsupported(const job *j, const plan *s, text *reason)
+static const char *room_unsupported(const job *j, const layout *s, text *reason)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t bytes = workspace_of(j, s);
@@ -319,7 +319,7 @@ static const char *unsupported(const job *j, radix_way way, text *reason)
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
     const char *why;
-    plan s;
+    layout s;
 
     if (sort_parts_unsupported(p))
         return sort_parts_unsupported(p);
@@ -335,7 +335,7 @@ static const char *unsupported(const job *j, radix_way way, text *reason)
     if (way == WAY_WARPS && j->device->nv_capability < 70)
         return "it needs warps whose lanes meet, of compute capability 7.0";
     s = plan_of(j, way);
-    why = plan_unsupported(j, &s, reason);
+    why = layout_unsupported(j, &s, reason);
     return why ? why : room_unsupported(j, &s, reason);
 }
 
@@ -389,7 +389,7 @@ static bool reads_copy(size_t pass)
 
 /* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
  * its values; or where there is none, any. */
-static void step_loads(command *out, const tsr_sort_problem *p, const plan *s, bool copy)
+static void step_loads(command *out, const tsr_sort_problem *p, const layout *s, bool copy)
 {
     if (s->payload == PAYLOAD_NONE)
         command_operand(out, 0);
@@ -402,7 +402,7 @@ static void step_loads(command *out, const tsr_sort_problem *p, const plan *s, b
 }
 
 /* Where it starts, in its own units. */
-static size_t loads_offset(const tsr_sort_problem *p, const plan *s, bool copy)
+static size_t loads_offset(const tsr_sort_problem *p, const layout *s, bool copy)
 {
     if (s->payload == PAYLOAD_NONE)
         return 0;
@@ -413,7 +413,7 @@ static size_t loads_offset(const tsr_sort_problem *p, const plan *s, bool copy)
     return p->argsort ? p->offset_index * (sizeof(int64_t) / s->payload_bytes) : 0;
 }
 
-static size_t keys_offset(const tsr_sort_problem *p, const plan *s, bool copy)
+static size_t keys_offset(const tsr_sort_problem *p, const layout *s, bool copy)
 {
     return copy ? s->keys_at / tsr_type_size(p->type) : p->offset_keys;
 }
@@ -428,7 +428,7 @@ static void step_keys(command *out, bool copy)
 
 /* Count the digits from bit `shift` on: one, or for the sweep all.  The step's end stays 0, so that
  * values that arrive are there before the first pass. */
-static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void launch_count(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;
 
@@ -452,7 +452,7 @@ static void launch_count(const tsr_sort_problem *p, const plan *s, size_t pass, 
 }
 
 /* Work-items for the chunks of each digit: no more than there are. */
-static void launch_scan(const job *j, const plan *s, command *out)
+static void launch_scan(const job *j, const layout *s, command *out)
 {
     const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
     const size_t digits = counted_digits(s);
@@ -467,7 +467,7 @@ static void launch_scan(const job *j, const plan *s, command *out)
 
 /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh; and where they start,
  * PASS_OFFSETS. */
-static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     step_keys(out, reads_copy(pass));
     step_keys(out, !reads_copy(pass));
@@ -475,7 +475,7 @@ static void step_arrays(const tsr_sort_problem *p, const plan *s, size_t pass, c
     step_loads(out, p, s, !reads_copy(pass));
 }
 
-static void step_offsets(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void step_offsets(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     command_u64(out, keys_offset(p, s, reads_copy(pass)));
     command_u64(out, keys_offset(p, s, !reads_copy(pass)));
@@ -483,7 +483,7 @@ static void step_offsets(const tsr_sort_problem *p, const plan *s, size_t pass, 
     command_u64(out, loads_offset(p, s, !reads_copy(pass)));
 }
 
-static void launch_scatter(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void launch_scatter(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     command_launch_1d(out, RADIX_SCATTER, s->chunks * s->group, s->group);
     step_arrays(p, s, pass, out);
@@ -494,7 +494,7 @@ static void launch_scatter(const tsr_sort_problem *p, const plan *s, size_t pass
     command_u64(out, s->chunk);
 }
 
-static void launch_sweep(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void launch_sweep(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     const size_t totals = s->chunks * counted_digits(s) + (pass << s->bits);
     const size_t states_at = s->states_at / sizeof(uint32_t);
@@ -510,7 +510,7 @@ static void launch_sweep(const tsr_sort_problem *p, const plan *s, size_t pass, 
     command_u64(out, p->n);
 }
 
-static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, command *out)
+static void launch_pass(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
 {
     const bool last = pass + 1 == s->passes;
     const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
@@ -534,7 +534,7 @@ static void launch_pass(const tsr_sort_problem *p, const plan *s, size_t pass, c
 enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
 
 /* Step i of those that sort keys. */
-static void keys_step(const job *j, const plan *s, size_t i, command *out)
+static void keys_step(const job *j, const layout *s, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const bool sweep = s->way == WAY_SWEEP;
@@ -552,7 +552,7 @@ static void keys_step(const job *j, const plan *s, size_t i, command *out)
 static bool plan_step(const job *j, radix_way way, size_t i, command *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    plan s;
+    layout s;
     size_t count;
 
     if (sort_is_done(p))

@@ -86,7 +86,7 @@ typedef struct segments_plan {
     bool noted;                      /* the longest segment is looked for on the device */
 } segments_plan;
 
-/* The plan of a variant; tunables that are 0 are settled here. */
+/* The layout of a variant; tunables that are 0 are settled here. */
 typedef segments_plan (*planner)(const job *j);
 
 static size_t mean_length(const tsr_sort_problem *s)
@@ -103,16 +103,16 @@ static size_t length_wanted(const tsr_sort_problem *s)
 }
 
 /* What follows from the tile. */
-static segments_plan plan_rest(const job *j, segments_plan plan)
+static segments_plan plan_rest(const job *j, segments_plan layout)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
-    plan.batch =
-        size_min(size_max(BATCH_TILES * plan.tile / mean_length(s), 1), SEGMENTS_BATCH_MAX);
-    plan.tile_shift = size_log2_up(plan.tile);
-    plan.top_shift = size_log2_up(sort_longest(s));
-    plan.noted = plan.top_shift > plan.tile_shift && !s->segment_longest;
-    return plan;
+    layout.batch =
+        size_min(size_max(BATCH_TILES * layout.tile / mean_length(s), 1), SEGMENTS_BATCH_MAX);
+    layout.tile_shift = size_log2_up(layout.tile);
+    layout.top_shift = size_log2_up(sort_longest(s));
+    layout.noted = layout.top_shift > layout.tile_shift && !s->segment_longest;
+    return layout;
 }
 
 static size_t pairs_bytes(const tsr_sort_problem *s, size_t tile)
@@ -127,18 +127,18 @@ static segments_plan plan_pairs(const job *j)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
-    segments_plan plan = {.group = param(j->params, "GROUP"),
-                          .tile = param(j->params, "TILE"),
-                          .local_limit = j->device->local_memory};
+    segments_plan layout = {.group = param(j->params, "GROUP"),
+                            .tile = param(j->params, "TILE"),
+                            .local_limit = j->device->local_memory};
 
-    if (!plan.group)
-        plan.group = group_fit(j->device, 0, on_cpu ? GROUP_ON_CPU : GROUP_ON_GPU);
-    if (!plan.tile)
-        for (plan.tile = TILE_MIN; plan.tile < length_wanted(s) && plan.tile < TILE_MAX &&
-                                   pairs_bytes(s, 2 * plan.tile) <= plan.local_limit;)
-            plan.tile *= 2;
-    plan.local_bytes = pairs_bytes(s, plan.tile);
-    return plan_rest(j, plan);
+    if (!layout.group)
+        layout.group = group_fit(j->device, 0, on_cpu ? GROUP_ON_CPU : GROUP_ON_GPU);
+    if (!layout.tile)
+        for (layout.tile = TILE_MIN; layout.tile < length_wanted(s) && layout.tile < TILE_MAX &&
+                                     pairs_bytes(s, 2 * layout.tile) <= layout.local_limit;)
+            layout.tile *= 2;
+    layout.local_bytes = pairs_bytes(s, layout.tile);
+    return plan_rest(j, layout);
 }
 
 /* Keys for a work-item: neighbours read side by side what is not short. */
@@ -156,27 +156,27 @@ static segments_plan plan_held_of(const job *j, bool warp)
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t held = sort_held_bytes(s), most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
-    segments_plan plan = {.group = param(j->params, "GROUP"),
-                          .keys = param(j->params, "KEYS"),
-                          .local_limit = j->device->local_memory};
+    segments_plan layout = {.group = param(j->params, "GROUP"),
+                            .keys = param(j->params, "KEYS"),
+                            .local_limit = j->device->local_memory};
 
     /* What is beyond the reported limit was probed for the variant that needs it alone. */
     if (warp)
-        plan.local_limit = size_max(plan.local_limit, j->device->large_local);
+        layout.local_limit = size_max(layout.local_limit, j->device->large_local);
     /* A CPU's compiler takes minutes over more, for every length anew. */
-    if (!plan.keys)
-        plan.keys = on_cpu ? KEYS_MIN : settle_keys(s);
-    if (!plan.group && on_cpu)
-        plan.group = group_fit(j->device, 0, GROUP_HELD_ON_CPU);
-    if (!plan.group)
-        for (plan.group = group_fit(j->device, 0, GROUP_HELD);
-             plan.group * plan.keys < length_wanted(s) && 2 * plan.group <= most &&
-             2 * plan.group * plan.keys <= TILE_MAX &&
-             2 * plan.group * plan.keys * held + BATCH_BYTES <= plan.local_limit;)
-            plan.group *= 2;
-    plan.tile = plan.group * plan.keys;
-    plan.local_bytes = plan.tile * held + BATCH_BYTES;
-    return plan_rest(j, plan);
+    if (!layout.keys)
+        layout.keys = on_cpu ? KEYS_MIN : settle_keys(s);
+    if (!layout.group && on_cpu)
+        layout.group = group_fit(j->device, 0, GROUP_HELD_ON_CPU);
+    if (!layout.group)
+        for (layout.group = group_fit(j->device, 0, GROUP_HELD);
+             layout.group * layout.keys < length_wanted(s) && 2 * layout.group <= most &&
+             2 * layout.group * layout.keys <= TILE_MAX &&
+             2 * layout.group * layout.keys * held + BATCH_BYTES <= layout.local_limit;)
+            layout.group *= 2;
+    layout.tile = layout.group * layout.keys;
+    layout.local_bytes = layout.tile * held + BATCH_BYTES;
+    return plan_rest(j, layout);
 }
 
 static segments_plan plan_held(const job *j)
@@ -198,38 +198,38 @@ static void common_defines(const job *j, text *out)
 
 void sort_segments_defines(const job *j, text *out)
 {
-    const segments_plan plan = plan_pairs(j);
+    const segments_plan layout = plan_pairs(j);
 
     common_defines(j, out);
     if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%zu", plan.group);
+        text_format(out, " -DGROUP=%zu", layout.group);
     if (!param(j->params, "TILE"))
-        text_format(out, " -DTILE=%zu", plan.tile);
+        text_format(out, " -DTILE=%zu", layout.tile);
 }
 
-static void held_defines(const job *j, const segments_plan *plan, int team, const char *means,
+static void held_defines(const job *j, const segments_plan *layout, int team, const char *means,
                          text *out)
 {
     common_defines(j, out);
     if (!param(j->params, "KEYS"))
-        text_format(out, " -DKEYS=%zu", plan->keys);
+        text_format(out, " -DKEYS=%zu", layout->keys);
     if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%zu", plan->group);
+        text_format(out, " -DGROUP=%zu", layout->group);
     text_format(out, " -DSHUFFLES=0 -DTEAM=%d -DTEAM_MEANS=%s", team, means);
 }
 
 void sort_held_segments_defines(const job *j, text *out)
 {
-    const segments_plan plan = plan_held(j);
+    const segments_plan layout = plan_held(j);
 
-    held_defines(j, &plan, 1, "TEAM_NONE", out);
+    held_defines(j, &layout, 1, "TEAM_NONE", out);
 }
 
 void sort_held_segments_defines_warp(const job *j, text *out)
 {
-    const segments_plan plan = plan_warp(j);
+    const segments_plan layout = plan_warp(j);
 
-    held_defines(j, &plan, WARP, "TEAM_WARP", out);
+    held_defines(j, &layout, WARP, "TEAM_WARP", out);
 }
 
 const char *sort_segments_lengths_unsupported(const tsr_sort_problem *s, text *reason)
@@ -248,19 +248,19 @@ static const char *unsupported(const job *j, planner plan_of, text *reason)
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t limit = group_limit(j->device, 0);
     const char *why = sort_segments_lengths_unsupported(s, reason);
-    segments_plan plan;
+    segments_plan layout;
 
     if (why)
         return why;
-    plan = plan_of(j);
-    if (plan.tile > TILE_MAX)
-        text_format(reason, "its tiles have at most %d keys, not %zu", TILE_MAX, plan.tile);
-    else if (plan.group > limit)
+    layout = plan_of(j);
+    if (layout.tile > TILE_MAX)
+        text_format(reason, "its tiles have at most %d keys, not %zu", TILE_MAX, layout.tile);
+    else if (layout.group > limit)
         text_format(reason, "it needs work-groups of %zu, and the device has at most %zu",
-                    plan.group, limit);
-    else if (plan.local_bytes > plan.local_limit)
+                    layout.group, limit);
+    else if (layout.local_bytes > layout.local_limit)
         text_format(reason, "it needs %zu bytes of local memory, and the device has %zu",
-                    plan.local_bytes, plan.local_limit);
+                    layout.local_bytes, layout.local_limit);
     else
         return NULL;
     return text_get(reason);
@@ -336,16 +336,16 @@ void sort_segments_fill_longest(size_t offset, command *out)
 }
 
 /* What all kernels that sort are told. */
-static void launch(const job *j, const segments_plan *plan, unsigned entry, size_t groups,
+static void launch(const job *j, const segments_plan *layout, unsigned entry, size_t groups,
                    command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
-    command_launch_1d(out, entry, groups * plan->group, plan->group);
+    command_launch_1d(out, entry, groups * layout->group, layout->group);
     command_operand(out, 0);
     sort_step_index(out, s);
     command_operand(out, 3);
-    if (plan->noted)
+    if (layout->noted)
         command_workspace(out);
     else
         command_operand(out, 0); /* which it leaves alone */
@@ -354,50 +354,50 @@ static void launch(const job *j, const segments_plan *plan, unsigned entry, size
     command_u64(out, s->offset_segments);
     command_u64(out, s->n);
     command_u64(out, s->segments);
-    command_u64(out, plan->noted ? offset_longest(j) : 0);
-    command_u32(out, plan->noted);
+    command_u64(out, layout->noted ? offset_longest(j) : 0);
+    command_u32(out, layout->noted);
 }
 
-static void launch_short(const job *j, const segments_plan *plan, command *out)
+static void launch_short(const job *j, const segments_plan *layout, command *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
 
-    launch(j, plan, SEGMENTS_SHORT, size_div_up(s->segments, plan->batch), out);
-    command_u32(out, (uint32_t)plan->batch);
-    if (plan->top_shift <= plan->tile_shift) /* else it is not known how many are short */
+    launch(j, layout, SEGMENTS_SHORT, size_div_up(s->segments, layout->batch), out);
+    command_u32(out, (uint32_t)layout->batch);
+    if (layout->top_shift <= layout->tile_shift) /* else it is not known how many are short */
         sort_step_moves(out, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
 }
 
 /* A launch for tiles of segments that are long enough for a stage. */
-static void launch_tiles(const job *j, const segments_plan *plan, unsigned entry, uint32_t stage,
+static void launch_tiles(const job *j, const segments_plan *layout, unsigned entry, uint32_t stage,
                          command *out)
 {
-    const size_t tiles = 2 * size_div_up(sort_of(j->problem)->n, plan->tile);
+    const size_t tiles = 2 * size_div_up(sort_of(j->problem)->n, layout->tile);
 
-    launch(j, plan, entry, size_min(tiles, GROUPS_OF_TILES), out);
+    launch(j, layout, entry, size_min(tiles, GROUPS_OF_TILES), out);
     command_u32(out, stage);
 }
 
 /* Command i of those for long segments. */
-static bool long_step(const job *j, const segments_plan *plan, size_t i, command *out)
+static bool long_step(const job *j, const segments_plan *layout, size_t i, command *out)
 {
-    const uint32_t first = plan->tile_shift + 1;
+    const uint32_t first = layout->tile_shift + 1;
 
     if (i-- == 0) {
-        launch_tiles(j, plan, SEGMENTS_TILE, first, out);
+        launch_tiles(j, layout, SEGMENTS_TILE, first, out);
         return true;
     }
-    for (uint32_t stage = first; stage <= plan->top_shift; stage++) {
-        const size_t strides = stage - plan->tile_shift;
+    for (uint32_t stage = first; stage <= layout->top_shift; stage++) {
+        const size_t strides = stage - layout->tile_shift;
 
         if (i < strides) {
-            launch_tiles(j, plan, SEGMENTS_EXCHANGE, stage, out);
+            launch_tiles(j, layout, SEGMENTS_EXCHANGE, stage, out);
             command_u32(out, 1u << (stage - 1 - i));
             command_u32(out, i == 0);
             return true;
         }
         if (i == strides) {
-            launch_tiles(j, plan, SEGMENTS_MERGE, stage, out);
+            launch_tiles(j, layout, SEGMENTS_MERGE, stage, out);
             return true;
         }
         i -= strides + 1;
@@ -407,20 +407,20 @@ static bool long_step(const job *j, const segments_plan *plan, size_t i, command
 
 static bool plan_step(const job *j, planner plan_of, size_t i, command *out)
 {
-    segments_plan plan;
+    segments_plan layout;
 
     if (sort_is_done(sort_of(j->problem)))
         return false;
-    plan = plan_of(j);
-    if (plan.noted && i-- == 0) {
+    layout = plan_of(j);
+    if (layout.noted && i-- == 0) {
         sort_segments_fill_longest(offset_longest(j), out);
         return true;
     }
     if (i-- == 0) {
-        launch_short(j, &plan, out);
+        launch_short(j, &layout, out);
         return true;
     }
-    return plan.top_shift > plan.tile_shift && long_step(j, &plan, i, out);
+    return layout.top_shift > layout.tile_shift && long_step(j, &layout, i, out);
 }
 
 static bool pairs_step(const job *j, size_t i, command *out)

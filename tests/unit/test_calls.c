@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "core/prepared.h"
+#include "core/calls.h"
 #include "core/registry.h"
 #include "core/tuning.h"
 #include "core/tuning_file.h"
@@ -54,7 +54,23 @@ static tsr_session *open_host(tsr_device *host)
     return s;
 }
 
-static void a_call_finds_its_own_steps(void **state)
+/* A program that nobody built: it is looked at by its address alone. */
+static program built;
+
+static const prepared *keep(tsr_session *s, const problem *p, const selection *sel)
+{
+    device_facts cpu = {.kind = DEVICE_CPU, .max_work_group = 1024, .local_memory = 32768};
+    prepared made = {.program = &built};
+    const prepared *kept;
+
+    cpu.max_work_item[0] = cpu.max_work_item[1] = cpu.max_work_item[2] = 1024;
+    assert_null(plan_make(sel->variant, &(job){p, &cpu, &sel->params, false}, &made.plan));
+    kept = calls_keep(s, p, sel, false, &made);
+    assert_null(made.plan.commands);
+    return kept;
+}
+
+static void a_call_finds_its_own_plan(void **state)
 {
     const selection naive = named("naive"), tiled = named("tiled");
     tsr_device host;
@@ -63,24 +79,20 @@ static void a_call_finds_its_own_steps(void **state)
     problem scaled = p;
     selection wider = tiled;
     const prepared *kept;
-    command first;
 
     (void)state;
     matmul_in(&scaled)->alpha = 2;
     wider.params.value[0] *= 2;
-    assert_null(prepared_recall(s, &p, &naive));
-    kept = prepared_keep(s, &p, &naive, NULL);
+    assert_null(calls_recall(s, &p, &naive, false));
+    kept = keep(s, &p, &naive);
     assert_non_null(kept);
-    assert_int_equal(kept->count, 1);
-    naive.variant->step(&(job){&p, session_facts(s), &naive.params}, 0, &first);
-    assert_memory_equal(kept->steps[0].global, first.global, sizeof(first.global));
-    assert_int_equal(kept->steps[0].n_args, first.n_args);
+    assert_int_equal(kept->plan.count, 1);
 
-    assert_ptr_equal(prepared_recall(s, &p, &naive), kept);
-    assert_null(prepared_recall(s, &scaled, &naive));
-    assert_null(prepared_recall(s, &p, &tiled));
-    assert_non_null(prepared_keep(s, &p, &tiled, NULL));
-    assert_null(prepared_recall(s, &p, &wider));
+    assert_ptr_equal(calls_recall(s, &p, &naive, false), kept);
+    assert_null(calls_recall(s, &scaled, &naive, false));
+    assert_null(calls_recall(s, &p, &tiled, false));
+    assert_non_null(keep(s, &p, &tiled));
+    assert_null(calls_recall(s, &p, &wider, false));
     tsr_session_close(s);
 }
 
@@ -94,64 +106,67 @@ static void whatever_differs_is_another_call(void **state)
     selection sel = tiled;
 
     (void)state;
-    assert_non_null(prepared_keep(s, &p, &tiled, NULL));
-    prepared_choose(s, &p, 1, &tiled);
+    assert_non_null(keep(s, &p, &tiled));
+    calls_choose(s, &p, 1, &tiled);
     for (size_t i = 0; i < sizeof(p); i++) {
         ((unsigned char *)&p)[i] ^= 1;
-        assert_null(prepared_recall(s, &p, &tiled));
-        assert_null(prepared_choice(s, &p, 1));
+        assert_null(calls_recall(s, &p, &tiled, false));
+        assert_null(calls_choice(s, &p, 1));
         ((unsigned char *)&p)[i] ^= 1;
     }
     for (size_t i = 0; i < TUNABLES_MAX; i++) {
         sel.params.value[i]++;
-        assert_null(prepared_recall(s, &p, &sel));
+        assert_null(calls_recall(s, &p, &sel, false));
         sel.params.value[i]--;
     }
-    assert_null(prepared_choice(s, &p, 2));
-    assert_non_null(prepared_recall(s, &p, &tiled));
-    assert_non_null(prepared_choice(s, &p, 1));
+    assert_null(calls_choice(s, &p, 2));
+    assert_non_null(calls_recall(s, &p, &tiled, false));
+    assert_non_null(calls_choice(s, &p, 1));
     tsr_session_close(s);
 }
 
-/* Eight calls in turn are kept; a ninth takes the place of the one used least recently. */
+/* Sixteen calls in turn are kept; another one takes the place of the one used least recently. */
 static void the_oldest_call_goes(void **state)
 {
     const selection naive = named("naive");
     tsr_device host;
     tsr_session *s = open_host(&host);
-    problem p[9];
+    problem p[17];
 
     (void)state;
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 17; i++)
         p[i] = square(16 + i);
-    for (size_t i = 0; i < 8; i++)
-        assert_non_null(prepared_keep(s, &p[i], &naive, NULL));
-    assert_non_null(prepared_recall(s, &p[0], &naive));
-    assert_non_null(prepared_keep(s, &p[8], &naive, NULL));
-    assert_null(prepared_recall(s, &p[1], &naive));
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 16; i++)
+        assert_non_null(keep(s, &p[i], &naive));
+    assert_non_null(calls_recall(s, &p[0], &naive, false));
+    assert_non_null(keep(s, &p[16], &naive));
+    assert_null(calls_recall(s, &p[1], &naive, false));
+    for (size_t i = 0; i < 17; i++)
         if (i != 1)
-            assert_non_null(prepared_recall(s, &p[i], &naive));
+            assert_non_null(calls_recall(s, &p[i], &naive, false));
     tsr_session_close(s);
 }
 
-/* Sorting with one launch a step takes more launches than are kept. */
-static void long_calls_are_not_kept(void **state)
+/* A choice and the plan made for it are one call. */
+static void a_plan_goes_to_its_choice(void **state)
 {
-    selection sel = {0};
+    const selection naive = named("naive");
     tsr_device host;
     tsr_session *s = open_host(&host);
-    problem p;
+    problem p[16];
 
     (void)state;
-    memset(&p, 0, sizeof(p));
-    p.op = &operation_sort;
-    sort_in(&p)->n = (size_t)1 << 33;
-    sort_in(&p)->type = TSR_U32;
-    assert_int_equal(variant_find(&operation_sort, "naive", &sel.variant, NULL), TSR_OK);
-    sel.params = params_default(sel.variant);
-    assert_null(prepared_keep(s, &p, &sel, NULL));
-    assert_null(prepared_recall(s, &p, &sel));
+    for (size_t i = 0; i < 16; i++) {
+        p[i] = square(16 + i);
+        calls_choose(s, &p[i], 1, &naive);
+        assert_null(calls_recall(s, &p[i], &naive, false));
+        assert_non_null(keep(s, &p[i], &naive));
+    }
+    for (size_t i = 0; i < 16; i++) {
+        assert_non_null(calls_choice(s, &p[i], 1));
+        assert_non_null(calls_recall(s, &p[i], &naive, false));
+        assert_null(calls_recall(s, &p[i], &naive, true));
+    }
     tsr_session_close(s);
 }
 
@@ -189,8 +204,8 @@ static void a_choice_follows_the_tuning(void **state)
     s = open_host(&host);
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_PREFERENCE);
-    assert_non_null(prepared_choice(s, &p, tuning_age(s)));
-    assert_ptr_equal(prepared_choice(s, &p, tuning_age(s))->variant, sel.variant);
+    assert_non_null(calls_choice(s, &p, tuning_age(s)));
+    assert_ptr_equal(calls_choice(s, &p, tuning_age(s))->variant, sel.variant);
 
     tuning_owner(session_facts(s), &t);
     strcpy(t.op, p.op->name);
@@ -206,10 +221,10 @@ static void a_choice_follows_the_tuning(void **state)
     assert_int_equal(sel.selected, SELECTED_BY_TUNING);
     change_long_ago(folder, 500);
     assert_true(tuning_age(s) > 0);
-    assert_null(prepared_choice(s, &p, tuning_age(s)));
+    assert_null(calls_choice(s, &p, tuning_age(s)));
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
-    assert_non_null(prepared_choice(s, &p, tuning_age(s)));
-    assert_int_equal(prepared_choice(s, &p, tuning_age(s))->selected, SELECTED_BY_TUNING);
+    assert_non_null(calls_choice(s, &p, tuning_age(s)));
+    assert_int_equal(calls_choice(s, &p, tuning_age(s))->selected, SELECTED_BY_TUNING);
     tsr_session_close(s);
     unsetenv("TESSERA_TUNING_DIR");
     snprintf(shell, sizeof(shell), "rm -r %s", folder);
@@ -254,19 +269,19 @@ static void released_programs_take_their_calls(void **state)
     const problem p = square(64);
 
     (void)state;
-    assert_non_null(prepared_keep(s, &p, &naive, NULL));
+    assert_non_null(keep(s, &p, &naive));
     programs_release(s);
-    assert_null(prepared_recall(s, &p, &naive));
+    assert_null(calls_recall(s, &p, &naive, false));
     tsr_session_close(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_finds_its_own_steps),
+        cmocka_unit_test(a_call_finds_its_own_plan),
         cmocka_unit_test(whatever_differs_is_another_call),
         cmocka_unit_test(the_oldest_call_goes),
-        cmocka_unit_test(long_calls_are_not_kept),
+        cmocka_unit_test(a_plan_goes_to_its_choice),
         cmocka_unit_test(a_choice_follows_the_tuning),
         cmocka_unit_test(a_choice_follows_the_folder),
         cmocka_unit_test(released_programs_take_their_calls),

@@ -1,0 +1,296 @@
+#include "core/plan.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "core/variant.h"
+
+uint32_t param(const params *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->tunables[i].name, name) == 0)
+            return p->value[i];
+    assert(!"the variant declares this tunable");
+    return 0;
+}
+
+/* ---- what plan() calls -------------------------------------------------------------------- */
+
+const char *plan_unsupported(plan *p, const char *format, ...)
+{
+    va_list args;
+
+    text_clear(&p->reason);
+    va_start(args, format);
+    text_vformat(&p->reason, format, args);
+    va_end(args);
+    return text_get(&p->reason);
+}
+
+void plan_define(plan *p, const char *format, ...)
+{
+    va_list args;
+
+    text_append(&p->defines, " -D");
+    va_start(args, format);
+    text_vformat(&p->defines, format, args);
+    va_end(args);
+}
+
+void plan_set(plan *p, const char *name, uint32_t value)
+{
+    for (size_t i = 0; i < p->params.count; i++) {
+        if (strcmp(p->params.tunables[i].name, name) == 0) {
+            p->params.value[i] = value;
+            return;
+        }
+    }
+    assert(!"the variant declares this tunable");
+}
+
+static command *next_command(plan *p)
+{
+    static command nowhere; /* written and never read: the plan has failed */
+
+    if (p->count == p->capacity) {
+        const size_t capacity = p->capacity ? 2 * p->capacity : 4;
+        command *more = realloc(p->commands, capacity * sizeof(*more));
+
+        if (!more) {
+            p->failed = true;
+            return &nowhere;
+        }
+        p->commands = more;
+        p->capacity = capacity;
+    }
+    return &p->commands[p->count++];
+}
+
+command *plan_launch_1d(plan *p, unsigned entry, size_t global, size_t local)
+{
+    command *c = next_command(p);
+
+    command_launch_1d(c, entry, global, local);
+    return c;
+}
+
+command *plan_launch_2d(plan *p, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
+                        size_t local_y)
+{
+    command *c = next_command(p);
+
+    command_launch_2d(c, entry, global_x, global_y, local_x, local_y);
+    return c;
+}
+
+command *plan_launch_3d(plan *p, unsigned entry, const size_t global[3], const size_t local[3])
+{
+    command *c = next_command(p);
+
+    *c = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 3};
+    memcpy(c->global, global, sizeof(c->global));
+    memcpy(c->local, local, sizeof(c->local));
+    return c;
+}
+
+command *plan_fill(plan *p, arg_kind target, unsigned index, size_t offset, size_t bytes,
+                   uint32_t pattern)
+{
+    command *c = next_command(p);
+
+    *c = (command){.kind = COMMAND_FILL,
+                   .fill_target = {.kind = target, .index = index},
+                   .fill_offset = offset,
+                   .fill_bytes = bytes,
+                   .fill_pattern = pattern};
+    return c;
+}
+
+void plan_append(plan *p, const command *c)
+{
+    *next_command(p) = *c;
+}
+
+void command_launch_1d(command *s, unsigned entry, size_t global, size_t local)
+{
+    *s = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 1};
+    s->global[0] = global;
+    s->local[0] = local;
+}
+
+void command_launch_2d(command *s, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
+                       size_t local_y)
+{
+    command_launch_1d(s, entry, global_x, local_x);
+    s->dims = 2;
+    s->global[1] = global_y;
+    s->local[1] = local_y;
+}
+
+static command_arg *next_arg(command *s, arg_kind kind)
+{
+    assert(s->n_args < COMMAND_ARGS_MAX);
+    s->arg[s->n_args] = (command_arg){.kind = kind};
+    return &s->arg[s->n_args++];
+}
+
+void command_operand(command *s, unsigned index)
+{
+    next_arg(s, ARG_OPERAND)->index = index;
+}
+
+void command_workspace(command *s)
+{
+    next_arg(s, ARG_WORKSPACE);
+}
+
+void command_group_counters(command *s)
+{
+    next_arg(s, ARG_GROUP_COUNTERS);
+}
+
+void command_strict_counter(command *s)
+{
+    next_arg(s, ARG_STRICT_COUNTER);
+}
+
+static void scalar(command *s, const void *value, size_t bytes)
+{
+    command_arg *a = next_arg(s, ARG_SCALAR);
+
+    a->bytes = bytes;
+    memcpy(a->scalar, value, bytes);
+}
+
+void command_u32(command *s, uint32_t value)
+{
+    scalar(s, &value, sizeof(value));
+}
+
+void command_u64(command *s, uint64_t value)
+{
+    scalar(s, &value, sizeof(value));
+}
+
+void command_real(command *s, tsr_type type, double value)
+{
+    float narrow = (float)value;
+
+    if (type == TSR_F64)
+        scalar(s, &value, sizeof(value));
+    else
+        scalar(s, &narrow, sizeof(narrow));
+}
+
+void command_local(command *s, size_t bytes)
+{
+    next_arg(s, ARG_LOCAL)->bytes = bytes;
+}
+
+void command_block(command *s, const void *block, size_t bytes)
+{
+    assert(bytes <= sizeof(s->block));
+    for (unsigned i = 0; i < s->n_args; i++)
+        assert(s->arg[i].kind != ARG_BLOCK && "a launch has room for one");
+    next_arg(s, ARG_BLOCK)->bytes = bytes;
+    memcpy(s->block, block, bytes);
+}
+
+/* ---- what callers of a variant call -------------------------------------------------------- */
+
+/* NULL, or that a variant is of the other side, or needs a feature that is absent. */
+static const char *unsupported_here(const variant *v, const device_facts *d, plan *out)
+{
+    if (!v->source && d->kind != DEVICE_HOST)
+        return "it is C code and runs on the device 'host'";
+    if (v->source && d->kind == DEVICE_HOST)
+        return "it is an OpenCL kernel and the host runs C code";
+    for (unsigned f = 0; f < FEATURE_COUNT; f++)
+        if ((v->needs & 1u << f) && d->feature[f] != FEATURE_YES)
+            return plan_unsupported(out, "it needs %s: %s", feature_name((feature)f),
+                                    d->feature_why[f][0] ? d->feature_why[f]
+                                                         : "not probed on this device");
+    return NULL;
+}
+
+/* The plan of a variant that has functions for each part of it. */
+static const char *plan_of_parts(const variant *v, const job *j, plan *out)
+{
+    bool (*const next)(const job *, size_t, command *) = j->arriving ? v->arriving_step : v->step;
+    const char *why = v->unsupported ? v->unsupported(j, &out->reason) : NULL;
+    command c;
+
+    if (why || !v->source || !next)
+        return why;
+    if (v->defines)
+        v->defines(j, &out->defines);
+    out->workspace = v->workspace ? v->workspace(j) : 0;
+    out->tiles = v->tiles ? v->tiles(j) : 0;
+    out->arriving = j->arriving;
+    for (size_t i = 0; next(j, i, &c); i++)
+        plan_append(out, &c);
+    return NULL;
+}
+
+const char *plan_make(const variant *v, const job *j, plan *out)
+{
+    const char *why;
+
+    *out = (plan){.params = *j->params};
+    why = unsupported_here(v, j->device, out);
+    if (!why)
+        why = v->plan ? v->plan(j, out) : plan_of_parts(v, j, out);
+    if (!why && j->arriving && !out->arriving)
+        why = "it has no commands for inputs that arrive";
+    if (!why && (out->failed || out->defines.failed || out->reason.failed))
+        why = "no memory for its plan";
+    return why;
+}
+
+void plan_free(plan *p)
+{
+    text_free(&p->defines);
+    text_free(&p->reason);
+    free(p->commands);
+    *p = (plan){0};
+}
+
+/* Append v->build with %CLC% replaced by the -cl-std value of the device's highest OpenCL C. */
+static void append_build_flags(const char *build, const device_facts *d, text *out)
+{
+    const char *mark = strstr(build, "%CLC%");
+
+    if (!mark) {
+        text_append(out, build);
+        return;
+    }
+    text_append_bytes(out, build, (size_t)(mark - build));
+    variant_standard(d, out);
+    text_append(out, mark + strlen("%CLC%"));
+}
+
+void plan_options(const variant *v, const device_facts *d, const plan *p, text *out)
+{
+    append_build_flags(v->build ? v->build : "", d, out);
+    text_append(out, text_get(&p->defines));
+    for (size_t i = 0; i < p->params.count; i++)
+        if (p->params.value[i])
+            text_format(out, " -D%s=%u", p->params.tunables[i].name, p->params.value[i]);
+}
+
+void plan_kernels(const variant *v, const plan *p, text *out)
+{
+    bool listed[ENTRIES_MAX] = {false};
+
+    for (size_t i = 0; i < p->count; i++) {
+        const command *c = &p->commands[i];
+
+        if (c->kind != COMMAND_LAUNCH || listed[c->entry])
+            continue;
+        listed[c->entry] = true;
+        text_format(out, " %s", v->entries[c->entry]);
+    }
+}
