@@ -124,9 +124,9 @@ bool bench_jobs_variant(const bench_jobs *j, const options *o, bool on_host, siz
         return i == 0;
     }
     for (size_t k = 0; k < j->op->variant_count; k++) {
-        if (!j->op->variants[k].source != on_host || i-- > 0)
+        if (!j->op->variants[k]->source != on_host || i-- > 0)
             continue;
-        *out = j->op->variants[k].name;
+        *out = j->op->variants[k]->name;
         return true;
     }
     return false;

@@ -227,7 +227,7 @@ static void list_operation(listing *l, const problem *p, json_t *list)
             tuning_list_print(l->session, p);
     }
     for (size_t i = 0; i < op->variant_count; i++) {
-        const variant *v = &op->variants[i];
+        const variant *v = op->variants[i];
         const char *why = NULL;
         text reason = {0};
         params chosen = l->variant ? l->params : params_default(v);

@@ -146,8 +146,8 @@ static void head_ladder(listing *out, const problem *p)
 
     out->width = 19;
     for (size_t i = 0; i < p->op->variant_count; i++)
-        if (strlen(p->op->variants[i].name) > out->width)
-            out->width = strlen(p->op->variants[i].name);
+        if (strlen(p->op->variants[i]->name) > out->width)
+            out->width = strlen(p->op->variants[i]->name);
     p->op->describe(p, &what);
     if (out->table)
         printf("\n  %s %s: %.3g %s a byte\n", p->op->name, text_get(&what), flops / bytes,
@@ -168,10 +168,10 @@ static int place_ladder(tsr_session *s, const limits *l, const operation *op, co
         return print_error(o->command, &err, NULL);
     head_ladder(out, &p);
     for (size_t i = 0; i < op->variant_count && !*out->stop; i++) {
-        if (!op->variants[i].source)
+        if (!op->variants[i]->source)
             continue;
-        if (place_variant(s, l, &p, &op->variants[i], out, &err))
-            status = print_error(op->variants[i].name, &err, s);
+        if (place_variant(s, l, &p, op->variants[i], out, &err))
+            status = print_error(op->variants[i]->name, &err, s);
     }
     return status;
 }

@@ -408,7 +408,7 @@ static void hint_unsupported(const work *w)
     size_t count = 0;
 
     for (size_t i = 0; i < w->op->variant_count; i++) {
-        const variant *v = &w->op->variants[i];
+        const variant *v = w->op->variants[i];
         const params normal = params_default(v);
         text reason = {0};
         bool takes = !dispatch_unsupported(w->session, &w->x.problem, v, &normal, &reason);

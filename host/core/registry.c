@@ -66,7 +66,7 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
     const char *names[NAMES_MAX];
 
     for (size_t i = 0; i < op->variant_count; i++) {
-        const variant *v = &op->variants[i];
+        const variant *v = op->variants[i];
 
         names[i] = v->name;
         if (strcmp(v->name, name) == 0 || (v->alias && strcmp(v->alias, name) == 0)) {

@@ -140,7 +140,7 @@ struct operation {
     const char *idea;  /* the formula, one line */
     const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
     const char *rate;  /* unit of its rate: "GFLOP/s", "GB/s", "Mkeys/s" */
-    const variant *variants;
+    const variant *const *variants; /* variant_count of them, ladder order */
     size_t variant_count;
 
     /** Check shapes, strides, types and products against overflow.  Fills err. */

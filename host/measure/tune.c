@@ -613,7 +613,7 @@ static tsr_status make_spaces(const operation *op, const device_facts *d, const 
 
     *count = 0;
     for (size_t i = 0; i < op->variant_count && st == TSR_OK; i++) {
-        const variant *v = &op->variants[i];
+        const variant *v = op->variants[i];
 
         if (o->variant ? strcmp(o->variant, v->name) != 0
                        : d && !v->source != (d->kind == DEVICE_HOST))

@@ -406,7 +406,7 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
     bool more = true;
 
     for (size_t i = 0; i < op->variant_count && st == TSR_OK && more; i++) {
-        const variant *v = &op->variants[i];
+        const variant *v = op->variants[i];
         sweep s = {.session = session, .op = op, .variant = v, .options = options};
 
         if (options->variant ? strcmp(options->variant, v->name) != 0 : on_host != !v->source)

@@ -239,7 +239,7 @@ static size_t check_device(const device_facts *d)
     problem p;
 
     for (size_t i = 0; i < operation_matmul.variant_count; i++) {
-        const variant *v = &operation_matmul.variants[i];
+        const variant *v = operation_matmul.variants[i];
         params chosen;
         bool more = v->source != NULL;
 
@@ -1382,7 +1382,7 @@ static void the_largest_grid_fits(void **state)
 
     (void)state;
     for (size_t i = 0; i < operation_matmul.variant_count; i++) {
-        const variant *v = &operation_matmul.variants[i];
+        const variant *v = operation_matmul.variants[i];
         const params chosen = params_default(v);
 
         suited += v->source && check_plan(&(job){&p, &d, &chosen, false}, v);

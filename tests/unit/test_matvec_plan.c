@@ -411,7 +411,7 @@ static void plans_are_legal_and_cover(void **state)
     (void)state;
     make_devices(d);
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
-        const variant *v = &operation_matvec.variants[k];
+        const variant *v = operation_matvec.variants[k];
         size_t ran = 0;
 
         if (!v->source)
@@ -434,7 +434,7 @@ static void plans_of_large_problems(void **state)
     (void)state;
     make_devices(d);
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
-        const variant *v = &operation_matvec.variants[k];
+        const variant *v = operation_matvec.variants[k];
 
         if (!v->source)
             continue;
@@ -490,7 +490,7 @@ static void reasons_name_the_limit(void **state)
     matvec_in(&gaps)->lda = 104;
     matvec_in(&tf32)->precision = TSR_PRECISION_TF32;
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
-        const variant *v = &operation_matvec.variants[k];
+        const variant *v = operation_matvec.variants[k];
         device_facts all = d[6];
 
         if (!v->source)
@@ -1245,7 +1245,7 @@ static void host_variants_are_right(void **state)
 
     (void)state;
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
-        const variant *v = &operation_matvec.variants[k];
+        const variant *v = operation_matvec.variants[k];
 
         if (!v->host || *reason_of(v->name, &(problem){.op = &operation_matvec}, &d, NULL))
             continue;

@@ -51,7 +51,7 @@ static void names_are_unique(void **state)
         }
         for (size_t v = 0; v < a->variant_count; v++)
             for (size_t w = 0; w < v; w++)
-                assert_string_not_equal(a->variants[v].name, a->variants[w].name);
+                assert_string_not_equal(a->variants[v]->name, a->variants[w]->name);
     }
     assert_true(operation_at(0) != NULL);
     assert_null(operation_at(1000));
@@ -86,7 +86,7 @@ static void each_variant(void (*check)(const operation *op, const variant *v))
 
     for (size_t i = 0; (op = operation_at(i)); i++)
         for (size_t v = 0; v < op->variant_count; v++)
-            check(op, &op->variants[v]);
+            check(op, op->variants[v]);
 }
 
 static void variant_is_whole(const operation *op, const variant *v)
@@ -245,7 +245,7 @@ static void variants_are_found(void **state)
     assert_non_null(strstr(err.message, "did you mean 'tiled'?"));
     assert_int_equal(variant_find(&operation_matmul, "xyzzy", &v, &err), TSR_ENAME);
     for (size_t i = 0; i < operation_matmul.variant_count; i++)
-        assert_non_null(strstr(err.message, operation_matmul.variants[i].name));
+        assert_non_null(strstr(err.message, operation_matmul.variants[i]->name));
 }
 
 static void settings_are_applied(void **state)
@@ -339,14 +339,14 @@ static void features_are_needed(void **state)
     for (size_t i = 0; (op = operation_at(i)); i++) {
         assert_true(op->sweep(0, true, &p));
         for (size_t v = 0; v < op->variant_count; v++) {
-            const params chosen = params_default(&op->variants[v]);
+            const params chosen = params_default(op->variants[v]);
             const job j = {&p, &d, &chosen, false};
             const char *why;
 
-            if (!op->variants[v].needs)
+            if (!op->variants[v]->needs)
                 continue;
             seen++;
-            why = variant_unsupported(&op->variants[v], &j, &reason);
+            why = variant_unsupported(op->variants[v], &j, &reason);
             assert_non_null(why);
             assert_non_null(strstr(why, "the probe said no to"));
         }

@@ -224,7 +224,7 @@ static void test_launches_are_legal(void **state)
 
     (void)state;
     for (size_t i = 0; i < operation_sort.variant_count; i++) {
-        const variant *v = &operation_sort.variants[i];
+        const variant *v = operation_sort.variants[i];
         params p;
 
         if (!v->source || strcmp(v->source, "sort/sort_fused.cl") == 0 || /* test_sort_fused.c */

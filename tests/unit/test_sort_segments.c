@@ -473,7 +473,7 @@ static void test_others_take_no_segments(void **state)
     (void)state;
     for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
         for (size_t i = 0; i < operation_sort.variant_count; i++) {
-            const variant *v = &operation_sort.variants[i];
+            const variant *v = operation_sort.variants[i];
             const params p = params_default(v);
 
             if (v->source && !strstr(v->name, "segments"))

@@ -106,21 +106,22 @@ static const tunable tunables[] = {
     {.name = "STEP", .meaning = "none", .values = {1, 2, 4}, .normal = 1},
     {.name = "SIDE", .meaning = "none", .values = {1, 2}, .normal = 1}};
 
-static const variant variants[] = {{.name = "right", .idea = "", .host = run_right},
-                                   {.name = "wrong", .idea = "", .host = run_wrong},
-                                   {.name = "unbuilt", .idea = "", .host = run_unbuilt},
-                                   {.name = "tunable",
-                                    .idea = "",
-                                    .tunables = tunables,
-                                    .tunable_count = 2,
-                                    .unsupported = step_unsupported,
-                                    .host = run_right},
-                                   {.name = "wrong with SIDE=2",
-                                    .idea = "",
-                                    .tunables = &tunables[1],
-                                    .tunable_count = 1,
-                                    .unsupported = side_unsupported,
-                                    .host = run_wrong_from_7}};
+static const variant *const variants[] = {
+    &(const variant){.name = "right", .idea = "", .host = run_right},
+    &(const variant){.name = "wrong", .idea = "", .host = run_wrong},
+    &(const variant){.name = "unbuilt", .idea = "", .host = run_unbuilt},
+    &(const variant){.name = "tunable",
+                     .idea = "",
+                     .tunables = tunables,
+                     .tunable_count = 2,
+                     .unsupported = step_unsupported,
+                     .host = run_right},
+    &(const variant){.name = "wrong with SIDE=2",
+                     .idea = "",
+                     .tunables = &tunables[1],
+                     .tunable_count = 1,
+                     .unsupported = side_unsupported,
+                     .host = run_wrong_from_7}};
 
 static const operation increment = {.name = "increment",
                                     .variants = variants,

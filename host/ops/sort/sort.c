@@ -418,13 +418,13 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
             "sort_values_gather"                                                                   \
     }
 
-static const variant variants[] = {
-    {
+static const variant *const variants[] = {
+    &(const variant){
         .name = "qsort",
         .idea = "the C library's qsort, with one comparator per type",
         .host = qsort_host,
     },
-    {
+    &(const variant){
         .name = "naive",
         .idea = "bitonic network in global memory: one launch per sub-stage",
         .source = "sort/sort_naive.cl",
@@ -436,7 +436,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = naive_step,
     },
-    {
+    &(const variant){
         .name = "two-phase",
         .idea = "all short strides of a stage in one launch, in a tile of local memory",
         .source = "sort/sort_two_phase.cl",
@@ -450,7 +450,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = two_phase_step,
     },
-    {
+    &(const variant){
         .name = "two-phase-registers",
         .idea = "several sub-stages for each read, in registers, of global and of local memory",
         .source = "sort/sort_registers.cl",
@@ -464,7 +464,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = two_phase_registers_step,
     },
-    {
+    &(const variant){
         .name = "fused-passes",
         .idea = "nine and more sub-stages for each read: keys change hands in local memory",
         .source = "sort/sort_fused.cl",
@@ -478,7 +478,7 @@ static const variant variants[] = {
         .step = sort_fused_step,
         .arriving_step = sort_fused_arriving,
     },
-    {
+    &(const variant){
         .name = "fused-passes-subgroup",
         .idea = "within a sub-group, keys of the first stages change hands without local memory",
         .source = "sort/sort_fused.cl",
@@ -493,7 +493,7 @@ static const variant variants[] = {
         .step = sort_fused_step,
         .arriving_step = sort_fused_arriving,
     },
-    {
+    &(const variant){
         .name = "fused-passes-warp",
         .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
         .source = "sort/sort_fused.cl",
@@ -508,7 +508,7 @@ static const variant variants[] = {
         .step = sort_fused_step_warp,
         .arriving_step = sort_fused_arriving_warp,
     },
-    {
+    &(const variant){
         .name = "fused-passes-shfl",
         .idea = "within a warp, keys of the first stages change hands without local memory",
         .source = "sort/sort_fused.cl",
@@ -523,7 +523,7 @@ static const variant variants[] = {
         .step = sort_fused_step_warp,
         .arriving_step = sort_fused_arriving_warp,
     },
-    {
+    &(const variant){
         .name = "radix",
         .idea = "no network: keys are dealt out by one digit after another, in as many passes",
         .source = "sort/sort_radix.cl",
@@ -538,7 +538,7 @@ static const variant variants[] = {
         .step = sort_radix_step,
         .arriving_step = sort_radix_step,
     },
-    {
+    &(const variant){
         .name = "radix-warp",
         .idea = "a warp ranks its digits by ballots: larger digits, in half as many passes",
         .source = "sort/sort_radix.cl",
@@ -555,7 +555,7 @@ static const variant variants[] = {
         .step = sort_radix_step_warp,
         .arriving_step = sort_radix_step_warp,
     },
-    {
+    &(const variant){
         .name = "onesweep",
         .alias = "radix-sweep",
         .idea = "keys are read once a digit: work-groups tell each other where theirs begin",
@@ -572,7 +572,7 @@ static const variant variants[] = {
         .step = sort_radix_step_sweep,
         .arriving_step = sort_radix_step_sweep,
     },
-    {
+    &(const variant){
         .name = "cpu-vectors",
         .alias = "item-vectors",
         .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
@@ -587,7 +587,7 @@ static const variant variants[] = {
         .workspace = sort_cpu_vectors_workspace,
         .step = sort_cpu_vectors_step,
     },
-    {
+    &(const variant){
         .name = "cpu-merges",
         .alias = "item-merges",
         .idea = "runs merged through a network in registers: a stage is one pass, however long",
@@ -602,7 +602,7 @@ static const variant variants[] = {
         .workspace = sort_cpu_merges_workspace,
         .step = sort_cpu_merges_step,
     },
-    {
+    &(const variant){
         .name = "cpu-radix",
         .alias = "item-radix",
         .idea = "for CPUs: each work-item deals a chunk out by one digit after another, alone",
@@ -618,7 +618,7 @@ static const variant variants[] = {
         .step = sort_radix_step_item,
         .arriving_step = sort_radix_step_item,
     },
-    {
+    &(const variant){
         .name = "rows",
         .idea = "many short rows at once: each work-group sorts all that a tile holds",
         .source = "sort/sort_rows.cl",
@@ -631,7 +631,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = rows_step,
     },
-    {
+    &(const variant){
         .name = "rows-registers",
         .alias = "rows-held",
         .idea = "short rows in registers, handed on in local memory between strides",
@@ -645,7 +645,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = sort_held_rows_step,
     },
-    {
+    &(const variant){
         .name = "rows-warp",
         .idea = "a row belongs to a warp or less, which waits for nobody else",
         .source = "sort/sort_rows_registers.cl",
@@ -659,7 +659,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = sort_held_rows_step,
     },
-    {
+    &(const variant){
         .name = "rows-shfl",
         .idea = "within a warp, keys of a row change hands from register to register",
         .source = "sort/sort_rows_registers.cl",
@@ -673,7 +673,7 @@ static const variant variants[] = {
         .workspace = sort_values_workspace,
         .step = sort_held_rows_step,
     },
-    {
+    &(const variant){
         .name = "segments",
         .idea = "segments of given lengths: those of like length side by side in a tile",
         .source = "sort/sort_segments.cl",
@@ -687,7 +687,7 @@ static const variant variants[] = {
         .workspace = sort_segments_workspace,
         .step = sort_segments_step,
     },
-    {
+    &(const variant){
         .name = "segments-registers",
         .alias = "segments-held",
         .idea = "segments in registers, handed on in local memory between strides",
@@ -703,7 +703,7 @@ static const variant variants[] = {
         .workspace = sort_held_segments_workspace,
         .step = sort_held_segments_step,
     },
-    {
+    &(const variant){
         .name = "segments-warp",
         .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
         .source = "sort/sort_segments_registers.cl",
@@ -719,7 +719,7 @@ static const variant variants[] = {
         .workspace = sort_held_segments_workspace_warp,
         .step = sort_held_segments_step_warp,
     },
-    {
+    &(const variant){
         .name = "cpu-segments",
         .alias = "item-segments",
         .idea = "for CPUs: blocks and merges of all segments, in explicit vectors, no barriers",
@@ -734,7 +734,7 @@ static const variant variants[] = {
         .workspace = sort_cpu_segments_workspace,
         .step = sort_cpu_segments_step,
     },
-    {
+    &(const variant){
         .name = "top-tiles",
         .idea = "the first keys alone: each tile keeps as many, until one tile is left",
         .source = "sort/sort_top.cl",
@@ -747,7 +747,7 @@ static const variant variants[] = {
         .workspace = sort_top_workspace,
         .step = sort_top_step,
     },
-    {
+    &(const variant){
         .name = "cpu-top",
         .alias = "item-top",
         .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
