@@ -42,13 +42,13 @@ static tsr_status check_buffers(const problem *p, const operand operands[], size
     return TSR_OK;
 }
 
-/* Where strict tiles are counted, if anybody asks. */
+/* Check the optional counter buffer. */
 static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error *err)
 {
     size_t size = 0;
     cl_int rc;
 
-    if (!run || !run->strict_tiles)
+    if (!run->strict_tiles)
         return TSR_OK;
     rc = clGetMemObjectInfo(run->strict_tiles, CL_MEM_SIZE, sizeof(size), &size, NULL);
     if (rc != CL_SUCCESS)
@@ -60,15 +60,14 @@ static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error 
     return TSR_OK;
 }
 
+static const tsr_run default_run = {0};
+
 /* An operation on buffers, as its caller asks for it. */
 typedef struct request {
     tsr_session *session;
     problem problem;
     const cl_mem *buffers; /* of its operands, in order */
-    const tsr_run *run;
-    cl_uint n_wait;
-    const cl_event *wait;
-    cl_event *done;
+    const tsr_run *run;    /* never NULL */
     tsr_report *report;
 } request;
 
@@ -99,10 +98,10 @@ static tsr_status enqueue(const request *r, tsr_error *err)
     unsigned order[OPERANDS_MAX];
     cl_mem arranged[OPERANDS_MAX] = {NULL};
     tsr_report report = {0};
-    const call_ends ends = {.n_wait = r->n_wait,
-                            .wait = r->wait,
-                            .last = r->done,
-                            .strict_tiles = r->run ? r->run->strict_tiles : NULL,
+    const call_ends ends = {.n_wait = r->run->n_wait,
+                            .wait = r->run->wait,
+                            .last = r->run->done,
+                            .strict_tiles = r->run->strict_tiles,
                             .report = r->report ? &report : NULL};
     problem normal;
     selection sel;
@@ -134,6 +133,17 @@ static void *readable(const void *array)
     return (void *)(uintptr_t)array;
 }
 
+/* A synchronous call has nothing to wait for, and would leave the caller without the event. */
+static tsr_status run_on_host_memory(tsr_session *session, const problem *p, void *const operands[],
+                                     const tsr_run *run, tsr_report *report, tsr_error *err)
+{
+    if (run && (run->n_wait || run->done))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: wait and done are of enqueued calls; this one is synchronous",
+                        p->op->name);
+    return host_memory_run(session, p, operands, run, report, err);
+}
+
 tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem_in, const void *a,
                       const void *b, void *c, const tsr_run *run, tsr_report *report,
                       tsr_error *err)
@@ -144,16 +154,15 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem_in
     if (!problem_in)
         return no_problem("matmul", err);
     *matmul_in(&p) = *problem_in;
-    return host_memory_run(session, &p, operands, run, report, err);
+    return run_on_host_memory(session, &p, operands, run, report, err);
 }
 
 tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem_in, cl_mem a,
-                              cl_mem b, cl_mem c, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              cl_mem b, cl_mem c, const tsr_run *run, tsr_report *report,
                               tsr_error *err)
 {
     const cl_mem buffers[] = {a, b, c};
-    request r = {session, {.op = &operation_matmul}, buffers, run, n_wait, wait, done, report};
+    request r = {session, {.op = &operation_matmul}, buffers, run ? run : &default_run, report};
 
     if (!problem_in)
         return no_problem("matmul", err);
@@ -171,16 +180,15 @@ tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem_in
     if (!problem_in)
         return no_problem("matvec", err);
     *matvec_in(&p) = *problem_in;
-    return host_memory_run(session, &p, operands, run, report, err);
+    return run_on_host_memory(session, &p, operands, run, report, err);
 }
 
 tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem_in, cl_mem a,
-                              cl_mem x, cl_mem y, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              cl_mem x, cl_mem y, const tsr_run *run, tsr_report *report,
                               tsr_error *err)
 {
     const cl_mem buffers[] = {a, x, y};
-    request r = {session, {.op = &operation_matvec}, buffers, run, n_wait, wait, done, report};
+    request r = {session, {.op = &operation_matvec}, buffers, run ? run : &default_run, report};
 
     if (!problem_in)
         return no_problem("matvec", err);
@@ -189,51 +197,58 @@ tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *pr
 }
 
 /* What the problem does not ask for must not be there: whoever passes it has forgotten to ask. */
-static tsr_status check_asked(const tsr_sort_problem *p, const void *index, const void *values,
-                              const void *segment_offsets, tsr_error *err)
+static tsr_status check_asked(const tsr_sort_problem *p, bool index, bool values,
+                              bool segment_offsets, tsr_error *err)
 {
     const struct {
-        const void *array;
-        bool asked;
+        bool passed, asked;
         const char *name, *field;
     } extras[] = {{index, p->argsort, "an index is", "argsort is false"},
                   {values, p->value_bytes > 0, "values are", "value_bytes is 0"},
                   {segment_offsets, p->segments > 0, "segment_offsets are", "segments is 0"}};
 
     for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
-        if (extras[i].array && !extras[i].asked)
+        if (extras[i].passed && !extras[i].asked)
             return tsr_fail(err, TSR_EINVAL, 0, "sort: %s passed, but %s", extras[i].name,
                             extras[i].field);
     return TSR_OK;
 }
 
-tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in, void *keys,
-                    int64_t *index, void *values, const uint64_t *segment_offsets,
-                    const tsr_run *run, tsr_report *report, tsr_error *err)
+tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in,
+                    const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
+                    tsr_error *err)
 {
     problem p = {.op = &operation_sort};
-    void *const operands[] = {keys, index, values, readable(segment_offsets)};
     tsr_status st;
 
     if (!problem_in)
         return no_problem("sort", err);
+    if (!arrays)
+        return tsr_fail(err, TSR_EINVAL, 0, "sort: the arrays are NULL");
     *sort_in(&p) = *problem_in;
-    st = check_asked(problem_in, index, values, segment_offsets, err);
-    return st ? st : host_memory_run(session, &p, operands, run, report, err);
+    st = check_asked(problem_in, arrays->index, arrays->values, arrays->segment_offsets, err);
+    if (st)
+        return st;
+    return run_on_host_memory(session, &p,
+                              (void *const[]){arrays->keys, arrays->index, arrays->values,
+                                              readable(arrays->segment_offsets)},
+                              run, report, err);
 }
 
-tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in, cl_mem keys,
-                            cl_mem index, cl_mem values, cl_mem segment_offsets, const tsr_run *run,
-                            cl_uint n_wait, const cl_event *wait, cl_event *done,
-                            tsr_report *report, tsr_error *err)
+tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in,
+                            const tsr_sort_buffers *buffers, const tsr_run *run, tsr_report *report,
+                            tsr_error *err)
 {
-    const cl_mem buffers[] = {keys, index, values, segment_offsets};
-    request r = {session, {.op = &operation_sort}, buffers, run, n_wait, wait, done, report};
+    request r = {session, {.op = &operation_sort}, NULL, run ? run : &default_run, report};
     tsr_status st;
 
     if (!problem_in)
         return no_problem("sort", err);
+    if (!buffers)
+        return tsr_fail(err, TSR_EINVAL, 0, "sort: the buffers are NULL");
     *sort_in(&r.problem) = *problem_in;
-    st = check_asked(problem_in, index, values, segment_offsets, err);
+    r.buffers =
+        (const cl_mem[]){buffers->keys, buffers->index, buffers->values, buffers->segment_offsets};
+    st = check_asked(problem_in, buffers->index, buffers->values, buffers->segment_offsets, err);
     return st ? st : enqueue(&r, err);
 }

@@ -94,18 +94,16 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
  *
  * Asynchronous: returns once the work is enqueued.  A small call is not flushed, which would take
  * longer than the rest of it: clFlush sends it off, or what waits for it, as any OpenCL command.
- * The buffers must live, unmodified, until *done completes.  report holds no device time.
+ * The buffers must live, unmodified, until the work is done: until *run->done completes, where the
+ * caller asked for that event.  report holds no device time.
  *
- * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order
- *              queue, such as the session's own, calls follow one another without them.
- * @param done  Receives an event that the caller releases.  May be NULL.
+ * @param run  NULL picks the best variant, waits for nothing and hands out no event.
  * @return as tsr_matmul; on `host` TSR_EUNSUPPORTED.  On failure commands already
- *         enqueued are finished before the return, C is unspecified, and *done
+ *         enqueued are finished before the return, C is unspecified, and *run->done
  *         is untouched.
  */
 tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem, cl_mem a,
-                              cl_mem b, cl_mem c, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              cl_mem b, cl_mem c, const tsr_run *run, tsr_report *report,
                               tsr_error *err);
 
 #ifdef __cplusplus

@@ -62,8 +62,7 @@ tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, c
 
 /** Enqueue a product on OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
 tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem, cl_mem a,
-                              cl_mem x, cl_mem y, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
+                              cl_mem x, cl_mem y, const tsr_run *run, tsr_report *report,
                               tsr_error *err);
 
 #ifdef __cplusplus

@@ -23,6 +23,18 @@ typedef struct tsr_run {
      * it has the count of all that are done.
      */
     cl_mem strict_tiles;
+    /**
+     * Enqueued calls: the events that the call waits for first, n_wait of them; NULL and 0 for
+     * none.  On an in-order queue, such as the session's own, calls follow one another without
+     * them.  A call on host memory is synchronous and refuses them, and `done`, with TSR_EINVAL.
+     */
+    cl_uint n_wait;
+    const cl_event *wait;
+    /**
+     * Enqueued calls: NULL, or what receives an event that completes with the call's work, and that
+     * the caller releases.  A call that fails leaves it untouched.
+     */
+    cl_event *done;
 } tsr_run;
 
 /** Where a program came from. */

@@ -66,8 +66,8 @@ static tsr_status sort(const again *x, uint32_t *out, tsr_error *err)
 
     if (clEnqueueCopyBuffer(queue, x->given, x->keys, 0, 0, bytes, 0, NULL, NULL) != CL_SUCCESS)
         return fail(err, TSR_ECL, "clEnqueueCopyBuffer", bytes);
-    st = tsr_sort_enqueue(x->session, &x->problem, x->keys, NULL, NULL, NULL, &x->run, 0, NULL,
-                          NULL, NULL, err);
+    st = tsr_sort_enqueue(x->session, &x->problem, &(tsr_sort_buffers){.keys = x->keys}, &x->run,
+                          NULL, err);
     if (st == TSR_OK &&
         clEnqueueReadBuffer(queue, x->keys, CL_TRUE, 0, bytes, out, 0, NULL, NULL) != CL_SUCCESS)
         st = fail(err, TSR_ECL, "clEnqueueReadBuffer", bytes);

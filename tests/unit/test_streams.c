@@ -144,9 +144,11 @@ static tsr_status sort_on(tsr_session *s, const tsr_sort_problem *p, const char 
                           unsigned char *const at[ARRAYS], tsr_report *report, tsr_error *err)
 {
     const tsr_run run = {.variant = name};
+    const tsr_sort_arrays operands = {.keys = at[0],
+                                      .index = p->argsort ? (int64_t *)(void *)at[1] : NULL,
+                                      .values = p->value_bytes ? at[2] : NULL};
 
-    return tsr_sort(s, p, at[0], p->argsort ? (int64_t *)(void *)at[1] : NULL,
-                    p->value_bytes ? at[2] : NULL, NULL, name ? &run : NULL, report, err);
+    return tsr_sort(s, p, &operands, name ? &run : NULL, report, err);
 }
 
 /* Sorted by C's qsort, and streamed: the same bytes, gaps before the first element included. */
@@ -218,7 +220,8 @@ static void chunking_changes_no_bit(void **state)
         arrays a = take_arrays(f, s, PAGEABLE);
         tsr_report report = {0};
 
-        assert_int_equal(tsr_sort(s, &p, a.at[0], NULL, NULL, NULL, &run, &report, NULL), TSR_OK);
+        assert_int_equal(tsr_sort(s, &p, &(tsr_sort_arrays){.keys = a.at[0]}, &run, &report, NULL),
+                         TSR_OK);
         assert_true(report.chunks > 7);
         if (i)
             assert_memory_equal(a.at[0], first, ROOM);
