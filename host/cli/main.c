@@ -11,10 +11,6 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 
-#ifndef TESSERA_VERSION
-#define TESSERA_VERSION "unknown"
-#endif
-
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
 #define TAKES_RUN                                                                                  \
     (OPTION(OPTION_OUTPUT) | OPTION(OPTION_AS) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |   \
@@ -307,7 +303,7 @@ static void help_command(const subcommand *c)
 
 static int version(void)
 {
-    puts("tessera " TESSERA_VERSION);
+    printf("tessera %s\n", tsr_version());
     return EXIT_DONE;
 }
 

@@ -26,20 +26,20 @@ typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
  * @param out  Receives the list; the caller frees it with tsr_devices_close.
  * @return TSR_OK, or TSR_ENOMEM.
  */
-tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
+TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
 
 /** Free a list and its devices.  NULL is allowed.  Sessions on its devices must be closed before.
  */
-void tsr_devices_close(tsr_devices *list);
+TSR_API void tsr_devices_close(tsr_devices *list);
 
 /** Number of devices, `host` included. */
-size_t tsr_devices_count(const tsr_devices *list);
+TSR_API size_t tsr_devices_count(const tsr_devices *list);
 
 /** Device i, i < tsr_devices_count(list); `host` is the last. */
-const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
+TSR_API const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
 
 /** What failed while the list was made: line i, or NULL beyond the last. */
-const char *tsr_devices_failure(const tsr_devices *list, size_t i);
+TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
 
 /**
  * Pick devices by name.
@@ -58,17 +58,18 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *         TSR_ENAME where another name is of none, or (unless it is "all") of
  *         several.  The message lists what there is.
  */
-tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const tsr_device **out,
-                              size_t max, size_t *count, tsr_error *err);
+TSR_API tsr_status tsr_devices_select(const tsr_devices *list, const char *which,
+                                      const tsr_device **out, size_t max, size_t *count,
+                                      tsr_error *err);
 
 /** Device name as its driver gives it; "host" for the host. */
-const char *tsr_device_name(const tsr_device *device);
+TSR_API const char *tsr_device_name(const tsr_device *device);
 
 /** Name of the device's platform; "host" for the host. */
-const char *tsr_device_platform(const tsr_device *device);
+TSR_API const char *tsr_device_platform(const tsr_device *device);
 
 /** Nonzero for the device `host`. */
-int tsr_device_is_host(const tsr_device *device);
+TSR_API int tsr_device_is_host(const tsr_device *device);
 
 #ifdef __cplusplus
 }

@@ -85,9 +85,9 @@ typedef struct tsr_matmul_problem {
  *         TSR_EFILE      the session's kernel_dir lacks the variant's file, or it cannot be read
  *         TSR_ENOMEM, TSR_ECL
  */
-tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, const void *a,
-                      const void *b, void *c, const tsr_run *run, tsr_report *report,
-                      tsr_error *err);
+TSR_API tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem,
+                              const void *a, const void *b, void *c, const tsr_run *run,
+                              tsr_report *report, tsr_error *err);
 
 /**
  * Enqueue a product of matrices in OpenCL buffers of the session's context.
@@ -102,9 +102,9 @@ tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, c
  *         enqueued are finished before the return, C is unspecified, and *run->done
  *         is untouched.
  */
-tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem, cl_mem a,
-                              cl_mem b, cl_mem c, const tsr_run *run, tsr_report *report,
-                              tsr_error *err);
+TSR_API tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem,
+                                      cl_mem a, cl_mem b, cl_mem c, const tsr_run *run,
+                                      tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -104,9 +104,9 @@ typedef struct tsr_sort_buffers {
  *         for, and where the offsets do not start at 0, ascend and end at n, with the first that
  *         is wrong.
  */
-tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem,
-                    const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
-                    tsr_error *err);
+TSR_API tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem,
+                            const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
+                            tsr_error *err);
 
 /**
  * Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
@@ -115,9 +115,9 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem,
  * is broken, which of the n keys, indices and values end up where is unspecified; nothing outside
  * them is touched.
  */
-tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
-                            const tsr_sort_buffers *buffers, const tsr_run *run, tsr_report *report,
-                            tsr_error *err);
+TSR_API tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
+                                    const tsr_sort_buffers *buffers, const tsr_run *run,
+                                    tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

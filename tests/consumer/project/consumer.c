@@ -1,4 +1,5 @@
-/* Multiplies two small matrices on the device `host`, and prints the product. */
+/* Multiplies two small matrices on the device `host`, and prints the library's version and the
+ * product. */
 #include <stdio.h>
 
 #include <tessera/tessera.h>
@@ -21,6 +22,7 @@ int main(void)
         fprintf(stderr, "%s\n", err.message);
         goto cleanup;
     }
+    printf("%s\n", tsr_version());
     printf("%g %g %g %g\n", c[0], c[1], c[2], c[3]);
     failed = 0;
 
