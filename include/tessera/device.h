@@ -6,6 +6,7 @@
 #define TESSERA_DEVICE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tessera/status.h"
 
@@ -62,6 +63,17 @@ TSR_API tsr_status tsr_devices_select(const tsr_devices *list, const char *which
                                       const tsr_device **out, size_t max, size_t *count,
                                       tsr_error *err);
 
+/* What follows is what a program asks of a device before it uses it.  NULL is allowed and has no
+ * name, no kind, no units and no memory. */
+
+typedef enum tsr_kind {
+    TSR_KIND_NONE = 0, /* of NULL */
+    TSR_KIND_HOST,     /* the device `host` */
+    TSR_KIND_CPU,
+    TSR_KIND_GPU,
+    TSR_KIND_ACCELERATOR /* and what is none of the others */
+} tsr_kind;
+
 /** Device name as its driver gives it; "host" for the host. */
 TSR_API const char *tsr_device_name(const tsr_device *device);
 
@@ -70,6 +82,20 @@ TSR_API const char *tsr_device_platform(const tsr_device *device);
 
 /** Nonzero for the device `host`. */
 TSR_API int tsr_device_is_host(const tsr_device *device);
+
+/** Kind of a device, by the type that its driver reports. */
+TSR_API tsr_kind tsr_device_kind(const tsr_device *device);
+
+/** Compute units: cores of a CPU and of the host, multiprocessors of a GPU. */
+TSR_API size_t tsr_device_compute_units(const tsr_device *device);
+
+/** Bytes of global memory, as the driver reports it; of the host, its physical memory, or 0 where
+ *  that is unknown. */
+TSR_API uint64_t tsr_device_global_memory(const tsr_device *device);
+
+/** Nonzero where device and host share physical memory: calls on host memory then need no copies.
+ */
+TSR_API int tsr_device_unified_memory(const tsr_device *device);
 
 #ifdef __cplusplus
 }

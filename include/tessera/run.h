@@ -57,8 +57,10 @@ typedef struct tsr_report {
     tsr_build build;         /* the slowest kind of build that the call needed */
     uint64_t build_ns;       /* building or loading programs */
     uint64_t to_device_ns;   /* host-memory calls: copies to the device */
-    uint64_t device_ns;      /* first START to last END of the operation's commands;
-                                wall time of the C function on `host` */
+    uint64_t device_ns;      /* host-memory calls, where the queue records times (`profile` of
+                                tsr_session_options, or a property of the caller's queue): first
+                                START to last END of the operation's commands; on `host` always:
+                                wall time of the C function */
     uint64_t from_device_ns; /* host-memory calls: copies back */
     uint64_t wall_ns;        /* the whole call */
     size_t commands;         /* launches and fills */
