@@ -47,7 +47,8 @@ typedef struct tsr_matmul_problem {
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;
-    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type; a zeroed alpha
+                           is one too, and gives beta C: start from TSR_MATMUL_PROBLEM_INIT */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
     bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
@@ -55,6 +56,13 @@ typedef struct tsr_matmul_problem {
     size_t batch;
     size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
 } tsr_matmul_problem;
+
+/** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
+#define TSR_MATMUL_PROBLEM_INIT                                                                    \
+    {                                                                                              \
+        TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, 0, false, false, 1.0, 0.0, 0, 0, 0, 0, 0, 0, false,  \
+            TSR_ROW_MAJOR, 0, 0, 0, 0                                                              \
+    }
 
 /**
  * Multiply matrices in host memory.  Synchronous.

@@ -36,7 +36,8 @@ typedef struct tsr_matvec_problem {
     tsr_precision precision;
     size_t rows, columns;
     bool trans;
-    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type; a zeroed alpha
+                           is one too, and gives beta y: start from TSR_MATVEC_PROBLEM_INIT */
     size_t lda;
     size_t offset_a, offset_x, offset_y;
     bool y_f32;        /* y is float32, where A and x are float16 or bfloat16 */
@@ -45,6 +46,13 @@ typedef struct tsr_matvec_problem {
     size_t batch;
     size_t stride_a, stride_x, stride_y; /* read where batch is over 1 */
 } tsr_matvec_problem;
+
+/** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
+#define TSR_MATVEC_PROBLEM_INIT                                                                    \
+    {                                                                                              \
+        TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, false, 1.0, 0.0, 0, 0, 0, 0, false, TSR_ROW_MAJOR,   \
+            0, 0, 0, 0, 0, 0                                                                       \
+    }
 
 /**
  * Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y being

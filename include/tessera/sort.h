@@ -74,6 +74,12 @@ typedef struct tsr_sort_problem {
     size_t segment_longest; /* most keys of a segment; 0, and what is beyond n, counts as n */
 } tsr_sort_problem;
 
+/** No keys, float32, ascending, all else 0, in C and C++: `type` and `n` follow. */
+#define TSR_SORT_PROBLEM_INIT                                                                      \
+    {                                                                                              \
+        TSR_F32, 0, false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0                                        \
+    }
+
 /** What a sort works on in host memory.  The arrays stay the caller's and must not overlap. */
 typedef struct tsr_sort_arrays {
     void *keys;     /* rows * n keys, sorted in place */
