@@ -8,7 +8,8 @@ Pictures are docs/images/roofline-NAME.png, one for each device of a file bench-
 holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chromium.  The table
 goes into docs/comparisons.md, between markers: for each problem the newest comparison, that is the
 variant that Tessera chose and the peers timed in turn with it.  A second table of
-docs/comparisons.md has the comparisons of `bench --held`, and the README's has the lines SHOWN.
+docs/comparisons.md has the comparisons of `bench --held`.  The README's table has the lines that
+data/results/readme.json names.
 """
 import argparse
 import collections
@@ -30,17 +31,9 @@ MARKER, HELD_MARKER = "figures: peers", "figures: held"
 NOTHING_COMPARED = "No comparison with other libraries is recorded."
 
 # The README's table, line by line: device and job, as the table spells them.
-H200, XEON = "NVIDIA H200", "cpu-skylake-avx512-Intel(R) Xeon(R) Processor"
-SHOWN = (
-    (H200, "matmul 4096x4096x4096 float32"),
-    (H200, "matmul 4096x4096x4096 float32 f32-strict"),
-    (H200, "matmul 4096x4096x4096 bfloat16 to float32"),
-    (H200, "matmul 4096x4096x4096 float64"),
-    (H200, "matvec 10000x10000 float32"),
-    (H200, "sort 2^24 uint32"),
-    (XEON, "matmul 2048x2048x2048 float32"),
-    (XEON, "sort 2^24 uint32"),
-)
+SHOWN_FILE = os.path.join(ROOT, "data", "results", "readme.json")
+with open(SHOWN_FILE, encoding="utf-8") as shown_file:
+    SHOWN = [tuple(line) for line in json.load(shown_file)]
 
 # What a precision computes in.
 ARITHMETIC = {"": "exact", "f32": "FP32", "f32-strict": "FP32 multiply-adds", "f64": "FP64",
