@@ -135,6 +135,10 @@ typedef struct verdict {
     char detail[200]; /* where and what, once !ok */
 } verdict;
 
+struct selection;     /* core/dispatch.h */
+struct stream_budget; /* stream/budget.h */
+struct partition;     /* stream/partition.h */
+
 struct operation {
     const char *name;  /* "matmul" */
     const char *idea;  /* the formula, one line */
@@ -156,6 +160,13 @@ struct operation {
     /** Check what operands on host memory say of a checked problem, and note it in the problem.
      *  NULL function: they say nothing. */
     tsr_status (*inspect)(problem *p, const void *const operands[], tsr_error *err);
+
+    /** Cut a call on host memory, of a problem in the form that variants take, into pieces that the
+     *  budget holds.  *out comes zeroed, and stays so where operands are copied in one piece.
+     *  NULL function: always. */
+    tsr_status (*partition)(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
 
     /** Floating-point operations (for sort: keys) of the problem. */
     double (*work)(const problem *p);

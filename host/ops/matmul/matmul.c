@@ -12,6 +12,7 @@
 #include "ops/matmul/matmul_copied.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_panels.h"
+#include "ops/matmul/matmul_partition.h"
 #include "ops/matmul/matmul_pipelined.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_registers.h"
@@ -968,6 +969,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .check = check,
                                     .normalize = normalize,
                                     .operands = operands,
+                                    .partition = matmul_partition,
                                     .work = work,
                                     .bytes = bytes,
                                     .describe = describe,

@@ -12,6 +12,7 @@
 #include "core/last_group.h"
 #include "core/variant.h"
 #include "ops/matvec/matvec_host.h"
+#include "ops/matvec/matvec_partition.h"
 #include "ops/matvec/matvec_parts.h"
 #include "ops/matvec/matvec_proof.h"
 #include "ops/matvec/matvec_shape.h"
@@ -659,6 +660,7 @@ const operation operation_matvec = {
     .check = check,
     .normalize = normalize,
     .operands = operands,
+    .partition = matvec_partition,
     .work = work,
     .bytes = traffic,
     .describe = describe,

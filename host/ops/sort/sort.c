@@ -18,6 +18,7 @@
 #include "ops/sort/sort_cpu_vectors.h"
 #include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
+#include "ops/sort/sort_partition.h"
 #include "ops/sort/sort_proof.h"
 #include "ops/sort/sort_radix.h"
 #include "ops/sort/sort_segments.h"
@@ -1116,6 +1117,7 @@ const operation operation_sort = {
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
+    .partition = sort_partition,
     .inspect = inspect,
     .work = work,
     .bytes = bytes,

@@ -1,9 +1,9 @@
 /** matvec on host memory whose matrices come to the device in panels of lines, each multiplied
  * while the next is copied.  Problems are normalized: lines are rows of A. */
-#ifndef STREAM_MATVEC_PANELS_H
-#define STREAM_MATVEC_PANELS_H
+#ifndef OPS_MATVEC_PANELS_H
+#define OPS_MATVEC_PANELS_H
 
-#include "stream/pieces.h"
+#include "stream/partition.h"
 #include "tessera/matvec.h"
 
 /** How a matvec is cut.  Each pass takes the vectors of some products, and all panels of their
@@ -20,7 +20,7 @@ typedef struct matvec_panels {
  * @return TSR_OK; TSR_EOVERFLOW where a room that is told holds neither a line in each slot
  *         beside x and y of a product nor all at once.
  */
-tsr_status matvec_panels_choose(const stream_room *room, const problem *p, matvec_panels *out,
+tsr_status matvec_panels_choose(const stream_budget *budget, const problem *p, matvec_panels *out,
                                 tsr_error *err);
 
 /** Panels of all passes; SIZE_MAX where they are more. */

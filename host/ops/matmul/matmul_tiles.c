@@ -1,11 +1,11 @@
-#include "stream/matmul_tiles.h"
+#include "ops/matmul/matmul_tiles.h"
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_lines.h"
 #include "ops/matmul/matmul_shape.h"
-#include "stream/matmul_lines.h"
 #include "stream/pieces.h"
 #include "stream/pipeline.h"
 
@@ -27,15 +27,15 @@ static bool bytes_of(const tsr_matmul_problem *q, size_t m, size_t n, size_t *ou
            size_add(panels, tiles, out);
 }
 
-static bool fits(const tsr_matmul_problem *q, size_t m, size_t n, const stream_room *limit)
+static bool fits(const tsr_matmul_problem *q, size_t m, size_t n, const stream_budget *budget)
 {
     const size_t size = tsr_type_size(q->type);
     size_t bytes;
 
     /* The whole is no more than size_t holds, and so is each. */
-    return bytes_of(q, m, n, &bytes) && bytes <= limit->all &&
-           size_max(m, n) * q->k * size <= limit->each &&
-           m * n * tsr_type_size(matmul_type_c(q)) <= limit->each;
+    return bytes_of(q, m, n, &bytes) && bytes <= budget->all &&
+           size_max(m, n) * q->k * size <= budget->each &&
+           m * n * tsr_type_size(matmul_type_c(q)) <= budget->each;
 }
 
 /* A multiple of STEP where it is beyond it: kernels take whole tiles of their own best. */
@@ -44,7 +44,7 @@ static size_t whole_steps(size_t n, size_t all)
     return n < all && n > STEP ? n / STEP * STEP : n;
 }
 
-tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
+tsr_status matmul_tiles_choose(const stream_budget *budget, const problem *p, matmul_tiles *out,
                                tsr_error *err)
 {
     const tsr_matmul_problem *q = matmul_of(p);
@@ -52,11 +52,11 @@ tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmu
 
     *out = (matmul_tiles){0};
     if (q->alpha == 0 || q->k == 0 || q->m == 0 || q->n == 0 || q->batch > 1 ||
-        stream_holds(limit, p))
+        stream_holds(budget, p))
         return TSR_OK;
-    if (!fits(q, 1, 1, limit)) {
+    if (!fits(q, 1, 1, budget)) {
         bytes_of(q, 1, 1, &least);
-        return stream_refuse(err, "matmul", limit, least, "%d rows of op(A) and a column of op(B)",
+        return stream_refuse(err, "matmul", budget, least, "%d rows of op(A) and a column of op(B)",
                              (int)SLOTS_A);
     }
     /* Panels of op(B) as wide as those of op(A) are together; then what room is left is op(B)'s,
@@ -64,7 +64,7 @@ tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmu
     while (low < high) {
         const size_t m = low + (high - low + 1) / 2;
 
-        if (fits(q, m, size_min(q->n, SLOTS_A * m), limit))
+        if (fits(q, m, size_min(q->n, SLOTS_A * m), budget))
             low = m;
         else
             high = m - 1;
@@ -73,7 +73,7 @@ tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmu
     for (low = 1, high = q->n; low < high;) {
         const size_t n = low + (high - low + 1) / 2;
 
-        if (fits(q, out->m, n, limit))
+        if (fits(q, out->m, n, budget))
             low = n;
         else
             high = n - 1;

@@ -1,4 +1,4 @@
-#include "stream/matvec_panels.h"
+#include "ops/matvec/matvec_panels.h"
 
 #include <stdlib.h>
 
@@ -53,12 +53,12 @@ static size_t vectors_bytes(const tsr_matvec_problem *q, size_t products)
 
 /* Products of a pass: those of one matrix, as far as their vectors take half of the room and leave
  * a line to each slot. */
-static size_t products_of(const tsr_matvec_problem *q, const stream_room *room)
+static size_t products_of(const tsr_matvec_problem *q, const stream_budget *budget)
 {
     const size_t each = x_bytes(q) + y_bytes(q), most = size_max(x_bytes(q), y_bytes(q));
     const size_t lines = PIPELINE_SLOTS * line_bytes(q);
-    const size_t left = room->all > lines ? size_min(room->all / 2, room->all - lines) : 0;
-    const size_t count = size_min(left / each, room->each / most);
+    const size_t left = budget->all > lines ? size_min(budget->all / 2, budget->all - lines) : 0;
+    const size_t count = size_min(left / each, budget->each / most);
 
     return matvec_a(q).count == 1 ? size_min(size_max(count, 1), matvec_batch(q)) : 1;
 }
@@ -73,12 +73,12 @@ static bool goes_at_once(const tsr_matvec_problem *q, size_t bytes, bool holds)
            (bytes < STREAMED_MIN || (matrices > 1 && bytes / matrices < (size_t)PIECE_MIN));
 }
 
-tsr_status matvec_panels_choose(const stream_room *room, const problem *p, matvec_panels *out,
+tsr_status matvec_panels_choose(const stream_budget *budget, const problem *p, matvec_panels *out,
                                 tsr_error *err)
 {
     const tsr_matvec_problem *q = matvec_of(p);
     const size_t line = line_bytes(q), bytes = matvec_a(q).count * q->rows * line;
-    const bool holds = stream_holds(room, p);
+    const bool holds = stream_holds(budget, p);
     matvec_panels how = {.slots = 1};
     size_t vectors, slot;
 
@@ -86,21 +86,21 @@ tsr_status matvec_panels_choose(const stream_room *room, const problem *p, matve
     if (matvec_view_of(q).columns == 0 || bytes == 0 || goes_at_once(q, bytes, holds))
         return TSR_OK;
     /* What no buffer holds is refused as it is in one piece. */
-    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > room->each)
+    if (size_max(size_max(x_bytes(q), y_bytes(q)), line) > budget->each)
         return TSR_OK;
-    how.products = products_of(q, room);
+    how.products = products_of(q, budget);
     vectors = vectors_bytes(q, how.products);
-    if (how.products < matvec_batch(q) && room->all / 2 >= vectors &&
-        room->all - 2 * vectors >= PIPELINE_SLOTS * line)
+    if (how.products < matvec_batch(q) && budget->all / 2 >= vectors &&
+        budget->all - 2 * vectors >= PIPELINE_SLOTS * line)
         how.slots = 2;
-    slot =
-        room->all >= how.slots * vectors ? (room->all - how.slots * vectors) / PIPELINE_SLOTS : 0;
-    if (slot < line && (holds || !room->told))
+    slot = budget->all >= how.slots * vectors ? (budget->all - how.slots * vectors) / PIPELINE_SLOTS
+                                              : 0;
+    if (slot < line && (holds || !budget->limited))
         return TSR_OK; /* few long lines; what the device does not hold is refused in one piece */
     if (slot < line)
-        return stream_refuse(err, "matvec", room, vectors + PIPELINE_SLOTS * line,
+        return stream_refuse(err, "matvec", budget, vectors + PIPELINE_SLOTS * line,
                              "x, y and %d lines of A", (int)PIPELINE_SLOTS);
-    slot = stream_piece_bytes(bytes, size_min(slot, room->each));
+    slot = stream_piece_bytes(bytes, size_min(slot, budget->each));
     how.lines = size_min(size_max(slot / line, 1), q->rows);
     *out = how;
     return TSR_OK;

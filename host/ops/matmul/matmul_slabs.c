@@ -1,11 +1,11 @@
-#include "stream/matmul_slabs.h"
+#include "ops/matmul/matmul_slabs.h"
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/matmul/matmul_lines.h"
 #include "ops/matmul/matmul_shape.h"
-#include "stream/matmul_lines.h"
 #include "stream/pieces.h"
 
 enum {
@@ -49,7 +49,8 @@ static size_t dense_bytes(const tsr_matmul_problem *q, size_t which)
     return elements[which] * tsr_type_size(which == MATMUL_C ? matmul_type_c(q) : q->type);
 }
 
-void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams, matmul_slabs *out)
+void matmul_slabs_choose(const stream_budget *budget, const problem *p, bool streams,
+                         matmul_slabs *out)
 {
     const tsr_matmul_problem *q = matmul_of(p);
     operand o[MATMUL_OPERANDS];
@@ -64,9 +65,9 @@ void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         dense += dense_bytes(q, i);
     large = bytes >= STREAMED_MIN;
-    if (!large && !room->told && !streams)
+    if (!large && !budget->limited && !streams)
         return;
-    if (streams && !room->told && dense < PIECE_MIN) {
+    if (streams && !budget->limited && dense < PIECE_MIN) {
         *out = (matmul_slabs){q->k, q->m};
         return;
     }

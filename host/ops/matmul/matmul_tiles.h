@@ -1,9 +1,9 @@
 /** matmul on host memory whose matrices the device does not hold at once: tiles of C, each from a
  *  panel of op(A) and one of op(B). */
-#ifndef STREAM_MATMUL_TILES_H
-#define STREAM_MATMUL_TILES_H
+#ifndef OPS_MATMUL_TILES_H
+#define OPS_MATMUL_TILES_H
 
-#include "stream/pieces.h"
+#include "stream/partition.h"
 
 /** Rows and columns of a tile of C; m is 0 where the matrices are copied in one piece. */
 typedef struct matmul_tiles {
@@ -19,7 +19,7 @@ typedef struct matmul_tiles {
  * @param p    Row-major, as variants take it.
  * @return TSR_OK; TSR_EOVERFLOW where the limit does not hold a tile of one element.
  */
-tsr_status matmul_tiles_choose(const stream_room *limit, const problem *p, matmul_tiles *out,
+tsr_status matmul_tiles_choose(const stream_budget *budget, const problem *p, matmul_tiles *out,
                                tsr_error *err);
 
 /** Run it.  A tile of C comes back while the next is computed.  Synchronous: whatever it returns,

@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/sizes.h"
 #include "stream/pipeline.h"
-#include "stream/sort_call.h"
+#include "ops/sort/sort_call.h"
 
 /* Rows that are sorted and not yet on the host. */
 typedef struct sorted {

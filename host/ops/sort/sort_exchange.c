@@ -7,7 +7,7 @@
 #include "base/sizes.h"
 #include "ops/sort/sort_order.h"
 #include "stream/pipeline.h"
-#include "stream/sort_call.h"
+#include "ops/sort/sort_call.h"
 
 /* Two chunks, by number, in a slot of the device. */
 typedef struct pair {

@@ -4,8 +4,8 @@
  *  pieces_enqueue or copies_in, and then what the arrays hold is unspecified; nothing works on them
  *  any more either way.  It adds bytes, times of copies and chunks to the report of the call, whose
  *  rest is pieces_close's. */
-#ifndef STREAM_SORT_CALL_H
-#define STREAM_SORT_CALL_H
+#ifndef OPS_SORT_CALL_H
+#define OPS_SORT_CALL_H
 
 #include "ops/sort/sort_order.h"
 #include "stream/copies.h"

@@ -1,8 +1,8 @@
 /** sort on host memory in pieces: copies go on while the device sorts. */
-#ifndef STREAM_SORT_CHUNKS_H
-#define STREAM_SORT_CHUNKS_H
+#ifndef OPS_SORT_CHUNKS_H
+#define OPS_SORT_CHUNKS_H
 
-#include "stream/pieces.h"
+#include "stream/partition.h"
 #include "tessera/sort.h"
 
 typedef enum sort_way {
@@ -25,7 +25,7 @@ typedef struct sort_chunks {
  * @return TSR_OK; TSR_EOVERFLOW where a limit that is told does not hold what has to be there at
  *         once.
  */
-tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const selection *sel,
+tsr_status sort_chunks_choose(const stream_budget *budget, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err);
 
 /** Pieces of a sort that is streamed by rows or pairs of chunks, at most SIZE_MAX. */

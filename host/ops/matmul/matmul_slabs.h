@@ -1,8 +1,8 @@
 /** matmul on host memory whose matrices the device holds: multiplied as they arrive. */
-#ifndef STREAM_MATMUL_SLABS_H
-#define STREAM_MATMUL_SLABS_H
+#ifndef OPS_MATMUL_SLABS_H
+#define OPS_MATMUL_SLABS_H
 
-#include "stream/pieces.h"
+#include "stream/partition.h"
 #include "tessera/matmul.h"
 
 /**
@@ -32,7 +32,7 @@ typedef struct matmul_slabs {
  * @param streams  The product is streamed however short it is: as one strip where its elements are
  *                 less than a piece and no room is told.
  */
-void matmul_slabs_choose(const stream_room *room, const problem *p, bool streams,
+void matmul_slabs_choose(const stream_budget *budget, const problem *p, bool streams,
                          matmul_slabs *out);
 
 /** Columns of op(A) in the slab that begins at column `at`: 0, or the end of another slab, below k.

@@ -1,6 +1,6 @@
 /** Where blocks of a product's matrices lie on the host, as lines to be copied. */
-#ifndef STREAM_MATMUL_LINES_H
-#define STREAM_MATMUL_LINES_H
+#ifndef OPS_MATMUL_LINES_H
+#define OPS_MATMUL_LINES_H
 
 #include "ops/matmul/matmul_shape.h"
 #include "stream/copies.h"

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "stream/sort_call.h"
+#include "ops/sort/sort_call.h"
 
 /* Ranges that variants leave one by one, at most. */
 enum { LEAVING_MAX = 16 };

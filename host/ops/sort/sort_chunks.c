@@ -1,12 +1,12 @@
-#include "stream/sort_chunks.h"
+#include "ops/sort/sort_chunks.h"
 
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "ops/sort/sort_call.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 #include "stream/pipeline.h"
-#include "stream/sort_call.h"
 
 /* ---- choosing ------------------------------------------------------------------------------ */
 
@@ -17,95 +17,95 @@ static size_t widest(const tsr_sort_problem *q)
                     q->value_bytes);
 }
 
-static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_room *limit)
+static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_budget *budget)
 {
     const size_t keys = rows * q->n; /* the whole is checked, and this is no more */
 
-    return keys <= limit->each / widest(q) && keys <= limit->all / slots / sort_entry_bytes(q);
+    return keys <= budget->each / widest(q) && keys <= budget->all / slots / sort_entry_bytes(q);
 }
 
-static tsr_status choose_rows(const tsr_sort_problem *q, const stream_room *limit, sort_chunks *out,
-                              tsr_error *err)
+static tsr_status choose_rows(const tsr_sort_problem *q, const stream_budget *budget,
+                              sort_chunks *out, tsr_error *err)
 {
     const size_t row = q->n * sort_entry_bytes(q), rows = sort_rows(q);
     size_t bytes;
 
-    if (!fits(q, 1, PIPELINE_SLOTS, limit)) {
+    if (!fits(q, 1, PIPELINE_SLOTS, budget)) {
         if (!q->argsort && !q->value_bytes) {
             *out = (sort_chunks){SORT_EXCHANGE, 0};
             return TSR_OK;
         }
-        return stream_refuse(err, "sort", limit, PIPELINE_SLOTS * row,
+        return stream_refuse(err, "sort", budget, PIPELINE_SLOTS * row,
                              "%d rows and what goes with their keys", (int)PIPELINE_SLOTS);
     }
-    bytes = stream_piece_bytes(rows * row, limit->all / PIPELINE_SLOTS);
-    bytes = size_min(bytes, limit->each / widest(q) * sort_entry_bytes(q));
+    bytes = stream_piece_bytes(rows * row, budget->all / PIPELINE_SLOTS);
+    bytes = size_min(bytes, budget->each / widest(q) * sort_entry_bytes(q));
     *out = (sort_chunks){SORT_ROWS, size_min(size_max(bytes / row, 1), rows)};
     return TSR_OK;
 }
 
 /* Chunks of keys, of which the device holds SORT_PAIRS pairs. */
-static tsr_status choose_exchange(const tsr_sort_problem *q, const stream_room *limit,
+static tsr_status choose_exchange(const tsr_sort_problem *q, const stream_budget *budget,
                                   sort_chunks *out, tsr_error *err)
 {
     const size_t key = tsr_type_size(q->type);
     /* A variant may copy a pair to its workspace, beside those that come and go.  A pair is what
      * the fast variants number. */
-    const size_t pairs = limit->told ? SORT_PAIRS : SORT_PAIRS + 1;
-    const size_t most = size_min(limit->all / (2 * pairs), limit->each / 2) / key;
+    const size_t pairs = budget->limited ? SORT_PAIRS : SORT_PAIRS + 1;
+    const size_t most = size_min(budget->all / (2 * pairs), budget->each / 2) / key;
     const size_t keys = size_min(most, INT32_MAX / 2);
 
     if (!keys)
-        return stream_refuse(err, "sort", limit, 2 * SORT_PAIRS * key, "%d keys", 2 * SORT_PAIRS);
+        return stream_refuse(err, "sort", budget, 2 * SORT_PAIRS * key, "%d keys", 2 * SORT_PAIRS);
     *out = (sort_chunks){SORT_EXCHANGE, size_min(keys, q->n)};
     return TSR_OK;
 }
 
 /* Segments of given lengths are sorted at once. */
-static tsr_status choose_segments(const tsr_sort_problem *q, bool holds, const stream_room *limit,
-                                  tsr_error *err)
+static tsr_status choose_segments(const tsr_sort_problem *q, bool holds,
+                                  const stream_budget *budget, tsr_error *err)
 {
     const size_t offsets = (q->offset_segments + q->segments + 1) * sizeof(uint64_t);
     const size_t keys = q->n * sort_entry_bytes(q);
 
-    if (!limit->told || (holds && offsets <= limit->all && keys <= limit->all - offsets))
+    if (!budget->limited || (holds && offsets <= budget->all && keys <= budget->all - offsets))
         return TSR_OK;
-    return stream_refuse(err, "sort", limit, keys + offsets,
+    return stream_refuse(err, "sort", budget, keys + offsets,
                          "%zu keys of %zu segments, what goes with them and the offsets", q->n,
                          q->segments);
 }
 
-tsr_status sort_chunks_choose(const stream_room *limit, const problem *p, const selection *sel,
+tsr_status sort_chunks_choose(const stream_budget *budget, const problem *p, const selection *sel,
                               sort_chunks *out, tsr_error *err)
 {
     const tsr_sort_problem *q = sort_of(p);
     const size_t rows = sort_rows(q), entries = rows * q->n;
-    const bool holds = fits(q, rows, 1, limit);
+    const bool holds = fits(q, rows, 1, budget);
     const bool large = entries >= STREAMED_MIN / sort_entry_bytes(q);
     tsr_status st = TSR_OK;
 
     *out = (sort_chunks){SORT_AT_ONCE, 0};
-    if (!entries || (holds && !large && !limit->told))
+    if (!entries || (holds && !large && !budget->limited))
         return TSR_OK;
     if (q->segments)
-        return choose_segments(q, holds, limit, err);
+        return choose_segments(q, holds, budget, err);
     if (holds && rows == 1) {
         if (sel->variant->arrives || sel->variant->arriving_step)
             out->way = SORT_ARRIVING;
         return TSR_OK;
     }
     /* Few rows, of which not one fits in each slot, but all at once. */
-    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, limit)))
+    if (holds && (!large || !fits(q, 1, PIPELINE_SLOTS, budget)))
         return TSR_OK;
     if (rows > 1)
-        st = choose_rows(q, limit, out, err);
+        st = choose_rows(q, budget, out, err);
     else if (!q->argsort && !q->value_bytes)
         out->way = SORT_EXCHANGE;
-    else if (limit->told)
-        st = stream_refuse(err, "sort", limit, q->n * sort_entry_bytes(q),
+    else if (budget->limited)
+        st = stream_refuse(err, "sort", budget, q->n * sort_entry_bytes(q),
                            "%zu keys and what goes with them", q->n);
     if (!st && out->way == SORT_EXCHANGE)
-        st = choose_exchange(q, limit, out, err);
+        st = choose_exchange(q, budget, out, err);
     return st;
 }
 
