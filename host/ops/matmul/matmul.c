@@ -13,6 +13,7 @@
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_panels.h"
 #include "ops/matmul/matmul_pipelined.h"
+#include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_registers.h"
 #include "ops/matmul/matmul_shape.h"
@@ -974,6 +975,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .bytes = bytes,
                                     .describe = describe,
                                     .classify = classify,
+    .class_text = matmul_class_text,
                                     .prefer = prefer,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,

@@ -13,6 +13,7 @@
 #include "core/variant.h"
 #include "ops/matvec/matvec_host.h"
 #include "ops/matvec/matvec_parts.h"
+#include "ops/matvec/matvec_fields.h"
 #include "ops/matvec/matvec_proof.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_subgroups.h"
@@ -664,6 +665,7 @@ const operation operation_matvec = {
     .bytes = traffic,
     .describe = describe,
     .classify = classify,
+    .class_text = matvec_class_text,
     .prefer = prefer,
     .fill = matvec_fill,
     .sweep = matvec_sweep,

@@ -18,6 +18,7 @@
 #include "ops/sort/sort_cpu_vectors.h"
 #include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
+#include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_proof.h"
 #include "ops/sort/sort_radix.h"
 #include "ops/sort/sort_segments.h"
@@ -1125,6 +1126,7 @@ const operation operation_sort = {
     .bytes = bytes,
     .describe = describe,
     .classify = classify,
+    .class_text = sort_class_text,
     .prefer = prefer,
     .fill = sort_fill,
     .sweep = sort_sweep,
