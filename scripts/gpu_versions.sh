@@ -1,31 +1,23 @@
 #!/usr/bin/env bash
-# Build this tree and another version of it, verify this one on the first GPU, and time both in turn.
+# Verify every variant of one version of the command on the first GPU, and time two versions in turn.
 #
-#     scripts/gpu_versions.sh OLD_TREE [RESULTS_FOLDER] [SECONDS]
+#     scripts/gpu_versions.sh OLD NEW [RESULTS_FOLDER] [SECONDS]
 #
-# OLD_TREE is a checkout of the other version.  Needs what the build needs (README.md); installs
-# nothing.  Leaves verify.txt (what failed), verify-all.txt, kernels.json and versions.jsonl in RESULTS_FOLDER (default:
-# build/gpu-versions), and stops timing after about so many seconds (default: 400).
+# OLD and NEW are `tessera` commands, of which NEW is verified.  Leaves verify.txt (what failed),
+# verify-all.txt, kernels.json and versions.jsonl in RESULTS_FOLDER (default: build/gpu-versions), and
+# stops timing after about so many seconds (default: 400).
 set -euo pipefail
 
-if [ $# -lt 1 ] || [ $# -gt 3 ] || [[ $1 == -* ]]; then
-    echo "Usage: scripts/gpu_versions.sh OLD_TREE [RESULTS_FOLDER] [SECONDS]" >&2
+if [ $# -lt 2 ] || [ $# -gt 4 ] || [[ $1 == -* ]]; then
+    echo "Usage: scripts/gpu_versions.sh OLD NEW [RESULTS_FOLDER] [SECONDS]" >&2
     exit 2
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
-old=$(cd "$1" && pwd)
-results=${2:-$root/build/gpu-versions}
-seconds=${3:-400}
+old=$(realpath "$1")
+new=$(realpath "$2")
+results=${3:-$root/build/gpu-versions}
+seconds=${4:-400}
 mkdir -p "$results"
-
-build() {
-    cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
-        -DTESSERA_PEERS=OFF > /dev/null && ninja -C "$2" --quiet tessera
-}
-build "$old" "$root/build/old" &
-build "$root" "$root/build/new"
-wait $!
-new=$root/build/new/tessera
 status=0
 
 "$new" kernels --device gpu --json > "$results/kernels.json"
@@ -49,6 +41,6 @@ awk '/ passed, / { ok += $1; bad += $3; skipped += $5 }
      END { print "verify: " ok " passed, " bad " failed, " skipped " skipped" }' \
     "$results/verify-all.txt"
 [ ! -s "$results/verify.txt" ] || status=1
-timeout "$seconds" "$root/scripts/versions.py" "$root/build/old/tessera" "$new" --device gpu \
+timeout "$seconds" "$root/scripts/versions.py" "$old" "$new" --device gpu \
     -o "$results/versions.jsonl" || status=1
 exit "$status"
