@@ -113,7 +113,8 @@ typedef struct result_row {
     size_t commands;
     size_t workspace_bytes;
     uint64_t seed;
-    char order[16]; /* of a sort alone: how its keys come, "random"; "" in rows of before */
+    char order[16]; /* how inputs are distributed, where that is told, "random"; "" in rows of
+                       before */
     /* Of what splits factors in two alone: */
     size_t tiles;        /* of the result; 0: nothing is split */
     size_t strict_tiles; /* of them, those that held what cannot be split */
