@@ -1262,6 +1262,7 @@ static void reasons_hold_values(void **state)
     says("batched", &p, &d, "128 x 128", "129 x 4");
     d = gpu();
     d.local_memory = 512;
+    p = small;
     says("batched", &p, &d, "672 bytes of local memory", "512"); /* 8 x 12 + 8 x 8 + 8 floats */
     d = gpu();
     d.fp64 = false;
