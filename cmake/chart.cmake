@@ -1,4 +1,4 @@
-# The page of `tessera compare --html`: its template and Chart.js, as bytes in the library.
+# The page of `tessera compare --html`: its template and Chart.js, as bytes in the command.
 #
 # Chart.js 3 comes from Debian's libjs-chart.js (any copy will do: -DTESSERA_CHART_JS=FILE).
 # Without it the page has every table, and says why it has no charts.
@@ -25,4 +25,4 @@ add_custom_command(OUTPUT ${report_parts}
             -DOUTPUT=${report_parts} -P ${CMAKE_SOURCE_DIR}/cmake/embed_report.cmake
     DEPENDS ${report_template} ${chart_library} ${CMAKE_SOURCE_DIR}/cmake/embed_report.cmake
     COMMENT "Embedding the template of reports" VERBATIM)
-target_sources(tessera PRIVATE ${report_parts})
+target_sources(tessera_measure PRIVATE ${report_parts})

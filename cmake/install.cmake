@@ -1,10 +1,12 @@
-# Installing: library, headers, command, CMake package and pkg-config file.
+# Installing: both libraries, headers, command, CMake package and pkg-config files.
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tessera EXPORT tesseraTargets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Each its own list of targets: who uses the shared library need not have what the static one asks
+# for.
+install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tessera_static EXPORT tesseraStaticTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tessera_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
@@ -12,6 +14,7 @@ install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+install(EXPORT tesseraStaticTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/tesseraConfig.cmake.in
     ${CMAKE_BINARY_DIR}/tesseraConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tesseraConfigVersion.cmake
@@ -35,17 +38,14 @@ foreach(dir libdir includedir)
         set(pc_${dir} "\${prefix}/${${wanted}}")
     endif()
 endforeach()
-# What the library uses itself a shared one brings along, and a static one leaves to its user.
+# tessera.pc links the shared library, tessera-static.pc the static one with what it uses itself.
 set(pc_own_libs "-ljansson -lm -ldl")
 if(OpenMP_C_FOUND)
     string(APPEND pc_own_libs " ${OpenMP_C_FLAGS}")
 endif()
-set(pc_libs "")
-set(pc_libs_private "")
-if(BUILD_SHARED_LIBS)
-    set(pc_libs_private " ${pc_own_libs}")
-else()
-    set(pc_libs " ${pc_own_libs}")
-endif()
+set(pc_libs "-L\${libdir} -ltessera")
 configure_file(${CMAKE_SOURCE_DIR}/cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/tessera.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_libs "\${libdir}/libtessera.a ${pc_own_libs}")
+configure_file(${CMAKE_SOURCE_DIR}/cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/tessera-static.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/tessera.pc ${CMAKE_BINARY_DIR}/tessera-static.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

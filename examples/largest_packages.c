@@ -84,7 +84,8 @@ static tsr_status sort_packages(tsr_session *session, const tsr_device *device, 
     }
     scan_for_largest(sizes.values, sizes.rows, largest); /* the sort is in place: scan before it */
     problem.n = sizes.rows;
-    st = tsr_sort(session, &problem, sizes.values, order, NULL, NULL, NULL, &done, err);
+    st = tsr_sort(session, &problem, &(tsr_sort_arrays){.keys = sizes.values, .index = order}, NULL,
+                  &done, err);
     if (st != TSR_OK)
         goto cleanup;
     printf("%zu package sizes on %s\n", sizes.rows, tsr_device_name(device));

@@ -88,6 +88,7 @@ static tsr_status enqueue_step(tsr_session *session, const tsr_matvec_problem *p
 {
     float teleport = (1.0F - damping) / (float)problem->rows;
     cl_event filled = NULL, multiplied = NULL;
+    const tsr_run run = {.n_wait = 1, .wait = &filled, .done = &multiplied};
     tsr_status st;
     cl_int rc;
 
@@ -96,7 +97,7 @@ static tsr_status enqueue_step(tsr_session *session, const tsr_matvec_problem *p
                              &filled);
     if (rc != CL_SUCCESS)
         return opencl_fail(err, "clEnqueueFillBuffer", rc);
-    st = tsr_matvec_enqueue(session, problem, a, x, y, NULL, 1, &filled, &multiplied, report, err);
+    st = tsr_matvec_enqueue(session, problem, a, x, y, &run, report, err);
     clReleaseEvent(filled);
     if (st != TSR_OK)
         return st;

@@ -6,9 +6,10 @@
 
 Pictures are docs/images/roofline-NAME.png, one for each device of a file bench-NAME.jsonl that
 holds limits and kernels: the roofline of `tessera compare --html`, drawn by Chromium.  The table
-goes into docs/comparisons.md, and of the jobs SHOWN into README.md, between markers: for each
-problem the newest comparison, that is the variant that Tessera chose and the peers timed in turn
-with it.  A second table of docs/comparisons.md has the comparisons of `bench --held`.
+goes into docs/comparisons.md, between markers: for each problem the newest comparison, that is the
+variant that Tessera chose and the peers timed in turn with it.  A second table of
+docs/comparisons.md has the comparisons of `bench --held`.  The README's table has the lines that
+data/results/readme.json names.
 """
 import argparse
 import collections
@@ -27,17 +28,17 @@ import results_rows
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = "tessera-result-2"
 MARKER, HELD_MARKER = "figures: peers", "figures: held"
+NOTHING_COMPARED = "No comparison with other libraries is recorded."
 
-# Jobs in the README's table, as it spells them; docs/comparisons.md has all.
-SHOWN = {
-    "matmul 256x256x256 float32", "matmul 1024x1024x1024 float32", "matmul 2048x2048x2048 float32",
-    "matmul 4096x4096x4096 float32", "matmul 4095x4095x4095 float32",
-    "matmul 4096x4096x4096 float32 f32-strict", "matmul 4096x4096x4096 float32 tf32",
-    "matmul 4096x4096x4096 bfloat16 to float32", "matmul 4096x4096x4096 float64",
-    "matmul 64x64x16384 float32", "matmul 64x64x64 float32 x 4096", "matvec 4096x4096 float32",
-    "matvec 10000x10000 float32", "matvec 10x1000000 float32", "sort 2^20 uint32",
-    "sort 2^22 uint32", "sort 2^24 uint32", "sort 100M uint32",
-}
+# The README's table, line by line: device and job, as the table spells them.
+SHOWN_FILE = os.path.join(ROOT, "data", "results", "readme.json")
+with open(SHOWN_FILE, encoding="utf-8") as shown_file:
+    SHOWN = [tuple(line) for line in json.load(shown_file)]
+
+# What a precision computes in.
+ARITHMETIC = {"": "exact", "f32": "FP32", "f32-strict": "FP32 multiply-adds", "f64": "FP64",
+              "tf32": "TF32 products, FP32 sums", "f16": "FP16 products, FP32 sums",
+              "bf16": "BF16 products, FP32 sums"}
 
 # What is 1000 of a unit.
 LARGER = {"GFLOP/s": "TFLOP/s", "GB/s": "TB/s", "Mkeys/s": "Gkeys/s"}
@@ -258,15 +259,12 @@ def held_table(named_rows):
     return "\n".join([*head, *lines, "", *notes])
 
 
-def table(named_rows, wanted=None):
-    """The table in Markdown, of the jobs wanted or of all, and below it what was compared."""
+def table(named_rows):
+    """The table of every job in Markdown, and below it what was compared."""
     lines, notes = [], []
     for (_, device), of_device in comparisons(r for _, r in named_rows).items():
-        jobs = in_order(c for c in of_device.values()
-                        if wanted is None or job_text(c.ours) in wanted)
+        jobs = in_order(of_device.values())
         shown = []
-        if not jobs:
-            continue
         for i, c in enumerate(jobs):
             native = fastest(c.peers, "cuda", "host")
             opencl = fastest(c.peers, "device")
@@ -277,19 +275,54 @@ def table(named_rows, wanted=None):
             lines.append("| " + " | ".join(cells) + " |")
         notes.append(provenance(jobs, shown))
     if not lines:
-        return "No comparison with other libraries is recorded."
+        return NOTHING_COMPARED
     head = ["| device | job | Tessera | native library | ratio | OpenCL library | ratio |",
             "| --- | --- | --- | --- | ---: | --- | ---: |"]
     return "\n".join([*head, *lines, "", *notes])
 
 
-def document(text, named_rows, wanted=None):
-    """A document with its table, and with links to the pictures that it does not show."""
+def arithmetic(ours, peer):
+    """What both sides compute in; a variant that splits float32 factors says so in its name."""
+    usual = ARITHMETIC.get(ours["precision"], plain(ours["precision"]))
+    if "3xtf32" not in ours["name"]:
+        return usual
+    return "three TF32 products" + (f"; {plain(peer['name'])}: {usual}" if peer else "")
+
+
+def short_table(named_rows, wanted):
+    """The table of chosen lines, in their order, with the arithmetic of both sides."""
+    lines, compared, last = [], {}, None
+    found = {(device, job_text(c.ours)): c
+             for (_, device), jobs in comparisons(r for _, r in named_rows).items()
+             for c in jobs.values()}
+    for line in wanted:
+        if line not in found:
+            continue
+        c = found[line]
+        native = fastest(c.peers, "cuda", "host")
+        opencl = fastest(c.peers, "device")
+        jobs, shown = compared.setdefault(line[0], ([], []))
+        jobs.append(c)
+        shown += [p for p in (native, opencl) if p]
+        cells = ("" if line[0] == last else plain(line[0]), line[1], arithmetic(c.ours, native),
+                 f"{rate(c.ours)}, `{c.ours['name']}`", *versus(c.ours, native),
+                 *versus(c.ours, opencl))
+        lines.append("| " + " | ".join(cells) + " |")
+        last = line[0]
+    if not lines:
+        return NOTHING_COMPARED
+    head = ["| device | job | arithmetic | Tessera | native library | ratio | OpenCL library | ratio |",
+            "| --- | --- | --- | --- | --- | ---: | --- | ---: |"]
+    return "\n".join([*head, *lines, "", *(provenance(*of) for of in compared.values())])
+
+
+def document(text, named_rows, wanted):
+    """A document with the chosen lines, and with links to the pictures that it does not show."""
     outside = results_rows.put(text, MARKER, "")
     links = [f"[{name}](docs/images/{picture_file(name)})"
              for name in picture_names(named_rows).values() if picture_file(name) not in outside]
     more = [f"- Further rooflines: {', '.join(links)}."] if links else []
-    return results_rows.put(text, MARKER, "\n".join([table(named_rows, wanted), *more]))
+    return results_rows.put(text, MARKER, "\n".join([short_table(named_rows, wanted), *more]))
 
 
 def every_table(text, named_rows):

@@ -13,10 +13,6 @@
 #include "cli/options.h"
 #include "core/registry.h"
 
-#ifndef TESSERA_VERSION
-#define TESSERA_VERSION "unknown"
-#endif
-
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
 #define TAKES_RUN                                                                                  \
     (OPTION(OPTION_OUTPUT) | OPTION(OPTION_AS) | OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) |   \
@@ -110,9 +106,9 @@ static const subcommand commands[] = {
      0,
      2,
      {OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
-          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_DEFAULTS) |
-          OPTION(OPTION_STOP_ON_FAILURE) | OPTION(OPTION_SEED) | OPTION(OPTION_TYPE) |
-          OPTION(OPTION_JSON),
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SMALL) |
+          OPTION(OPTION_DEFAULTS) | OPTION(OPTION_STOP_ON_FAILURE) | OPTION(OPTION_SEED) |
+          OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES
      "OP          each\n"
@@ -412,7 +408,7 @@ static int help_command(const subcommand *c)
 
 static int version(void)
 {
-    puts("tessera " TESSERA_VERSION);
+    printf("tessera %s\n", tsr_version());
     return EXIT_DONE;
 }
 

@@ -74,6 +74,9 @@ typedef struct verdict {
     char detail[200]; /* where and what, once !ok */
 } verdict;
 
+struct selection;     /* core/dispatch.h */
+struct stream_budget; /* stream/budget.h */
+struct partition;     /* stream/partition.h */
 /** What a member of an operation's problem structure holds. */
 typedef enum field_kind {
     FIELD_COUNT,     /* size_t; with choices one of their values */
@@ -254,6 +257,13 @@ struct operation {
     /** Check what operands on host memory say of a checked problem, and note it in the problem.
      *  NULL function: they say nothing. */
     tsr_status (*inspect)(problem *p, const void *const operands[], tsr_error *err);
+
+    /** Cut a call on host memory, of a problem in the form that variants take, into pieces that the
+     *  budget holds.  *out comes zeroed, and stays so where operands are copied in one piece.
+     *  NULL function: always. */
+    tsr_status (*partition)(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
 
     /** Floating-point operations, or keys, of the problem. */
     double (*work)(const problem *p);

@@ -331,17 +331,42 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i)
 
 const char *tsr_device_name(const tsr_device *device)
 {
-    return device->facts.name;
+    return device ? device->facts.name : "";
 }
 
 const char *tsr_device_platform(const tsr_device *device)
 {
-    return device->facts.platform;
+    return device ? device->facts.platform : "";
 }
 
 int tsr_device_is_host(const tsr_device *device)
 {
-    return device->facts.kind == DEVICE_HOST;
+    return tsr_device_kind(device) == TSR_KIND_HOST;
+}
+
+tsr_kind tsr_device_kind(const tsr_device *device)
+{
+    static const tsr_kind kinds[] = {[DEVICE_HOST] = TSR_KIND_HOST,
+                                     [DEVICE_CPU] = TSR_KIND_CPU,
+                                     [DEVICE_GPU] = TSR_KIND_GPU,
+                                     [DEVICE_ACCELERATOR] = TSR_KIND_ACCELERATOR};
+
+    return device ? kinds[device->facts.kind] : TSR_KIND_NONE;
+}
+
+size_t tsr_device_compute_units(const tsr_device *device)
+{
+    return device ? device->facts.compute_units : 0;
+}
+
+uint64_t tsr_device_global_memory(const tsr_device *device)
+{
+    return device ? device->facts.global_memory : 0;
+}
+
+int tsr_device_unified_memory(const tsr_device *device)
+{
+    return device && device->facts.unified_memory;
 }
 
 static bool contains(const char *haystack, const char *needle)

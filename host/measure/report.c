@@ -749,7 +749,7 @@ static void part_chart_library(const comparison *c, text *out)
 static void part_version(const comparison *c, text *out)
 {
     (void)c;
-    html_text(out, TESSERA_VERSION);
+    html_text(out, tsr_version());
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ void result_start(result_row *row, const tsr_device *device)
     else
         snprintf(row->device_id, sizeof(row->device_id), "%u:%u", device->platform_index,
                  device->device_index);
-    snprintf(row->version, sizeof(row->version), "%s", TESSERA_VERSION);
+    snprintf(row->version, sizeof(row->version), "%s", tsr_version());
     result_now(row->when);
 }
 

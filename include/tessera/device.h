@@ -6,6 +6,7 @@
 #define TESSERA_DEVICE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tessera/status.h"
 
@@ -26,20 +27,20 @@ typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
  * @param out  Receives the list; the caller frees it with tsr_devices_close.
  * @return TSR_OK, or TSR_ENOMEM.
  */
-tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
+TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
 
 /** Free a list and its devices.  NULL is allowed.  Sessions on its devices must be closed before.
  */
-void tsr_devices_close(tsr_devices *list);
+TSR_API void tsr_devices_close(tsr_devices *list);
 
 /** Number of devices, `host` included. */
-size_t tsr_devices_count(const tsr_devices *list);
+TSR_API size_t tsr_devices_count(const tsr_devices *list);
 
 /** Device i, i < tsr_devices_count(list); `host` is the last. */
-const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
+TSR_API const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i);
 
 /** What failed while the list was made: line i, or NULL beyond the last. */
-const char *tsr_devices_failure(const tsr_devices *list, size_t i);
+TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
 
 /**
  * Pick devices by name.
@@ -58,17 +59,43 @@ const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *         TSR_ENAME where another name is of none, or (unless it is "all") of
  *         several.  The message lists what there is.
  */
-tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const tsr_device **out,
-                              size_t max, size_t *count, tsr_error *err);
+TSR_API tsr_status tsr_devices_select(const tsr_devices *list, const char *which,
+                                      const tsr_device **out, size_t max, size_t *count,
+                                      tsr_error *err);
+
+/* What follows is what a program asks of a device before it uses it.  NULL is allowed and has no
+ * name, no kind, no units and no memory. */
+
+typedef enum tsr_kind {
+    TSR_KIND_NONE = 0, /* of NULL */
+    TSR_KIND_HOST,     /* the device `host` */
+    TSR_KIND_CPU,
+    TSR_KIND_GPU,
+    TSR_KIND_ACCELERATOR /* and what is none of the others */
+} tsr_kind;
 
 /** Device name as its driver gives it; "host" for the host. */
-const char *tsr_device_name(const tsr_device *device);
+TSR_API const char *tsr_device_name(const tsr_device *device);
 
 /** Name of the device's platform; "host" for the host. */
-const char *tsr_device_platform(const tsr_device *device);
+TSR_API const char *tsr_device_platform(const tsr_device *device);
 
 /** Nonzero for the device `host`. */
-int tsr_device_is_host(const tsr_device *device);
+TSR_API int tsr_device_is_host(const tsr_device *device);
+
+/** Kind of a device, by the type that its driver reports. */
+TSR_API tsr_kind tsr_device_kind(const tsr_device *device);
+
+/** Compute units: cores of a CPU and of the host, multiprocessors of a GPU. */
+TSR_API size_t tsr_device_compute_units(const tsr_device *device);
+
+/** Bytes of global memory, as the driver reports it; of the host, its physical memory, or 0 where
+ *  that is unknown. */
+TSR_API uint64_t tsr_device_global_memory(const tsr_device *device);
+
+/** Nonzero where device and host share physical memory: calls on host memory then need no copies.
+ */
+TSR_API int tsr_device_unified_memory(const tsr_device *device);
 
 #ifdef __cplusplus
 }

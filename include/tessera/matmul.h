@@ -47,7 +47,8 @@ typedef struct tsr_matmul_problem {
     tsr_precision precision;
     size_t m, n, k;
     bool trans_a, trans_b;
-    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type; a zeroed alpha
+                           is one too, and gives beta C: start from TSR_MATMUL_PROBLEM_INIT */
     size_t lda, ldb, ldc;
     size_t offset_a, offset_b, offset_c;
     bool c_f32;        /* C is float32, where A and B are float16 or bfloat16 */
@@ -55,6 +56,13 @@ typedef struct tsr_matmul_problem {
     size_t batch;
     size_t stride_a, stride_b, stride_c; /* read where batch is over 1 */
 } tsr_matmul_problem;
+
+/** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
+#define TSR_MATMUL_PROBLEM_INIT                                                                    \
+    {                                                                                              \
+        TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, 0, false, false, 1.0, 0.0, 0, 0, 0, 0, 0, 0, false,  \
+            TSR_ROW_MAJOR, 0, 0, 0, 0                                                              \
+    }
 
 /**
  * Multiply matrices in host memory.  Synchronous.
@@ -85,28 +93,26 @@ typedef struct tsr_matmul_problem {
  *         TSR_EFILE      the session's kernel_dir lacks the variant's file, or it cannot be read
  *         TSR_ENOMEM, TSR_ECL
  */
-tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem, const void *a,
-                      const void *b, void *c, const tsr_run *run, tsr_report *report,
-                      tsr_error *err);
+TSR_API tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *problem,
+                              const void *a, const void *b, void *c, const tsr_run *run,
+                              tsr_report *report, tsr_error *err);
 
 /**
  * Enqueue a product of matrices in OpenCL buffers of the session's context.
  *
  * Asynchronous: returns once the work is enqueued.  A small call is not flushed, which would take
  * longer than the rest of it: clFlush sends it off, or what waits for it, as any OpenCL command.
- * The buffers must live, unmodified, until *done completes.  report holds no device time.
+ * The buffers must live, unmodified, until the work is done: until *run->done completes, where the
+ * caller asked for that event.  report holds no device time.
  *
- * @param wait  Events to wait for first, n_wait of them; NULL and 0 for none.  On an in-order
- *              queue, such as the session's own, calls follow one another without them.
- * @param done  Receives an event that the caller releases.  May be NULL.
+ * @param run  NULL picks the best variant, waits for nothing and hands out no event.
  * @return as tsr_matmul; on `host` TSR_EUNSUPPORTED.  On failure commands already
- *         enqueued are finished before the return, C is unspecified, and *done
+ *         enqueued are finished before the return, C is unspecified, and *run->done
  *         is untouched.
  */
-tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem, cl_mem a,
-                              cl_mem b, cl_mem c, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
-                              tsr_error *err);
+TSR_API tsr_status tsr_matmul_enqueue(tsr_session *session, const tsr_matmul_problem *problem,
+                                      cl_mem a, cl_mem b, cl_mem c, const tsr_run *run,
+                                      tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,8 @@ typedef struct tsr_matvec_problem {
     tsr_precision precision;
     size_t rows, columns;
     bool trans;
-    double alpha, beta; /* rounded to float32, or to float64 where that is the type */
+    double alpha, beta; /* rounded to float32, or to float64 where that is the type; a zeroed alpha
+                           is one too, and gives beta y: start from TSR_MATVEC_PROBLEM_INIT */
     size_t lda;
     size_t offset_a, offset_x, offset_y;
     bool y_f32;        /* y is float32, where A and x are float16 or bfloat16 */
@@ -45,6 +46,13 @@ typedef struct tsr_matvec_problem {
     size_t batch;
     size_t stride_a, stride_x, stride_y; /* read where batch is over 1 */
 } tsr_matvec_problem;
+
+/** A problem of no element, float32, alpha 1, beta 0, all else 0, in C and C++: sizes follow. */
+#define TSR_MATVEC_PROBLEM_INIT                                                                    \
+    {                                                                                              \
+        TSR_F32, TSR_PRECISION_DEFAULT, 0, 0, false, 1.0, 0.0, 0, 0, 0, 0, false, TSR_ROW_MAJOR,   \
+            0, 0, 0, 0, 0, 0                                                                       \
+    }
 
 /**
  * Multiply in host memory, synchronous.  y must not overlap A or x.  Returns as tsr_matmul, y being
@@ -56,15 +64,14 @@ typedef struct tsr_matvec_problem {
  * those of another, in panels of one matrix after another; the last at once where all of it fits
  * and each has a matrix of less than 4 MiB.
  */
-tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem, const void *a,
-                      const void *x, void *y, const tsr_run *run, tsr_report *report,
-                      tsr_error *err);
+TSR_API tsr_status tsr_matvec(tsr_session *session, const tsr_matvec_problem *problem,
+                              const void *a, const void *x, void *y, const tsr_run *run,
+                              tsr_report *report, tsr_error *err);
 
 /** Enqueue a product on OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
-tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem, cl_mem a,
-                              cl_mem x, cl_mem y, const tsr_run *run, cl_uint n_wait,
-                              const cl_event *wait, cl_event *done, tsr_report *report,
-                              tsr_error *err);
+TSR_API tsr_status tsr_matvec_enqueue(tsr_session *session, const tsr_matvec_problem *problem,
+                                      cl_mem a, cl_mem x, cl_mem y, const tsr_run *run,
+                                      tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

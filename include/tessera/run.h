@@ -23,6 +23,18 @@ typedef struct tsr_run {
      * it has the count of all that are done.
      */
     cl_mem strict_tiles;
+    /**
+     * Enqueued calls: the events that the call waits for first, n_wait of them; NULL and 0 for
+     * none.  On an in-order queue, such as the session's own, calls follow one another without
+     * them.  A call on host memory is synchronous and refuses them, and `done`, with TSR_EINVAL.
+     */
+    cl_uint n_wait;
+    const cl_event *wait;
+    /**
+     * Enqueued calls: NULL, or what receives an event that completes with the call's work, and that
+     * the caller releases.  A call that fails leaves it untouched.
+     */
+    cl_event *done;
 } tsr_run;
 
 /** Where a program came from. */
@@ -45,8 +57,10 @@ typedef struct tsr_report {
     tsr_build build;         /* the slowest kind of build that the call needed */
     uint64_t build_ns;       /* building or loading programs */
     uint64_t to_device_ns;   /* host-memory calls: copies to the device */
-    uint64_t device_ns;      /* first START to last END of the operation's commands;
-                                wall time of the C function on `host` */
+    uint64_t device_ns;      /* host-memory calls, where the queue records times (`profile` of
+                                tsr_session_options, or a property of the caller's queue): first
+                                START to last END of the operation's commands; on `host` always:
+                                wall time of the C function */
     uint64_t from_device_ns; /* host-memory calls: copies back */
     uint64_t wall_ns;        /* the whole call */
     size_t commands;         /* launches and fills */

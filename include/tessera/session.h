@@ -48,8 +48,8 @@ typedef struct tsr_session_options {
  * @param out      Receives the session; the caller closes it.
  * @return TSR_OK, TSR_ENOMEM or TSR_ECL.
  */
-tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
-                            tsr_session **out, tsr_error *err);
+TSR_API tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options *options,
+                                    tsr_session **out, tsr_error *err);
 
 /**
  * Open a session on the caller's queue, in-order or out-of-order.
@@ -63,17 +63,17 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
  * @return TSR_OK, TSR_ENOMEM, TSR_ECL, or TSR_ENODEVICE where the queue's device
  *         is none that the library can use.
  */
-tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
-                             tsr_session **out, tsr_error *err);
+TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
+                                     tsr_session **out, tsr_error *err);
 
 /** Finish the session's queue, save what was built, release everything.  NULL is allowed. */
-void tsr_session_close(tsr_session *session);
+TSR_API void tsr_session_close(tsr_session *session);
 
 /** The session's OpenCL context, borrowed; NULL on `host`. */
-cl_context tsr_session_context(const tsr_session *session);
+TSR_API cl_context tsr_session_context(const tsr_session *session);
 
 /** The session's queue, borrowed; NULL on `host`. */
-cl_command_queue tsr_session_queue(const tsr_session *session);
+TSR_API cl_command_queue tsr_session_queue(const tsr_session *session);
 
 /**
  * Host memory that the device copies from and to by itself, at the full rate of its link.  Calls on
@@ -82,13 +82,13 @@ cl_command_queue tsr_session_queue(const tsr_session *session);
  * @param out  Receives its address, aligned as the driver has it; the caller frees it.
  * @return TSR_OK; TSR_EINVAL for 0 bytes; TSR_EUNSUPPORTED on `host`; TSR_ENOMEM or TSR_ECL.
  */
-tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
+TSR_API tsr_status tsr_pinned_alloc(tsr_session *session, size_t bytes, void **out, tsr_error *err);
 
 /** Free it; tsr_session_close frees what is left.  NULL is allowed. */
-void tsr_pinned_free(tsr_session *session, void *memory);
+TSR_API void tsr_pinned_free(tsr_session *session, void *memory);
 
 /** Whole compiler log of the build that failed last, or "".  Valid until the next call. */
-const char *tsr_session_build_log(const tsr_session *session);
+TSR_API const char *tsr_session_build_log(const tsr_session *session);
 
 #ifdef __cplusplus
 }

@@ -74,6 +74,25 @@ typedef struct tsr_sort_problem {
     size_t segment_longest; /* most keys of a segment; 0, and what is beyond n, counts as n */
 } tsr_sort_problem;
 
+/** No keys, float32, ascending, all else 0, in C and C++: `type` and `n` follow. */
+#define TSR_SORT_PROBLEM_INIT                                                                      \
+    {                                                                                              \
+        TSR_F32, 0, false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0                                        \
+    }
+
+/** What a sort works on in host memory.  The arrays stay the caller's and must not overlap. */
+typedef struct tsr_sort_arrays {
+    void *keys;     /* rows * n keys, sorted in place */
+    int64_t *index; /* as many positions where the problem's argsort, else NULL */
+    void *values;   /* as many values where its value_bytes, sorted in place, else NULL */
+    const uint64_t *segment_offsets; /* segments + 1 offsets where its segments, else NULL */
+} tsr_sort_arrays;
+
+/** The same in OpenCL buffers. */
+typedef struct tsr_sort_buffers {
+    cl_mem keys, index, values, segment_offsets;
+} tsr_sort_buffers;
+
 /**
  * Sort keys in host memory.  Synchronous.  Where device and host share memory, the device sorts in
  * these arrays: after TSR_ECL they may be half-sorted, and keys lost; so they may be where they
@@ -87,19 +106,13 @@ typedef struct tsr_sort_problem {
  * of which four fit, and pairs of chunks are sorted together until all are in order.  Whatever is
  * done, the result is the same to the bit.
  *
- * The arrays stay the caller's and must not overlap.
- *
- * @param keys    rows * n keys, sorted in place.
- * @param index   as many positions where problem->argsort, else NULL.
- * @param values  as many values where problem->value_bytes, sorted in place, else NULL.
- * @param segment_offsets  segments + 1 offsets where problem->segments, else NULL.
  * @return as tsr_matmul; TSR_EINVAL also where an array is not NULL that the problem does not ask
  *         for, and where the offsets do not start at 0, ascend and end at n, with the first that
  *         is wrong.
  */
-tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem, void *keys,
-                    int64_t *index, void *values, const uint64_t *segment_offsets,
-                    const tsr_run *run, tsr_report *report, tsr_error *err);
+TSR_API tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem,
+                            const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
+                            tsr_error *err);
 
 /**
  * Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
@@ -108,10 +121,9 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem, void 
  * is broken, which of the n keys, indices and values end up where is unspecified; nothing outside
  * them is touched.
  */
-tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem, cl_mem keys,
-                            cl_mem index, cl_mem values, cl_mem segment_offsets, const tsr_run *run,
-                            cl_uint n_wait, const cl_event *wait, cl_event *done,
-                            tsr_report *report, tsr_error *err);
+TSR_API tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
+                                    const tsr_sort_buffers *buffers, const tsr_run *run,
+                                    tsr_report *report, tsr_error *err);
 
 #ifdef __cplusplus
 }

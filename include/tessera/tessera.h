@@ -2,6 +2,7 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include "tessera/api.h"
 #include "tessera/device.h"
 #include "tessera/matmul.h"
 #include "tessera/matvec.h"

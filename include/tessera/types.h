@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "tessera/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,13 +45,13 @@ typedef enum tsr_layout {
 } tsr_layout;
 
 /** Bytes of one element. */
-size_t tsr_type_size(tsr_type type);
+TSR_API size_t tsr_type_size(tsr_type type);
 
 /** NumPy's name of a type: "float32", "int64".  Static. */
-const char *tsr_type_name(tsr_type type);
+TSR_API const char *tsr_type_name(tsr_type type);
 
 /** Name of a precision as the command line spells it: "f32-strict".  Static. */
-const char *tsr_precision_name(tsr_precision precision);
+TSR_API const char *tsr_precision_name(tsr_precision precision);
 
 #ifdef __cplusplus
 }

@@ -2,14 +2,14 @@
 # The folder is named at install time alone, and the tree is moved once it stands.
 #
 #   SOURCE  Tessera's sources        WORK    folder for builds
-#   SHARED  ON or OFF                HOW     cmake or pkg-config
-#   BUILT   a build of that kind, or empty
-#   C_COMPILER, GENERATOR, PKG_CONFIG
+#   KIND    static or shared         HOW     cmake or pkg-config
+#   BUILT   a build that installs into lib, or empty
+#   VERSION, C_COMPILER, GENERATOR, PKG_CONFIG
 
-set(first ${WORK}/first-place)
-set(prefix ${WORK}/final-place)
+set(first ${WORK}/${KIND}-${HOW}-first)
+set(prefix ${WORK}/${KIND}-${HOW}-final)
 set(project ${CMAKE_CURRENT_LIST_DIR}/project)
-set(consumer ${WORK}/consumer-${HOW})
+set(consumer ${WORK}/${KIND}-${HOW}-consumer)
 
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -24,40 +24,56 @@ else()
     set(build ${WORK}/build)
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${build} -G ${GENERATOR} -DCMAKE_C_COMPILER=${C_COMPILER}
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 -DBUILD_TESTING=OFF
-        -DTESSERA_PEERS=OFF -DBUILD_SHARED_LIBS=${SHARED} -DCMAKE_INSTALL_LIBDIR=lib)
-    run(${CMAKE_COMMAND} --build ${build} --target tessera tessera_command)
+        -DTESSERA_PEERS=OFF -DCMAKE_INSTALL_LIBDIR=lib)
+    run(${CMAKE_COMMAND} --build ${build} --target tessera tessera_static tessera_command)
 endif()
 run(${CMAKE_COMMAND} --install ${build} --prefix ${first})
 file(RENAME ${first} ${prefix})
-foreach(file LICENSE README.md)
-    if(NOT EXISTS ${prefix}/share/doc/tessera/${file})
+foreach(file share/doc/tessera/LICENSE share/doc/tessera/README.md lib/libtessera.so
+        lib/libtessera.so.0.1 lib/libtessera.a)
+    if(NOT EXISTS ${prefix}/${file})
         message(FATAL_ERROR "${file} is not installed")
     endif()
 endforeach()
+file(GLOB internal ${prefix}/lib/*internal* ${prefix}/lib/*measure*)
+if(internal)
+    message(FATAL_ERROR "installed, and no part of the library: ${internal}")
+endif()
 file(MAKE_DIRECTORY ${consumer})
 
+# The other library is not there when the program runs.
+set(target tessera::tessera)
+set(module tessera)
+file(GLOB others ${prefix}/lib/libtessera.a)
+if(KIND STREQUAL static)
+    set(target tessera::tessera_static)
+    set(module tessera-static)
+    file(GLOB others ${prefix}/lib/libtessera.so*)
+endif()
 if(HOW STREQUAL cmake)
     run(${CMAKE_COMMAND} -S ${project} -B ${consumer} -G ${GENERATOR}
-        -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${prefix})
+        -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DTESSERA=${target}
+        -DVERSION=${VERSION})
     run(${CMAKE_COMMAND} --build ${consumer})
 else()
     set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
-    # Plain --libs, without --static, links the static library too.
-    execute_process(COMMAND ${PKG_CONFIG} --cflags --libs tessera
+    run(${PKG_CONFIG} --exact-version=${VERSION} ${module})
+    execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${module}
         OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(flags UNIX_COMMAND "${flags}")
     run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${project}/consumer.c -o ${consumer}/consumer
         ${flags})
 endif()
 
+file(REMOVE ${others})
 set(ENV{LD_LIBRARY_PATH} ${prefix}/lib)
 execute_process(COMMAND ${consumer}/consumer OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
-if(NOT out STREQUAL "58 64 139 154\n")
+if(NOT out STREQUAL "${VERSION}\n58 64 139 154\n")
     message(FATAL_ERROR "the consumer printed '${out}'")
 endif()
 # The installed command starts too, with nothing of the build folder.
 execute_process(COMMAND ${prefix}/bin/tessera --version OUTPUT_VARIABLE out
     COMMAND_ERROR_IS_FATAL ANY)
-if(NOT out MATCHES "^tessera [0-9.]+\n$")
+if(NOT out STREQUAL "tessera ${VERSION}\n")
     message(FATAL_ERROR "the installed command printed '${out}'")
 endif()

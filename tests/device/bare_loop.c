@@ -86,7 +86,7 @@ static tsr_status sample(const loop *x, size_t calls, double *ns, tsr_error *err
 
     for (size_t i = 0; i < calls && !st; i++)
         st = queue ? tsr_matmul_enqueue(x->session, &x->problem, x->buffer[0], x->buffer[1],
-                                        x->buffer[2], &x->run, 0, NULL, NULL, NULL, err)
+                                        x->buffer[2], &x->run, NULL, err)
                    : tsr_matmul(x->session, &x->problem, x->memory[0], x->memory[1], x->memory[2],
                                 &x->run, NULL, err);
     if (!st && queue && clFinish(queue) != CL_SUCCESS)

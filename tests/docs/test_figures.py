@@ -168,6 +168,39 @@ class Table(unittest.TestCase):
                          "2001-01-01 to 2001-02-03: a (9.9), b (9.9).")
 
 
+class ShortTable(unittest.TestCase):
+    """The README's table: chosen lines, with the arithmetic of both sides."""
+
+    def lines(self, wanted, *rows):
+        text = figures.short_table(named(*rows), wanted)
+        lines = [s for s in text.splitlines() if s.startswith("|")]
+        return [[c.strip() for c in s.strip("|").split("|")] for s in lines[2:]]
+
+    def test_order_and_arithmetic(self):
+        job = "matmul 1024x1024x1024 float32"
+        split = ours(20000, name="wgmma-3xtf32-fused", precision="f32")
+        strict = dict(precision="f32-strict", problem="1024x1024x1024 float32 f32-strict")
+        keys = dict(op="sort", n=512, where=CPU, precision="")
+        got = self.lines(((CPU["device"], "sort 512 uint32"), (GPU["device"], job + " f32-strict"),
+                          (GPU["device"], job), (GPU["device"], "matmul 1x1x1 float32")),
+                         split, peer("cuBLAS", "cuda", 10000, precision="f32"),
+                         ours(3, **strict), peer("cuBLAS", "cuda", 2, **strict),
+                         ours(5, **keys), peer("std::sort", "host", 1, **keys),
+                         ours(1, n=2048), peer("cuBLAS", "cuda", 1, n=2048))
+        self.assertEqual([line[:4] + line[5:6] for line in got], [
+            [CPU["device"], "sort 512 uint32", "exact", "5.00 Mkeys/s, `block`", "5.00"],
+            [GPU["device"], job + " f32-strict", "FP32 multiply-adds", "3.00 GFLOP/s, `block`",
+             "1.50"],
+            ["", job, "three TF32 products; cuBLAS: FP32",
+             "20.0 TFLOP/s, `wgmma-3xtf32-fused`", "2.00"]])
+
+    def test_readme_has_every_chosen_line(self):
+        """Rows of each are recorded."""
+        with open(os.path.join(SCRIPTS, "..", "README.md"), encoding="utf-8") as f:
+            text = f.read().split(f"<!-- {figures.MARKER} -->")[1].split("<!-- end ")[0]
+        self.assertEqual(text.count("\n| ") - 2, len(figures.SHOWN))
+
+
 class Drawn(unittest.TestCase):
     """Which rows a picture is made of."""
 
@@ -205,7 +238,7 @@ class Drawn(unittest.TestCase):
                 *named(ours(1, where=dict(GPU, device="no limits")), name="z")]
         self.assertEqual({d: n for (_, d), n in figures.picture_names(rows).items()},
                          {GPU["device"]: "x", CPU["device"]: "x-2"})
-        got = figures.document("roofline-x.png\n" + MARKERS, rows)
+        got = figures.document("roofline-x.png\n" + MARKERS, rows, ())
         self.assertIn("- Further rooflines: [x-2](docs/images/roofline-x-2.png).", got)
 
 
@@ -223,9 +256,9 @@ class Document(unittest.TestCase):
                 list(results_rows.read([path]))
 
     def test_between_markers(self):
-        got = figures.document(MARKERS, [])
+        got = figures.document(MARKERS, [], figures.SHOWN)
         self.assertEqual(got, MARKERS.replace("old", "\n" + figures.table([]) + "\n"))
-        self.assertEqual(figures.document(got, []), got)
+        self.assertEqual(figures.document(got, [], figures.SHOWN), got)
 
     def test_markers_that_are_no_pair(self):
         backwards = "".join(reversed(MARKERS.splitlines(keepends=True)))
@@ -236,10 +269,13 @@ class Document(unittest.TestCase):
 
     def test_check(self):
         """The command says in one line that a table is old, and writes nothing."""
+        device, shown_job = figures.SHOWN[0]
         with tempfile.TemporaryDirectory() as folder:
             readme, every, rows = (os.path.join(folder, name) for name in
                                    ("README.md", "comparisons.md", "bench-a.jsonl"))
-            made_up_rows.write(rows, [limit("memory read", 9), ours(1), peer("a", "device", 1),
+            job = dict(where=dict(GPU, device=device), n=4096)
+            made_up_rows.write(rows, [limit("memory read", 9), ours(1, **job),
+                                      peer("a", "device", 1, **job),
                                       ours(1, n=999), peer("a", "device", 1, n=999)])
             with open(rows, "a", encoding="utf-8") as f:
                 f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
@@ -248,6 +284,7 @@ class Document(unittest.TestCase):
             all_jobs = (results_rows.put(MARKERS, figures.MARKER, figures.table(read))
                         + results_rows.put(HELD_MARKERS, figures.HELD_MARKER,
                                            figures.held_table(read)))
+            self.assertIn(f"| {device} | {shown_job} | FP32 | ", some)
             self.assertNotIn("999", some)
             self.assertIn("999", all_jobs)
             for text, others, status, said in (

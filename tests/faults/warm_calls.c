@@ -21,10 +21,10 @@ static tsr_status call(tsr_session *s, const char *op, const tsr_run *run, doubl
     const tsr_sort_problem sort = {.type = TSR_U32, .n = SIDE * SIDE};
 
     if (strcmp(op, "matmul") == 0)
-        return tsr_matmul_enqueue(s, &matmul, b[0], b[1], b[2], run, 0, NULL, NULL, NULL, err);
+        return tsr_matmul_enqueue(s, &matmul, b[0], b[1], b[2], run, NULL, err);
     if (strcmp(op, "matvec") == 0)
-        return tsr_matvec_enqueue(s, &matvec, b[0], b[1], b[2], run, 0, NULL, NULL, NULL, err);
-    return tsr_sort_enqueue(s, &sort, b[0], NULL, NULL, NULL, run, 0, NULL, NULL, NULL, err);
+        return tsr_matvec_enqueue(s, &matvec, b[0], b[1], b[2], run, NULL, err);
+    return tsr_sort_enqueue(s, &sort, &(tsr_sort_buffers){.keys = b[0]}, run, NULL, err);
 }
 
 static tsr_status run_calls(tsr_session *s, char **argv, bool turns, tsr_error *err)

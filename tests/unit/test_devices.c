@@ -1,4 +1,5 @@
-/* Choosing devices by name, on two devices of PoCL and the host. */
+/* Choosing devices by name, on two devices of PoCL and the host.  Needs an OpenCL device of the
+ * type CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,6 +102,50 @@ static void facts_are_plausible(void **state)
         for (int f = 0; f < FEATURE_COUNT; f++)
             assert_int_equal(d->feature[f], FEATURE_UNKNOWN);
     }
+}
+
+/* What a program asks through the public header. */
+static void public_facts_are_the_devices_own(void **state)
+{
+    static const struct {
+        device_kind inside;
+        tsr_kind outside;
+    } kinds[] = {{DEVICE_HOST, TSR_KIND_HOST},
+                 {DEVICE_CPU, TSR_KIND_CPU},
+                 {DEVICE_GPU, TSR_KIND_GPU},
+                 {DEVICE_ACCELERATOR, TSR_KIND_ACCELERATOR}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const tsr_device device = {.facts = {.kind = kinds[i].inside,
+                                             .compute_units = i + 3,
+                                             .global_memory = UINT64_C(1) << 36,
+                                             .unified_memory = i % 2}};
+
+        assert_int_equal(tsr_device_kind(&device), kinds[i].outside);
+        assert_int_equal(tsr_device_compute_units(&device), i + 3);
+        assert_true(tsr_device_global_memory(&device) == UINT64_C(1) << 36);
+        assert_int_equal(tsr_device_unified_memory(&device), i % 2);
+    }
+    for (size_t i = 0; i < tsr_devices_count(list); i++) {
+        const tsr_device *device = tsr_devices_get(list, i);
+
+        assert_int_equal(tsr_device_kind(device) == TSR_KIND_HOST, tsr_device_is_host(device));
+        assert_true(tsr_device_compute_units(device) && tsr_device_global_memory(device));
+        assert_true(!tsr_device_is_host(device) || tsr_device_unified_memory(device));
+    }
+}
+
+static void no_device_has_no_facts(void **state)
+{
+    (void)state;
+    assert_string_equal(tsr_device_name(NULL), "");
+    assert_string_equal(tsr_device_platform(NULL), "");
+    assert_false(tsr_device_is_host(NULL));
+    assert_int_equal(tsr_device_kind(NULL), TSR_KIND_NONE);
+    assert_int_equal(tsr_device_compute_units(NULL), 0);
+    assert_int_equal(tsr_device_global_memory(NULL), 0);
+    assert_false(tsr_device_unified_memory(NULL));
 }
 
 static void all_is_every_opencl_device(void **state)
@@ -245,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_is_last),
         cmocka_unit_test(facts_are_plausible),
+        cmocka_unit_test(public_facts_are_the_devices_own),
+        cmocka_unit_test(no_device_has_no_facts),
         cmocka_unit_test(all_is_every_opencl_device),
         cmocka_unit_test(numbers_name_one),
         cmocka_unit_test(kinds_name_the_first),

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,10 +147,12 @@ static void chain_two_products(fixture *f, cl_command_queue_properties propertie
     y = buffer_of(f, b, BYTES);
     z = buffer_of(f, NULL, BYTES);
     t = buffer_of(f, NULL, BYTES);
-    if (tsr_matmul_enqueue(s, &square, x, y, z, NULL, 1, &gate, &first, &report, &err))
+    if (tsr_matmul_enqueue(s, &square, x, y, z,
+                           &(tsr_run){.n_wait = 1, .wait = &gate, .done = &first}, &report, &err))
         fail_msg("%s", err.message);
     assert_true(report.variant[0] && report.commands > 0);
-    if (tsr_matmul_enqueue(s, &square, z, y, t, NULL, 1, &first, &second, &report, &err))
+    if (tsr_matmul_enqueue(s, &square, z, y, t,
+                           &(tsr_run){.n_wait = 1, .wait = &first, .done = &second}, &report, &err))
         fail_msg("%s", err.message);
     /* Asynchronous: nothing runs before what it was told to wait for. */
     clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
@@ -185,19 +188,19 @@ static void many_commands_keep_their_order(void **state)
     tsr_session *s = adopt(f, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     enum { N = 5000 };
     const tsr_sort_problem p = {.type = TSR_U32, .n = N, .argsort = true};
-    const tsr_run run = {.variant = "naive"};
+    cl_event done = NULL;
+    const tsr_run run = {.variant = "naive", .done = &done};
     static uint32_t keys[N], got[N];
     static int64_t index[N];
     tsr_report report = {0};
     tsr_error err = {0};
-    cl_event done = NULL;
     cl_mem k, i;
 
     for (uint32_t n = 0; n < N; n++)
         keys[n] = n * 2654435761u >> 8;
     k = buffer_of(f, keys, sizeof(keys));
     i = buffer_of(f, NULL, sizeof(index));
-    if (tsr_sort_enqueue(s, &p, k, i, NULL, NULL, &run, 0, NULL, &done, &report, &err))
+    if (tsr_sort_enqueue(s, &p, &(tsr_sort_buffers){.keys = k, .index = i}, &run, &report, &err))
         fail_msg("%s", err.message);
     assert_string_equal(report.variant, "naive");
     assert_true(report.commands > 50);
@@ -224,11 +227,16 @@ static void both_queues_wait_for_the_caller(void **state)
     tsr_session *s = adopt(f, 0);
     cl_command_queue other = clCreateCommandQueue(f->context, f->device->id, 0, NULL);
     const char *const set[] = {"CHUNK=20", "QUEUES=2"};
-    const tsr_run run = {.variant = "fused-passes", .set = set, .set_count = 2};
+    cl_event gate = clCreateUserEvent(f->context, NULL), done = NULL;
+    const tsr_run run = {.variant = "fused-passes",
+                         .set = set,
+                         .set_count = 2,
+                         .n_wait = 1,
+                         .wait = &gate,
+                         .done = &done};
     const tsr_sort_problem p = {.type = TSR_U32, .n = N};
     const struct timespec pause = {.tv_nsec = 200000000};
     uint32_t *keys = malloc(N * sizeof(*keys));
-    cl_event gate = clCreateUserEvent(f->context, NULL), done = NULL;
     tsr_error err = {0};
     cl_mem k;
 
@@ -236,7 +244,7 @@ static void both_queues_wait_for_the_caller(void **state)
     for (uint32_t n = 0; n < N; n++)
         keys[n] = 0;
     k = buffer_of(f, keys, N * sizeof(*keys));
-    if (tsr_sort_enqueue(s, &p, k, NULL, NULL, NULL, &run, 1, &gate, &done, NULL, &err))
+    if (tsr_sort_enqueue(s, &p, &(tsr_sort_buffers){.keys = k}, &run, NULL, &err))
         fail_msg("%s", err.message);
     clFlush(f->queue);
     nanosleep(&pause, NULL);
@@ -269,7 +277,8 @@ static void segments_stay_in_their_buffers(void **state)
     const uint64_t offsets[] = {0, 0, 1, 40, 3000, 15000, 15000, N};
     const uint64_t broken[] = {9, UINT64_MAX, 12, 2000000, 5, 19000, 0, 3};
     const char *const set[] = {"TILE=1024"};
-    const tsr_run run = {.variant = "segments", .set = set, .set_count = 1};
+    cl_event done = NULL;
+    const tsr_run run = {.variant = "segments", .set = set, .set_count = 1, .done = &done};
     const tsr_sort_problem p = {.type = TSR_U32,
                                 .n = N,
                                 .segments = SEGMENTS,
@@ -281,7 +290,6 @@ static void segments_stay_in_their_buffers(void **state)
     static uint32_t keys[ALL], got[ALL], values[ALL];
     static int64_t index[ALL];
     tsr_error err = {0};
-    cl_event done = NULL;
 
     for (uint32_t n = 0; n < ALL; n++)
         keys[n] = n * 2654435761u >> 8;
@@ -291,7 +299,7 @@ static void segments_stay_in_their_buffers(void **state)
 
         memset(index, 0x5A, sizeof(index));
         i = buffer_of(f, index, sizeof(index));
-        if (tsr_sort_enqueue(s, &p, k, i, v, o, &run, 0, NULL, &done, NULL, &err))
+        if (tsr_sort_enqueue(s, &p, &(tsr_sort_buffers){k, i, v, o}, &run, NULL, &err))
             fail_msg("%s", err.message);
         assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
         clEnqueueReadBuffer(f->queue, k, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
@@ -333,12 +341,17 @@ static void broken_segments_are_refused(void **state)
         tsr_error err = {0};
 
         assert_int_equal(tsr_session_open(devices[i], NULL, &s, &err), TSR_OK);
-        assert_int_equal(tsr_sort(s, &p, keys, NULL, NULL, broken, NULL, NULL, &err), TSR_EINVAL);
+        assert_int_equal(tsr_sort(s, &p,
+                                  &(tsr_sort_arrays){.keys = keys, .segment_offsets = broken}, NULL,
+                                  NULL, &err),
+                         TSR_EINVAL);
         assert_string_equal(err.message, "sort: segment offset 2 is 4, below the 5 of offset 1");
-        assert_int_equal(tsr_sort(s, &p, keys, NULL, NULL, NULL, NULL, NULL, &err), TSR_EINVAL);
+        assert_int_equal(tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys}, NULL, NULL, &err),
+                         TSR_EINVAL);
         assert_non_null(strstr(err.message, "segment offsets is NULL and should hold 24 bytes"));
         assert_int_equal(keys[0], 9);
-        if (tsr_sort(s, &p, keys, NULL, NULL, right, NULL, NULL, &err))
+        if (tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys, .segment_offsets = right}, NULL, NULL,
+                     &err))
             fail_msg("%s", err.message);
         assert_true(keys[0] == 7 && keys[1] == 8 && keys[2] == 9 && keys[3] == 6);
         tsr_session_close(s);
@@ -360,15 +373,44 @@ static void arrays_not_asked_for_are_refused(void **state)
         tsr_error err = {0};
 
         assert_int_equal(tsr_session_open(devices[i], NULL, &s, &err), TSR_OK);
-        assert_int_equal(tsr_sort(s, &p, keys, index, NULL, NULL, NULL, NULL, &err), TSR_EINVAL);
+        assert_int_equal(
+            tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys, .index = index}, NULL, NULL, &err),
+            TSR_EINVAL);
         assert_string_equal(err.message, "sort: an index is passed, but argsort is false");
-        assert_int_equal(tsr_sort(s, &p, keys, NULL, values, NULL, NULL, NULL, &err), TSR_EINVAL);
+        assert_int_equal(
+            tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys, .values = values}, NULL, NULL, &err),
+            TSR_EINVAL);
         assert_string_equal(err.message, "sort: values are passed, but value_bytes is 0");
-        assert_int_equal(tsr_sort(s, &p, keys, NULL, NULL, offsets, NULL, NULL, &err), TSR_EINVAL);
+        assert_int_equal(tsr_sort(s, &p,
+                                  &(tsr_sort_arrays){.keys = keys, .segment_offsets = offsets},
+                                  NULL, NULL, &err),
+                         TSR_EINVAL);
         assert_string_equal(err.message, "sort: segment_offsets are passed, but segments is 0");
         assert_true(keys[0] == 9 && keys[1] == 8);
         tsr_session_close(s);
     }
+}
+
+/* A call on host memory is done when it returns: it has no event to give. */
+static void events_are_of_enqueued_calls(void **state)
+{
+    fixture *f = *state;
+    const tsr_sort_problem p = {.type = TSR_U32, .n = 2};
+    uint32_t keys[] = {9, 8};
+    const tsr_sort_arrays arrays = {.keys = keys};
+    cl_event event = clCreateUserEvent(f->context, NULL), done = NULL;
+    const tsr_run runs[] = {{.n_wait = 1, .wait = &event}, {.done = &done}};
+    tsr_session *s = adopt(f, 0);
+
+    for (size_t i = 0; i < 2; i++) {
+        tsr_error err = {0};
+
+        assert_int_equal(tsr_sort(s, &p, &arrays, &runs[i], NULL, &err), TSR_EINVAL);
+        assert_non_null(strstr(err.message, "wait and done are of enqueued calls"));
+        assert_true(keys[0] == 9 && !done);
+    }
+    clReleaseEvent(event);
+    tsr_session_close(s);
 }
 
 static void matvec_waits_and_tells(void **state)
@@ -389,7 +431,7 @@ static void matvec_waits_and_tells(void **state)
     ma = buffer_of(f, a, BYTES);
     mx = buffer_of(f, x, sizeof(x));
     my = buffer_of(f, y, sizeof(y));
-    if (tsr_matvec_enqueue(s, &p, ma, mx, my, NULL, 0, NULL, &done, NULL, &err))
+    if (tsr_matvec_enqueue(s, &p, ma, mx, my, &(tsr_run){.done = &done}, NULL, &err))
         fail_msg("%s", err.message);
     assert_int_equal(
         clEnqueueReadBuffer(f->queue, my, CL_TRUE, 0, sizeof(got), got, 1, &done, NULL),
@@ -447,7 +489,7 @@ static void column_major_batches_are_where_they_should_be(void **state)
     x = buffer_of(f, a, BYTES);
     y = buffer_of(f, b, BYTES);
     z = buffer_of(f, got, sizeof(got));
-    if (tsr_matmul_enqueue(s, &p, x, y, z, NULL, 0, NULL, NULL, NULL, &err))
+    if (tsr_matmul_enqueue(s, &p, x, y, z, NULL, NULL, &err))
         fail_msg("%s", err.message);
     clEnqueueReadBuffer(f->queue, z, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
     assert_memory_equal(got, want, sizeof(got));
@@ -473,7 +515,7 @@ static void an_empty_product_gives_an_event(void **state)
     cl_event done = NULL;
     tsr_error err = {0};
 
-    if (tsr_matmul_enqueue(s, &p, NULL, NULL, NULL, NULL, 0, NULL, &done, NULL, &err))
+    if (tsr_matmul_enqueue(s, &p, NULL, NULL, NULL, &(tsr_run){.done = &done}, NULL, &err))
         fail_msg("%s", err.message);
     assert_non_null(done);
     assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
@@ -487,11 +529,13 @@ static void enqueue_fails(tsr_session *s, const tsr_matmul_problem *p, const cl_
                           const tsr_run *run, tsr_status status, const char *part)
 {
     cl_event done = (cl_event)&status, sentinel = done;
+    tsr_run with_event = run ? *run : (tsr_run){0};
     tsr_report report;
     tsr_error err = {0};
 
     memset(&report, 0x5a, sizeof(report));
-    assert_int_equal(tsr_matmul_enqueue(s, p, m[0], m[1], m[2], run, 0, NULL, &done, &report, &err),
+    with_event.done = &done;
+    assert_int_equal(tsr_matmul_enqueue(s, p, m[0], m[1], m[2], &with_event, &report, &err),
                      status);
     if (!strstr(err.message, part))
         fail_msg("'%s' does not say '%s'", err.message, part);
@@ -993,7 +1037,7 @@ static void what_the_device_cannot_hold_is_refused(void **state)
 static void a_broken_kernel_gives_its_log(void **state)
 {
     const fixture *f = *state;
-    char folder[] = "/tmp/tessera-session-XXXXXX", path[64];
+    char folder[] = "/tmp/tessera-session-XXXXXX", inner[48], path[80];
     const tsr_run run = {.variant = "naive"};
     tsr_session_options options = {0};
     tsr_session *s = NULL;
@@ -1002,7 +1046,9 @@ static void a_broken_kernel_gives_its_log(void **state)
     FILE *file;
 
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/matmul_naive.cl", folder);
+    snprintf(inner, sizeof(inner), "%s/matmul", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    snprintf(path, sizeof(path), "%s/matmul_naive.cl", inner);
     file = fopen(path, "w");
     assert_non_null(file);
     fputs("kernel void matmul_naive(global float *a)\n{\n    a[0] = undeclared_name;\n}\n", file);
@@ -1020,6 +1066,7 @@ static void a_broken_kernel_gives_its_log(void **state)
         assert_int_equal(((unsigned char *)c)[i], 0x5a);
     tsr_session_close(s);
     remove(path);
+    rmdir(inner);
     rmdir(folder);
 }
 
@@ -1055,6 +1102,7 @@ int main(void)
         TEST(segments_stay_in_their_buffers),
         TEST(broken_segments_are_refused),
         TEST(arrays_not_asked_for_are_refused),
+        TEST(events_are_of_enqueued_calls),
         TEST(matvec_waits_and_tells),
         TEST(column_major_batches_are_where_they_should_be),
         TEST(an_empty_product_gives_an_event),

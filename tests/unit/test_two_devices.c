@@ -1,4 +1,5 @@
-/* A session on one device of a context that has two: PoCL shows the CPU twice where it is told. */
+/* A session on one device of a context that has two: PoCL shows the CPU twice where it is told.
+ * Needs an OpenCL device of the type CPU. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
 #include <setjmp.h>
@@ -43,7 +44,7 @@ static void binary_of(cl_context context, cl_device_id device)
 
     assert_non_null(queue);
     if (tsr_session_adopt(queue, &options, &s, &err) ||
-        tsr_sort(s, &p, keys, NULL, NULL, NULL, NULL, NULL, &err))
+        tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys}, NULL, NULL, &err))
         fail_msg("%s", err.message);
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(keys[i], i + 1);

@@ -1,5 +1,6 @@
 /* Calls that a session has seen before, on a device: kernels that several calls share run with the
- * values and buffers of each, and what a call must refuse is refused then as well. */
+ * values and buffers of each, and what a call must refuse is refused then as well.  Needs an OpenCL
+ * device of the type CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,8 +80,8 @@ static size_t call(const tsr_matvec_problem *p, const char *variant, operands *o
     tsr_report report;
     tsr_error err = {0};
 
-    if (tsr_matvec_enqueue(cpu.session, p, o->buffer[0], o->buffer[1], o->buffer[2], &run, 0, NULL,
-                           NULL, &report, &err))
+    if (tsr_matvec_enqueue(cpu.session, p, o->buffer[0], o->buffer[1], o->buffer[2], &run, &report,
+                           &err))
         fail_msg("%s", err.message);
     assert_int_equal(clEnqueueReadBuffer(tsr_session_queue(cpu.session), o->buffer[2], CL_TRUE, 0,
                                          sizeof(got), got, 0, NULL, NULL),
@@ -169,9 +170,7 @@ static void refused(const tsr_matvec_problem *p, const cl_mem m[3], const tsr_ru
 {
     tsr_error err = {0};
 
-    assert_int_equal(
-        tsr_matvec_enqueue(cpu.session, p, m[0], m[1], m[2], run, 0, NULL, NULL, NULL, &err),
-        status);
+    assert_int_equal(tsr_matvec_enqueue(cpu.session, p, m[0], m[1], m[2], run, NULL, &err), status);
     if (!strstr(err.message, words))
         fail_msg("'%s' has no '%s'", err.message, words);
 }
