@@ -119,10 +119,10 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
     for (size_t i = 0; i < o->settings.count; i++) {
         const char *option = o->settings.list[i].option;
 
-        if (field_of_option(op, option, WITH_SIZES))
+        if (field_of_option(op, option, WITH_SIZES | WITH_INPUTS))
             continue;
         for (size_t k = 0; (other = operation_at(k)); k++)
-            if (field_of_option(other, option, WITH_SIZES))
+            if (field_of_option(other, option, WITH_SIZES | WITH_INPUTS))
                 text_format(&owners, "%s%s", owners.length ? " and " : "", other->name);
         tsr_fail(err, TSR_ENAME, 0, "%s has no --%s, which is of %s", op->name, option,
                  text_get(&owners));
@@ -170,7 +170,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     if (!size)
         size = c->sizes.bench;
     *out = problem_start(op);
-    fields_set(out, &o->settings, WITH_SIZES);
+    fields_set(out, &o->settings, WITH_SIZES | WITH_INPUTS);
     problem_set_type(out, o->given[OPTION_TYPE]                         ? o->type
                           : problem_precision(out) == TSR_PRECISION_F64 ? TSR_F64
                                                                         : op->default_type);

@@ -150,7 +150,7 @@ static const subcommand commands[] = {
           OPTION(OPTION_EXPLAIN) | OPTION(OPTION_CSV) | OPTION(OPTION_REPEAT) |
           OPTION(OPTION_QUEUES) | OPTION(OPTION_CHUNKS) | OPTION(OPTION_PINNED) |
           OPTION(OPTION_ROUNDS),
-      WITH_SIZES, NULL},
+      WITH_SIZES | WITH_INPUTS, NULL},
      "--queues    1,2,3,4,8\n"
      "--chunks    32\n"
      "--pinned    both, and shared virtual memory where the device has it\n"

@@ -616,25 +616,25 @@ void options_free(options *o)
     o->settings = (given_options){0};
 }
 
-/* "matmul, matvec: N products of this size": what an option means to each operation that has it. */
-static void print_meanings(FILE *stream, const char *option)
+/* What an option means to each operation that has it, "first, second: MEANING; third: MEANING". */
+static void print_meanings(FILE *stream, const char *option, unsigned with)
 {
     const operation *op;
     const char *comma = "";
 
     for (size_t i = 0; (op = operation_at(i)); i++) {
-        const field *f = field_of_option(op, option, WITH_SIZES), *other;
+        const field *f = field_of_option(op, option, with), *other;
         bool told = !f;
 
         for (size_t k = 0; k < i && !told; k++) {
-            other = field_of_option(operation_at(k), option, WITH_SIZES);
+            other = field_of_option(operation_at(k), option, with);
             told = other && !strcmp(other->meaning, f->meaning);
         }
         if (told)
             continue;
         fprintf(stream, "%s%s", comma, op->name);
         for (size_t k = i + 1; operation_at(k); k++) {
-            other = field_of_option(operation_at(k), option, WITH_SIZES);
+            other = field_of_option(operation_at(k), option, with);
             if (other && !strcmp(other->meaning, f->meaning))
                 fprintf(stream, ", %s", operation_at(k)->name);
         }
@@ -660,8 +660,8 @@ int options_explain(FILE *stream, const char *subcommand, const option_set *take
                  s->letter ? s->letter : ' ', s->letter ? ", " : "  ", s->name, s->value ? " " : "",
                  s->value ? s->value : "");
         fprintf(stream, "  %-26s ", left);
-        if (e.list[i].f && takes->fields == WITH_SIZES)
-            print_meanings(stream, s->name);
+        if (e.list[i].f && takes->fields & WITH_SIZES)
+            print_meanings(stream, s->name, takes->fields);
         else
             fprintf(stream, "%s\n", s->meaning);
     }

@@ -59,8 +59,8 @@ _Static_assert(OPTION_COUNT <= 56, "an option is a bit of a uint64_t");
 
 /** What a command takes. */
 typedef struct option_set {
-    uint64_t own;        /* OPTION(id) for each of the command's own */
-    unsigned fields;     /* WITH_FILES or WITH_SIZES: options of operations that it takes; else 0 */
+    uint64_t own;    /* OPTION(id) for each of the command's own */
+    unsigned fields; /* options of operations that it takes: WITH_FILES, WITH_SIZES, WITH_INPUTS */
     const operation *op; /* whose; NULL: those of every operation */
 } option_set;
 

@@ -7,7 +7,7 @@
 /** The first field of a kind; NULL where the operation has none. */
 const field *field_of_kind(const operation *op, field_kind kind);
 
-/** The field whose option a command takes, WITH_FILES or WITH_SIZES; NULL where there is none. */
+/** The field whose option is taken by one of the commands, WITH_FILES..., NULL for none. */
 const field *field_of_option(const operation *op, const char *option, unsigned taken);
 
 /** Set a field as the text of its option says, NULL for a flag.  False where it is no value of it;
@@ -17,8 +17,8 @@ bool field_read(const field *f, const char *value, problem *p);
 /** A problem of nothing, with the values that fields have where nothing sets them. */
 problem problem_start(const operation *op);
 
-/** Set every field whose option is given, of those taken WITH_FILES or WITH_SIZES.  The options
- * have been judged before. */
+/** Set every field whose option is given, of those taken by one of the commands, WITH_FILES...  The
+ * options have been judged before. */
 void fields_set(problem *p, const given_options *given, unsigned taken);
 
 /** A count, with what its 0 stands for. */

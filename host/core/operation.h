@@ -21,14 +21,14 @@ struct peer_job;
 
 /** Families of inputs. */
 typedef enum distribution {
-    DISTRIBUTION_PLAIN, /* as uniform; for sort finite floats but no -0: what other libraries order
-                     alike */
-    DISTRIBUTION_UNIFORM, /* U(-1, 1); for sort: every bit pattern of the type, uniformly */
+    DISTRIBUTION_PLAIN,   /* as uniform; of keys finite floats but no -0: what other libraries order
+                              alike */
+    DISTRIBUTION_UNIFORM, /* U(-1, 1); of keys every bit pattern of the type, uniformly */
     DISTRIBUTION_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for
                              integers */
-    DISTRIBUTION_FEW,     /* sort: few distinct keys.  Else as uniform with integers: exact sums */
-    DISTRIBUTION_ORDERED, /* sort: ascending already.  Else wide exponents: +-2^U(-20, 20) */
-    /* Of sort alone, of finite floats but -0: */
+    DISTRIBUTION_FEW,     /* few distinct keys; of numbers as uniform with integers: exact sums */
+    DISTRIBUTION_ORDERED, /* keys ascending already; of numbers wide exponents: +-2^U(-20, 20) */
+    /* Of keys alone, of finite floats but -0: */
     DISTRIBUTION_REVERSED, /* descending */
     DISTRIBUTION_CONSTANT, /* one key, again and again */
     DISTRIBUTION_TWO,      /* two distinct keys */
@@ -36,8 +36,8 @@ typedef enum distribution {
     DISTRIBUTION_COUNT
 } distribution;
 
-/** One problem of any operation: the public problem structure, as bytes.  Each operation has an
- *  accessor of its own (matmul_of, matmul_in), and the rest of the library reads its fields. */
+/** One problem of any operation: the public problem structure, as bytes.  Each operation has
+ *  accessors of its own, and the rest of the library reads its fields. */
 struct problem {
     const operation *op;
     distribution
@@ -69,8 +69,8 @@ typedef struct operand {
 /** What a check found. */
 typedef struct verdict {
     bool ok;
-    double worst;     /* largest |error| / bound where the bound is finite; 0 for sort */
-    bool sampled;     /* too big to check every element: samples and sums were checked */
+    double worst; /* largest |error| / bound where the bound is finite; 0 where results are exact */
+    bool sampled; /* too big to check every element: samples and sums were checked */
     char detail[200]; /* where and what, once !ok */
 } verdict;
 
@@ -97,8 +97,8 @@ typedef enum field_zero {
 } field_zero;
 
 /** Where a field's option is taken: by the command of the operation's name, which has files; by
- *  those that take sizes. */
-enum { WITH_FILES = 1, WITH_SIZES = 2 };
+ *  those that take sizes; by the one that says how inputs come. */
+enum { WITH_FILES = 1, WITH_SIZES = 2, WITH_INPUTS = 4 };
 
 typedef struct field_choice {
     const char *name;
@@ -116,7 +116,7 @@ typedef struct field {
     const char *bound; /* name of the count that ZERO_IS_ALL means, and that it is at most */
     /* Its option: */
     const char *option;          /* without its dashes; NULL: there is none */
-    unsigned taken;              /* WITH_FILES, WITH_SIZES */
+    unsigned taken;              /* WITH_FILES, WITH_SIZES, WITH_INPUTS */
     const char *value;           /* what stands for the value in help; NULL for a flag */
     const char *meaning;         /* one line of help */
     const char *expects;         /* what a value is: "a whole number from 1 on" */
@@ -231,7 +231,7 @@ typedef struct operation_command {
 } operation_command;
 
 struct operation {
-    const char *name;  /* "matmul" */
+    const char *name;  /* as the command and files spell it */
     const char *idea;  /* the formula, one line */
     const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
     work_unit unit;
@@ -265,7 +265,7 @@ struct operation {
                             const struct stream_budget *budget, struct partition *out,
                             tsr_error *err);
 
-    /** Floating-point operations (for sort: keys) of the problem. */
+    /** Floating-point operations, or keys, of the problem. */
     double (*work)(const problem *p);
 
     /** Compulsory traffic in bytes: each input read once, each output written once. */

@@ -173,7 +173,7 @@ static const column columns[] = {
     COLUMN("commands", COLUMN_COUNT, commands),
     COLUMN("workspace_bytes", COLUMN_COUNT, workspace_bytes),
     COLUMN("seed", COLUMN_SEED, seed),
-    /* Of rows of sorts alone, where it is known: */
+    /* Of operations that tell it alone, where it is known: */
     COLUMN("order", COLUMN_TEXT, order),
     /* Of rows with tiles alone, which the first of these two decides: */
     COLUMN("tiles", COLUMN_COUNT, tiles),

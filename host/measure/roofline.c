@@ -329,7 +329,13 @@ void roofline_place(const limits *l, result_row *row)
             place(row, "memory copy, one pass", 1e3 * row->work / (row->bytes / copy));
         return;
     }
-    if (!compute_roof(l, row->precision, &name, &compute) || !(read > 0) || !(row->work > 0))
+    if (!(read > 0) || !(row->work > 0))
+        return;
+    if (!*row->precision && work_unit_of(row->unit) == WORK_BYTES) {
+        place(row, limit_name(LIMIT_MEMORY_READ), read);
+        return;
+    }
+    if (!compute_roof(l, row->precision, &name, &compute))
         return;
     compute_ns = row->work / compute;
     memory_ns = row->bytes / read;

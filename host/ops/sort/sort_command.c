@@ -83,7 +83,7 @@ static const field fields[] = {
      .choices = segment_lengths},
     {.kind = FIELD_INPUTS,
      .option = "order",
-     .taken = WITH_SIZES,
+     .taken = WITH_INPUTS,
      .value = "ORDER",
      .meaning = "how the keys come: random; sorted or reversed, ascending or descending already; "
                 "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "
