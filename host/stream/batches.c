@@ -1,43 +1,8 @@
 #include "stream/batches.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/sizes.h"
-#include "core/registry.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "stream/pieces.h"
 #include "stream/pipeline.h"
-
-/* Two that are read and the one that is written, of both operations. */
-enum { READ_FIRST, READ_SECOND, RESULT, BATCH_OPERANDS };
-
-static_assert((int)RESULT == (int)MATMUL_C && (int)RESULT == (int)MATVEC_Y,
-              "the result is the last operand");
-
-/* A batch as it is stored. */
-typedef struct batch {
-    view operand[BATCH_OPERANDS];
-    size_t count;
-    bool reads_result;
-} batch;
-
-/* False where there is nothing to multiply. */
-static bool batch_of(const problem *p, batch *out)
-{
-    const tsr_matmul_problem *m = matmul_of(p);
-    const tsr_matvec_problem *v = matvec_of(p);
-
-    if (p->op == &operation_matmul) {
-        *out = (batch){{matmul_matrix_a(m), matmul_matrix_b(m), matmul_matrix_c(m)},
-                       matmul_batch(m),
-                       m->beta != 0};
-        return m->alpha != 0 && m->m && m->n && m->k;
-    }
-    *out = (batch){{matvec_a(v), matvec_x(v), matvec_y(v)}, matvec_batch(v), v->beta != 0};
-    return v->alpha != 0 && v->rows && v->columns;
-}
 
 /* Bytes from the first element of an operand to the end of the last one of `count`, gaps included;
  * one that all share is there once. */
@@ -65,7 +30,7 @@ static bool overlap(const view *x)
 /* Whether a group takes more bytes of an operand that is read than its products by themselves. */
 static bool takes_more(const batch *b, size_t group)
 {
-    for (size_t i = 0; i < RESULT; i++) {
+    for (size_t i = 0; i < BATCH_RESULT; i++) {
         const view *x = &b->operand[i];
 
         if (overlap(x) &&
@@ -84,7 +49,7 @@ typedef struct needs {
     bool held; /* there is room for all at once */
 } needs;
 
-static needs needs_of(const batch *b, const stream_room *room)
+static needs needs_of(const batch *b, const stream_budget *budget)
 {
     needs n = {.held = true};
 
@@ -96,41 +61,45 @@ static needs needs_of(const batch *b, const stream_room *room)
         *(x->stride ? &n.own : &n.shared) += each;
         n.widest = size_max(n.widest, each);
         n.widest_own = size_max(n.widest_own, x->stride ? each : 0);
-        n.held = n.held && all <= room->each;
+        n.held = n.held && all <= budget->each;
         n.whole += all;
     }
-    n.held = n.held && n.whole <= room->all;
+    n.held = n.held && n.whole <= budget->all;
     return n;
 }
 
 /* Whether a product streams better by itself: a matrix that is read once comes in panels, which
  * hide more than a piece of a whole product does, or one that all share and that outweighs them. */
-static bool streams_alone(const problem *p, const needs *n, size_t products, size_t piece)
+static bool streams_alone(const batch *b, const needs *n, size_t piece)
 {
-    return p->op == &operation_matvec &&
-           (n->own > piece || n->shared > size_max(piece, products * n->own));
+    return b->comes_in_panels && (n->own > piece || n->shared > size_max(piece, b->count * n->own));
 }
 
-void batches_choose(const stream_room *room, const problem *p, batches *out)
+/* What the lengths of a partition are. */
+enum { GROUP, SLOTS };
+
+void batches_choose(const stream_budget *budget, const problem *p, const partition_kind *kind,
+                    partition *out)
 {
     batch b;
     needs n;
 
-    *out = (batches){0, 0};
-    if (!batch_of(p, &b) || b.count <= 1 || overlap(&b.operand[RESULT]))
+    if (!kind->batches->describe(p, &b) || b.count <= 1 || overlap(&b.operand[BATCH_RESULT]))
         return; /* lines of the result between another's: no group has a range of its own */
-    n = needs_of(&b, room);
-    if ((n.held && n.whole < STREAMED_MIN) || n.widest > room->each || n.shared > room->all)
+    n = needs_of(&b, budget);
+    if ((n.held && n.whole < STREAMED_MIN) || n.widest > budget->each || n.shared > budget->all)
         return;
     for (size_t slots = size_min(PIPELINE_SLOTS, b.count); slots > 1; slots--) {
-        const size_t each = (room->all - n.shared) / slots;
+        const size_t each = (budget->all - n.shared) / slots;
         const size_t piece = stream_piece_bytes(n.whole, each);
         const size_t group =
-            size_min(size_min(size_max(piece / n.own, 1), b.count), room->each / n.widest_own);
+            size_min(size_min(size_max(piece / n.own, 1), b.count), budget->each / n.widest_own);
 
-        if (each < n.own || streams_alone(p, &n, b.count, piece) || takes_more(&b, group))
+        if (each < n.own || streams_alone(&b, &n, piece) || takes_more(&b, group))
             continue;
-        *out = (batches){group, slots}; /* a slot each beside what all share */
+        *out = (partition){kind,
+                           size_div_up(b.count, group),
+                           {group, slots}}; /* a slot each beside what all share */
         return;
     }
 }
@@ -146,26 +115,13 @@ typedef struct computed {
 typedef struct grouping {
     pieces pieces;
     const problem *whole;
+    const batch_form *form;
     batch batch;
     void *const *host;
     pipeline *slots[BATCH_OPERANDS];
     cl_mem shared[BATCH_OPERANDS]; /* the slot of an operand that all share, which stays; or NULL */
     computed before;
 } grouping;
-
-static problem group_problem(const problem *whole, size_t count)
-{
-    problem p = *whole;
-
-    if (p.op == &operation_matmul) {
-        matmul_in(&p)->batch = count;
-        matmul_in(&p)->offset_a = matmul_in(&p)->offset_b = matmul_in(&p)->offset_c = 0;
-    } else {
-        matvec_in(&p)->batch = count;
-        matvec_in(&p)->offset_a = matvec_in(&p)->offset_x = matvec_in(&p)->offset_y = 0;
-    }
-    return p;
-}
 
 /* An operand of the products from `first` on. */
 static host_rows block_of(const grouping *g, size_t which, size_t first, size_t count)
@@ -185,8 +141,8 @@ static tsr_status fetch_before(grouping *g, tsr_error *err)
 
     if (!b->slot)
         return TSR_OK;
-    to = block_of(g, RESULT, b->first, b->count);
-    st = pipeline_fetch(g->slots[RESULT], b->slot, 0, &to, err);
+    to = block_of(g, BATCH_RESULT, b->first, b->count);
+    st = pipeline_fetch(g->slots[BATCH_RESULT], b->slot, 0, &to, err);
     g->pieces.call->report->from_device_bytes += to.bytes;
     g->pieces.call->report->from_device_ns += clock_ns() - start;
     return st;
@@ -210,7 +166,8 @@ static tsr_status send(grouping *g, size_t which, size_t first, size_t count, gr
     in->buffer[which] = g->shared[which];
     if (in->buffer[which])
         return TSR_OK;
-    if (which == RESULT && !g->batch.reads_result && !has_gaps(&g->batch.operand[RESULT]))
+    if (which == BATCH_RESULT && !g->batch.reads_result &&
+        !has_gaps(&g->batch.operand[BATCH_RESULT]))
         from.count = 0;
     g->pieces.call->report->to_device_bytes += from.count * from.bytes;
     st = pipeline_send(g->slots[which], &from, 0, &in->buffer[which], &sent, err);
@@ -224,7 +181,7 @@ static tsr_status send(grouping *g, size_t which, size_t first, size_t count, gr
 /* Send what a group takes, enqueue its products, and fetch those before. */
 static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *err)
 {
-    const problem p = group_problem(g->whole, count);
+    const problem p = g->form->group(g->whole, count);
     const uint64_t start = clock_ns();
     group_in in = {.n_wait = 0};
     tsr_status st = TSR_OK;
@@ -240,40 +197,43 @@ static tsr_status run_group(grouping *g, size_t first, size_t count, tsr_error *
             pipeline_worked(g->slots[i], g->pieces.last);
     g->pieces.call->report->chunks++;
     st = st ? st : fetch_before(g, err);
-    g->before = (computed){in.buffer[RESULT], first, count};
+    g->before = (computed){in.buffer[BATCH_RESULT], first, count};
     return st;
 }
 
-static tsr_status open(grouping *g, const batches *how, tsr_error *err)
+static tsr_status open(grouping *g, const partition *how, tsr_error *err)
 {
-    const size_t rest = g->batch.count % how->group;
-    problem p = group_problem(g->whole, how->group);
+    const size_t rest = g->batch.count % how->cut[GROUP];
+    problem p = g->form->group(g->whole, how->cut[GROUP]);
     tsr_status st = pieces_prepare(&g->pieces, &p, err);
 
     if (!st && rest) {
-        p = group_problem(g->whole, rest);
+        p = g->form->group(g->whole, rest);
         st = pieces_prepare(&g->pieces, &p, err);
     }
     for (size_t i = 0; i < BATCH_OPERANDS && !st; i++) {
         const view *x = &g->batch.operand[i];
 
-        st = pipeline_open(g->pieces.call->session, x->stride ? how->slots : 1,
-                           bytes_of(x, how->group), &g->slots[i], err);
+        st = pipeline_open(g->pieces.call->session, x->stride ? how->cut[SLOTS] : 1,
+                           bytes_of(x, how->cut[GROUP]), &g->slots[i], err);
     }
     return st;
 }
 
-tsr_status batches_run(const stream_call *call, const batches *how, tsr_error *err)
+tsr_status batches_run(const stream_call *call, const partition *how, tsr_error *err)
 {
-    grouping g = {.pieces = {.call = call}, .whole = call->problem, .host = call->operands};
+    grouping g = {.pieces = {.call = call},
+                  .whole = call->problem,
+                  .form = how->kind->batches,
+                  .host = call->operands};
     tsr_status st;
 
-    batch_of(call->problem, &g.batch);
+    g.form->describe(call->problem, &g.batch);
     st = open(&g, how, err);
-    for (size_t first = 0; first < g.batch.count && !st; first += how->group)
-        st = run_group(&g, first, size_min(how->group, g.batch.count - first), err);
+    for (size_t first = 0; first < g.batch.count && !st; first += how->cut[GROUP])
+        st = run_group(&g, first, size_min(how->cut[GROUP], g.batch.count - first), err);
     st = st ? st : fetch_before(&g, err);
-    st = st ? st : pipeline_wait(g.slots[RESULT], &call->report->from_device_ns, err);
+    st = st ? st : pipeline_wait(g.slots[BATCH_RESULT], &call->report->from_device_ns, err);
     st = st ? st : pieces_outcome(&g.pieces, err);
     for (size_t i = 0; i < BATCH_OPERANDS; i++)
         pipeline_close(g.slots[i]);

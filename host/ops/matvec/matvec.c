@@ -10,6 +10,8 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/variant.h"
+#include "ops/matvec/matvec_fields.h"
+#include "ops/matvec/matvec_partition.h"
 #include "ops/matvec/matvec_proof.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_variants.h"
@@ -293,10 +295,12 @@ const operation operation_matvec = {
     .check = check,
     .normalize = normalize,
     .operands = operands,
+    .partition = matvec_partition,
     .work = work,
     .bytes = traffic,
     .describe = describe,
     .classify = classify,
+    .class_text = matvec_class_text,
     .prefer = prefer,
     .fill = matvec_fill,
     .sweep = matvec_sweep,

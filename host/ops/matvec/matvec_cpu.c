@@ -59,7 +59,7 @@ static const tunable rows_vector_tunables[] = {
      "rows of a work-item: more share a load of x; 0: what the registers hold, alike for all cores",
      {0, 1, 2, 4, 8},
      0},
-    {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0, .plan_only = true},
+    {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0, 128, .plan_only = true},
     {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .plan_only = true},
     {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
@@ -112,7 +112,12 @@ const variant matvec_rows_vector = {
 /* ---- short-rows-vector --------------------------------------------------------------------- */
 
 static const tunable short_rows_vector_tunables[] = {
-    {"BITS", BITS_MEANING ", of as many rows at once", {0, 128, 256, 512}, 0, .plan_only = true},
+    {"BITS",
+     BITS_MEANING ", of as many rows at once",
+     {0, 128, 256, 512},
+     0,
+     128,
+     .plan_only = true},
     {"PER_UNIT",
      "work-items per compute unit: more balance better, and fewer are cheaper to launch",
      {1, 4, 16, 64},
@@ -158,12 +163,18 @@ static const tunable columns_vector_tunables[] = {
      "most sums that a work-item keeps: more make longer stretches of A, fewer stay in cache; 0: "
      "by the rows of A",
      {0, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
-     0},
+     0,
+     64},
     {"LINES",
      "rows of A at once: more share a load of the sums; 0: what the registers hold",
      {0, 4, 8},
      0},
-    {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0, .plan_only = true},
+    {"BITS",
+     BITS_MEANING ", less where there are few",
+     {0, 128, 256, 512},
+     0,
+     128,
+     .plan_only = true},
     {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .plan_only = true},
     {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };

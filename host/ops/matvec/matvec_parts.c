@@ -58,7 +58,7 @@ const variant matvec_split_row = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, 64, .plan_only = true},
     {"PER_UNIT", MATVEC_PER_UNIT, {2, 4, 8, 16, 32}, 16, .plan_only = true},
 };
 

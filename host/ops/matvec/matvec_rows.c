@@ -113,6 +113,7 @@ static const tunable tree_vector_tunables[] = {
      "width of a vector of elements: 128 bits are one load",
      {128, 256},
      128,
+     128,
      .plan_only = true},
     {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, .plan_only = true},
 };
@@ -203,11 +204,12 @@ const variant matvec_shfl = {.name = "shfl",
 /* ---- group-row ----------------------------------------------------------------------------- */
 
 static const tunable group_row_tunables[] = {
-    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32},
+    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32, 8},
     {"GROUP",
      MATVEC_GROUP ", all on one row",
      {32, 64, 128, 256, 512, 1024},
      256,
+     32,
      .plan_only = true},
 };
 
@@ -239,10 +241,10 @@ const variant matvec_group_row = {
 /* ---- local-x ------------------------------------------------------------------------------- */
 
 static const tunable local_x_tunables[] = {
-    {"TEAM", TEAM_MEANING, {16, 32, 64}, 32},
+    {"TEAM", TEAM_MEANING, {16, 32, 64}, 32, 16},
     {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
-    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .plan_only = true},
+    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024, 512},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, 64, .plan_only = true},
 };
 
 static const char *local_x_plan(const job *j, plan *out)
