@@ -14,8 +14,8 @@
 #include "base/sizes.h"
 #include "core/last_group.h"
 #include "core/registry.h"
+#include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_shape.h"
-#include "ops/matvec/matvec_steps.h"
 
 enum { A, X, Y };
 
@@ -103,64 +103,25 @@ static size_t batch_of(const problem *p)
     return matvec_of(p)->batch ? matvec_of(p)->batch : 1;
 }
 
-/* Bytes of a sum. */
-static size_t sum_size(const problem *p)
+/* A plan of a variant that has to be supported, with "NAME=VALUE" (or NULL) set; and its build
+ * options.  plan_free frees it. */
+static plan plan_with(const char *name, const problem *p, const device_facts *d, const char *set,
+                      text *options)
 {
-    return matvec_of(p)->type == TSR_F64 ? 8 : 4;
-}
+    const variant *v = named(name);
+    params chosen = params_default(v);
+    const job j = {.problem = p, .device = d, .params = &chosen};
+    plan made;
+    const char *why;
 
-/* Length of x, 0 where alpha is 0. */
-static size_t summed(const problem *p)
-{
-    if (matvec_of(p)->alpha == 0)
-        return 0;
-    return matvec_of(p)->trans ? matvec_of(p)->rows : matvec_of(p)->columns;
-}
-
-/* Next combination of a variant's tunables; false after the last. */
-static bool next_params(const variant *v, params *p)
-{
-    for (size_t i = 0; i < v->tunable_count; i++) {
-        const uint32_t *values = v->tunables[i].values;
-        size_t at = 0;
-
-        while (values[at] != p->value[i])
-            at++;
-        if (at + 1 < TUNABLE_VALUES_MAX && values[at + 1]) {
-            p->value[i] = values[at + 1];
-            return true;
-        }
-        p->value[i] = values[0];
-    }
-    return false;
-}
-
-/* Of how many combinations one is planned for a problem: of 1000 and more, every seventh, a number
- * that the values of no tunable share. */
-static size_t stride_of(const variant *v)
-{
-    size_t all = 1;
-
-    for (size_t i = 0; i < v->tunable_count; i++)
-        all *= tunable_values(&v->tunables[i]);
-    return all < 1000 ? 1 : 7;
-}
-
-static bool skip_params(const variant *v, size_t stride, params *p)
-{
-    for (size_t i = 0; i < stride; i++)
-        if (!next_params(v, p))
-            return false;
-    return true;
-}
-
-static params first_params(const variant *v)
-{
-    params p = params_default(v);
-
-    for (size_t i = 0; i < p.count; i++)
-        p.value[i] = v->tunables[i].values[0];
-    return p;
+    if (set)
+        assert_int_equal(params_set(v, &chosen, set, NULL), TSR_OK);
+    why = plan_make(v, &j, &made);
+    if (why)
+        fail_msg("%s: %s", name, why);
+    if (options)
+        plan_options(v, d, &made, options);
+    return made;
 }
 
 /* Value of " -DNAME=" in build options, 0 where it is absent. */
@@ -174,237 +135,51 @@ static size_t defined(const char *options, const char *name)
     return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* What a launch tells its kernel: the last argument. */
-static matvec_call call_of(const command *s)
+/* What a plan's first launch passes to its kernel: the last argument. */
+static matvec_call call_of(const plan *p)
 {
-    const command_arg *last = &s->arg[s->n_args - 1];
-    matvec_call c = {0};
+    const command *c = p->commands;
+    matvec_call call = {0};
 
-    assert_true(s->n_args > 0);
-    assert_int_equal(last->kind, ARG_BLOCK);
-    assert_true(last->bytes <= sizeof(c));
-    memcpy(&c, s->block, last->bytes);
-    return c;
+    assert_true(p->count > 0 && c->n_args > 0);
+    assert_int_equal(c->arg[c->n_args - 1].kind, ARG_BLOCK);
+    memcpy(&call, c->block, c->arg[c->n_args - 1].bytes);
+    return call;
 }
 
-static bool loads_vectors_of_columns(const variant *v)
+/* Parts cover the columns, none of them empty; the workspace holds their sums; and what adds them
+ * up is the last group, which has a counter, or a second launch. */
+static void check_parts(const variant *v, const problem *p, const device_facts *d)
 {
-    return strcmp(v->name, "column-slices") == 0 || strcmp(v->name, "short-columns") == 0;
-}
+    const params chosen = params_default(v);
+    const job j = {.problem = p, .device = d, .params = &chosen};
+    plan made;
 
-/* Bytes of __local memory that a kernel declares, as its header comment says. */
-static size_t local_bytes(const variant *v, const char *options, size_t element)
-{
-    const size_t local = defined(options, "LOCAL");
+    if (!plan_make(v, &j, &made) && made.count > 0) {
+        const matvec_call c = call_of(&made);
+        const size_t groups = made.commands[0].global[0] / made.commands[0].local[0];
+        const size_t size = matvec_of(p)->type == TSR_F64 ? 8 : 4;
 
-    if (strcmp(v->name, "tree") == 0 || strcmp(v->name, "tree-vector") == 0)
-        return local * element;
-    if (strcmp(v->name, "group-row") == 0)
-        return (local + local / defined(options, "TEAM")) * element;
-    if (strcmp(v->name, "short-rows") == 0)
-        return local * (defined(options, "TILE") + 1) * element;
-    if (strcmp(v->name, "local-x") == 0)
-        return (defined(options, "TILE") + defined(options, "ROWS") * local) * element;
-    if (strcmp(v->name, "flat-rows") == 0) {
-        const size_t vectors = defined(options, "LOADS") * local, terms = defined(options, "TERMS");
-
-        return (vectors * terms + (terms == 1 ? vectors * element / 128 : 0) + local) * element;
+        assert_int_equal(c.rows, length_y(p));
+        assert_int_equal(groups % c.parts, 0);
+        assert_true(groups <= INT32_MAX);
+        assert_true((uint64_t)c.parts * c.chunk >= c.columns);
+        assert_true(c.parts == 1 || (uint64_t)(c.parts - 1) * c.chunk < c.columns);
+        assert_int_equal(made.workspace, c.parts > 1 ? c.rows * c.parts * batch_of(p) * size : 0);
+        if (c.parts > 1 && made.count == 1)
+            assert_true(groups / c.parts * batch_of(p) <= GROUP_COUNTERS_MAX);
+        else
+            assert_int_equal(made.count, c.parts > 1 ? 2 : 1);
     }
-    if (loads_vectors_of_columns(v))
-        return local * defined(options, "VEC") * element;
-    if (v->entries[1])
-        return local * element;
-    return 0;
+    plan_free(&made);
 }
 
-/* Arguments of the launches of kernels that cut into parts. */
-enum { ARG_WORKSPACE_AT = 3, ARG_GROUP_COUNTERS_AT };
-
-/* Rows of op(A) that a group of entry 0, launched by `s`, takes at once. */
-static size_t rows_of_group(const variant *v, const char *options, const command *s)
+static void parts_cover_the_columns(void **state)
 {
-    const size_t local = defined(options, "LOCAL");
-
-    if (strcmp(v->name, "tree") == 0 || strcmp(v->name, "tree-vector") == 0 ||
-        strcmp(v->name, "split-vector") == 0)
-        return local / defined(options, "TEAM");
-    if (strcmp(v->name, "local-x") == 0)
-        return local / defined(options, "TEAM") * defined(options, "ROWS");
-    if (strcmp(v->name, "shfl") == 0)
-        return local / 32;
-    if (strcmp(v->name, "subgroup") == 0 || strcmp(v->name, "group-row") == 0)
-        return 1; /* at least; and the groups walk on */
-    if (strcmp(v->name, "split-row") == 0 || strcmp(v->name, "rows-vector") == 0)
-        return defined(options, "ROWS");
-    if (strcmp(v->name, "columns-vector") == 0)
-        return call_of(s).tile;
-    if (strcmp(v->name, "column-slices") == 0)
-        return defined(options, "LANES") * defined(options, "VEC");
-    if (strcmp(v->name, "short-columns") == 0)
-        return local * defined(options, "VEC"); /* a step has whole rows of A: all of op(A)'s */
-    if (strcmp(v->name, "flat-rows") == 0)
-        return call_of(s).tile;
-    return local;
-}
-
-static bool walks(const variant *v)
-{
-    return strcmp(v->name, "subgroup") == 0 || strcmp(v->name, "group-row") == 0 ||
-           strcmp(v->name, "short-rows-vector") == 0;
-}
-
-static void check_step(const job *j, const command *s, const char *options)
-{
-    const device_facts *d = j->device;
-
-    assert_int_equal(s->kind, COMMAND_LAUNCH);
-    assert_int_equal(s->dims, batch_of(j->problem) > 1 ? 2 : 1);
-    if (s->dims == 2) {
-        assert_int_equal(s->global[1], batch_of(j->problem));
-        assert_int_equal(s->local[1], 1);
-    }
-    assert_true(s->local[0] >= 1 && s->local[0] <= d->max_work_group);
-    assert_true(s->local[0] <= d->max_work_item[0]);
-    assert_true(s->global[0] >= s->local[0]);
-    assert_int_equal(s->global[0] % s->local[0], 0);
-    /* NVIDIA's limit on groups. */
-    assert_true(s->global[0] / s->local[0] <= INT32_MAX);
-    assert_int_equal(defined(options, "LOCAL"), s->local[0]);
-}
-
-/* Distances and starts are the problem's. */
-static void check_places(const problem *p, const command *s)
-{
-    const tsr_matvec_problem *m = matvec_of(p);
-    const matvec_call c = call_of(s);
-    const bool batched = batch_of(p) > 1;
-
-    assert_int_equal(c.lda, m->lda ? m->lda : m->columns);
-    assert_int_equal(c.offset_a, m->offset_a);
-    assert_int_equal(c.offset_x, m->offset_x);
-    assert_int_equal(c.offset_y, m->offset_y);
-    assert_int_equal(c.incx, m->incx ? m->incx : 1);
-    assert_int_equal(c.incy, m->incy ? m->incy : 1);
-    assert_int_equal(c.stride_a, batched ? m->stride_a : 0);
-    assert_int_equal(c.stride_x, batched ? m->stride_x : 0);
-    assert_int_equal(c.stride_y, batched ? m->stride_y : 0);
-}
-
-/* Parts cover the columns; returns their number. */
-static size_t check_parts(const variant *v, const job *j, const command *s)
-{
-    const size_t parts = call_of(s).parts, chunk = call_of(s).chunk;
-    const size_t columns = summed(j->problem);
-    const size_t sums = length_y(j->problem) * parts * batch_of(j->problem);
-
-    assert_true(parts >= 1);
-    assert_true(parts * chunk >= columns);
-    assert_true(parts == 1 || (parts - 1) * chunk < columns);
-    assert_int_equal(s->arg[ARG_WORKSPACE_AT].kind, ARG_WORKSPACE);
-    assert_int_equal(v->workspace(j), parts > 1 ? sums * sum_size(j->problem) : 0);
-    return parts;
-}
-
-/* The pass that adds parts up. */
-static void check_sums(const job *j, const command *s, size_t parts, const char *options)
-{
-    const tsr_matvec_problem *m = matvec_of(j->problem);
-    const matvec_call c = call_of(s);
-
-    check_step(j, s, options);
-    assert_int_equal(s->entry, 1);
-    assert_true(s->global[0] / s->local[0] <= length_y(j->problem));
-    assert_int_equal(c.rows, length_y(j->problem));
-    assert_int_equal(c.parts, parts);
-    assert_int_equal(c.offset_y, m->offset_y);
-    assert_int_equal(c.incy, m->incy ? m->incy : 1);
-    assert_int_equal(c.stride_y, batch_of(j->problem) > 1 ? m->stride_y : 0);
-}
-
-/* The last group of each tile adds its parts up: there are group_counters for all, and no pass. */
-static void check_last(const variant *v, const job *j, size_t tiles)
-{
-    command s;
-
-    assert_int_equal(last_group_of(j->device), LAST_GROUP_PTX);
-    assert_true(tiles * batch_of(j->problem) <= GROUP_COUNTERS_MAX);
-    assert_true(v->step(j, 0, &s));
-    assert_int_equal(s.arg[ARG_GROUP_COUNTERS_AT].kind, ARG_GROUP_COUNTERS);
-    assert_false(v->step(j, 1, &s));
-}
-
-/* Each row of op(A) falls to exactly one place, and each of its columns to one part. */
-static void check_cover(const variant *v, const job *j, const char *options)
-{
-    const size_t rows = length_y(j->problem);
-    size_t groups, at_once, parts = 1;
-    command s;
-
-    assert_true(v->step(j, 0, &s));
-    at_once = rows_of_group(v, options, &s);
-    assert_true(at_once >= 1);
-    groups = s.global[0] / s.local[0];
-    assert_int_equal(call_of(&s).rows, rows);
-    assert_int_equal(call_of(&s).columns, summed(j->problem));
-    check_places(j->problem, &s);
-    if (v->entries[1])
-        parts = check_parts(v, j, &s);
-    else
-        assert_null(v->workspace);
-    assert_int_equal(groups % parts, 0);
-    groups /= parts;
-    if (!walks(v)) {
-        assert_true(groups * at_once >= rows);
-        assert_true((groups - 1) * at_once < rows); /* none has nothing to do */
-    } else {
-        assert_true(groups <= rows);
-    }
-    if (parts > 1 && !strstr(options, "-DLAST_ADDS=0"))
-        check_last(v, j, groups);
-    else if (parts == 1)
-        assert_false(v->step(j, 1, &s));
-    else {
-        assert_true(v->step(j, 1, &s));
-        check_sums(j, &s, parts, options);
-        assert_false(v->step(j, 2, &s));
-    }
-}
-
-/* Plans of the `which`-th problem, of one variant on one device, over its tunables: seven problems
- * in a row have all combinations.  Returns how many ran. */
-static size_t check_plans(const variant *v, size_t which, const problem *p, const device_facts *d)
-{
-    const size_t stride = stride_of(v);
-    params chosen = first_params(v);
-    size_t ran = 0;
-
-    skip_params(v, which % stride, &chosen);
-    do {
-        job j = {p, d, &chosen, false};
-        text reason = {0}, options = {0};
-        command s;
-
-        if (variant_unsupported(v, &j, &reason)) {
-            assert_true(strlen(text_get(&reason)) < 200);
-        } else {
-            variant_options(v, &j, &options);
-            assert_true(local_bytes(v, text_get(&options), sum_size(p)) <= d->local_memory);
-            if (v->step(&j, 0, &s)) {
-                check_step(&j, &s, text_get(&options));
-                check_cover(v, &j, text_get(&options));
-            } else {
-                assert_int_equal(length_y(p), 0);
-            }
-            ran++;
-        }
-        text_free(&reason);
-        text_free(&options);
-    } while (skip_params(v, stride, &chosen));
-    return ran;
-}
-
-static void plans_are_legal_and_cover(void **state)
-{
+    static const size_t shapes[][2] = {
+        {4096, 4096},         {10, 100000000},        {100000000, 10}, {1, (size_t)1 << 31},
+        {(size_t)1 << 31, 1}, {INT32_MAX, 3},         {3, INT32_MAX},  {1, (size_t)1 << 33},
+        {(size_t)1 << 33, 1}, {(size_t)1 << 20, 4000}};
     device_facts d[DEVICES];
     problem p;
 
@@ -412,39 +187,17 @@ static void plans_are_legal_and_cover(void **state)
     make_devices(d);
     for (size_t k = 0; k < operation_matvec.variant_count; k++) {
         const variant *v = operation_matvec.variants[k];
-        size_t ran = 0;
 
-        if (!v->source)
+        if (!v->entries[1]) /* it does not cut */
             continue;
-        for (size_t i = 0; next_normal(i, &p); i++)
-            for (size_t n = 0; n < DEVICES; n++)
-                ran += check_plans(v, i, &p, &d[n]);
-        assert_true(ran > 0);
-    }
-}
-
-static void plans_of_large_problems(void **state)
-{
-    static const size_t shapes[][2] = {
-        {4096, 4096},         {10, 100000000}, {100000000, 10},        {1, (size_t)1 << 31},
-        {(size_t)1 << 31, 1}, {INT32_MAX, 3},  {3, INT32_MAX},         {1, (size_t)1 << 33},
-        {(size_t)1 << 33, 1}, {70000, 70000},  {(size_t)1 << 20, 4000}};
-    device_facts d[DEVICES];
-
-    (void)state;
-    make_devices(d);
-    for (size_t k = 0; k < operation_matvec.variant_count; k++) {
-        const variant *v = operation_matvec.variants[k];
-
-        if (!v->source)
-            continue;
-        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-            for (int trans = 0; trans < 2; trans++)
-                for (size_t n = 0; n < DEVICES; n++) {
-                    problem p = product(shapes[i][0], shapes[i][1], TSR_F32, trans);
-
-                    check_plans(v, i, &p, &d[n]);
-                }
+        for (size_t n = 0; n < DEVICES; n++) {
+            for (size_t i = 0; next_normal(i, &p); i++)
+                check_parts(v, &p, &d[n]);
+            for (size_t i = 0; i < 2 * ARRAY_COUNT(shapes); i++) {
+                p = product(shapes[i / 2][0], shapes[i / 2][1], TSR_F32, i % 2);
+                check_parts(v, &p, &d[n]);
+            }
+        }
     }
 }
 
@@ -481,6 +234,7 @@ static void reasons_name_the_limit(void **state)
     problem trans = product(100, 100, TSR_F32, true);
     problem tall = product((size_t)1 << 31, 1, TSR_F32, false);
     problem wide = product(1, (size_t)1 << 32, TSR_F32, false);
+    problem longest = product(10, UINT32_MAX, TSR_F32, false);
     problem long_rows = product(100, 257, TSR_F32, false);
     problem long_lines = product(100, 257, TSR_F32, true);
     problem tf32 = f32, gaps = f32;
@@ -528,6 +282,8 @@ static void reasons_name_the_limit(void **state)
     assert_has(reason_of("rows-vector", &tall, &d[0], NULL), "2147483648");
     assert_string_equal(reason_of("row-item", &tall, &d[0], NULL), "");
     assert_has(reason_of("row-item", &wide, &d[0], NULL), "4294967296");
+    assert_string_equal(reason_of("row-item", &longest, &d[2], NULL), "");
+    assert_has(reason_of("row-item", &longest, &d[2], "LOADS=16"), "up to 4294967280 columns");
     assert_string_equal(reason_of("split-row", &wide, &d[0], NULL), "");
     assert_string_equal(reason_of("rows-vector", &wide, &d[0], NULL), "");
 }
@@ -559,7 +315,6 @@ static void vectors_are_aligned_where_rows_are(void **state)
                  {0, 3, 0, 1, 0, 0, false},   {0, 4, 8, 1, 0, 0, true},
                  {0, 0, 2, 1, 0, 0, false},   {44, 0, 0, 1, 440, 40, true},
                  {0, 0, 0, 1, 402, 0, false}, {0, 0, 0, 1, 0, 41, false}};
-    const variant *v = named("tree-vector");
     device_facts d[DEVICES];
 
     (void)state;
@@ -567,9 +322,8 @@ static void vectors_are_aligned_where_rows_are(void **state)
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         const size_t c = i / 2;
         problem p = product(10, 40, TSR_F32, false);
-        params chosen = params_default(v);
-        job j = {&p, &d[i % 2 ? 2 : 0], &chosen, false};
         text options = {0};
+        plan made;
 
         matvec_in(&p)->lda = cases[c].lda;
         matvec_in(&p)->offset_a = cases[c].offset_a;
@@ -579,122 +333,157 @@ static void vectors_are_aligned_where_rows_are(void **state)
         matvec_in(&p)->stride_a = cases[c].stride_a;
         matvec_in(&p)->stride_x = cases[c].stride_x;
         matvec_in(&p)->stride_y = 10;
-        variant_options(v, &j, &options);
+        made = plan_with("tree-vector", &p, &d[i % 2 ? 2 : 0], NULL, &options);
         assert_int_equal(defined(text_get(&options), "VEC"), 4);
         /* A CPU's buffers may be the caller's arrays. */
         assert_int_equal(defined(text_get(&options), "ALIGNED"), cases[c].aligned && i % 2);
+        plan_free(&made);
         text_free(&options);
     }
 }
 
-/* A lane has four vectors of a row, and few long rows have a part for each of many groups, which
- * begins with a vector. */
-static void teams_are_as_wide_as_rows_are_long(void **state)
+/* Tunables that are 0 are resolved by the device and the shape. */
+static void tunables_follow_device_and_shape(void **state)
 {
-    static const struct {
-        size_t rows, columns, team, most_parts;
-    } cases[] = {{100000, 100, 8, 1}, {1000, 1000, 64, 1},     {4096, 4096, 64, 1},
-                 {10, 10001, 64, 10}, {10, 1000000, 64, 2112}, {100, 1, 8, 1}};
-    const variant *v = named("split-vector");
-    device_facts d[DEVICES];
+    device_facts cpu = device(DEVICE_CPU, 2, 4096, 512 * 1024), narrow = cpu, other = cpu;
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    const device_facts little = device(DEVICE_GPU, 4, 100, 48 * 1024);
+    const struct {
+        const char *name;
+        const device_facts *device;
+        size_t rows, columns;
+        bool trans;
+        const char *set, *tunable;
+        uint32_t value;
+    } cases[] = {
+        {"tree", &gpu, 100, 100, false, NULL, "GROUP", 128},
+        {"tree", &little, 100, 100, false, NULL, "GROUP", 64}, /* as the device takes it */
+        {"row-item", &gpu, 10, 10, false, NULL, "LOADS", 16},
+        {"row-item", &gpu, 10, 64, false, NULL, "LOADS", 16},
+        {"row-item", &gpu, 10, 65, false, NULL, "LOADS", 1},
+        {"row-item", &cpu, 10, 10, false, NULL, "LOADS", 1},
+        {"row-item", &gpu, 10, 10, false, "LOADS=4", "LOADS", 4},
+        {"split-vector", &gpu, 100000, 100, false, NULL, "TEAM", 8},
+        {"split-vector", &gpu, 1000, 1000, false, NULL, "TEAM", 64},
+        {"split-vector", &gpu, 100, 1, false, NULL, "TEAM", 8},
+        {"column-slices", &gpu, 4096, 4096, true, NULL, "ACROSS", 8},
+        {"column-slices", &gpu, 4096, 4096, true, NULL, "STAGES", 2},
+        {"column-slices", &gpu, 4096, 3600, true, NULL, "ACROSS", 32},
+        {"column-slices", &gpu, 4096, 3600, true, NULL, "STAGES", 1},
+        {"column-slices", &gpu, 100000, 10, true, NULL, "ACROSS", 4}, /* what a row of A has */
+        {"column-slices", &gpu, 10, 100000, true, NULL, "ACROSS", 512},
+        {"column-slices", &gpu, 4096, 4096, true, NULL, "PER_UNIT", 1},
+        {"rows-vector", &cpu, 4096, 4096, false, NULL, "ROWS", 8},
+        {"rows-vector", &cpu, 4096, 4096, false, NULL, "BITS", 512},
+        {"rows-vector", &narrow, 4096, 4096, false, NULL, "ROWS", 4},
+        {"rows-vector", &narrow, 4096, 4096, false, NULL, "BITS", 256},
+        {"rows-vector", &cpu, 10, 100000, false, NULL, "ROWS", 5},
+        {"columns-vector", &cpu, 4096, 4096, true, NULL, "LINES", 8},
+        {"columns-vector", &cpu, 10, 100000, true, NULL, "LINES", 5},
+        {"columns-vector", &cpu, 100000, 10, true, NULL, "BITS", 256}, /* 8 sums of the 10 */
+        {"columns-vector", &cpu, 100000, 1, true, NULL, "BITS", 64},
+        /* Long rows: Intel's cores are asked for memory ahead, others are not. */
+        {"rows-vector", &cpu, 100, 100, false, NULL, "PREFETCH", 2},
+        {"rows-vector", &cpu, 100, 100, false, "PREFETCH=1", "PREFETCH", 1},
+        {"rows-vector", &other, 100, 100, false, NULL, "PREFETCH", 1},
+        {"columns-vector", &cpu, 100, 100, true, NULL, "PREFETCH", 2},
+        {"columns-vector", &other, 100, 100, true, NULL, "PREFETCH", 1},
+    };
 
     (void)state;
-    make_devices(d);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, false);
-        const params chosen = params_default(v);
-        const job j = {&p, &d[8], &chosen, false};
-        text options = {0};
-        command s;
+    cpu.vector_bits = 512;
+    narrow.vector_bits = 256;
+    snprintf(cpu.vendor, sizeof(cpu.vendor), "GenuineIntel");
+    snprintf(other.vendor, sizeof(other.vendor), "AuthenticAMD");
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, cases[i].trans);
+        plan made = plan_with(cases[i].name, &p, cases[i].device, cases[i].set, NULL);
 
-        variant_options(v, &j, &options);
-        assert_int_equal(defined(text_get(&options), "TEAM"), cases[i].team);
-        assert_true(v->step(&j, 0, &s));
-        assert_in_range(call_of(&s).parts, cases[i].most_parts > 1 ? 2 : 1, cases[i].most_parts);
-        assert_true(call_of(&s).parts == 1 || call_of(&s).chunk % 4 == 0);
-        text_free(&options);
+        if (param(&made.params, cases[i].tunable) != cases[i].value)
+            fail_msg("case %zu, %s: %s is %u", i, cases[i].name, cases[i].tunable,
+                     param(&made.params, cases[i].tunable));
+        plan_free(&made);
     }
 }
 
-/* Kernels that read A as one array go on by vectors that are whole lines, and begin with one. */
-static void flat_steps_are_whole_lines_and_vectors(void **state)
+/* No tunable that plan() chooses is left at 0, whatever the problem. */
+static void no_tunable_stays_0(void **state)
 {
-    static const tsr_type types[] = {TSR_F32, TSR_F64, TSR_F16};
     device_facts d[DEVICES];
+    problem p;
 
     (void)state;
     make_devices(d);
-    for (size_t columns = 1; columns <= 256; columns++)
-        for (size_t t = 0; t < 6; t++) {
-            const tsr_type type = types[t / 2];
-            const size_t vec = 16 / tsr_type_size(type);
-            problem p = product(1000000, columns, type, t % 2);
-            const variant *v = named(t % 2 ? "short-columns" : "flat-rows");
-            params chosen = params_default(v);
-            job j = {&p, &d[2], &chosen, false};
-            text reason = {0};
-            command s;
+    for (size_t k = 0; k < operation_matvec.variant_count; k++)
+        for (size_t n = 0; n < DEVICES; n++)
+            for (size_t i = 0; next_normal(i, &p); i++) {
+                const variant *v = operation_matvec.variants[k];
+                const params chosen = params_default(v);
+                const job j = {.problem = &p, .device = &d[n], .params = &chosen};
+                plan made;
 
-            assert_null(variant_unsupported(v, &j, &reason));
-            assert_true(v->step(&j, 0, &s));
-            if (t % 2) {
-                assert_true(call_of(&s).parts > 1);
-                assert_int_equal(call_of(&s).chunk * columns % vec, 0);
-            } else {
-                const size_t items = call_of(&s).items, tile = call_of(&s).tile;
-
-                assert_true(items > 128 && items <= 256);
-                assert_int_equal(tile * columns, 4 * items * vec);
-                assert_int_equal(items * vec % columns, 0);
+                if (!plan_make(v, &j, &made))
+                    for (size_t t = 0; t < made.params.count; t++)
+                        assert_true(made.params.value[t] > 0);
+                plan_free(&made);
             }
-            text_free(&reason);
-        }
 }
 
-/* To a step of 102 rows: 1,893 for each of 528 groups would not be whole steps. */
-static void short_columns_are_cut_to_a_step(void **state)
+/* How products are cut: `tile` 0 where it does not matter. */
+static void parts_follow_device_and_shape(void **state)
 {
-    const problem p = product(1000000, 10, TSR_F32, true);
-    const variant *v = named("short-columns");
-    const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-    const params chosen = params_default(v);
-    const job j = {&p, &d, &chosen, false};
-    command s;
+    device_facts cpu2 = device(DEVICE_CPU, 2, 4096, 512 * 1024), cpu16 = cpu2, pass = cpu2;
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+    const struct {
+        const char *name;
+        const device_facts *device;
+        size_t rows, columns;
+        bool trans;
+        const char *set;
+        size_t parts, chunk, tile;
+    } cases[] = {
+        {"split-vector", &gpu, 100000, 100, false, NULL, 1, 128, 0},
+        {"split-vector", &gpu, 4096, 4096, false, NULL, 1, 4096, 0},
+        /* To a step of 102 rows: 1,893 for each of 528 groups would not be whole steps. */
+        {"short-columns", &gpu, 1000000, 10, true, NULL, 516, 19 * 102, 0},
+        /* Parts of four steps, or of two where those make many groups; but whole columns where
+         * tiles of a cache line are as many as the units, or a few less: 128 of 132, not 113; and
+         * long parts where they fill the units three times: 79 tiles in 5, not 77. */
+        {"column-slices", &gpu, 4096, 4096, true, NULL, 1, 4096, 0},
+        {"column-slices", &gpu, 3600, 3600, true, NULL, 8, 512, 0},
+        {"column-slices", &gpu, 4600, 4600, true, NULL, 9, 512, 0},
+        {"column-slices", &gpu, 10000, 10000, true, NULL, 5, 2048, 0},
+        {"column-slices", &gpu, 9800, 9800, true, NULL, 39, 256, 0},
+        {"column-slices", &gpu, 16384, 16384, true, NULL, 32, 512, 0},
+        /* 20000 columns are two tiles of one width, and parts multiples of LINES. */
+        {"columns-vector", &pass, 1001, 20000, true, NULL, 4, 252, 10000},
+        /* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of
+         * reading; but none below 1024 columns, and one where a second launch adds up. */
+        {"columns-vector", &cpu2, 4096, 4096, true, NULL, 8, 512, 4096},
+        {"columns-vector", &cpu16, 4096, 4096, true, NULL, 16, 256, 1024},
+        {"columns-vector", &cpu16, 4096, 4096, true, "WIDTH=4096", 64, 64, 4096},
+        {"columns-vector", &cpu16, 3500, 3500, true, NULL, 32, 112, 1760},
+        {"columns-vector", &cpu16, 10, 100000, true, NULL, 1, 10, 1568},
+    };
 
     (void)state;
-    assert_true(v->step(&j, 0, &s));
-    assert_int_equal(call_of(&s).parts, 516);
-    assert_int_equal(call_of(&s).chunk, 19 * 102);
-}
+    cpu2.vector_bits = cpu16.vector_bits = 512;
+    cpu2.feature[FEATURE_DEVICE_SCOPE] = cpu16.feature[FEATURE_DEVICE_SCOPE] = FEATURE_YES;
+    cpu16.compute_units = 16;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, cases[i].trans);
+        plan made = plan_with(cases[i].name, &p, cases[i].device, cases[i].set, NULL);
+        const matvec_call c = call_of(&made);
 
-/* Slices have LOADS rows of A each, and lanes a vector, as far as A has them.  Whole columns come
- * in two stages. */
-static void slices_follow_the_shape(void **state)
-{
-    static const struct {
-        size_t rows, columns, lanes, loads, stages;
-    } cases[] = {{4096, 4096, 8, 8, 2}, {4096, 3600, 32, 8, 1},  {10000, 10000, 32, 8, 1},
-                 {64, 4096, 64, 8, 1},  {100000, 100, 32, 8, 1}, {100000, 10, 4, 8, 1},
-                 {100000, 1, 1, 8, 1},  {10, 100000, 512, 8, 1}, {1, 100000, 512, 8, 1}};
-    const variant *v = named("column-slices");
-    const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
-        params chosen = params_default(v);
-        job j = {&p, &d, &chosen, false};
-        text options = {0};
-
-        variant_options(v, &j, &options);
-        assert_int_equal(defined(text_get(&options), "LANES"), cases[i].lanes);
-        assert_int_equal(defined(text_get(&options), "LOADS"), cases[i].loads);
-        assert_int_equal(defined(text_get(&options), "STAGES"), cases[i].stages);
-        text_free(&options);
+        if (c.parts != cases[i].parts || c.chunk != cases[i].chunk ||
+            (cases[i].tile && c.tile != cases[i].tile))
+            fail_msg("case %zu, %s: %u parts of %u, tiles of %u", i, cases[i].name, c.parts,
+                     c.chunk, c.tile);
+        plan_free(&made);
     }
 }
 
-/* From 32 rows of A on they are loaded past the first-level cache, unless it is told, where the
+/* From 32 rows of A on they are loaded past the first-level cache, unless it is set, where the
  * device has the instruction, and A aligned vectors of what is summed. */
 static void slices_are_loaded_past_the_cache(void **state)
 {
@@ -702,149 +491,44 @@ static void slices_are_loaded_past_the_cache(void **state)
         size_t rows, columns, lda, offset;
         tsr_type type;
         feature_state feature;
-        const char *told;
-        size_t past;
-        bool suited;
-    } cases[] = {{4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
-                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, "PAST_L1=1", 1, true},
-                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, NULL, 1, true},
-                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, "PAST_L1=2", 2, false},
-                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, false},
-                 {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {2048, 2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2, true},
-                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1, true},
-                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 2, false},
-                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
-                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, "PER_UNIT=8", 2, true},
-                 {10000, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
-                 {32, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2, true},
-                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 1, true},
-                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2, true}};
-    const variant *v = named("column-slices");
+        const char *set;
+        size_t past; /* 0: unsupported */
+    } cases[] = {{4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, NULL, 2},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_YES, "PAST_L1=1", 1},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, NULL, 1},
+                 {4096, 4096, 4096, 0, TSR_F32, FEATURE_NO, "PAST_L1=2", 0},
+                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, NULL, 1},
+                 {4096, 4096, 4097, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 0},
+                 {4096, 4096, 4096, 2, TSR_F32, FEATURE_YES, NULL, 1},
+                 {2048, 2048, 2048, 0, TSR_F64, FEATURE_YES, NULL, 2},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, NULL, 1},
+                 {8192, 8192, 8192, 0, TSR_F16, FEATURE_YES, "PAST_L1=2", 0},
+                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, NULL, 2},
+                 {3000, 3000, 3000, 0, TSR_F32, FEATURE_YES, "PER_UNIT=8", 2},
+                 {10000, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2},
+                 {32, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 2},
+                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, NULL, 1},
+                 {31, 10000, 10000, 0, TSR_F32, FEATURE_YES, "PAST_L1=2", 2}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         problem p = product(cases[i].rows, cases[i].columns, cases[i].type, true);
         device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-        params chosen = params_default(v);
-        const job j = {&p, &d, &chosen, false};
         text options = {0};
+        plan made;
 
         matvec_in(&p)->lda = cases[i].lda;
         matvec_in(&p)->offset_a = cases[i].offset;
         d.feature[FEATURE_LOAD_ONCE] = cases[i].feature;
-        if (cases[i].told)
-            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
-        variant_options(v, &j, &options);
-        assert_int_equal(defined(text_get(&options), "PAST_L1"), cases[i].past);
-        text_free(&options);
-        if (cases[i].suited)
-            assert_string_equal(reason_of("column-slices", &p, &d, cases[i].told), "");
-        else
-            assert_has(reason_of("column-slices", &p, &d, cases[i].told),
+        if (cases[i].past == 0) {
+            assert_has(reason_of("column-slices", &p, &d, cases[i].set),
                        cases[i].feature == FEATURE_YES ? "takes aligned rows" : "device has not");
-    }
-}
-
-/* Of a row of up to 64 columns a GPU's work-item loads 16 at once, else one, or what is told; and
- * the counter of columns does not wrap. */
-static void short_rows_are_loaded_together(void **state)
-{
-    static const struct {
-        device_kind kind;
-        size_t columns;
-        const char *told;
-        size_t loads;
-    } cases[] = {{DEVICE_GPU, 10, NULL, 16},     {DEVICE_GPU, 64, NULL, 16},
-                 {DEVICE_GPU, 65, NULL, 1},      {DEVICE_CPU, 10, NULL, 1},
-                 {DEVICE_GPU, 10, "LOADS=4", 4}, {DEVICE_GPU, 1000, "LOADS=16", 16}};
-    const variant *v = named("row-item");
-    const problem longest = product(10, UINT32_MAX, TSR_F32, false);
-    const device_facts gpu = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const problem p = product(10, cases[i].columns, TSR_F32, false);
-        const device_facts d = device(cases[i].kind, 132, 1024, 48 * 1024);
-        params chosen = params_default(v);
-        const job j = {&p, &d, &chosen, false};
-        text options = {0};
-
-        if (cases[i].told)
-            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
-        variant_options(v, &j, &options);
-        assert_int_equal(defined(text_get(&options), "LOADS"), cases[i].loads);
-        text_free(&options);
-    }
-    assert_string_equal(reason_of("row-item", &longest, &gpu, NULL), "");
-    assert_has(reason_of("row-item", &longest, &gpu, "LOADS=16"), "up to 4294967280 columns");
-}
-
-/* For long rows Intel's cores are asked for memory ahead, others are not, unless it is told; for
- * short ones all are. */
-static void memory_is_asked_for_by_the_maker(void **state)
-{
-    static const char *const variants[] = {"rows-vector", "columns-vector"};
-    static const struct {
-        const char *vendor, *told;
-        size_t prefetch;
-    } cases[] = {{"GenuineIntel", NULL, 2},
-                 {"AuthenticAMD", NULL, 1},
-                 {"", NULL, 1},
-                 {"GenuineIntel", "PREFETCH=1", 1},
-                 {"AuthenticAMD", "PREFETCH=2", 2}};
-    const variant *v;
-    params chosen;
-
-    (void)state;
-    for (size_t k = 0; k < sizeof(variants) / sizeof(variants[0]); k++)
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            const problem p = product(100, 100, TSR_F32, k == 1);
-            device_facts d = device(DEVICE_CPU, 2, 4096, 64 * 1024);
-            const job j = {&p, &d, &chosen, false};
-            text options = {0};
-
-            v = named(variants[k]);
-            chosen = params_default(v);
-            snprintf(d.vendor, sizeof(d.vendor), "%s", cases[i].vendor);
-            if (cases[i].told)
-                assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
-            variant_options(v, &j, &options);
-            assert_int_equal(defined(text_get(&options), "PREFETCH"), cases[i].prefetch);
-            text_free(&options);
+            continue;
         }
-    v = named("short-rows-vector");
-    chosen = params_default(v);
-    assert_int_equal(param(&chosen, "PREFETCH"), 2);
-}
-
-/* Parts of four steps, or of two where those make many groups, and no more groups than are quickly
- * added up; but whole columns where tiles of a cache line are as many as the units, or a few less:
- * 128 of 132, not 113 or 144; and long parts where they fill the units three times: 79 tiles in 5,
- * not 77. */
-static void slices_have_parts_of_few_steps(void **state)
-{
-    static const struct {
-        size_t size;
-        tsr_type type;
-        size_t parts, chunk;
-    } cases[] = {{4096, TSR_F32, 1, 4096},  {3600, TSR_F32, 8, 512},   {4600, TSR_F32, 9, 512},
-                 {10000, TSR_F32, 5, 2048}, {10000, TSR_F64, 20, 512}, {16384, TSR_F32, 32, 512},
-                 {9984, TSR_F32, 5, 2048},  {9800, TSR_F32, 39, 256},  {5120, TSR_F32, 10, 512}};
-    const variant *v = named("column-slices");
-    const device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-    const params chosen = params_default(v);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const problem p = product(cases[i].size, cases[i].size, cases[i].type, true);
-        const job j = {&p, &d, &chosen, false};
-        command s;
-
-        assert_true(v->step(&j, 0, &s));
-        assert_int_equal(call_of(&s).parts, cases[i].parts);
-        assert_int_equal(call_of(&s).chunk, cases[i].chunk);
+        made = plan_with("column-slices", &p, &d, cases[i].set, &options);
+        assert_int_equal(defined(text_get(&options), "PAST_L1"), cases[i].past);
+        plan_free(&made);
+        text_free(&options);
     }
 }
 
@@ -852,32 +536,33 @@ static void slices_have_parts_of_few_steps(void **state)
  */
 static void the_last_group_adds_where_it_can(void **state)
 {
+    static const struct {
+        feature_state device_scope, ptx;
+        unsigned nv_capability;
+        const char *options;
+        size_t commands;
+    } cases[] = {{FEATURE_NO, FEATURE_NO, 0, "-DLAST_ADDS=0", 2},
+                 {FEATURE_YES, FEATURE_NO, 0, "-DLAST_ADDS=1 -cl-std=CL3.0", 1},
+                 {FEATURE_YES, FEATURE_YES, 61, "-DLAST_ADDS=1 -cl-std=CL3.0", 1},
+                 {FEATURE_YES, FEATURE_YES, 70, "-DLAST_ADDS=2", 1}};
     const problem p = product(10, 1000000, TSR_F32, false);
-    const variant *v = named("split-row");
-    const params chosen = params_default(v);
-    device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
-    const job j = {&p, &d, &chosen, false};
-    text options = {0};
-    command s;
 
     (void)state;
-    variant_options(v, &j, &options);
-    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=0"));
-    assert_true(v->step(&j, 1, &s));
-    d.feature[FEATURE_DEVICE_SCOPE] = FEATURE_YES;
-    text_clear(&options);
-    variant_options(v, &j, &options);
-    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=1 -cl-std=CL3.0"));
-    assert_false(v->step(&j, 1, &s));
-    d.feature[FEATURE_PTX] = FEATURE_YES;
-    d.nv_capability = 61;
-    assert_int_equal(last_group_of(&d), LAST_GROUP_ATOMICS);
-    d.nv_capability = 70;
-    text_clear(&options);
-    variant_options(v, &j, &options);
-    assert_non_null(strstr(text_get(&options), "-DLAST_ADDS=2"));
-    assert_null(strstr(text_get(&options), "-cl-std"));
-    text_free(&options);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        device_facts d = device(DEVICE_GPU, 132, 1024, 48 * 1024);
+        text options = {0};
+        plan made;
+
+        d.feature[FEATURE_DEVICE_SCOPE] = cases[i].device_scope;
+        d.feature[FEATURE_PTX] = cases[i].ptx;
+        d.nv_capability = cases[i].nv_capability;
+        made = plan_with("split-row", &p, &d, NULL, &options);
+        assert_has(text_get(&options), cases[i].options);
+        assert_int_equal(made.count, cases[i].commands);
+        assert_int_equal(strstr(text_get(&options), "-cl-std") != NULL, i == 1 || i == 2);
+        plan_free(&made);
+        text_free(&options);
+    }
 }
 
 static void preference_names_what_runs(void **state)
@@ -944,106 +629,6 @@ static void preference_follows_the_shape(void **state)
     p = product(10, 10000, TSR_F32, true);
     operation_matvec.prefer(&p, &d[2], names);
     assert_string_equal(names[0], "row-item");
-}
-
-/* A number of the options that a variant is built with, its tunables at their defaults. */
-static size_t settled(const char *variant_name, problem p, size_t vector_bits, const char *option)
-{
-    const variant *v = named(variant_name);
-    device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
-    params chosen = params_default(v);
-    job j = {&p, &d, &chosen, false};
-    text options = {0};
-    size_t value;
-
-    d.vector_bits = vector_bits;
-    variant_options(v, &j, &options);
-    value = defined(text_get(&options), option);
-    text_free(&options);
-    return value;
-}
-
-/* What is 0 follows the registers, and the shape where that has few rows or columns. */
-static void vectors_follow_device_and_shape(void **state)
-{
-    const problem square = product(4096, 4096, TSR_F32, false);
-    const problem turned = product(4096, 4096, TSR_F32, true);
-    const problem f64 = product(4096, 4096, TSR_F64, false);
-
-    (void)state;
-    assert_int_equal(settled("rows-vector", square, 512, "VEC"), 16);
-    assert_int_equal(settled("rows-vector", square, 512, "ROWS"), 8);
-    assert_int_equal(settled("rows-vector", square, 256, "VEC"), 8);
-    assert_int_equal(settled("rows-vector", square, 256, "ROWS"), 4);
-    assert_int_equal(settled("rows-vector", square, 0, "VEC"), 8);
-    assert_int_equal(settled("rows-vector", square, 32, "VEC"), 4);
-    assert_int_equal(settled("rows-vector", square, 2048, "VEC"), 16);
-    assert_int_equal(settled("rows-vector", f64, 512, "VEC"), 8);
-    assert_int_equal(settled("rows-vector", product(10, 100000, TSR_F32, false), 512, "ROWS"), 5);
-    assert_int_equal(settled("short-rows-vector", square, 512, "VEC"), 16);
-    assert_int_equal(settled("columns-vector", turned, 512, "LINES"), 8);
-    assert_int_equal(settled("columns-vector", turned, 256, "LINES"), 4);
-    assert_int_equal(settled("columns-vector", product(10, 100000, TSR_F32, true), 512, "LINES"),
-                     5);
-    assert_int_equal(settled("columns-vector", product(100000, 10, TSR_F32, true), 512, "VEC"), 8);
-    assert_int_equal(settled("columns-vector", product(100000, 1, TSR_F32, true), 512, "VEC"), 2);
-}
-
-/* 20000 columns are two tiles of one width, not one of WIDTH and a remainder. */
-static void tiles_of_columns_are_alike(void **state)
-{
-    const variant *v = named("columns-vector");
-    const problem p = product(1001, 20000, TSR_F32, true);
-    device_facts d = device(DEVICE_CPU, 2, 4096, 512 * 1024);
-    params chosen = params_default(v);
-    job j = {&p, &d, &chosen, false};
-    command s;
-
-    (void)state;
-    assert_true(v->step(&j, 0, &s));
-    assert_int_equal(call_of(&s).tile, 10000);
-    assert_int_equal(call_of(&s).parts, 4);
-    assert_int_equal(call_of(&s).chunk, 252); /* a multiple of LINES, not 1001 / 4 */
-}
-
-/* Where more cores leave more parts, tiles are narrower, so that adding up takes 1/64 of reading:
- * on 16 cores 4096 columns in 4 tiles, of 16 parts each, not 64 parts of one.  But none below 1024
- * columns, only as many as divide the groups, which have nothing to add up in the end, and one
- * where a second pass adds up. */
-static void tiles_of_columns_suit_the_cores(void **state)
-{
-    static const struct {
-        size_t units, rows, columns;
-        const char *told;
-        size_t width, parts;
-        feature_state adds;
-    } cases[] = {{2, 4096, 4096, NULL, 4096, 8, FEATURE_YES},
-                 {16, 4096, 4096, NULL, 1024, 16, FEATURE_YES},
-                 {16, 4096, 4096, NULL, 4096, 64, FEATURE_NO},
-                 {16, 4096, 4096, "WIDTH=4096", 4096, 64, FEATURE_YES},
-                 {16, 3500, 3500, NULL, 1760, 32, FEATURE_YES},
-                 {16, 10000, 10000, NULL, 2512, 16, FEATURE_YES},
-                 {16, 1000, 1000, NULL, 1008, 63, FEATURE_YES},
-                 {192, 4096, 4096, NULL, 1024, 171, FEATURE_YES},
-                 {16, 10, 100000, NULL, 1568, 1, FEATURE_YES}};
-    const variant *v = named("columns-vector");
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const problem p = product(cases[i].rows, cases[i].columns, TSR_F32, true);
-        device_facts d = device(DEVICE_CPU, cases[i].units, 4096, 512 * 1024);
-        params chosen = params_default(v);
-        const job j = {&p, &d, &chosen, false};
-        command s;
-
-        d.vector_bits = 512;
-        d.feature[FEATURE_DEVICE_SCOPE] = cases[i].adds;
-        if (cases[i].told)
-            assert_int_equal(params_set(v, &chosen, cases[i].told, NULL), TSR_OK);
-        assert_true(v->step(&j, 0, &s));
-        assert_int_equal(call_of(&s).tile, cases[i].width);
-        assert_int_equal(call_of(&s).parts, cases[i].parts);
-    }
 }
 
 static void assert_refused(tsr_matvec_problem m, tsr_status status, const char *part)
@@ -1432,25 +1017,17 @@ static void sweep_covers_the_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_are_legal_and_cover),
-        cmocka_unit_test(plans_of_large_problems),
+        cmocka_unit_test(parts_cover_the_columns),
         cmocka_unit_test(reasons_name_the_limit),
         cmocka_unit_test(a_team_must_fit_its_group),
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
-        cmocka_unit_test(teams_are_as_wide_as_rows_are_long),
-        cmocka_unit_test(flat_steps_are_whole_lines_and_vectors),
-        cmocka_unit_test(short_columns_are_cut_to_a_step),
-        cmocka_unit_test(slices_follow_the_shape),
+        cmocka_unit_test(tunables_follow_device_and_shape),
+        cmocka_unit_test(no_tunable_stays_0),
+        cmocka_unit_test(parts_follow_device_and_shape),
         cmocka_unit_test(slices_are_loaded_past_the_cache),
-        cmocka_unit_test(short_rows_are_loaded_together),
-        cmocka_unit_test(memory_is_asked_for_by_the_maker),
-        cmocka_unit_test(slices_have_parts_of_few_steps),
         cmocka_unit_test(the_last_group_adds_where_it_can),
         cmocka_unit_test(preference_names_what_runs),
         cmocka_unit_test(preference_follows_the_shape),
-        cmocka_unit_test(vectors_follow_device_and_shape),
-        cmocka_unit_test(tiles_of_columns_are_alike),
-        cmocka_unit_test(tiles_of_columns_suit_the_cores),
         cmocka_unit_test(bad_problems_are_refused),
         cmocka_unit_test(results_do_not_overlap),
         cmocka_unit_test(column_major_is_turned),
