@@ -16,7 +16,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_cpu_merges.h"
 #include "ops/sort/sort_order.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* Arguments of the kernels: blocks, and merges. */
 enum { LANES_ARG = 2, BLOCK_KEYS, BLOCK_INDEX, BLOCK_LANES, BLOCK_COUNT, POSITION, BLOCK_LAST };

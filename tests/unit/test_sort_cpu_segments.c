@@ -15,7 +15,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/sort/sort_cpu_segments.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* ---- the kernels' units, compiled as C ------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_cpu_vectors.h"
 #include "ops/sort/sort_order.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* Arguments of the kernels: of those that sort and merge blocks, and of passes. */
 enum { LANES_ARG = 2, KEYS, INDEX, OFFSET_LANES, COUNT, LAST, ROWS, POSITION };

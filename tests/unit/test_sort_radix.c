@@ -18,7 +18,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_radix.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* Operands. */
 enum { KEYS, INDEX, VALUES, COUNT };

@@ -16,7 +16,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* ---- the kernels' lists, compiled as C for one work-item ------------------------------------- */
 

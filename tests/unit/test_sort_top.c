@@ -15,7 +15,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_top.h"
-#include "sort_plans.h"
+#include "sort_step_plans.h"
 
 /* Arguments of the kernels that search parts; the last one of cpu-top alone. */
 enum {

@@ -16,13 +16,13 @@
 #include "ops/sort/sort_cpu_merges.h"
 #include "ops/sort/sort_cpu_segments.h"
 #include "ops/sort/sort_cpu_vectors.h"
-#include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_proof.h"
 #include "ops/sort/sort_radix.h"
 #include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_steps.h"
 #include "ops/sort/sort_top.h"
+#include "ops/sort/sort_variants.h"
 
 /* ---- naive ------------------------------------------------------------------------------- */
 
@@ -247,52 +247,6 @@ static bool two_phase_registers_step(const job *j, size_t i, command *out)
     return sort_step_or_values(j, i, two_phase_registers_keys_step, TWO_PHASE_KEEP, out);
 }
 
-/* ---- rows: many rows in a tile of local memory ------------------------------------------- */
-
-enum { ROWS_TILE, ROWS_KEEP };
-
-static const char *rows_unsupported(const job *j, text *reason)
-{
-    const tsr_sort_problem *s = sort_of(j->problem);
-    const tiling t = two_phase_tiling(j);
-
-    if (sort_parts_unsupported(s))
-        return sort_parts_unsupported(s);
-    if (s->n > t.tile) {
-        text_format(reason, "a row has to fit in its tile: at most %zu keys, not %zu", t.tile,
-                    s->n);
-        return text_get(reason);
-    }
-    if (tile_unsupported(j, t, reason))
-        return text_get(reason);
-    return s->value_bytes
-               ? sort_groups_unsupported(s, group_fit(j->device, 0, SORT_VALUES_GROUP), reason)
-               : NULL;
-}
-
-static bool rows_keys_step(const job *j, size_t i, command *out)
-{
-    const tsr_sort_problem *s = sort_of(j->problem);
-    const tiling t = two_phase_tiling(j);
-    const uint32_t shift = size_log2_up(s->n);
-
-    if (i > 0 || sort_is_done(s))
-        return false;
-    command_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), t.tile >> shift) * t.group,
-                      t.group);
-    sort_step_sequence(out, s);
-    command_u32(out, (uint32_t)s->n);
-    command_u32(out, shift);
-    command_u64(out, sort_rows(s));
-    sort_step_moves(out, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
-    return true;
-}
-
-static bool rows_step(const job *j, size_t i, command *out)
-{
-    return sort_step_or_values(j, i, rows_keys_step, ROWS_KEEP, out);
-}
-
 /* ---- the host ---------------------------------------------------------------------------- */
 
 static void reverse(unsigned char *array, size_t n, size_t bytes)
@@ -410,14 +364,6 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-/* What cl/sort/sort_fused.cl has for each variant of it. */
-#define FUSED_ENTRIES                                                                              \
-    {                                                                                              \
-        "sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",               \
-            "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",                    \
-            "sort_values_gather"                                                                   \
-    }
-
 static const variant *const variants[] = {
     &(const variant){
         .name = "qsort",
@@ -464,65 +410,10 @@ static const variant *const variants[] = {
         .workspace = sort_values_workspace,
         .step = two_phase_registers_step,
     },
-    &(const variant){
-        .name = "fused-passes",
-        .idea = "nine and more sub-stages for each read: keys change hands in local memory",
-        .source = "sort/sort_fused.cl",
-        .entries = FUSED_ENTRIES,
-        .build = "",
-        .tunables = sort_fused_tunables,
-        .tunable_count = FUSED_TUNABLES,
-        .defines = sort_fused_defines,
-        .unsupported = sort_fused_unsupported,
-        .workspace = sort_values_workspace,
-        .step = sort_fused_step,
-        .arriving_step = sort_fused_arriving,
-    },
-    &(const variant){
-        .name = "fused-passes-subgroup",
-        .idea = "within a sub-group, keys of the first stages change hands without local memory",
-        .source = "sort/sort_fused.cl",
-        .entries = FUSED_ENTRIES,
-        .build = "-cl-std=%CLC%",
-        .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
-        .tunables = sort_fused_tunables,
-        .tunable_count = FUSED_TUNABLES,
-        .defines = sort_fused_defines_subgroup,
-        .unsupported = sort_fused_unsupported,
-        .workspace = sort_values_workspace,
-        .step = sort_fused_step,
-        .arriving_step = sort_fused_arriving,
-    },
-    &(const variant){
-        .name = "fused-passes-warp",
-        .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
-        .source = "sort/sort_fused.cl",
-        .entries = FUSED_ENTRIES,
-        .build = "",
-        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-        .tunables = sort_fused_tunables,
-        .tunable_count = FUSED_TUNABLES,
-        .defines = sort_fused_defines_warp,
-        .unsupported = sort_fused_unsupported_warp,
-        .workspace = sort_values_workspace,
-        .step = sort_fused_step_warp,
-        .arriving_step = sort_fused_arriving_warp,
-    },
-    &(const variant){
-        .name = "fused-passes-shfl",
-        .idea = "within a warp, keys of the first stages change hands without local memory",
-        .source = "sort/sort_fused.cl",
-        .entries = FUSED_ENTRIES,
-        .build = "",
-        .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
-        .tunables = sort_fused_tunables,
-        .tunable_count = FUSED_TUNABLES_SHUFFLES,
-        .defines = sort_fused_defines_shfl,
-        .unsupported = sort_fused_unsupported_warp,
-        .workspace = sort_values_workspace,
-        .step = sort_fused_step_warp,
-        .arriving_step = sort_fused_arriving_warp,
-    },
+    &sort_fused_passes,
+    &sort_fused_passes_subgroup,
+    &sort_fused_passes_warp,
+    &sort_fused_passes_shfl,
     &(const variant){
         .name = "radix",
         .idea = "no network: keys are dealt out by one digit after another, in as many passes",
@@ -618,61 +509,10 @@ static const variant *const variants[] = {
         .step = sort_radix_step_item,
         .arriving_step = sort_radix_step_item,
     },
-    &(const variant){
-        .name = "rows",
-        .idea = "many short rows at once: each work-group sorts all that a tile holds",
-        .source = "sort/sort_rows.cl",
-        .entries = {"sort_rows_tile", "sort_values_keep", "sort_values_gather"},
-        .build = "",
-        .tunables = two_phase_tunables,
-        .tunable_count = ARRAY_COUNT(two_phase_tunables),
-        .defines = sort_key_defines,
-        .unsupported = rows_unsupported,
-        .workspace = sort_values_workspace,
-        .step = rows_step,
-    },
-    &(const variant){
-        .name = "rows-registers",
-        .alias = "rows-held",
-        .idea = "short rows in registers, handed on in local memory between strides",
-        .source = "sort/sort_rows_registers.cl",
-        .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
-        .build = "",
-        .tunables = sort_held_rows_tunables,
-        .tunable_count = HELD_ROWS_TUNABLES,
-        .defines = sort_held_rows_defines,
-        .unsupported = sort_held_rows_unsupported,
-        .workspace = sort_values_workspace,
-        .step = sort_held_rows_step,
-    },
-    &(const variant){
-        .name = "rows-warp",
-        .idea = "a row belongs to a warp or less, which waits for nobody else",
-        .source = "sort/sort_rows_registers.cl",
-        .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
-        .build = "",
-        .needs = 1u << FEATURE_PTX,
-        .tunables = sort_held_rows_tunables,
-        .tunable_count = HELD_ROWS_TUNABLES,
-        .defines = sort_held_rows_defines_warp,
-        .unsupported = sort_held_rows_unsupported_warp,
-        .workspace = sort_values_workspace,
-        .step = sort_held_rows_step,
-    },
-    &(const variant){
-        .name = "rows-shfl",
-        .idea = "within a warp, keys of a row change hands from register to register",
-        .source = "sort/sort_rows_registers.cl",
-        .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
-        .build = "",
-        .needs = 1u << FEATURE_PTX,
-        .tunables = sort_held_rows_tunables,
-        .tunable_count = HELD_ROWS_TUNABLES_SHUFFLES,
-        .defines = sort_held_rows_defines_shfl,
-        .unsupported = sort_held_rows_unsupported_warp,
-        .workspace = sort_values_workspace,
-        .step = sort_held_rows_step,
-    },
+    &sort_short_rows,
+    &sort_rows_registers,
+    &sort_rows_warp,
+    &sort_rows_shfl,
     &(const variant){
         .name = "segments",
         .idea = "segments of given lengths: those of like length side by side in a tile",
@@ -1031,7 +871,7 @@ static size_t prefer_on_cpu(const tsr_sort_problem *s, const char *out[])
 static size_t prefer_on_gpu(const problem *p, const device_facts *d, const char *out[])
 {
     const size_t keys = sort_rows(sort_of(p)) == 1 ? sort_of(p)->n : 0;
-    const bool fused = sort_fused_takes(sort_of(p));
+    const bool fused = sort_packs(sort_of(p));
     size_t n = 0;
 
     /* Other GPUs do not promise that groups that have started get on. */

@@ -1,7 +1,6 @@
 #include "ops/sort/sort_cpu_segments.h"
 
 #include "ops/sort/sort_cpu_merges.h"
-#include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_steps.h"
@@ -46,7 +45,7 @@ const char *sort_cpu_segments_unsupported(const job *j, text *reason)
 
     if (why)
         return why;
-    if (!sort_fused_takes(p))
+    if (!sort_packs(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     return sort_vector_block_unsupported(j, &block, reason);
 }

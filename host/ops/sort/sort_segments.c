@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "base/fail.h"
-#include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
@@ -273,7 +272,7 @@ const char *sort_segments_unsupported(const job *j, text *reason)
 
 static const char *held_unsupported(const job *j, planner plan_of, text *reason)
 {
-    if (sort_of(j->problem)->segments && !sort_fused_takes(sort_of(j->problem)))
+    if (sort_of(j->problem)->segments && !sort_packs(sort_of(j->problem)))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     return unsupported(j, plan_of, reason);
 }

@@ -1,49 +1,8 @@
-/** What the variants of sort on a device share: what every kernel is told, and what moves values.
- */
+/** What the steps of sort's variants share. */
 #ifndef OPS_SORT_STEPS_H
 #define OPS_SORT_STEPS_H
 
-#include "base/sizes.h"
-#include "core/groups.h"
-#include "core/variant.h"
-#include "ops/sort/sort_order.h"
-
-/* Positions in kernels with a 32-bit index, up to the end of the last tile or block. */
-#define SORT_POSITIONS_32 ((size_t)1 << 31)
-
-static inline const char *sort_kernel_type(tsr_type type)
-{
-    switch (type) {
-    case TSR_I8:
-        return "char";
-    case TSR_U8:
-        return "uchar";
-    case TSR_I16:
-        return "short";
-    case TSR_U16:
-        return "ushort";
-    case TSR_F16:
-        return "half";
-    case TSR_I32:
-        return "int";
-    case TSR_U32:
-        return "uint";
-    case TSR_I64:
-        return "long";
-    case TSR_U64:
-        return "ulong";
-    case TSR_F32:
-        return "float";
-    default:
-        return "double";
-    }
-}
-
-/* One key is sorted, but its index is still to be written. */
-static inline bool sort_is_done(const tsr_sort_problem *s)
-{
-    return s->n == 0 || (s->n == 1 && !s->argsort);
-}
+#include "ops/sort/sort_commands.h"
 
 /* Why a kernel with a 32-bit index does not take so many keys; NULL: it does. */
 static inline const char *sort_positions_unsupported(const tsr_sort_problem *s, text *reason)
@@ -55,36 +14,6 @@ static inline const char *sort_positions_unsupported(const tsr_sort_problem *s, 
     return text_get(reason);
 }
 
-/* Whether an index is sorted along: values follow it. */
-static inline bool sort_with_index(const tsr_sort_problem *s)
-{
-    return s->argsort || s->value_bytes;
-}
-
-/* Most of a value that goes with its key from place to place; a larger one follows an index. */
-enum { SORT_VALUE_BYTES_ALONG = 8 };
-
-/* Whether values may go with their keys from place to place, and no index is wanted. */
-static inline bool sort_values_go_along(const tsr_sort_problem *s)
-{
-    return s->value_bytes && s->value_bytes <= SORT_VALUE_BYTES_ALONG && !s->argsort &&
-           sort_rows(s) == 1 && !s->segments;
-}
-
-/* Why a variant for one sequence, or rows of one length, cannot run a problem; NULL: there are no
- * segments. */
-static inline const char *sort_parts_unsupported(const tsr_sort_problem *s)
-{
-    return s->segments ? "it sorts one sequence or rows of one length, not segments of their own"
-                       : NULL;
-}
-
-/* Bytes of a key in a work-item's registers: cl/sort/sort_held.clh. */
-static inline size_t sort_held_bytes(const tsr_sort_problem *s)
-{
-    return sort_with_index(s) || tsr_type_size(s->type) == 8 ? 8 : 4;
-}
-
 static inline void sort_key_defines(const job *j, text *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
@@ -92,56 +21,6 @@ static inline void sort_key_defines(const job *j, text *out)
     text_format(out, " -DKEY=%s -DDESCENDING=%d -DWITH_INDEX=%d -DVALUE_BYTES=%zu -DWITH_ROWS=%d",
                 sort_kernel_type(s->type), s->descending, sort_with_index(s), s->value_bytes,
                 sort_rows(s) > 1);
-}
-
-/* The index: the caller's, or for values alone one at the start of the workspace.  Kernels without
- * an index get the keys in its place, and leave them alone. */
-static inline void sort_step_index(command *out, const tsr_sort_problem *s)
-{
-    if (!s->argsort && s->value_bytes)
-        command_workspace(out);
-    else
-        command_operand(out, s->argsort ? 1 : 0);
-}
-
-/* The array and its index. */
-static inline void sort_step_keys(command *out, const tsr_sort_problem *s)
-{
-    command_operand(out, 0);
-    sort_step_index(out, s);
-}
-
-/* Where key `start` of both is. */
-static inline void sort_step_keys_from(command *out, const tsr_sort_problem *s, size_t start)
-{
-    command_u64(out, s->offset_keys + start);
-    command_u64(out, (s->argsort ? s->offset_index : 0) + start);
-}
-
-/* The array, its index and where they start. */
-static inline void sort_step_sequence(command *out, const tsr_sort_problem *s)
-{
-    sort_step_keys(out, s);
-    sort_step_keys_from(out, s, 0);
-}
-
-/* Bytes of an element: a key, with its index where there is one. */
-static inline size_t sort_element_bytes(const tsr_sort_problem *s)
-{
-    return tsr_type_size(s->type) + (sort_with_index(s) ? sizeof(int64_t) : 0);
-}
-
-/* Bytes of the operands for a key: its own, its index's and its value's. */
-static inline size_t sort_entry_bytes(const tsr_sort_problem *s)
-{
-    return tsr_type_size(s->type) + (s->argsort ? sizeof(int64_t) : 0) + s->value_bytes;
-}
-
-/* A launch that reads and writes so many bytes for each of the first positions of each row. */
-static inline void sort_step_moves(command *out, const tsr_sort_problem *s, size_t positions,
-                                   size_t bytes)
-{
-    out->bytes = (double)sort_rows(s) * (double)positions * (double)bytes;
 }
 
 /* Fewer than 2^32 work-groups, as sort_row.clh numbers them. */
@@ -165,26 +44,12 @@ static inline void sort_launch_rows(const tsr_sort_problem *s, unsigned entry, s
     command_launch_1d(out, entry, size_round_up(items, local) * sort_rows(s), local);
 }
 
-/* Where the copy of the values starts in the workspace, in values: behind the index. */
-static inline size_t sort_copy_offset(const tsr_sort_problem *s)
-{
-    return s->argsort ? 0 : size_div_up(sort_keys(s) * sizeof(int64_t), s->value_bytes);
-}
-
-/* Bytes of the index, where it is not the caller's, and of the copy. */
-static inline size_t sort_values_bytes(const tsr_sort_problem *s)
-{
-    return s->value_bytes && !sort_is_done(s)
-               ? (sort_copy_offset(s) + sort_keys(s)) * s->value_bytes
-               : 0;
-}
-
 static inline size_t sort_values_workspace(const job *j)
 {
     return sort_values_bytes(sort_of(j->problem));
 }
 
-enum { SORT_VALUES_GROUP = 256, SORT_VALUES_STEPS = 2 };
+enum { SORT_VALUES_STEPS = 2 };
 
 /* Steps 0 and 1 of what follows the sort of keys with their index: entry `keep` and the next. */
 static inline bool sort_values_step(const job *j, size_t i, unsigned keep, command *out)
@@ -225,15 +90,6 @@ static inline bool sort_step_or_values(const job *j, size_t i,
     while (keys_step(j, count, &passed))
         count++;
     return sort_values_step(j, i - count, keep, out);
-}
-
-/* Work-items needed where a block of `held * stride` positions takes `stride` of them.  The last
- * block has nothing to exchange unless it reaches beyond its first `stride` positions. */
-static inline size_t sort_exchange_items(size_t n, size_t stride, size_t held)
-{
-    const size_t block = stride * held;
-
-    return n / block * stride + (n % block > stride ? stride : 0);
 }
 
 #endif

@@ -1,6 +1,5 @@
 #include "ops/sort/sort_top.h"
 
-#include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 #include "ops/sort/sort_vector_block.h"
@@ -125,7 +124,7 @@ const char *sort_top_unsupported(const job *j, text *reason)
 
     if (why)
         return why;
-    if (!sort_fused_takes(p))
+    if (!sort_packs(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     s = tile_of(j);
     if (tile_unsupported(j, &s, reason))

@@ -1,6 +1,5 @@
 #include "ops/sort/sort_vector_block.h"
 
-#include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_steps.h"
 
@@ -27,7 +26,7 @@ const char *sort_lanes_unsupported(const tsr_sort_problem *p, text *reason)
 {
     if (sort_parts_unsupported(p))
         return sort_parts_unsupported(p);
-    if (!sort_fused_takes(p))
+    if (!sort_packs(p))
         return "it packs a key and its index in 64 bits, and the key alone has as many";
     return sort_positions_unsupported(p, reason);
 }
