@@ -4,7 +4,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "ops/sort/sort_order.h"
-#include "ops/sort/sort_steps.h"
+#include "ops/sort/sort_commands.h"
 #include "stream/pipeline.h"
 #include "stream/sort_call.h"
 

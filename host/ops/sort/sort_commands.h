@@ -229,16 +229,12 @@ static inline size_t sort_values_group(const job *j)
     return group_fit(j->device, 0, SORT_VALUES_GROUP);
 }
 
-/* What follows the sort of keys with their index, where values do: entry `keep` and the next. */
-static inline void sort_move_values(const job *j, unsigned keep, plan *out)
+/* Copy the values, which the gather then overwrites. */
+static inline void sort_keep_values(const job *j, unsigned entry, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
-    const size_t local = sort_values_group(j);
-    command *c;
+    command *c = sort_launch(out, s, entry, s->n, sort_values_group(j));
 
-    if (!s->value_bytes || sort_is_done(s))
-        return;
-    c = sort_launch(out, s, keep, s->n, local);
     command_operand(c, 2);
     command_workspace(c);
     command_u64(c, s->offset_values);
@@ -246,7 +242,19 @@ static inline void sort_move_values(const job *j, unsigned keep, plan *out)
     command_u64(c, s->n);
     command_u32(c, (uint32_t)sort_rows(s));
     sort_step_moves(c, s, s->n, 2 * s->value_bytes);
-    c = sort_launch(out, s, keep + 1, s->n, local);
+}
+
+/* What follows the sort of keys with their index, where there are values: entry `keep` and the
+ * next. */
+static inline void sort_move_values(const job *j, unsigned keep, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    command *c;
+
+    if (!s->value_bytes || sort_is_done(s))
+        return;
+    sort_keep_values(j, keep, out);
+    c = sort_launch(out, s, keep + 1, s->n, sort_values_group(j));
     command_operand(c, 2);
     command_workspace(c);
     sort_step_index(c, s);
