@@ -1,5 +1,4 @@
-/* What the tests of sort's plans share: variants and their parameters, the scalars of a step, and
- * the order of uint32 keys. */
+/* What the tests of sort's plans share: variants, their parameters and their plans. */
 #ifndef UNIT_SORT_PLANS_H
 #define UNIT_SORT_PLANS_H
 
@@ -11,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/registry.h"
@@ -34,39 +34,76 @@ static inline params settings(const variant *v, const char *const *assignments)
     return p;
 }
 
-/* Argument `arg` of a step: a scalar of 4 bytes or 8. */
-static inline uint64_t scalar(const command *s, unsigned arg)
+/* The plan, which plan_free frees, of a variant that runs the job. */
+static inline plan plan_for(const variant *v, const job *j)
 {
-    uint32_t narrow = 0;
-    uint64_t wide = 0;
+    plan out;
 
-    assert_true(arg < s->n_args && s->arg[arg].kind == ARG_SCALAR);
-    if (s->arg[arg].bytes == sizeof(wide)) {
-        memcpy(&wide, s->arg[arg].scalar, sizeof(wide));
-        return wide;
-    }
-    assert_int_equal(s->arg[arg].bytes, sizeof(narrow));
-    memcpy(&narrow, s->arg[arg].scalar, sizeof(narrow));
-    return narrow;
+    assert_null(plan_make(v, j, &out));
+    return out;
 }
 
-/* For qsort. */
-static inline int compare_keys(const void *a, const void *b)
+/* The reason of a variant, or "supported". */
+static inline void check_reason_on(const char *name, const device_facts *d, const problem *q,
+                                   const char *const *assignments, const char *expected)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const variant *v = find(name);
+    const params p = settings(v, assignments);
+    const job j = {q, d, &p, false};
+    plan out;
+    const char *why = plan_make(v, &j, &out);
 
-    return (x > y) - (x < y);
+    assert_string_equal(why ? why : "supported", expected);
+    plan_free(&out);
 }
 
-/* The comparator of two positions, of which one at `end` or beyond holds no key. */
-static inline void order(uint32_t *keys, size_t low, size_t high, size_t end)
+/* The value of a -D, in decimal, of a variant that runs the job. */
+static inline size_t defined(const variant *v, const job *j, const char *name)
 {
-    if (high < end && keys[low] > keys[high]) {
-        const uint32_t t = keys[low];
+    plan out = plan_for(v, j);
+    text options = {0}, wanted = {0};
+    const char *at;
+    size_t value;
 
-        keys[low] = keys[high];
-        keys[high] = t;
-    }
+    plan_options(v, j->device, &out, &options);
+    text_format(&wanted, " -D%s=", name);
+    at = strstr(text_get(&options), text_get(&wanted));
+    assert_non_null(at);
+    value = strtoul(at + strlen(text_get(&wanted)), NULL, 10);
+    text_free(&wanted);
+    text_free(&options);
+    plan_free(&out);
+    return value;
+}
+
+/* Whether a word stands in the options of the program. */
+static inline bool has_option(const variant *v, const job *j, const char *word)
+{
+    plan out = plan_for(v, j);
+    text options = {0}, padded = {0}, wanted = {0};
+    bool found;
+
+    plan_options(v, j->device, &out, &options);
+    text_format(&padded, " %s ", text_get(&options));
+    text_format(&wanted, " %s ", word);
+    found = strstr(text_get(&padded), text_get(&wanted)) != NULL;
+    text_free(&wanted);
+    text_free(&padded);
+    text_free(&options);
+    plan_free(&out);
+    return found;
+}
+
+/* All of several words, parted by blanks. */
+static inline void check_options(const variant *v, const job *j, const char *words)
+{
+    char copy[400], *rest = copy;
+
+    assert_true(strlen(words) < sizeof(copy));
+    strcpy(copy, words);
+    for (char *word = strtok_r(rest, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (!has_option(v, j, word))
+            fail_msg("%s: no %s", v->name, word);
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* The variant of sort for segments on CPUs: the kernels' own text deals every unit to one
- * work-item; what is launched has its place in the workspace; what is refused, and when it is
- * preferred. */
+ * work-item; the workspace; what is refused, and when it is preferred. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +13,6 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
-#include "ops/sort/sort_cpu_segments.h"
 #include "sort_plans.h"
 
 /* ---- the kernels' units, compiled as C ------------------------------------------------------- */
@@ -105,19 +103,6 @@ static void test_broken_offsets_stay_inside(void **state)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Arguments of the kernels. */
-enum {
-    LANES_ARG = 2,
-    LONGEST_ARG = 4,
-    OFFSET_LANES = 7,
-    OFFSET_LONGEST = 9,
-    COUNT,
-    SEGMENTS,
-    WINDOW,
-    NOTED,
-    LENGTH
-};
-
 static device_facts cpu(void)
 {
     return (device_facts){.kind = DEVICE_CPU,
@@ -143,30 +128,18 @@ static void test_stages_of_the_longest(void **state)
     const device_facts d = cpu();
     problem q = in_segments(100000, 50, 2049);
     const job j = {&q, &d, &p, false};
-    size_t steps = 0;
-    command s;
+    plan out = plan_for(v, &j);
 
     (void)state;
-    assert_int_equal(v->workspace(&j), 100000 * 4);
-    for (; v->step(&j, steps, &s); steps++) {
-        assert_int_equal(s.entry, steps ? ITEM_SEGMENTS_MERGE : ITEM_SEGMENTS_BLOCK);
-        assert_int_equal(s.local[0], 1);
-        assert_int_equal(s.global[0], size_div_up(100000, scalar(&s, WINDOW)));
-        assert_int_equal(scalar(&s, COUNT), 100000);
-        assert_int_equal(scalar(&s, SEGMENTS), 50);
-        assert_int_equal(scalar(&s, NOTED), 0);
-        assert_int_equal(s.arg[LANES_ARG].kind, ARG_WORKSPACE);
-        if (steps)
-            assert_int_equal(scalar(&s, LENGTH), 256 << (steps - 1));
-        else
-            assert_int_equal(s.global[0], 16);
-    }
-    assert_int_equal(steps, 1 + 4); /* 2049 keys make nine blocks */
+    assert_int_equal(out.workspace, 100000 * 4);
+    assert_int_equal(out.count, 1 + 4); /* 2049 keys make nine blocks */
+    assert_int_equal(out.commands[0].global[0], 16);
+    plan_free(&out);
     sort_in(&q)->segment_longest = 256;
-    assert_int_equal(v->workspace(&j), 0);
-    assert_true(v->step(&j, 0, &s));
-    assert_int_equal(s.arg[LANES_ARG].kind, ARG_OPERAND);
-    assert_false(v->step(&j, 1, &s));
+    out = plan_for(v, &j);
+    assert_int_equal(out.workspace, 0);
+    assert_int_equal(out.count, 1);
+    plan_free(&out);
 }
 
 /* Behind values and lanes, where the longest segment is not known: it is noted from 0 on. */
@@ -178,29 +151,18 @@ static void test_the_longest_is_noted(void **state)
     const device_facts d = cpu();
     problem q = in_segments(1001, 10, 0);
     const job j = {&q, &d, &p, false};
-    const size_t before = 1001 + 1001; /* lanes: the index, and the copy of values */
-    const size_t all = before + 2 * 1001;
-    size_t steps = 0;
-    command s;
+    const size_t lanes = 4 * 1001; /* the index, the copy of values, and two arrays */
+    plan out;
 
     (void)state;
     sort_in(&q)->value_bytes = 8;
-    assert_int_equal(v->workspace(&j), all * 8 + 4);
-    assert_true(v->step(&j, 0, &s));
-    assert_int_equal(s.kind, COMMAND_FILL);
-    assert_int_equal(s.fill_offset, all * 8);
-    assert_int_equal(s.fill_bytes, 4);
-    assert_true(v->step(&j, 1, &s));
-    assert_int_equal(scalar(&s, OFFSET_LANES), before);
-    assert_int_equal(scalar(&s, OFFSET_LONGEST), all * 2);
-    assert_int_equal(scalar(&s, NOTED), 1);
-    assert_int_equal(s.arg[LONGEST_ARG].kind, ARG_WORKSPACE);
-    while (v->step(&j, steps, &s))
-        steps++;
-    assert_int_equal(steps, 2 + 4 + 2);
-    assert_true(v->step(&j, steps - 2, &s) && s.entry == ITEM_SEGMENTS_KEEP);
-    assert_true(v->step(&j, steps - 1, &s) && s.entry == ITEM_SEGMENTS_GATHER);
-    assert_int_equal(s.arg[3].index, 3); /* the offsets */
+    out = plan_for(v, &j);
+    assert_int_equal(out.workspace, lanes * 8 + 4);
+    assert_int_equal(out.commands[0].kind, COMMAND_FILL);
+    assert_int_equal(out.commands[0].fill_offset, lanes * 8);
+    assert_int_equal(out.commands[0].fill_bytes, 4);
+    assert_int_equal(out.count, 2 + 4 + 2);
+    plan_free(&out);
 }
 
 /* Segments of few keys fill few vectors. */
@@ -220,25 +182,17 @@ static void test_short_segments_have_narrow_vectors(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const problem q = in_segments(cases[i].n, cases[i].segments, cases[i].longest);
         const job j = {&q, &d, &p, false};
-        text options = {0};
 
-        variant_options(v, &j, &options);
-        assert_non_null(strstr(text_get(&options), cases[i].defined));
-        text_free(&options);
+        check_options(v, &j, cases[i].defined);
     }
 }
 
 static void check_reason(const problem *q, const char *expected)
 {
-    const variant *v = find("cpu-segments");
-    const params p = params_default(v);
+    static const char *const none[] = {NULL};
     const device_facts d = cpu();
-    const job j = {q, &d, &p, false};
-    text reason = {0};
-    const char *why = variant_unsupported(v, &j, &reason);
 
-    assert_string_equal(why ? why : "suited", expected);
-    text_free(&reason);
+    check_reason_on("cpu-segments", &d, q, none, expected);
 }
 
 static void test_unsupported_gives_the_values(void **state)
@@ -248,9 +202,9 @@ static void test_unsupported_gives_the_values(void **state)
     (void)state;
     check_reason(&q, "it sorts segments of given lengths, and none are given");
     q = in_segments(1000, 10, 0);
-    check_reason(&q, "suited");
+    check_reason(&q, "supported");
     sort_in(&q)->argsort = true;
-    check_reason(&q, "suited");
+    check_reason(&q, "supported");
     sort_in(&q)->type = TSR_F64;
     check_reason(&q, "it packs a key and its index in 64 bits, and the key alone has as many");
     q = in_segments((size_t)1 << 33, 10, ((size_t)1 << 31) + 1);

@@ -1,6 +1,5 @@
 /* The variants of sort for segments: how a work-group arranges its short ones, as the kernels' own
- * text does it; what is launched for long ones, carried out here pair by pair; what is refused, and
- * what the offsets have to be. */
+ * text does it; how long ones are split; what is refused, and what the offsets have to be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +45,7 @@ static uint shift_least; /* 0, or of a work-item that holds so many keys */
 #define TILE                     128
 #define WITH_INDEX               with_index
 #define SHIFT_MIN                shift_least
-#define BATCH_MAX                SEGMENTS_BATCH_MAX
+#define BATCH_MAX                256
 #include "../../cl/sort/sort_segments.clh"
 #undef min
 #undef max
@@ -170,9 +169,6 @@ static void test_a_position_is_in_one_segment(void **state)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Arguments of the kernels that sort, in front of their own. */
-enum { OFFSET_KEYS = 4, OFFSET_INDEX, OFFSET_SEGMENTS, KEYS, SEGMENTS, LONGEST, NOTED, OWN };
-
 static device_facts gpu(void)
 {
     return (device_facts){
@@ -207,87 +203,6 @@ static problem in_segments(size_t n, size_t count)
     return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .segments = count});
 }
 
-/* One sub-stage of n keys. */
-static void exchange(uint32_t *keys, size_t n, size_t stride, bool flip)
-{
-    for (size_t low = 0; low < n; low++) {
-        const size_t high = low ^ (flip ? 2 * stride - 1 : stride);
-        const uint32_t key = keys[low];
-
-        if ((low & stride) || high >= n || keys[high] >= key)
-            continue;
-        keys[low] = keys[high];
-        keys[high] = key;
-    }
-}
-
-/* One launch on a segment. */
-static void run_step(const command *s, size_t tile, uint32_t *keys, size_t n)
-{
-    const size_t own = s->entry == SEGMENTS_EXCHANGE ? scalar(s, OWN + 1) : 0;
-
-    if ((s->entry == SEGMENTS_SHORT) != (n <= tile))
-        return;
-    if (s->entry == SEGMENTS_EXCHANGE) {
-        assert_true(own >= tile);
-        exchange(keys, n, own, scalar(s, OWN + 2));
-    } else if (s->entry == SEGMENTS_MERGE) {
-        for (size_t stride = tile / 2; stride > 0; stride /= 2)
-            exchange(keys, n, stride, false);
-    } else {
-        for (size_t start = 0; start < n; start += tile)
-            qsort(keys + start, size_min(tile, n - start), sizeof(*keys), compare_keys);
-    }
-}
-
-/* Three segments, the last of n keys. */
-static void check_sorts(const variant *v, const params *p, size_t tile, size_t n, bool known)
-{
-    const device_facts d = gpu();
-    problem q = in_segments(n + 5, 3);
-    const job j = {&q, &d, p, false};
-    const uint64_t offsets[] = {0, 5, 5, n + 5};
-    uint32_t *keys = malloc((n + 5) * sizeof(*keys));
-    uint64_t random = n;
-    size_t steps = 0;
-    command s;
-
-    assert_non_null(keys);
-    for (size_t i = 0; i < n + 5; i++)
-        keys[i] = (uint32_t)(random_u64(&random) % n);
-    sort_in(&q)->segment_longest = known ? size_max(n, 5) : 0;
-    for (; v->step(&j, steps, &s); steps++) {
-        if (s.kind == COMMAND_FILL) {
-            assert_int_equal(steps, 0);
-            assert_false(known);
-            continue;
-        }
-        assert_int_equal(scalar(&s, KEYS), n + 5);
-        assert_int_equal(scalar(&s, SEGMENTS), 3);
-        for (size_t i = 0; i < 3; i++)
-            run_step(&s, tile, keys + offsets[i], offsets[i + 1] - offsets[i]);
-    }
-    for (size_t i = 1; i < n + 5; i++)
-        assert_true(i == 5 || keys[i - 1] <= keys[i]);
-    free(keys);
-}
-
-static void test_steps_sort_any_length(void **state)
-{
-    const size_t lengths[] = {1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 5000};
-    const variant *held = find("segments-registers"), *warp = find("segments-warp");
-    const params p = small(), q = with(held, "KEYS=4", "GROUP=8");
-    const params r = with(warp, "KEYS=4", "GROUP=32");
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(lengths); i++)
-        for (int known = 0; known < 2; known++) {
-            check_sorts(segments(), &p, 64, lengths[i], known);
-            check_sorts(held, &q, 32, lengths[i], known);
-            check_sorts(warp, &r, 128, lengths[i], known);
-        }
-}
-
 /* No launch for segments longer than those there are; and what looks for them on the device. */
 static void test_known_lengths_save_launches(void **state)
 {
@@ -295,37 +210,31 @@ static void test_known_lengths_save_launches(void **state)
     const params p = params_default(segments()), fixed = small();
     problem q = in_segments(1000000, 10000);
     const job j = {&q, &d, &p, false}, in_small = {&q, &d, &fixed, false};
-    text defines = {0};
-    command s;
+    plan out;
 
     (void)state;
     sort_in(&q)->segment_longest = 1500; /* a tile of 2048 takes them */
-    assert_true(segments()->step(&j, 0, &s));
-    assert_int_equal(s.entry, SEGMENTS_SHORT);
-    assert_int_equal(s.local[0], 256);
-    assert_int_equal(scalar(&s, OWN), 4 * 2048 / 100);
-    assert_int_equal(s.global[0] / s.local[0], 124); /* 10000 in batches of 81 */
-    assert_int_equal(scalar(&s, NOTED), 0);
-    assert_false(segments()->step(&j, 1, &s));
-    assert_int_equal(segments()->workspace(&j), 0);
-    sort_segments_defines(&j, &defines);
-    assert_non_null(strstr(text_get(&defines), "-DGROUP=256 -DTILE=2048"));
-    text_free(&defines);
-
-    assert_true(segments()->step(&in_small, 1, &s));
-    assert_int_equal(s.entry, SEGMENTS_TILE);
-    assert_int_equal(scalar(&s, OWN), 7);
-    assert_int_equal(s.global[0] / s.local[0], 4096); /* that take 2 * 15625 tiles in turn */
-
+    check_options(segments(), &j, "-DGROUP=256 -DTILE=2048");
+    out = plan_for(segments(), &j);
+    assert_int_equal(out.count, 1);
+    assert_int_equal(out.workspace, 0);
+    assert_int_equal(out.commands[0].global[0], 124 * 256); /* 10000 in batches of 81 */
+    plan_free(&out);
+    out = plan_for(segments(), &in_small);
+    assert_int_equal(out.commands[1].global[0], 4096 * 16); /* that take 2 * 15625 tiles in turn */
+    plan_free(&out);
     sort_in(&q)->segment_longest = 0;
-    assert_true(segments()->step(&j, 0, &s));
-    assert_int_equal(s.kind, COMMAND_FILL);
-    assert_int_equal(s.fill_offset, 0);
-    assert_int_equal(segments()->workspace(&j), sizeof(uint32_t));
+    out = plan_for(segments(), &j);
+    assert_int_equal(out.commands[0].kind, COMMAND_FILL);
+    assert_int_equal(out.commands[0].fill_offset, 0);
+    assert_int_equal(out.workspace, sizeof(uint32_t));
+    plan_free(&out);
     sort_in(&q)->value_bytes = 1;
-    assert_true(segments()->step(&j, 0, &s));
-    assert_int_equal(s.fill_offset, 9000000); /* behind an index and a copy of the values */
-    assert_int_equal(segments()->workspace(&j), 9000004);
+    out = plan_for(segments(), &j);
+    assert_int_equal(out.commands[0].fill_offset,
+                     9000000); /* behind an index and a copy of values */
+    assert_int_equal(out.workspace, 9000004);
+    plan_free(&out);
 }
 
 /* Keys of a work-item by the usual length, and a tile for the longest, unless there are few as
@@ -349,13 +258,10 @@ static void test_held_tiles(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
         problem q = in_segments(plans[i].n, plans[i].segments);
         const job j = {&q, &d, &p, false};
-        text defines = {0};
 
         sort_in(&q)->segment_longest = plans[i].longest;
-        v->defines(&j, &defines);
-        assert_non_null(strstr(text_get(&defines), plans[i].defines));
-        assert_non_null(strstr(text_get(&defines), "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE"));
-        text_free(&defines);
+        check_options(v, &j, plans[i].defines);
+        check_options(v, &j, "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE");
     }
 }
 
@@ -367,42 +273,11 @@ static void test_warps_take_large_tiles(void **state)
     const params p = params_default(v);
     problem q = in_segments(100000000, 10000);
     const job j = {&q, &d, &p, false};
-    text defines = {0};
 
     (void)state;
     sort_in(&q)->segment_longest = 20000;
     d.large_local = 231424;
-    v->defines(&j, &defines);
-    assert_non_null(strstr(text_get(&defines),
-                           " -DKEYS=32 -DGROUP=1024 -DSHUFFLES=0 -DTEAM=32 -DTEAM_MEANS="
-                           "TEAM_WARP"));
-    text_free(&defines);
-}
-
-/* Values follow an index that counts from the start of their segment. */
-static void test_values_come_last(void **state)
-{
-    const device_facts d = gpu();
-    const params p = small();
-    problem q = in_segments(100, 10);
-    const job j = {&q, &d, &p, false};
-    command s;
-
-    (void)state;
-    sort_in(&q)->segment_longest = 20;
-    sort_in(&q)->value_bytes = 4;
-    sort_in(&q)->offset_segments = 3;
-    assert_true(segments()->step(&j, 1, &s));
-    assert_int_equal(s.entry, SEGMENTS_KEEP);
-    assert_true(segments()->step(&j, 2, &s));
-    assert_int_equal(s.entry, SEGMENTS_GATHER);
-    assert_int_equal(s.arg[3].index, 3);
-    assert_int_equal(scalar(&s, 7), 3);
-    assert_int_equal(scalar(&s, 9), 10);
-    assert_false(segments()->step(&j, 3, &s));
-    sort_in(&q)->n = 0;
-    assert_false(segments()->step(&j, 0, &s));
-    assert_int_equal(segments()->workspace(&j), 0);
+    check_options(v, &j, "-DKEYS=32 -DGROUP=1024 -DSHUFFLES=0 -DTEAM=32 -DTEAM_MEANS=TEAM_WARP");
 }
 
 /* ---- what is refused ------------------------------------------------------------------------- */
@@ -412,8 +287,13 @@ static const char *why_not(const variant *v, const problem *q, const device_fact
 {
     const job j = {q, d, p, false};
 
+    plan out;
+    const char *why = plan_make(v, &j, &out);
+
     text_clear(reason);
-    return variant_unsupported(v, &j, reason);
+    text_append(reason, why ? why : "");
+    plan_free(&out);
+    return why ? text_get(reason) : NULL;
 }
 
 static void test_unsupported_gives_the_values(void **state)
@@ -599,11 +479,9 @@ int main(void)
         cmocka_unit_test(test_what_is_left_joins_longer_ones),
         cmocka_unit_test(test_broken_offsets_stay_inside),
         cmocka_unit_test(test_a_position_is_in_one_segment),
-        cmocka_unit_test(test_steps_sort_any_length),
         cmocka_unit_test(test_known_lengths_save_launches),
         cmocka_unit_test(test_held_tiles),
         cmocka_unit_test(test_warps_take_large_tiles),
-        cmocka_unit_test(test_values_come_last),
         cmocka_unit_test(test_unsupported_gives_the_values),
         cmocka_unit_test(test_others_take_no_segments),
         cmocka_unit_test(test_offsets_ascend_to_n),

@@ -1,12 +1,17 @@
-#include "ops/sort/sort_cpu_vectors.h"
-
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_steps.h"
+/**
+ * The network in explicit vectors, for CPUs: cl/sort/sort_cpu_vectors.cl.
+ */
+#include "base/sizes.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_variants.h"
 #include "ops/sort/sort_vector_block.h"
+
+/* Entries of cl/sort/sort_cpu_vectors.cl, in the variant's order. */
+enum { VECTORS_BLOCK, VECTORS_PASS, VECTORS_MERGE, VECTORS_KEEP };
 
 enum { BLOCK_BYTES = 128 << 10 };
 
-const tunable sort_cpu_vectors_tunables[ITEM_VECTORS_TUNABLES] = {
+static const tunable tunables[] = {
     {"BITS",
      "width of a vector: several registers where they are narrower; 0: as wide as the device's",
      {0, 128, 256, 512},
@@ -38,70 +43,17 @@ const tunable sort_cpu_vectors_tunables[ITEM_VECTORS_TUNABLES] = {
      4096},
 };
 
-cpu_vectors_plan sort_cpu_vectors_plan(const job *j)
-{
-    const vector_block block = sort_vector_block(j, BLOCK_BYTES);
-    const size_t span =
-        (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(sort_of(j->problem));
-
-    return (cpu_vectors_plan){
-        .block = block,
-        .span_shift = (uint32_t)size_max(size_log2_up(span), block.shift),
-        .levels = param(j->params, "LEVELS"),
-    };
-}
-
-void sort_cpu_vectors_defines(const job *j, text *out)
-{
-    const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
-
-    sort_key_defines(j, out);
-    sort_vector_block_defines(j, &s.block, out);
-}
-
-/* Why the parts of the layout do not go together, or have no room. */
-static const char *layout_unsupported(const job *j, const cpu_vectors_plan *s, text *reason)
-{
-    const size_t block = (size_t)1 << s->block.shift;
-
-    if (sort_vector_block_unsupported(j, &s->block, reason))
-        return text_get(reason);
-    if (s->block.lanes << s->levels <= block)
-        return NULL;
-    text_format(reason, "blocks of %zu keys have pieces of less than %u in %u levels", block,
-                s->block.lanes, s->levels);
-    return text_get(reason);
-}
-
-const char *sort_cpu_vectors_unsupported(const job *j, text *reason)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
-    const char *why = sort_lanes_unsupported(p, reason);
-
-    if (why)
-        return why;
-    if (layout_unsupported(j, &s, reason))
-        return text_get(reason);
-    return sort_groups_unsupported(
-        p, size_min((size_t)1 << s.block.shift, group_fit(j->device, 0, SORT_VALUES_GROUP)),
-        reason);
-}
+/* How the network is split. */
+typedef struct layout {
+    vector_block block;
+    uint32_t span_shift; /* 2^span_shift keys that are done before the next */
+    uint32_t levels;     /* sub-stages of a pass, at most */
+} layout;
 
 /* Whether one launch leaves lanes for another, in the workspace. */
-static bool leaves_lanes(const tsr_sort_problem *p, const cpu_vectors_plan *s)
+static bool leaves_lanes(const tsr_sort_problem *p, const layout *s)
 {
     return sort_with_index(p) && p->n > (size_t)1 << s->block.shift;
-}
-
-size_t sort_cpu_vectors_workspace(const job *j)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
-
-    if (!leaves_lanes(p, &s))
-        return sort_values_bytes(p);
-    return (sort_lanes_offset(p) + sort_keys(p)) * sort_lane_bytes(p);
 }
 
 /* Keys that a launch is about: all of every row, or a span of the only one. */
@@ -109,155 +61,132 @@ typedef struct range {
     size_t start, n;
 } range;
 
-static range whole(const tsr_sort_problem *p)
-{
-    return (range){0, p->n};
-}
-
-static range span_of(const tsr_sort_problem *p, const cpu_vectors_plan *s, size_t i)
-{
-    const size_t keys = (size_t)1 << s->span_shift, start = i * keys;
-
-    return (range){start, size_min(keys, p->n - start)};
-}
-
-static void launch_lanes(const tsr_sort_problem *p, const cpu_vectors_plan *s, command *out)
+static void add_lanes(const tsr_sort_problem *p, const layout *s, command *c)
 {
     if (leaves_lanes(p, s))
-        command_workspace(out);
+        command_workspace(c);
     else
-        command_operand(out, 0);
+        command_operand(c, 0);
 }
 
-static void launch_range(const tsr_sort_problem *p, range r, command *out)
+static void add_range(const tsr_sort_problem *p, range r, command *c)
 {
-    command_u64(out, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
-    command_u32(out, (uint32_t)r.n);
+    command_u64(c, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
+    command_u32(c, (uint32_t)r.n);
 }
 
-static void launch_blocks(const tsr_sort_problem *p, const cpu_vectors_plan *s, unsigned entry,
-                          range r, bool last, command *out)
+static void add_blocks(const tsr_sort_problem *p, const layout *s, unsigned entry, range r,
+                       bool last, plan *out)
 {
     const size_t left = last ? sort_element_bytes(p) : sort_lane_bytes(p);
+    command *c = sort_launch(out, p, entry, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
 
-    sort_launch_rows(p, entry, size_div_up(r.n, (size_t)1 << s->block.shift), 1, out);
-    sort_step_keys(out, p);
-    launch_lanes(p, s, out);
-    sort_step_keys_from(out, p, r.start);
-    launch_range(p, r, out);
-    command_u32(out, last);
-    command_u32(out, (uint32_t)sort_rows(p));
-    if (entry == ITEM_VECTORS_BLOCK)
-        command_u32(out, (uint32_t)r.start);
-    sort_step_moves(out, p, r.n,
-                    (entry == ITEM_VECTORS_BLOCK ? tsr_type_size(p->type) : sort_lane_bytes(p)) +
-                        left);
+    sort_step_keys(c, p);
+    add_lanes(p, s, c);
+    sort_step_keys_from(c, p, r.start);
+    add_range(p, r, c);
+    command_u32(c, last);
+    command_u32(c, (uint32_t)sort_rows(p));
+    if (entry == VECTORS_BLOCK)
+        command_u32(c, (uint32_t)r.start);
+    sort_step_moves(c, p, r.n,
+                    (entry == VECTORS_BLOCK ? tsr_type_size(p->type) : sort_lane_bytes(p)) + left);
 }
 
-/* Strides 2^(top - 1) ... 2^bottom are done in passes as even as can be. */
-static uint32_t passes_of(const cpu_vectors_plan *s, uint32_t top, uint32_t bottom)
+/* Strides 2^(top - 1) ... 2^bottom in passes as even as can be; with flip they begin a stage. */
+static void add_passes(const tsr_sort_problem *p, const layout *s, range r, uint32_t top,
+                       uint32_t bottom, bool flip, plan *out)
 {
-    return top > bottom ? (top - bottom + s->levels - 1) / s->levels : 0;
-}
+    const uint32_t all = top > bottom ? top - bottom : 0;
+    const uint32_t passes = (all + s->levels - 1) / s->levels;
 
-/* Pass i of them; with flip they begin a stage. */
-static void launch_pass(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r, uint32_t top,
-                        uint32_t bottom, uint32_t i, bool flip, command *out)
-{
-    const uint32_t passes = passes_of(s, top, bottom), all = top - bottom;
-    const uint32_t before = i * all / passes; /* sub-stages of earlier passes */
-    const uint32_t levels = (i + 1) * all / passes - before;
-    const uint32_t shift = top - before - levels;
-    const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
+    for (uint32_t i = 0; i < passes; i++) {
+        const uint32_t before = i * all / passes; /* sub-stages of earlier passes */
+        const uint32_t levels = (i + 1) * all / passes - before;
+        const uint32_t shift = top - before - levels;
+        const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
+        command *c = sort_launch(out, p, VECTORS_PASS, columns >> (s->block.shift - levels), 1);
 
-    sort_launch_rows(p, ITEM_VECTORS_PASS, columns >> (s->block.shift - levels), 1, out);
-    launch_lanes(p, s, out);
-    launch_range(p, r, out);
-    command_u32(out, shift);
-    command_u32(out, levels);
-    command_u32(out, flip && i == 0);
-    command_u32(out, (uint32_t)sort_rows(p));
-    sort_step_moves(out, p, size_min(columns << levels, r.n), 2 * sort_lane_bytes(p));
-}
-
-/* Command i of those for strides 2^(top - 1) ... 1: passes down to a block, and a merge. */
-static void launch_descent(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r,
-                           uint32_t top, uint32_t i, bool flip, bool last, command *out)
-{
-    if (i < passes_of(s, top, s->block.shift))
-        launch_pass(p, s, r, top, s->block.shift, i, flip, out);
-    else
-        launch_blocks(p, s, ITEM_VECTORS_MERGE, r, last, out);
-}
-
-static uint32_t descent_commands(const cpu_vectors_plan *s, uint32_t top)
-{
-    return passes_of(s, top, s->block.shift) + 1;
-}
-
-static uint32_t sort_commands(const cpu_vectors_plan *s, uint32_t top)
-{
-    uint32_t commands = 1;
-
-    for (uint32_t stage = s->block.shift + 1; stage <= top; stage++)
-        commands += descent_commands(s, stage);
-    return commands;
-}
-
-/* Command i of those that sort runs of 2^top keys: blocks, and for each stage above a descent. */
-static void launch_sort(const tsr_sort_problem *p, const cpu_vectors_plan *s, range r, uint32_t top,
-                        uint32_t i, bool last, command *out)
-{
-    uint32_t stage = s->block.shift;
-
-    if (i-- == 0) {
-        launch_blocks(p, s, ITEM_VECTORS_BLOCK, r, last && top <= s->block.shift, out);
-        return;
+        add_lanes(p, s, c);
+        add_range(p, r, c);
+        command_u32(c, shift);
+        command_u32(c, levels);
+        command_u32(c, flip && i == 0);
+        command_u32(c, (uint32_t)sort_rows(p));
+        sort_step_moves(c, p, size_min(columns << levels, r.n), 2 * sort_lane_bytes(p));
     }
-    for (stage++; i >= descent_commands(s, stage); stage++)
-        i -= descent_commands(s, stage);
-    launch_descent(p, s, r, stage, i, true, last && stage == top, out);
+}
+
+/* Strides 2^(top - 1) ... 1: passes down to a block, and a merge. */
+static void add_descent(const tsr_sort_problem *p, const layout *s, range r, uint32_t top,
+                        bool flip, bool last, plan *out)
+{
+    add_passes(p, s, r, top, s->block.shift, flip, out);
+    add_blocks(p, s, VECTORS_MERGE, r, last, out);
+}
+
+/* Sort runs of 2^top keys: blocks, and for each stage above a descent. */
+static void add_sort(const tsr_sort_problem *p, const layout *s, range r, uint32_t top, bool last,
+                     plan *out)
+{
+    add_blocks(p, s, VECTORS_BLOCK, r, last && top <= s->block.shift, out);
+    for (uint32_t stage = s->block.shift + 1; stage <= top; stage++)
+        add_descent(p, s, r, stage, true, last && stage == top, out);
 }
 
 /* Spans are sorted one after another.  Then for each stage above them: passes over all keys, and a
  * descent in each span.  Rows are spans of their own: commands are for all of them. */
-static bool keys_step(const job *j, size_t i, command *out)
+static const char *plan_vectors(const job *j, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const cpu_vectors_plan s = sort_cpu_vectors_plan(j);
     const uint32_t top = size_log2_up(p->n);
-    const bool split = sort_rows(p) == 1 && top > s.span_shift;
-    const size_t spans = split ? size_div_up(p->n, (size_t)1 << s.span_shift) : 1;
-    const uint32_t sorted = split ? s.span_shift : top;
-    const size_t sorts = sort_commands(&s, sorted), descents = descent_commands(&s, sorted);
+    const range whole = {0, p->n};
+    layout s = {.block = sort_vector_block(j, BLOCK_BYTES), .levels = param(j->params, "LEVELS")};
+    const size_t block = (size_t)1 << s.block.shift;
+    uint32_t sorted = top;
+    size_t span;
+    const char *why;
 
+    if ((why = sort_unsupported_lanes(p, out)) ||
+        (why = sort_unsupported_vector_block(j, &s.block, out)))
+        return why;
+    if (s.block.lanes << s.levels > block)
+        return plan_unsupported(out, "blocks of %zu keys have pieces of less than %u in %u levels",
+                                block, s.block.lanes, s.levels);
+    if ((why = sort_unsupported_groups(p, size_min(block, sort_values_group(j)), out)))
+        return why;
+    span = (size_t)param(j->params, "SPAN") * 1024 / sort_lane_bytes(p);
+    s.span_shift = (uint32_t)size_max(size_log2_up(span), s.block.shift);
+    sort_define_vector_block(j, &s.block, out);
+    out->workspace = leaves_lanes(p, &s)
+                         ? (sort_lanes_offset(p) + sort_keys(p)) * sort_lane_bytes(p)
+                         : sort_values_bytes(p);
     if (sort_is_done(p))
-        return false;
-    if (i < spans * sorts) {
-        launch_sort(p, &s, split ? span_of(p, &s, i / sorts) : whole(p), sorted,
-                    (uint32_t)(i % sorts), sorted == top, out);
-        return true;
-    }
-    i -= spans * sorts;
+        return NULL;
+    if (sort_rows(p) == 1)
+        sorted = (uint32_t)size_min(top, s.span_shift);
+    span = sorted < top ? (size_t)1 << sorted : p->n;
+    for (size_t start = 0; start < p->n; start += span)
+        add_sort(p, &s, (range){start, size_min(span, p->n - start)}, sorted, sorted == top, out);
     for (uint32_t stage = sorted + 1; stage <= top; stage++) {
-        const uint32_t passes = passes_of(&s, stage, sorted);
-
-        if (i < passes) {
-            launch_pass(p, &s, whole(p), stage, sorted, (uint32_t)i, true, out);
-            return true;
-        }
-        i -= passes;
-        if (i < spans * descents) {
-            launch_descent(p, &s, span_of(p, &s, i / descents), sorted, (uint32_t)(i % descents),
-                           false, stage == top, out);
-            return true;
-        }
-        i -= spans * descents;
+        add_passes(p, &s, whole, stage, sorted, true, out);
+        for (size_t start = 0; start < p->n; start += span)
+            add_descent(p, &s, (range){start, size_min(span, p->n - start)}, sorted, false,
+                        stage == top, out);
     }
-    return false;
+    sort_move_values(j, VECTORS_KEEP, out);
+    return NULL;
 }
 
-bool sort_cpu_vectors_step(const job *j, size_t i, command *out)
-{
-    return sort_step_or_values(j, i, keys_step, ITEM_VECTORS_KEEP, out);
-}
+const variant sort_cpu_vectors = {
+    .name = "cpu-vectors",
+    .alias = "item-vectors",
+    .idea = "for CPUs: each work-item alone, comparators in explicit vectors, no barriers",
+    .source = "sort/sort_cpu_vectors.cl",
+    .entries = {"sort_cpu_vectors_block", "sort_cpu_vectors_pass", "sort_cpu_vectors_merge",
+                "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_vectors,
+};

@@ -1,33 +1,43 @@
-#include "ops/sort/sort_fused.h"
+/**
+ * The network with keys in registers: cl/sort/sort_fused.cl.
+ */
+#include "base/sizes.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_variants.h"
 
-#include <string.h>
-
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_steps.h"
+/* Entries of cl/sort/sort_fused.cl, in the variants' order. */
+enum {
+    FUSED_TILE,
+    FUSED_MERGE,
+    FUSED_FLIP,
+    FUSED_PASS,
+    FUSED_FLIP_LONG,
+    FUSED_PASS_LONG,
+    FUSED_KEEP
+};
 
 enum {
     LINE = 128,                /* bytes that a pass reads side by side: a cache line */
-    TILE_BYTES = 64 << 10,     /* of a tile where it is not told, ... */
+    TILE_BYTES = 64 << 10,     /* of a tile where it is not given, ... */
     TILE_BYTES_MIN = 16 << 10, /* ... and where few keys are shared out */
-    TILE_SHIFT_MAX = 15,       /* as cl/sort/sort_held_tile.clh has it */
     WARP = 32,
     USUAL_SHORT_GROUP = 128,
     CHUNK_BYTES = 16 << 20, /* two of them stay in the cache of a large GPU; it has to hold them */
+    CHUNK_OF_ALL = 31,      /* CHUNK where all keys are sorted at once */
     KEYS_ON_CPU = 8, /* a CPU has fewer registers, and goes through the work-items of a group ... */
     ITEMS_ON_CPU = 16, /* ... one by one */
 };
 
-const tunable sort_fused_tunables[FUSED_TUNABLES_SHUFFLES] = {
+/* Those of NVIDIA's variant that shuffles have one more, the last. */
+static const tunable tunables[] = {
     {"KEYS",
      "keys that a work-item holds: strides without a hand-over against registers",
      {0, 4, 8, 16, 32, 64},
-     0,
-     4},
+     0, 4},
     {"GROUP",
      "work-items that merge a tile: a larger one saves passes and takes local memory",
      {0, 8, 64, 128, 256, 512, 1024},
-     0,
-     8},
+     0, 8},
     {"SORT_TILES",
      "merged tiles in one that is sorted first: a larger one saves two passes a "
      "stage, and has fewer groups",
@@ -41,8 +51,7 @@ const tunable sort_fused_tunables[FUSED_TUNABLES_SHUFFLES] = {
     {"SHORT_GROUP",
      "work-items that do strides in registers alone: more have fewer registers each",
      {0, 8, 128, 256, 512},
-     0,
-     8},
+     0, 8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
     {"CHUNK",
      "exponent of keys that are sorted before the next: they stay in cache, and take more "
@@ -60,12 +69,20 @@ const tunable sort_fused_tunables[FUSED_TUNABLES_SHUFFLES] = {
      3},
 };
 
-/* What is beyond the reported limit was probed for the variants that need it, and for no other. */
-static size_t local_limit(const job *j, bool warp)
-{
-    return warp ? size_max(j->device->local_memory, j->device->large_local)
-                : j->device->local_memory;
-}
+enum { TUNABLES = ARRAY_COUNT(tunables) - 1, TUNABLES_SHUFFLES = ARRAY_COUNT(tunables) };
+
+/* How the network is split. */
+typedef struct layout {
+    uint32_t keys;                          /* that a work-item holds */
+    uint32_t group, sort_group, pass_group; /* work-items that merge a tile, sort one, and do long
+                                               strides */
+    uint32_t short_group;                   /* that do strides in registers alone */
+    uint32_t keys_shift, tile_shift;        /* 2^tile_shift keys in a tile that is merged */
+    uint32_t sort_shift, pass_shift;        /* in one that is sorted, in one of long strides */
+    uint32_t stages;                        /* strides of a long pass */
+    uint32_t chunk_shift;                   /* keys that are sorted before the next */
+    size_t local, local_limit;              /* bytes of local memory, at most */
+} layout;
 
 /* Half a tile where local memory has no room for a whole one, or units would have none, and so on.
  */
@@ -84,172 +101,107 @@ static uint32_t usual_group(const job *j, size_t local, uint32_t keys)
                                j->device->kind == DEVICE_CPU ? ITEMS_ON_CPU : tile / held);
 }
 
-static bool fits(const job *j, size_t local, const fused_plan *s, uint32_t group)
-{
-    return group <= group_limit(j->device, 0) && (size_t)group * s->keys <= 1 << TILE_SHIFT_MAX &&
-           (size_t)group * s->keys * sort_held_bytes(sort_of(j->problem)) <= local;
-}
+/* The exponent of a chunk: several stand in a row that fills a GPU by itself.  Where keys arrive,
+ * it is the largest that makes ARRIVING_CHUNKS of them, as far as the cache holds two: a chunk's
+ * launches cost the same however short it is. */
+enum { ARRIVING_CHUNKS = 8 };
 
-/* Where several chunks stand in a row that fills a GPU by itself. */
 static uint32_t usual_chunk(const job *j)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t keys = CHUNK_BYTES / sort_held_bytes(p);
+    const uint32_t shift = size_log2_up(p->n / ARRIVING_CHUNKS + 1);
 
+    if (j->arriving)
+        return (uint32_t)size_min(shift ? shift - 1 : 0, size_log2_up(keys));
     return j->device->kind == DEVICE_GPU && sort_rows(p) == 1 && p->n > 2 * keys
                ? size_log2_up(keys)
-               : 0;
+               : CHUNK_OF_ALL;
 }
 
-fused_plan sort_fused_plan(const job *j, bool warp)
+/* The layout; tunables that are 0 are resolved here.  Local memory beyond the reported limit was
+ * probed for the variants that need it, and for no other. */
+static layout lay_out(const job *j, bool large_local, plan *out)
 {
-    const size_t held = sort_held_bytes(sort_of(j->problem)), local = local_limit(j, warp);
-    const uint32_t tiles = param(j->params, "SORT_TILES"), stages = param(j->params, "STAGES");
-    fused_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
+    const size_t held = sort_held_bytes(sort_of(j->problem));
+    uint32_t sort_tiles = param(j->params, "SORT_TILES");
+    layout s = {.keys = param(j->params, "KEYS"),
+                .group = param(j->params, "GROUP"),
+                .short_group = param(j->params, "SHORT_GROUP"),
+                .stages = param(j->params, "STAGES"),
+                .chunk_shift = param(j->params, "CHUNK"),
+                .local_limit = large_local
+                                   ? size_max(j->device->local_memory, j->device->large_local)
+                                   : j->device->local_memory};
 
     if (!s.keys)
         s.keys = j->device->kind == DEVICE_CPU ? KEYS_ON_CPU : held == 8 ? 16 : 32;
     if (!s.group)
-        s.group = usual_group(j, local, s.keys);
+        s.group = usual_group(j, s.local_limit, s.keys);
     s.keys_shift = size_log2_up(s.keys);
     s.tile_shift = size_log2_up(s.group) + s.keys_shift;
-    s.sort_group = s.group * (tiles ? tiles : fits(j, local, &s, 2 * s.group) ? 2 : 1);
+    if (!sort_tiles)
+        sort_tiles = 2 * s.group <= group_limit(j->device, 0) &&
+                             s.tile_shift + 1 <= SORT_TILE_SHIFT_MAX &&
+                             ((size_t)2 << s.tile_shift) * held <= s.local_limit
+                         ? 2
+                         : 1;
+    s.sort_group = s.group * sort_tiles;
     s.sort_shift = size_log2_up(s.sort_group) + s.keys_shift;
     s.pass_group = s.group * param(j->params, "PASS_TILES");
     s.pass_shift = size_log2_up(s.pass_group) + s.keys_shift;
-    s.short_group = param(j->params, "SHORT_GROUP");
     if (!s.short_group)
         s.short_group = (uint32_t)group_fit(j->device, 0, USUAL_SHORT_GROUP);
-    s.stages =
-        stages
-            ? stages
-            : (uint32_t)size_max(s.pass_shift - size_min(size_log2_up(LINE / held), s.pass_shift),
-                                 s.keys_shift + 1);
-    s.chunk_shift = param(j->params, "CHUNK");
+    if (!s.stages)
+        s.stages = (uint32_t)size_max(
+            s.pass_shift - size_min(size_log2_up(LINE / held), s.pass_shift), s.keys_shift + 1);
     if (!s.chunk_shift)
         s.chunk_shift = usual_chunk(j);
+    if (j->arriving)
+        s.chunk_shift = (uint32_t)size_max(s.chunk_shift, s.sort_shift);
     s.local = (size_t)size_max(s.sort_group, s.pass_group) * s.keys * held;
+    plan_set(out, "KEYS", s.keys);
+    plan_set(out, "GROUP", s.group);
+    plan_set(out, "SORT_TILES", sort_tiles);
+    plan_set(out, "STAGES", s.stages);
+    plan_set(out, "SHORT_GROUP", s.short_group);
+    plan_set(out, "CHUNK", s.chunk_shift);
     return s;
 }
 
-static void defines(const job *j, bool warp, uint32_t team, const char *means, text *out)
-{
-    const fused_plan s = sort_fused_plan(j, warp);
-
-    sort_key_defines(j, out);
-    if (!param(j->params, "KEYS"))
-        text_format(out, " -DKEYS=%u", s.keys);
-    if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%u", s.group);
-    if (!param(j->params, "SHORT_GROUP"))
-        text_format(out, " -DSHORT_GROUP=%u", s.short_group);
-    if (!param(j->params, "STAGES"))
-        text_format(out, " -DSTAGES=%u", s.stages);
-    text_format(out, " -DSORT_GROUP=%u -DPASS_GROUP=%u -DTEAM=%u -DTEAM_MEANS=%s", s.sort_group,
-                s.pass_group, team, means);
-}
-
-void sort_fused_defines(const job *j, text *out)
-{
-    defines(j, false, 1, "TEAM_NONE -DSHUFFLES=0", out);
-}
-
-void sort_fused_defines_subgroup(const job *j, text *out)
-{
-    defines(j, false, SHUFFLE_TEAM, "TEAM_SHUFFLES", out);
-    text_format(out, " -DSHUFFLES=%u", size_log2_up(SHUFFLE_TEAM)); /* all strides of a team */
-}
-
-void sort_fused_defines_warp(const job *j, text *out)
-{
-    defines(j, true, WARP, "TEAM_WARP -DSHUFFLES=0", out);
-}
-
-void sort_fused_defines_shfl(const job *j, text *out)
-{
-    defines(j, true, WARP, "TEAM_SHFL", out);
-}
-
-/* Why the device has no room for the layout. */
-static const char *room_unsupported(const job *j, bool warp, const fused_plan *s, text *reason)
-{
-    const size_t items = size_max(size_max(s->sort_group, s->pass_group), s->short_group);
-    const size_t local = local_limit(j, warp);
-
-    if (items > group_limit(j->device, 0))
-        text_format(reason, "it needs work-groups of %zu, and the device has at most %zu", items,
-                    group_limit(j->device, 0));
-    else if (s->local > local)
-        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", s->local,
-                    local);
-    else
-        return NULL;
-    return text_get(reason);
-}
-
-/* Why the parts of the layout do not go together. */
-static const char *layout_unsupported(const fused_plan *s, text *reason)
-{
-    const uint32_t most = (uint32_t)size_max(s->sort_shift, s->pass_shift);
-
-    if (most > TILE_SHIFT_MAX)
-        text_format(reason, "its tiles have at most 2^%d keys, not 2^%u", TILE_SHIFT_MAX, most);
-    else if (s->stages <= s->keys_shift || s->stages > s->pass_shift)
-        text_format(reason,
-                    "work-items that hold %u keys, and tiles of 2^%u, take %u to %u STAGES, not %u",
-                    s->keys, s->pass_shift, s->keys_shift + 1, s->pass_shift, s->stages);
-    else
-        return NULL;
-    return text_get(reason);
-}
-
-bool sort_fused_takes(const tsr_sort_problem *p)
-{
-    return !(sort_with_index(p) && tsr_type_size(p->type) == 8);
-}
-
-static const char *unsupported(const job *j, bool warp, text *reason)
+static const char *unsupported(const job *j, const layout *s, bool warps, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const fused_plan s = sort_fused_plan(j, warp);
+    const uint32_t most = (uint32_t)size_max(s->sort_shift, s->pass_shift);
+    const char *why;
 
-    if (sort_parts_unsupported(p))
-        return sort_parts_unsupported(p);
-    if (sort_positions_unsupported(p, reason))
-        return text_get(reason);
-    if (!sort_fused_takes(p))
-        return "it packs a key and its index in 64 bits, and the key alone has as many";
-    if (layout_unsupported(&s, reason) || room_unsupported(j, warp, &s, reason))
-        return text_get(reason);
-    return sort_groups_unsupported(p, size_min(s.group, s.short_group), reason);
+    if (warps && s->group < WARP)
+        return plan_unsupported(out, "it needs whole warps of %d work-items, not %u", WARP,
+                                s->group);
+    if ((why = sort_parts_unsupported(p)) || (why = sort_unsupported_positions(p, out)) ||
+        (why = sort_unsupported_packed(p)))
+        return why;
+    if (most > SORT_TILE_SHIFT_MAX)
+        return plan_unsupported(out, "its tiles have at most 2^%d keys, not 2^%u",
+                                SORT_TILE_SHIFT_MAX, most);
+    if (s->stages <= s->keys_shift || s->stages > s->pass_shift)
+        return plan_unsupported(
+            out, "work-items that hold %u keys, and tiles of 2^%u, take %u to %u STAGES, not %u",
+            s->keys, s->pass_shift, s->keys_shift + 1, s->pass_shift, s->stages);
+    why = sort_unsupported_room(j, size_max(size_max(s->sort_group, s->pass_group), s->short_group),
+                                s->local, s->local_limit, out);
+    return why ? why : sort_unsupported_groups(p, size_min(s->group, s->short_group), out);
 }
 
-const char *sort_fused_unsupported(const job *j, text *reason)
-{
-    return unsupported(j, false, reason);
-}
+/* ---- commands ----------------------------------------------------------------------------- */
 
-const char *sort_fused_unsupported_warp(const job *j, text *reason)
-{
-    const fused_plan s = sort_fused_plan(j, true);
-
-    if (s.group < WARP) {
-        text_format(reason, "it needs whole warps of %d work-items, not %u", WARP, s.group);
-        return text_get(reason);
-    }
-    return unsupported(j, true, reason);
-}
-
-/* ---- its launches ------------------------------------------------------------------------- */
-
-/* A part of each row, and how many of its commands are still to be passed over. */
+/* A part of each row, the plan that its commands are added to, and their lane. */
 typedef struct range {
-    const job *job;
-    const fused_plan *layout;
+    const tsr_sort_problem *problem;
+    const layout *layout;
+    plan *out;
     size_t first, end; /* positions */
-    size_t left;       /* commands before the one that is wanted */
     unsigned lane;
-    command *out;
 } range;
 
 /* Launch `groups` groups for each row on positions up to `end`; `argument` is the last one of the
@@ -257,508 +209,297 @@ typedef struct range {
 static void launch(const range *r, unsigned entry, size_t groups, size_t local, size_t end,
                    uint32_t argument)
 {
-    const tsr_sort_problem *s = sort_of(r->job->problem);
+    const tsr_sort_problem *s = r->problem;
     /* Between launches an index has its key in itself. */
     const size_t key = tsr_type_size(s->type), stored = sort_with_index(s) ? sizeof(int64_t) : key;
     const bool leaves_keys = argument && (entry == FUSED_TILE || entry == FUSED_MERGE);
     const size_t read = entry == FUSED_TILE ? key : stored;
     const size_t written = leaves_keys ? sort_element_bytes(s) : stored;
+    command *c = sort_launch(r->out, s, entry, groups * local, local);
 
-    sort_launch_rows(s, entry, groups * local, local, r->out);
-    sort_step_sequence(r->out, s);
-    command_u64(r->out, s->n);
-    command_u32(r->out, (uint32_t)r->first);
-    command_u32(r->out, (uint32_t)end);
-    command_u32(r->out, (uint32_t)sort_rows(s));
-    command_u32(r->out, argument);
-    sort_step_moves(r->out, s, end - r->first, read + written);
-    r->out->lane = r->lane;
-    r->out->first = r->first;
-    r->out->end = end;
-    r->out->settles = leaves_keys;
+    sort_step_sequence(c, s);
+    command_u64(c, s->n);
+    command_u32(c, (uint32_t)r->first);
+    command_u32(c, (uint32_t)end);
+    command_u32(c, (uint32_t)sort_rows(s));
+    command_u32(c, argument);
+    sort_step_moves(c, s, end - r->first, read + written);
+    c->lane = r->lane;
+    c->first = r->first;
+    c->end = end;
+    c->settles = leaves_keys;
 }
 
-/* Whether it is the turn of the next command. */
-static bool is_next(range *r)
+/* The next pass of a stage, of which strides below 2^top are left: as few passes as can be do what
+ * is above a tile.  Returns the exponent of what it leaves. */
+static uint32_t add_pass(const range *r, uint32_t stage, uint32_t top, size_t end)
 {
-    return r->left-- == 0;
-}
-
-/* Where a stage ends: a last block that has keys in its lower half alone is in order. */
-static size_t stage_end(const range *r, uint32_t stage)
-{
-    const size_t block = (size_t)1 << stage, n = r->end - r->first;
-
-    return r->end - (n % block <= block / 2 ? n % block : 0);
-}
-
-/* The pass that leaves strides below 2^shift. */
-static void launch_pass(const range *r, bool flip, bool is_long, uint32_t shift, size_t end)
-{
-    const fused_plan *s = r->layout;
-    const uint32_t strides = is_long ? s->stages : s->keys_shift;
-    const size_t items =
-        sort_exchange_items(end - r->first, (size_t)1 << shift, (size_t)1 << strides);
-    const uint32_t columns = s->pass_shift - s->stages;
+    const layout *s = r->layout;
+    const uint32_t strides = top - s->tile_shift;
+    const bool flip = top == stage;
+    const bool is_long =
+        strides > s->keys_shift && (strides <= s->stages || strides > 2 * s->keys_shift);
+    const uint32_t done = is_long ? s->stages : s->keys_shift, left = top - done;
+    const size_t items = sort_exchange_items(end - r->first, (size_t)1 << left, (size_t)1 << done);
 
     if (is_long)
-        launch(r, flip ? FUSED_FLIP_LONG : FUSED_PASS_LONG, items >> columns, s->pass_group, end,
-               shift);
+        launch(r, flip ? FUSED_FLIP_LONG : FUSED_PASS_LONG, items >> (s->pass_shift - s->stages),
+               s->pass_group, end, left);
     else
         launch(r, flip ? FUSED_FLIP : FUSED_PASS, size_div_up(items, s->short_group),
-               s->short_group, end, shift);
-}
-
-/* Whether `strides` more strides, to be done in as few passes as can be, begin with a long one. */
-static bool begins_long(const fused_plan *s, uint32_t strides)
-{
-    return strides > s->keys_shift && (strides <= s->stages || strides > 2 * s->keys_shift);
-}
-
-/* The next pass of a stage of which strides below 2^*top are left: true where it is the wanted
- * command. */
-static bool pass_step(range *r, uint32_t stage, uint32_t *top, size_t end)
-{
-    const fused_plan *s = r->layout;
-    const bool flip = *top == stage, is_long = begins_long(s, *top - s->tile_shift);
-
-    *top -= is_long ? s->stages : s->keys_shift;
-    if (!is_next(r))
-        return false;
-    launch_pass(r, flip, is_long, *top, end);
-    return true;
+               s->short_group, end, left);
+    return left;
 }
 
 /* What is left of a stage: strides below 2^top. */
-static bool rest_step(range *r, uint32_t stage, uint32_t top, size_t end, bool last)
+static void add_rest(const range *r, uint32_t stage, uint32_t top, size_t end, bool last)
 {
-    const fused_plan *s = r->layout;
+    const layout *s = r->layout;
 
     while (top > s->tile_shift)
-        if (pass_step(r, stage, &top, end))
-            return true;
-    if (!is_next(r))
-        return false;
+        top = add_pass(r, stage, top, end);
     launch(r, FUSED_MERGE, size_div_up(end - r->first, (size_t)1 << s->tile_shift), s->group, end,
            last);
-    return true;
 }
 
-/* The commands of a stage: true once the wanted one is out. */
-static bool stage_step(range *r, uint32_t stage, bool last)
+/* A whole stage.  It ends where a last block has keys in its lower half alone, which is in order.
+ */
+static void add_stage(const range *r, uint32_t stage, bool last)
 {
-    return rest_step(r, stage, stage, stage_end(r, stage), last);
+    const size_t block = (size_t)1 << stage, n = r->end - r->first;
+
+    add_rest(r, stage, stage, r->end - (n % block <= block / 2 ? n % block : 0), last);
 }
 
-/* Stages from `stage` up to the first that sorts the range, or `most`. */
-static bool stages_step(range *r, uint32_t stage, uint32_t most, bool last)
+/* Stages from `stage` up to the one that sorts the range. */
+static void add_stages(const range *r, uint32_t stage, bool last)
 {
-    const uint32_t top = size_log2_up(r->end - r->first), end = (uint32_t)size_min(top, most);
+    const uint32_t top = size_log2_up(r->end - r->first);
 
-    for (; stage <= end; stage++)
-        if (stage_step(r, stage, last && stage == end))
-            return true;
-    return false;
+    for (; stage <= top; stage++)
+        add_stage(r, stage, last && stage == top);
 }
 
-/* Sort the tiles of a range, and merge them up to blocks of 2^most. */
-static bool range_step(range *r, uint32_t most, bool last)
+/* Sort a range: its tiles, and the stages above them. */
+static void add_sort(const range *r, bool last)
 {
-    const fused_plan *s = r->layout;
+    const layout *s = r->layout;
     const size_t n = r->end - r->first, tile = (size_t)1 << s->sort_shift;
 
-    if (is_next(r)) {
-        launch(r, FUSED_TILE, size_div_up(n, tile), s->sort_group, r->end, last && n <= tile);
-        return true;
-    }
-    return stages_step(r, s->sort_shift + 1, most, last);
+    launch(r, FUSED_TILE, size_div_up(n, tile), s->sort_group, r->end, last && n <= tile);
+    add_stages(r, s->sort_shift + 1, last);
 }
 
-/* How many commands sort a chunk. */
-static size_t range_commands(const range *r, size_t chunk)
+/* Sort every chunk, as many side by side as there are queues.  Their commands take turns, so that
+ * both queues fill alike. */
+static void add_chunks(const range *whole, size_t chunk, unsigned queues)
 {
-    range one = *r;
+    plan parts[LANES] = {0}, *out = whole->out;
 
-    one.first = 0;
-    one.end = chunk;
-    one.left = SIZE_MAX;
-    range_step(&one, UINT32_MAX, false);
-    return SIZE_MAX - one.left;
-}
+    for (size_t first = 0; first < whole->end; first += queues * chunk) {
+        size_t most = 0;
 
-/* Command r->left of all chunks, so many of which are sorted side by side, each as far as it goes
- * alone.  Their commands take turns, so that both queues fill alike. */
-static bool chunks_step(range *r, size_t chunk, unsigned queues)
-{
-    const size_t n = sort_of(r->job->problem)->n;
-    const size_t commands = queues * range_commands(r, chunk);
-    /* What whole chunks have before the wanted one need not be gone through. */
-    const size_t before = size_min(r->left / commands, n / (queues * chunk));
+        for (unsigned q = 0; q < queues; q++) {
+            range one = *whole;
 
-    r->left -= before * commands;
-    for (size_t first = before * queues * chunk; first < n; first += queues * chunk) {
-        bool more = true;
-
-        for (size_t i = 0; more; i++) {
-            more = false;
-            for (unsigned q = 0; q < queues && first + q * chunk < n; q++) {
-                range one = *r;
-
-                one.first = first + q * chunk;
-                one.end = size_min(one.first + chunk, n);
-                one.left = i;
-                one.lane = queues > 1 ? 1 + q : 0;
-                if (!range_step(&one, UINT32_MAX, false))
-                    continue;
-                more = true;
-                if (is_next(r))
-                    return true;
-            }
+            parts[q].count = 0;
+            one.first = first + q * chunk;
+            one.end = size_min(one.first + chunk, whole->end);
+            one.lane = queues > 1 ? 1 + q : 0;
+            one.out = &parts[q];
+            if (one.first < whole->end)
+                add_sort(&one, false);
+            most = size_max(most, parts[q].count);
         }
+        for (size_t i = 0; i < most; i++)
+            for (unsigned q = 0; q < queues; q++)
+                if (i < parts[q].count)
+                    plan_append(out, &parts[q].commands[i]);
     }
-    return false;
-}
-
-/* Depth first: chunk by chunk, then what is left for all. */
-static bool plan_step(const job *j, bool warp, size_t i, command *out)
-{
-    const size_t n = sort_of(j->problem)->n;
-    const fused_plan s = sort_fused_plan(j, warp);
-    const size_t chunk = s.chunk_shift ? (size_t)1 << s.chunk_shift : n;
-    range r = {.job = j, .layout = &s, .left = i, .out = out};
-
-    if (sort_is_done(sort_of(j->problem)))
-        return false;
-    r.end = n;
-    if (n <= chunk)
-        return range_step(&r, UINT32_MAX, true);
-    return chunks_step(&r, chunk, param(j->params, "QUEUES")) ||
-           stages_step(&r, s.chunk_shift + 1, UINT32_MAX, true);
+    for (unsigned q = 0; q < queues; q++) {
+        out->failed = out->failed || parts[q].failed;
+        plan_free(&parts[q]);
+    }
 }
 
 /* ---- as keys arrive ------------------------------------------------------------------------ */
 
-/* So many chunks at least: the last one's sort, and what is merged behind it, is what the copies in
- * do not hide.  And parts that the last stage leaves one by one: the last one's copy out is what
- * the others do not hide. */
-enum { ARRIVING_CHUNKS = 8, LEAVING_PARTS = 8 };
-
-/* The largest power of two that makes as many chunks, as far as the cache holds two of them: a
- * chunk's launches cost the same however short it is. */
-static uint32_t arriving_shift(const job *j, const fused_plan *s)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const uint32_t most = size_log2_up(CHUNK_BYTES / sort_held_bytes(p));
-    const uint32_t shift = size_log2_up(p->n / ARRIVING_CHUNKS + 1);
-    const uint32_t wanted = param(j->params, "CHUNK");
-
-    return (uint32_t)size_max(wanted ? wanted : size_min(shift ? shift - 1 : 0, most),
-                              s->sort_shift);
-}
+/* Parts that the last stage leaves one by one: the last one's copy out is what the others do not
+ * hide. */
+enum { LEAVING_PARTS = 8 };
 
 /* The last stage: after its first pass blocks have nothing more to do with each other, and go
  * through what is left one part after another. */
-static bool leaving_step(range *r, uint32_t stage)
+static void add_leaving(const range *r, uint32_t stage)
 {
-    const size_t n = r->end - r->first;
-    uint32_t top = stage;
-    size_t part;
+    const uint32_t top = add_pass(r, stage, stage, r->end);
+    const size_t part = size_round_up(size_div_up(r->end - r->first, LEAVING_PARTS),
+                                      (size_t)1 << size_max(top, r->layout->tile_shift));
 
-    if (pass_step(r, stage, &top, r->end))
-        return true;
-    part = size_round_up(size_div_up(n, LEAVING_PARTS),
-                         (size_t)1 << size_max(top, r->layout->tile_shift));
     for (size_t at = r->first; at < r->end; at += part) {
         range one = *r;
 
         one.first = at;
         one.end = size_min(at + part, r->end);
-        if (rest_step(&one, stage, top, one.end, true))
-            return true;
-        r->left = one.left;
+        add_rest(&one, stage, top, one.end, true);
     }
-    return false;
 }
 
 /* What chunk c, of 2^shift keys, makes whole: blocks of two of them, of four, and so on; the last
  * chunk all blocks that it is in the upper half of. */
-static bool merges_step(range *r, size_t c, uint32_t shift)
+static void add_merges(const range *whole, size_t c, uint32_t shift)
 {
-    const size_t n = sort_of(r->job->problem)->n, chunk = (size_t)1 << shift;
+    const size_t n = whole->end, chunk = (size_t)1 << shift;
     const bool last = n - c * chunk <= chunk;
     const uint32_t top = size_log2_up(n);
 
     for (uint32_t stage = shift + 1; stage <= top; stage++) {
         const size_t block = (size_t)1 << (stage - shift), at = c % block;
-        range one = *r;
+        range one = *whole;
 
         if (!last && at != block - 1)
-            return false;
+            return;
         if (at < block / 2)
             continue;
         one.first = (c - at) * chunk;
         one.end = size_min(one.first + block * chunk, n);
-        if (stage == top ? leaving_step(&one, stage) : stage_step(&one, stage, false))
-            return true;
-        r->left = one.left;
+        if (stage == top)
+            add_leaving(&one, stage);
+        else
+            add_stage(&one, stage, false);
     }
-    return false;
 }
 
 /* Chunk by chunk, in turn in each lane, and merged with those before as soon as can be: what is
  * left when the last one arrives is its own sort and one merge of each size. */
-static bool arriving_keys_step(const job *j, bool warp, size_t i, command *out)
+static void add_arriving(const range *whole, uint32_t shift, unsigned queues)
 {
-    const size_t n = sort_of(j->problem)->n;
-    const fused_plan s = sort_fused_plan(j, warp);
-    const uint32_t shift = arriving_shift(j, &s), queues = param(j->params, "QUEUES");
     const size_t chunk = (size_t)1 << shift;
-    range r = {.job = j, .layout = &s, .end = n, .left = i, .out = out};
-    size_t commands;
 
-    if (sort_is_done(sort_of(j->problem)))
-        return false;
-    if (n <= chunk)
-        return range_step(&r, UINT32_MAX, true);
-    commands = range_commands(&r, chunk);
-    for (size_t c = 0; c * chunk < n; c++) {
-        range one = r;
+    for (size_t c = 0; c * chunk < whole->end; c++) {
+        range one = *whole;
 
         one.first = c * chunk;
-        one.end = size_min(one.first + chunk, n);
+        one.end = size_min(one.first + chunk, whole->end);
         one.lane = queues > 1 ? 1 + c % queues : 0;
-        if (one.end - one.first == chunk && one.left >= commands)
-            one.left -= commands;
-        else if (range_step(&one, UINT32_MAX, false))
-            return true;
-        r.left = one.left;
-        if (merges_step(&r, c, shift))
-            return true;
+        add_sort(&one, false);
+        add_merges(whole, c, shift);
     }
-    return false;
 }
 
-static bool arriving_keys(const job *j, size_t i, command *out)
+/* ---- plans --------------------------------------------------------------------------------- */
+
+/* What hands keys on between work-items differs. */
+static const char *plan_fused(const job *j, plan *out, uint32_t team, const char *means,
+                              int shuffles)
 {
-    return arriving_keys_step(j, false, i, out);
+    const tsr_sort_problem *p = sort_of(j->problem);
+    const bool warps = team == WARP;
+    const layout s = lay_out(j, warps, out);
+    const char *why = unsupported(j, &s, warps, out);
+    const uint32_t queues = param(j->params, "QUEUES");
+    const range whole = {.problem = p, .layout = &s, .out = out, .end = p->n};
+
+    if (why)
+        return why;
+    sort_define_keys(out, p);
+    plan_define(out, "SORT_GROUP=%u", s.sort_group);
+    plan_define(out, "PASS_GROUP=%u", s.pass_group);
+    plan_define(out, "TEAM=%u", team);
+    plan_define(out, "TEAM_MEANS=%s", means);
+    if (shuffles >= 0)
+        plan_define(out, "SHUFFLES=%d", shuffles);
+    out->workspace = sort_values_bytes(p);
+    out->arriving = j->arriving;
+    if (sort_is_done(p))
+        return NULL;
+    if (p->n <= (size_t)1 << s.chunk_shift) {
+        add_sort(&whole, true);
+    } else if (j->arriving) {
+        add_arriving(&whole, s.chunk_shift, queues);
+    } else {
+        add_chunks(&whole, (size_t)1 << s.chunk_shift, queues);
+        add_stages(&whole, s.chunk_shift + 1, true);
+    }
+    sort_move_values(j, FUSED_KEEP, out);
+    return NULL;
 }
 
-static bool arriving_keys_warp(const job *j, size_t i, command *out)
+static const char *plan_group(const job *j, plan *out)
 {
-    return arriving_keys_step(j, true, i, out);
+    return plan_fused(j, out, 1, "TEAM_NONE", 0);
 }
 
-bool sort_fused_arriving(const job *j, size_t i, command *out)
+static const char *plan_subgroup(const job *j, plan *out)
 {
-    return sort_step_or_values(j, i, arriving_keys, FUSED_KEEP, out);
+    /* Shuffles do all strides of a team. */
+    return plan_fused(j, out, SHUFFLE_TEAM, "TEAM_SHUFFLES", (int)size_log2_up(SHUFFLE_TEAM));
 }
 
-bool sort_fused_arriving_warp(const job *j, size_t i, command *out)
+static const char *plan_warp(const job *j, plan *out)
 {
-    return sort_step_or_values(j, i, arriving_keys_warp, FUSED_KEEP, out);
+    return plan_fused(j, out, WARP, "TEAM_WARP", 0);
 }
 
-/* ---- all at once --------------------------------------------------------------------------- */
-
-static bool keys_step(const job *j, size_t i, command *out)
+static const char *plan_shfl(const job *j, plan *out)
 {
-    return plan_step(j, false, i, out);
+    return plan_fused(j, out, WARP, "TEAM_SHFL", -1); /* SHUFFLES is a tunable */
 }
 
-static bool keys_step_warp(const job *j, size_t i, command *out)
-{
-    return plan_step(j, true, i, out);
-}
+#define FUSED_ENTRIES                                                                              \
+    {                                                                                              \
+        "sort_fused_tile", "sort_fused_merge", "sort_fused_flip", "sort_fused_pass",               \
+            "sort_fused_flip_long", "sort_fused_pass_long", "sort_values_keep",                    \
+            "sort_values_gather"                                                                   \
+    }
 
-bool sort_fused_step(const job *j, size_t i, command *out)
-{
-    return sort_step_or_values(j, i, keys_step, FUSED_KEEP, out);
-}
-
-bool sort_fused_step_warp(const job *j, size_t i, command *out)
-{
-    return sort_step_or_values(j, i, keys_step_warp, FUSED_KEEP, out);
-}
-
-/* ---- short rows ---------------------------------------------------------------------------- */
-
-enum {
-    ROWS_GROUP = 128,
-    SECTOR = 32,    /* bytes that neighbours read of a row at least, where it has as many */
-    ROW_STRIP = 64, /* bytes of held keys side by side that are written as they are held */
+const variant sort_fused_passes = {
+    .name = "fused-passes",
+    .idea = "nine and more sub-stages for each read: keys change hands in local memory",
+    .source = "sort/sort_fused.cl",
+    .entries = FUSED_ENTRIES,
+    .build = "",
+    .tunables = tunables,
+    .tunable_count = TUNABLES,
+    .plan = plan_group,
+    .arrives = true,
 };
 
-const tunable sort_held_rows_tunables[HELD_ROWS_TUNABLES_SHUFFLES] = {
-    {"KEYS",
-     "keys that a work-item holds: strides without a hand-over against registers, and against "
-     "neighbours that read side by side",
-     {0, 4, 8, 16, 32},
-     0,
-     4},
-    {"GROUP",
-     "work-items in a work-group, of one row or of many",
-     {0, 8, 32, 64, 128, 256, 512, 1024},
-     0,
-     8},
-    {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
-    {"SHUFFLES",
-     "stages above those in registers that shuffles do, in place of local memory",
-     {1, 2, 3, 4, 5},
-     5},
+const variant sort_fused_passes_subgroup = {
+    .name = "fused-passes-subgroup",
+    .idea = "within a sub-group, keys of the first stages change hands without local memory",
+    .source = "sort/sort_fused.cl",
+    .entries = FUSED_ENTRIES,
+    .build = "-cl-std=%CLC%",
+    .needs = 1u << FEATURE_SUBGROUPS | 1u << FEATURE_SUBGROUP_SHUFFLE,
+    .tunables = tunables,
+    .tunable_count = TUNABLES,
+    .plan = plan_subgroup,
+    .arrives = true,
 };
 
-typedef struct rows_plan {
-    uint32_t keys, group;
-    uint32_t row_shift, tile_shift; /* positions of a row, and of a work-group */
-} rows_plan;
+const variant sort_fused_passes_warp = {
+    .name = "fused-passes-warp",
+    .idea = "within a warp, keys change hands without waiting for the others; larger tiles",
+    .source = "sort/sort_fused.cl",
+    .entries = FUSED_ENTRIES,
+    .build = "",
+    .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = TUNABLES,
+    .plan = plan_warp,
+    .arrives = true,
+};
 
-/* Whether keys go from register to register: the variant that does has a tunable for it, the last.
- */
-static bool rows_shuffle(const job *j)
-{
-    const params *p = j->params;
-
-    return strcmp(p->tunables[p->count - 1].name, "SHUFFLES") == 0;
-}
-
-/* As many as leave neighbours a sector; of a row alone, as few as leave it four warps.  A shuffle
- * costs so little that half the keys do. */
-static uint32_t usual_row_keys(const job *j)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t held = sort_held_bytes(p), positions = (size_t)1 << size_log2_up(p->n);
-    const size_t most = 2 * ROW_STRIP / held, members = SECTOR / held;
-
-    if (!rows_shuffle(j))
-        return (uint32_t)size_min(most, size_max(4, positions / members));
-    return (uint32_t)size_min(most / 2,
-                              size_max(4, positions / (sort_rows(p) > 1 ? members : 4 * WARP)));
-}
-
-static rows_plan plan_rows(const job *j)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const uint32_t shift = size_log2_up(p->n);
-    rows_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
-
-    if (!s.keys)
-        s.keys = usual_row_keys(j);
-    s.row_shift = (uint32_t)size_max(shift, size_log2_up(s.keys));
-    /* Where not even one row fits the device's limits, unsupported() says so. */
-    if (!s.group)
-        s.group = (uint32_t)size_max(group_fit(j->device, 0, ROWS_GROUP),
-                                     group_fit(j->device, 0, ((size_t)1 << s.row_shift) / s.keys));
-    s.tile_shift = size_log2_up(s.group) + size_log2_up(s.keys);
-    return s;
-}
-
-/* Whether vectors of a row's keys are aligned: buffers of a device are, host memory that a CPU's
- * buffer may lie in need not be. */
-static bool rows_aligned(const job *j, size_t vector)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-
-    return j->device->kind != DEVICE_CPU && p->n % vector == 0 && p->offset_keys % vector == 0 &&
-           (!p->argsort || p->offset_index % vector == 0);
-}
-
-static void rows_defines(const job *j, uint32_t team, const char *means, text *out)
-{
-    const rows_plan s = plan_rows(j);
-    const size_t vector = 16 / sort_held_bytes(sort_of(j->problem));
-
-    sort_key_defines(j, out);
-    if (!param(j->params, "KEYS"))
-        text_format(out, " -DKEYS=%u", s.keys);
-    if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%u", s.group);
-    text_format(out, " -DROW_SHIFT=%u -DSTRIP_BYTES=%d -DWIDE=%d -DALIGNED=%d", s.row_shift,
-                ROW_STRIP, sort_of(j->problem)->n % vector == 0, rows_aligned(j, vector));
-    text_format(out, " -DTEAM=%u -DTEAM_MEANS=%s", team, means);
-}
-
-void sort_held_rows_defines(const job *j, text *out)
-{
-    rows_defines(j, 1, "TEAM_NONE -DSHUFFLES=0", out);
-}
-
-void sort_held_rows_defines_warp(const job *j, text *out)
-{
-    rows_defines(j, WARP, "TEAM_WARP -DSHUFFLES=0", out);
-}
-
-void sort_held_rows_defines_shfl(const job *j, text *out)
-{
-    rows_defines(j, WARP, "TEAM_SHFL", out);
-}
-
-const char *sort_held_rows_unsupported(const job *j, text *reason)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t limit = group_limit(j->device, 0);
-    rows_plan s;
-    size_t local;
-
-    if (sort_parts_unsupported(p))
-        return sort_parts_unsupported(p);
-    if (!sort_fused_takes(p))
-        return "it packs a key and its index in 64 bits, and the key alone has as many";
-    /* Beyond it a layout has nothing to say. */
-    if (p->n > (size_t)1 << TILE_SHIFT_MAX) {
-        text_format(reason, "a row has to fit in its tile: at most %d keys, not %zu",
-                    1 << TILE_SHIFT_MAX, p->n);
-        return text_get(reason);
-    }
-    s = plan_rows(j);
-    local = ((size_t)1 << s.tile_shift) * sort_held_bytes(p);
-    if (s.row_shift > s.tile_shift)
-        text_format(reason, "a row has to fit in its tile: at most %d keys, not %zu",
-                    1 << s.tile_shift, p->n);
-    else if (s.tile_shift > TILE_SHIFT_MAX)
-        text_format(reason, "its tiles have at most 2^%d keys, not 2^%u", TILE_SHIFT_MAX,
-                    s.tile_shift);
-    else if (s.group > limit)
-        text_format(reason, "it needs work-groups of %u, and the device has at most %zu", s.group,
-                    limit);
-    else if (local > j->device->local_memory)
-        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", local,
-                    j->device->local_memory);
-    else
-        return p->value_bytes
-                   ? sort_groups_unsupported(p, group_fit(j->device, 0, SORT_VALUES_GROUP), reason)
-                   : NULL;
-    return text_get(reason);
-}
-
-const char *sort_held_rows_unsupported_warp(const job *j, text *reason)
-{
-    const char *why = sort_held_rows_unsupported(j, reason);
-    const uint32_t group = why ? WARP : plan_rows(j).group;
-
-    if (group < WARP)
-        text_format(reason, "it needs whole warps of %d work-items, not %u", WARP, group);
-    return group < WARP ? text_get(reason) : why;
-}
-
-static bool held_rows_keys_step(const job *j, size_t i, command *out)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    rows_plan s;
-
-    if (i > 0 || sort_is_done(p))
-        return false;
-    s = plan_rows(j);
-    command_launch_1d(
-        out, HELD_ROWS_TILE,
-        size_div_up(sort_rows(p), (size_t)1 << (s.tile_shift - s.row_shift)) * s.group, s.group);
-    sort_step_sequence(out, p);
-    command_u32(out, (uint32_t)p->n);
-    command_u64(out, sort_rows(p));
-    sort_step_moves(out, p, p->n, tsr_type_size(p->type) + sort_element_bytes(p));
-    return true;
-}
-
-bool sort_held_rows_step(const job *j, size_t i, command *out)
-{
-    return sort_step_or_values(j, i, held_rows_keys_step, HELD_ROWS_KEEP, out);
-}
+const variant sort_fused_passes_shfl = {
+    .name = "fused-passes-shfl",
+    .idea = "within a warp, keys of the first stages change hands without local memory",
+    .source = "sort/sort_fused.cl",
+    .entries = FUSED_ENTRIES,
+    .build = "",
+    .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = TUNABLES_SHUFFLES,
+    .plan = plan_shfl,
+    .arrives = true,
+};

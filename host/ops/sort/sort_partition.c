@@ -2,7 +2,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/sort/sort_steps.h"
+#include "ops/sort/sort_commands.h"
 #include "stream/engine.h"
 
 size_t sort_element(const tsr_sort_problem *q, size_t which)

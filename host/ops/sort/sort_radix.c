@@ -1,8 +1,14 @@
-#include "ops/sort/sort_radix.h"
-
+/**
+ * Sorts by digits: cl/sort/sort_radix.cl, sort_onesweep.cl, sort_cpu_radix.cl.
+ */
+#include "base/sizes.h"
 #include "core/last_group.h"
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_steps.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_variants.h"
+
+/* Entries of each, in the variants' order: what counts digits, what adds up the counts, and what
+ * sorts by a digit. */
+enum { RADIX_COUNT, RADIX_SCAN, RADIX_SCATTER, RADIX_KEEP };
 
 enum {
     WARP = 32,
@@ -11,41 +17,37 @@ enum {
     GROUP_SWEEP = 384,
     GROUP_WARPS = 512,
     GROUP_ALONE = 256,
-    ITEMS_ON_CPU = 16, /* a CPU goes through the work-items of a group one by one */
-    BYTES_SWEEP = 96,  /* of keys alone that a work-item takes of a tile */
-    BYTES_USUAL = 64,  /* of keys, or of what goes with them, where it holds both */
-    SCAN_GROUP = 256,  /* as cl/sort/sort_radix_scan.clh and cl/sort/sort_onesweep.cl have it */
+    ITEMS_ON_CPU = 16,       /* a CPU goes through the work-items of a group one by one */
+    BYTES_SWEEP = 96,        /* of keys alone that a work-item takes of a tile */
+    BYTES_USUAL = 64,        /* of keys, or of what goes with them, where it holds both */
+    SCAN_GROUP = 256,        /* work-items that add up counts, at most */
     COPIES_BYTES = 64 << 10, /* of all copies of counters, where there is so much local memory */
     COPIES_WARPS = 32,       /* one for each bank */
     COPIES_ALONE = 8,
     LINE = 128 /* bytes: where parts of the workspace begin */
 };
 
-const tunable sort_radix_tunables[RADIX_TUNABLES] = {
-    {"BITS",
-     "bits of a digit: fewer passes against more counters and shorter runs",
-     {0, 4, 8},
-     0,
-     4},
+/* Those of the variant for CPUs are the first. */
+static const tunable tunables[] = {
+    {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0, 4},
     {"PER_UNIT",
      "chunks for each compute unit: groups side by side against sums to be scanned",
      {1, 8},
-     8,
-     8},
+     8, 8},
     {"GROUP",
      "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
      {0, 8, 16, 256, 384, 512},
-     0,
-     8},
+     0, 8},
     {"ITEMS",
      "keys of a tile that a work-item takes: longer runs against registers",
      {0, 1, 4, 8, 12, 16, 24},
-     0,
-     4},
+     0, 4},
 };
 
+enum { CPU_TUNABLES = 2 };
+
 /* Which of the variants. */
-typedef enum radix_way { WAY_ITEM, WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
+typedef enum radix_way { WAY_CPU, WAY_ALONE, WAY_WARPS, WAY_SWEEP } radix_way;
 
 /* What goes with a key. */
 typedef enum payload { PAYLOAD_NONE = 1, PAYLOAD_INDEX, PAYLOAD_VALUE } payload;
@@ -156,7 +158,7 @@ static uint32_t usual_items(const job *j, const layout *s)
 }
 
 /* What the tunables leave open. */
-static void settle(const job *j, layout *s)
+static void resolve(const job *j, layout *s)
 {
     const size_t key = tsr_type_size(sort_of(j->problem)->type);
     const bool together = s->warps || j->device->kind == DEVICE_CPU;
@@ -180,28 +182,27 @@ static size_t local_bytes(const layout *s, size_t key)
     const size_t digits = (size_t)3 << s->bits;
     const size_t words = size_max(s->copies * counted_digits(s), SCAN_GROUP);
 
-    if (s->way == WAY_ITEM)
+    if (s->way == WAY_CPU)
         return SCAN_GROUP * sizeof(uint32_t);
     return size_max(room + (digits + s->group) * sizeof(uint32_t), words * sizeof(uint32_t));
 }
 
-static layout plan_of(const job *j, radix_way way)
+static layout layout_of(const job *j, radix_way way)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t units = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
-    const bool item = way == WAY_ITEM;
     layout s = {.way = way,
                 .warps = way == WAY_WARPS ||
                          (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_PTX),
                 .payload = payload_of(p),
                 .bits = param(j->params, "BITS"),
-                .group = item ? 1 : param(j->params, "GROUP"),
-                .items = item ? 1 : param(j->params, "ITEMS")};
+                .group = way == WAY_CPU ? 1 : param(j->params, "GROUP"),
+                .items = way == WAY_CPU ? 1 : param(j->params, "ITEMS")};
 
     s.payload_bytes = s.payload == PAYLOAD_NONE    ? 0
                       : s.payload == PAYLOAD_INDEX ? sizeof(uint32_t)
                                                    : p->value_bytes;
-    settle(j, &s);
+    resolve(j, &s);
     s.tile = (size_t)s.group * s.items;
     s.tiles = size_div_up(p->n, s.tile);
     s.chunk = size_div_up(s.tiles, units) * s.tile;
@@ -211,182 +212,44 @@ static layout plan_of(const job *j, radix_way way)
     return s;
 }
 
-static void defines_of_tile(const job *j, const layout *s, text *out)
-{
-    if (!param(j->params, "GROUP"))
-        text_format(out, " -DGROUP=%u", s->group);
-    if (!param(j->params, "ITEMS"))
-        text_format(out, " -DITEMS=%u", s->items);
-    text_format(out, " -DCOPIES=%u", s->copies);
-}
-
-static void defines(const job *j, radix_way way, text *out)
-{
-    static const char *const payloads[] = {
-        [PAYLOAD_NONE] = "NONE", [PAYLOAD_INDEX] = "INDEX", [PAYLOAD_VALUE] = "VALUE"};
-    const layout s = plan_of(j, way);
-
-    sort_key_defines(j, out);
-    if (!param(j->params, "BITS"))
-        text_format(out, " -DBITS=%u", s.bits);
-    if (way != WAY_ITEM)
-        defines_of_tile(j, &s, out);
-    text_format(out, " -DPAYLOAD=PAYLOAD_%s -DWARPS=%d", payloads[s.payload], s.warps);
-    if (way != WAY_SWEEP)
-        return;
-    text_format(out, " -DPASSES=%zu -DSTATES=STATES_%s", s.passes, s.warps ? "PTX" : "ATOMICS");
-    last_group_standard(j->device, last_group_of(j->device), out);
-}
-
-void sort_radix_defines_item(const job *j, text *out)
-{
-    defines(j, WAY_ITEM, out);
-}
-
-void sort_radix_defines(const job *j, text *out)
-{
-    defines(j, WAY_ALONE, out);
-}
-
-void sort_radix_defines_warp(const job *j, text *out)
-{
-    defines(j, WAY_WARPS, out);
-}
-
-void sort_radix_defines_sweep(const job *j, text *out)
-{
-    defines(j, WAY_SWEEP, out);
-}
-
 /* Why the parts of the layout do not go together, or the device has no room for it. */
-static const char *layout_unsupported(const job *j, const layout *s, text *reason)
+static const char *layout_unsupported(const job *j, const layout *s, plan *out)
 {
-    const size_t limit = group_limit(j->device, 0);
-    const size_t local = local_limit(j, s);
-
     if (s->passes % 2)
-        text_format(reason, "it takes an even number of digits, and of %u bits a key has %zu",
-                    s->bits, s->passes);
-    else if (s->group > limit)
-        text_format(reason, "it needs work-groups of %u, and the device has at most %zu", s->group,
-                    limit);
-    else if (s->warps && (s->group < 1u << s->bits || s->group % WARP))
-        text_format(reason,
-                    "it needs a work-item for each of %u digits and whole warps of %d, not groups "
-                    "of %u",
-                    1u << s->bits, WARP, s->group);
-    else if (s->local > local)
-        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", s->local,
-                    local);
-    else
-        return NULL;
-    return text_get(reason);
-}
-
-static size_t workspace_of(const job *j, const layout *s)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-
-    if (sort_is_done(p))
-        return 0;
-    return size_max(s->workspace, values_follow(s, p) ? sort_values_workspace(j) : 0);
-}
-
-static size_t workspace(const job *j, radix_way way)
-{
-    const layout s = plan_of(j, way);
-
-    return workspace_of(j, &s);
+        return plan_unsupported(out,
+                                "it takes an even number of digits, and of %u bits a key has %zu",
+                                s->bits, s->passes);
+    if (s->group > group_limit(j->device, 0))
+        return plan_unsupported(out, "it needs work-groups of %u, and the device has at most %zu",
+                                s->group, group_limit(j->device, 0));
+    if (s->warps && (s->group < 1u << s->bits || s->group % WARP))
+        return plan_unsupported(
+            out,
+            "it needs a work-item for each of %u digits and whole warps of %d, not groups of %u",
+            1u << s->bits, WARP, s->group);
+    return sort_unsupported_room(j, s->group, s->local, local_limit(j, s), out);
 }
 
 /* Why the device has no room for copies of the operands; one whose memory is unknown has. */
-static const char *room_unsupported(const job *j, const layout *s, text *reason)
+static const char *memory_unsupported(const job *j, size_t bytes, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t bytes = workspace_of(j, s);
     const double all = (double)p->n * (double)sort_entry_bytes(p) + (double)bytes;
     const unsigned long long largest = j->device->max_allocation;
     const unsigned long long memory = j->device->global_memory / 4 * 3; /* others use it too */
 
     if (largest && bytes > largest)
-        text_format(reason,
-                    "its workspace of %zu bytes is over the device's largest allocation of %llu",
-                    bytes, largest);
-    else if (memory && all > (double)memory)
-        text_format(reason,
-                    "it needs a workspace of %zu bytes beside what it sorts, and has %llu for both",
-                    bytes, memory);
-    else
-        return NULL;
-    return text_get(reason);
+        return plan_unsupported(
+            out, "its workspace of %zu bytes is over the device's largest allocation of %llu",
+            bytes, largest);
+    if (memory && all > (double)memory)
+        return plan_unsupported(
+            out, "it needs a workspace of %zu bytes beside what it sorts, and has %llu for both",
+            bytes, memory);
+    return NULL;
 }
 
-static const char *unsupported(const job *j, radix_way way, text *reason)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
-    const char *why;
-    layout s;
-
-    if (sort_parts_unsupported(p))
-        return sort_parts_unsupported(p);
-    if (sort_rows(p) > 1)
-        return "it sorts one row";
-    if (p->n > most) {
-        text_format(reason, "it counts in %d bits: at most %zu keys, not %zu",
-                    way == WAY_SWEEP ? 31 : 32, most, p->n);
-        return text_get(reason);
-    }
-    if (way == WAY_SWEEP && last_group_of(j->device) == LAST_GROUP_NONE)
-        return "it needs atomics in the scope of the device";
-    if (way == WAY_WARPS && j->device->nv_capability < 70)
-        return "it needs warps whose lanes meet, of compute capability 7.0";
-    s = plan_of(j, way);
-    why = layout_unsupported(j, &s, reason);
-    return why ? why : room_unsupported(j, &s, reason);
-}
-
-const char *sort_radix_unsupported_item(const job *j, text *reason)
-{
-    return unsupported(j, WAY_ITEM, reason);
-}
-
-const char *sort_radix_unsupported(const job *j, text *reason)
-{
-    return unsupported(j, WAY_ALONE, reason);
-}
-
-const char *sort_radix_unsupported_warp(const job *j, text *reason)
-{
-    return unsupported(j, WAY_WARPS, reason);
-}
-
-const char *sort_radix_unsupported_sweep(const job *j, text *reason)
-{
-    return unsupported(j, WAY_SWEEP, reason);
-}
-
-size_t sort_radix_workspace_item(const job *j)
-{
-    return workspace(j, WAY_ITEM);
-}
-
-size_t sort_radix_workspace(const job *j)
-{
-    return workspace(j, WAY_ALONE);
-}
-
-size_t sort_radix_workspace_warp(const job *j)
-{
-    return workspace(j, WAY_WARPS);
-}
-
-size_t sort_radix_workspace_sweep(const job *j)
-{
-    return workspace(j, WAY_SWEEP);
-}
-
-/* ---- its launches --------------------------------------------------------------------------- */
+/* ---- commands ----------------------------------------------------------------------------- */
 
 /* The caller's keys (their copy) are read by even (odd) passes, and written by the others. */
 static bool reads_copy(size_t pass)
@@ -396,16 +259,16 @@ static bool reads_copy(size_t pass)
 
 /* The payload's array in the caller's hands: its index, or the one at the start of the workspace;
  * its values; or where there is none, any. */
-static void step_loads(command *out, const tsr_sort_problem *p, const layout *s, bool copy)
+static void add_loads(command *c, const tsr_sort_problem *p, const layout *s, bool copy)
 {
     if (s->payload == PAYLOAD_NONE)
-        command_operand(out, 0);
+        command_operand(c, 0);
     else if (copy)
-        command_workspace(out);
+        command_workspace(c);
     else if (s->payload == PAYLOAD_VALUE)
-        command_operand(out, 2);
+        command_operand(c, 2);
     else
-        sort_step_index(out, p);
+        sort_step_index(c, p);
 }
 
 /* Where it starts, in its own units. */
@@ -425,169 +288,238 @@ static size_t keys_offset(const tsr_sort_problem *p, const layout *s, bool copy)
     return copy ? s->keys_at / tsr_type_size(p->type) : p->offset_keys;
 }
 
-static void step_keys(command *out, bool copy)
+static void step_keys(command *c, bool copy)
 {
     if (copy)
-        command_workspace(out);
+        command_workspace(c);
     else
-        command_operand(out, 0);
+        command_operand(c, 0);
 }
 
-/* Count the digits from bit `shift` on: one, or for the sweep all.  The step's end stays 0, so that
+/* Count the digits of a pass, or for the sweep of all.  The command's end stays 0, so that
  * values that arrive are there before the first pass. */
-static void launch_count(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
+static void add_count(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
 {
     const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;
+    command *c = plan_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
 
-    command_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
-    step_keys(out, copy);
-    command_workspace(out);
+    step_keys(c, copy);
+    command_workspace(c);
     if (sweep)
-        command_workspace(out);
-    command_u64(out, keys_offset(p, s, copy));
-    command_u64(out, s->counts_at / sizeof(uint32_t));
+        command_workspace(c);
+    command_u64(c, keys_offset(p, s, copy));
+    command_u64(c, s->counts_at / sizeof(uint32_t));
     if (sweep)
-        command_u64(out, s->states_at / sizeof(uint32_t));
-    command_u64(out, p->n);
-    command_u64(out, s->chunk);
+        command_u64(c, s->states_at / sizeof(uint32_t));
+    command_u64(c, p->n);
+    command_u64(c, s->chunk);
     if (sweep)
-        command_u64(out, states(s));
+        command_u64(c, states(s));
     else
-        command_u32(out, (uint32_t)(pass * s->bits));
-    sort_step_moves(out, p, p->n, tsr_type_size(p->type));
-    out->bytes += (double)(states(s) * sizeof(uint32_t));
+        command_u32(c, (uint32_t)(pass * s->bits));
+    sort_step_moves(c, p, p->n, tsr_type_size(p->type));
+    c->bytes += (double)(states(s) * sizeof(uint32_t));
 }
 
 /* Work-items for the chunks of each digit: no more than there are. */
-static void launch_scan(const job *j, const layout *s, command *out)
+static void add_scan(const job *j, const layout *s, plan *out)
 {
     const size_t group = group_fit(j->device, 0, size_min(s->chunks, SCAN_GROUP));
     const size_t digits = counted_digits(s);
+    command *c = plan_launch_1d(out, RADIX_SCAN, group * digits, group);
 
-    command_launch_1d(out, RADIX_SCAN, group * digits, group);
-    command_workspace(out);
-    command_u64(out, s->counts_at / sizeof(uint32_t));
-    command_u32(out, (uint32_t)s->chunks);
-    out->bytes =
-        (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
+    command_workspace(c);
+    command_u64(c, s->counts_at / sizeof(uint32_t));
+    command_u32(c, (uint32_t)s->chunks);
+    c->bytes = (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
 /* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh; and where they start,
  * PASS_OFFSETS. */
-static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
+static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass, command *c)
 {
-    step_keys(out, reads_copy(pass));
-    step_keys(out, !reads_copy(pass));
-    step_loads(out, p, s, reads_copy(pass));
-    step_loads(out, p, s, !reads_copy(pass));
+    step_keys(c, reads_copy(pass));
+    step_keys(c, !reads_copy(pass));
+    add_loads(c, p, s, reads_copy(pass));
+    add_loads(c, p, s, !reads_copy(pass));
 }
 
-static void step_offsets(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
+static void step_offsets(const tsr_sort_problem *p, const layout *s, size_t pass, command *c)
 {
-    command_u64(out, keys_offset(p, s, reads_copy(pass)));
-    command_u64(out, keys_offset(p, s, !reads_copy(pass)));
-    command_u64(out, loads_offset(p, s, reads_copy(pass)));
-    command_u64(out, loads_offset(p, s, !reads_copy(pass)));
+    command_u64(c, keys_offset(p, s, reads_copy(pass)));
+    command_u64(c, keys_offset(p, s, !reads_copy(pass)));
+    command_u64(c, loads_offset(p, s, reads_copy(pass)));
+    command_u64(c, loads_offset(p, s, !reads_copy(pass)));
 }
 
-static void launch_scatter(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
+static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
 {
-    command_launch_1d(out, RADIX_SCATTER, s->chunks * s->group, s->group);
-    step_arrays(p, s, pass, out);
-    command_workspace(out);
-    step_offsets(p, s, pass, out);
-    command_u64(out, s->counts_at / sizeof(uint32_t));
-    command_u64(out, p->n);
-    command_u64(out, s->chunk);
-}
-
-static void launch_sweep(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
-{
-    const size_t totals = s->chunks * counted_digits(s) + (pass << s->bits);
-    const size_t states_at = s->states_at / sizeof(uint32_t);
-
-    command_launch_1d(out, RADIX_SCATTER, s->tiles * s->group, s->group);
-    step_arrays(p, s, pass, out);
-    command_workspace(out);
-    command_workspace(out);
-    step_offsets(p, s, pass, out);
-    command_u64(out, s->counts_at / sizeof(uint32_t) + totals);
-    command_u64(out, states_at + pass * states_of_pass(s));
-    command_u64(out, states_at + s->passes * states_of_pass(s) + pass);
-    command_u64(out, p->n);
-}
-
-static void launch_pass(const tsr_sort_problem *p, const layout *s, size_t pass, command *out)
-{
-    const bool last = pass + 1 == s->passes;
+    const bool last = pass + 1 == s->passes, sweep = s->way == WAY_SWEEP;
     const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
     const size_t read = s->payload == PAYLOAD_INDEX && pass == 0 ? 0 : load;
     const size_t left = s->payload == PAYLOAD_INDEX && last ? sizeof(int64_t) : load;
+    const size_t counts_at = s->counts_at / sizeof(uint32_t);
+    const size_t states_at = s->states_at / sizeof(uint32_t);
+    command *c =
+        plan_launch_1d(out, RADIX_SCATTER, (sweep ? s->tiles : s->chunks) * s->group, s->group);
 
-    if (s->way == WAY_SWEEP)
-        launch_sweep(p, s, pass, out);
-    else
-        launch_scatter(p, s, pass, out);
-    command_u32(out, (uint32_t)(pass * s->bits));
-    command_u32(out, last);
-    sort_step_moves(out, p, p->n, 2 * key + read + left);
-    if (s->way == WAY_SWEEP) /* said and seen */
-        out->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
-    out->end = p->n;
-    out->settles = last;
+    step_arrays(p, s, pass, c);
+    command_workspace(c);
+    if (sweep)
+        command_workspace(c);
+    step_offsets(p, s, pass, c);
+    if (sweep) {
+        command_u64(c, counts_at + s->chunks * counted_digits(s) + (pass << s->bits));
+        command_u64(c, states_at + pass * states_of_pass(s));
+        command_u64(c, states_at + s->passes * states_of_pass(s) + pass);
+        command_u64(c, p->n);
+    } else {
+        command_u64(c, counts_at);
+        command_u64(c, p->n);
+        command_u64(c, s->chunk);
+    }
+    command_u32(c, (uint32_t)(pass * s->bits));
+    command_u32(c, last);
+    sort_step_moves(c, p, p->n, 2 * key + read + left);
+    if (sweep) /* published and looked back at */
+        c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));
+    c->end = p->n;
+    c->settles = last;
 }
 
-/* Launches before those of the passes, and in each pass. */
-enum { SWEEP_BEFORE = 2, CHUNKS_STEPS = 3 };
+/* ---- plans --------------------------------------------------------------------------------- */
 
-/* Step i of those that sort keys. */
-static void keys_step(const job *j, const layout *s, size_t i, command *out)
+static const char *plan_digits(const job *j, plan *out, radix_way way)
 {
+    static const char *const payloads[] = {
+        [PAYLOAD_NONE] = "NONE", [PAYLOAD_INDEX] = "INDEX", [PAYLOAD_VALUE] = "VALUE"};
     const tsr_sort_problem *p = sort_of(j->problem);
-    const bool sweep = s->way == WAY_SWEEP;
-    const size_t pass = sweep ? i - SWEEP_BEFORE : i / CHUNKS_STEPS;
-    const size_t kind = sweep ? size_min(i, RADIX_SCATTER) : i % CHUNKS_STEPS;
-
-    if (kind == RADIX_COUNT)
-        launch_count(p, s, sweep ? 0 : pass, out);
-    else if (kind == RADIX_SCAN)
-        launch_scan(j, s, out);
-    else
-        launch_pass(p, s, pass, out);
-}
-
-static bool plan_step(const job *j, radix_way way, size_t i, command *out)
-{
-    const tsr_sort_problem *p = sort_of(j->problem);
+    const size_t most = way == WAY_SWEEP ? INT32_MAX : UINT32_MAX;
+    const bool sweep = way == WAY_SWEEP;
+    const char *why;
     layout s;
-    size_t count;
 
+    if ((why = sort_parts_unsupported(p)))
+        return why;
+    if (sort_rows(p) > 1)
+        return "it sorts one row";
+    if (p->n > most)
+        return plan_unsupported(out, "it counts in %d bits: at most %zu keys, not %zu",
+                                sweep ? 31 : 32, most, p->n);
+    if (sweep && last_group_of(j->device) == LAST_GROUP_NONE)
+        return "it needs atomics in the scope of the device";
+    if (way == WAY_WARPS && j->device->nv_capability < 70)
+        return "it needs warps whose lanes meet, of compute capability 7.0";
+    s = layout_of(j, way);
+    if (!sort_is_done(p))
+        out->workspace = size_max(s.workspace, values_follow(&s, p) ? sort_values_bytes(p) : 0);
+    if ((why = layout_unsupported(j, &s, out)) ||
+        (why = memory_unsupported(j, out->workspace, out)))
+        return why;
+    plan_set(out, "BITS", s.bits);
+    sort_define_keys(out, p);
+    if (way != WAY_CPU) {
+        plan_set(out, "GROUP", s.group);
+        plan_set(out, "ITEMS", s.items);
+        plan_define(out, "COPIES=%u", s.copies);
+    }
+    plan_define(out, "PAYLOAD=PAYLOAD_%s", payloads[s.payload]);
+    plan_define(out, "WARPS=%d", s.warps);
+    if (sweep) {
+        plan_define(out, "PASSES=%zu", s.passes);
+        plan_define(out, "STATES=STATES_%s", s.warps ? "PTX" : "ATOMICS");
+        last_group_standard(j->device, last_group_of(j->device), &out->defines);
+    }
+    out->arriving = j->arriving;
     if (sort_is_done(p))
-        return false;
-    s = plan_of(j, way);
-    count = way == WAY_SWEEP ? SWEEP_BEFORE + s.passes : CHUNKS_STEPS * s.passes;
-    if (i >= count)
-        return values_follow(&s, p) && sort_values_step(j, i - count, RADIX_KEEP, out);
-    keys_step(j, &s, i, out);
-    return true;
+        return NULL;
+    for (size_t pass = 0; pass < s.passes; pass++) {
+        if (!sweep || pass == 0) {
+            add_count(p, &s, pass, out);
+            add_scan(j, &s, out);
+        }
+        add_pass(p, &s, pass, out);
+    }
+    if (values_follow(&s, p))
+        sort_move_values(j, RADIX_KEEP, out);
+    return NULL;
 }
 
-bool sort_radix_step_item(const job *j, size_t i, command *out)
+/* Work-items rank keys in a tile, each alone or a warp together; the sweep reads keys once for each
+ * digit; and a work-item of a CPU scatters keys alone. */
+static const char *plan_alone(const job *j, plan *out)
 {
-    return plan_step(j, WAY_ITEM, i, out);
+    return plan_digits(j, out, WAY_ALONE);
 }
 
-bool sort_radix_step(const job *j, size_t i, command *out)
+static const char *plan_warps(const job *j, plan *out)
 {
-    return plan_step(j, WAY_ALONE, i, out);
+    return plan_digits(j, out, WAY_WARPS);
 }
 
-bool sort_radix_step_warp(const job *j, size_t i, command *out)
+static const char *plan_sweep(const job *j, plan *out)
 {
-    return plan_step(j, WAY_WARPS, i, out);
+    return plan_digits(j, out, WAY_SWEEP);
 }
 
-bool sort_radix_step_sweep(const job *j, size_t i, command *out)
+static const char *plan_cpu(const job *j, plan *out)
 {
-    return plan_step(j, WAY_SWEEP, i, out);
+    return plan_digits(j, out, WAY_CPU);
 }
+
+const variant sort_radix = {
+    .name = "radix",
+    .idea = "no network: keys are dealt out by one digit after another, in as many passes",
+    .source = "sort/sort_radix.cl",
+    .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
+                "sort_values_gather"},
+    .build = "",
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_alone,
+    .arrives = true,
+};
+
+const variant sort_radix_warp = {
+    .name = "radix-warp",
+    .idea = "a warp ranks its digits by ballots: larger digits, in half as many passes",
+    .source = "sort/sort_radix.cl",
+    .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
+                "sort_values_gather"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .uses = 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_warps,
+    .arrives = true,
+};
+
+const variant sort_onesweep = {
+    .name = "onesweep",
+    .alias = "radix-sweep",
+    .idea = "keys are read once a digit: work-groups tell each other where theirs begin",
+    .source = "sort/sort_onesweep.cl",
+    .entries = {"sort_radix_digits", "sort_radix_totals", "sort_onesweep", "sort_values_keep",
+                "sort_values_gather"},
+    .build = "",
+    .uses = LAST_GROUP_USES | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_sweep,
+    .arrives = true,
+};
+
+const variant sort_cpu_radix = {
+    .name = "cpu-radix",
+    .alias = "item-radix",
+    .idea = "for CPUs: each work-item deals a chunk out by one digit after another, alone",
+    .source = "sort/sort_cpu_radix.cl",
+    .entries = {"sort_cpu_radix_count", "sort_radix_scan", "sort_cpu_radix_deal",
+                "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .tunables = tunables,
+    .tunable_count = CPU_TUNABLES,
+    .plan = plan_cpu,
+    .arrives = true,
+};

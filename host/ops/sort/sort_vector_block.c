@@ -1,12 +1,10 @@
 #include "ops/sort/sort_vector_block.h"
 
-#include "ops/sort/sort_fused.h"
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_steps.h"
+#include "ops/sort/sort_commands.h"
 
 enum { LANES_MIN = 4, LANES_MAX = 16, BITS_USUAL = 256, BITS_MAX = 512 };
 
-static size_t vector_bits(const job *j)
+size_t sort_vector_bits(const job *j)
 {
     const size_t bits = param(j->params, "BITS"), native = j->device->vector_bits;
 
@@ -15,7 +13,7 @@ static size_t vector_bits(const job *j)
 
 uint32_t sort_vector_lanes(const job *j, size_t bytes)
 {
-    return (uint32_t)size_min(size_max(vector_bits(j) / 8 / bytes, LANES_MIN), LANES_MAX);
+    return (uint32_t)size_min(size_max(sort_vector_bits(j) / 8 / bytes, LANES_MIN), LANES_MAX);
 }
 
 size_t sort_lane_bytes(const tsr_sort_problem *p)
@@ -23,13 +21,13 @@ size_t sort_lane_bytes(const tsr_sort_problem *p)
     return sort_with_index(p) ? sizeof(uint64_t) : tsr_type_size(p->type);
 }
 
-const char *sort_lanes_unsupported(const tsr_sort_problem *p, text *reason)
+const char *sort_unsupported_lanes(const tsr_sort_problem *p, plan *out)
 {
-    if (sort_parts_unsupported(p))
-        return sort_parts_unsupported(p);
-    if (!sort_fused_takes(p))
-        return "it packs a key and its index in 64 bits, and the key alone has as many";
-    return sort_positions_unsupported(p, reason);
+    const char *why = sort_parts_unsupported(p);
+
+    if (!why)
+        why = sort_unsupported_packed(p);
+    return why ? why : sort_unsupported_positions(p, out);
 }
 
 size_t sort_lanes_offset(const tsr_sort_problem *p)
@@ -70,25 +68,21 @@ vector_block sort_vector_block(const job *j, size_t bytes)
     };
 }
 
-void sort_vector_block_defines(const job *j, const vector_block *b, text *out)
+void sort_define_vector_block(const job *j, const vector_block *b, plan *out)
 {
-    text_format(out, " -DLANES=%u", b->lanes);
-    if (!param(j->params, "BLOCK"))
-        text_format(out, " -DBLOCK=%u", 1u << b->shift);
+    plan_set(out, "BITS", (uint32_t)sort_vector_bits(j));
+    plan_set(out, "BLOCK", 1u << b->shift);
+    sort_define_keys(out, sort_of(j->problem));
+    plan_define(out, "LANES=%u", b->lanes);
 }
 
-const char *sort_vector_block_unsupported(const job *j, const vector_block *b, text *reason)
+const char *sort_unsupported_vector_block(const job *j, const vector_block *b, plan *out)
 {
     const size_t least = b->lanes * size_max(b->lanes, (size_t)1 << b->held_shift);
     const size_t keys = (size_t)1 << b->shift;
     const size_t local = keys * sort_lane_bytes(sort_of(j->problem));
 
     if (keys < least)
-        text_format(reason, "its blocks have at least %zu keys, not %zu", least, keys);
-    else if (local > j->device->local_memory)
-        text_format(reason, "it needs %zu bytes of local memory, and the device has %zu", local,
-                    j->device->local_memory);
-    else
-        return NULL;
-    return text_get(reason);
+        return plan_unsupported(out, "its blocks have at least %zu keys, not %zu", least, keys);
+    return sort_unsupported_room(j, 1, local, j->device->local_memory, out);
 }

@@ -1,0 +1,234 @@
+/**
+ * Many short rows: cl/sort/sort_rows.cl, with pairs in local memory, and
+ * cl/sort/sort_rows_registers.cl, with keys in registers.
+ */
+#include "base/sizes.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_variants.h"
+
+/* Entries of both, in the variants' order. */
+enum { ROWS_TILE, ROWS_KEEP };
+
+/* ---- rows: many rows in a tile of local memory --------------------------------------------- */
+
+static const tunable tile_tunables[] = {
+    {"GROUP",
+     "work-items in a work-group: more hide latency, fewer leave room for other groups",
+     {1, 16, 64, 128, 256, 512, 1024},
+     256, 16},
+    {"KEYS_PER_ITEM",
+     "keys of a tile per work-item: a larger tile holds longer rows and takes local memory",
+     {2, 4, 8, 16, 32},
+     8},
+};
+
+static const char *plan_tile(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t group = param(j->params, "GROUP");
+    const size_t tile = group * param(j->params, "KEYS_PER_ITEM");
+    const uint32_t shift = size_log2_up(s->n);
+    const char *why;
+    command *c;
+
+    if ((why = sort_parts_unsupported(s)))
+        return why;
+    if (s->n > tile)
+        return plan_unsupported(out, "a row has to fit in its tile: at most %zu keys, not %zu",
+                                tile, s->n);
+    why = sort_unsupported_room(j, group, sort_pairs_bytes(s, tile), j->device->local_memory, out);
+    if (!why && s->value_bytes)
+        why = sort_unsupported_groups(s, sort_values_group(j), out);
+    if (why)
+        return why;
+    sort_define_keys(out, s);
+    out->workspace = sort_values_bytes(s);
+    if (sort_is_done(s))
+        return NULL;
+    c = plan_launch_1d(out, ROWS_TILE, size_div_up(sort_rows(s), tile >> shift) * group, group);
+    sort_step_sequence(c, s);
+    command_u32(c, (uint32_t)s->n);
+    command_u32(c, shift);
+    command_u64(c, sort_rows(s));
+    sort_step_moves(c, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
+    sort_move_values(j, ROWS_KEEP, out);
+    return NULL;
+}
+
+const variant sort_short_rows = {
+    .name = "rows",
+    .idea = "many short rows at once: each work-group sorts all that a tile holds",
+    .source = "sort/sort_rows.cl",
+    .entries = {"sort_rows_tile", "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = plan_tile,
+};
+
+/* ---- rows in registers --------------------------------------------------------------------- */
+
+enum {
+    WARP = 32,
+    ROWS_GROUP = 128,
+    SECTOR = 32,    /* bytes that neighbours read of a row at least, where it has as many */
+    ROW_STRIP = 64, /* bytes of held keys side by side that are written as they are held */
+};
+
+/* Those of NVIDIA's variant that shuffles have one more, the last. */
+static const tunable registers_tunables[] = {
+    {"KEYS",
+     "keys that a work-item holds: strides without a hand-over against registers, and against "
+     "neighbours that read side by side",
+     {0, 4, 8, 16, 32},
+     0, 4},
+    {"GROUP",
+     "work-items in a work-group, of one row or of many",
+     {0, 8, 32, 64, 128, 256, 512, 1024},
+     0, 8},
+    {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
+    {"SHUFFLES",
+     "stages above those in registers that shuffles do, in place of local memory",
+     {1, 2, 3, 4, 5},
+     5},
+};
+
+enum {
+    REGISTERS_TUNABLES = ARRAY_COUNT(registers_tunables) - 1,
+    REGISTERS_TUNABLES_SHUFFLES = ARRAY_COUNT(registers_tunables)
+};
+
+/* As many keys of a work-item as leave neighbours a sector; of a row alone, as few as leave it four
+ * warps.  A shuffle costs so little that half the keys do. */
+static uint32_t usual_keys(const tsr_sort_problem *p, bool shuffles)
+{
+    const size_t held = sort_held_bytes(p), positions = (size_t)1 << size_log2_up(p->n);
+    const size_t most = 2 * ROW_STRIP / held, members = SECTOR / held;
+
+    if (!shuffles)
+        return (uint32_t)size_min(most, size_max(4, positions / members));
+    return (uint32_t)size_min(most / 2,
+                              size_max(4, positions / (sort_rows(p) > 1 ? members : 4 * WARP)));
+}
+
+/* Whether vectors of a row's keys are aligned: buffers of a device are, host memory that a CPU's
+ * buffer may lie in need not be. */
+static bool aligned(const job *j, size_t vector)
+{
+    const tsr_sort_problem *p = sort_of(j->problem);
+
+    return j->device->kind != DEVICE_CPU && p->n % vector == 0 && p->offset_keys % vector == 0 &&
+           (!p->argsort || p->offset_index % vector == 0);
+}
+
+static const char *plan_registers(const job *j, plan *out, uint32_t team, const char *means,
+                                  bool shuffles)
+{
+    const tsr_sort_problem *p = sort_of(j->problem);
+    const size_t held = sort_held_bytes(p), vector = 16 / held;
+    uint32_t keys = param(j->params, "KEYS"), group = param(j->params, "GROUP");
+    uint32_t row_shift, tile_shift; /* positions of a row, and of a work-group */
+    const char *why;
+    command *c;
+
+    if ((why = sort_parts_unsupported(p)) || (why = sort_unsupported_packed(p)))
+        return why;
+    if (p->n > (size_t)1 << SORT_TILE_SHIFT_MAX)
+        return plan_unsupported(out, "a row has to fit in its tile: at most %d keys, not %zu",
+                                1 << SORT_TILE_SHIFT_MAX, p->n);
+    if (!keys)
+        keys = usual_keys(p, shuffles);
+    row_shift = (uint32_t)size_max(size_log2_up(p->n), size_log2_up(keys));
+    if (!group)
+        group = (uint32_t)size_max(group_fit(j->device, 0, ROWS_GROUP),
+                                   group_fit(j->device, 0, ((size_t)1 << row_shift) / keys));
+    tile_shift = size_log2_up(group) + size_log2_up(keys);
+    if (row_shift > tile_shift)
+        return plan_unsupported(out, "a row has to fit in its tile: at most %d keys, not %zu",
+                                1 << tile_shift, p->n);
+    if (tile_shift > SORT_TILE_SHIFT_MAX)
+        return plan_unsupported(out, "its tiles have at most 2^%d keys, not 2^%u",
+                                SORT_TILE_SHIFT_MAX, tile_shift);
+    why = sort_unsupported_room(j, group, ((size_t)1 << tile_shift) * held, j->device->local_memory,
+                                out);
+    if (!why && p->value_bytes)
+        why = sort_unsupported_groups(p, sort_values_group(j), out);
+    if (why)
+        return why;
+    if (group < team)
+        return plan_unsupported(out, "it needs whole warps of %d work-items, not %u", WARP, group);
+    plan_set(out, "KEYS", keys);
+    plan_set(out, "GROUP", group);
+    sort_define_keys(out, p);
+    plan_define(out, "ROW_SHIFT=%u", row_shift);
+    plan_define(out, "STRIP_BYTES=%d", ROW_STRIP);
+    plan_define(out, "WIDE=%d", p->n % vector == 0);
+    plan_define(out, "ALIGNED=%d", aligned(j, vector));
+    plan_define(out, "TEAM=%u", team);
+    plan_define(out, "TEAM_MEANS=%s", means);
+    if (!shuffles)
+        plan_define(out, "SHUFFLES=0");
+    out->workspace = sort_values_bytes(p);
+    if (sort_is_done(p))
+        return NULL;
+    c = plan_launch_1d(out, ROWS_TILE,
+                       size_div_up(sort_rows(p), (size_t)1 << (tile_shift - row_shift)) * group,
+                       group);
+    sort_step_sequence(c, p);
+    command_u32(c, (uint32_t)p->n);
+    command_u64(c, sort_rows(p));
+    sort_step_moves(c, p, p->n, tsr_type_size(p->type) + sort_element_bytes(p));
+    sort_move_values(j, ROWS_KEEP, out);
+    return NULL;
+}
+
+static const char *plan_group(const job *j, plan *out)
+{
+    return plan_registers(j, out, 1, "TEAM_NONE", false);
+}
+
+static const char *plan_warp(const job *j, plan *out)
+{
+    return plan_registers(j, out, WARP, "TEAM_WARP", false);
+}
+
+static const char *plan_shfl(const job *j, plan *out)
+{
+    return plan_registers(j, out, WARP, "TEAM_SHFL", true);
+}
+
+const variant sort_rows_registers = {
+    .name = "rows-registers",
+    .alias = "rows-held",
+    .idea = "short rows in registers, handed on in local memory between strides",
+    .source = "sort/sort_rows_registers.cl",
+    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .tunables = registers_tunables,
+    .tunable_count = REGISTERS_TUNABLES,
+    .plan = plan_group,
+};
+
+const variant sort_rows_warp = {
+    .name = "rows-warp",
+    .idea = "a row belongs to a warp or less, which waits for nobody else",
+    .source = "sort/sort_rows_registers.cl",
+    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = registers_tunables,
+    .tunable_count = REGISTERS_TUNABLES,
+    .plan = plan_warp,
+};
+
+const variant sort_rows_shfl = {
+    .name = "rows-shfl",
+    .idea = "within a warp, keys of a row change hands from register to register",
+    .source = "sort/sort_rows_registers.cl",
+    .entries = {"sort_rows_registers_tile", "sort_values_keep", "sort_values_gather"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = registers_tunables,
+    .tunable_count = REGISTERS_TUNABLES_SHUFFLES,
+    .plan = plan_shfl,
+};

@@ -1,0 +1,29 @@
+/** The variants of sort, a file a family. */
+#ifndef OPS_SORT_VARIANTS_H
+#define OPS_SORT_VARIANTS_H
+
+#include "core/variant.h"
+
+/* Bitonic networks, step by step: host/ops/sort/sort_ladder.c. */
+extern const variant sort_qsort, sort_naive, sort_two_phase, sort_two_phase_registers;
+
+/* Networks that hold keys in registers: sort_fused.c. */
+extern const variant sort_fused_passes, sort_fused_passes_subgroup, sort_fused_passes_warp,
+    sort_fused_passes_shfl;
+
+/* By digits: sort_radix.c. */
+extern const variant sort_radix, sort_radix_warp, sort_onesweep, sort_cpu_radix;
+
+/* For CPUs, each work-item alone: sort_cpu_vectors.c, sort_cpu_merges.c. */
+extern const variant sort_cpu_vectors, sort_cpu_merges, sort_cpu_segments;
+
+/* Short rows: sort_rows.c. */
+extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_rows_shfl;
+
+/* Segments of given lengths: sort_segments.c; on CPUs sort_cpu_segments. */
+extern const variant sort_segments, sort_segments_registers, sort_segments_warp;
+
+/* The first keys alone: sort_top.c. */
+extern const variant sort_top_tiles, sort_cpu_top;
+
+#endif
