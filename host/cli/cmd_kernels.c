@@ -148,9 +148,28 @@ static json_t *tunables_json(const variant *v)
 
         for (size_t k = 0; k < tunable_values(t); k++)
             json_array_append_new(values, json_count(t->values[k]));
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o, s:s}", "name", t->name, "values", values,
-                                        "default", json_count(t->normal), "meaning", t->meaning));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", t->name,
+                                              "values", values, "default", json_count(t->normal),
+                                              "small", json_count(t->small ? t->small : t->normal),
+                                              "meaning", t->meaning));
+    }
+    return list;
+}
+
+/* The element types that problems of an operation have, in the order in which verify meets them. */
+static json_t *types_json(const operation *op)
+{
+    bool seen[TSR_TYPE_COUNT] = {false};
+    json_t *list = json_array();
+    problem p;
+
+    for (size_t i = 0; op->sweep(i, false, &p); i++) {
+        operand o[OPERANDS_MAX];
+
+        op->operands(&p, o);
+        if (!seen[o[0].type])
+            json_array_append_new(list, json_text(tsr_type_name(o[0].type)));
+        seen[o[0].type] = true;
     }
     return list;
 }
@@ -248,9 +267,9 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     }
     print_elsewhere(l, elsewhere);
     if (list) {
-        json_t *object =
-            json_pack("{s:s, s:s, s:s?, s:o, s:o}", "op", op->name, "idea", op->idea, "words",
-                      op->words, "problem", json_text(text_get(&described)), "variants", variants);
+        json_t *object = json_pack("{s:s, s:s, s:s?, s:o, s:o, s:o}", "op", op->name, "idea",
+                                   op->idea, "words", op->words, "types", types_json(op), "problem",
+                                   json_text(text_get(&described)), "variants", variants);
 
         if (l->session)
             json_object_set_new(object, "tuning", tuning_list_json(l->session, p));

@@ -124,9 +124,9 @@ static const subcommand commands[] = {
      "OP is matmul, matvec or sort.  'all' is every OpenCL device and then host.\n", cmd_verify, 0,
      2,
      OPTION(OPTION_DEVICE) | OPTION(OPTION_KERNEL) | OPTION(OPTION_SET) |
-         OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_DEFAULTS) |
-         OPTION(OPTION_STOP_ON_FAILURE) | OPTION(OPTION_SEED) | OPTION(OPTION_TYPE) |
-         OPTION(OPTION_JSON),
+         OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_TINY) | OPTION(OPTION_SMALL) |
+         OPTION(OPTION_DEFAULTS) | OPTION(OPTION_STOP_ON_FAILURE) | OPTION(OPTION_SEED) |
+         OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
      DEFAULT_DEVICE DEFAULT_SOURCES
      "OP          each\n"
      "--kernel    every variant\n"

@@ -354,6 +354,10 @@ static const option_spec specs[OPTION_COUNT] = {
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
+    [OPTION_SMALL] = {"small", 0, NULL,
+                      "small tiles and groups in place of the defaults, where the variant has such "
+                      "values: small problems have many then",
+                      NULL, NULL},
     [OPTION_DEFAULTS] = {"defaults", 0, NULL, "only the default of each tunable, no other value",
                          NULL, NULL},
     [OPTION_STOP_ON_FAILURE] = {"stop-on-failure", 0, NULL,

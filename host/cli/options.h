@@ -45,6 +45,7 @@ typedef enum option_id {
     OPTION_VERIFY,
     OPTION_REPEAT,
     OPTION_TINY,
+    OPTION_SMALL,
     OPTION_DEFAULTS,
     OPTION_STOP_ON_FAILURE,
     OPTION_SEED,

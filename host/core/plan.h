@@ -36,6 +36,8 @@ typedef struct tunable {
     uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: plan()
                                             chooses the value by the job */
     uint32_t normal;                     /* the default, one of them */
+    uint32_t small;                      /* the value for a simulator, and for problems that are
+                                            to have many tiles; 0: the default */
 } tunable;
 
 /** Number of legal values. */

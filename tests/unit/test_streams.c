@@ -1,6 +1,6 @@
 /* Calls on host memory that are streamed through a device in pieces: what they give is what comes
- * of the same call at once, from pageable and from pinned memory, on queues of each kind.  Needs an
- * OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
+ * of the same call at once, from pageable and from pinned memory, on queues of each kind.
+ * Needs an OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
 #include <setjmp.h>

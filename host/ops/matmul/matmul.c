@@ -5,6 +5,7 @@
 #include "base/sizes.h"
 #include "core/real.h"
 #include "core/variant.h"
+#include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_shape.h"
@@ -339,6 +340,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .bytes = bytes,
                                     .describe = describe,
                                     .classify = classify,
+                                    .class_text = matmul_class_text,
                                     .prefer = prefer,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,

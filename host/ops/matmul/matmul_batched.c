@@ -14,13 +14,15 @@ static const tunable tunables[] = {
     {"GROUP",
      "work-items of a group, that several products share: fewer groups against shorter waits",
      {32, 64, 128, 256},
-     128},
+     128,
+     32},
     {"ROWS_MOST", "rows of sums of a work-item, where C has 4 times as many", {4, 8}, 8},
     {"COLUMNS_MOST", "columns of sums of a work-item, where C has 4 times as many", {4, 8}, 4},
     {"DEPTH_MOST",
      "largest extent of the tiles along k: more bytes under way against local memory",
      {16, 32, 64},
-     64},
+     64,
+     16},
     {"STAGES", "2: tiles arrive while others are multiplied, in more registers", {1, 2}, 1},
 };
 

@@ -94,9 +94,9 @@ static const tunable panels_tunables[] = {
      {0, 1, 2, 3, 4},
      0},
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
-    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4},
-    {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024},
-    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256},
+    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4, 1},
+    {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024, 16},
+    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256, 8},
 };
 
 /* How work-items share a product: each computes `rows` x `columns` of C over `span` of k, those at

@@ -100,8 +100,8 @@ const variant matmul_tiled = {
 /* ---- several outputs a work-item ----------------------------------------------------------- */
 
 static const tunable block_column_tunables[] = {
-    {"TILE", "side of the tiles of C: more reuse against more local memory", {32, 64}, 64},
-    {"BLOCK", "outputs of a work-item: reuse against registers and work-items", {4, 8, 16}, 8},
+    {"TILE", "side of the tiles of C: more reuse against more local memory", {32, 64}, 64, 32},
+    {"BLOCK", "outputs of a work-item: reuse against registers and work-items", {4, 8, 16}, 8, 16},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
 };
 
@@ -131,7 +131,7 @@ const variant matmul_block_column = {
     .plan = plan_block_column};
 
 static const tunable block_tunables[] = {
-    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
 };
@@ -172,7 +172,7 @@ const variant matmul_block = {
 
 /* swizzle has all but the last. */
 static const tunable vector_tunables[] = {
-    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {4, 8}, 4},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
     {"PAD", "vectors of 4 that pad each row of a tile against bank conflicts", {1, 2}, 1},
@@ -210,6 +210,16 @@ const variant matmul_swizzle = {
 
 /* ---- copies beside the work-items ---------------------------------------------------------- */
 
+static const tunable async_tunables[] = {
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
+    {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4, 2},
+    {"DEPTH",
+     "extent of the tiles along k: fewer barriers against local memory",
+     {8, 16, 32},
+     16,
+     8},
+};
+
 static const char *plan_async(const job *j, plan *out)
 {
     const tsr_type type = matmul_of(j->problem)->type;
@@ -225,6 +235,6 @@ const variant matmul_async = {
     .idea = "OpenCL's own asynchronous copies bring tiles, and turn them on their way",
     .source = "matmul/matmul_async.cl",
     .entries = {"matmul_async"},
-    .tunables = block_tunables,
-    .tunable_count = ARRAY_COUNT(block_tunables),
+    .tunables = async_tunables,
+    .tunable_count = ARRAY_COUNT(async_tunables),
     .plan = plan_async};

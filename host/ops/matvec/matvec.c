@@ -13,6 +13,7 @@
 #include "core/variant.h"
 #include "ops/matvec/matvec_host.h"
 #include "ops/matvec/matvec_parts.h"
+#include "ops/matvec/matvec_fields.h"
 #include "ops/matvec/matvec_proof.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_subgroups.h"
@@ -52,7 +53,7 @@ static const tunable team_tree_tunables[] = {
 
 static const tunable team_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {8, 32, 64}, 32},
-    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128},
+    {"BITS", "width of a vector of elements: 128 bits are one load", {128, 256}, 128, 128},
     {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128},
 };
 
@@ -61,15 +62,15 @@ static const tunable team_tunables[] = {
 };
 
 static const tunable group_row_tunables[] = {
-    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32},
-    {"GROUP", GROUP_MEANING ", all on one row", {32, 64, 128, 256, 512, 1024}, 256},
+    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32, 8},
+    {"GROUP", GROUP_MEANING ", all on one row", {32, 64, 128, 256, 512, 1024}, 256, 32},
 };
 
 static const tunable local_x_tunables[] = {
-    {"TEAM", "work-items that share a row: more suit longer rows", {16, 32, 64}, 32},
+    {"TEAM", "work-items that share a row: more suit longer rows", {16, 32, 64}, 32, 16},
     {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
-    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024},
-    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256},
+    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024, 512},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 256, 64},
 };
 
 static const tunable short_rows_tunables[] = {
@@ -87,7 +88,7 @@ static const tunable split_row_tunables[] = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128},
+    {"GROUP", GROUP_MEANING, {64, 128, 256, 512}, 128, 64},
     {"PER_UNIT", PER_UNIT_MEANING, {2, 4, 8, 16, 32}, 16},
 };
 
@@ -134,13 +135,13 @@ static const tunable rows_vector_tunables[] = {
      "rows of a work-item: more share a load of x; 0: what the registers hold, alike for all cores",
      {0, 1, 2, 4, 8},
      0},
-    {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0},
+    {"BITS", BITS_MEANING, {0, 128, 256, 512}, 0, 128},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
     {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
 
 static const tunable short_rows_vector_tunables[] = {
-    {"BITS", BITS_MEANING ", of as many rows at once", {0, 128, 256, 512}, 0},
+    {"BITS", BITS_MEANING ", of as many rows at once", {0, 128, 256, 512}, 0, 128},
     {"PER_UNIT",
      "work-items per compute unit: more balance better, and fewer are cheaper to launch",
      {1, 4, 16, 64},
@@ -155,12 +156,13 @@ static const tunable columns_vector_tunables[] = {
      "by "
      "the rows of A",
      {0, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
-     0},
+     0,
+     64},
     {"LINES",
      "rows of A at once: more share a load of the sums; 0: what the registers hold",
      {0, 4, 8},
      0},
-    {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0},
+    {"BITS", BITS_MEANING ", less where there are few", {0, 128, 256, 512}, 0, 128},
     {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4},
     {"PREFETCH", PREFETCH_MEANING "; 0: by the maker of the cores", {0, 1, 2}, 0},
 };
@@ -663,6 +665,7 @@ const operation operation_matvec = {
     .bytes = traffic,
     .describe = describe,
     .classify = classify,
+    .class_text = matvec_class_text,
     .prefer = prefer,
     .fill = matvec_fill,
     .sweep = matvec_sweep,

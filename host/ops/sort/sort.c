@@ -18,6 +18,7 @@
 #include "ops/sort/sort_cpu_vectors.h"
 #include "ops/sort/sort_fused.h"
 #include "ops/sort/sort_order.h"
+#include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_proof.h"
 #include "ops/sort/sort_radix.h"
 #include "ops/sort/sort_segments.h"
@@ -185,11 +186,13 @@ static const tunable two_phase_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more hide latency, fewer leave room for other groups",
      {1, 16, 64, 128, 256, 512, 1024},
-     256},
+     256,
+     16},
     {"KEYS_PER_ITEM",
      "keys of a tile per work-item: a larger tile saves global launches and takes local memory",
      {2, 4, 8, 16, 32},
-     8},
+     8,
+     4},
 };
 
 static tiling two_phase_tiling(const job *j)
@@ -218,11 +221,13 @@ static const tunable two_phase_registers_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more make a larger tile, which saves global passes",
      {1, 16, 64, 128, 256, 512, 1024},
-     256},
+     256,
+     16},
     {"STAGES",
      "sub-stages per read, in 2^STAGES registers: more save traffic until registers run out",
      {1, 2, 3, 4, 5},
-     3},
+     3,
+     2},
 };
 
 static tiling two_phase_registers_tiling(const job *j)
@@ -1121,6 +1126,7 @@ const operation operation_sort = {
     .bytes = bytes,
     .describe = describe,
     .classify = classify,
+    .class_text = sort_class_text,
     .prefer = prefer,
     .fill = sort_fill,
     .sweep = sort_sweep,

@@ -1,5 +1,5 @@
-/* Copies of matrices that are not aligned, as the fused variant's plan for Hopper has them, made by
- * an OpenCL device of the type CPU, such as PoCL's. */
+/* Copies of matrices that are not aligned, as the fused variant's plan for Hopper has them, made on
+ * a device.  Needs an OpenCL device of the type CPU, such as PoCL's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
