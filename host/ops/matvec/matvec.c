@@ -11,9 +11,10 @@
 #include "base/sizes.h"
 #include "core/last_group.h"
 #include "core/variant.h"
-#include "ops/matvec/matvec_host.h"
-#include "ops/matvec/matvec_parts.h"
 #include "ops/matvec/matvec_fields.h"
+#include "ops/matvec/matvec_host.h"
+#include "ops/matvec/matvec_partition.h"
+#include "ops/matvec/matvec_parts.h"
 #include "ops/matvec/matvec_proof.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_subgroups.h"
@@ -655,17 +656,26 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 const operation operation_matvec = {
     .name = "matvec",
     .idea = "y := alpha op(A) x + beta y",
-    .rate = "GB/s",
+    .unit = WORK_BYTES,
+    .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 | 1u << TSR_BF16,
+    .default_type = TSR_F32,
+    .result = MATVEC_Y,
+    .command = &matvec_command,
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .normalize = normalize,
     .operands = operands,
+    .partition = matvec_partition,
     .work = work,
     .bytes = traffic,
     .describe = describe,
     .classify = classify,
     .class_text = matvec_class_text,
+    .size_text = matvec_size_text,
+    .shrink = matvec_shrink,
+    .products = matvec_products,
+    .product = matvec_product_view,
     .prefer = prefer,
     .fill = matvec_fill,
     .sweep = matvec_sweep,
