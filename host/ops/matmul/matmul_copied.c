@@ -26,7 +26,11 @@
 
 static const tunable cp_async_tunables[] = {
     TILES_AND_STAGES,
-    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
 };
 
 static const tunable stream_tunables[] = {

@@ -29,8 +29,13 @@ static const tunable tunables[] = {
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 32, 128},
      0,
-     2},
-    {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
+     2,
+     .host_only = true},
+    {"REGISTERS",
+     "most a work-item has (NVIDIA): groups a unit",
+     {0, 128, 255},
+     0,
+     .host_only = true},
 };
 
 enum {

@@ -13,7 +13,11 @@ static const tunable tunables[] = {
     {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 128, 256}, 0},
     {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
-    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
