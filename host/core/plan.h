@@ -33,13 +33,13 @@ typedef struct variant variant;
 typedef struct tunable {
     const char *name;                    /* the -D name, UPPER_CASE */
     const char *meaning;                 /* what it is and what it trades, one line */
-    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: plan()
-                                            chooses the value by the job */
+    uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front:
+                                            plan() chooses the value by the job */
     uint32_t normal;                     /* the default, one of them */
     uint32_t small;                      /* the value for a simulator, and for problems that are
                                             to have many tiles; 0: the default */
-    bool plan_only;                      /* the kernel does not read it: plan() alone does, and it is
-                                            no -D, so that it costs no build */
+    bool host_only;                      /* plan() alone uses it: it is no -D, so that one program
+                                            serves all its values */
 } tunable;
 
 /** Number of legal values. */
@@ -121,12 +121,12 @@ typedef struct command {
 
 /** See the head of this file.  Zero-initialised by plan_make, freed by plan_free. */
 typedef struct plan {
-    params params;    /* tunables as they run: no value is 0 that plan() chooses */
-    text defines;     /* " -DNAME=VALUE"... of the problem; the tunables are added to them */
-    size_t workspace; /* bytes of device memory beside the operands */
-    size_t tiles;     /* of the result, where the variant splits factors in two: 0 for others, and
-                         where nothing is added up.  A tile that holds what cannot be split runs
-                         strictly and adds 1 to the counter (command_strict_counter) */
+    params params;     /* tunables as they run: no value is 0 that plan() chooses */
+    text defines;      /* " -DNAME=VALUE"... of the problem; the tunables are added to them */
+    size_t workspace;  /* bytes of device memory beside the operands */
+    size_t tiles;      /* of the result, where the variant splits factors in two: 0 for others, and
+                          where nothing is added up.  A tile that holds what cannot be split runs
+                          strictly and adds 1 to the counter (command_strict_counter) */
     command *commands; /* `count` of them, in order */
     size_t count, capacity;
     bool arriving; /* the commands are in an order for inputs that arrive, as the job asked */

@@ -125,9 +125,10 @@ static float *numbers(const matmul_matrix *x, size_t *count)
 
 static void check(tsr_session *s, const tsr_matmul_problem *p)
 {
-    const device_facts d = {.kind = DEVICE_GPU,
-                            .max_allocation = (uint64_t)1 << 32,
-                            .global_memory = (uint64_t)1 << 33};
+    device_facts d = {.kind = DEVICE_GPU,
+                      .large_local = 231424,
+                      .max_allocation = (uint64_t)1 << 32,
+                      .global_memory = (uint64_t)1 << 33};
     const problem q = matmul_problem(*p);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const variant *v = NULL;
@@ -136,12 +137,15 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     float *values[2], *result;
     cl_mem operands[2], workspace;
     size_t count[2], n;
-    command st;
+    plan x;
 
     assert_int_equal(variant_find(&operation_matmul, "wgmma-3xtf32-fused", &v, NULL), TSR_OK);
     chosen = params_default(v);
     assert_int_equal(params_set(v, &chosen, "ALIGN=2", NULL), TSR_OK);
-    n = v->workspace(&j) / sizeof(float);
+    for (int f = 0; f < FEATURE_COUNT; f++)
+        d.feature[f] = FEATURE_YES;
+    assert_null(plan_make(v, &j, &x));
+    n = x.workspace / sizeof(float);
     result = malloc((n + GUARD) * sizeof(*result));
     assert_non_null(result);
     for (size_t i = 0; i < n + GUARD; i++)
@@ -151,20 +155,20 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     for (size_t i = 0; i < 2; i++)
         operands[i] = buffer_of(s, count[i], values[i]);
     workspace = buffer_of(s, n + GUARD, result);
+    assert_int_equal(x.count, 3);
     for (size_t i = 0; i < 2; i++) {
-        assert_true(v->step(&j, i, &st));
-        assert_string_equal(v->entries[st.entry], "matmul_align");
-        copy(s, &st, operands, workspace);
+        assert_string_equal(v->entries[x.commands[i].entry], "matmul_align");
+        copy(s, &x.commands[i], operands, workspace);
     }
-    assert_true(v->step(&j, 2, &st));
-    assert_string_equal(v->entries[st.entry], "matmul_wgmma_fused");
-    assert_false(v->step(&j, 3, &(command){0}));
+    assert_string_equal(v->entries[x.commands[2].entry], "matmul_wgmma_fused");
     assert_int_equal(clEnqueueReadBuffer(s->queue, workspace, CL_TRUE, 0,
                                          (n + GUARD) * sizeof(*result), result, 0, NULL, NULL),
                      CL_SUCCESS);
     /* Tiles of 128 x 256, two blocks of 16 along k. */
-    check_copy(&st, 4, result, &a, values[0], p->trans_a ? 32 : 128, p->trans_a ? 128 : 32);
-    check_copy(&st, 7, result, &b, values[1], p->trans_b ? 256 : 32, p->trans_b ? 32 : 256);
+    check_copy(&x.commands[2], 4, result, &a, values[0], p->trans_a ? 32 : 128,
+               p->trans_a ? 128 : 32);
+    check_copy(&x.commands[2], 7, result, &b, values[1], p->trans_b ? 256 : 32,
+               p->trans_b ? 32 : 256);
     for (size_t i = 0; i < GUARD; i++)
         assert_true(result[n + i] == untouched);
     for (size_t i = 0; i < 2; i++) {
@@ -172,6 +176,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
         free(values[i]);
     }
     clReleaseMemObject(workspace);
+    plan_free(&x);
     free(result);
 }
 

@@ -100,7 +100,7 @@ static void variant_is_whole(const operation *op, const variant *v)
         assert_true(!v->source && !v->entries[0] && !v->step && !v->tunable_count);
         return;
     }
-    if (!v->source || !v->entries[0] || !v->step)
+    if (!v->source || !v->entries[0] || !(v->plan || v->step))
         fail_msg("%s/%s is neither a kernel nor a function of the host", op->name, v->name);
     if (!is_embedded(v->source))
         fail_msg("%s/%s: '%s' is not among the embedded files", op->name, v->name, v->source);

@@ -1,12 +1,30 @@
-#include "ops/matmul/matmul_batched.h"
-
+/* Batches of small products, whole ones in a work-group: cl/matmul/matmul_batched.cl. */
 #include "base/sizes.h"
 #include "core/groups.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
 
-/* The smallest tile, and the smallest block of sums of a work-item, along each side. */
-enum { TILE_MIN = 8, BLOCK_MIN = 4 };
+enum {
+    C_MAX = 128, /* rows and columns of C, which is one tile */
+    TILE_MIN = 8,
+    BLOCK_MIN = 4 /* of sums of a work-item, along each side */
+};
+
+static const tunable tunables[] = {
+    {"GROUP",
+     "work-items of a group, that several products share: fewer groups against shorter waits",
+     {32, 64, 128, 256},
+     128,
+     32},
+    {"ROWS_MOST", "rows of sums of a work-item, where C has 4 times as many", {4, 8}, 8},
+    {"COLUMNS_MOST", "columns of sums of a work-item, where C has 4 times as many", {4, 8}, 4},
+    {"DEPTH_MOST",
+     "largest extent of the tiles along k: more bytes under way against local memory",
+     {16, 32, 64},
+     64,
+     16},
+    {"STAGES", "2: tiles arrive while others are multiplied, in more registers", {1, 2}, 1},
+};
 
 /* The power of two from n on. */
 static size_t tile_of(size_t n)
@@ -24,99 +42,81 @@ static size_t block_of(size_t tile, size_t wanted)
     return tile >= 4 * wanted ? wanted : BLOCK_MIN;
 }
 
-/* The least depth that gives each of a product's work-items a vector of A and one of B. */
-static size_t depth_least(const batched_plan *x)
+/* Bytes of a product's tiles in local memory, laid out as the head of the kernel says. */
+static size_t local_bytes(const tsr_matmul_problem *p, size_t tile_m, size_t tile_n, size_t depth)
 {
-    return size_max(TILE_MIN, 4 * size_max(x->tile_m, x->tile_n) / (x->rows * x->columns));
-}
-
-/* Bytes of the tiles of `products`, as the kernel declares them. */
-static size_t local_bytes(const job *j, const batched_plan *x, size_t depth, size_t products)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t line_a = depth + (p->trans_a ? 0 : 4), line_b = depth + (p->trans_b ? 4 : 0);
-    const size_t gap = x->tile_n < 32 ? x->tile_n : 0;
+    const size_t gap = tile_n < 32 ? tile_n : 0;
 
-    return products * (x->tile_m * line_a + x->tile_n * line_b + gap) * matmul_real_size(p);
+    return (tile_m * line_a + tile_n * line_b + gap) * matmul_real_size(p);
 }
 
-/* What a device allows of depth and products, down to the least: unsupported() tells if that is too
- * much. */
-batched_plan matmul_batched_plan(const job *j)
+static const char *plan_batched(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t limit = j->device->local_memory;
-    batched_plan x = {.tile_m = tile_of(p->m), .tile_n = tile_of(p->n)};
-    size_t least;
-
-    x.rows = block_of(x.tile_m, param(j->params, "ROWS_MOST"));
-    x.columns = block_of(x.tile_n, param(j->params, "COLUMNS_MOST"));
-    x.items = x.tile_m / x.rows * (x.tile_n / x.columns);
-    least = depth_least(&x);
-    x.depth =
-        size_max(least, size_min(param(j->params, "DEPTH_MOST"), tile_of(size_min(p->k, 64))));
-    while (x.depth > least && local_bytes(j, &x, x.depth, 1) > limit)
-        x.depth /= 2;
-    x.products = size_max(param(j->params, "GROUP") / x.items, 1);
-    while (x.products > 1 && (x.products * x.items > group_limit(j->device, 0) ||
-                              local_bytes(j, &x, x.depth, x.products) > limit))
-        x.products /= 2;
-    x.local = local_bytes(j, &x, x.depth, x.products);
-    x.once = p->k <= x.depth;
-    x.whole = p->m == x.tile_m && p->n == x.tile_n && p->k % x.depth == 0 && matmul_alpha(p) != 0;
-    return x;
-}
-
-void matmul_batched_defines(const job *j, text *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const batched_plan x = matmul_batched_plan(j);
-
-    matmul_defines_operands(p, out);
-    text_format(out, " -DTILE_M=%zu -DTILE_N=%zu -DDEPTH=%zu -DROWS=%zu -DCOLUMNS=%zu", x.tile_m,
-                x.tile_n, x.depth, x.rows, x.columns);
-    text_format(out, " -DPRODUCTS=%zu -DONCE=%d -DWHOLE=%d", x.products, x.once, x.whole);
-    /* A CPU's compiler takes its time over what it gains nothing by. */
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d -DUNROLL=%d",
-                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                matmul_aligned(j, matmul_matrix_c(p)), j->device->kind == DEVICE_CPU ? 1 : 2);
-}
-
-const char *matmul_batched_unsupported(const job *j, text *reason)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t most = (size_t)1 << 31;
-    const char *why = matmul_unsupported_portable(j, reason);
-    batched_plan x;
+    const size_t batch = matmul_batch(p), batch_max = (size_t)1 << 31;
+    const size_t limit = j->device->local_memory, items_max = group_limit(j->device, 0);
+    const char *why = matmul_unsupported_portable(j, out);
+    size_t tile_m, tile_n, rows, columns, items, least, depth, products, local;
+    command *c;
 
     if (why)
         return why;
-    if (size_max(p->m, p->n) > BATCHED_TILE_MAX) {
-        text_format(reason, "it takes a C of up to %d x %d in one piece, and this is %zu x %zu",
-                    BATCHED_TILE_MAX, BATCHED_TILE_MAX, p->m, p->n);
-        return text_get(reason);
-    }
-    if (matmul_batch(p) > most) {
-        text_format(reason, "it counts products in 32 bits, and %zu is over %zu", matmul_batch(p),
-                    most);
-        return text_get(reason);
-    }
-    x = matmul_batched_plan(j);
-    why = matmul_unsupported_items(x.items, group_limit(j->device, 0), reason);
-    return why ? why : matmul_unsupported_bytes(x.local, j->device->local_memory, reason);
+    if (size_max(p->m, p->n) > C_MAX)
+        return plan_unsupported(out,
+                                "it takes a C of up to %d x %d in one piece, and this is %zu x %zu",
+                                C_MAX, C_MAX, p->m, p->n);
+    if (batch > batch_max)
+        return plan_unsupported(out, "it counts products in 32 bits, and %zu is over %zu", batch,
+                                batch_max);
+    tile_m = tile_of(p->m);
+    tile_n = tile_of(p->n);
+    rows = block_of(tile_m, param(j->params, "ROWS_MOST"));
+    columns = block_of(tile_n, param(j->params, "COLUMNS_MOST"));
+    items = tile_m / rows * (tile_n / columns); /* of a product */
+    /* At the least depth each of them has a vector of A and one of B. */
+    least = size_max(TILE_MIN, 4 * size_max(tile_m, tile_n) / (rows * columns));
+    depth = size_max(least, size_min(param(j->params, "DEPTH_MOST"), tile_of(size_min(p->k, 64))));
+    while (depth > least && local_bytes(p, tile_m, tile_n, depth) > limit)
+        depth /= 2;
+    local = local_bytes(p, tile_m, tile_n, depth);
+    products = size_max(param(j->params, "GROUP") / items, 1);
+    while (products > 1 && (products * items > items_max || products * local > limit))
+        products /= 2;
+    why = matmul_unsupported_items(items, items_max, out);
+    if (!why)
+        why = matmul_unsupported_bytes(products * local, limit, out);
+    if (why)
+        return why;
+
+    matmul_define_operands(p, out);
+    matmul_define_aligned(j, out);
+    plan_define(out, "ALIGNED_C=%d", matmul_aligned(j, matmul_matrix_c(p)));
+    plan_define(out, "TILE_M=%zu", tile_m);
+    plan_define(out, "TILE_N=%zu", tile_n);
+    plan_define(out, "DEPTH=%zu", depth);
+    plan_define(out, "ROWS=%zu", rows);
+    plan_define(out, "COLUMNS=%zu", columns);
+    plan_define(out, "PRODUCTS=%zu", products);
+    plan_define(out, "ONCE=%d", p->k <= depth);
+    plan_define(out, "WHOLE=%d",
+                p->m == tile_m && p->n == tile_n && p->k % depth == 0 && matmul_alpha(p) != 0);
+    /* A CPU's compiler takes its time over what it gains nothing by. */
+    plan_define(out, "UNROLL=%d", j->device->kind == DEVICE_CPU ? 1 : 2);
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    c = plan_launch_1d(out, 0, size_div_up(batch, products) * products * items, products * items);
+    matmul_arguments(c, p);
+    matmul_strides(c, p);
+    command_u32(c, (uint32_t)batch);
+    return NULL;
 }
 
-bool matmul_batched_step(const job *j, size_t i, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const batched_plan x = matmul_batched_plan(j);
-    const size_t group = x.products * x.items;
-
-    if (i > 0 || p->m == 0 || p->n == 0)
-        return false;
-    command_launch_1d(out, 0, size_div_up(matmul_batch(p), x.products) * group, group);
-    matmul_step_product(out, p);
-    matmul_step_strides(out, p);
-    command_u32(out, (uint32_t)matmul_batch(p));
-    return true;
-}
+const variant matmul_batched = {
+    .name = "batched",
+    .idea = "small matrices, many products: whole ones in a group, read all at once",
+    .source = "matmul/matmul_batched.cl",
+    .entries = {"matmul_batched"},
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_batched};

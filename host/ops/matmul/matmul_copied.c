@@ -1,11 +1,13 @@
-#include "ops/matmul/matmul_copied.h"
-
+/* Tiles that NVIDIA's cp.async brings (cl/matmul/matmul_copied.clh): groups take a tile each
+ * (matmul_cp_async.cl), or equal shares of all steps along k (matmul_stream.cl). */
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_parts.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
 
+/* 0: what the shape and the device call for. */
 #define TILES_AND_STAGES                                                                           \
     {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 64, 128, 256}, 0},    \
         {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 64, 128}, 0},  \
@@ -22,12 +24,16 @@
         "BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8  \
     }
 
-const tunable matmul_cp_async_tunables[COPIED_TUNABLES] = {
+static const tunable cp_async_tunables[] = {
     TILES_AND_STAGES,
-    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 16, 32}, 0},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
 };
 
-const tunable matmul_stream_tunables[COPIED_TUNABLES] = {
+static const tunable stream_tunables[] = {
     TILES_AND_STAGES,
     {"PER_UNIT", "groups on each unit: latency hidden against sums to add up", {1, 2, 3, 4}, 2},
 };
@@ -41,6 +47,13 @@ enum { DEPTH_USUAL = 8, DEPTH_DEEP = 16, DEEP_MIN = 512 };
  * ones of short parts of k, which have few. */
 enum { STAGES_USUAL = 4, STAGES_FEW = 3 };
 
+/* Tiles of C and of k. */
+typedef struct tiling {
+    uint32_t tile_m, tile_n, sums, depth, stages;
+    size_t items; /* of a work-group */
+    size_t local; /* bytes of local memory */
+} tiling;
+
 /* Whether vectors of four of A and B are aligned. */
 static bool is_aligned(const job *j)
 {
@@ -49,14 +62,14 @@ static bool is_aligned(const job *j)
     return matmul_aligned(j, matmul_matrix_a(p)) && matmul_aligned(j, matmul_matrix_b(p));
 }
 
-static size_t local_bytes(const copied_tiles *t, uint32_t depth, uint32_t stages)
+static size_t local_bytes(const tiling *t, uint32_t depth, uint32_t stages)
 {
     return (size_t)stages * depth * (t->tile_m + t->tile_n + 8) * sizeof(float);
 }
 
 /* Half as many barriers, where k is cut without a rest and rows are aligned, elsewhere deep tiles
  * lose; and where two groups of large tiles still find memory on a unit. */
-static bool is_deep(const job *j, const copied_tiles *t, bool large)
+static bool is_deep(const job *j, const tiling *t, bool large)
 {
     const size_t k = matmul_k_read(matmul_of(j->problem));
 
@@ -64,15 +77,15 @@ static bool is_deep(const job *j, const copied_tiles *t, bool large)
            (!large || 2 * local_bytes(t, DEPTH_DEEP, STAGES_FEW) <= j->device->large_local);
 }
 
-/* Tiles of this size, where it is not told. */
-static copied_tiles tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
+/* Tiles of this size, where no tunable sets another. */
+static tiling tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
 {
-    const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
-    copied_tiles t = {.tile_m = told_m ? told_m : tile_m,
-                      .tile_n = told_n ? told_n : tile_n,
-                      .sums = param(j->params, "SUMS"),
-                      .depth = param(j->params, "DEPTH"),
-                      .stages = param(j->params, "STAGES")};
+    const uint32_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    tiling t = {.tile_m = set_m ? set_m : tile_m,
+                .tile_n = set_n ? set_n : tile_n,
+                .sums = param(j->params, "SUMS"),
+                .depth = param(j->params, "DEPTH"),
+                .stages = param(j->params, "STAGES")};
     const uint32_t area = t.tile_m * t.tile_n;
 
     if (!t.sums) /* in groups of 128 work-items, or 256 */
@@ -81,8 +94,8 @@ static copied_tiles tiles_of(const job *j, uint32_t tile_m, uint32_t tile_n)
     return t;
 }
 
-/* Depth and stages, where they are not told. */
-static void settle(uint32_t depth, uint32_t stages, copied_tiles *t)
+/* Depth and stages, where no tunable sets them. */
+static void set_depth(uint32_t depth, uint32_t stages, tiling *t)
 {
     t->depth = t->depth ? t->depth : depth;
     t->stages = t->stages ? t->stages : stages;
@@ -90,48 +103,48 @@ static void settle(uint32_t depth, uint32_t stages, copied_tiles *t)
 }
 
 /* Groups of one product, a tile each. */
-static size_t tiles_count(const tsr_matmul_problem *p, const copied_tiles *t)
+static size_t tiles_count(const tsr_matmul_problem *p, const tiling *t)
 {
     return size_div_up(p->m, t->tile_m) * size_div_up(p->n, t->tile_n);
 }
 
-static void tiles_defines(const job *j, const copied_tiles *t, bool aligned_c, text *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const uint32_t settled[] = {t->tile_m, t->tile_n, t->sums, t->depth, t->stages};
-
-    matmul_defines_operands(p, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
-                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                aligned_c);
-    matmul_defines_settled(j, matmul_cp_async_tunables, settled, ARRAY_COUNT(settled), out);
-}
-
-static const char *tiles_unsupported(const job *j, const copied_tiles *t, text *reason)
+static const char *unsupported(const job *j, const tiling *t, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const char *why;
 
-    if (p->type != TSR_F32) {
-        text_format(reason, "it copies float32, not %s", tsr_type_name(p->type));
-        return text_get(reason);
-    }
-    why = matmul_unsupported_portable(j, reason);
+    if (p->type != TSR_F32)
+        return plan_unsupported(out, "it copies float32, not %s", tsr_type_name(p->type));
+    why = matmul_unsupported_portable(j, out);
     if (!why)
-        why = matmul_unsupported_items(t->items, group_limit(j->device, 0), reason);
+        why = matmul_unsupported_items(t->items, group_limit(j->device, 0), out);
     if (why)
         return why;
-    if (!matmul_cuts_whole(t->tile_m, t->tile_n, t->sums, t->depth, t->items)) {
-        text_format(reason,
-                    "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
-                    "work-item",
-                    t->tile_m, t->tile_n, t->depth, t->sums);
-        return text_get(reason);
-    }
-    return matmul_unsupported_local(j, t->local, reason);
+    if (!matmul_cuts_whole(t->tile_m, t->tile_n, t->sums, t->depth, t->items))
+        return plan_unsupported(
+            out,
+            "tiles of %u x %u x %u are not cut into whole warps and copies with %u sums a "
+            "work-item",
+            t->tile_m, t->tile_n, t->depth, t->sums);
+    return matmul_unsupported_local(j, t->local, out);
+}
+
+static void define(const job *j, const tiling *t, bool aligned_c, plan *out)
+{
+    plan_set(out, "TILE_M", t->tile_m);
+    plan_set(out, "TILE_N", t->tile_n);
+    plan_set(out, "SUMS", t->sums);
+    plan_set(out, "DEPTH", t->depth);
+    plan_set(out, "STAGES", t->stages);
+    matmul_define_operands(matmul_of(j->problem), out);
+    matmul_define_aligned(j, out);
+    plan_define(out, "ALIGNED_C=%d", aligned_c);
 }
 
 /* ---- cp-async ---------------------------------------------------------------------------- */
+
+/* Entries of cl/matmul/matmul_cp_async.cl, in the variant's order. */
+enum { MULTIPLY, SUM };
 
 /* Groups for each unit that are enough to hide latency, and the least that one takes of k. */
 enum { GROUPS_A_UNIT = 2, SPAN_MIN = 256 };
@@ -140,7 +153,7 @@ enum { GROUPS_A_UNIT = 2, SPAN_MIN = 256 };
 static const double SHARED_MAX = 0.5;
 
 /* Where there are too few tiles to fill the units, groups share k. */
-static size_t usual_parts(const job *j, const copied_tiles *t)
+static size_t usual_parts(const job *j, const tiling *t)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const double tiles = matmul_tiles_a_unit(p, j->device, t->tile_m, t->tile_n);
@@ -150,7 +163,7 @@ static size_t usual_parts(const job *j, const copied_tiles *t)
     return size_min((size_t)(GROUPS_A_UNIT / tiles), matmul_k_read(p) / SPAN_MIN);
 }
 
-cp_async_plan matmul_cp_async_plan(const job *j)
+static const char *plan_cp_async(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     /* Large tiles where they fill the device: two groups of them run on a unit together. */
@@ -160,55 +173,36 @@ cp_async_plan matmul_cp_async_plan(const job *j)
     const double tall_tiles = matmul_tiles_a_unit(p, j->device, 128, 64);
     const bool tall = tall_tiles >= 0.2 && tall_tiles <= SHARED_MAX;
     const uint32_t parts = param(j->params, "SPLIT");
-    cp_async_plan s = {.tiles = tiles_of(j, large || tall ? 128 : 64, wide ? 128 : 64)};
-    copied_tiles *t = &s.tiles;
+    tiling t = tiles_of(j, large || tall ? 128 : 64, wide ? 128 : 64);
+    const char *why;
+    command grid;
+    k_parts k;
 
-    t->depth = t->depth ? t->depth : is_deep(j, t, large) ? DEPTH_DEEP : DEPTH_USUAL;
-    s.k = matmul_parts_cut(j, parts ? parts : usual_parts(j, t), t->depth);
-    settle(t->depth, t->depth == DEPTH_DEEP && (large || s.k.parts > 1) ? STAGES_FEW : STAGES_USUAL,
-           t);
-    return s;
+    t.depth = t.depth ? t.depth : is_deep(j, &t, large) ? DEPTH_DEEP : DEPTH_USUAL;
+    k = matmul_parts_cut(j, parts ? parts : usual_parts(j, &t), t.depth);
+    set_depth(t.depth, t.depth == DEPTH_DEEP && (large || k.parts > 1) ? STAGES_FEW : STAGES_USUAL,
+              &t);
+    why = unsupported(j, &t, out);
+    if (why)
+        return why;
+    define(j, &t, k.parts > 1 ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)), out);
+    plan_set(out, "SPLIT", (uint32_t)k.parts);
+    plan_define(out, "SPLITS=%d", k.parts > 1);
+    /* One group a tile, which bands put in order: along one dimension. */
+    command_launch_2d(&grid, MULTIPLY, tiles_count(p, &t) * t.items, 1, t.items, 1);
+    matmul_parts_commands(j, k, &grid, SUM, out);
+    return NULL;
 }
 
-void matmul_cp_async_defines(const job *j, text *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const cp_async_plan s = matmul_cp_async_plan(j);
-    const bool splits = s.k.parts > 1;
-
-    tiles_defines(j, &s.tiles, splits ? p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)), out);
-    text_format(out, " -DSPLITS=%d", splits);
-}
-
-const char *matmul_cp_async_unsupported(const job *j, text *reason)
-{
-    const cp_async_plan s = matmul_cp_async_plan(j);
-
-    return tiles_unsupported(j, &s.tiles, reason);
-}
-
-size_t matmul_cp_async_workspace(const job *j)
-{
-    return matmul_parts_workspace(j, matmul_cp_async_plan(j).k);
-}
-
-/* One group a tile, which bands put in order: along one dimension. */
-static void multiply(const job *j, const void *layout, command *out)
-{
-    const cp_async_plan *s = layout;
-
-    command_launch_2d(out, CP_ASYNC_MULTIPLY,
-                      tiles_count(matmul_of(j->problem), &s->tiles) * s->tiles.items, 1,
-                      s->tiles.items, 1);
-    matmul_parts_arguments(j, s->k, out);
-}
-
-bool matmul_cp_async_step(const job *j, size_t i, command *out)
-{
-    const cp_async_plan s = matmul_cp_async_plan(j);
-
-    return matmul_parts_step(j, s.k, i, CP_ASYNC_SUM, multiply, &s, out);
-}
+const variant matmul_cp_async = {
+    .name = "cp-async",
+    .idea = "copies run tiles ahead without registers, which hold the next step's vectors instead",
+    .source = "matmul/matmul_cp_async.cl",
+    .entries = {"matmul_cp_async", "matmul_sum_parts"},
+    .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = cp_async_tunables,
+    .tunable_count = ARRAY_COUNT(cp_async_tunables),
+    .plan = plan_cp_async};
 
 /* ---- stream-k ---------------------------------------------------------------------------- */
 
@@ -247,71 +241,59 @@ bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d)
     return small >= SMALL_MIN && share_busy(small) < BUSY_SMALL;
 }
 
-stream_plan matmul_stream_plan(const job *j)
+static const char *plan_stream(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const bool large = matmul_fills_large(p, j->device);
     const bool wide = large || matmul_fills_wide(p, j->device);
-    stream_plan s = {.tiles = tiles_of(j, large ? 128 : 64, wide ? 128 : 64)};
-    const bool deep = large && is_deep(j, &s.tiles, true);
-    size_t tiles, steps;
+    tiling t = tiles_of(j, large ? 128 : 64, wide ? 128 : 64);
+    const bool deep = large && is_deep(j, &t, true);
+    const char *why = matmul_unsupported_batch(p, out);
+    size_t tiles, steps, groups, shared;
+    command *c;
 
-    settle(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &s.tiles);
-    s.tiles.local += sizeof(cl_uint4); /* a flag, and what aligns it */
-    tiles = tiles_count(p, &s.tiles);
-    steps = tiles * size_max(size_div_up(matmul_k_read(p), s.tiles.depth), 1);
-    s.groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
-    s.groups = size_max(size_min(s.groups, steps), 1); /* a step each at least */
-    s.shared = tiles;
-    if (tiles >= s.groups)
-        s.shared = tiles % s.groups ? s.groups + tiles % s.groups : 0;
-    s.unshared = tiles - s.shared;
-    return s;
-}
-
-void matmul_stream_defines(const job *j, text *out)
-{
-    const stream_plan s = matmul_stream_plan(j);
-
-    tiles_defines(j, &s.tiles, matmul_aligned(j, matmul_matrix_c(matmul_of(j->problem))), out);
-    last_group_defines(j->device, last_group_of(j->device), out);
-}
-
-const char *matmul_stream_unsupported(const job *j, text *reason)
-{
-    const stream_plan s = matmul_stream_plan(j);
-    const char *why = matmul_unsupported_sizes(matmul_of(j->problem), reason);
-
+    set_depth(deep ? DEPTH_DEEP : DEPTH_USUAL, deep ? STAGES_FEW : STAGES_USUAL, &t);
+    t.local += sizeof(cl_uint4); /* a flag, and what aligns it */
     if (!why)
-        why = tiles_unsupported(j, &s.tiles, reason);
+        why = unsupported(j, &t, out);
     if (!why && last_group_of(j->device) == LAST_GROUP_NONE)
         why = "no atomic instruction of the device orders what groups write";
-    if (why || s.shared <= GROUP_COUNTERS_MAX)
+    if (why)
         return why;
-    text_format(reason, "its groups share %zu tiles, and count those of %d", s.shared,
-                (int)GROUP_COUNTERS_MAX);
-    return text_get(reason);
+    tiles = tiles_count(p, &t);
+    steps = tiles * size_max(size_div_up(matmul_k_read(p), t.depth), 1);
+    groups = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    groups = size_max(size_min(groups, steps), 1); /* a step each at least */
+    /* As many whole tiles for each group; the others are shared, step by step. */
+    shared = tiles;
+    if (tiles >= groups)
+        shared = tiles % groups ? groups + tiles % groups : 0;
+    if (shared > GROUP_COUNTERS_MAX)
+        return plan_unsupported(out, "its groups share %zu tiles, and count those of %d", shared,
+                                (int)GROUP_COUNTERS_MAX);
+
+    define(j, &t, matmul_aligned(j, matmul_matrix_c(p)), out);
+    last_group_defines(j->device, last_group_of(j->device), &out->defines);
+    /* The beginning of a tile and the end of another, for each group. */
+    out->workspace = shared ? 2 * groups * t.tile_m * t.tile_n * sizeof(float) : 0;
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    c = plan_launch_1d(out, 0, groups * t.items, t.items);
+    matmul_arguments(c, p);
+    command_u32(c, (uint32_t)(tiles - shared));
+    command_workspace(c);
+    command_group_counters(c);
+    return NULL;
 }
 
-/* The beginning of a tile and the end of another, for each group. */
-size_t matmul_stream_workspace(const job *j)
-{
-    const stream_plan s = matmul_stream_plan(j);
-
-    return s.shared ? 2 * s.groups * s.tiles.tile_m * s.tiles.tile_n * sizeof(float) : 0;
-}
-
-bool matmul_stream_step(const job *j, size_t i, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const stream_plan s = matmul_stream_plan(j);
-
-    if (i > 0 || p->m == 0 || p->n == 0)
-        return false;
-    command_launch_1d(out, 0, s.groups * s.tiles.items, s.tiles.items);
-    matmul_step_product(out, p);
-    command_u32(out, (uint32_t)s.unshared);
-    command_workspace(out);
-    command_group_counters(out);
-    return true;
-}
+const variant matmul_stream = {
+    .name = "stream-k",
+    .idea = "every group multiplies as many steps along k, across tiles: no unit waits at the end",
+    .source = "matmul/matmul_stream.cl",
+    .entries = {"matmul_stream"},
+    .needs = 1u << FEATURE_ASYNC_COPY | 1u << FEATURE_LARGE_LOCAL,
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = stream_tunables,
+    .tunable_count = ARRAY_COUNT(stream_tunables),
+    .plan = plan_stream};

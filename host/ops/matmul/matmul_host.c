@@ -1,11 +1,19 @@
-#include "ops/matmul/matmul_host.h"
-
+/*
+ * The CPU ladder of matmul: plain C, for the device `host`.
+ *
+ * Each computes C := alpha op(A) op(B) + beta C with any transposes, leading
+ * dimensions and offsets; operands in the order A, B, C.  The loops are of float32
+ * and float64: float16 and bfloat16 operands, and those whose factors a precision
+ * rounds, are copied to float32 first, and the result is stored as its type.
+ * TSR_ENOMEM where copies or sums need memory beside C and there is none.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/matmul/matmul_shape.h"
+#include "ops/matmul/matmul_variants.h"
 
 /* A block of B of 128 x 512 floats is 256 KiB: it stays in the second-level cache while every row
  * of A passes over it. */
@@ -74,41 +82,87 @@ static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
     return st;
 }
 
-tsr_status matmul_host_ijk(const problem *p, void *const operands[], tsr_error *err)
+/* ---- variants ---------------------------------------------------------------------------- */
+
+static const char *plan_host(const job *j, plan *out)
+{
+    return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
+                            &out->reason);
+}
+
+static const char *plan_openmp(const job *j, plan *out)
+{
+#ifdef _OPENMP
+    return plan_host(j, out);
+#else
+    (void)j;
+    (void)out;
+    return "built without OpenMP";
+#endif
+}
+
+static tsr_status run_ijk(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, ijk_f32, ijk_f64, err);
 }
 
-tsr_status matmul_host_jik(const problem *p, void *const operands[], tsr_error *err)
+const variant matmul_ijk = {
+    .name = "ijk",
+    .idea = "the definition as three loops: the inner one walks down a column of B",
+    .plan = plan_host,
+    .host = run_ijk};
+
+static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, jik_f32, jik_f64, err);
 }
 
-tsr_status matmul_host_ikj(const problem *p, void *const operands[], tsr_error *err)
+const variant matmul_jik = {
+    .name = "jik",
+    .idea = "the same with columns outside: B's column is reused, each row of A is not",
+    .plan = plan_host,
+    .host = run_jik};
+
+static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, ikj_f32, ikj_f64, err);
 }
 
-tsr_status matmul_host_kij(const problem *p, void *const operands[], tsr_error *err)
+const variant matmul_ikj = {
+    .name = "ikj",
+    .idea = "the inner loop runs along rows of B and C: every cache line is used whole",
+    .plan = plan_host,
+    .host = run_ikj};
+
+static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, kij_f32, kij_f64, err);
 }
 
-tsr_status matmul_host_blocked(const problem *p, void *const operands[], tsr_error *err)
+const variant matmul_kij = {.name = "kij",
+                            .idea =
+                                "row-wise too, but all of C passes through the cache for every p",
+                            .plan = plan_host,
+                            .host = run_kij};
+
+static tsr_status run_blocked(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, blocked_f32, blocked_f64, err);
 }
 
-tsr_status matmul_host_openmp(const problem *p, void *const operands[], tsr_error *err)
+const variant matmul_blocked = {
+    .name = "blocked",
+    .idea = "i-k-j on blocks of B that stay in the cache while all of A passes",
+    .plan = plan_host,
+    .host = run_blocked};
+
+static tsr_status run_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
     return run(matmul_of(p), operands, openmp_f32, openmp_f64, err);
 }
 
-bool matmul_host_has_openmp(void)
-{
-#ifdef _OPENMP
-    return true;
-#else
-    return false;
-#endif
-}
+const variant matmul_openmp = {
+    .name = "openmp",
+    .idea = "the blocks on every core: strips of rows are shared out to threads",
+    .plan = plan_openmp,
+    .host = run_openmp};

@@ -2,9 +2,7 @@
 
 #include "base/sizes.h"
 #include "core/groups.h"
-#include "core/real.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_plan.h"
 
 /* Bytes that the sums of parts may take. */
 enum { WORKSPACE_MAX = 256 << 20 };
@@ -33,69 +31,63 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
     return cut;
 }
 
-size_t matmul_parts_workspace(const job *j, k_parts k)
+size_t matmul_parts_workspace(const tsr_matmul_problem *p, k_parts k)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-
     return k.parts > 1 && p->m && p->n ? k.parts * p->m * p->n * matmul_real_size(p) : 0;
 }
 
-void matmul_parts_arguments(const job *j, k_parts k, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-
-    matmul_step_layers(out, k.parts > 1 ? k.parts : matmul_batch(p));
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, (uint32_t)matmul_k_read(p));
-    command_real(out, p->type, matmul_alpha(p));
-    matmul_step_inputs(out, p);
-    if (k.parts > 1) {
-        matmul_step_parts(out, p);
-        command_u64(out, 0);
-        command_u64(out, 0);
-        command_u64(out, (uint64_t)p->m * p->n);
-    } else {
-        matmul_step_output(out, p);
-        matmul_step_strides(out, p);
-    }
-    command_u32(out, (uint32_t)k.span);
-}
-
 /* So many work-items add up an output that each has a few parts. */
-void matmul_parts_sum(const job *j, k_parts k, unsigned entry, command *out)
+void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsigned entry,
+                      plan *out)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t items = group_fit(j->device, 0, SUM_ITEMS);
     size_t lanes_each = 1;
+    command *c;
 
     while (lanes_each < size_min(LANES_MAX, items) && k.parts >= 8 * lanes_each)
         lanes_each *= 2;
-    command_launch_1d(out, entry, size_div_up(p->m * p->n, items / lanes_each) * items, items);
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, (uint32_t)k.parts);
-    command_u32(out, (uint32_t)lanes_each);
-    command_real(out, p->type, matmul_alpha(p));
-    command_workspace(out);
-    matmul_step_output(out, p);
+    c = plan_launch_1d(out, entry, size_div_up(p->m * p->n, items / lanes_each) * items, items);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)k.parts);
+    command_u32(c, (uint32_t)lanes_each);
+    command_real(c, p->type, matmul_alpha(p));
+    command_workspace(c);
+    matmul_output(c, p);
 }
 
-bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
-                       void (*multiply)(const job *j, const void *layout, command *out),
-                       const void *layout, command *out)
+void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigned sum, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    problem q = *j->problem;
-    const job product = {&q, j->device, j->params, false};
+    command c = *grid;
 
-    if (p->m == 0 || p->n == 0 || i >= (k.parts > 1 ? 2 * matmul_batch(p) : 1))
-        return false;
-    if (k.parts > 1)
-        *matmul_in(&q) = matmul_product(p, i / 2);
-    if (i % 2 == 0)
-        multiply(&product, layout, out);
-    else
-        matmul_parts_sum(&product, k, sum, out);
-    return true;
+    out->workspace = matmul_parts_workspace(p, k);
+    if (p->m == 0 || p->n == 0)
+        return;
+    if (k.parts == 1) {
+        matmul_layers(&c, matmul_batch(p));
+        matmul_arguments(&c, p);
+        matmul_strides(&c, p);
+        command_u32(&c, (uint32_t)k.span);
+        plan_append(out, &c);
+        return;
+    }
+    for (size_t e = 0; e < matmul_batch(p); e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+
+        c = *grid;
+        matmul_layers(&c, k.parts);
+        command_u32(&c, (uint32_t)p->m);
+        command_u32(&c, (uint32_t)p->n);
+        command_u32(&c, (uint32_t)matmul_k_read(p));
+        command_real(&c, p->type, matmul_alpha(p));
+        matmul_inputs(&c, &one);
+        matmul_output_parts(&c, p);
+        command_u64(&c, 0);
+        command_u64(&c, 0);
+        command_u64(&c, (uint64_t)p->m * p->n);
+        command_u32(&c, (uint32_t)k.span);
+        plan_append(out, &c);
+        matmul_parts_sum(j, &one, k, sum, out);
+    }
 }

@@ -4,6 +4,7 @@
 #define OPS_MATMUL_PARTS_H
 
 #include "core/variant.h"
+#include "tessera/matmul.h"
 
 typedef struct k_parts {
     size_t parts; /* groups that share k; 1: none do */
@@ -14,19 +15,20 @@ typedef struct k_parts {
 k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth);
 
 /** Bytes of the sums of one product's parts; 0 where there is one part. */
-size_t matmul_parts_workspace(const job *j, k_parts k);
-
-/** The arguments of a kernel that multiplies, and its layers: into C, one for each product of the
- *  batch, or into the workspace, one for each part of one product. */
-void matmul_parts_arguments(const job *j, k_parts k, command *out);
+size_t matmul_parts_workspace(const tsr_matmul_problem *p, k_parts k);
 
 /** The launch that adds up the parts of one product: `entry` is matmul_sum_parts. */
-void matmul_parts_sum(const job *j, k_parts k, unsigned entry, command *out);
+void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsigned entry,
+                      plan *out);
 
-/** Command i of the whole: `multiply` begins the launch that multiplies, for which `plan` is passed
- *  on, and entry `sum` is matmul_sum_parts.  Products in parts come one after another. */
-bool matmul_parts_step(const job *j, k_parts k, size_t i, unsigned sum,
-                       void (*multiply)(const job *j, const void *plan, command *out),
-                       const void *plan, command *out);
+/**
+ * The workspace and all commands of a product, or a batch.
+ *
+ * @param grid  A launch of the kernel that multiplies, in two dimensions and without arguments: a
+ *              layer for each product of the batch is added, or, product after product, for each
+ *              part of k.
+ * @param sum   The entry matmul_sum_parts.
+ */
+void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigned sum, plan *out);
 
 #endif

@@ -1,14 +1,17 @@
-#include "ops/matmul/matmul_pipelined.h"
-
+/* Tiles that arrive while others are multiplied: cl/matmul/matmul_pipelined.cl. */
 #include <float.h>
 
 #include "base/sizes.h"
 #include "core/groups.h"
-#include "core/real.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_parts.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
 
-const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
+/* Entries of cl/matmul/matmul_pipelined.cl, in the variant's order. */
+enum { MULTIPLY, SUM };
+
+/* 0: what the shape and the device call for. */
+static const tunable tunables[] = {
     {"TILE_M",
      "rows of a work-group's tile: reuse of B against groups",
      {0, 32, 64, 128, 256},
@@ -26,22 +29,36 @@ const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
      "groups that share k: more of them against adding up",
      {0, 1, 2, 4, 8, 32, 128},
      0,
-     2},
-    {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
+     2,
+     .host_only = true},
+    {"REGISTERS",
+     "most a work-item has (NVIDIA): groups a unit",
+     {0, 128, 255},
+     0,
+     .host_only = true},
 };
 
 enum {
-    GROUP_ITEMS = 256, /* at most, of a group whose slices are not told */
+    GROUP_ITEMS = 256, /* at most, of a group whose slices are chosen here */
     SLICES_MAX = 8,
     DEPTH_MOST = 32
 };
+
+/* How groups share a product. */
+typedef struct layout {
+    uint32_t tile_m, tile_n, sums, depth, slices;
+    uint32_t registers; /* limit for a work-item */
+    size_t items;       /* of a work-group */
+    size_t local;       /* bytes of local memory */
+    k_parts k;          /* what groups take of it */
+} layout;
 
 static bool on_cpu(const job *j)
 {
     return j->device->kind == DEVICE_CPU;
 }
 
-static size_t local_bytes(const pipelined_plan *s, size_t real)
+static size_t local_bytes(const layout *s, size_t real)
 {
     const size_t tiles = 2 * (size_t)s->depth * (s->tile_m + s->tile_n + 8);
     const size_t sums = (size_t)s->slices / 2 * s->tile_m * s->tile_n;
@@ -50,20 +67,20 @@ static size_t local_bytes(const pipelined_plan *s, size_t real)
 }
 
 /* Whether a tile is cut into whole warps, and brought in whole vectors. */
-static bool is_whole(const pipelined_plan *s)
+static bool is_whole(const layout *s)
 {
     return s->slices <= s->depth &&
            matmul_cuts_whole(s->tile_m, s->tile_n, s->sums, s->depth, s->items);
 }
 
-static bool fits(const job *j, const pipelined_plan *s)
+static bool fits(const job *j, const layout *s)
 {
     return is_whole(s) && s->items <= group_limit(j->device, 0) &&
            s->local <= j->device->local_memory;
 }
 
 /* What a layout is with these slices. */
-static void slice(const job *j, uint32_t slices, pipelined_plan *s)
+static void slice(const job *j, uint32_t slices, layout *s)
 {
     const size_t least = size_min(s->tile_m, s->tile_n);
 
@@ -88,21 +105,21 @@ static uint32_t usual_sums(const job *j, uint32_t area)
     return area > 128 * 128 || (vectors && p->type != TSR_F64) ? 128 : 64;
 }
 
-/* A layout for tiles of a size: what is not told follows from it. */
-static pipelined_plan plan_tile(const job *j, uint32_t tile_m, uint32_t tile_n)
+/* A layout for tiles of a size, from which all follows that no tunable sets. */
+static layout layout_for(const job *j, uint32_t tile_m, uint32_t tile_n)
 {
-    pipelined_plan s = {.tile_m = tile_m,
-                        .tile_n = tile_n,
-                        .sums = param(j->params, "SUMS"),
-                        .registers = param(j->params, "REGISTERS"),
-                        .k = {1, matmul_k_read(matmul_of(j->problem))}};
-    const uint32_t told = param(j->params, "SLICES");
-    uint32_t slices = told ? told : on_cpu(j) ? 1 : SLICES_MAX;
+    layout s = {.tile_m = tile_m,
+                .tile_n = tile_n,
+                .sums = param(j->params, "SUMS"),
+                .registers = param(j->params, "REGISTERS"),
+                .k = {1, matmul_k_read(matmul_of(j->problem))}};
+    const uint32_t set = param(j->params, "SLICES");
+    uint32_t slices = set ? set : on_cpu(j) ? 1 : SLICES_MAX;
 
     if (!s.sums)
         s.sums = usual_sums(j, tile_m * tile_n);
     slice(j, slices, &s);
-    while (!told && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
+    while (!set && slices > 1 && (s.items > GROUP_ITEMS || !fits(j, &s)))
         slice(j, slices /= 2, &s);
     if (!s.registers)
         s.registers = s.sums == 128 || matmul_of(j->problem)->type == TSR_F64 ? 255 : 128;
@@ -117,7 +134,7 @@ static const double lanes = 128, start = 1500, launch = 6000, bytes_a_cycle = 20
 
 /* Which share of those lanes tiles keep busy: the smaller, the more is moved for each sum.  One
  * group alone on a unit waits at its own barriers. */
-static double busy(const pipelined_plan *s, double waves)
+static double busy(const layout *s, double waves)
 {
     const uint32_t area = s->tile_m * s->tile_n;
     const double share = area >= 128 * 128  ? 1
@@ -135,14 +152,14 @@ static double units(const job *j)
 }
 
 /* Groups of one part of k. */
-static double tiles(const job *j, const pipelined_plan *s)
+static double tiles(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
 
     return (double)size_div_up(p->m, s->tile_m) * (double)size_div_up(p->n, s->tile_n);
 }
 
-static double cycles(const job *j, const pipelined_plan *s)
+static double cycles(const job *j, const layout *s)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const double groups = tiles(j, s) * (double)(s->k.parts > 1 ? s->k.parts : matmul_batch(p));
@@ -161,15 +178,15 @@ static double cycles(const job *j, const pipelined_plan *s)
 
 /* ---- the choice -------------------------------------------------------------------------- */
 
-/* The best number of parts, where it is not told: as many groups as fill the units once, twice, or
- * four times, or one. */
-static pipelined_plan split(const job *j, pipelined_plan s)
+/* The best number of parts, where SPLIT does not set it: as many groups as fill the units once,
+ * twice, or four times, or one. */
+static layout split(const job *j, layout s)
 {
-    const uint32_t told = param(j->params, "SPLIT");
-    pipelined_plan best = s;
+    const uint32_t set = param(j->params, "SPLIT");
+    layout best = s;
 
-    if (told || on_cpu(j)) {
-        best.k = matmul_parts_cut(j, told, s.depth);
+    if (set || on_cpu(j)) {
+        best.k = matmul_parts_cut(j, set, s.depth);
         return best;
     }
     for (unsigned waves = 1; waves <= 4; waves *= 2) {
@@ -184,19 +201,18 @@ static pipelined_plan split(const job *j, pipelined_plan s)
     return best;
 }
 
-pipelined_plan matmul_pipelined_plan(const job *j)
+static layout layout_of(const job *j)
 {
     /* The last is a CPU's, which finds everything in its cache, and compiles it fastest. */
     static const uint32_t sizes[][2] = {{128, 128}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const uint32_t told_m = param(j->params, "TILE_M"), told_n = param(j->params, "TILE_N");
-    pipelined_plan best = {0};
+    const uint32_t set_m = param(j->params, "TILE_M"), set_n = param(j->params, "TILE_N");
+    layout best = {0};
     double least = DBL_MAX;
     bool found = false;
 
     for (size_t i = on_cpu(j) ? ARRAY_COUNT(sizes) - 1 : 0; i < ARRAY_COUNT(sizes); i++) {
-        pipelined_plan s =
-            plan_tile(j, told_m ? told_m : sizes[i][0], told_n ? told_n : sizes[i][1]);
+        layout s = layout_for(j, set_m ? set_m : sizes[i][0], set_n ? set_n : sizes[i][1]);
         const bool fit = fits(j, &s);
         double cost;
 
@@ -213,71 +229,62 @@ pipelined_plan matmul_pipelined_plan(const job *j)
     return best;
 }
 
-/* A limit of registers is an option of NVIDIA's compiler, which then takes groups of up to 256. */
-static bool is_limited(const job *j, const pipelined_plan *s)
-{
-    return j->device->nvidia && s->registers < 255 && s->items <= 256;
-}
-
 /* ---- the variant ------------------------------------------------------------------------- */
 
-void matmul_pipelined_defines(const job *j, text *out)
+static const char *plan_pipelined(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const pipelined_plan s = matmul_pipelined_plan(j);
-    const uint32_t settled[] = {s.tile_m, s.tile_n, s.sums, s.depth, s.slices};
+    const layout s = layout_of(j);
     const bool splits = s.k.parts > 1;
-
-    matmul_defines_operands(p, out);
-    text_format(out, " -DALIGNED_A=%d -DALIGNED_B=%d -DALIGNED_C=%d",
-                matmul_aligned(j, matmul_matrix_a(p)), matmul_aligned(j, matmul_matrix_b(p)),
-                splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
-    text_format(out, " -DSPLITS=%d -DSIZED=%d", splits, !is_limited(j, &s));
-    /* A CPU's compiler takes its time over what it gains nothing by. */
-    text_format(out, " -DUNROLL=%u -DARRAYS=%d", on_cpu(j) ? 1 : s.depth / s.slices,
-                on_cpu(j) ? 1 : 64);
-    matmul_defines_settled(j, matmul_pipelined_tunables, settled, ARRAY_COUNT(settled), out);
-    if (is_limited(j, &s))
-        text_format(out, " -cl-nv-maxrregcount=%u", s.registers);
-}
-
-const char *matmul_pipelined_unsupported(const job *j, text *reason)
-{
-    const pipelined_plan s = matmul_pipelined_plan(j);
-    const char *why = matmul_unsupported_portable(j, reason);
+    /* A limit of registers is an option of NVIDIA's compiler, which then takes groups of up to 256.
+     */
+    const bool limited = j->device->nvidia && s.registers < 255 && s.items <= 256;
+    const char *why = matmul_unsupported_portable(j, out);
+    command grid;
 
     if (!why)
-        why = matmul_unsupported_items(s.items, group_limit(j->device, 0), reason);
+        why = matmul_unsupported_items(s.items, group_limit(j->device, 0), out);
     if (why)
         return why;
-    if (!is_whole(&s)) {
-        text_format(reason,
-                    "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
-                    "work-item and %u slices",
-                    s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
-        return text_get(reason);
-    }
-    return matmul_unsupported_bytes(s.local, j->device->local_memory, reason);
+    if (!is_whole(&s))
+        return plan_unsupported(
+            out,
+            "tiles of %u x %u x %u are not cut into whole warps and vectors with %u sums a "
+            "work-item and %u slices",
+            s.tile_m, s.tile_n, s.depth, s.sums, s.slices);
+    why = matmul_unsupported_bytes(s.local, j->device->local_memory, out);
+    if (why)
+        return why;
+
+    plan_set(out, "TILE_M", s.tile_m);
+    plan_set(out, "TILE_N", s.tile_n);
+    plan_set(out, "SUMS", s.sums);
+    plan_set(out, "DEPTH", s.depth);
+    plan_set(out, "SLICES", s.slices);
+    plan_set(out, "SPLIT", (uint32_t)s.k.parts);
+    plan_set(out, "REGISTERS", limited ? s.registers : 255);
+    matmul_define_operands(p, out);
+    matmul_define_aligned(j, out);
+    plan_define(out, "ALIGNED_C=%d",
+                splits ? !on_cpu(j) && p->n % 4 == 0 : matmul_aligned(j, matmul_matrix_c(p)));
+    plan_define(out, "SPLITS=%d", splits);
+    plan_define(out, "SIZED=%d", !limited);
+    /* A CPU's compiler takes its time over what it gains nothing by. */
+    plan_define(out, "UNROLL=%u", on_cpu(j) ? 1 : s.depth / s.slices);
+    plan_define(out, "ARRAYS=%d", on_cpu(j) ? 1 : 64);
+    if (limited)
+        text_format(&out->defines, " -cl-nv-maxrregcount=%u", s.registers);
+    command_launch_2d(&grid, MULTIPLY, size_div_up(p->n, s.tile_n) * s.items,
+                      size_div_up(p->m, s.tile_m), s.items, 1);
+    matmul_parts_commands(j, s.k, &grid, SUM, out);
+    return NULL;
 }
 
-size_t matmul_pipelined_workspace(const job *j)
-{
-    return matmul_parts_workspace(j, matmul_pipelined_plan(j).k);
-}
-
-static void multiply(const job *j, const void *layout, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const pipelined_plan *s = layout;
-
-    command_launch_2d(out, PIPELINED_MULTIPLY, size_div_up(p->n, s->tile_n) * s->items,
-                      size_div_up(p->m, s->tile_m), s->items, 1);
-    matmul_parts_arguments(j, s->k, out);
-}
-
-bool matmul_pipelined_step(const job *j, size_t i, command *out)
-{
-    const pipelined_plan s = matmul_pipelined_plan(j);
-
-    return matmul_parts_step(j, s.k, i, PIPELINED_SUM, multiply, &s, out);
-}
+const variant matmul_pipelined = {
+    .name = "pipelined",
+    .idea = "up to 16 x 8 outputs a work-item; the next tiles arrive while these are multiplied",
+    .source = "matmul/matmul_pipelined.cl",
+    .entries = {"matmul_pipelined", "matmul_sum_parts"},
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_pipelined};

@@ -1,8 +1,19 @@
-#include "ops/matmul/matmul_tensor.h"
-
+/* Hopper's matrix instructions, fed by tensor copies: cl/matmul/matmul_tensor.cl. */
 #include "base/sizes.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
+
+/* Entries of cl/matmul/matmul_tensor.cl, in the variant's order. */
+enum { PREPARE, MULTIPLY };
+
+static const tunable tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {128, 256}, 128},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 192, 256}, 256},
+    {"STAGES", "blocks of A and B under way: latency hidden against local memory", {3, 4, 6}, 4},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
+};
 
 /* As cl/matmul/matmul_tensor.cl has them; sizes in bytes. */
 enum {
@@ -68,91 +79,75 @@ static source source_b(const tsr_matmul_problem *p)
                      matmul_ld_b(p), p->offset_b);
 }
 
-void matmul_tensor_defines(const job *j, text *out)
+static void prepare(const tsr_matmul_problem *p, const source *a, const source *b, plan *out)
 {
-    const tsr_matmul_problem *p = matmul_of(j->problem);
+    command *c = plan_launch_1d(out, PREPARE, size_max(a->pieces + b->pieces, 1) * PREPARE_ITEMS,
+                                PREPARE_ITEMS);
 
-    matmul_defines_operands(p, out);
-    text_format(out, " -DFORMAT=%u -DSTAGED_A=%d -DSTAGED_B=%d", format(p), source_a(p).staged,
-                source_b(p).staged);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)p->k);
+    matmul_inputs(c, p);
+    command_workspace(c);
+    command_u64(c, MAPS);
+    command_u64(c, MAPS + a->bytes);
+    command_u32(c, (uint32_t)a->pitch);
+    command_u32(c, (uint32_t)b->pitch);
+    command_u32(c, (uint32_t)a->pieces);
 }
 
-const char *matmul_tensor_unsupported(const job *j, text *reason)
+static const char *plan_tensor(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t tile_m = param(j->params, "TILE_M"), tile_n = param(j->params, "TILE_N");
     const size_t local = param(j->params, "STAGES") * (tile_m + tile_n) * ROW_BYTES + ALIGNMENT;
     const tsr_precision used = real_precision(p->type, p->precision);
-    const char *why = matmul_unsupported_sizes(p, reason);
+    const char *why = matmul_unsupported_batch(p, out);
+    source a, b;
+    size_t groups;
+    command *c;
 
     if (why)
         return why;
-    if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16) {
-        text_format(reason, "it rounds factors to TF32 or 16 bits, and %s is %s",
-                    tsr_type_name(p->type), tsr_precision_name(used));
-        return text_get(reason);
-    }
+    if (used != TSR_PRECISION_TF32 && used != TSR_PRECISION_BF16 && used != TSR_PRECISION_F16)
+        return plan_unsupported(out, "it rounds factors to TF32 or 16 bits, and %s is %s",
+                                tsr_type_name(p->type), tsr_precision_name(used));
     if (tile_m + tile_n > 448)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    why = matmul_unsupported_local(j, local, reason);
+    why = matmul_unsupported_local(j, local, out);
     if (why)
         return why;
-    if (MAPS + source_a(p).size + source_b(p).size > (double)j->device->max_allocation) {
-        text_format(reason, "what it stages takes more than the %llu bytes of an allocation",
-                    (unsigned long long)j->device->max_allocation);
-        return text_get(reason);
-    }
+    a = source_a(p);
+    b = source_b(p);
+    if (MAPS + a.size + b.size > (double)j->device->max_allocation)
+        return plan_unsupported(out,
+                                "what it stages takes more than the %llu bytes of an allocation",
+                                (unsigned long long)j->device->max_allocation);
+
+    matmul_define_operands(p, out);
+    plan_define(out, "FORMAT=%u", format(p));
+    plan_define(out, "STAGED_A=%d", a.staged);
+    plan_define(out, "STAGED_B=%d", b.staged);
+    out->workspace = MAPS + a.bytes + b.bytes;
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    if (matmul_k_read(p))
+        prepare(p, &a, &b, out);
+    groups = size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n);
+    if (param(j->params, "PERSISTENT") == 1)
+        groups = size_min(groups, size_max(j->device->compute_units, 1));
+    c = plan_launch_1d(out, MULTIPLY, groups * ITEMS, ITEMS);
+    matmul_arguments(c, p);
+    command_workspace(c);
     return NULL;
 }
 
-size_t matmul_tensor_workspace(const job *j)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-
-    return MAPS + source_a(p).bytes + source_b(p).bytes;
-}
-
-static void prepare(const tsr_matmul_problem *p, command *out)
-{
-    const source a = source_a(p), b = source_b(p);
-
-    command_launch_1d(out, TENSOR_PREPARE, size_max(a.pieces + b.pieces, 1) * PREPARE_ITEMS,
-                      PREPARE_ITEMS);
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, (uint32_t)p->k);
-    matmul_step_inputs(out, p);
-    command_workspace(out);
-    command_u64(out, MAPS);
-    command_u64(out, MAPS + a.bytes);
-    command_u32(out, (uint32_t)a.pitch);
-    command_u32(out, (uint32_t)b.pitch);
-    command_u32(out, (uint32_t)a.pieces);
-}
-
-static void multiply(const job *j, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t tiles = size_div_up(p->m, param(j->params, "TILE_M")) *
-                         size_div_up(p->n, param(j->params, "TILE_N"));
-    const size_t units = size_max(j->device->compute_units, 1);
-    const size_t groups = param(j->params, "PERSISTENT") == 1 ? size_min(tiles, units) : tiles;
-
-    command_launch_1d(out, TENSOR_MULTIPLY, groups * ITEMS, ITEMS);
-    matmul_step_product(out, p);
-    command_workspace(out);
-}
-
-bool matmul_tensor_step(const job *j, size_t i, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t k = matmul_k_read(p);
-
-    if (p->m == 0 || p->n == 0 || i > (k ? 1 : 0))
-        return false;
-    if (k && i == 0)
-        prepare(p, out);
-    else
-        multiply(j, out);
-    return true;
-}
+const variant matmul_wgmma_tensor = {
+    .name = "wgmma-tensor",
+    .idea = "the chip copies boxes of A and B by itself, with zeros beyond edges: TF32, BF16, FP16",
+    .source = "matmul/matmul_tensor.cl",
+    .entries = {"matmul_tensor_prepare", "matmul_tensor"},
+    .needs = 1u << FEATURE_TENSOR_COPY | 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_tensor};

@@ -1,9 +1,25 @@
-#include "ops/matmul/matmul_wgmma.h"
-
+/* Hopper's matrix instructions on packed tiles: cl/matmul/matmul_wgmma.cl. */
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "ops/matmul/matmul_parts.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
+
+/* Entries of cl/matmul/matmul_wgmma.cl, in the variants' order. */
+enum { PACK, MULTIPLY, SUM };
+
+/* The last is TF32's alone: three products leave it one value. */
+static const tunable tunables[] = {
+    {"TILE_M", "rows of a work-group's tile: traffic against work-groups", {0, 128, 256}, 0},
+    {"STAGES", "tiles of A and B under way: latency hidden against local memory", {2, 4, 6}, 4},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 16, 32},
+     0,
+     .host_only = true},
+    {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
+};
 
 /* As cl/matmul/matmul_wgmma.cl has them. */
 enum {
@@ -65,43 +81,43 @@ static double cost(const job *j, const cut *c)
            (c->k.parts > 1 ? launch + sums * 2 * sizeof(float) / bytes_ns : 0);
 }
 
-/* Whether sums of parts find room beside the packed operands, of which an element takes 8 bytes
+/* Whether sums of parts fit beside the packed operands, of which an element takes 8 bytes
  * and its share of a flag.  In floating point, where nothing wraps. */
-static bool has_room(const job *j, const cut *c)
+static bool fits_beside(const job *j, const cut *c)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const double rows = (double)p->m + (double)p->n + 2 * 256;
 
-    return 9 * rows * ((double)p->k + 32) + (double)matmul_parts_workspace(j, c->k) <=
+    return 9 * rows * ((double)p->k + 32) + (double)matmul_parts_workspace(p, c->k) <=
            (double)j->device->max_allocation;
 }
 
-/* The best number of parts for tiles of so many rows, where it is not told: one, or as many
+/* The best number of parts for tiles of so many rows, where SPLIT does not set it: one, or as many
  * work-groups as fill half of the units, all, or all twice or four times. */
 static cut cut_k(const job *j, size_t tile_m)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t told = param(j->params, "SPLIT"), tiles = tiles_of(j, tile_m);
-    cut best = {tile_m, matmul_parts_cut(j, told, block_k(p))};
+    const size_t set = param(j->params, "SPLIT"), tiles = tiles_of(j, tile_m);
+    cut best = {tile_m, matmul_parts_cut(j, set, block_k(p))};
 
-    for (unsigned halves = 1; !told && tiles && halves <= 8; halves *= 2) {
+    for (unsigned halves = 1; !set && tiles && halves <= 8; halves *= 2) {
         const size_t parts = halves * j->device->compute_units / 2 / tiles;
         const cut c = {tile_m, matmul_parts_cut(j, parts, block_k(p))};
 
-        if (cost(j, &c) < cost(j, &best) && has_room(j, &c))
+        if (cost(j, &c) < cost(j, &best) && fits_beside(j, &c))
             best = c;
     }
     return best;
 }
 
-/* What is not told follows from the cost.  The registers hold the sums of 256 rows of 128. */
+/* What no tunable sets follows from the cost.  The registers hold the sums of 256 rows of 128. */
 static cut cut_of(const job *j)
 {
-    const size_t told = param(j->params, "TILE_M");
-    const cut small = cut_k(j, told ? told : 128);
+    const size_t set = param(j->params, "TILE_M");
+    const cut small = cut_k(j, set ? set : 128);
     cut large;
 
-    if (told || tile_n(j) > 128)
+    if (set || tile_n(j) > 128)
         return small;
     large = cut_k(j, 256);
     return cost(j, &large) < cost(j, &small) ? large : small;
@@ -125,11 +141,10 @@ static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t depth, boo
                       : tiles * (tile / 128) * blocks;
 }
 
-static packing packing_of(const job *j)
+static packing packing_of(const job *j, cut c)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t depth = block_k(p);
-    const cut c = cut_of(j);
     packing x = {.tile_m = c.tile_m, .tile_n = tile_n(j), .k = c.k};
 
     x.rows = size_div_up(p->m, x.tile_m);
@@ -137,7 +152,7 @@ static packing packing_of(const job *j)
     x.blocks = matmul_alpha(p) == 0 ? 0 : size_div_up(p->k, depth);
     x.pieces_a = pieces(x.rows, x.tile_m, x.blocks, depth, !p->trans_a);
     x.pieces = x.pieces_a + pieces(x.columns, x.tile_n, x.blocks, depth, p->trans_b);
-    x.images_a = size_round_up(matmul_parts_workspace(j, x.k), ROW_BYTES);
+    x.images_a = size_round_up(matmul_parts_workspace(p, x.k), ROW_BYTES);
     x.images_b = x.images_a + x.rows * x.blocks * x.tile_m * ROW_BYTES;
     x.flags = x.images_b + x.columns * x.blocks * x.tile_n * ROW_BYTES;
     x.bytes = x.flags + x.pieces * sizeof(uint32_t);
@@ -150,166 +165,175 @@ static bool along(matmul_matrix x)
     return matmul_starts_at(&x, 4);
 }
 
-void matmul_wgmma_defines(const job *j, text *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
+/* ---- reasons ----------------------------------------------------------------------------- */
 
-    matmul_defines_operands(p, out);
-    text_format(out, " -DPRODUCTS=%u -DALONG_A=%d -DALONG_B=%d", products(p),
-                along(matmul_matrix_a(p)), along(matmul_matrix_b(p)));
-    if (param(j->params, "TILE_M") == 0)
-        text_format(out, " -DTILE_M=%zu", cut_of(j).tile_m);
-    if (products(p) == 3)
-        text_format(out, " -DTILE_N=%zu", tile_n(j));
+/* NULL, or why it is no product of float32, or too large. */
+static const char *unsupported_problem(const tsr_matmul_problem *p, plan *out)
+{
+    if (p->type == TSR_F32)
+        return matmul_unsupported_batch(p, out);
+    return plan_unsupported(out, "it multiplies float32, not %s", tsr_type_name(p->type));
 }
 
-/* What both variants want of the device. */
-static const char *unsupported(const job *j, text *reason)
+const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out)
+{
+    const char *why = unsupported_problem(p, out);
+
+    if (why)
+        return why;
+    if (!real_is_plain(p->type, p->precision))
+        return plan_unsupported(out, "it gives f32 by three TF32 products, not %s",
+                                tsr_precision_name(p->precision));
+    if (p->k < K_MIN)
+        return plan_unsupported(out, "k is %zu, and below %d sums of FP32 are more exact", p->k,
+                                K_MIN);
+    return NULL;
+}
+
+/* NULL, or why the device cannot: what both variants want of it. */
+static const char *unsupported_device(const job *j, const cut *c, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const size_t sides = cut_of(j).tile_m + tile_n(j);
+    const size_t sides = c->tile_m + tile_n(j);
     const size_t local = param(j->params, "STAGES") * sides * ROW_BYTES + ALIGNMENT;
     const char *why;
 
     if (sides > 384)
         return "the sums of a tile of 256 x 256 are more than the registers hold";
-    why = matmul_unsupported_local(j, local, reason);
+    why = matmul_unsupported_local(j, local, out);
     if (why)
         return why;
     /* In floating point first, where no product wraps. */
     if (8 * ((double)p->m + (double)p->n) * (double)p->k > (double)j->device->max_allocation ||
-        packing_of(j).bytes > j->device->max_allocation) {
-        text_format(reason,
-                    "its packed operands and sums take more than the %llu bytes of an allocation",
-                    (unsigned long long)j->device->max_allocation);
-        return text_get(reason);
-    }
+        packing_of(j, *c).bytes > j->device->max_allocation)
+        return plan_unsupported(
+            out, "its packed operands and sums take more than the %llu bytes of an allocation",
+            (unsigned long long)j->device->max_allocation);
     return NULL;
 }
 
-/* NULL, or why it is no product of float32, or too large. */
-static const char *unsupported_problem(const tsr_matmul_problem *p, text *reason)
+/* ---- commands ---------------------------------------------------------------------------- */
+
+/* The arguments that say where the packed operands are. */
+static void images(command *c, const packing *x)
 {
-    if (p->type == TSR_F32)
-        return matmul_unsupported_sizes(p, reason);
-    text_format(reason, "it multiplies float32, not %s", tsr_type_name(p->type));
-    return text_get(reason);
+    command_workspace(c);
+    command_u64(c, x->images_a);
+    command_u64(c, x->images_b);
+    command_u64(c, x->flags);
 }
 
-const char *matmul_wgmma_unsupported_split(const tsr_matmul_problem *p, text *reason)
+static void pack(const tsr_matmul_problem *p, const packing *x, plan *out)
 {
-    const char *why = unsupported_problem(p, reason);
+    command *c = plan_launch_1d(out, PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
 
-    if (why)
-        return why;
-    if (!real_is_plain(p->type, p->precision)) {
-        text_format(reason, "it gives f32 by three TF32 products, not %s",
-                    tsr_precision_name(p->precision));
-        return text_get(reason);
-    }
-    if (p->k < K_MIN) {
-        text_format(reason, "k is %zu, and below %d sums of FP32 are more exact", p->k, K_MIN);
-        return text_get(reason);
-    }
-    return NULL;
-}
-
-const char *matmul_wgmma_unsupported_f32(const job *j, text *reason)
-{
-    /* Products of a batch run one after another: what the first wants, all do. */
-    const tsr_matmul_problem first = matmul_product(matmul_of(j->problem), 0);
-    const char *why = matmul_wgmma_unsupported_split(&first, reason);
-
-    return why ? why : unsupported(j, reason);
-}
-
-const char *matmul_wgmma_unsupported_tf32(const job *j, text *reason)
-{
-    const tsr_matmul_problem first = matmul_product(matmul_of(j->problem), 0);
-    const char *why = unsupported_problem(&first, reason);
-
-    if (!why && first.precision != TSR_PRECISION_TF32)
-        why = "it computes in TF32, which --precision tf32 asks for";
-    return why ? why : unsupported(j, reason);
-}
-
-size_t matmul_wgmma_workspace(const job *j)
-{
-    return packing_of(j).bytes;
-}
-
-size_t matmul_wgmma_tiles_f32(const job *j)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const packing x = packing_of(j);
-
-    return x.blocks ? x.rows * x.columns * matmul_batch(p) : 0;
-}
-
-/* The arguments that tell where the packed operands are. */
-static void images(const packing *x, command *out)
-{
-    command_workspace(out);
-    command_u64(out, x->images_a);
-    command_u64(out, x->images_b);
-    command_u64(out, x->flags);
-}
-
-static void pack(const tsr_matmul_problem *p, const packing *x, command *out)
-{
-    command_launch_1d(out, WGMMA_PACK, x->pieces * PACK_ITEMS, PACK_ITEMS);
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, (uint32_t)p->k);
-    command_u32(out, (uint32_t)x->blocks);
-    command_u32(out, (uint32_t)x->pieces_a);
-    matmul_step_inputs(out, p);
-    images(x, out);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)p->k);
+    command_u32(c, (uint32_t)x->blocks);
+    command_u32(c, (uint32_t)x->pieces_a);
+    matmul_inputs(c, p);
+    images(c, x);
 }
 
 /* Into C, or, part by part, into the workspace. */
-static void multiply(const tsr_matmul_problem *p, const packing *x, command *out)
+static void multiply(const tsr_matmul_problem *p, const packing *x, plan *out)
 {
     const bool splits = x->k.parts > 1;
     const size_t span = splits ? x->k.span / block_k(p) : x->blocks;
+    command *c = plan_launch_1d(out, MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
 
-    command_launch_1d(out, WGMMA_MULTIPLY, x->rows * x->columns * x->k.parts * ITEMS, ITEMS);
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, x->blocks ? (uint32_t)p->k : 0);
-    command_u32(out, (uint32_t)x->blocks);
-    command_u32(out, (uint32_t)span);
-    command_u32(out, (uint32_t)x->pieces_a);
-    command_real(out, p->type, splits ? 1 : matmul_alpha(p));
-    matmul_step_inputs(out, p);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, x->blocks ? (uint32_t)p->k : 0);
+    command_u32(c, (uint32_t)x->blocks);
+    command_u32(c, (uint32_t)span);
+    command_u32(c, (uint32_t)x->pieces_a);
+    command_real(c, p->type, splits ? 1 : matmul_alpha(p));
+    matmul_inputs(c, p);
     if (splits)
-        matmul_step_parts(out, p);
+        matmul_output_parts(c, p);
     else
-        matmul_step_output(out, p);
-    images(x, out);
-    command_strict_counter(out);
+        matmul_output(c, p);
+    images(c, x);
+    command_strict_counter(c);
 }
 
-/* Of one product. */
-static bool step_of(const job *j, size_t i, command *out)
+/* What both variants do.  Products of a batch run one after another, and what the first needs, all
+ * do. */
+static const char *plan_wgmma(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
-    const packing x = packing_of(j);
+    const cut c = cut_of(j);
+    const char *why = unsupported_device(j, &c, out);
+    packing x;
 
+    if (why)
+        return why;
+    x = packing_of(j, c);
+    plan_set(out, "TILE_M", (uint32_t)c.tile_m);
+    plan_set(out, "SPLIT", (uint32_t)c.k.parts);
+    matmul_define_operands(p, out);
+    plan_define(out, "PRODUCTS=%u", products(p));
+    plan_define(out, "ALONG_A=%d", along(matmul_matrix_a(p)));
+    plan_define(out, "ALONG_B=%d", along(matmul_matrix_b(p)));
+    if (products(p) == 3)
+        plan_define(out, "TILE_N=%zu", x.tile_n);
+    out->workspace = x.bytes;
     if (p->m == 0 || p->n == 0)
-        return false;
-    if (x.blocks && i == 0)
-        pack(p, &x, out);
-    else if (i == (x.blocks ? 1 : 0))
-        multiply(p, &x, out);
-    else if (x.k.parts > 1 && i == 2)
-        matmul_parts_sum(j, x.k, WGMMA_SUM, out);
-    else
-        return false;
-    return true;
+        return NULL;
+    for (size_t e = 0; e < matmul_batch(p); e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+
+        if (x.blocks)
+            pack(&one, &x, out);
+        multiply(&one, &x, out);
+        if (x.k.parts > 1)
+            matmul_parts_sum(j, &one, x.k, SUM, out);
+    }
+    return NULL;
 }
 
-bool matmul_wgmma_step(const job *j, size_t i, command *out)
+static const char *plan_tf32(const job *j, plan *out)
 {
-    return matmul_step_each(j, i, out, step_of);
+    const tsr_matmul_problem first = matmul_product(matmul_of(j->problem), 0);
+    const char *why = unsupported_problem(&first, out);
+
+    if (!why && first.precision != TSR_PRECISION_TF32)
+        why = "it computes in TF32, which --precision tf32 asks for";
+    return why ? why : plan_wgmma(j, out);
 }
+
+const variant matmul_wgmma_tf32 = {
+    .name = "wgmma-tf32",
+    .idea = "Hopper's matrix units on packed tiles: a producer copies, two warp groups multiply",
+    .source = "matmul/matmul_wgmma.cl",
+    .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
+    .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_tf32};
+
+static const char *plan_3xtf32(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const tsr_matmul_problem first = matmul_product(p, 0);
+    const char *why = matmul_unsupported_3xtf32(&first, out);
+
+    if (!why)
+        why = plan_wgmma(j, out);
+    if (!why && matmul_k_read(p))
+        out->tiles = size_div_up(p->m, param(&out->params, "TILE_M")) *
+                     size_div_up(p->n, tile_n(j)) * matmul_batch(p);
+    return why;
+}
+
+const variant matmul_wgmma_3xtf32 = {
+    .name = "wgmma-3xtf32",
+    .idea = "FP32 by three TF32 products, sums promoted to FP32 every 16 along k",
+    .source = "matmul/matmul_wgmma.cl",
+    .entries = {"matmul_wgmma_pack", "matmul_wgmma", "matmul_sum_parts"},
+    .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables) - 1,
+    .plan = plan_3xtf32};

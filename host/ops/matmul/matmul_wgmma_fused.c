@@ -1,9 +1,22 @@
-#include "ops/matmul/matmul_wgmma_fused.h"
-
+/* Hopper's matrix instructions on A and B as they are: cl/matmul/matmul_wgmma_fused.cl. */
 #include "base/sizes.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matmul/matmul_steps.h"
-#include "ops/matmul/matmul_wgmma.h"
+#include "core/registry.h"
+#include "ops/matmul/matmul_plan.h"
+#include "ops/matmul/matmul_variants.h"
+
+/* Entries of cl/matmul/matmul_wgmma_fused.cl, in the variant's order. */
+enum { ALIGN, MULTIPLY };
+
+static const tunable tunables[] = {
+    {"STAGES", "blocks along k under way: latency hidden against local memory", {4, 5, 6}, 6},
+    {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
+    {"COPY", "bytes of B that a copy brings: whole rows of a tile or vectors", {16, 1024}, 1024},
+    {"ALIGN",
+     "lines not aligned, 1: as they are, 2: copied first: workspace and a launch against small "
+     "copies",
+     {0, 1, 2},
+     0},
+};
 
 /* As cl/matmul/matmul_wgmma_fused.cl has them; sizes in bytes. */
 enum {
@@ -53,10 +66,10 @@ static bool pays(const tsr_matmul_problem *p, const matmul_matrix *x)
 
 static bool wanted(const job *j, const matmul_matrix *x)
 {
-    const uint32_t told = param(j->params, "ALIGN");
+    const uint32_t set = param(j->params, "ALIGN");
 
-    return !matmul_starts_at(x, 4) && told != ALIGN_NEVER &&
-           (told == ALIGN_ALWAYS || pays(matmul_of(j->problem), x));
+    return !matmul_starts_at(x, 4) && set != ALIGN_NEVER &&
+           (set == ALIGN_ALWAYS || pays(matmul_of(j->problem), x));
 }
 
 /* Bytes of a copy, in floating point, where nothing wraps. */
@@ -97,24 +110,20 @@ static copies copies_of(const job *j)
     return s;
 }
 
-size_t matmul_wgmma_fused_workspace(const job *j)
-{
-    return copies_of(j).bytes;
-}
-
 /* The launch that makes a copy of operand `index`. */
-static void align(unsigned index, const matmul_matrix *x, const copy *c, command *out)
+static void align(unsigned index, const matmul_matrix *x, const copy *to, plan *out)
 {
-    command_launch_1d(out, WGMMA_FUSED_ALIGN,
-                      c->lines * size_div_up(c->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
-    command_u32(out, (uint32_t)x->lines);
-    command_u32(out, (uint32_t)x->length);
-    command_operand(out, index);
-    command_u64(out, x->offset);
-    command_u32(out, (uint32_t)x->ld);
-    command_workspace(out);
-    command_u64(out, c->offset);
-    command_u32(out, (uint32_t)c->pitch);
+    command *c = plan_launch_1d(
+        out, ALIGN, to->lines * size_div_up(to->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
+
+    command_u32(c, (uint32_t)x->lines);
+    command_u32(c, (uint32_t)x->length);
+    command_operand(c, index);
+    command_u64(c, x->offset);
+    command_u32(c, (uint32_t)x->ld);
+    command_workspace(c);
+    command_u64(c, to->offset);
+    command_u32(c, (uint32_t)to->pitch);
 }
 
 /* The arguments of an operand: array, offset, leading dimension; of its copy, where one is made. */
@@ -130,69 +139,54 @@ static void input(unsigned index, const matmul_matrix *x, const copy *c, command
 
 /* ---- the variant ------------------------------------------------------------------------- */
 
-void matmul_wgmma_fused_defines(const job *j, text *out)
+static const char *plan_fused(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const copies s = copies_of(j);
-
-    text_format(out, " -DTRANS_A=%d -DTRANS_B=%d -DALIGNED_A=%d -DALIGNED_B=%d", p->trans_a,
-                p->trans_b, s.a.made || matmul_starts_at(&a, 4),
-                s.b.made || matmul_starts_at(&b, 4));
-    text_format(out, " -DPADDED_A=%d -DPADDED_B=%d", s.a.made, s.b.made);
-}
-
-const char *matmul_wgmma_fused_unsupported(const job *j, text *reason)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
     const size_t stage = IMAGE + (p->trans_b ? RAW_COLUMNS : RAW_ROWS);
-    const size_t local = param(j->params, "STAGES") * stage + LEADS + SLACK;
-    const char *why = matmul_wgmma_unsupported_split(p, reason);
+    const size_t tiles = size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
+    const char *why = matmul_unsupported_3xtf32(p, out);
+    copies s;
+    command *c;
 
-    return why ? why : matmul_unsupported_local(j, local, reason);
-}
-
-static size_t all_tiles(const tsr_matmul_problem *p)
-{
-    return size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
-}
-
-size_t matmul_wgmma_fused_tiles(const job *j)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-
-    return matmul_k_read(p) ? all_tiles(p) : 0;
-}
-
-static void multiply(const tsr_matmul_problem *p, const copies *s, command *out)
-{
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-
-    command_launch_1d(out, WGMMA_FUSED_MULTIPLY, all_tiles(p) * ITEMS, ITEMS);
-    command_u32(out, (uint32_t)p->m);
-    command_u32(out, (uint32_t)p->n);
-    command_u32(out, (uint32_t)matmul_k_read(p));
-    command_real(out, p->type, matmul_alpha(p));
-    input(MATMUL_A, &a, &s->a, out);
-    input(MATMUL_B, &b, &s->b, out);
-    matmul_step_output(out, p);
-    command_strict_counter(out);
-}
-
-bool matmul_wgmma_fused_step(const job *j, size_t i, command *out)
-{
-    const tsr_matmul_problem *p = matmul_of(j->problem);
-    const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const copies s = copies_of(j);
-    const size_t made = (size_t)s.a.made + s.b.made;
-
-    if (p->m == 0 || p->n == 0 || i > made)
-        return false;
-    if (i == made)
-        multiply(p, &s, out);
-    else if (i == 0 && s.a.made)
+    if (!why)
+        why = matmul_unsupported_local(j, param(j->params, "STAGES") * stage + LEADS + SLACK, out);
+    if (why)
+        return why;
+    s = copies_of(j);
+    plan_set(out, "ALIGN", s.a.made || s.b.made ? ALIGN_ALWAYS : ALIGN_NEVER);
+    plan_define(out, "TRANS_A=%d", p->trans_a);
+    plan_define(out, "TRANS_B=%d", p->trans_b);
+    plan_define(out, "ALIGNED_A=%d", s.a.made || matmul_starts_at(&a, 4));
+    plan_define(out, "ALIGNED_B=%d", s.b.made || matmul_starts_at(&b, 4));
+    plan_define(out, "PADDED_A=%d", s.a.made);
+    plan_define(out, "PADDED_B=%d", s.b.made);
+    out->workspace = s.bytes;
+    out->tiles = matmul_k_read(p) ? tiles : 0;
+    if (p->m == 0 || p->n == 0)
+        return NULL;
+    if (s.a.made)
         align(MATMUL_A, &a, &s.a, out);
-    else
+    if (s.b.made)
         align(MATMUL_B, &b, &s.b, out);
-    return true;
+    c = plan_launch_1d(out, MULTIPLY, tiles * ITEMS, ITEMS);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)matmul_k_read(p));
+    command_real(c, p->type, matmul_alpha(p));
+    input(MATMUL_A, &a, &s.a, c);
+    input(MATMUL_B, &b, &s.b, c);
+    matmul_output(c, p);
+    command_strict_counter(c);
+    return NULL;
 }
+
+const variant matmul_wgmma_3xtf32_fused = {
+    .name = "wgmma-3xtf32-fused",
+    .idea = "the same without packing: producers split A, consumers B, on their way in",
+    .source = "matmul/matmul_wgmma_fused.cl",
+    .entries = {"matmul_align", "matmul_wgmma_fused"},
+    .needs = 1u << FEATURE_WGMMA | 1u << FEATURE_LARGE_LOCAL,
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_fused};

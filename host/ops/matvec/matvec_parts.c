@@ -11,8 +11,8 @@
 /* ---- split-row ---------------------------------------------------------------------------- */
 
 static const tunable split_row_tunables[] = {
-    {"GROUP", MATVEC_GROUP, {1, 16, 32, 64, 128, 256, 512, 1024}, 128, .plan_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16, 32}, 8, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {1, 16, 32, 64, 128, 256, 512, 1024}, 128, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16, 32}, 8, .host_only = true},
 };
 
 /* Neighbouring rows of a transposed op(A) that one group reads: 128 bytes of float32, a cache line
@@ -58,8 +58,8 @@ const variant matvec_split_row = {
 
 static const tunable split_vector_tunables[] = {
     {"TEAM", "work-items that share a row: more suit longer rows", {0, 8, 16, 32, 64, 128, 256}, 0},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, 64, .plan_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {2, 4, 8, 16, 32}, 16, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, 64, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT, {2, 4, 8, 16, 32}, 16, .host_only = true},
 };
 
 enum {
@@ -138,8 +138,8 @@ static const tunable column_slices_tunables[] = {
      "shape",
      {0, 1, 2},
      0},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 512, .plan_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 512, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT "; 0: by the shape", {0, 1, 2, 4, 8, 16}, 0, .host_only = true},
 };
 
 enum {
@@ -307,8 +307,8 @@ const variant matvec_column_slices = {
 
 static const tunable short_columns_tunables[] = {
     {"LOADS", LOADS_MEANING, {2, 4, 8, 16}, 4},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .plan_only = true},
-    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512, 1024}, 256, .host_only = true},
+    {"PER_UNIT", MATVEC_PER_UNIT, {1, 2, 4, 8, 16}, 4, .host_only = true},
 };
 
 static const char *short_columns_plan(const job *j, plan *out)

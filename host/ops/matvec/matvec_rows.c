@@ -36,7 +36,7 @@ static const tunable row_item_tunables[] = {
      "elements of a row that are loaded at once; 1: the plain loop; 0: 16 of a short row on GPUs",
      {0, 1, 4, 16},
      0},
-    {"GROUP", MATVEC_GROUP, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64, .host_only = true},
 };
 
 /* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
@@ -79,7 +79,7 @@ const variant matvec_row_item = {.name = "row-item",
 
 static const tunable tree_tunables[] = {
     {"TEAM", TEAM_MEANING, {8, 16, 32, 64}, 32},
-    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .host_only = true},
 };
 
 static const char *tree_plan(const job *j, plan *out)
@@ -114,8 +114,8 @@ static const tunable tree_vector_tunables[] = {
      {128, 256},
      128,
      128,
-     .plan_only = true},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, .plan_only = true},
+     .host_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, .host_only = true},
 };
 
 static const char *tree_vector_plan(const job *j, plan *out)
@@ -145,7 +145,7 @@ const variant matvec_tree_vector = {
 /* ---- subgroup and shfl --------------------------------------------------------------------- */
 
 static const tunable team_tunables[] = {
-    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .host_only = true},
 };
 
 static const char *subgroup_plan(const job *j, plan *out)
@@ -210,7 +210,7 @@ static const tunable group_row_tunables[] = {
      {32, 64, 128, 256, 512, 1024},
      256,
      32,
-     .plan_only = true},
+     .host_only = true},
 };
 
 static const char *group_row_plan(const job *j, plan *out)
@@ -244,7 +244,7 @@ static const tunable local_x_tunables[] = {
     {"TEAM", TEAM_MEANING, {16, 32, 64}, 32, 16},
     {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
     {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024, 512},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, 64, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, 64, .host_only = true},
 };
 
 static const char *local_x_plan(const job *j, plan *out)
@@ -276,7 +276,7 @@ const variant matvec_local_x = {
 
 static const tunable short_rows_tunables[] = {
     {"TILE", "columns of a row held in local memory at a time", {8, 16, 32, 64}, 16},
-    {"GROUP", MATVEC_GROUP ", a row each", {32, 64, 128, 256}, 128, .plan_only = true},
+    {"GROUP", MATVEC_GROUP ", a row each", {32, 64, 128, 256}, 128, .host_only = true},
 };
 
 static const char *short_rows_plan(const job *j, plan *out)
@@ -314,7 +314,7 @@ static const tunable flat_rows_tunables[] = {
      "128-bit loads of a work-item that are on their way at once: more suit fewer work-items",
      {2, 4, 8},
      4},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .host_only = true},
 };
 
 static const char *flat_rows_plan(const job *j, plan *out)

@@ -1,0 +1,193 @@
+#include "ops/matmul/matmul_plan.h"
+
+#include <assert.h>
+
+#include "base/sizes.h"
+#include "core/groups.h"
+
+/* ---- reasons ----------------------------------------------------------------------------- */
+
+const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out)
+{
+    const size_t most = (size_t)1 << 31;
+    const size_t sizes[] = {p->m, p->n, p->k, matmul_ld_a(p), matmul_ld_b(p), matmul_ld_c(p)};
+
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+        if (sizes[i] > most)
+            return plan_unsupported(
+                out, "it indexes rows and columns in 32 bits, and %zu is over %zu", sizes[i], most);
+    return NULL;
+}
+
+const char *matmul_unsupported_portable(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const char *why = matmul_unsupported_indices(p, out);
+
+    return why ? why : real_unsupported(p->type, p->precision, j->device, &out->reason);
+}
+
+const char *matmul_unsupported_rounding(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+    const char *why = matmul_unsupported_indices(p, out);
+
+    return why ? why : real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
+}
+
+const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out)
+{
+    if (matmul_batch(p) > 1)
+        return plan_unsupported(out, "it multiplies one pair of matrices, and there are %zu",
+                                matmul_batch(p));
+    return matmul_unsupported_indices(p, out);
+}
+
+const char *matmul_unsupported_items(size_t items, size_t limit, plan *out)
+{
+    if (items <= limit)
+        return NULL;
+    return plan_unsupported(out, "it needs work-groups of %zu work-items, and the limit is %zu",
+                            items, limit);
+}
+
+const char *matmul_unsupported_bytes(size_t bytes, size_t limit, plan *out)
+{
+    if (bytes <= limit)
+        return NULL;
+    return plan_unsupported(out, "it needs %zu bytes of local memory, and there are %zu", bytes,
+                            limit);
+}
+
+const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t local, plan *out)
+{
+    const size_t most_x = group_limit(j->device, 0), most_y = group_limit(j->device, 1);
+    const char *why = matmul_unsupported_items(x * y, j->device->max_work_group, out);
+
+    if (why)
+        return why;
+    if (x > most_x || y > most_y)
+        return plan_unsupported(out,
+                                "it needs work-groups of %zu x %zu, and the limit is %zu x %zu", x,
+                                y, most_x, most_y);
+    return matmul_unsupported_bytes(local, j->device->local_memory, out);
+}
+
+const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out)
+{
+    if (bytes <= j->device->large_local)
+        return NULL;
+    return plan_unsupported(out, "its stages take %zu bytes of local memory, and there are %zu",
+                            bytes, j->device->large_local);
+}
+
+/* ---- -Ds --------------------------------------------------------------------------------- */
+
+void matmul_define_operands(const tsr_matmul_problem *p, plan *out)
+{
+    assert(p->layout == TSR_ROW_MAJOR && "column-major problems are normalized");
+    real_defines_elements(p->type, matmul_type_c(p), &out->defines);
+    plan_define(out, "TRANS_A=%d", p->trans_a);
+    plan_define(out, "TRANS_B=%d", p->trans_b);
+}
+
+void matmul_define_rounding(const tsr_matmul_problem *p, plan *out)
+{
+    static const char *const names[TSR_PRECISION_COUNT] = {
+        [TSR_PRECISION_TF32] = "TF32", [TSR_PRECISION_BF16] = "BF16", [TSR_PRECISION_F16] = "F16"};
+
+    plan_define(out, "ROUNDED=%s",
+                real_rounding(p->type, p->precision) > 0 ? names[p->precision] : "NOT");
+}
+
+void matmul_define_aligned(const job *j, plan *out)
+{
+    const tsr_matmul_problem *p = matmul_of(j->problem);
+
+    plan_define(out, "ALIGNED_A=%d", matmul_aligned(j, matmul_matrix_a(p)));
+    plan_define(out, "ALIGNED_B=%d", matmul_aligned(j, matmul_matrix_b(p)));
+}
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+void matmul_layers(command *c, size_t layers)
+{
+    c->dims = 3;
+    c->global[2] = layers;
+    c->local[2] = 1;
+}
+
+void matmul_inputs(command *c, const tsr_matmul_problem *p)
+{
+    command_operand(c, MATMUL_A);
+    command_u64(c, p->offset_a);
+    command_u32(c, (uint32_t)matmul_ld_a(p));
+    command_operand(c, MATMUL_B);
+    command_u64(c, p->offset_b);
+    command_u32(c, (uint32_t)matmul_ld_b(p));
+}
+
+void matmul_output(command *c, const tsr_matmul_problem *p)
+{
+    command_real(c, p->type, p->beta);
+    command_operand(c, MATMUL_C);
+    command_u64(c, p->offset_c);
+    command_u32(c, (uint32_t)matmul_ld_c(p));
+}
+
+void matmul_output_parts(command *c, const tsr_matmul_problem *p)
+{
+    command_real(c, p->type, 0);
+    command_workspace(c);
+    command_u64(c, 0);
+    command_u32(c, (uint32_t)p->n);
+}
+
+void matmul_arguments(command *c, const tsr_matmul_problem *p)
+{
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)matmul_k_read(p));
+    command_real(c, p->type, matmul_alpha(p));
+    matmul_inputs(c, p);
+    matmul_output(c, p);
+}
+
+void matmul_strides(command *c, const tsr_matmul_problem *p)
+{
+    command_u64(c, matmul_matrix_a(p).stride);
+    command_u64(c, matmul_matrix_b(p).stride);
+    command_u64(c, matmul_matrix_c(p).stride);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+bool matmul_aligned(const job *j, matmul_matrix x)
+{
+    return j->device->kind != DEVICE_CPU && matmul_starts_at(&x, 4);
+}
+
+double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
+                           size_t tile_n)
+{
+    return (double)size_div_up(p->m, tile_m) * (double)size_div_up(p->n, tile_n) *
+           (double)matmul_batch(p) / (double)size_max(d->compute_units, 1);
+}
+
+bool matmul_fills_large(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 128, 128) >= 1.5;
+}
+
+bool matmul_fills_wide(const tsr_matmul_problem *p, const device_facts *d)
+{
+    return matmul_tiles_a_unit(p, d, 64, 128) >= 0.95;
+}
+
+bool matmul_cuts_whole(size_t tile_m, size_t tile_n, size_t sums, size_t depth, size_t items)
+{
+    const size_t warp_m = sums == 128 ? 64 : 32, warp_n = sums == 32 ? 32 : 64;
+
+    return tile_m % warp_m == 0 && tile_n % warp_n == 0 && tile_m * depth % (4 * items) == 0 &&
+           tile_n * depth % (4 * items) == 0;
+}

@@ -1,0 +1,86 @@
+/** What the plans of matmul's variants share: reasons, -Ds, sizes of grids and arguments. */
+#ifndef OPS_MATMUL_PLAN_H
+#define OPS_MATMUL_PLAN_H
+
+#include "core/variant.h"
+#include "ops/matmul/matmul_shape.h"
+
+/* ---- reasons: NULL, or why a variant cannot run a job -------------------------------------- */
+
+/** That a size exceeds what kernels index in 32 bits. */
+const char *matmul_unsupported_indices(const tsr_matmul_problem *p, plan *out);
+
+/** The same, or that the device does not have the type or the precision of the problem. */
+const char *matmul_unsupported_portable(const job *j, plan *out);
+
+/** The same for kernels that round the factors themselves: every precision is supported. */
+const char *matmul_unsupported_rounding(const job *j, plan *out);
+
+/** As matmul_unsupported_indices, for variants that take no batch. */
+const char *matmul_unsupported_batch(const tsr_matmul_problem *p, plan *out);
+
+/** That groups of so many work-items exceed the limit. */
+const char *matmul_unsupported_items(size_t items, size_t limit, plan *out);
+
+/** That `bytes` of local memory exceed what the device reports. */
+const char *matmul_unsupported_bytes(size_t bytes, size_t limit, plan *out);
+
+/** That groups of x by y work-items, or `local` bytes of local memory, exceed the device's limits.
+ */
+const char *matmul_unsupported_group(const job *j, size_t x, size_t y, size_t local, plan *out);
+
+/** That stages of so many bytes exceed the local memory that the device was seen to give. */
+const char *matmul_unsupported_local(const job *j, size_t bytes, plan *out);
+
+/* ---- -Ds --------------------------------------------------------------------------------- */
+
+/** FACTOR, RESULT and the type of the sums (cl/matmul/matmul_elements.clh), TRANS_A and TRANS_B. */
+void matmul_define_operands(const tsr_matmul_problem *p, plan *out);
+
+/** ROUNDED, what factors are rounded to as they are loaded: cl/matmul/matmul_rounded.clh. */
+void matmul_define_rounding(const tsr_matmul_problem *p, plan *out);
+
+/** ALIGNED_A and ALIGNED_B: whether vectors of four are aligned (matmul_aligned). */
+void matmul_define_aligned(const job *j, plan *out);
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+/** So many layers of a grid: products of a batch, or parts of k. */
+void matmul_layers(command *c, size_t layers);
+
+/** The arguments of A and B: array, offset, leading dimension. */
+void matmul_inputs(command *c, const tsr_matmul_problem *p);
+
+/** The arguments of C: beta, array, offset, leading dimension. */
+void matmul_output(command *c, const tsr_matmul_problem *p);
+
+/** The same where sums of parts of k go into the workspace, matrix after matrix of m x n. */
+void matmul_output_parts(command *c, const tsr_matmul_problem *p);
+
+/** What most kernels begin with: sizes, alpha, A and B, beta, C. */
+void matmul_arguments(command *c, const tsr_matmul_problem *p);
+
+/** The last arguments of kernels that take batches: from product to product of A, B and C. */
+void matmul_strides(command *c, const tsr_matmul_problem *p);
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+/** Whether vectors of four are aligned: buffers of a device are, host memory that a CPU's buffer
+ *  may lie in need not be. */
+bool matmul_aligned(const job *j, matmul_matrix x);
+
+/** Tiles of C of tile_m x tile_n for each compute unit. */
+double matmul_tiles_a_unit(const tsr_matmul_problem *p, const device_facts *d, size_t tile_m,
+                           size_t tile_n);
+
+/** Whether tiles of 128 x 128 fill the device, two groups on a unit. */
+bool matmul_fills_large(const tsr_matmul_problem *p, const device_facts *d);
+
+/** Whether tiles of 64 x 128 do, one group on a unit. */
+bool matmul_fills_wide(const tsr_matmul_problem *p, const device_facts *d);
+
+/** Whether `sums` outputs a work-item cut a tile into whole warps, and `items` work-items bring
+ *  tiles `depth` along k in whole vectors. */
+bool matmul_cuts_whole(size_t tile_m, size_t tile_n, size_t sums, size_t depth, size_t items);
+
+#endif

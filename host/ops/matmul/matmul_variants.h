@@ -1,0 +1,44 @@
+/** The variants of matmul, a file for each family. */
+#ifndef OPS_MATMUL_VARIANTS_H
+#define OPS_MATMUL_VARIANTS_H
+
+#include "core/variant.h"
+#include "tessera/matmul.h"
+
+/* matmul_host.c: the device `host`. */
+extern const variant matmul_ijk, matmul_jik, matmul_ikj, matmul_kij, matmul_blocked, matmul_openmp;
+
+/* matmul_ladder.c: one step after another, from the definition to vectors and copies. */
+extern const variant matmul_naive, matmul_coalesced, matmul_tiled, matmul_block_column,
+    matmul_block, matmul_vector, matmul_swizzle, matmul_async;
+
+/* matmul_pipelined.c */
+extern const variant matmul_pipelined;
+
+/* matmul_copied.c: tiles that NVIDIA's cp.async brings. */
+extern const variant matmul_cp_async, matmul_stream;
+
+/** Whether equal shares of all steps along k gain (stream-k): where whole tiles would leave units
+ *  idle. */
+bool matmul_stream_gains(const tsr_matmul_problem *p, const device_facts *d);
+
+/* matmul_subgroup.c: tiles that the lanes of a sub-group share. */
+extern const variant matmul_subgroup, matmul_shfl;
+
+/* matmul_batched.c: whole products in a work-group. */
+extern const variant matmul_batched;
+
+/* matmul_cpu.c: a block of explicit vectors a work-item. */
+extern const variant matmul_cpu_block, matmul_cpu_panels, matmul_cpu_split;
+
+/* matmul_mma.c: matrix instructions of a warp. */
+extern const variant matmul_mma, matmul_mma_f64;
+
+/* matmul_wgmma.c, matmul_tensor.c, matmul_wgmma_fused.c: Hopper's matrix instructions. */
+extern const variant matmul_wgmma_tf32, matmul_wgmma_3xtf32, matmul_wgmma_tensor,
+    matmul_wgmma_3xtf32_fused;
+
+/** NULL, or why a problem does not go by three TF32 products. */
+const char *matmul_unsupported_3xtf32(const tsr_matmul_problem *p, plan *out);
+
+#endif
