@@ -33,12 +33,12 @@ typedef struct batch_form {
  * a piece by itself, or what all share is more than a piece and than the rest.
  *
  * @param p     As variants take it; row-major.
- * @param kind  One whose `batches` describes p, and whose run is batches_run.
+ * @param kind  One whose `batches` describes p, and whose piece is batches_piece.
  */
 void batches_choose(const stream_budget *budget, const problem *p, const partition_kind *kind,
                     partition *out);
 
-/** Run it: as partition_kind.run. */
-tsr_status batches_run(const stream_call *call, const partition *p, tsr_error *err);
+/** partition_kind.piece: a group. */
+void batches_piece(const partition *p, void *const host[], size_t i, piece *out);
 
 #endif

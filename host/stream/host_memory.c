@@ -10,7 +10,7 @@
 #include "session/events.h"
 #include "session/program.h"
 #include "stream/copies.h"
-#include "stream/partition.h"
+#include "stream/engine.h"
 
 /* One call in progress. */
 typedef struct call {
@@ -305,7 +305,7 @@ static tsr_status stream(call *c, const partition *how, void *const operands[], 
 
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
-    st = how->kind->run(&streamed, how, err);
+    st = how->kind->run ? how->kind->run(&streamed, how, err) : engine_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
     else

@@ -1,6 +1,14 @@
 #include "stream/partition.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
+
+void partition_add_shape(partition *p, size_t i)
+{
+    assert(p->shape_count < PARTITION_SHAPES_MAX);
+    p->shape[p->shape_count++] = i;
+}
 
 /* What is cut, whatever the budget. */
 typedef struct cutting {
@@ -10,10 +18,13 @@ typedef struct cutting {
 
 static tsr_status cut(const cutting *c, const stream_budget *budget, partition *out, tsr_error *err)
 {
+    tsr_status st = TSR_OK;
+
     *out = (partition){0};
-    return c->problem->op->partition
-               ? c->problem->op->partition(c->problem, c->selection, budget, out, err)
-               : TSR_OK;
+    if (c->problem->op->partition)
+        st = c->problem->op->partition(c->problem, c->selection, budget, out, err);
+    out->problem = c->problem;
+    return st;
 }
 
 /* Whether so many bytes leave few enough pieces. */

@@ -5,8 +5,8 @@
 
 #include "core/dispatch.h"
 
-/** Events that a piece waits for beside the piece before, at most. */
-enum { PIECE_WAITS_MAX = 4 };
+/** Events that a piece waits for beside the piece before, at most: one for each operand. */
+enum { PIECE_WAITS_MAX = OPERANDS_MAX };
 
 /** A call on host memory that is streamed: what its caller gave, and what becomes of it. */
 typedef struct stream_call {

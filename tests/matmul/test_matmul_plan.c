@@ -244,8 +244,9 @@ static size_t check_device(const device_facts *d)
         bool more = v->source != NULL;
 
         /* Of many combinations each meets every 11th problem, beginning with another one; of very
-         * many, some do: 17 has no factor that a number of values has. */
-        for (size_t c = 0; more && combination(v, c, &chosen); c += v->tunable_count > 6 ? 17 : 1)
+         * many, some do: 67 and 17 have no factor that a number of values has. */
+        for (size_t c = 0; more && combination(v, c, &chosen);
+             c += v->tunable_count > 6 ? 67 : v->tunable_count > 3 ? 17 : 1)
             for (size_t n = v->tunable_count > 3 ? c % 11 : 0; sweep_problem(n, &p);
                  n += v->tunable_count > 3 ? 11 : 1)
                 suited += check_plan(&(job){&p, d, &chosen, false}, v);

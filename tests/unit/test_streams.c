@@ -19,8 +19,7 @@
 #include "device/device.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_call.h"
-#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_partition.h"
 #include "session/pinned.h"
 #include "session/state.h"
 #include "stream/copies.h"
@@ -612,6 +611,33 @@ static void vectors_share_a_matrix(void **state)
     applies_as_host(*state, &p, ROWS * LINE + LINE + 3 * 10 * 4 * ROWS, 20);
 }
 
+/* Vectors whose elements lie apart, and results of 16 bits to which panels add, through a copy in
+ * the type of the sums; for one matrix in two passes. */
+static void results_go_through_a_copy(void **state)
+{
+    enum { PASS = 4, PANEL = 3, PANELS = 2 * (ROWS / PANEL + 1) };
+
+    fill_whole(*state);
+    for (int form = 0; form < 16; form++) {
+        tsr_matvec_problem p = vectors_form(form & 3);
+        const size_t size = form & 4 ? 2 : 4, incy = form & 4 && p.trans ? 1 : 3;
+        const size_t vectors = size * p.stride_x + 4 * p.stride_y; /* of a product */
+
+        p.type = form & 4 ? TSR_BF16 : TSR_F32;
+        p.incx = 2;
+        p.incy = incy;
+        p.stride_x *= 2;
+        p.stride_y *= incy;
+        if (form & 8) {
+            p.stride_a = 0;
+            applies_as_host(*state, &p,
+                            PASS * vectors + (form & 4 ? PASS * vectors : 3 * PANEL * LINE),
+                            PANELS);
+        }
+        applies_as_host(*state, &p, vectors + 3 * COLUMNS * size, PRODUCTS * ROWS);
+    }
+}
+
 /* Products of a group; 0: there are none. */
 static size_t group_of(const partition *p)
 {
@@ -900,6 +926,7 @@ int main(void)
         TEST(matrices_go_in_groups),
         TEST(matrices_go_in_panels),
         TEST(vectors_share_a_matrix),
+        TEST(results_go_through_a_copy),
         TEST(a_shared_matrix_may_fill_a_buffer),
         TEST(vectors_that_do_not_fit_are_refused),
         TEST(buffers_of_all_sizes_are_kept),

@@ -10,11 +10,11 @@
 #include "ops/matmul/matmul_async.h"
 #include "ops/matmul/matmul_batched.h"
 #include "ops/matmul/matmul_copied.h"
+#include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_panels.h"
 #include "ops/matmul/matmul_partition.h"
 #include "ops/matmul/matmul_pipelined.h"
-#include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_registers.h"
 #include "ops/matmul/matmul_shape.h"
@@ -966,7 +966,12 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
 
 const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
-                                    .rate = "GFLOP/s",
+                                    .unit = WORK_FLOPS,
+                                    .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 |
+                                             1u << TSR_BF16,
+                                    .default_type = TSR_F32,
+                                    .result = MATMUL_C,
+                                    .command = &matmul_command,
                                     .variants = variants,
                                     .variant_count = ARRAY_COUNT(variants),
                                     .check = check,
@@ -977,7 +982,11 @@ const operation operation_matmul = {.name = "matmul",
                                     .bytes = bytes,
                                     .describe = describe,
                                     .classify = classify,
-    .class_text = matmul_class_text,
+                                    .class_text = matmul_class_text,
+                                    .size_text = matmul_size_text,
+                                    .shrink = matmul_shrink,
+                                    .products = matmul_products,
+                                    .product = matmul_product_view,
                                     .prefer = prefer,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,

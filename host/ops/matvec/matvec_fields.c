@@ -1,5 +1,6 @@
 #include "ops/matvec/matvec_fields.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,4 +39,42 @@ bool matvec_class_text(const char *name, text *out)
     class_dimension("rows", matvec_in(&p)->rows, 4 * matvec_in(&p)->rows - 1, out);
     class_dimension("columns", matvec_in(&p)->columns, 4 * matvec_in(&p)->columns - 1, out);
     return true;
+}
+
+void matvec_size_text(const problem *p, text *out)
+{
+    text_format(out, "%zux%zu", matvec_of(p)->rows, matvec_of(p)->columns);
+}
+
+void matvec_shrink(problem *p)
+{
+    tsr_matvec_problem *q = matvec_in(p);
+
+    q->rows = q->rows > 8 ? q->rows / 8 : q->rows;
+    q->columns = q->columns > 8 ? q->columns / 8 : q->columns;
+    q->lda = 0;
+}
+
+size_t matvec_products(const problem *p)
+{
+    return matvec_batch(matvec_of(p));
+}
+
+product_view matvec_product_view(const problem *batch, size_t e)
+{
+    const tsr_matvec_problem p = matvec_product(matvec_of(batch), e);
+    const matvec_view v = matvec_view_of(&p);
+
+    return (product_view){.type = p.type,
+                          .result = matvec_type_y(&p),
+                          .rows = v.rows,
+                          .columns = 1,
+                          .depth = v.columns,
+                          .left = p.offset_a,
+                          .left_row = v.row_step,
+                          .left_step = v.column_step,
+                          .right = p.offset_x,
+                          .right_step = matvec_incx(&p),
+                          .to = p.offset_y,
+                          .to_row = matvec_incy(&p)};
 }

@@ -2,10 +2,11 @@
 #ifndef OPS_MATVEC_PARTITION_H
 #define OPS_MATVEC_PARTITION_H
 
-#include "stream/partition.h"
+#include "core/operation.h"
 
 /** operation.partition. */
-tsr_status matvec_partition(const problem *p, const selection *sel, const stream_budget *budget,
-                            partition *out, tsr_error *err);
+tsr_status matvec_partition(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
 
 #endif

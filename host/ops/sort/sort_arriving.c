@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/sort/sort_call.h"
+#include "ops/sort/sort_partition.h"
 
 /* Ranges that variants leave one by one, at most. */
 enum { LEAVING_MAX = 16 };
@@ -16,7 +16,9 @@ typedef struct leaving {
 
 /* A row of which the device has the keys up to `arrived`, or will have once `sent` is complete. */
 typedef struct row {
-    sort_call *call;
+    pieces pieces;
+    const tsr_sort_problem *whole;
+    void *const *host;
     copies *copies;
     cl_mem buffer[SORT_OPERANDS];
     size_t arrived;
@@ -27,32 +29,23 @@ typedef struct row {
     size_t leaving_count;
 } row;
 
-/* Elements of an operand, on the host. */
-static host_rows elements(const sort_call *c, size_t which, size_t first, size_t end)
-{
-    const size_t size = c->element[which];
-
-    return host_bytes(c->array[which] + first * size, (end - first) * size);
-}
-
 /* On the device. */
 static device_place place_of(const row *r, size_t which, size_t first)
 {
-    return (device_place){r->buffer[which], first * r->call->element[which]};
+    return (device_place){r->buffer[which], first * sort_element(r->whole, which)};
 }
 
 /* What was enqueued until now starts; then the next elements come. */
 static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_error *err)
 {
-    sort_call *c = r->call;
-    const host_rows from = elements(c, which, first, end);
+    const host_rows from = sort_elements(r->whole, which, r->host[which], first, end);
     const uint64_t start = clock_ns();
     cl_event sent = NULL;
     tsr_status st;
 
-    clFlush(c->pieces.call->session->queue);
-    if (c->pieces.call->session->side)
-        clFlush(c->pieces.call->session->side);
+    clFlush(r->pieces.call->session->queue);
+    if (r->pieces.call->session->side)
+        clFlush(r->pieces.call->session->side);
     st = copies_in(r->copies, &from, place_of(r, which, first), r->sent, &sent, err);
     if (sent) {
         if (r->sent)
@@ -60,9 +53,9 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
         r->sent = sent;
         r->copies_begun++;
     }
-    c->pieces.call->report->to_device_bytes += from.bytes;
-    c->pieces.call->report->to_device_ns += clock_ns() - start;
-    c->pieces.call->report->chunks += which == SORT_KEYS;
+    r->pieces.call->report->to_device_bytes += from.bytes;
+    r->pieces.call->report->to_device_ns += clock_ns() - start;
+    r->pieces.call->report->chunks += which == SORT_KEYS;
     return st;
 }
 
@@ -70,9 +63,8 @@ static tsr_status bring(row *r, size_t which, size_t first, size_t end, tsr_erro
 static tsr_status arrive(void *with, const command *st, cl_command_queue queue, tsr_error *err)
 {
     row *r = with;
-    sort_call *c = r->call;
-    const size_t end = st->end ? st->end : c->whole->n;
-    size_t *waited = &r->waited[queue != c->pieces.call->session->queue];
+    const size_t end = st->end ? st->end : r->whole->n;
+    size_t *waited = &r->waited[queue != r->pieces.call->session->queue];
     tsr_status status = TSR_OK;
     cl_int rc;
 
@@ -80,8 +72,8 @@ static tsr_status arrive(void *with, const command *st, cl_command_queue queue, 
         status = bring(r, SORT_KEYS, r->arrived, end, err);
         r->arrived = end;
     }
-    if (!status && !st->end && c->array[SORT_VALUES] && !r->values_arrived) {
-        status = bring(r, SORT_VALUES, 0, c->whole->n, err);
+    if (!status && !st->end && sort_element(r->whole, SORT_VALUES) && !r->values_arrived) {
+        status = bring(r, SORT_VALUES, 0, r->whole->n, err);
         r->values_arrived = true;
     }
     if (status || *waited == r->copies_begun)
@@ -113,19 +105,18 @@ static tsr_status leave(void *with, const command *st, cl_command_queue queue, t
 static tsr_status fetch(row *r, size_t which, size_t first, size_t end, cl_event after,
                         tsr_error *err)
 {
-    sort_call *c = r->call;
-    const host_rows to = elements(c, which, first, end);
+    host_rows to;
 
-    if (!c->array[which])
+    if (!sort_element(r->whole, which))
         return TSR_OK;
-    c->pieces.call->report->from_device_bytes += to.bytes;
+    to = sort_elements(r->whole, which, r->host[which], first, end);
+    r->pieces.call->report->from_device_bytes += to.bytes;
     return copies_out(r->copies, place_of(r, which, first), after, &to, NULL, err);
 }
 
 /* Ranges in the order in which they are left; values move when all keys have their places. */
 static tsr_status fetch_all(row *r, tsr_error *err)
 {
-    sort_call *c = r->call;
     const uint64_t start = clock_ns();
     tsr_status st = TSR_OK;
 
@@ -135,15 +126,15 @@ static tsr_status fetch_all(row *r, tsr_error *err)
         st = fetch(r, SORT_KEYS, l->first, l->end, l->done, err);
         st = st ? st : fetch(r, SORT_INDEX, l->first, l->end, l->done, err);
     }
-    st = st ? st : fetch(r, SORT_VALUES, 0, c->whole->n, c->pieces.last, err);
+    st = st ? st : fetch(r, SORT_VALUES, 0, r->whole->n, r->pieces.last, err);
     st = st ? st : copies_wait(r->copies, err);
-    c->pieces.call->report->from_device_ns = clock_ns() - start;
-    return st ? st : pieces_outcome(&c->pieces, err);
+    r->pieces.call->report->from_device_ns = clock_ns() - start;
+    return st ? st : pieces_outcome(&r->pieces, err);
 }
 
 static size_t operand_bytes(const row *r, size_t i)
 {
-    return r->call->whole->n * r->call->element[i];
+    return r->whole->n * sort_element(r->whole, i);
 }
 
 static tsr_status make_buffers(row *r, tsr_error *err)
@@ -164,7 +155,7 @@ static void release(row *r)
 {
     if (r->copies)
         copies_settle(r->copies);
-    clFinish(r->call->pieces.call->session->queue);
+    clFinish(r->pieces.call->session->queue);
     for (size_t i = 0; i < r->leaving_count; i++)
         clReleaseEvent(r->leaving[i].done);
     if (r->sent)
@@ -174,17 +165,19 @@ static void release(row *r)
             copies_keep(r->copies, r->buffer[i], operand_bytes(r, i));
 }
 
-tsr_status sort_arriving_run(sort_call *c, tsr_error *err)
+tsr_status sort_arriving_run(const stream_call *call, const partition *how, tsr_error *err)
 {
-    row r = {.call = c};
+    const tsr_sort_problem *whole = sort_of(call->problem);
+    row r = {.pieces = {.call = call}, .whole = whole, .host = call->operands};
     const arrivals arriving = {&r, arrive, leave};
-    const problem p = sort_piece(c->whole, 1, c->whole->n);
-    tsr_status st = copies_of(c->pieces.call->session, &r.copies, err);
+    const problem p = sort_piece(whole, 1, whole->n);
+    tsr_status st = copies_of(call->session, &r.copies, err);
 
+    (void)how;
     st = st ? st : make_buffers(&r, err);
-    st = st ? st
-            : pieces_enqueue(&c->pieces, &p, r.buffer, &(call_ends){.arrivals = &arriving}, err);
+    st =
+        st ? st : pieces_enqueue(&r.pieces, &p, r.buffer, &(call_ends){.arrivals = &arriving}, err);
     st = st ? st : fetch_all(&r, err);
     release(&r);
-    return st;
+    return pieces_close(&r.pieces, st, err);
 }

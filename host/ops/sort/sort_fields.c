@@ -1,5 +1,6 @@
 #include "ops/sort/sort_fields.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,4 +37,23 @@ bool sort_class_text(const char *name, text *out)
     else
         text_format(out, ", 2^%u to 2^%u - 1 keys", exponent - 4, exponent);
     return true;
+}
+
+/* Segments by their number and mean length, rows by theirs. */
+void sort_size_text(const problem *p, text *out)
+{
+    const tsr_sort_problem *s = sort_of(p);
+
+    if (s->segments)
+        text_format(out, "%zux%zu", s->segments, s->n / s->segments);
+    else if (s->rows > 1)
+        text_format(out, "%zux%zu", s->rows, s->n);
+    else
+        text_format(out, "%zu", s->n);
+}
+
+void sort_shrink(problem *p)
+{
+    sort_in(p)->n /= 64;
+    sort_in(p)->segments = size_div_up(sort_in(p)->segments, 64);
 }

@@ -4,6 +4,10 @@
 
 #include "core/operation.h"
 
+extern const operation_command sort_command;
+
 bool sort_class_text(const char *name, text *out);
+void sort_size_text(const problem *p, text *out);
+void sort_shrink(problem *p);
 
 #endif
