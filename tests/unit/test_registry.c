@@ -97,7 +97,7 @@ static void variant_is_whole(const operation *op, const variant *v)
     /* tsr_report.variant holds the name. */
     assert_true(strlen(v->name) < sizeof(((tsr_report *)NULL)->variant));
     if (v->host) {
-        assert_true(!v->source && !v->entries[0] && !v->step && !v->tunable_count);
+        assert_true(!v->source && !v->entries[0] && !v->tunable_count);
         return;
     }
     if (!v->source || !v->entries[0] || !(v->plan || v->step))
