@@ -4,26 +4,25 @@
  *     columns of A, so that a load is 128 bits wide and nothing is added across a vector; and
  *     LOADS rows of A are on their way at once; with two STAGES the next ones arrive while these
  *     are added up.
- * Work split: of `tiles` tiles of LANES * VEC columns of A, work-group g takes part g / tiles
+ * Work split: of `tiles` tiles of ACROSS * VEC columns of A, work-group g takes part g / tiles
  *     of tile g % tiles: groups that run together read the same rows, one beside another.
- *     Its work-items are SLICES = LOCAL / LANES slices of LANES: lane l keeps columns l * VEC
+ *     Its work-items are SLICES = LOCAL / ACROSS slices of ACROSS: lane l keeps columns l * VEC
  *     to l * VEC + VEC - 1, slice s reads the rows s, s + SLICES, ... of the part.  A tree
  *     adds the slices up, and the last work-group of a tile or a second pass the parts
  *     (matvec_parts.clh).
- * Parameters: LANES, a power of 2 up to LOCAL, which the host derives from the tunable
- *     ACROSS and the shape; LOADS; STAGES, 1 or 2; PAST_L1 (matvec_once.clh); VEC, 128 bits,
- *     and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a work-group: GROUP, or less where the
- *     device takes fewer, a power of 2; REAL, REAL_BITS (real.clh); TRANS = 1, STRIDED,
- *     FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).  PER_UNIT only decides
- *     `parts` and `chunk` on the host.
- * Launch: for each product parts * ceil(rows / (LANES * VEC)) work-groups of LOCAL.  Then,
+ * Parameters: ACROSS, a power of 2 up to LOCAL; LOADS; STAGES, 1 or 2; PAST_L1
+ *     (matvec_once.clh); VEC, 128 bits, and ALIGNED (matvec_vectors.clh); LOCAL, work-items in a
+ *     work-group: GROUP, or less where the device takes fewer, a power of 2; REAL, REAL_BITS
+ *     (real.clh); TRANS = 1, STRIDED, FACTOR, RESULT (matvec.clh); LAST_ADDS (last_group.clh).
+ *     PER_UNIT only decides `parts` and `chunk` on the host.
+ * Launch: for each product parts * ceil(rows / (ACROSS * VEC)) work-groups of LOCAL.  Then,
  *     where there are several parts and LAST_ADDS is 0, matvec_add_parts.
  * Workspace: rows * parts elements where there are several parts.
  * Local memory: LOCAL * VEC elements.
  * Limits: rows and chunk below 2^31; columns in 64 bits; A is transposed.
  */
-#ifndef LANES
-#error "LANES: work-items side by side along a row of A, a power of two up to LOCAL"
+#ifndef ACROSS
+#error "ACROSS: work-items side by side along a row of A, a power of two up to LOCAL"
 #endif
 
 #include "matvec/matvec_once.clh"
@@ -39,7 +38,7 @@
 #error "TRANS: a row of A that is not transposed has one sum, not many"
 #endif
 
-#define SLICES  (LOCAL / LANES)
+#define SLICES  (LOCAL / ACROSS)
 #define AT_ONCE (LOADS * SLICES) /* rows of A */
 
 /* Vectors of LOADS rows of A, SLICES apart, and the elements of x that they are multiplied by. */
@@ -96,11 +95,11 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     __local VECTOR sums[LOCAL];
     const uint rows = (uint)call.rows;
     const uint item = get_local_id(0);
-    const uint slice = item / LANES;
+    const uint slice = item / ACROSS;
     const uint tiles = (uint)get_num_groups(0) / call.parts;
     const uint part = (uint)get_group_id(0) / tiles;
-    const uint first = (uint)get_group_id(0) % tiles * LANES * VEC;
-    const uint row = first + item % LANES * VEC;
+    const uint first = (uint)get_group_id(0) % tiles * ACROSS * VEC;
+    const uint row = first + item % ACROSS * VEC;
     /* Rows of op(A) of this work-item: fewer than VEC at the edge, none beyond. */
     const uint count = row < rows ? min((uint)VEC, rows - row) : 0;
     const ulong begin = (ulong)part * call.chunk;
@@ -148,14 +147,14 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
         /* Filled before read: other slices wrote their sums in the round before. */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice < left && each == 4)
-            sums[item] = (sums[item] + sums[item + 2 * left * LANES]) +
-                         (sums[item + left * LANES] + sums[item + 3 * left * LANES]);
+            sums[item] = (sums[item] + sums[item + 2 * left * ACROSS]) +
+                         (sums[item + left * ACROSS] + sums[item + 3 * left * ACROSS]);
         else if (slice < left)
-            sums[item] += sums[item + left * LANES];
+            sums[item] += sums[item + left * ACROSS];
     }
     /* Filled before read: what others added up, so that neighbours store neighbouring sums. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < LANES * VEC && first + i < rows; i += LOCAL)
+    for (uint i = item; i < ACROSS * VEC && first + i < rows; i += LOCAL)
         keep_sum(((__local const REAL *)sums)[i], first + i, part, partial, y, call);
-    add_parts_if_last(partial, tallies, first, LANES * VEC, y, call, (__local REAL *)sums);
+    add_parts_if_last(partial, tallies, first, ACROSS * VEC, y, call, (__local REAL *)sums);
 }

@@ -6,7 +6,7 @@
  * Work split: a warp of 32 work-items computes one row, lane l columns l,
  *     l + 32, ...
  * Parameters: LOCAL, work-items in a work-group: GROUP, or less where the
- *     device takes fewer, a multiple of 32; REAL, REAL_BITS (real.clh); TRANS,
+ *     device takes fewer, a multiple of WARP, which is 32; REAL, REAL_BITS (real.clh); TRANS,
  *     STRIDED, FACTOR, RESULT (matvec.clh).
  * Launch: for each product work-groups of LOCAL, one per started LOCAL / 32
  *     rows.
@@ -19,7 +19,9 @@
 #error "LOCAL: work-items in a work-group, a multiple of 32"
 #endif
 
-#define WARP 32
+#if WARP != 32
+#error "WARP: work-items of a warp, 32, as the shuffle's mask has it"
+#endif
 
 /* The 32 bits of lane + distance; those of the lane itself where there is no such lane. */
 static inline uint shuffle_down_bits(uint bits, uint distance)

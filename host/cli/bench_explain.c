@@ -11,10 +11,11 @@
 
 enum { CELL = 32 };
 
-/* The limit that traffic is compared with, as roofline_place does: a sort writes what it reads. */
+/* The limit that traffic is compared with, as roofline_place does: what moves keys writes what it
+ * reads. */
 static limit memory_limit(const result_row *row)
 {
-    return strcmp(row->op, "sort") == 0 ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
+    return work_unit_of(row->unit) == WORK_KEYS ? LIMIT_MEMORY_COPY : LIMIT_MEMORY_READ;
 }
 
 /* Bytes a nanosecond are GB/s; 0 where something is unknown. */

@@ -59,32 +59,17 @@ static tsr_status check_options(const options *o, tsr_error *err)
     static const struct {
         option_id id;
         const char *name;
-    } foreign[] = {{OPTION_TRANS_A, "trans-a"},
-                   {OPTION_TRANS_B, "trans-b"},
-                   {OPTION_TRANS, "trans"},
-                   {OPTION_BATCH, "batch"},
-                   {OPTION_OUT_TYPE, "out-type"},
-                   {OPTION_PRECISION, "precision"},
-                   {OPTION_WITH_INDEX, "argsort"},
-                   {OPTION_DESCENDING, "descending"},
-                   {OPTION_SEGMENT_LENGTHS, "segments"},
-                   {OPTION_TOP, "top"},
-                   {OPTION_VALUE_BYTES, "value-bytes"},
-                   {OPTION_ORDER, "order"},
-                   {OPTION_TYPE, "type"},
-                   {OPTION_KERNEL, "kernel"},
-                   {OPTION_SET, "set"},
-                   {OPTION_WARM, "warm"},
-                   {OPTION_PEERS, "peers"},
-                   {OPTION_HELD, "held"},
-                   {OPTION_ERRORS, "errors"},
-                   {OPTION_EXPLAIN, "explain"}};
+    } foreign[] = {{OPTION_TYPE, "type"},     {OPTION_KERNEL, "kernel"},  {OPTION_SET, "set"},
+                   {OPTION_WARM, "warm"},     {OPTION_PEERS, "peers"},    {OPTION_HELD, "held"},
+                   {OPTION_ERRORS, "errors"}, {OPTION_EXPLAIN, "explain"}};
     size_t words;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (o->given[foreign[i].id])
             return tsr_fail(err, TSR_ENAME, 0, "overlap has no --%s", foreign[i].name);
+    if (o->settings.count)
+        return tsr_fail(err, TSR_ENAME, 0, "overlap has no --%s", o->settings.list[0].option);
     if (o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
                         "--csv has no columns for overlap, whose rows JSON lines have");

@@ -7,13 +7,9 @@
 #include "tessera/status.h"
 
 /**
- * The problem of one --size.
- *
- *     matmul  MxNxK, or n for n x n x n
- *     matvec  ROWSxCOLUMNS of the stored matrix, or n for n x n
- *     sort    N, or ROWSxKEYS; with --segments SEGMENTSxKEYS, their mean length
- *
- * Each number is digits, digits with k, M or G (10^3, 10^6, 10^9), or BASE^EXPONENT.
+ * The problem of one --size.  What its numbers mean is the operation's:
+ * operation_command.size_form. Each number is digits, digits with k, M or G (10^3, 10^6, 10^9), or
+ * BASE^EXPONENT.
  *
  * @param size  NULL: the operation's usual size.
  * @return TSR_OK; TSR_ENAME where size or an option does not go with the operation, or

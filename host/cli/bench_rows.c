@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/registry.h"
 #include "file/output.h"
 #include "file/target.h"
 
@@ -126,7 +127,9 @@ static void factor_text(double x, char out[CELL])
 
 static void error_text(const result_row *row, char out[CELL])
 {
-    if (!strcmp(row->op, "sort"))
+    const operation *op = operation_named(row->op);
+
+    if (op && op->exact)
         strcpy(out, "exact");
     else
         snprintf(out, CELL, "%.2g%s", row->worst, row->sampled ? " sampled" : "");

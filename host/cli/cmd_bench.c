@@ -12,7 +12,6 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
-#include "ops/sort/sort_order.h"
 
 /* -o takes the rows; without it, or with "-", --json and --csv have standard output. */
 static tsr_status open_files(bench *b, tsr_error *err)
@@ -103,8 +102,12 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
 {
     if (!b->o->given[OPTION_ERRORS])
         return TSR_OK;
-    if (b->jobs.op == &operation_sort)
-        return tsr_fail(err, TSR_ENAME, 0, "a sort is exact: it has no --errors to measure");
+    if (b->jobs.op->exact)
+        return tsr_fail(err, TSR_ENAME, 0, "a %s is exact: it has no --errors to measure",
+                        b->jobs.op->name);
+    if (!b->jobs.op->products)
+        return tsr_fail(err, TSR_ENAME, 0, "%s has no products, whose --errors are measured",
+                        b->jobs.op->name);
     if (b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
                         "--csv has no columns for --errors, which JSON lines have");
@@ -125,9 +128,10 @@ static tsr_status check_held(const bench *b, tsr_error *err)
         return TSR_OK;
     if (!b->o->given[OPTION_PEERS])
         return tsr_fail(err, TSR_ENAME, 0, "--held is how --peers are compared, and goes with it");
-    if (b->jobs.op == &operation_sort)
+    if (b->jobs.op->uses_up)
         return tsr_fail(err, TSR_ENAME, 0,
-                        "--held repeats calls on the same inputs, which a sort uses up");
+                        "--held repeats calls on the same inputs, which a %s uses up",
+                        b->jobs.op->name);
     return TSR_OK;
 }
 

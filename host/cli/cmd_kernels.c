@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,49 +15,42 @@
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning_file.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
 #include "session/program.h"
 #include "session/source.h"
-
-enum { OPERATIONS_MAX = 8 };
 
 /** What is listed, and on what it is judged. */
 typedef struct listing {
     const options *o;
-    const operation *op;             /* NULL: every operation */
-    problem problem[OPERATIONS_MAX]; /* by which variants are judged, of each operation listed */
-    const variant *variant;          /* NULL: every variant */
-    params params;                   /* of the one variant */
-    choice choice;                   /* empty where there is no OpenCL device */
-    tsr_session *session;            /* NULL then */
+    const operation *op;    /* NULL: every operation */
+    problem *problem;       /* by which variants are judged, of each operation; malloced */
+    const variant *variant; /* NULL: every variant */
+    params params;          /* of the one variant */
+    choice choice;          /* empty where there is no OpenCL device */
+    tsr_session *session;   /* NULL then */
 } listing;
 
 /* The problem that the options describe, of a typical size where they do not say. */
 static tsr_status read_problem(const operation *op, const options *o, problem *out, tsr_error *err)
 {
-    const bool keys = op == &operation_sort && !o->given[OPTION_SEGMENT_LENGTHS];
-    const char *usual = keys ? "2^22" : NULL;
+    const operation_command *c = op->command;
+    const char *usual = c->bench_size ? c->bench_size(&o->settings) : NULL;
 
+    if (!usual)
+        usual = c->sizes.kernels;
     return bench_problem(op, o->size_count ? o->size[0] : usual, o, out, err);
 }
 
 /* The options that describe one operation's problem need that operation; every one has a type. */
 static tsr_status check_problem_options(const listing *l, tsr_error *err)
 {
-    static const option_id of_one[] = {
-        OPTION_SIZE,  OPTION_BATCH,   OPTION_OUT_TYPE,   OPTION_PRECISION,       OPTION_TRANS_A,
-        OPTION_TRANS, OPTION_TRANS_B, OPTION_WITH_INDEX, OPTION_SEGMENT_LENGTHS, OPTION_DESCENDING};
+    const char *name = l->o->given[OPTION_SIZE] ? option_name(OPTION_SIZE)
+                       : l->o->settings.count   ? l->o->settings.list[0].option
+                                                : NULL;
 
-    for (size_t i = 0; i < sizeof of_one / sizeof *of_one && !l->op; i++) {
-        const char *name = option_name(of_one[i]);
-
-        if (l->o->given[of_one[i]])
-            return tsr_fail(err, TSR_ENAME, 0,
-                            "--%s describes one operation's problem: 'tessera kernels OP --%s'",
-                            name, name);
-    }
+    if (name && !l->op)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--%s describes one operation's problem: 'tessera kernels OP --%s'", name,
+                        name);
     if (l->o->size_count > 1)
         return tsr_fail(err, TSR_ENAME, 0,
                         "--size is given %zu times, and variants are judged by one problem",
@@ -77,7 +69,6 @@ static tsr_status read_problems(listing *l, tsr_error *err)
     tsr_status st = check_problem_options(l, err);
 
     for (size_t i = 0; !st && (op = operation_at(i)); i++) {
-        assert(i < OPERATIONS_MAX);
         if (is_listed(l, op))
             st = read_problem(op, l->o, &l->problem[i], err);
     }
@@ -148,9 +139,28 @@ static json_t *tunables_json(const variant *v)
 
         for (size_t k = 0; k < tunable_values(t); k++)
             json_array_append_new(values, json_count(t->values[k]));
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o, s:s}", "name", t->name, "values", values,
-                                        "default", json_count(t->normal), "meaning", t->meaning));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", t->name,
+                                              "values", values, "default", json_count(t->normal),
+                                              "small", json_count(t->small ? t->small : t->normal),
+                                              "meaning", t->meaning));
+    }
+    return list;
+}
+
+/* The element types that problems of an operation have, in the order in which verify meets them. */
+static json_t *types_json(const operation *op)
+{
+    bool seen[TSR_TYPE_COUNT] = {false};
+    json_t *list = json_array();
+    problem p;
+
+    for (size_t i = 0; op->sweep(i, false, &p); i++) {
+        operand o[OPERANDS_MAX];
+
+        op->operands(&p, o);
+        if (!seen[o[0].type])
+            json_array_append_new(list, json_text(tsr_type_name(o[0].type)));
+        seen[o[0].type] = true;
     }
     return list;
 }
@@ -248,9 +258,9 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     }
     print_elsewhere(l, elsewhere);
     if (list) {
-        json_t *object =
-            json_pack("{s:s, s:s, s:s?, s:o, s:o}", "op", op->name, "idea", op->idea, "words",
-                      op->words, "problem", json_text(text_get(&described)), "variants", variants);
+        json_t *object = json_pack("{s:s, s:s, s:s?, s:o, s:o, s:o}", "op", op->name, "idea",
+                                   op->idea, "words", op->words, "types", types_json(op), "problem",
+                                   json_text(text_get(&described)), "variants", variants);
 
         if (l->session)
             json_object_set_new(object, "tuning", tuning_list_json(l->session, p));
@@ -293,18 +303,6 @@ static const char *kernel_folder(const listing *l)
     return wanted ? wanted : getenv("TESSERA_KERNEL_DIR");
 }
 
-/* The source of a variant in C, for people who want to read it. */
-static const char *host_file(const operation *op, const variant *v)
-{
-    if (op == &operation_matmul)
-        return "host/ops/matmul/matmul_host.c and matmul_host_body.h";
-    if (op == &operation_matvec && !strncmp(v->name, "contiguous", strlen("contiguous")))
-        return "host/ops/matvec/matvec_level.c and matvec_level_body.h";
-    if (op == &operation_matvec)
-        return "host/ops/matvec/matvec_host.c and matvec_host_body.h";
-    return "host/ops/sort/sort.c";
-}
-
 /* The text as it is built, below the options that it is built with. */
 static tsr_status print_source(listing *l, tsr_error *err)
 {
@@ -315,7 +313,7 @@ static tsr_status print_source(listing *l, tsr_error *err)
     if (!l->variant->source)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "%s/%s runs on the host: it is C, in %s of Tessera's sources", l->op->name,
-                        l->variant->name, host_file(l->op, l->variant));
+                        l->variant->name, l->op->command->host_source(l->variant));
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
     if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
         const selection sel = {.variant = l->variant, .params = l->params};
@@ -372,10 +370,14 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
 
 int cmd_kernels(const options *o)
 {
-    listing l = {.o = o};
+    listing l = {.o = o, .problem = calloc(operation_count, sizeof *l.problem)};
     tsr_error err = {0};
-    tsr_status st = check_names(&l, &err);
+    tsr_status st;
     int status = EXIT_DONE;
+
+    if (!l.problem)
+        return out_of_memory();
+    st = check_names(&l, &err);
 
     st = st ? st : open_session(&l, &err);
     if (!st && o->given[OPTION_SOURCE])
@@ -388,5 +390,6 @@ int cmd_kernels(const options *o)
         status = print_error(o->command, &err, l.session);
     tsr_session_close(l.session);
     choice_close(&l.choice);
+    free(l.problem);
     return status;
 }

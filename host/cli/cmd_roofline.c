@@ -14,9 +14,6 @@
 #include "file/output.h"
 #include "measure/bench.h"
 #include "measure/roofline.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
 #include "session/state.h"
 
 /* Where the rows go: a table for people, and rows of JSON or CSV. */
@@ -127,18 +124,6 @@ static tsr_status place_variant(tsr_session *s, const limits *l, const problem *
     return st;
 }
 
-/* A size that shows the device's speed and that the slowest step finishes soon. */
-static const char *usual_size(const operation *op, const device_facts *d)
-{
-    const bool cpu = d->kind == DEVICE_CPU;
-
-    if (op == &operation_matmul)
-        return cpu ? "512" : "4096";
-    if (op == &operation_matvec)
-        return cpu ? "4096" : "16384";
-    return cpu ? "2^20" : "2^24";
-}
-
 static void head_ladder(listing *out, const problem *p)
 {
     const double flops = p->op->work(p), bytes = p->op->bytes(p);
@@ -151,7 +136,7 @@ static void head_ladder(listing *out, const problem *p)
     p->op->describe(p, &what);
     if (out->table)
         printf("\n  %s %s: %.3g %s a byte\n", p->op->name, text_get(&what), flops / bytes,
-               p->op == &operation_sort ? "keys" : "operations");
+               p->op->unit == WORK_KEYS ? "keys" : "operations");
     text_free(&what);
 }
 
@@ -183,7 +168,10 @@ static int place_ladders(tsr_session *s, const limits *l, const operation *op, l
     int status = EXIT_DONE, one;
 
     if (!o->size_count)
-        return place_ladder(s, l, op, usual_size(op, session_facts(s)), out);
+        return place_ladder(s, l, op,
+                            session_facts(s)->kind == DEVICE_CPU ? op->command->sizes.roofline_cpu
+                                                                 : op->command->sizes.roofline,
+                            out);
     for (size_t i = 0; i < o->size_count && !*out->stop; i++) {
         one = place_ladder(s, l, op, o->size[i], out);
         status = status ? status : one;
@@ -238,12 +226,12 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
     return status;
 }
 
-/* The operations that the command line names; matmul where it names none. */
+/* The operations that the command line names; the first where it names none. */
 static tsr_status find_ladders(const options *o, const operation **ops, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    ops[0] = &operation_matmul;
+    ops[0] = operation_at(0);
     for (size_t i = 0; i < o->operand_count && !st; i++)
         st = operation_find(o->operand[i], o->command, NULL, &ops[i], err);
     return st;

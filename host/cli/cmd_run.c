@@ -18,35 +18,37 @@
 #include "core/registry.h"
 #include "file/output.h"
 #include "measure/verify.h"
-#include "ops/sort/sort_order.h"
 #include "stream/host_memory.h"
-
-enum { OUTPUTS_MAX = 3 };
 
 /** Everything that one run of an operation holds. */
 typedef struct work {
     const options *o;
     const operation *op;
-    operands x;
-    void *before[OPERANDS_MAX]; /* operands as they were; NULL where nothing needs that */
-    void *pinned[OPERANDS_MAX]; /* where the device works on them, where --pinned says so */
-    output *output[OUTPUTS_MAX];
+    posing x;
+    void *before[OPERANDS_MAX];   /* operands as they were; NULL where nothing needs that */
+    void *pinned[OPERANDS_MAX];   /* where the device works on them, where --pinned says so */
+    output *output[OPERANDS_MAX]; /* by operand */
     choice choice;
     tsr_session *session;
     run_report report;
 } work;
 
-/* The options that name outputs. */
-static const option_id output_options[OUTPUTS_MAX] = {OPTION_OUTPUT, OPTION_ARGSORT,
-                                                      OPTION_VALUES_OUT};
-static const char *const output_names[OUTPUTS_MAX] = {"-o", "--argsort", "--values-out"};
+/* The option that names an operand's output, with its dashes, and its value; NULL where it is not
+ * given. */
+typedef struct named_output {
+    const char *name, *path;
+} named_output;
 
-/* The operand that an output takes: of keys, index and values each its own, C and y last. */
-static size_t output_operand(const operation *op, size_t which)
+static named_output output_of(const operation *op, const options *o, size_t operand_index)
 {
-    if (op == &operation_sort)
-        return which;
-    return 2;
+    const operation_command *c = op->command;
+
+    if (operand_index == op->result)
+        return (named_output){"-o", o->value[OPTION_OUTPUT]};
+    for (size_t i = 0; i < c->file_count; i++)
+        if (c->files[i].output && c->files[i].operand == operand_index)
+            return (named_output){c->files[i].option, operands_path(&c->files[i], i, o)};
+    return (named_output){NULL, NULL};
 }
 
 static bool is_stream(const char *file)
@@ -54,22 +56,20 @@ static bool is_stream(const char *file)
     return file && !strcmp(file, "-");
 }
 
-static tsr_status check_streams(const options *o, tsr_error *err)
+static tsr_status check_streams(const options *o, const operation *op, tsr_error *err)
 {
-    size_t in = is_stream(o->value[OPTION_ADD]) + is_stream(o->value[OPTION_VALUES]) +
-                is_stream(o->value[OPTION_SEGMENTS]);
-    size_t out = 0;
+    const operation_command *c = op->command;
+    size_t in = 0, out = is_stream(o->value[OPTION_OUTPUT]);
+    char all[32];
 
-    for (size_t i = 0; i < o->operand_count; i++)
-        in += is_stream(o->operand[i]);
-    for (size_t i = 0; i < OUTPUTS_MAX; i++)
-        out += is_stream(o->value[output_options[i]]);
+    for (size_t i = 0; i < c->file_count; i++)
+        *(c->files[i].output ? &out : &in) += is_stream(operands_path(&c->files[i], i, o));
     if (in > 1)
         return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %zu inputs, and standard input is one",
                         in);
+    snprintf(all, sizeof all, out == 3 ? "all three" : "%zu", out);
     if (out > 1)
-        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %s outputs",
-                        out == 2 ? "both" : "all three");
+        return tsr_fail(err, TSR_ENAME, 0, "'-' is given for %s outputs", out == 2 ? "both" : all);
     if (out && o->given[OPTION_JSON])
         return tsr_fail(err, TSR_ENAME, 0, "'-' as output and --json both want standard output");
     return TSR_OK;
@@ -94,12 +94,12 @@ static tsr_status check_suffix(const char *path, tsr_error *err)
                     path, dot);
 }
 
-static tsr_status check_outputs(const options *o, tsr_error *err)
+static tsr_status check_outputs(const options *o, const operation *op, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
-        const char *path = o->value[output_options[i]];
+    for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
+        const char *path = output_of(op, o, i).path;
 
         if (is_stream(path) && isatty(STDOUT_FILENO))
             st = tsr_fail(err, TSR_ENAME, 0,
@@ -114,33 +114,18 @@ static tsr_status check_outputs(const options *o, tsr_error *err)
 /* What can be wrong with the command line before any file is read. */
 static tsr_status check_command_line(const options *o, const operation *op, tsr_error *err)
 {
+    const operation_command *c = op->command;
     tsr_status st;
+    bool any = false;
 
-    if (!o->given[OPTION_OUTPUT] && op != &operation_sort)
-        return tsr_fail(err, TSR_ENAME, 0, "no output: '-o FILE' says where the result goes");
-    if (!o->given[OPTION_OUTPUT] && !o->given[OPTION_ARGSORT] && !o->given[OPTION_VALUES_OUT])
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "no output: '-o FILE' takes the keys, '--argsort FILE' their order, "
-                        "'--values-out FILE' the values that --values names");
-    if (o->given[OPTION_VALUES] && !o->given[OPTION_VALUES_OUT])
-        return tsr_fail(err, TSR_ENAME, 0, "--values %s needs --values-out FILE, where they go",
-                        o->value[OPTION_VALUES]);
-    if (o->given[OPTION_VALUES_OUT] && !o->given[OPTION_VALUES])
-        return tsr_fail(err, TSR_ENAME, 0, "--values-out %s needs --values FILE to sort",
-                        o->value[OPTION_VALUES_OUT]);
-    for (size_t i = 0; o->given[OPTION_SEGMENTS] && i < 2; i++)
-        if (o->given[i ? OPTION_TOP : OPTION_ROWS])
-            return tsr_fail(err, TSR_ENAME, 0, "--segments %s and --%s exclude each other",
-                            o->value[OPTION_SEGMENTS], i ? "top" : "rows");
-    if (o->given[OPTION_BETA] && o->beta != 0 && !o->given[OPTION_ADD])
-        return tsr_fail(err, TSR_ENAME, 0, "--beta %s needs --add FILE to scale",
-                        o->value[OPTION_BETA]);
-    if (o->given[OPTION_ADD] && !o->given[OPTION_BETA])
-        return tsr_fail(err, TSR_ENAME, 0, "--add %s needs --beta Y, its factor",
-                        o->value[OPTION_ADD]);
-    st = kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
-    st = st ? st : check_streams(o, err);
-    return st ? st : check_outputs(o, err);
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        any = any || output_of(op, o, i).path;
+    if (!any)
+        return tsr_fail(err, TSR_ENAME, 0, "no output: %s", c->no_output);
+    st = c->check_settings ? c->check_settings(&o->settings, err) : TSR_OK;
+    st = st ? st : kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
+    st = st ? st : check_streams(o, op, err);
+    return st ? st : check_outputs(o, op, err);
 }
 
 /* "No such file or directory" of an output that is to be made tells nothing. */
@@ -163,8 +148,8 @@ static tsr_status check_folder(const char *path, tsr_error *err)
 
 static tsr_status open_outputs(work *w, tsr_error *err)
 {
-    for (size_t i = 0; i < OUTPUTS_MAX; i++) {
-        const char *path = w->o->value[output_options[i]];
+    for (size_t i = 0; i < OPERANDS_MAX; i++) {
+        const char *path = output_of(w->op, w->o, i).path;
         tsr_status st = path ? check_folder(path, err) : TSR_OK;
 
         if (path && !st)
@@ -172,12 +157,14 @@ static tsr_status open_outputs(work *w, tsr_error *err)
         if (st)
             return st;
     }
-    for (size_t i = 1; i < OUTPUTS_MAX; i++) {
+    for (size_t i = 1; i < OPERANDS_MAX; i++) {
         for (size_t k = 0; k < i; k++) {
+            const named_output a = output_of(w->op, w->o, k), b = output_of(w->op, w->o, i);
+
             if (w->output[k] && w->output[i] && output_same(w->output[k], w->output[i]))
-                return tsr_fail(err, TSR_ENAME, 0, "%s %s and %s %s are the same file",
-                                output_names[k], w->o->value[output_options[k]], output_names[i],
-                                w->o->value[output_options[i]]);
+                return tsr_fail(err, TSR_ENAME, 0, "%s%s %s and %s%s %s are the same file",
+                                *a.name == '-' ? "" : "--", a.name, a.path,
+                                *b.name == '-' ? "" : "--", b.name, b.path);
         }
     }
     return TSR_OK;
@@ -333,12 +320,12 @@ static tsr_status write_outputs(work *w, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
+    for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
         if (w->output[i])
-            st = output_write(w->output[i], &w->x.array[output_operand(w->op, i)], err);
+            st = output_write(w->output[i], &w->x.array[i], err);
     }
     /* Every output is whole before the first takes its place. */
-    for (size_t i = 0; !st && i < OUTPUTS_MAX; i++) {
+    for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
         if (w->output[i])
             st = output_commit(w->output[i], err);
         w->output[i] = NULL; /* freed by the commit */
@@ -367,7 +354,7 @@ static tsr_status prepare(work *w, tsr_error *err)
 
 static void work_free(work *w)
 {
-    for (size_t i = 0; i < OUTPUTS_MAX; i++)
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
         output_discard(w->output[i]);
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         free(w->before[i]);
@@ -386,18 +373,15 @@ static bool begins_with_name(const char *message, const char *file)
 /* What a message is about: the input that it begins with, else the operation. */
 static const char *subject(const options *o, const tsr_error *err)
 {
-    for (size_t i = 0; i < o->operand_count; i++) {
-        const char *name = input_name(o->operand[i]);
+    const operation *op = operation_named(o->command);
+
+    for (size_t i = 0; i < op->command->file_count; i++) {
+        const file_use *use = &op->command->files[i];
+        const char *name = use->output ? NULL : input_name(operands_path(use, i, o));
 
         if (begins_with_name(err->message, name))
             return name;
     }
-    if (begins_with_name(err->message, input_name(o->value[OPTION_ADD])))
-        return input_name(o->value[OPTION_ADD]);
-    if (begins_with_name(err->message, input_name(o->value[OPTION_VALUES])))
-        return input_name(o->value[OPTION_VALUES]);
-    if (begins_with_name(err->message, input_name(o->value[OPTION_SEGMENTS])))
-        return input_name(o->value[OPTION_SEGMENTS]);
     return o->command;
 }
 
@@ -436,8 +420,8 @@ int cmd_run(const options *o)
     }
     if (!st && o->given[OPTION_VERIFY])
         st = verify(&w, &err);
-    if (!st)
-        operands_cut(&w.x, o);
+    if (!st && w.op->command->cut)
+        w.op->command->cut(&w.x);
     st = st ? st : write_outputs(&w, &err);
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {

@@ -17,8 +17,6 @@
 #include "core/tuning_file.h"
 #include "file/output.h"
 #include "measure/tune.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
 
 enum { SIZES_MAX = 64, SECONDS_A_CLASS = 30 };
 
@@ -48,24 +46,6 @@ typedef struct tuning_run {
 } tuning_run;
 
 /* ---- what to tune ------------------------------------------------------------------------ */
-
-/* Sizes that occur, small enough to be searched in the time that is spent without being asked. */
-static const char *const *usual_sizes(const operation *op, bool gpu)
-{
-    static const char *const matmul_gpu[] = {"512", "1024", "2048", "4096", "8192", NULL};
-    static const char *const matmul_cpu[] = {"256", "512", "1024", NULL};
-    static const char *const matvec_gpu[] = {"1000",       "4096",       "10000",
-                                             "10x1000000", "1000000x10", NULL};
-    static const char *const matvec_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
-    static const char *const sort_gpu[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
-    static const char *const sort_cpu[] = {"2^16", "2^20", "2^22", NULL};
-
-    if (op == &operation_matmul)
-        return gpu ? matmul_gpu : matmul_cpu;
-    if (op == &operation_matvec)
-        return gpu ? matvec_gpu : matvec_cpu;
-    return gpu ? sort_gpu : sort_cpu;
-}
 
 static bool same_class(const problem *a, const problem *b)
 {
@@ -276,8 +256,9 @@ static tsr_status prepare(tuning_run *r, tsr_error *err)
 
     st = st ? st : choice_open(r->choice.device[0], o, &r->session, err);
     if (!st && !o->size_count) {
+        const typical_sizes *usual = &r->search.op->command->sizes;
         const char *const *sizes =
-            usual_sizes(r->search.op, session_facts(r->session)->kind == DEVICE_GPU);
+            session_facts(r->session)->kind == DEVICE_GPU ? usual->tune : usual->tune_cpu;
         size_t n = 0;
 
         while (sizes[n])

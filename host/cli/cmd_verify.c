@@ -99,6 +99,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .set_count = o->set_count,
                                    .seed = o->seed,
                                    .tiny = o->given[OPTION_TINY],
+                                   .small = o->given[OPTION_SMALL],
                                    .defaults = o->given[OPTION_DEFAULTS],
                                    .stop = o->given[OPTION_STOP_ON_FAILURE],
                                    .typed = o->given[OPTION_TYPE],

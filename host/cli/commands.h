@@ -6,7 +6,7 @@
 
 int cmd_devices(const options *o);
 int cmd_kernels(const options *o);
-int cmd_run(const options *o); /* matmul, matvec and sort: o->command says which */
+int cmd_run(const options *o); /* the operation that o->command names */
 int cmd_verify(const options *o);
 int cmd_bench(const options *o);
 int cmd_roofline(const options *o);

@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "base/text.h"
 #include "cli/messages.h"
-#include "ops/sort/sort_proof.h"
+#include "core/fields.h"
+#include "core/registry.h"
 
 enum {
     REPEAT_MAX = 1000000,
-    BATCH_MAX = 1 << 30,
-    LETTERLESS = 256 /* getopt_long returns LETTERLESS + id, so that no letter is mistaken for it */
+    LETTERLESS =
+        256 /* getopt_long returns LETTERLESS + index, so that no letter is mistaken for it */
 };
 
 typedef struct option_spec {
@@ -26,57 +28,16 @@ typedef struct option_spec {
     const char *expects;                            /* what parse takes */
 } option_spec;
 
-/* A number that fills the whole text; strtod alone would take " 1" and "1x". */
-static bool parse_real(const char *value, double *out)
-{
-    char *end = NULL;
-    double x;
-
-    if (!*value || isspace((unsigned char)*value))
-        return false;
-    errno = 0;
-    x = strtod(value, &end);
-    if (*end || (errno == ERANGE && isinf(x)))
-        return false;
-    *out = x;
-    return true;
-}
-
-static bool parse_whole(const char *value, uint64_t *out)
-{
-    char *end = NULL;
-    unsigned long long n;
-
-    if (!isdigit((unsigned char)*value))
-        return false;
-    errno = 0;
-    n = strtoull(value, &end, 10);
-    if (*end || errno == ERANGE)
-        return false;
-    *out = n;
-    return true;
-}
-
-static bool parse_alpha(const char *value, options *out)
-{
-    return parse_real(value, &out->alpha);
-}
-
-static bool parse_beta(const char *value, options *out)
-{
-    return parse_real(value, &out->beta);
-}
-
 static bool parse_seed(const char *value, options *out)
 {
-    return parse_whole(value, &out->seed);
+    return whole_read(value, &out->seed);
 }
 
 static bool parse_repeat(const char *value, options *out)
 {
     uint64_t n;
 
-    if (!parse_whole(value, &n) || n == 0 || n > REPEAT_MAX)
+    if (!whole_read(value, &n) || n == 0 || n > REPEAT_MAX)
         return false;
     out->repeat = (size_t)n;
     return true;
@@ -95,40 +56,35 @@ static bool parse_device_memory(const char *value, options *out)
     if (length - (unit != NULL) >= sizeof(digits))
         return false;
     snprintf(digits, sizeof(digits), "%.*s", (int)(length - (unit != NULL)), value);
-    if (!parse_whole(digits, &n) || n == 0 || n > SIZE_MAX >> shift)
+    if (!whole_read(digits, &n) || n == 0 || n > SIZE_MAX >> shift)
         return false;
     out->device_memory = (size_t)n << shift;
     return true;
 }
 
-static bool parse_precision(const char *value, options *out)
+/* Names of types, as f32; those that --as converts to come first. */
+static const struct {
+    const char *name;
+    tsr_type type;
+} types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"f16", TSR_F16}, {"bf16", TSR_BF16},
+             {"i8", TSR_I8},   {"u8", TSR_U8},   {"i16", TSR_I16}, {"u16", TSR_U16},
+             {"i32", TSR_I32}, {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
+
+enum { CONVERTED_TYPES = 4 };
+
+const char *option_type_name(tsr_type type)
 {
-    for (int p = TSR_PRECISION_DEFAULT + 1; p < TSR_PRECISION_COUNT; p++) {
-        if (!strcmp(value, tsr_precision_name((tsr_precision)p))) {
-            out->precision = (tsr_precision)p;
-            return true;
-        }
-    }
-    return false;
+    size_t i = 0;
+
+    while (types[i].type != type)
+        i++;
+    return types[i].name;
 }
 
-/* One that is the operands' own: no type is stored as TF32. */
-static bool parse_own_precision(const char *value, options *out)
-{
-    return parse_precision(value, out) && out->precision != TSR_PRECISION_TF32;
-}
-
-/* The first `count` of the types that the command line names, as f32 or as float32. */
+/* The first `count` of the types, as f32 or as float32. */
 static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 {
-    static const struct {
-        const char *name;
-        tsr_type type;
-    } types[] = {{"f32", TSR_F32}, {"f64", TSR_F64}, {"f16", TSR_F16}, {"bf16", TSR_BF16},
-                 {"i8", TSR_I8},   {"u8", TSR_U8},   {"i16", TSR_I16}, {"u16", TSR_U16},
-                 {"i32", TSR_I32}, {"u32", TSR_U32}, {"i64", TSR_I64}, {"u64", TSR_U64}};
-
-    for (size_t i = 0; i < count && i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < count && i < ARRAY_COUNT(types); i++) {
         if (!strcmp(value, types[i].name) || !strcmp(value, tsr_type_name(types[i].type))) {
             *out = types[i].type;
             return true;
@@ -139,76 +95,15 @@ static bool parse_type_name(const char *value, size_t count, tsr_type *out)
 
 static bool parse_as(const char *value, options *out)
 {
-    return parse_type_name(value, 4, &out->as);
-}
+    const operation *op = operation_named(out->command);
 
-static bool parse_as_keys(const char *value, options *out)
-{
-    return parse_type_name(value, 3, &out->as);
+    return parse_type_name(value, CONVERTED_TYPES, &out->as) &&
+           (!op || (op->types & 1u << out->as));
 }
 
 static bool parse_type(const char *value, options *out)
 {
-    return parse_type_name(value, 12, &out->type);
-}
-
-/* The one type that results have beside their operands'. */
-static bool parse_out_type(const char *value, options *out)
-{
-    tsr_type type;
-
-    (void)out;
-    return parse_type_name(value, 1, &type);
-}
-
-static bool parse_top(const char *value, options *out)
-{
-    uint64_t n;
-
-    if (!parse_whole(value, &n) || n == 0 || n > SIZE_MAX)
-        return false;
-    out->top = (size_t)n;
-    return true;
-}
-
-static bool parse_value_bytes(const char *value, options *out)
-{
-    uint64_t n;
-
-    if (!parse_whole(value, &n) || n == 0 || n > 16 || (n & (n - 1)))
-        return false;
-    out->value_bytes = (size_t)n;
-    return true;
-}
-
-/* All families but those with keys, as NaN, for which other libraries promise no order. */
-static bool parse_order(const char *value, options *out)
-{
-    for (int f = 0; f < DISTRIBUTION_COUNT; f++) {
-        if (f != DISTRIBUTION_UNIFORM && f != DISTRIBUTION_SPECIAL &&
-            !strcmp(value, sort_fill_word((distribution)f))) {
-            out->order = (distribution)f;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Lengths are drawn from 0 to so many times their mean (fill_offsets of ops/sort/sort_proof.c). */
-static bool parse_segment_lengths(const char *value, options *out)
-{
-    out->segment_spread = !strcmp(value, "uniform") ? 2 : !strcmp(value, "mixed") ? 16 : 0;
-    return out->segment_spread > 0;
-}
-
-static bool parse_batch(const char *value, options *out)
-{
-    uint64_t n;
-
-    if (!parse_whole(value, &n) || n == 0 || n > BATCH_MAX)
-        return false;
-    out->batch = (size_t)n;
-    return true;
+    return parse_type_name(value, ARRAY_COUNT(types), &out->type);
 }
 
 static bool parse_set(const char *value, options *out)
@@ -232,7 +127,7 @@ static bool parse_size(const char *value, options *out)
 
 static bool parse_budget(const char *value, options *out)
 {
-    return parse_real(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
+    return real_read(value, &out->budget) && isfinite(out->budget) && out->budget > 0;
 }
 
 static bool parse_queues(const char *value, options *out)
@@ -255,7 +150,7 @@ static bool parse_rounds(const char *value, options *out)
 {
     uint64_t n;
 
-    if (!parse_whole(value, &n) || n == 0 || n > OVERLAP_ROUNDS_MAX)
+    if (!whole_read(value, &n) || n == 0 || n > OVERLAP_ROUNDS_MAX)
         return false;
     out->rounds = (size_t)n;
     return true;
@@ -263,72 +158,21 @@ static bool parse_rounds(const char *value, options *out)
 
 static bool parse_fail_below(const char *value, options *out)
 {
-    return parse_real(value, &out->fail_below) && isfinite(out->fail_below) && out->fail_below > 0;
+    return real_read(value, &out->fail_below) && isfinite(out->fail_below) && out->fail_below > 0;
 }
 
 static const option_spec specs[OPTION_COUNT] = {
     [OPTION_OUTPUT] = {"output", 'o', "FILE", "write the result here; - is standard output", NULL,
                        NULL},
-    [OPTION_TRANS_A] = {"trans-a", 0, NULL, "take A transposed", NULL, NULL},
-    [OPTION_TRANS_B] = {"trans-b", 0, NULL, "take B transposed", NULL, NULL},
-    [OPTION_TRANS] = {"trans", 0, NULL, "take A transposed", NULL, NULL},
-    [OPTION_ALPHA] = {"alpha", 0, "X", "factor of the product", parse_alpha, "a number"},
-    [OPTION_BETA] = {"beta", 0, "Y", "factor of what --add names", parse_beta, "a number"},
-    [OPTION_ADD] = {"add", 0, "FILE", "add this, times beta, to the product", NULL, NULL},
-    [OPTION_PRECISION] = {"precision", 0, "P",
-                          "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 "
-                          "operands, which matrix units multiply faster",
-                          parse_precision, "f32, f32-strict, tf32, bf16, f16 or f64"},
-    [OPTION_ARGSORT] = {"argsort", 0, "FILE",
-                        "write here, as int64, where each key of the result was before", NULL,
-                        NULL},
-    [OPTION_WITH_INDEX] = {"argsort", 0, NULL, "sort: with the order of the keys", NULL, NULL},
-    [OPTION_DESCENDING] = {"descending", 0, NULL, "sort the largest key first", NULL, NULL},
-    [OPTION_VALUES] = {"values", 0, "FILE",
-                       "bring these along, one value of 1, 2, 4, 8 or 16 bytes for each key", NULL,
-                       NULL},
-    [OPTION_VALUES_OUT] = {"values-out", 0, "FILE", "write the values here, in the keys' order",
-                           NULL, NULL},
-    [OPTION_STABLE] = {"stable", 0, NULL,
-                       "values and indices of equal keys stay in input order, as they do unasked",
-                       NULL, NULL},
-    [OPTION_ROWS] = {"rows", 0, NULL, "sort each row of a matrix by itself", NULL, NULL},
-    [OPTION_SEGMENTS] = {"segments", 0, "FILE",
-                         "sort each segment by itself: where they start, and behind them the "
-                         "number of keys",
-                         NULL, NULL},
-    [OPTION_SEGMENT_LENGTHS] = {"segments", 0, "LENGTHS",
-                                "sort: segments of random lengths, of which --size gives number "
-                                "and mean: uniform from 0 to twice the mean, or mixed up to 16 "
-                                "times, most of them short",
-                                parse_segment_lengths, "uniform or mixed"},
-    [OPTION_TOP] = {"top", 0, "K",
-                    "only the K smallest keys, in order; with --descending the K largest",
-                    parse_top, "a whole number from 1 on"},
-    [OPTION_VALUE_BYTES] = {"value-bytes", 0, "N",
-                            "sort: with a value of so many bytes for each key, brought along",
-                            parse_value_bytes, "1, 2, 4, 8 or 16"},
-    [OPTION_ORDER] =
-        {"order", 0, "ORDER",
-         "sort: how the keys come: random; sorted or reversed, ascending or descending already; "
-         "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, ascending "
-         "stretches one like the other",
-         parse_order, "random, sorted, reversed, constant, few-values, two-values or sawtooth"},
     [OPTION_AS] =
         {"as", 0, "TYPE",
          "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
          "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
     [OPTION_TYPE] = {"type", 0, "TYPE",
-                     "element type of the problem: f32 or f64; matmul and matvec also take f16 or "
-                     "bf16, sort f16, i8, u8, i16, u16, i32, u32, i64 or u64",
+                     "element type of the problem: f32, f64, f16, bf16, i8, u8, i16, u16, i32, "
+                     "u32, i64 or u64, where the operation takes it",
                      parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
-    [OPTION_OUT_TYPE] = {"out-type", 0, "TYPE",
-                         "f32: the result of f16 or bf16 operands is float32, not theirs",
-                         parse_out_type, "f32"},
-    [OPTION_BATCH] = {"batch", 0, "N",
-                      "matmul, matvec: N products of this size, one after another in memory",
-                      parse_batch, "a whole number from 1 to 2^30"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -343,8 +187,8 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_DEVICE_MEMORY] = {"device-memory", 0, "BYTES",
                               "stream operands through so much of the device's memory at most: "
                               "64M, 2G; what leaves more than 4096 pieces is refused, with the "
-                              "least that it takes, and so is a row of a sort with an index or "
-                              "values, or segments, that do not fit; with --copy where the device "
+                              "least that it takes, and so is what has to be on the device in "
+                              "one piece and does not fit; with --copy where the device "
                               "shares the host's memory",
                               parse_device_memory,
                               "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
@@ -354,6 +198,10 @@ static const option_spec specs[OPTION_COUNT] = {
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
+    [OPTION_SMALL] = {"small", 0, NULL,
+                      "small tiles and groups in place of the defaults, where the variant has such "
+                      "values: small problems have many then",
+                      NULL, NULL},
     [OPTION_DEFAULTS] = {"defaults", 0, NULL, "only the default of each tunable, no other value",
                          NULL, NULL},
     [OPTION_STOP_ON_FAILURE] = {"stop-on-failure", 0, NULL,
@@ -383,7 +231,7 @@ static const option_spec specs[OPTION_COUNT] = {
                      "compare with peers by the device's clock, calls enqueued before it begins",
                      NULL, NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
-                       "matmul, matvec: also how exact each is, on uniform, wide, cancelling and "
+                       "of products also how exact each is, on uniform, wide, cancelling and "
                        "special inputs",
                        NULL, NULL},
     [OPTION_EXPLAIN] = {"explain", 0, NULL,
@@ -416,32 +264,6 @@ typedef struct option_use {
 } option_use;
 
 static const option_use uses[] = {
-    {OPTION_TRANS_A, {"kernels", "bench", "tune"}, "matmul: take A transposed", NULL, NULL},
-    {OPTION_TRANS_B, {"kernels", "bench", "tune"}, "matmul: take B transposed", NULL, NULL},
-    {OPTION_TRANS, {"kernels", "bench", "tune"}, "matvec: take A transposed", NULL, NULL},
-    {OPTION_PRECISION,
-     {"matvec"},
-     "that of the operands, f32, f64, f16 or bf16; f32-strict is as f32",
-     parse_own_precision,
-     "f32, f32-strict, f64, f16 or bf16"},
-    {OPTION_PRECISION,
-     {"kernels", "bench", "tune"},
-     "f32, f32-strict, f64, or that of the type; matmul also tf32, bf16 or f16 for f32, which "
-     "round "
-     "its factors",
-     NULL,
-     NULL},
-    {OPTION_DESCENDING, {"kernels", "bench", "tune"}, "sort: the largest key first", NULL, NULL},
-    {OPTION_AS,
-     {"sort"},
-     "convert the keys to f32, f64 or f16 first, with a warning of what overflows",
-     parse_as_keys,
-     "f32, f64 or f16"},
-    {OPTION_OUT_TYPE,
-     {"kernels", "bench", "tune"},
-     "matmul, matvec: f32: the result of f16 or bf16 operands is float32, not theirs",
-     NULL,
-     NULL},
     {OPTION_DEVICE,
      {"devices", "verify", "bench", "roofline"},
      "all, cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name",
@@ -470,6 +292,7 @@ static bool is_among(const char *subcommand, const char *const commands[])
 /* An option as a command takes it. */
 static option_spec spec_of(const char *subcommand, size_t id)
 {
+    const operation *op = operation_named(subcommand);
     option_spec spec = specs[id];
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
@@ -479,6 +302,10 @@ static option_spec spec_of(const char *subcommand, size_t id)
         spec.parse = uses[i].parse ? uses[i].parse : spec.parse;
         spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
     }
+    if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
+        spec.meaning = "convert inputs to f32, f64 or f16 first, with a warning of what overflows";
+        spec.expects = "f32, f64 or f16";
+    }
     return spec;
 }
 
@@ -487,42 +314,114 @@ const char *option_name(option_id id)
     return specs[id].name;
 }
 
-/* Whether `word` up to its '=' is the name of an option of the set. */
-static bool names_option(const char *word, uint64_t takes)
-{
-    size_t length = strcspn(word, "=");
+/* ---- the options of a command line --------------------------------------------------------- */
 
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if ((takes & OPTION(i)) && strlen(specs[i].name) == length &&
-            !strncmp(specs[i].name, word, length))
-            return true;
+/* An option of the command, or of an operation. */
+typedef struct entry {
+    option_spec spec;
+    int id;         /* option_id; OPTION_COUNT of an operation's */
+    const field *f; /* of an operation's field */
+    bool taken;     /* by this command */
+} entry;
+
+typedef struct entries {
+    entry *list;
+    size_t count;
+} entries;
+
+static const entry *entry_named(const entries *e, const char *name, size_t length, bool taken)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        if (e->list[i].taken >= taken && strlen(e->list[i].spec.name) == length &&
+            !strncmp(e->list[i].spec.name, name, length))
+            return &e->list[i];
     }
-    return false;
+    return NULL;
+}
+
+/* An option of this name is there once, taken where it is taken by any of the operations. */
+static void add_entry(entries *e, entry one)
+{
+    entry *old = (entry *)entry_named(e, one.spec.name, strlen(one.spec.name), false);
+
+    if (!old)
+        e->list[e->count++] = one;
+    else if (!old->taken && one.taken)
+        *old = one;
+}
+
+static void add_fields(entries *e, const operation *op, const option_set *takes)
+{
+    const operation_command *c = op->command;
+    const bool own = !takes->op || takes->op == op;
+
+    for (size_t i = 0; i < c->field_count; i++) {
+        const field *f = &c->fields[i];
+
+        if (f->option)
+            add_entry(e, (entry){{f->option, 0, f->value, f->meaning, NULL, f->expects},
+                                 OPTION_COUNT,
+                                 f,
+                                 own && (f->taken & takes->fields)});
+    }
+    for (size_t i = 0; i < c->file_count; i++) {
+        const file_use *u = &c->files[i];
+
+        if (u->option)
+            add_entry(e, (entry){{u->option, 0, "FILE", u->meaning, NULL, NULL},
+                                 OPTION_COUNT,
+                                 NULL,
+                                 own && (takes->fields & WITH_FILES)});
+    }
+}
+
+/* Every option that there is: those of operations behind the output's, which is the first. */
+static bool list_entries(const char *subcommand, const option_set *takes, entries *out)
+{
+    const operation *op;
+    size_t most = OPTION_COUNT;
+
+    for (size_t i = 0; (op = operation_at(i)); i++)
+        most += op->command->field_count + op->command->file_count;
+    *out = (entries){calloc(most, sizeof *out->list), 0};
+    for (size_t id = 0; id < OPTION_COUNT && out->list; id++) {
+        out->list[out->count++] =
+            (entry){spec_of(subcommand, id), (int)id, NULL, (takes->own & OPTION(id)) != 0};
+        for (size_t i = 0; id == OPTION_OUTPUT && (op = operation_at(i)); i++)
+            add_fields(out, op, takes);
+    }
+    return out->list != NULL;
 }
 
 /* "-trans-a" for "--trans-a"; a name of one letter is no long option. */
-static bool lacks_a_dash(const char *argument, uint64_t takes)
+static bool lacks_a_dash(const entries *e, const char *argument)
 {
-    return argument[0] == '-' && argument[1] != '-' && names_option(argument + 1, takes);
+    return argument[0] == '-' && argument[1] != '-' &&
+           entry_named(e, argument + 1, strcspn(argument + 1, "="), true);
 }
 
-/* The option of the set whose name starts with `word`, or is closest to it. */
-static const char *suggest(const char *word, uint64_t takes)
+/* The option of the command whose name starts with `word`, or is closest to it. */
+static const char *suggest(const entries *e, const char *word)
 {
-    const char *names[OPTION_COUNT];
-    size_t count = 0, length = strlen(word);
+    const char **names = calloc(e->count, sizeof *names);
+    const size_t length = strlen(word);
+    const char *closest = NULL;
+    size_t count = 0;
 
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (!(takes & OPTION(i)))
+    for (size_t i = 0; names && i < e->count && !closest; i++) {
+        if (!e->list[i].taken)
             continue;
-        if (length && !strncmp(specs[i].name, word, length))
-            return specs[i].name;
-        names[count++] = specs[i].name;
+        names[count++] = e->list[i].spec.name;
+        if (length && !strncmp(names[count - 1], word, length))
+            closest = names[count - 1];
     }
-    return text_closest(word, names, count);
+    if (names && !closest)
+        closest = text_closest(word, names, count);
+    free(names);
+    return closest;
 }
 
-int option_unknown(const char *argument, uint64_t takes)
+static int unknown(const entries *e, const char *argument)
 {
     size_t length = strcspn(argument, "=");
     const char *closest = NULL;
@@ -530,8 +429,8 @@ int option_unknown(const char *argument, uint64_t takes)
 
     text_append_bytes(&word, argument, length);
     if (!strncmp(argument, "--", 2))
-        closest = suggest(text_get(&word) + 2, takes);
-    else if (lacks_a_dash(argument, takes))
+        closest = suggest(e, text_get(&word) + 2);
+    else if (lacks_a_dash(e, argument))
         closest = text_get(&word) + 1;
     if (closest)
         wrong_usage("unknown option '%s': did you mean '--%s'?", text_get(&word), closest);
@@ -541,38 +440,42 @@ int option_unknown(const char *argument, uint64_t takes)
     return EXIT_USAGE;
 }
 
-/* getopt_long's two descriptions of the table.  What the command takes comes first: of two options
- * of one name it is the one that getopt_long finds. */
-static void describe_to_getopt(uint64_t takes, struct option long_options[OPTION_COUNT + 1],
-                               text *letters)
+int option_unknown(const char *argument, const option_set *takes)
 {
-    size_t n = 0;
+    entries e;
+    int status = list_entries("", takes, &e) ? unknown(&e, argument) : out_of_memory();
 
+    free(e.list);
+    return status;
+}
+
+/* getopt_long's two descriptions of the options; those that the command does not take are known,
+ * and refused by name. */
+static void describe_to_getopt(const entries *e, struct option *long_options, text *letters)
+{
     /* '-' has operands returned in their place, whatever POSIXLY_CORRECT says; ':' has a missing
      * value told from an unknown option, without a message of getopt's own. */
     text_append(letters, "-:");
-    memset(long_options, 0, (OPTION_COUNT + 1) * sizeof *long_options);
-    for (int i = 0; i < 2 * OPTION_COUNT; i++) {
-        const int id = i % OPTION_COUNT;
-        const bool taken = (takes & OPTION(id)) != 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const option_spec *spec = &e->list[i].spec;
 
-        if (taken != (i < OPTION_COUNT))
-            continue;
-        long_options[n].name = specs[id].name;
-        long_options[n].has_arg = specs[id].value ? required_argument : no_argument;
-        long_options[n++].val = LETTERLESS + id;
-        if (specs[id].letter)
-            text_format(letters, "%c%s", specs[id].letter, specs[id].value ? ":" : "");
+        long_options[i] = (struct option){.name = spec->name,
+                                          .has_arg = spec->value ? required_argument : no_argument,
+                                          .val = LETTERLESS + (int)i};
+        if (spec->letter)
+            text_format(letters, "%c%s", spec->letter, spec->value ? ":" : "");
     }
+    long_options[e->count] = (struct option){0};
 }
 
-static int option_of_code(int code)
+static const entry *entry_of_code(const entries *e, int code)
 {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (code == LETTERLESS + i || (specs[i].letter && code == specs[i].letter))
-            return i;
+    for (size_t i = 0; i < e->count; i++) {
+        if (code == LETTERLESS + (int)i ||
+            (e->list[i].spec.letter && code == e->list[i].spec.letter))
+            return &e->list[i];
     }
-    return -1;
+    return NULL;
 }
 
 /* getopt_long takes "--verif" for "--verify", which changes its meaning once another option starts
@@ -587,16 +490,16 @@ static bool abbreviated(const char *argument, const option_spec *spec)
 
 /* An option that the command does not take, with those of its own that one name extends to the
  * other: --trans for --trans-a and --trans-b. */
-static int refuse_foreign(const char *name, const char *argument, uint64_t takes,
+static int refuse_foreign(const entries *e, const char *name, const char *argument,
                           const char *subcommand)
 {
     text meant = {0};
 
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const char *own = specs[i].name;
+    for (size_t i = 0; i < e->count; i++) {
+        const char *own = e->list[i].spec.name;
         size_t shorter = strlen(own) < strlen(name) ? strlen(own) : strlen(name);
 
-        if ((takes & OPTION(i)) && !strncmp(own, name, shorter) &&
+        if (e->list[i].taken && !strncmp(own, name, shorter) &&
             (own[shorter] == '-' || name[shorter] == '-'))
             text_format(&meant, "%s'--%s'", meant.length ? " or " : "", own);
     }
@@ -611,54 +514,69 @@ static int refuse_foreign(const char *name, const char *argument, uint64_t takes
 }
 
 /* A refusal of getopt_long: `code` is '?' or ':'. */
-static int refuse(int code, const char *argument, uint64_t takes)
+static int refuse(const entries *e, int code, const char *argument)
 {
-    int id = option_of_code(optopt);
+    const entry *x = entry_of_code(e, optopt);
     char letter[3] = {'-', (char)optopt, '\0'};
 
-    if (id < 0)
-        return option_unknown(optopt && !lacks_a_dash(argument, takes) ? letter : argument, takes);
+    if (!x)
+        return unknown(e, optopt && !lacks_a_dash(e, argument) ? letter : argument);
     if (code == ':')
-        return wrong_usage("option '%s' needs a value: %s", argument, specs[id].value);
-    return wrong_usage("option '--%s' takes no value: '%s'", specs[id].name, argument);
+        return wrong_usage("option '%s' needs a value: %s", argument, x->spec.value);
+    return wrong_usage("option '--%s' takes no value: '%s'", x->spec.name, argument);
 }
 
-static int take_option(int id, const char *argument, uint64_t takes, options *out)
+static int take_option(const entries *e, const entry *x, const char *argument, options *out)
 {
-    const option_spec spec = spec_of(out->command, (size_t)id);
+    const option_spec *spec = &x->spec;
+    const bool own = x->id < OPTION_COUNT;
+    const char *before = own ? out->value[x->id] : setting_of(&out->settings, spec->name);
 
-    if (abbreviated(argument, &spec) || lacks_a_dash(argument, takes))
-        return option_unknown(argument, takes);
-    if (!(takes & OPTION(id)))
-        return refuse_foreign(spec.name, argument, takes, out->command);
+    if (abbreviated(argument, spec) || lacks_a_dash(e, argument))
+        return unknown(e, argument);
+    if (!x->taken)
+        return refuse_foreign(e, spec->name, argument, out->command);
     if (optarg && !strncmp(optarg, "--", 2) && optarg[2])
         return wrong_usage("option '%s' needs a value, and '%s' is an option", argument, optarg);
     if (optarg && !*optarg)
-        return wrong_usage("option '--%s' has an empty value", spec.name);
-    if (spec.value && out->given[id] && id != OPTION_SET && id != OPTION_SIZE)
+        return wrong_usage("option '--%s' has an empty value", spec->name);
+    if (spec->value && before && x->id != OPTION_SET && x->id != OPTION_SIZE)
         return wrong_usage("option '--%s' is given twice, and takes one value: '%s' or '%s'",
-                           spec.name, out->value[id], optarg);
-    if (optarg && spec.parse && !spec.parse(optarg, out))
-        return wrong_usage("option '--%s' takes %s, not '%s'", spec.name, spec.expects, optarg);
-    out->given[id] = true;
-    out->value[id] = optarg;
+                           spec->name, before, optarg);
+    if (optarg &&
+        ((spec->parse && !spec->parse(optarg, out)) || (x->f && !field_read(x->f, optarg, NULL))))
+        return wrong_usage("option '--%s' takes %s, not '%s'", spec->name, spec->expects, optarg);
+    if (own) {
+        out->given[x->id] = true;
+        out->value[x->id] = optarg;
+    } else if (!before) {
+        given_option *list = (given_option *)out->settings.list;
+
+        list[out->settings.count++] = (given_option){spec->name, optarg ? optarg : ""};
+    }
     return 0;
 }
 
-int options_parse(int argc, char **argv, uint64_t takes, options *out)
+int options_parse(int argc, char **argv, const option_set *takes, options *out)
 {
-    struct option long_options[OPTION_COUNT + 1];
+    struct option *long_options = NULL;
     text letters = {0};
+    entries e = {0};
     int code, status = 0;
 
-    *out = (options){.command = argv[0], .alpha = 1, .seed = 1, .repeat = 1, .batch = 1};
+    *out = (options){.command = argv[0], .seed = 1, .repeat = 1};
     out->operand = calloc((size_t)argc, sizeof *out->operand);
     out->set = calloc((size_t)argc, sizeof *out->set);
     out->size = calloc((size_t)argc, sizeof *out->size);
-    describe_to_getopt(takes, long_options, &letters);
-    if (!out->operand || !out->set || !out->size || letters.failed) {
-        text_free(&letters);
-        return out_of_memory();
+    out->settings.list = calloc((size_t)argc, sizeof *out->settings.list);
+    if (list_entries(argv[0], takes, &e))
+        long_options = calloc(e.count + 1, sizeof *long_options);
+    if (long_options)
+        describe_to_getopt(&e, long_options, &letters);
+    if (!out->operand || !out->set || !out->size || !out->settings.list || !long_options ||
+        letters.failed) {
+        status = out_of_memory();
+        goto cleanup;
     }
     optind = 0; /* glibc: start over */
     opterr = 0;
@@ -672,12 +590,16 @@ int options_parse(int argc, char **argv, uint64_t takes, options *out)
         if (code == 1)
             out->operand[out->operand_count++] = optarg;
         else if (code == '?' || code == ':')
-            status = refuse(code, argument, takes);
+            status = refuse(&e, code, argument);
         else
-            status = take_option(option_of_code(code), argument, takes, out);
+            status = take_option(&e, entry_of_code(&e, code), argument, out);
     }
     while (!status && optind < argc)
         out->operand[out->operand_count++] = argv[optind++];
+
+cleanup:
+    free(long_options);
+    free(e.list);
     text_free(&letters);
     return status;
 }
@@ -687,22 +609,62 @@ void options_free(options *o)
     free(o->operand);
     free(o->set);
     free(o->size);
+    free((void *)o->settings.list);
     o->operand = NULL;
     o->set = NULL;
     o->size = NULL;
+    o->settings = (given_options){0};
 }
 
-void options_explain(FILE *stream, const char *subcommand, uint64_t takes)
+/* What an option means to each operation that has it, "first, second: MEANING; third: MEANING". */
+static void print_meanings(FILE *stream, const char *option, unsigned with)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec s = spec_of(subcommand, i);
+    const operation *op;
+    const char *comma = "";
+
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        const field *f = field_of_option(op, option, with), *other;
+        bool told = !f;
+
+        for (size_t k = 0; k < i && !told; k++) {
+            other = field_of_option(operation_at(k), option, with);
+            told = other && !strcmp(other->meaning, f->meaning);
+        }
+        if (told)
+            continue;
+        fprintf(stream, "%s%s", comma, op->name);
+        for (size_t k = i + 1; operation_at(k); k++) {
+            other = field_of_option(operation_at(k), option, with);
+            if (other && !strcmp(other->meaning, f->meaning))
+                fprintf(stream, ", %s", operation_at(k)->name);
+        }
+        fprintf(stream, ": %s", f->meaning);
+        comma = "; ";
+    }
+    fputs("\n", stream);
+}
+
+int options_explain(FILE *stream, const char *subcommand, const option_set *takes)
+{
+    entries e;
+
+    if (!list_entries(subcommand, takes, &e))
+        return out_of_memory();
+    for (size_t i = 0; i < e.count; i++) {
+        const option_spec *s = &e.list[i].spec;
         char left[64];
 
-        if (!(takes & OPTION(i)))
+        if (!e.list[i].taken)
             continue;
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", s.letter ? '-' : ' ',
-                 s.letter ? s.letter : ' ', s.letter ? ", " : "  ", s.name, s.value ? " " : "",
-                 s.value ? s.value : "");
-        fprintf(stream, "  %-26s %s\n", left, s.meaning);
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", s->letter ? '-' : ' ',
+                 s->letter ? s->letter : ' ', s->letter ? ", " : "  ", s->name, s->value ? " " : "",
+                 s->value ? s->value : "");
+        fprintf(stream, "  %-26s ", left);
+        if (e.list[i].f && takes->fields & WITH_SIZES)
+            print_meanings(stream, s->name, takes->fields);
+        else
+            fprintf(stream, "%s\n", s->meaning);
     }
+    free(e.list);
+    return 0;
 }

@@ -13,29 +13,8 @@
 
 typedef enum option_id {
     OPTION_OUTPUT = 0,
-    OPTION_TRANS_A,
-    OPTION_TRANS_B,
-    OPTION_TRANS,
-    OPTION_ALPHA,
-    OPTION_BETA,
-    OPTION_ADD,
-    OPTION_PRECISION,
-    OPTION_ARGSORT,
-    OPTION_WITH_INDEX, /* --argsort where it takes no file */
-    OPTION_DESCENDING,
-    OPTION_VALUES,
-    OPTION_VALUES_OUT,
-    OPTION_STABLE,
-    OPTION_ROWS,
-    OPTION_SEGMENTS,
-    OPTION_SEGMENT_LENGTHS, /* --segments where it takes no file */
-    OPTION_TOP,
-    OPTION_VALUE_BYTES,
-    OPTION_ORDER,
     OPTION_AS,
     OPTION_TYPE,
-    OPTION_OUT_TYPE,
-    OPTION_BATCH,
     OPTION_DEVICE,
     OPTION_KERNEL,
     OPTION_SET,
@@ -45,6 +24,7 @@ typedef enum option_id {
     OPTION_VERIFY,
     OPTION_REPEAT,
     OPTION_TINY,
+    OPTION_SMALL,
     OPTION_DEFAULTS,
     OPTION_STOP_ON_FAILURE,
     OPTION_SEED,
@@ -73,8 +53,16 @@ typedef enum option_id {
     OPTION_COUNT
 } option_id;
 
-/** A set of options, as commands declare what they take. */
+/** Options of the command itself, as commands declare what they take. */
 #define OPTION(id) ((uint64_t)1 << (id))
+_Static_assert(OPTION_COUNT <= 56, "an option is a bit of a uint64_t");
+
+/** What a command takes. */
+typedef struct option_set {
+    uint64_t own;    /* OPTION(id) for each of the command's own */
+    unsigned fields; /* options of operations that it takes: WITH_FILES, WITH_SIZES, WITH_INPUTS */
+    const operation *op; /* whose; NULL: those of every operation */
+} option_set;
 
 /** What the command line says.  Every string is borrowed from argv. */
 typedef struct options {
@@ -89,19 +77,13 @@ typedef struct options {
     size_t size_count;
     double budget;     /* seconds; 0: not given */
     double fail_below; /* a ratio; 0: not given */
-    double alpha, beta;
     uint64_t seed;
     size_t repeat;
-    size_t batch;                  /* 1 where not given */
     size_t device_memory;          /* bytes; 0: not given */
     overlap_counts queues, chunks; /* count 0: not given */
     bool pinned;                   /* what --pinned says, where it is given */
     size_t rounds;                 /* 0: not given */
-    size_t top;                    /* 0 where not given */
-    size_t value_bytes;            /* 0 where not given */
-    distribution order;            /* of a sort's keys; DISTRIBUTION_PLAIN where not given */
-    size_t segment_spread;         /* the longest segment in means; 0: there are none */
-    tsr_precision precision;
+    given_options settings;        /* options of operations, in order */
     tsr_type as, type;
 } options;
 
@@ -109,21 +91,25 @@ typedef struct options {
  * Read the arguments behind a command's name; options and operands may mix.
  *
  * @param argv   argv[0] is the command's name; argv[argc] is NULL.
- * @param takes  The options that the command takes.
+ * @param takes  What the command takes.
  * @param out    Receives the options, to be freed with options_free, also on failure.
  * @return 0, or 2 after a message on standard error.
  */
-int options_parse(int argc, char **argv, uint64_t takes, options *out);
+int options_parse(int argc, char **argv, const option_set *takes, options *out);
 
 void options_free(options *o);
 
-/** List the options of a set with their meanings, as a command takes them. */
-void options_explain(FILE *stream, const char *subcommand, uint64_t takes);
+/** List the options of a set with their meanings, as a command takes them.  0, or a status after a
+ * message. */
+int options_explain(FILE *stream, const char *subcommand, const option_set *takes);
+
+/** A type as options name it: "f32".  Static. */
+const char *option_type_name(tsr_type type);
 
 /** Its name, without its dashes. */
 const char *option_name(option_id id);
 
 /** Complain about an option that does not exist, with a suggestion out of a set.  Returns 2. */
-int option_unknown(const char *argument, uint64_t takes);
+int option_unknown(const char *argument, const option_set *takes);
 
 #endif

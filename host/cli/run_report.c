@@ -6,24 +6,16 @@
 #include "base/text.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
+#include "core/fields.h"
 #include "device/device.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
 {
     const operation *op = r->problem->op;
-    double ns = (double)r->fastest.device_ns;
 
-    if (ns <= 0)
-        return 0;
-    if (!strcmp(op->rate, "GB/s"))
-        return op->bytes(r->problem) / ns;
-    if (!strcmp(op->rate, "Mkeys/s"))
-        return op->work(r->problem) / ns * 1e3;
-    return op->work(r->problem) / ns;
+    return work_rate(op->unit, op->work(r->problem), op->bytes(r->problem),
+                     (double)r->fastest.device_ns);
 }
 
 /* "3.10 ms" */
@@ -86,7 +78,7 @@ void run_report_summary(const run_report *r)
             /* Drivers compile on at the first launch, PoCL above all. */
             text_append(&line, " (first run after compiling)");
         }
-        text_format(&line, ", %.3g %s", rate(r), r->problem->op->rate);
+        text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->problem->op->unit));
     }
     append_copies(&line, r);
     append_verdict(&line, r);
@@ -97,49 +89,39 @@ void run_report_summary(const run_report *r)
     text_free(&line);
 }
 
-static json_t *scalars_json(json_t *object, double alpha, double beta)
+/* What a field says, as JSON; NULL for one that is not told. */
+static json_t *field_json(const field *f, const problem *p)
 {
-    json_object_set_new(object, "alpha", json_number(alpha));
-    json_object_set_new(object, "beta", json_number(beta));
-    return object;
-}
-
-static json_t *numbers_json(const problem *p)
-{
-    if (p->op == &operation_matmul) {
-        const tsr_matmul_problem *q = matmul_of(p);
-
-        return scalars_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "type",
-                                      tsr_type_name(q->type), "out_type",
-                                      tsr_type_name(q->c_f32 ? TSR_F32 : q->type), "m",
-                                      json_count(q->m), "n", json_count(q->n), "k",
-                                      json_count(q->k), "trans_a", q->trans_a, "trans_b",
-                                      q->trans_b, "batch", json_count(q->batch ? q->batch : 1)),
-                            q->alpha, q->beta);
+    switch (f->kind) {
+    case FIELD_TYPE:
+        return json_string(tsr_type_name(problem_type(p)));
+    case FIELD_WIDE:
+        return json_string(tsr_type_name(field_flag(f, p) ? TSR_F32 : problem_type(p)));
+    case FIELD_COUNT:
+        return f->zero == ZERO_IS_ALL && !field_is_set(f, p) ? json_null()
+                                                             : json_count(field_count(f, p));
+    case FIELD_FLAG:
+        return json_boolean(field_flag(f, p));
+    case FIELD_REAL:
+        return json_number(field_real(f, p));
+    case FIELD_PRECISION:
+        return json_string(tsr_precision_name(problem_precision(p)));
+    case FIELD_INPUTS:
+    case FIELD_ASKED:
+        break;
     }
-    if (p->op == &operation_matvec) {
-        const tsr_matvec_problem *q = matvec_of(p);
-
-        return scalars_json(
-            json_pack("{s:s, s:s, s:o, s:o, s:b, s:o}", "type", tsr_type_name(q->type), "out_type",
-                      tsr_type_name(q->y_f32 ? TSR_F32 : q->type), "rows", json_count(q->rows),
-                      "columns", json_count(q->columns), "trans", q->trans, "batch",
-                      json_count(q->batch ? q->batch : 1)),
-            q->alpha, q->beta);
-    }
-    return json_pack("{s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "type",
-                     tsr_type_name(sort_of(p)->type), "n", json_count(sort_of(p)->n), "descending",
-                     sort_of(p)->descending, "argsort", sort_of(p)->argsort, "value_bytes",
-                     json_count(sort_of(p)->value_bytes), "rows",
-                     json_count(sort_of(p)->rows ? sort_of(p)->rows : 1), "segments",
-                     json_count(sort_of(p)->segments), "top",
-                     sort_of(p)->top ? json_count(sort_top(sort_of(p))) : json_null());
+    return NULL;
 }
 
 static json_t *problem_json(const problem *p)
 {
-    json_t *object = numbers_json(p);
+    const operation_command *c = p->op->command;
+    json_t *object = json_object();
     text described = {0};
+
+    for (size_t i = 0; i < c->field_count; i++)
+        if (c->fields[i].name)
+            json_object_set_new(object, c->fields[i].name, field_json(&c->fields[i], p));
 
     p->op->describe(p, &described);
     json_object_set_new(object, "description", json_text(text_get(&described)));
@@ -205,7 +187,7 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "commands", json_count(t->commands));
     json_object_set_new(object, "times", times_json(r));
     json_object_set_new(object, "rate", r->fastest.device_ns ? json_number(rate(r)) : json_null());
-    json_object_set_new(object, "rate_unit", json_string(r->problem->op->rate));
+    json_object_set_new(object, "rate_unit", json_string(work_unit_name(r->problem->op->unit)));
     json_object_set_new(object, "bytes", bytes_json(r));
     json_object_set_new(object, "tiles", tiles_json(r));
     json_object_set_new(object, "verify", verdict_json(r));

@@ -90,7 +90,7 @@ static void print_finalist(const tune_report *r, const tune_candidate *c)
     printf("  %-44s %10.4f ms +-%2.0f%%", text_get(&name), c->time.median_ns * 1e-6,
            100 * timing_spread(&c->time));
     if (rate > 0)
-        printf(" %9.2f %s", rate, r->problems[0].op->rate);
+        printf(" %9.2f %s", rate, work_unit_name(r->problems[0].op->unit));
     printf("%s%s\n", *role(r->found, c) ? "  " : "", role(r->found, c));
     text_free(&name);
 }
@@ -196,7 +196,7 @@ json_t *tune_report_json(const tune_report *r)
     tuning_class_text(r->problems[0].op, text_get(&name), &holds);
     object = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "class",
                        json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems",
-                       problems, "unit", r->problems[0].op->rate, "best",
+                       problems, "unit", work_unit_name(r->problems[0].op->unit), "best",
                        candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest),
                        "before", candidate_json(r, found->before), "kept",
                        *r->where ? json_text(r->where) : json_null(), "complete", found->complete,

@@ -277,7 +277,7 @@ void plan_options(const variant *v, const device_facts *d, const plan *p, text *
     append_build_flags(v->build ? v->build : "", d, out);
     text_append(out, text_get(&p->defines));
     for (size_t i = 0; i < p->params.count; i++)
-        if (p->params.value[i])
+        if (p->params.value[i] && !p->params.tunables[i].plan_only)
             text_format(out, " -D%s=%u", p->params.tunables[i].name, p->params.value[i]);
 }
 

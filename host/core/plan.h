@@ -36,6 +36,10 @@ typedef struct tunable {
     uint32_t values[TUNABLE_VALUES_MAX]; /* legal values, ascending, 0-terminated; 0 in front: plan()
                                             chooses the value by the job */
     uint32_t normal;                     /* the default, one of them */
+    uint32_t small;                      /* the value for a simulator, and for problems that are
+                                            to have many tiles; 0: the default */
+    bool plan_only;                      /* the kernel does not read it: plan() alone does, and it is
+                                            no -D, so that it costs no build */
 } tunable;
 
 /** Number of legal values. */

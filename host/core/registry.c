@@ -24,6 +24,14 @@ const operation *operation_at(size_t i)
     return i < operation_count ? operations[i] : NULL;
 }
 
+const operation *operation_named(const char *name)
+{
+    for (size_t i = 0; i < operation_count; i++)
+        if (!strcmp(operations[i]->name, name))
+            return operations[i];
+    return NULL;
+}
+
 /* TSR_ENAME for `name` among `count` names: "no WHAT 'x' (HEAD a, b, c)". */
 static tsr_status unknown_name(const char *what, const char *name, const char *head,
                                const char *const *names, size_t count, tsr_error *err)

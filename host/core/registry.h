@@ -7,6 +7,9 @@
 /** Operation i, or NULL beyond the last. */
 const operation *operation_at(size_t i);
 
+/** Operation by name, or NULL. */
+const operation *operation_named(const char *name);
+
 /** Operation by name; TSR_ENAME with a suggestion, and with what the command `taker` takes: every
  *  operation, and what `also` names unless it is NULL. */
 tsr_status operation_find(const char *name, const char *taker, const char *also,

@@ -1,8 +1,8 @@
 /** What a class of problems holds, for people: the names of classes are keys of tuning entries. */
-#ifndef OPS_TUNING_CLASS_H
-#define OPS_TUNING_CLASS_H
+#ifndef CORE_TUNING_CLASS_H
+#define CORE_TUNING_CLASS_H
 
-#include "core/variant.h"
+#include "core/operation.h"
 
 /**
  * Append the problems of a class, by the name that the operation's classify() gives it:
@@ -15,5 +15,13 @@
  * A name that classify() does not give stands as it is.
  */
 void tuning_class_text(const operation *op, const char *name, text *out);
+
+/* What operation.class_text is made of: */
+
+/** "M 1024-2047": problems of a class have from `least` to `most` of a dimension. */
+void class_dimension(const char *name, size_t least, size_t most, text *out);
+
+/** Whether the operation takes p, and it is of the class. */
+bool class_is(const problem *p, const char *name);
 
 #endif

@@ -53,7 +53,7 @@ static void append_plain(const char *s, size_t most, text *out)
     }
 }
 
-/* "matmul.float32-nn-1024x1024x1024." */
+/* "OPERATION.float32-nn-1024x1024x1024." */
 static void class_prefix(const char *op, const char *problem_class, text *out)
 {
     text_format(out, "%s.", op);

@@ -31,7 +31,7 @@ typedef struct contender {
     void *state;
     tsr_status (*run)(void *state, size_t calls, double *ns, tsr_error *err);
     size_t most_calls; /* a sample may hold; 0: any */
-    bool uses_up;      /* its inputs, as a sort does: there are most_calls of them */
+    bool uses_up;      /* its inputs: there are most_calls of them */
     /* Prepare for the next sample, untimed.  May be NULL. */
     tsr_status (*restore)(void *state, tsr_error *err);
     /* Where its failure goes, whose status is TSR_OK until then: it is out, and the others go on.

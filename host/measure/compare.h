@@ -77,7 +77,7 @@ bool compare_has_rate(const result_row *row);
 /** Name of a line: "tiled", "tiled [TILE=16]". */
 void compare_name(const compare_line *line, text *out);
 
-/** Name of a row's group: "matmul 1024x1024x1024 float32, f32, cold, device time". */
+/** Name of a row's group: "OPERATION 1024x1024x1024 float32, f32, cold, device time". */
 void compare_group_name(const result_row *row, text *out);
 
 /** A rate or ratio as people read it, three figures at least: "0.812", "13.4", "5,042". */

@@ -9,15 +9,11 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
+#include "core/real.h"
 #include "stream/host_memory.h"
 
-/* The operands have the same places in both operations. */
-enum { LEFT = MATMUL_A, RIGHT = MATMUL_B, RESULT = MATMUL_C };
-_Static_assert((int)LEFT == (int)MATVEC_A && (int)RIGHT == (int)MATVEC_X &&
-                   (int)RESULT == (int)MATVEC_Y,
-               "one list of operands");
+/* The operands of every product. */
+enum { LEFT, RIGHT, RESULT };
 
 static const double work_limit = 0x1p28;
 enum { ELEMENTS_MAX = 1 << 20, PRODUCTS_MAX = 16, BLOCK_MAX = 64, BLOCK_ELEMENTS = 1 << 24 };
@@ -36,78 +32,19 @@ typedef struct strided {
     size_t first, step;
 } strided;
 
-/* One product: rows times columns of `depth` elements. */
-typedef struct product {
-    tsr_type type, result;
-    size_t rows, columns, depth;
-    size_t left, left_row, left_step;       /* first element, from row to row, along a row */
-    size_t right, right_column, right_step; /* from column to column, along a column */
-    size_t to, to_row, to_column;
-} product;
-
-static product matmul_as(const tsr_matmul_problem *batch, size_t e)
-{
-    const tsr_matmul_problem p = matmul_product(batch, e);
-    product x = {.type = p.type,
-                 .result = matmul_type_c(&p),
-                 .rows = p.m,
-                 .columns = p.n,
-                 .depth = p.k,
-                 .left = matmul_index_a(&p, 0, 0),
-                 .right = matmul_index_b(&p, 0, 0),
-                 .to = matmul_index_c(&p, 0, 0)};
-
-    x.left_row = matmul_index_a(&p, 1, 0) - x.left;
-    x.left_step = matmul_index_a(&p, 0, 1) - x.left;
-    x.right_column = matmul_index_b(&p, 0, 1) - x.right;
-    x.right_step = matmul_index_b(&p, 1, 0) - x.right;
-    x.to_row = matmul_index_c(&p, 1, 0) - x.to;
-    x.to_column = matmul_index_c(&p, 0, 1) - x.to;
-    return x;
-}
-
-static product matvec_as(const tsr_matvec_problem *batch, size_t e)
-{
-    const tsr_matvec_problem p = matvec_product(batch, e);
-    const matvec_view v = matvec_view_of(&p);
-
-    return (product){.type = p.type,
-                     .result = matvec_type_y(&p),
-                     .rows = v.rows,
-                     .columns = 1,
-                     .depth = v.columns,
-                     .left = p.offset_a,
-                     .left_row = v.row_step,
-                     .left_step = v.column_step,
-                     .right = p.offset_x,
-                     .right_step = matvec_incx(&p),
-                     .to = p.offset_y,
-                     .to_row = matvec_incy(&p)};
-}
-
-static product product_at(const problem *p, size_t e)
-{
-    return p->op == &operation_matmul ? matmul_as(matmul_of(p), e) : matvec_as(matvec_of(p), e);
-}
-
-static size_t product_count(const problem *p)
-{
-    return p->op == &operation_matmul ? matmul_batch(matmul_of(p)) : matvec_batch(matvec_of(p));
-}
-
-static strided row_of(const product *x, size_t i)
+static strided row_of(const product_view *x, size_t i)
 {
     return (strided){x->left + i * x->left_row, x->left_step};
 }
 
-static strided column_of(const product *x, size_t j)
+static strided column_of(const product_view *x, size_t j)
 {
     return (strided){x->right + j * x->right_column, x->right_step};
 }
 
 double errors_unit(const problem *p)
 {
-    return real_unit(product_at(p, 0).result);
+    return real_unit(p->op->product(p, 0).result);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------- */
@@ -158,7 +95,7 @@ static void shape_line(error_family f, tsr_type type, void *array, strided v, si
 
 /* A matrix that the products of a batch share is shaped again with each, and is of the family each
  * time. */
-static void shape(const product *x, error_family f, void *const arrays[])
+static void shape(const product_view *x, error_family f, void *const arrays[])
 {
     const long long rows = (long long)x->rows, columns = (long long)x->columns;
 
@@ -187,8 +124,8 @@ static tsr_status fill(error_case *c, uint64_t seed, tsr_error *err)
                             c->operand[i].bytes, c->operand[i].name);
     }
     p->op->fill(p, seed, families[c->family], c->before);
-    for (size_t e = 0; e < product_count(p) && c->family >= ERRORS_CANCELLING; e++) {
-        const product x = product_at(p, e);
+    for (size_t e = 0; e < p->op->products(p) && c->family >= ERRORS_CANCELLING; e++) {
+        const product_view x = p->op->product(p, e);
 
         shape(&x, c->family, c->before);
     }
@@ -235,13 +172,13 @@ static void gather(tsr_type type, const void *array, strided v, size_t depth, do
 }
 
 /* Whether neither a partial sum, all of which lie within the scale, nor the result may overflow. */
-static bool fits(const exact_sum *s, const product *x)
+static bool fits(const exact_sum *s, const product_view *x)
 {
     return s->scale * 1.5L < real_most(real_sums(x->type)) &&
            fabsl(s->high + s->low) + 0x1p-6L * s->scale < 0.99L * real_most(x->result);
 }
 
-static error_class class_of_sum(const exact_sum *s, const product *x)
+static error_class class_of_sum(const exact_sum *s, const product_view *x)
 {
     if (s->nan || (s->plus && s->minus))
         return ERRORS_NAN;
@@ -252,7 +189,8 @@ static error_class class_of_sum(const exact_sum *s, const product *x)
     return fits(s, x) ? ERRORS_FINITE : ERRORS_OPEN;
 }
 
-static error_sample element(const product *x, const double *row, const double *column, size_t at)
+static error_sample element(const product_view *x, const double *row, const double *column,
+                            size_t at)
 {
     /* The smallest normal number of the narrowest type that factors may be rounded to. */
     const double least = x->type == TSR_F64 ? DBL_MIN : 0x1p-14;
@@ -289,8 +227,8 @@ static size_t pick(size_t i, size_t count, size_t of)
 
 static grid grid_of(const problem *p)
 {
-    const product x = product_at(p, 0);
-    grid g = {product_count(p), x.rows, x.columns};
+    const product_view x = p->op->product(p, 0);
+    grid g = {p->op->products(p), x.rows, x.columns};
     const double all = (double)g.products * (double)g.rows * (double)g.columns;
     double most = fmin(work_limit / (double)x.depth, ELEMENTS_MAX);
 
@@ -305,8 +243,8 @@ static grid grid_of(const problem *p)
 }
 
 /* The rows of the grid with `count` of its columns, whose elements lie one behind another. */
-static tsr_status sample_block(const error_case *c, const product *x, const grid *g, size_t first,
-                               size_t count, const double *columns, error_sample *out)
+static tsr_status sample_block(const error_case *c, const product_view *x, const grid *g,
+                               size_t first, size_t count, const double *columns, error_sample *out)
 {
     const long long rows = (long long)g->rows;
     bool short_of_memory = false;
@@ -343,7 +281,7 @@ static tsr_status sample_block(const error_case *c, const product *x, const grid
     return short_of_memory ? TSR_ENOMEM : TSR_OK;
 }
 
-static tsr_status sample_product(const error_case *c, const product *x, const grid *g,
+static tsr_status sample_product(const error_case *c, const product_view *x, const grid *g,
                                  error_sample *out)
 {
     const size_t room = size_max(size_min(BLOCK_ELEMENTS / x->depth, BLOCK_MAX), 1);
@@ -365,8 +303,8 @@ static tsr_status sample_product(const error_case *c, const product *x, const gr
 static tsr_status sample(error_case *c, tsr_error *err)
 {
     const grid g = grid_of(c->problem);
-    const size_t batch = product_count(c->problem), each = g.rows * g.columns;
-    const product first = product_at(c->problem, 0);
+    const size_t batch = c->problem->op->products(c->problem), each = g.rows * g.columns;
+    const product_view first = c->problem->op->product(c->problem, 0);
     tsr_status st = TSR_OK;
 
     c->count = g.products * each;
@@ -375,7 +313,7 @@ static tsr_status sample(error_case *c, tsr_error *err)
     if (!c->samples)
         st = TSR_ENOMEM;
     for (size_t e = 0; e < g.products && !st; e++) {
-        const product x = product_at(c->problem, pick(e, g.products, batch));
+        const product_view x = c->problem->op->product(c->problem, pick(e, g.products, batch));
 
         st = sample_product(c, &x, &g, c->samples + e * each);
     }
@@ -389,7 +327,7 @@ tsr_status errors_open(const problem *p, uint64_t seed, error_family f, error_ca
 {
     tsr_status st;
 
-    assert(p->op == &operation_matmul || p->op == &operation_matvec);
+    assert(p->op->products);
     *out = (error_case){.problem = p, .family = f};
     out->operand_count = p->op->operands(p, out->operand);
     st = fill(out, seed, err);

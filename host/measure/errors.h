@@ -81,7 +81,7 @@ double errors_unit(const problem *p);
  * them up to 2^28 multiply-adds and 2^20 elements, else of that many, a random
  * one of each part of a grid over the rows and columns.
  *
- * @param p    matmul or matvec, alpha 1 and beta 0, no empty dimension.
+ * @param p    of an operation with products, alpha 1 and beta 0, no empty dimension.
  * @param out  To be freed with errors_close, also on failure.
  * @return TSR_OK or TSR_ENOMEM.
  */

@@ -13,11 +13,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/fields.h"
+#include "core/peer_job.h"
 #include "measure/input_sets.h"
 #include "measure/verify.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
 
 /* Where `make install` puts libraries, relative to its prefix. */
 #ifndef TESSERA_LIBDIR
@@ -135,11 +134,19 @@ void peers_close(peers *p)
     free(p);
 }
 
-static peer_op op_of(const operation *op)
+/* Whether one of the words of `ops` is the operation's name. */
+static bool serves(const peer_catalog_entry *c, const operation *op)
 {
-    return op == &operation_matmul   ? PEER_MATMUL
-           : op == &operation_matvec ? PEER_MATVEC
-                                     : PEER_SORT;
+    const size_t length = strlen(op->name);
+
+    for (const char *word = c->ops; *word; word += strspn(word, " ")) {
+        const size_t n = strcspn(word, " ");
+
+        if (n == length && !strncmp(word, op->name, n))
+            return true;
+        word += n;
+    }
+    return false;
 }
 
 const char *peers_missing(peers *p, const operation *op, size_t i)
@@ -147,7 +154,7 @@ const char *peers_missing(peers *p, const operation *op, size_t i)
     for (size_t k = 0; k < PEER_CATALOG_COUNT; k++) {
         const peer_catalog_entry *c = &peer_catalog[k];
 
-        if (p->file[k].list || !(c->ops & 1u << op_of(op)) || i-- > 0)
+        if (p->file[k].list || !serves(c, op) || i-- > 0)
             continue;
         text_clear(&p->message);
         text_format(&p->message, "%s: %s; it comes with %s and is built with Tessera", c->library,
@@ -162,7 +169,7 @@ size_t peers_count(const peers *p, const operation *op)
     size_t count = 0;
 
     for (size_t k = 0; k < PEER_CATALOG_COUNT; k++)
-        if (p->file[k].list && peer_catalog[k].ops & 1u << op_of(op))
+        if (p->file[k].list && serves(&peer_catalog[k], op))
             count += p->file[k].list->count;
     return count;
 }
@@ -191,8 +198,7 @@ typedef struct match {
     peers_match asked;
     input_sets inputs; /* one set: what the peers copy, and what their results are judged by */
     cl_command_queue queue;
-    peer_problem wanted;
-    uint64_t *segment_offsets; /* of wanted */
+    peer_job job;
     contender ours;
     rival *rivals;
     size_t count;
@@ -241,7 +247,7 @@ static contender contender_of(const match *m, rival *r)
 
     return (contender){.state = r,
                        .run = run_rival,
-                       .most_calls = r->peer->restore ? m->wanted.sets : held_most,
+                       .most_calls = r->peer->restore ? m->job.problem.sets : held_most,
                        .uses_up = r->peer->restore != NULL,
                        .restore = r->peer->restore ? restore_rival : NULL,
                        .settle_ns = r->peer->place == PEER_CPU ? SETTLE_NS : 0,
@@ -249,70 +255,25 @@ static contender contender_of(const match *m, rival *r)
                        .failure = &r->failure};
 }
 
-/* Rows and segments are one thing to a peer: stretches of keys, each with its offset. */
-static tsr_status describe_sort(match *m, tsr_error *err)
-{
-    const tsr_sort_problem *s = sort_of(m->asked.problem);
-    const size_t parts = sort_parts(s);
-    const uint64_t *given = sort_segment_offsets(s, (const void *const *)m->inputs.before);
-    peer_problem *w = &m->wanted;
-
-    w->n = sort_keys(s);
-    w->argsort = s->argsort;
-    w->descending = s->descending;
-    w->value_bytes = s->value_bytes;
-    w->top = sort_top(s) < s->n ? sort_top(s) : 0;
-    if (parts == 1)
-        return TSR_OK;
-    m->segment_offsets = malloc((parts + 1) * sizeof(*m->segment_offsets));
-    if (!m->segment_offsets)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the offsets of %zu segments", parts);
-    for (size_t i = 0; i < parts; i++)
-        m->segment_offsets[i] = sort_part_at(s, given, i).start;
-    m->segment_offsets[parts] = w->n;
-    w->segments = parts;
-    w->segment_offsets = m->segment_offsets;
-    return TSR_OK;
-}
-
 static tsr_status describe_problem(match *m, tsr_error *err)
 {
     const problem *q = m->asked.problem;
-    peer_problem *w = &m->wanted;
+    peer_problem *w = &m->job.problem;
+    tsr_status st = TSR_OK;
 
-    *w = (peer_problem){.op = op_of(q->op),
-                        .type = m->inputs.operand[0].type,
-                        .cl_context = m->asked.session->context,
-                        .cl_device = m->asked.session->device.id,
-                        .cl_queue = m->queue};
+    if (q->op->command->peer)
+        st = q->op->command->peer(q, (const void *const *)m->inputs.before, &m->job, err);
+    w->type = m->inputs.operand[0].type;
+    w->cl_context = m->asked.session->context;
+    w->cl_device = m->asked.session->device.id;
+    w->cl_queue = m->queue;
     w->sets = input_sets_count(m->asked.session, q, m->asked.options->warm, &m->cold);
-    /* A sort's offsets, the fourth operand, are told apart. */
+    /* What is beyond these, such as offsets, the operation's own description points to. */
     for (size_t i = 0; i < m->inputs.operand_count && i < ARRAY_COUNT(w->operand); i++) {
         w->operand[i] = m->inputs.before[i];
         w->bytes[i] = m->inputs.operand[i].bytes;
     }
-    if (w->op == PEER_MATMUL) {
-        w->m = matmul_of(q)->m;
-        w->n = matmul_of(q)->n;
-        w->k = matmul_of(q)->k;
-        w->batch = matmul_of(q)->batch;
-        w->c_f32 = matmul_of(q)->c_f32;
-        w->trans_a = matmul_of(q)->trans_a;
-        w->trans_b = matmul_of(q)->trans_b;
-        w->alpha = matmul_of(q)->alpha;
-        w->beta = matmul_of(q)->beta;
-    } else if (w->op == PEER_MATVEC) {
-        w->m = matvec_of(q)->rows;
-        w->n = matvec_of(q)->columns;
-        w->batch = matvec_of(q)->batch;
-        w->c_f32 = matvec_of(q)->y_f32;
-        w->trans_a = matvec_of(q)->trans;
-        w->alpha = matvec_of(q)->alpha;
-        w->beta = matvec_of(q)->beta;
-    } else {
-        return describe_sort(m, err);
-    }
-    return TSR_OK;
+    return st;
 }
 
 static const char *place_unsupported(const peer *p, const device_facts *d)
@@ -329,14 +290,10 @@ static problem problem_of(const match *m, const peer *p)
 {
     problem own = *m->asked.problem;
 
-    for (int i = 0; p->precision && i < TSR_PRECISION_COUNT; i++) {
-        if (strcmp(p->precision, tsr_precision_name((tsr_precision)i)) != 0)
-            continue;
-        if (own.op == &operation_matmul)
-            matmul_in(&own)->precision = (tsr_precision)i;
-        else if (own.op == &operation_matvec)
-            matvec_in(&own)->precision = (tsr_precision)i;
-    }
+    tsr_precision precision;
+
+    if (p->precision && precision_read(p->precision, &precision))
+        problem_set_precision(&own, precision);
     return own.op->check(&own, NULL) ? *m->asked.problem : own;
 }
 
@@ -362,14 +319,14 @@ static void leave_out(rival *r, result_outcome outcome, const char *why)
 /* One call on the first set, and what it wrote. */
 static tsr_status call_rival(const match *m, rival *r, void *const after[], tsr_error *err)
 {
-    const bool sort = m->wanted.op == PEER_SORT;
-    const unsigned beside = m->wanted.value_bytes && !m->wanted.argsort ? 2 : 1;
+    const unsigned second = m->job.second;
     tsr_status st = run_by(r, r->peer->run, 1, &r->call_ns, err);
     int code;
 
     if (st)
         return st;
-    code = r->peer->result(r->state, after[sort ? 0 : 2], sort ? after[beside] : NULL);
+    code = r->peer->result(r->state, after[m->asked.problem->op->result],
+                           second ? after[second] : NULL);
     return code ? tsr_fail(err, TSR_EUNSUPPORTED, 0, "reading its result failed with code %d", code)
                 : TSR_OK;
 }
@@ -428,7 +385,7 @@ static const char *rival_unsupported(const match *m, const rival *r, peer_proble
 {
     const char *why = place_unsupported(r->peer, session_facts(m->asked.session));
 
-    *wanted = m->wanted;
+    *wanted = m->job.problem;
     wanted->precision = r->row.precision;
     return why ? why : r->peer->unsupported(wanted);
 }
@@ -489,7 +446,7 @@ static tsr_status list_rivals(match *m, tsr_error *err)
     for (size_t i = 0; i < PEER_CATALOG_COUNT; i++) {
         const peer_list *l = m->asked.list->file[i].list;
 
-        if (!(peer_catalog[i].ops & 1u << m->wanted.op))
+        if (!serves(&peer_catalog[i], m->asked.problem->op))
             continue;
         for (size_t k = 0; l && k < l->count; k++) {
             rival *r = &m->rivals[m->count++];
@@ -555,7 +512,7 @@ static void close_match(match *m)
     free(m->rivals);
     bench_contender_close(&m->ours);
     input_sets_close(&m->inputs);
-    free(m->segment_offsets);
+    free(m->job.owned);
     if (m->queue)
         clReleaseCommandQueue(m->queue);
 }
@@ -691,7 +648,7 @@ tsr_status peers_compare(const peers_match *asked, peers_row *row, void *context
 
 tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, tsr_error *err)
 {
-    match m = {.asked = *asked, .wanted = {.op = op_of(asked->problem->op)}};
+    match m = {.asked = *asked};
     result_row ours;
     tsr_status st;
 
@@ -718,16 +675,17 @@ static void tell_product(const match *m, rival *r, void *const after[], peers_re
     char reason[256];
     tsr_error why = {0};
     const char *unsupported = rival_unsupported(m, r, &wanted);
+    const unsigned result = m->asked.problem->op->result;
 
     /* What another peer wrote is nobody's result. */
-    memcpy(after[2], m->inputs.before[2], m->inputs.operand[2].bytes);
+    memcpy(after[result], m->inputs.before[result], m->inputs.operand[result].bytes);
     if (!unsupported)
         unsupported = enter_rival(r, &wanted, reason);
     if (unsupported)
         tsr_fail(&why, TSR_EUNSUPPORTED, 0, "%s", unsupported);
     else
         call_rival(m, r, after, &why);
-    told(&r->row, why.status ? NULL : after[2], &why, context);
+    told(&r->row, why.status ? NULL : after[result], &why, context);
     if (r->state)
         r->peer->close(r->state);
     r->state = NULL;
@@ -744,7 +702,7 @@ tsr_status peers_products(const peers_match *asked, void *const operands[], peer
     memcpy(m.inputs.before, operands, m.inputs.operand_count * sizeof(*operands));
     st = open_queue(&m, err);
     st = st ? st : describe_problem(&m, err);
-    m.wanted.sets = 1;
+    m.job.problem.sets = 1;
     st = st ? st : list_rivals(&m, err);
     st = st ? st : input_sets_copy(&m.inputs, after, err);
     for (size_t i = 0; i < m.count && !st; i++)

@@ -160,7 +160,6 @@ static void device_best(const comparison *c, size_t column, const char *op, text
 
 static void device_card(const comparison *c, size_t i, text *out)
 {
-    static const char *const ops[] = {"matmul", "matvec", "sort"};
     const compare_column *column = &c->columns[i];
     const result_row *who = column->who;
 
@@ -168,8 +167,8 @@ static void device_card(const comparison *c, size_t i, text *out)
                 i + 1);
     html_text(out, who->device);
     text_append(out, "</h3><ul class=\"best\">");
-    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-        device_best(c, i, ops[k], out);
+    for (size_t k = 0; k < operation_count; k++)
+        device_best(c, i, operations[k]->name, out);
     text_append(out, "</ul><dl>");
     fact(out, "Vendor", who->vendor);
     fact(out, "Platform", who->platform);

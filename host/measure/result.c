@@ -9,13 +9,10 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "core/fields.h"
 #include "core/real.h"
 #include "core/registry.h"
 #include "device/device.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_proof.h"
 
 /* ---- filling in -------------------------------------------------------------------------- */
 
@@ -51,7 +48,7 @@ void result_start(result_row *row, const tsr_device *device)
 void result_problem(result_row *row, const problem *p)
 {
     const char *precision = "";
-    text what = {0};
+    text what = {0}, size = {0};
     operand x[OPERANDS_MAX];
 
     p->op->operands(p, x);
@@ -59,29 +56,18 @@ void result_problem(result_row *row, const problem *p)
     snprintf(row->op, sizeof(row->op), "%s", p->op->name);
     snprintf(row->problem, sizeof(row->problem), "%s", text_get(&what));
     snprintf(row->type, sizeof(row->type), "%s", tsr_type_name(x[0].type));
-    snprintf(row->unit, sizeof(row->unit), "%s", p->op->rate);
-    if (p->op == &operation_matmul) {
-        snprintf(row->size, sizeof(row->size), "%zux%zux%zu", matmul_of(p)->m, matmul_of(p)->n,
-                 matmul_of(p)->k);
-        precision = tsr_precision_name(real_precision(x[0].type, matmul_of(p)->precision));
-    } else if (p->op == &operation_matvec) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", matvec_of(p)->rows,
-                 matvec_of(p)->columns);
-        precision = tsr_precision_name(real_precision(x[0].type, matvec_of(p)->precision));
-    } else if (sort_of(p)->segments) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", sort_of(p)->segments,
-                 sort_of(p)->n / sort_of(p)->segments);
-    } else if (sort_of(p)->rows > 1) {
-        snprintf(row->size, sizeof(row->size), "%zux%zu", sort_of(p)->rows, sort_of(p)->n);
-    } else {
-        snprintf(row->size, sizeof(row->size), "%zu", sort_of(p)->n);
-    }
-    if (p->op == &operation_sort)
-        snprintf(row->order, sizeof(row->order), "%s", sort_fill_word(p->inputs));
+    snprintf(row->unit, sizeof(row->unit), "%s", work_unit_name(p->op->unit));
+    p->op->size_text(p, &size);
+    snprintf(row->size, sizeof(row->size), "%s", text_get(&size));
+    if (field_of_kind(p->op, FIELD_PRECISION))
+        precision = tsr_precision_name(real_precision(x[0].type, problem_precision(p)));
+    if (p->op->inputs_name)
+        snprintf(row->order, sizeof(row->order), "%s", p->op->inputs_name(p->inputs));
     snprintf(row->precision, sizeof(row->precision), "%s", precision);
     row->work = p->op->work(p);
     row->bytes = p->op->bytes(p);
     text_free(&what);
+    text_free(&size);
 }
 
 void result_refuse(result_row *row, result_outcome outcome, const char *why)
@@ -95,44 +81,35 @@ void result_refuse(result_row *row, result_outcome outcome, const char *why)
 
 void result_rate(result_row *row)
 {
-    const double ns = row->time.median_ns;
-
-    if (ns <= 0)
-        row->rate = 0;
-    else if (!strcmp(row->unit, "GB/s"))
-        row->rate = row->bytes / ns;
-    else if (!strcmp(row->unit, "Mkeys/s"))
-        row->rate = row->work / ns * 1e3;
-    else
-        row->rate = row->work / ns;
+    row->rate = work_rate(work_unit_of(row->unit), row->work, row->bytes, row->time.median_ns);
 }
 
-/* ---- the one list of fields --------------------------------------------------------------- */
+/* ---- the one list of columns -------------------------------------------------------------- */
 
-typedef enum field_kind {
-    FIELD_TEXT,   /* a char array of `size` bytes */
-    FIELD_NUMBER, /* a double; null stands for infinity, which JSON cannot say */
-    FIELD_COUNT,  /* a size_t */
-    FIELD_SEED,   /* a uint64_t, as text: readers keep numbers exactly below 2^53 only */
-    FIELD_FLAG,   /* a bool */
-    FIELD_NAME,   /* an enum, by the names of its values */
-    FIELD_BARS    /* the timeline: bars of result_row, bar_count of them */
-} field_kind;
+typedef enum column_kind {
+    COLUMN_TEXT,   /* a char array of `size` bytes */
+    COLUMN_NUMBER, /* a double; null stands for infinity, which JSON cannot say */
+    COLUMN_COUNT,  /* a size_t */
+    COLUMN_SEED,   /* a uint64_t, as text: readers keep numbers exactly below 2^53 only */
+    COLUMN_FLAG,   /* a bool */
+    COLUMN_NAME,   /* an enum, by the names of its values */
+    COLUMN_BARS    /* the timeline: bars of result_row, bar_count of them */
+} column_kind;
 
-typedef struct field {
+typedef struct column {
     const char *name;
-    field_kind kind;
+    column_kind kind;
     size_t offset, size;
-    const char *const *names; /* of FIELD_NAME, NULL behind the last */
-} field;
+    const char *const *names; /* of COLUMN_NAME, NULL behind the last */
+} column;
 
-#define FIELD(name, kind, member)                                                                  \
+#define COLUMN(name, kind, member)                                                                 \
     {                                                                                              \
         name, kind, offsetof(result_row, member), sizeof(((result_row *)0)->member), NULL          \
     }
 #define NAMED(name, member, names)                                                                 \
     {                                                                                              \
-        name, FIELD_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names   \
+        name, COLUMN_NAME, offsetof(result_row, member), sizeof(((result_row *)0)->member), names  \
     }
 
 static const char *const kind_names[] = {"kernel", "peer", "limit", "error", "overlap", NULL};
@@ -144,113 +121,113 @@ static const char *const selected_names[] = {"", "named", "tuned", "preferred", 
 static const char *const timer_names[] = {"events", "wall", "held", NULL};
 static const char *const bar_names[] = {"copy in", "kernel", "copy out", NULL};
 
-static const field fields[] = {
+static const column columns[] = {
     NAMED("kind", kind, kind_names),
     NAMED("outcome", outcome, outcome_names),
-    FIELD("op", FIELD_TEXT, op),
-    FIELD("problem", FIELD_TEXT, problem),
-    FIELD("size", FIELD_TEXT, size),
-    FIELD("type", FIELD_TEXT, type),
-    FIELD("precision", FIELD_TEXT, precision),
-    FIELD("name", FIELD_TEXT, name),
-    FIELD("peer_version", FIELD_TEXT, peer_version),
-    FIELD("parameters", FIELD_TEXT, parameters),
-    FIELD("options", FIELD_TEXT, options),
+    COLUMN("op", COLUMN_TEXT, op),
+    COLUMN("problem", COLUMN_TEXT, problem),
+    COLUMN("size", COLUMN_TEXT, size),
+    COLUMN("type", COLUMN_TEXT, type),
+    COLUMN("precision", COLUMN_TEXT, precision),
+    COLUMN("name", COLUMN_TEXT, name),
+    COLUMN("peer_version", COLUMN_TEXT, peer_version),
+    COLUMN("parameters", COLUMN_TEXT, parameters),
+    COLUMN("options", COLUMN_TEXT, options),
     NAMED("selected", selected, selected_names),
-    FIELD("chosen", FIELD_TEXT, chosen),
+    COLUMN("chosen", COLUMN_TEXT, chosen),
     NAMED("place", place, place_names),
-    FIELD("unsupported", FIELD_TEXT, unsupported),
-    FIELD("device", FIELD_TEXT, device),
-    FIELD("platform", FIELD_TEXT, platform),
-    FIELD("vendor", FIELD_TEXT, vendor),
-    FIELD("driver", FIELD_TEXT, driver),
-    FIELD("device_id", FIELD_TEXT, device_id),
-    FIELD("version", FIELD_TEXT, version),
-    FIELD("when", FIELD_TEXT, when),
-    FIELD("cold", FIELD_FLAG, cold),
+    COLUMN("unsupported", COLUMN_TEXT, unsupported),
+    COLUMN("device", COLUMN_TEXT, device),
+    COLUMN("platform", COLUMN_TEXT, platform),
+    COLUMN("vendor", COLUMN_TEXT, vendor),
+    COLUMN("driver", COLUMN_TEXT, driver),
+    COLUMN("device_id", COLUMN_TEXT, device_id),
+    COLUMN("version", COLUMN_TEXT, version),
+    COLUMN("when", COLUMN_TEXT, when),
+    COLUMN("cold", COLUMN_FLAG, cold),
     NAMED("timer", timer, timer_names),
-    FIELD("samples", FIELD_COUNT, time.count),
-    FIELD("calls", FIELD_COUNT, time.calls),
-    FIELD("min_ns", FIELD_NUMBER, time.min_ns),
-    FIELD("low_ns", FIELD_NUMBER, time.low_ns),
-    FIELD("median_ns", FIELD_NUMBER, time.median_ns),
-    FIELD("high_ns", FIELD_NUMBER, time.high_ns),
-    FIELD("max_ns", FIELD_NUMBER, time.max_ns),
-    FIELD("work", FIELD_NUMBER, work),
-    FIELD("bytes", FIELD_NUMBER, bytes),
-    FIELD("rate", FIELD_NUMBER, rate),
-    FIELD("unit", FIELD_TEXT, unit),
-    FIELD("bound_by", FIELD_TEXT, bound_by),
-    FIELD("share", FIELD_NUMBER, share),
-    FIELD("limit_rate", FIELD_NUMBER, limit_rate),
-    FIELD("verified", FIELD_FLAG, verified),
-    FIELD("worst", FIELD_NUMBER, worst),
-    FIELD("sampled", FIELD_FLAG, sampled),
-    FIELD("build_cold_ns", FIELD_NUMBER, build_cold_ns),
-    FIELD("build_cached_ns", FIELD_NUMBER, build_cached_ns),
-    FIELD("enqueue_ns", FIELD_NUMBER, enqueue_ns),
-    FIELD("to_device_ns", FIELD_NUMBER, to_device_ns),
-    FIELD("from_device_ns", FIELD_NUMBER, from_device_ns),
-    FIELD("to_device_bytes", FIELD_NUMBER, to_device_bytes),
-    FIELD("from_device_bytes", FIELD_NUMBER, from_device_bytes),
-    FIELD("commands", FIELD_COUNT, commands),
-    FIELD("workspace_bytes", FIELD_COUNT, workspace_bytes),
-    FIELD("seed", FIELD_SEED, seed),
-    /* Of rows of sorts alone, where it is known: */
-    FIELD("order", FIELD_TEXT, order),
+    COLUMN("samples", COLUMN_COUNT, time.count),
+    COLUMN("calls", COLUMN_COUNT, time.calls),
+    COLUMN("min_ns", COLUMN_NUMBER, time.min_ns),
+    COLUMN("low_ns", COLUMN_NUMBER, time.low_ns),
+    COLUMN("median_ns", COLUMN_NUMBER, time.median_ns),
+    COLUMN("high_ns", COLUMN_NUMBER, time.high_ns),
+    COLUMN("max_ns", COLUMN_NUMBER, time.max_ns),
+    COLUMN("work", COLUMN_NUMBER, work),
+    COLUMN("bytes", COLUMN_NUMBER, bytes),
+    COLUMN("rate", COLUMN_NUMBER, rate),
+    COLUMN("unit", COLUMN_TEXT, unit),
+    COLUMN("bound_by", COLUMN_TEXT, bound_by),
+    COLUMN("share", COLUMN_NUMBER, share),
+    COLUMN("limit_rate", COLUMN_NUMBER, limit_rate),
+    COLUMN("verified", COLUMN_FLAG, verified),
+    COLUMN("worst", COLUMN_NUMBER, worst),
+    COLUMN("sampled", COLUMN_FLAG, sampled),
+    COLUMN("build_cold_ns", COLUMN_NUMBER, build_cold_ns),
+    COLUMN("build_cached_ns", COLUMN_NUMBER, build_cached_ns),
+    COLUMN("enqueue_ns", COLUMN_NUMBER, enqueue_ns),
+    COLUMN("to_device_ns", COLUMN_NUMBER, to_device_ns),
+    COLUMN("from_device_ns", COLUMN_NUMBER, from_device_ns),
+    COLUMN("to_device_bytes", COLUMN_NUMBER, to_device_bytes),
+    COLUMN("from_device_bytes", COLUMN_NUMBER, from_device_bytes),
+    COLUMN("commands", COLUMN_COUNT, commands),
+    COLUMN("workspace_bytes", COLUMN_COUNT, workspace_bytes),
+    COLUMN("seed", COLUMN_SEED, seed),
+    /* Of operations that tell it alone, where it is known: */
+    COLUMN("order", COLUMN_TEXT, order),
     /* Of rows with tiles alone, which the first of these two decides: */
-    FIELD("tiles", FIELD_COUNT, tiles),
-    FIELD("strict_tiles", FIELD_COUNT, strict_tiles),
+    COLUMN("tiles", COLUMN_COUNT, tiles),
+    COLUMN("strict_tiles", COLUMN_COUNT, strict_tiles),
     /* Of rows of errors alone: */
     NAMED("subject", subject, subject_names),
-    FIELD("family", FIELD_TEXT, family),
-    FIELD("error_max", FIELD_NUMBER, error_max),
-    FIELD("error_rms", FIELD_NUMBER, error_rms),
-    FIELD("roundoff", FIELD_NUMBER, roundoff),
-    FIELD("elements", FIELD_COUNT, elements),
-    FIELD("class_errors", FIELD_COUNT, class_errors),
+    COLUMN("family", COLUMN_TEXT, family),
+    COLUMN("error_max", COLUMN_NUMBER, error_max),
+    COLUMN("error_rms", COLUMN_NUMBER, error_rms),
+    COLUMN("roundoff", COLUMN_NUMBER, roundoff),
+    COLUMN("elements", COLUMN_COUNT, elements),
+    COLUMN("class_errors", COLUMN_COUNT, class_errors),
     /* Of rows of overlap alone: */
-    FIELD("memory", FIELD_TEXT, memory),
-    FIELD("queues", FIELD_COUNT, queues),
-    FIELD("chunks", FIELD_COUNT, chunks),
-    FIELD("queue_ns", FIELD_NUMBER, queue_ns),
-    FIELD("timeline", FIELD_BARS, bars),
+    COLUMN("memory", COLUMN_TEXT, memory),
+    COLUMN("queues", COLUMN_COUNT, queues),
+    COLUMN("chunks", COLUMN_COUNT, chunks),
+    COLUMN("queue_ns", COLUMN_NUMBER, queue_ns),
+    COLUMN("timeline", COLUMN_BARS, bars),
 };
 
 enum {
-    FIELDS_OF_OVERLAP = 5,
-    FIELDS_OF_ERRORS = 7,
-    FIELDS_OF_TILES = 2,
-    FIELDS_MAX = sizeof(fields) / sizeof(fields[0]),
-    FIELDS_ELSE = FIELDS_MAX - FIELDS_OF_OVERLAP, /* but of overlap */
-    FIELD_TILES = FIELDS_ELSE - FIELDS_OF_TILES - FIELDS_OF_ERRORS,
-    FIELD_ORDER = FIELD_TILES - 1,
-    FIELDS = FIELD_ORDER /* that every row has */
+    COLUMNS_OF_OVERLAP = 5,
+    COLUMNS_OF_ERRORS = 7,
+    COLUMNS_OF_TILES = 2,
+    COLUMNS_MAX = sizeof(columns) / sizeof(columns[0]),
+    COLUMNS_ELSE = COLUMNS_MAX - COLUMNS_OF_OVERLAP, /* but of overlap */
+    COLUMN_TILES = COLUMNS_ELSE - COLUMNS_OF_TILES - COLUMNS_OF_ERRORS,
+    COLUMN_ORDER = COLUMN_TILES - 1,
+    COLUMNS = COLUMN_ORDER /* that every row has */
 };
 
-static bool has_field(const result_row *row, size_t i)
+static bool has_column(const result_row *row, size_t i)
 {
-    if (i < FIELDS)
+    if (i < COLUMNS)
         return true;
-    if (i >= FIELDS_ELSE)
+    if (i >= COLUMNS_ELSE)
         return row->kind == RESULT_OVERLAP;
-    if (i == FIELD_ORDER)
+    if (i == COLUMN_ORDER)
         return row->order[0] != '\0';
-    return i < FIELD_TILES + FIELDS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
+    return i < COLUMN_TILES + COLUMNS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
-static void *at(result_row *row, const field *f)
+static void *at(result_row *row, const column *f)
 {
     return (char *)row + f->offset;
 }
 
-static const void *in(const result_row *row, const field *f)
+static const void *in(const result_row *row, const column *f)
 {
     return (const char *)row + f->offset;
 }
 
 /* C leaves the type of an enum to the compiler, and gives all of these one. */
-static const char *name_of(const result_row *row, const field *f)
+static const char *name_of(const result_row *row, const column *f)
 {
     unsigned value;
 
@@ -312,27 +289,27 @@ static json_t *json_of_bars(const result_row *row)
     return list;
 }
 
-static json_t *to_json(const result_row *row, const field *f)
+static json_t *to_json(const result_row *row, const column *f)
 {
     char digits[24];
     double x;
 
     switch (f->kind) {
-    case FIELD_TEXT:
+    case COLUMN_TEXT:
         return json_of_text(in(row, f));
-    case FIELD_NUMBER:
+    case COLUMN_NUMBER:
         x = *(const double *)in(row, f);
         return isfinite(x) ? json_real(x) : json_null();
-    case FIELD_COUNT:
+    case COLUMN_COUNT:
         return json_integer((json_int_t) * (const size_t *)in(row, f));
-    case FIELD_SEED:
+    case COLUMN_SEED:
         snprintf(digits, sizeof(digits), "%llu", (unsigned long long)*(const uint64_t *)in(row, f));
         return json_string(digits);
-    case FIELD_FLAG:
+    case COLUMN_FLAG:
         return json_boolean(*(const bool *)in(row, f));
-    case FIELD_NAME:
+    case COLUMN_NAME:
         return json_string(name_of(row, f));
-    case FIELD_BARS:
+    case COLUMN_BARS:
         return json_of_bars(row);
     }
     return NULL;
@@ -344,8 +321,9 @@ void result_to_json(const result_row *row, text *out)
     char *line;
 
     json_object_set_new(o, "schema", json_string(RESULT_SCHEMA));
-    for (size_t i = 0; i < FIELDS_MAX; i++)
-        if (has_field(row, i) && json_object_set_new(o, fields[i].name, to_json(row, &fields[i])))
+    for (size_t i = 0; i < COLUMNS_MAX; i++)
+        if (has_column(row, i) &&
+            json_object_set_new(o, columns[i].name, to_json(row, &columns[i])))
             out->failed = true;
     line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (line) {
@@ -358,7 +336,7 @@ void result_to_json(const result_row *row, text *out)
     json_decref(o);
 }
 
-static bool name_from_json(const char *name, const field *f, result_row *row)
+static bool name_from_json(const char *name, const column *f, result_row *row)
 {
     for (unsigned i = 0; name && f->names[i]; i++) {
         if (!strcmp(name, f->names[i])) {
@@ -421,37 +399,37 @@ static bool bars_from_json(const json_t *value, result_row *row)
 }
 
 /* NULL, or what the field should have been; *names holds what has to be composed. */
-static const char *field_from_json(const field *f, const json_t *value, result_row *row,
+static const char *field_from_json(const column *f, const json_t *value, result_row *row,
                                    text *names)
 {
     const char *s = json_string_value(value);
 
     switch (f->kind) {
-    case FIELD_TEXT:
+    case COLUMN_TEXT:
         if (!s || strlen(s) >= f->size)
             return "a text of its length";
         memcpy(at(row, f), s, strlen(s) + 1);
         return NULL;
-    case FIELD_NUMBER:
+    case COLUMN_NUMBER:
         if (!json_is_null(value) && (!json_is_number(value) || json_number_value(value) < 0))
             return "a number from 0, or null";
         *(double *)at(row, f) = json_is_null(value) ? INFINITY : json_number_value(value);
         return NULL;
-    case FIELD_COUNT:
+    case COLUMN_COUNT:
         if (!json_is_integer(value) || json_integer_value(value) < 0)
             return "a whole number";
         *(size_t *)at(row, f) = (size_t)json_integer_value(value);
         return NULL;
-    case FIELD_SEED:
+    case COLUMN_SEED:
         return seed_from_text(s, at(row, f)) ? NULL : "digits in quotes";
-    case FIELD_FLAG:
+    case COLUMN_FLAG:
         if (!json_is_boolean(value))
             return "true or false";
         *(bool *)at(row, f) = json_is_true(value);
         return NULL;
-    case FIELD_NAME:
+    case COLUMN_NAME:
         return name_from_json(s, f, row) ? NULL : list_names(f->names, names);
-    case FIELD_BARS:
+    case COLUMN_BARS:
         return bars_from_json(value, row)
                    ? NULL
                    : "a list of at most 192 bars: a queue, \"copy in\", \"kernel\" or "
@@ -479,16 +457,16 @@ static tsr_status check_members(json_t *o, const result_row *row, tsr_error *err
     size_t count = 0;
     json_t *value;
 
-    for (size_t i = 0; i < FIELDS_MAX; i++)
-        count += has_field(row, i);
+    for (size_t i = 0; i < COLUMNS_MAX; i++)
+        count += has_column(row, i);
     if (json_object_size(o) == count + 1)
         return TSR_OK;
     json_object_foreach(o, name, value)
     {
         bool known = !strcmp(name, "schema");
 
-        for (size_t i = 0; i < FIELDS_MAX && !known; i++)
-            known = has_field(row, i) && !strcmp(name, fields[i].name);
+        for (size_t i = 0; i < COLUMNS_MAX && !known; i++)
+            known = has_column(row, i) && !strcmp(name, columns[i].name);
         if (!known)
             return tsr_fail(err, TSR_EFILE, 0, "'%.60s' is no field of " RESULT_SCHEMA, name);
     }
@@ -558,17 +536,18 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
         rename_old(o);
     /* What says that a row has further fields comes before them; the order and the tiles may be
      * there or not. */
-    for (size_t i = 0; i < FIELDS_MAX && !st; i++) {
-        const json_t *value = json_object_get(o, fields[i].name);
-        const bool optional = i == FIELD_TILES || (i == FIELD_ORDER && !strcmp(row.op, "sort"));
-        const bool wants = optional ? value != NULL : has_field(&row, i);
+    for (size_t i = 0; i < COLUMNS_MAX && !st; i++) {
+        const json_t *value = json_object_get(o, columns[i].name);
+        const operation *of = operation_named(row.op);
+        const bool optional = i == COLUMN_TILES || (i == COLUMN_ORDER && (of && of->inputs_name));
+        const bool wants = optional ? value != NULL : has_column(&row, i);
         const char *wanted =
-            wants && value ? field_from_json(&fields[i], value, &row, &names) : NULL;
+            wants && value ? field_from_json(&columns[i], value, &row, &names) : NULL;
 
         if (wants && !value)
-            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is missing", fields[i].name);
+            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is missing", columns[i].name);
         else if (wanted)
-            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is not %s", fields[i].name, wanted);
+            st = tsr_fail(err, TSR_EFILE, 0, "field '%s' is not %s", columns[i].name, wanted);
     }
     st = st ? st : check_members(o, &row, err);
     st = st ? st : check_row(&row, err);
@@ -642,43 +621,43 @@ tsr_status result_read_file(const char *path, result_row **out, size_t *count, t
 
 void result_csv_header(text *out)
 {
-    for (size_t i = 0; i < FIELDS; i++)
-        text_format(out, "%s%s", i ? "," : "", fields[i].name);
+    for (size_t i = 0; i < COLUMNS; i++)
+        text_format(out, "%s%s", i ? "," : "", columns[i].name);
     text_append(out, "\r\n");
 }
 
-static void csv_field(const result_row *row, const field *f, text *out)
+static void csv_field(const result_row *row, const column *f, text *out)
 {
     switch (f->kind) {
-    case FIELD_TEXT:
+    case COLUMN_TEXT:
         text_append_csv(out, in(row, f));
         break;
-    case FIELD_NUMBER:
+    case COLUMN_NUMBER:
         text_format(out, "%.17g", *(const double *)in(row, f));
         break;
-    case FIELD_COUNT:
+    case COLUMN_COUNT:
         text_format(out, "%zu", *(const size_t *)in(row, f));
         break;
-    case FIELD_SEED:
+    case COLUMN_SEED:
         text_format(out, "%llu", (unsigned long long)*(const uint64_t *)in(row, f));
         break;
-    case FIELD_FLAG:
+    case COLUMN_FLAG:
         text_append(out, *(const bool *)in(row, f) ? "true" : "false");
         break;
-    case FIELD_NAME:
+    case COLUMN_NAME:
         text_append(out, name_of(row, f));
         break;
-    case FIELD_BARS: /* no column */
+    case COLUMN_BARS: /* no column */
         break;
     }
 }
 
 void result_to_csv(const result_row *row, text *out)
 {
-    for (size_t i = 0; i < FIELDS; i++) {
+    for (size_t i = 0; i < COLUMNS; i++) {
         if (i)
             text_append(out, ",");
-        csv_field(row, &fields[i], out);
+        csv_field(row, &columns[i], out);
     }
     text_append(out, "\r\n");
 }

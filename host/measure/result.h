@@ -77,11 +77,11 @@ enum { RESULT_WHEN_SIZE = 24, RESULT_BARS_MAX = 192 };
 typedef struct result_row {
     result_kind kind;
     result_outcome outcome;
-    char op[16];           /* "matmul"; "limit" for RESULT_LIMIT */
+    char op[16];           /* its name; "limit" for RESULT_LIMIT */
     char problem[128];     /* operation.describe: rows of one problem compare */
     char size[64];         /* as --size spells it: "1024x64x4096" */
     char type[16];         /* "float32" */
-    char precision[16];    /* "f32", "tf32"...; "" for sort */
+    char precision[16];    /* "f32", "tf32"...; "" where it has none */
     char name[64];         /* variant, peer ("cuBLAS"), or limit ("fp32") */
     char peer_version[64]; /* "" for our own */
     char parameters[160];  /* "TILE=16"; "" for peers */
@@ -96,7 +96,7 @@ typedef struct result_row {
     bool cold;                   /* inputs rotated through more memory than the last-level cache */
     result_timer timer;
     timing time;
-    double work;       /* operations (or keys) */
+    double work;       /* operations, or keys */
     double bytes;      /* compulsory traffic */
     double rate;       /* from the median, in `unit` */
     char unit[16];     /* "GFLOP/s", "GB/s", "Mkeys/s" */
@@ -113,7 +113,8 @@ typedef struct result_row {
     size_t commands;
     size_t workspace_bytes;
     uint64_t seed;
-    char order[16]; /* of a sort alone: how its keys come, "random"; "" in rows of before */
+    char order[16]; /* how inputs are distributed, where that is told, "random"; "" in rows of
+                       before */
     /* Of what splits factors in two alone: */
     size_t tiles;        /* of the result; 0: nothing is split */
     size_t strict_tiles; /* of them, those that held what cannot be split */

@@ -324,16 +324,22 @@ void roofline_place(const limits *l, result_row *row)
 
     row->bound_by[0] = '\0';
     row->limit_rate = row->share = 0;
-    if (!strcmp(row->unit, "Mkeys/s")) {
+    if (work_unit_of(row->unit) == WORK_KEYS) {
         if (copy > 0 && row->bytes > 0)
             place(row, "memory copy, one pass", 1e3 * row->work / (row->bytes / copy));
         return;
     }
-    if (!compute_roof(l, row->precision, &name, &compute) || !(read > 0) || !(row->work > 0))
+    if (!(read > 0) || !(row->work > 0))
+        return;
+    if (!*row->precision && work_unit_of(row->unit) == WORK_BYTES) {
+        place(row, limit_name(LIMIT_MEMORY_READ), read);
+        return;
+    }
+    if (!compute_roof(l, row->precision, &name, &compute))
         return;
     compute_ns = row->work / compute;
     memory_ns = row->bytes / read;
     ns = compute_ns > memory_ns ? compute_ns : memory_ns;
     place(row, compute_ns > memory_ns ? name : limit_name(LIMIT_MEMORY_READ),
-          (strcmp(row->unit, "GB/s") ? row->work : row->bytes) / ns);
+          (work_unit_of(row->unit) == WORK_BYTES ? row->bytes : row->work) / ns);
 }

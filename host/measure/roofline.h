@@ -98,8 +98,9 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
  *
  * The least time that the limits allow is the larger of work over the compute
  * limit of its precision and bytes over `memory read`; the row's limit_rate is
- * what that time gives in the row's unit.  A sort is bound by one pass over
- * memory: its bytes over `memory copy`.  Where a limit that it takes is not
+ * what that time gives in the row's unit.  Keys are bound by one pass over
+ * memory: their bytes over `memory copy`; bytes of an operation without a
+ * precision by `memory read` alone.  Where a limit that it takes is not
  * measured, all three are left empty.  Compute is the fastest that the device has
  * for the precision: f32 takes the larger of fp32 and a third of tensor tf32
  * (three products keep FP32's accuracy), f64 of fp64 and tensor f64; tf32 and

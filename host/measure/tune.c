@@ -13,9 +13,6 @@
 #include "measure/bench.h"
 #include "measure/tune_space.h"
 #include "measure/tune_trial.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
 #include "session/program.h"
 
 enum {
@@ -25,7 +22,6 @@ enum {
     SEARCHED = 3,      /* variants whose tunables are searched */
     FAILURES_MAX = 8,  /* in a row: the device is gone, and not the candidates bad */
     SPACES_MAX = 64,   /* variants of an operation */
-    SCOUT_PART = 64,   /* a scout does this part of the work */
     TRIED_MAX = 100000 /* candidates of a class */
 };
 
@@ -147,27 +143,6 @@ static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 
 /* ---- scouting ---------------------------------------------------------------------------- */
 
-/* The same problem with a SCOUT_PART-th of the work, in whole elements. */
-static problem shrink(problem p)
-{
-    if (p.op == &operation_matmul) {
-        matmul_in(&p)->m = matmul_in(&p)->m > 4 ? matmul_in(&p)->m / 4 : matmul_in(&p)->m;
-        matmul_in(&p)->n = matmul_in(&p)->n > 4 ? matmul_in(&p)->n / 4 : matmul_in(&p)->n;
-        matmul_in(&p)->k = matmul_in(&p)->k > 4 ? matmul_in(&p)->k / 4 : matmul_in(&p)->k;
-        matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = 0;
-    } else if (p.op == &operation_matvec) {
-        matvec_in(&p)->rows =
-            matvec_in(&p)->rows > 8 ? matvec_in(&p)->rows / 8 : matvec_in(&p)->rows;
-        matvec_in(&p)->columns =
-            matvec_in(&p)->columns > 8 ? matvec_in(&p)->columns / 8 : matvec_in(&p)->columns;
-        matvec_in(&p)->lda = 0;
-    } else if (p.op == &operation_sort) {
-        sort_in(&p)->n /= SCOUT_PART;
-        sort_in(&p)->segments = size_div_up(sort_in(&p)->segments, SCOUT_PART);
-    }
-    return p;
-}
-
 static void open_scout(search *x)
 {
     const problem *largest = &x->trial.problems[0];
@@ -175,7 +150,8 @@ static void open_scout(search *x)
     for (size_t i = 1; i < x->trial.count; i++)
         if (x->op->work(&x->trial.problems[i]) > x->op->work(largest))
             largest = &x->trial.problems[i];
-    x->scout_problem = shrink(*largest);
+    x->scout_problem = *largest;
+    x->op->shrink(&x->scout_problem);
     x->scout_open = trial_open(x->session, &x->scout_problem, 1, x->options->seed, true, &x->scout,
                                NULL) == TSR_OK;
 }

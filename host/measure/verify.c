@@ -276,51 +276,87 @@ static bool is_fixed(const verify_options *o, const tunable *t)
 {
     const size_t length = strlen(t->name);
 
+    if (o->small && t->small)
+        return true;
     for (size_t i = 0; i < o->set_count; i++)
         if (strncmp(o->set[i], t->name, length) == 0 && o->set[i][length] == '=')
             return true;
     return false;
 }
 
-/* Each set of values builds a program of its own, which takes a CPU's compiler a second and more.
- */
-static bool builds_slowly(const sweep *s)
+/* Set *out to the first telling problem from `start` on, around the end of the sweep, that the
+ * variant supports with these values; false where there is none. */
+static bool find_supported(sweep *s, const params *chosen, size_t start, size_t *out)
 {
-    return s->options->tiny || session_facts(s->session)->kind == DEVICE_CPU;
+    for (size_t k = 0; k < s->count; k++) {
+        unsigned order[OPERANDS_MAX];
+        text reason = {0};
+        const char *why = "it is of another type";
+        problem p, normal;
+
+        *out = (start + k) % s->count;
+        if (!s->op->sweep(*out, s->options->tiny, &p) || !is_telling(&p))
+            continue;
+        normal = problem_normal(&p, order);
+        if (!s->options->typed || type_of(&p) == s->options->type)
+            why = dispatch_unsupported(s->session, &normal, s->variant, chosen, &reason);
+        text_free(&reason);
+        if (!why)
+            return true;
+    }
+    return false;
 }
 
-/* A problem for the first value of all tunables, one for the second of all, and so on: where they
- * go together, few programs try every value. */
-static tsr_status visit_together(sweep *s, const params *normal, size_t *drawn, tsr_error *err)
+/* Where a value of tunable t that never ran can join the others, let it. */
+static void join_value(sweep *s, size_t t, params *chosen, size_t *i)
+{
+    const tunable *of = &s->variant->tunables[t];
+
+    for (size_t n = 0; n < tunable_values(of) && !is_fixed(s->options, of); n++) {
+        params joined = *chosen;
+
+        joined.value[t] = of->values[n];
+        if (!s->ran[t][n] && find_supported(s, &joined, *i, i)) {
+            *chosen = joined;
+            return;
+        }
+    }
+}
+
+/* A problem for every value that can run, with as many new values at once as go together: each set
+ * of values builds a program of its own, which takes a CPU's compiler a second and more. */
+static tsr_status visit_packed(sweep *s, const params *normal, tsr_error *err)
 {
     const size_t half = size_max(s->count / 2, 1);
     tsr_status st = TSR_OK;
+    size_t drawn = 0;
 
-    for (size_t n = 0; n < TUNABLE_VALUES_MAX && st == TSR_OK && !is_over(s); n++) {
-        params chosen = *normal;
-        bool fresh = false;
+    for (size_t t = 0; t < s->variant->tunable_count; t++) {
+        const tunable *varied = &s->variant->tunables[t];
 
-        for (size_t t = 0; t < s->variant->tunable_count; t++) {
-            const tunable *of = &s->variant->tunables[t];
+        for (size_t n = 0; n < tunable_values(varied) && !is_fixed(s->options, varied); n++) {
+            params chosen = *normal;
+            size_t i, start = half + drawn * 13 % half;
 
-            if (is_fixed(s->options, of) || n >= tunable_values(of))
+            chosen.value[t] = varied->values[n];
+            if (st || is_over(s) || s->ran[t][n] || !find_supported(s, &chosen, start, &i))
                 continue;
-            chosen.value[t] = of->values[n];
-            fresh = fresh || !s->ran[t][n];
+            for (size_t k = 1; k < s->variant->tunable_count; k++)
+                join_value(s, (t + k) % s->variant->tunable_count, &chosen, &i);
+            st = visit_next(s, i, &chosen, err);
+            drawn++;
         }
-        if (fresh)
-            st = visit_next(s, half + *drawn * 13 % half, &chosen, err);
-        *drawn += fresh;
     }
     return st;
 }
 
-/* Some problems of the sweep's larger half with every other value of a tunable. */
+/* Problems of the sweep's larger half with every other value of a tunable: one of the tiny sweep.
+ */
 static tsr_status visit_values(sweep *s, size_t t, const params *normal, size_t *drawn,
                                tsr_error *err)
 {
     const tunable *varied = &s->variant->tunables[t];
-    const bool few = builds_slowly(s);
+    const bool few = s->options->tiny;
     const size_t half = size_max(s->count / 2, 1), visits = few ? 1 : 3;
     tsr_status st = TSR_OK;
 
@@ -373,14 +409,21 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
 
     for (int t = 0; t < TSR_TYPE_COUNT; t++)
         s->rows[t] = (verify_row){.op = s->op, .variant = s->variant, .type = (tsr_type)t};
+    for (size_t t = 0; t < normal.count && s->options->small; t++)
+        if (s->variant->tunables[t].small)
+            normal.value[t] = s->variant->tunables[t].small;
     for (size_t i = 0; i < s->options->set_count && st == TSR_OK; i++)
         st = params_set(s->variant, &normal, s->options->set[i], err);
     if (st == TSR_OK)
         st = visit_all(s, &normal, err);
     if (st != TSR_OK || s->options->defaults)
         return st;
-    if (builds_slowly(s) && !s->options->tiny)
-        st = visit_together(s, &normal, &drawn, err);
+    if (session_facts(s->session)->kind == DEVICE_CPU && !s->options->tiny) {
+        st = visit_packed(s, &normal, err);
+        if (st == TSR_OK)
+            count_never_ran(s);
+        return st;
+    }
     for (size_t t = 0; t < s->variant->tunable_count && st == TSR_OK; t++)
         if (!is_fixed(s->options, &s->variant->tunables[t]))
             st = visit_values(s, t, &normal, &drawn, err);

@@ -28,6 +28,7 @@ typedef struct verify_options {
     size_t set_count;
     uint64_t seed;
     bool tiny;     /* only problems that a simulator finishes in seconds */
+    bool small;    /* tunables that have a value for small problems have that one, and no other */
     bool defaults; /* no value of a tunable but its default, or what `set` says */
     bool stop;     /* at the first problem that fails, of each variant */
     bool typed;    /* only problems of `type` */
@@ -40,8 +41,8 @@ typedef struct verify_options {
  *
  * The whole sweep runs with the defaults of a variant, and then some problems
  * with each other value of each tunable that options->set leaves free: one at
- * least, where any is suited that has something to do; with several new values
- * at once on a CPU, unless tiny.  With options->defaults it ends before those,
+ * least, where any is suited that has something to do; with as many new values
+ * at once as go together on a CPU, unless tiny.  With options->defaults it ends before those,
  * with options->stop at the first problem that fails.
  *
  * Of a variant that splits factors in two, tiles of special inputs run strictly, and no

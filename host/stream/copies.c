@@ -12,7 +12,7 @@
 #include "base/sizes.h"
 #include "session/events.h"
 #include "session/pinned.h"
-#include "stream/pieces.h"
+#include "stream/budget.h"
 
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
  * Pinned rows that are shorter than ROW_MIN go that way too: the device fetches rows one by one,
@@ -434,11 +434,11 @@ static cl_mem find_kept(copies *c, size_t bytes)
 
 tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err)
 {
-    const size_t room = stream_room_of(c->session).all;
+    const size_t budget = stream_budget_of(c->session).all;
     cl_mem buffer = find_kept(c, bytes);
     cl_int rc;
 
-    while (!buffer && c->kept_count && c->lent_bytes + c->kept_bytes + bytes > room)
+    while (!buffer && c->kept_count && c->lent_bytes + c->kept_bytes + bytes > budget)
         drop_oldest(c);
     while (!buffer) {
         buffer = clCreateBuffer(c->session->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);

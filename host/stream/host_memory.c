@@ -10,7 +10,7 @@
 #include "session/events.h"
 #include "session/program.h"
 #include "stream/copies.h"
-#include "stream/streaming.h"
+#include "stream/engine.h"
 
 /* One call in progress. */
 typedef struct call {
@@ -290,7 +290,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static tsr_status stream(call *c, const streaming *how, void *const operands[], const tsr_run *run,
+static tsr_status stream(call *c, const partition *how, void *const operands[], const tsr_run *run,
                          tsr_error *err)
 {
     void *arrays[OPERANDS_MAX] = {NULL};
@@ -305,7 +305,7 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
 
     for (size_t i = 0; i < c->operand_count; i++)
         arrays[i] = operands[c->order[i]];
-    st = streaming_run(&streamed, how, err);
+    st = how->kind->run ? how->kind->run(&streamed, how, err) : engine_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
     else
@@ -315,7 +315,7 @@ static tsr_status stream(call *c, const streaming *how, void *const operands[], 
 
 static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
 {
-    streaming how = {.chunks = {SORT_AT_ONCE, 0}};
+    partition how = {0};
     tsr_status st = TSR_OK;
 
     if (!c->selection.variant->source)
@@ -324,11 +324,10 @@ static tsr_status run_where(call *c, void *const operands[], const tsr_run *run,
         copies_empty(c->session);
     c->report.shared = can_share(c, operands);
     if (!c->report.shared)
-        st = streaming_choose(c->session, &c->normal, &c->selection, &how, err);
+        st = partition_choose(c->session, &c->normal, &c->selection, &how, err);
     if (st)
         return st;
-    return streaming_streams(&how) ? stream(c, &how, operands, run, err)
-                                   : run_on_device(c, operands, err);
+    return how.kind ? stream(c, &how, operands, run, err) : run_on_device(c, operands, err);
 }
 
 /* Check the problem and the caller's arrays, and look at what they say of it. */

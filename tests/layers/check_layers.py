@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # From the bottom up.
-LAYERS = ["base", "file", "device", "session", "core", "ops", "stream", "measure", "cli"]
+LAYERS = ["base", "file", "device", "session", "core", "stream", "ops", "measure", "cli"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -1,4 +1,5 @@
-/* Choosing devices by name, on two devices of PoCL and the host. */
+/* Choosing devices by name, on two devices of PoCL and the host.  Needs an OpenCL device of the
+ * type CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Holding a device back: what is timed is the device's work alone, however long the host takes to
- * enqueue it. */
+ * enqueue it.  Needs an OpenCL device of the type CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,7 +63,7 @@ static void operations_are_whole(void **state)
 
     (void)state;
     for (size_t i = 0; (op = operation_at(i)); i++) {
-        assert_true(op->name && *op->name && op->idea && *op->idea && op->rate && *op->rate);
+        assert_true(op->name && *op->name && op->idea && *op->idea && op->command);
         assert_true(op->variants && op->variant_count);
         assert_true(op->check && op->operands && op->work && op->bytes && op->describe);
         assert_true(op->classify && op->prefer && op->fill && op->sweep && op->verify);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -1036,7 +1037,7 @@ static void what_the_device_cannot_hold_is_refused(void **state)
 static void a_broken_kernel_gives_its_log(void **state)
 {
     const fixture *f = *state;
-    char folder[] = "/tmp/tessera-session-XXXXXX", path[64];
+    char folder[] = "/tmp/tessera-session-XXXXXX", inner[48], path[80];
     const tsr_run run = {.variant = "naive"};
     tsr_session_options options = {0};
     tsr_session *s = NULL;
@@ -1045,7 +1046,9 @@ static void a_broken_kernel_gives_its_log(void **state)
     FILE *file;
 
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/matmul_naive.cl", folder);
+    snprintf(inner, sizeof(inner), "%s/matmul", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    snprintf(path, sizeof(path), "%s/matmul_naive.cl", inner);
     file = fopen(path, "w");
     assert_non_null(file);
     fputs("kernel void matmul_naive(global float *a)\n{\n    a[0] = undeclared_name;\n}\n", file);
@@ -1063,6 +1066,7 @@ static void a_broken_kernel_gives_its_log(void **state)
         assert_int_equal(((unsigned char *)c)[i], 0x5a);
     tsr_session_close(s);
     remove(path);
+    rmdir(inner);
     rmdir(folder);
 }
 

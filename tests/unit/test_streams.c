@@ -1,6 +1,6 @@
 /* Calls on host memory that are streamed through a device in pieces: what they give is what comes
- * of the same call at once, from pageable and from pinned memory, on queues of each kind.  Needs an
- * OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
+ * of the same call at once, from pageable and from pinned memory, on queues of each kind.
+ * Needs an OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
 #include <setjmp.h>
@@ -19,13 +19,12 @@
 #include "device/device.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matvec/matvec_shape.h"
-#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_partition.h"
 #include "session/pinned.h"
 #include "session/state.h"
 #include "stream/copies.h"
 #include "stream/host_memory.h"
-#include "stream/sort_call.h"
-#include "stream/streaming.h"
+#include "stream/partition.h"
 #include "tessera/tessera.h"
 
 enum { ROOM = 1 << 18 }; /* bytes of each array */
@@ -350,15 +349,15 @@ static void multiplies_as_host(fixture *f, const tsr_matmul_problem *p, size_t m
     computes_as_host(f, &q, memory, chunks);
 }
 
-/* How it is streamed by a session of so much device_memory (0: what the device has). */
-static streaming chosen_for(tsr_session *s, const problem *p, size_t memory)
+/* How it is cut by a session of so much device_memory (0: what the device has). */
+static partition chosen_for(tsr_session *s, const problem *p, size_t memory)
 {
-    streaming how;
+    partition how;
     selection sel;
 
     s->host_calls_memory = memory;
     assert_int_equal(dispatch_select(s, p, NULL, &sel, NULL), TSR_OK);
-    assert_int_equal(streaming_choose(s, p, &sel, &how, NULL), TSR_OK);
+    assert_int_equal(partition_choose(s, p, &sel, &how, NULL), TSR_OK);
     return how;
 }
 
@@ -483,13 +482,14 @@ static void short_products_are_not_cut(void **state)
                                                               .stride_a = n * n,
                                                               .ldc = n * cases[i].batch,
                                                               .stride_c = n});
-        streaming how;
+        partition how;
 
         s->device.facts.global_memory = cases[i].room / 3 * 4 + 4;
         s->device.facts.max_allocation = cases[i].room;
         how = chosen_for(s, &p, 0);
-        assert_int_equal(how.slabs.first, cases[i].first);
-        assert_int_equal(how.slabs.strip, cases[i].strip);
+        assert_string_equal(how.kind->name, "slabs");
+        assert_int_equal(how.cut[0], cases[i].first);
+        assert_int_equal(how.cut[1], cases[i].strip);
     }
     tsr_session_close(s);
 }
@@ -611,23 +611,60 @@ static void vectors_share_a_matrix(void **state)
     applies_as_host(*state, &p, ROWS * LINE + LINE + 3 * 10 * 4 * ROWS, 20);
 }
 
+/* Vectors whose elements lie apart, and results of 16 bits to which panels add, through a copy in
+ * the type of the sums; for one matrix in two passes. */
+static void results_go_through_a_copy(void **state)
+{
+    enum { PASS = 4, PANEL = 3, PANELS = 2 * (ROWS / PANEL + 1) };
+
+    fill_whole(*state);
+    for (int form = 0; form < 16; form++) {
+        tsr_matvec_problem p = vectors_form(form & 3);
+        const size_t size = form & 4 ? 2 : 4, incy = form & 4 && p.trans ? 1 : 3;
+        const size_t vectors = size * p.stride_x + 4 * p.stride_y; /* of a product */
+
+        p.type = form & 4 ? TSR_BF16 : TSR_F32;
+        p.incx = 2;
+        p.incy = incy;
+        p.stride_x *= 2;
+        p.stride_y *= incy;
+        if (form & 8) {
+            p.stride_a = 0;
+            applies_as_host(*state, &p,
+                            PASS * vectors + (form & 4 ? PASS * vectors : 3 * PANEL * LINE),
+                            PANELS);
+        }
+        applies_as_host(*state, &p, vectors + 3 * COLUMNS * size, PRODUCTS * ROWS);
+    }
+}
+
+/* Products of a group; 0: there are none. */
+static size_t group_of(const partition *p)
+{
+    return p->kind && strcmp(p->kind->name, "groups") == 0 ? p->cut[0] : 0;
+}
+
 /* A shared matrix as large as a buffer may be leaves groups as they are, which are no larger. */
 static void a_shared_matrix_may_fill_a_buffer(void **state)
 {
     enum { MATRIX = ROWS * LINE, GROUP = 10, MEMORY = MATRIX + 3 * GROUP * VECTORS };
     problem p = matvec_problem(vectors_problem());
     tsr_session *s = open_session(*state, PAGEABLE, 0);
+    partition how;
 
     matvec_in(&p)->stride_a = 0;
     matvec_in(&p)->batch = 200;
     s->device.facts.max_allocation = MATRIX;
-    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP);
+    how = chosen_for(s, &p, MEMORY);
+    assert_int_equal(group_of(&how), GROUP);
     s->device.facts.max_allocation = GROUP / 2 * 4 * COLUMNS;
     matvec_in(&p)->rows = 5;
-    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, GROUP / 2);
+    how = chosen_for(s, &p, MEMORY);
+    assert_int_equal(group_of(&how), GROUP / 2);
     s->device.facts.max_allocation = MATRIX - 1;
     matvec_in(&p)->rows = ROWS;
-    assert_int_equal(chosen_for(s, &p, MEMORY).groups.group, 0);
+    how = chosen_for(s, &p, MEMORY);
+    assert_int_equal(group_of(&how), 0);
     tsr_session_close(s);
 }
 
@@ -753,11 +790,11 @@ static void kept_buffers_are_a_share_of_memory(void **state)
 static bool too_little(tsr_session *s, const problem *p, const selection *sel, size_t bytes,
                        tsr_error *err)
 {
-    streaming how;
+    partition how;
     tsr_status st;
 
     s->host_calls_memory = bytes;
-    st = streaming_choose(s, p, sel, &how, err);
+    st = partition_choose(s, p, sel, &how, err);
     if (st) {
         assert_int_equal(st, TSR_EOVERFLOW);
         assert_non_null(strstr(err->message, " pieces; 4096 are allowed, from "));
@@ -889,6 +926,7 @@ int main(void)
         TEST(matrices_go_in_groups),
         TEST(matrices_go_in_panels),
         TEST(vectors_share_a_matrix),
+        TEST(results_go_through_a_copy),
         TEST(a_shared_matrix_may_fill_a_buffer),
         TEST(vectors_that_do_not_fit_are_refused),
         TEST(buffers_of_all_sizes_are_kept),

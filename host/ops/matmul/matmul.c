@@ -10,8 +10,10 @@
 #include "ops/matmul/matmul_async.h"
 #include "ops/matmul/matmul_batched.h"
 #include "ops/matmul/matmul_copied.h"
+#include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_panels.h"
+#include "ops/matmul/matmul_partition.h"
 #include "ops/matmul/matmul_pipelined.h"
 #include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_registers.h"
@@ -273,8 +275,8 @@ static bool tiled_step(const job *j, size_t i, command *out)
 }
 
 static const tunable block_column_tunables[] = {
-    {"TILE", "side of the tiles of C: more reuse against more local memory", {32, 64}, 64},
-    {"BLOCK", "outputs of a work-item: reuse against registers and work-items", {4, 8, 16}, 8},
+    {"TILE", "side of the tiles of C: more reuse against more local memory", {32, 64}, 64, 32},
+    {"BLOCK", "outputs of a work-item: reuse against registers and work-items", {4, 8, 16}, 8, 16},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
 };
 
@@ -299,7 +301,7 @@ static bool block_column_step(const job *j, size_t i, command *out)
 }
 
 static const tunable block_tunables[] = {
-    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
 };
@@ -322,7 +324,7 @@ static bool block_step(const job *j, size_t i, command *out)
 
 /* swizzle has all but the last. */
 static const tunable vector_tunables[] = {
-    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
     {"BLOCK", "outputs of a work-item along each side: reuse against registers", {4, 8}, 4},
     {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
     {"PAD", "vectors of 4 that pad each row of a tile against bank conflicts", {1, 2}, 1},
@@ -353,13 +355,15 @@ static const tunable batched_tunables[] = {
     {"GROUP",
      "work-items of a group, that several products share: fewer groups against shorter waits",
      {32, 64, 128, 256},
-     128},
+     128,
+     32},
     {"ROWS_MOST", "rows of sums of a work-item, where C has 4 times as many", {4, 8}, 8},
     {"COLUMNS_MOST", "columns of sums of a work-item, where C has 4 times as many", {4, 8}, 4},
     {"DEPTH_MOST",
      "largest extent of the tiles along k: more bytes under way against local memory",
      {16, 32, 64},
-     64},
+     64,
+     16},
     {"STAGES", "2: tiles arrive while others are multiplied, in more registers", {1, 2}, 1},
 };
 
@@ -406,9 +410,9 @@ static const tunable cpu_panels_tunables[] = {
      {0, 1, 2, 3, 4},
      0},
     {"BITS", "width of a vector: several registers where they are narrower", {128, 256, 512}, 512},
-    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4},
-    {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024},
-    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256},
+    {"PANELS", "panels that a work-item copies: A is read less often", {1, 2, 4, 8, 16}, 4, 1},
+    {"DEPTH", "rows of a panel: C is added to less often", {16, 64, 256, 512, 1024}, 1024, 16},
+    {"SPAN", "extent of k that is worth a part of its own", {8, 64, 256, 1024}, 256, 8},
 };
 
 static const tunable mma_tunables[] = {
@@ -962,16 +966,27 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
 
 const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
-                                    .rate = "GFLOP/s",
+                                    .unit = WORK_FLOPS,
+                                    .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 |
+                                             1u << TSR_BF16,
+                                    .default_type = TSR_F32,
+                                    .result = MATMUL_C,
+                                    .command = &matmul_command,
                                     .variants = variants,
                                     .variant_count = ARRAY_COUNT(variants),
                                     .check = check,
                                     .normalize = normalize,
                                     .operands = operands,
+                                    .partition = matmul_partition,
                                     .work = work,
                                     .bytes = bytes,
                                     .describe = describe,
                                     .classify = classify,
+                                    .class_text = matmul_class_text,
+                                    .size_text = matmul_size_text,
+                                    .shrink = matmul_shrink,
+                                    .products = matmul_products,
+                                    .product = matmul_product_view,
                                     .prefer = prefer,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,

@@ -19,9 +19,13 @@ static void launch(const job *j, size_t across, size_t down, size_t side_x, size
 }
 
 const tunable matmul_async_tunables[ASYNC_TUNABLES] = {
-    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16},
-    {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4},
-    {"DEPTH", "extent of the tiles along k: fewer barriers against local memory", {8, 16, 32}, 16},
+    {"SIDE", "work-items along each side of a work-group", {8, 16}, 16, 8},
+    {"BLOCK", "outputs of a work-item along each side: reuse against registers", {2, 4, 8}, 4, 2},
+    {"DEPTH",
+     "extent of the tiles along k: fewer barriers against local memory",
+     {8, 16, 32},
+     16,
+     8},
 };
 
 static size_t async_tile(const job *j)

@@ -9,12 +9,24 @@
 #include "ops/matmul/matmul_steps.h"
 
 const tunable matmul_pipelined_tunables[PIPELINED_TUNABLES] = {
-    {"TILE_M", "rows of a work-group's tile: reuse of B against groups", {0, 32, 64, 128, 256}, 0},
-    {"TILE_N", "columns of a work-group's tile: reuse of A against groups", {0, 32, 64, 128}, 0},
+    {"TILE_M",
+     "rows of a work-group's tile: reuse of B against groups",
+     {0, 32, 64, 128, 256},
+     0,
+     32},
+    {"TILE_N",
+     "columns of a work-group's tile: reuse of A against groups",
+     {0, 32, 64, 128},
+     0,
+     32},
     {"SUMS", "outputs of a work-item: reuse against registers", {0, 32, 64, 128}, 0},
-    {"DEPTH", "extent of the tiles along k: fewer barriers against memory", {0, 8, 16, 32}, 0},
-    {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0},
-    {"SPLIT", "groups that share k: more of them against adding up", {0, 1, 2, 4, 8, 32, 128}, 0},
+    {"DEPTH", "extent of the tiles along k: fewer barriers against memory", {0, 8, 16, 32}, 0, 8},
+    {"SLICES", "sets of work-items a tile: latency hidden against sums", {0, 1, 2, 4, 8}, 0, 2},
+    {"SPLIT",
+     "groups that share k: more of them against adding up",
+     {0, 1, 2, 4, 8, 32, 128},
+     0,
+     2},
     {"REGISTERS", "most a work-item has (NVIDIA): groups a unit", {0, 128, 255}, 0},
 };
 

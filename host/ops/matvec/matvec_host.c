@@ -4,6 +4,8 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "ops/matvec/matvec_shape.h"
+#include "ops/matvec/matvec_variants.h"
 
 /* Rows of op(A) that one thread sums at once where A is transposed: 4 KiB of
  * double stay in the first-level cache, and a line of A is used whole. */
@@ -18,7 +20,6 @@
 #define REAL        double
 #define NAMED(name) name##_f64
 #include "ops/matvec/matvec_host_body.h"
-#include "ops/matvec/matvec_shape.h"
 #undef REAL
 #undef NAMED
 
@@ -104,39 +105,102 @@ tsr_status matvec_host_run(const problem *q, void *const operands[], const matve
     return st;
 }
 
-tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err)
+/* ---- the variants --------------------------------------------------------------------------- */
+
+static const char *host_plan(const job *j, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+
+    return real_unsupported(p->type, p->precision, j->device, &out->reason);
+}
+
+static tsr_status run_row_pointers(const problem *p, void *const operands[], tsr_error *err)
 {
     static const matvec_loops loops = {row_pointers_f32, row_pointers_f64};
 
     return matvec_host_run(p, operands, &loops, err);
 }
 
-tsr_status matvec_unroll_2(const problem *p, void *const operands[], tsr_error *err)
+const variant matvec_row_pointers = {
+    .name = "row-pointers",
+    .idea = "the plain loop over an array of row pointers, each row reached through memory",
+    .plan = host_plan,
+    .host = run_row_pointers};
+
+const variant matvec_contiguous = {
+    .name = "contiguous",
+    .idea = "one block of memory: the address of a row is computed, not loaded",
+    .plan = host_plan,
+    .host = matvec_run_contiguous};
+
+const variant matvec_contiguous_O0 = {
+    .name = "contiguous-O0",
+    .idea = "the same source at -O0: every variable goes through memory",
+    .plan = host_plan,
+    .host = matvec_run_contiguous_O0};
+
+const variant matvec_contiguous_O1 = {.name = "contiguous-O1",
+                                      .idea = "the same source at -O1: variables stay in registers",
+                                      .plan = host_plan,
+                                      .host = matvec_run_contiguous_O1};
+
+const variant matvec_contiguous_O2 = {
+    .name = "contiguous-O2",
+    .idea = "the same source at -O2: invariants leave the loop, instructions are scheduled",
+    .plan = host_plan,
+    .host = matvec_run_contiguous_O2};
+
+const variant matvec_contiguous_O3 = {
+    .name = "contiguous-O3",
+    .idea = "the same source at -O3: vector code, as far as the order of the sum allows",
+    .plan = host_plan,
+    .host = matvec_run_contiguous_O3};
+
+static tsr_status run_unroll_2(const problem *p, void *const operands[], tsr_error *err)
 {
     static const matvec_loops loops = {unroll_2_f32, unroll_2_f64};
 
     return matvec_host_run(p, operands, &loops, err);
 }
 
-tsr_status matvec_unroll_4(const problem *p, void *const operands[], tsr_error *err)
+const variant matvec_unroll_2 = {.name = "unroll-2",
+                                 .idea = "two sums a row by hand: two chains of additions overlap",
+                                 .plan = host_plan,
+                                 .host = run_unroll_2};
+
+static tsr_status run_unroll_4(const problem *p, void *const operands[], tsr_error *err)
 {
     static const matvec_loops loops = {unroll_4_f32, unroll_4_f64};
 
     return matvec_host_run(p, operands, &loops, err);
 }
 
-tsr_status matvec_openmp(const problem *p, void *const operands[], tsr_error *err)
+const variant matvec_unroll_4 = {.name = "unroll-4",
+                                 .idea =
+                                     "four sums a row: the chains hide the latency of an addition",
+                                 .plan = host_plan,
+                                 .host = run_unroll_4};
+
+static const char *openmp_plan(const job *j, plan *out)
+{
+#ifdef _OPENMP
+    return host_plan(j, out);
+#else
+    (void)j;
+    (void)out;
+    return "built without OpenMP";
+#endif
+}
+
+static tsr_status run_openmp(const problem *p, void *const operands[], tsr_error *err)
 {
     static const matvec_loops loops = {openmp_f32, openmp_f64};
 
     return matvec_host_run(p, operands, &loops, err);
 }
 
-const char *matvec_openmp_unsupported(void)
-{
-#ifdef _OPENMP
-    return NULL;
-#else
-    return "built without OpenMP";
-#endif
-}
+const variant matvec_openmp = {
+    .name = "openmp",
+    .idea = "the rows, or blocks of columns of a transposed A, over all cores",
+    .plan = openmp_plan,
+    .host = run_openmp};

@@ -1,5 +1,5 @@
 /**
- * The matvec variants that run on the host, in C.
+ * What the matvec variants share that run on the host, in C.
  *
  * Each takes a checked problem, and A, x and y as in operation_matvec.operands,
  * each pointer at the start of its array (A and x may be NULL where nothing of
@@ -23,19 +23,11 @@ typedef struct matvec_loops {
 tsr_status matvec_host_run(const problem *p, void *const operands[], const matvec_loops *loops,
                            tsr_error *err);
 
-tsr_status matvec_row_pointers(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_unroll_2(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_unroll_4(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_openmp(const problem *p, void *const operands[], tsr_error *err);
-
-/** NULL, or why this build has no matvec_openmp. */
-const char *matvec_openmp_unsupported(void);
-
 /* One source, matvec_level.c, compiled with the library's own flags and at four levels. */
-tsr_status matvec_contiguous(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_contiguous_O0(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_contiguous_O1(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_contiguous_O2(const problem *p, void *const operands[], tsr_error *err);
-tsr_status matvec_contiguous_O3(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_contiguous(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_contiguous_O0(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_contiguous_O1(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_contiguous_O2(const problem *p, void *const operands[], tsr_error *err);
+tsr_status matvec_run_contiguous_O3(const problem *p, void *const operands[], tsr_error *err);
 
 #endif

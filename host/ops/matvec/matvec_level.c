@@ -19,11 +19,11 @@
 #undef NAMED
 
 #ifndef MATVEC_LEVEL
-#define CONTIGUOUS matvec_contiguous
+#define CONTIGUOUS matvec_run_contiguous
 #else
 #define JOIN(name, level)          name##level
 #define JOIN_EXPANDED(name, level) JOIN(name, level)
-#define CONTIGUOUS                 JOIN_EXPANDED(matvec_contiguous_O, MATVEC_LEVEL)
+#define CONTIGUOUS                 JOIN_EXPANDED(matvec_run_contiguous_O, MATVEC_LEVEL)
 #endif
 
 tsr_status CONTIGUOUS(const problem *p, void *const operands[], tsr_error *err)

@@ -12,7 +12,9 @@
 #include "base/sizes.h"
 #include "core/variant.h"
 #include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
+#include "ops/sort/sort_partition.h"
 #include "ops/sort/sort_proof.h"
 #include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_variants.h"
@@ -394,16 +396,27 @@ const operation operation_sort = {
     .words =
         "a stride is how far apart the keys lie that a sub-stage of the network compares; in a "
         "stage it halves down to 1; a pass reads and writes all keys once",
-    .rate = "Mkeys/s",
+    .unit = WORK_KEYS,
+    .exact = true,
+    .uses_up = true,
+    .types = ((1u << TSR_TYPE_COUNT) - 1) & ~(1u << TSR_BF16),
+    .default_type = TSR_U32,
+    .result = 0,
+    .command = &sort_command,
     .variants = variants,
     .variant_count = ARRAY_COUNT(variants),
     .check = check,
     .operands = operands,
+    .partition = sort_partition,
     .inspect = inspect,
     .work = work,
     .bytes = bytes,
     .describe = describe,
     .classify = classify,
+    .class_text = sort_class_text,
+    .size_text = sort_size_text,
+    .shrink = sort_shrink,
+    .inputs_name = sort_fill_word,
     .prefer = prefer,
     .fill = sort_fill,
     .sweep = sort_sweep,

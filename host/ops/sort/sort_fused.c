@@ -33,11 +33,11 @@ static const tunable tunables[] = {
     {"KEYS",
      "keys that a work-item holds: strides without a hand-over against registers",
      {0, 4, 8, 16, 32, 64},
-     0},
+     0, 4},
     {"GROUP",
      "work-items that merge a tile: a larger one saves passes and takes local memory",
      {0, 8, 64, 128, 256, 512, 1024},
-     0},
+     0, 8},
     {"SORT_TILES",
      "merged tiles in one that is sorted first: a larger one saves two passes a "
      "stage, and has fewer groups",
@@ -51,7 +51,7 @@ static const tunable tunables[] = {
     {"SHORT_GROUP",
      "work-items that do strides in registers alone: more have fewer registers each",
      {0, 8, 128, 256, 512},
-     0},
+     0, 8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
     {"CHUNK",
      "exponent of keys that are sorted before the next: they stay in cache, and take more "

@@ -32,11 +32,11 @@ static const tunable tile_tunables[] = {
     {"KEYS",
      "keys that a work-item holds: strides without a hand-over against registers",
      {0, 4, 8, 16, 32},
-     0},
+     0, 4},
     {"GROUP",
      "work-items that sort a tile: of a larger one fewer keys are left, and sorting takes longer",
      {0, 8, 64, 128, 256, 512, 1024},
-     0},
+     0, 8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
 };
 
@@ -78,21 +78,21 @@ enum { CHUNKS_CORE = 4 };
 enum { CHUNK_KEPT = 8 };
 
 static const tunable cpu_tunables[] = {
-    {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0},
+    {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0, 128},
     {"VECTORS",
      "vectors that are compared at once: fewer comparisons, and more keys to look at after one "
      "that hits",
      {1, 2, 4, 8, 16},
-     8},
+     8, 2},
     {"STRIP",
      "bytes of keys that are read in their order: more is faster to read, less is closer to random",
      {256, 4096, 16384, 65536},
-     16384},
+     16384, 256},
     {"CHUNK",
      "keys of a work-item, at least: more leave fewer keys for the next launch, and fewer "
      "work-items for the cores",
      {64, 4096, 16384, 65536},
-     16384},
+     16384, 64},
 };
 
 /* ---- workspace: the values that are kept, their index, and what two launches leave -------------

@@ -1,0 +1,52 @@
+/** Reading and writing problems by the fields of their operations. */
+#ifndef CORE_FIELDS_H
+#define CORE_FIELDS_H
+
+#include "core/operation.h"
+
+/** The first field of a kind; NULL where the operation has none. */
+const field *field_of_kind(const operation *op, field_kind kind);
+
+/** The field whose option is taken by one of the commands, WITH_FILES..., NULL for none. */
+const field *field_of_option(const operation *op, const char *option, unsigned taken);
+
+/** Set a field as the text of its option says, NULL for a flag.  False where it is no value of it;
+ *  p NULL: it is only judged. */
+bool field_read(const field *f, const char *value, problem *p);
+
+/** A problem of nothing, with the values that fields have where nothing sets them. */
+problem problem_start(const operation *op);
+
+/** Set every field whose option is given, of those taken by one of the commands, WITH_FILES...  The
+ * options have been judged before. */
+void fields_set(problem *p, const given_options *given, unsigned taken);
+
+/** A count, with what its 0 stands for. */
+size_t field_count(const field *f, const problem *p);
+
+/** Whether a count is not 0. */
+bool field_is_set(const field *f, const problem *p);
+
+void field_set_count(const field *f, problem *p, size_t n);
+
+bool field_flag(const field *f, const problem *p);
+double field_real(const field *f, const problem *p);
+
+/** Type of the first operand, and precision: TSR_PRECISION_DEFAULT where the operation has none. */
+tsr_type problem_type(const problem *p);
+tsr_precision problem_precision(const problem *p);
+
+/** Set them; nothing where the operation has no such field. */
+void problem_set_type(problem *p, tsr_type type);
+void problem_set_precision(problem *p, tsr_precision precision);
+
+/** A precision by its name.  False for none. */
+bool precision_read(const char *name, tsr_precision *out);
+
+/** A number that fills the whole text. */
+bool real_read(const char *value, double *out);
+
+/** A whole number that fills the whole text. */
+bool whole_read(const char *value, uint64_t *out);
+
+#endif

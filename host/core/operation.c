@@ -1,0 +1,36 @@
+#include "core/operation.h"
+
+#include <string.h>
+
+#include "base/sizes.h"
+
+const char *setting_of(const given_options *s, const char *option)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!strcmp(s->list[i].option, option))
+            return s->list[i].value;
+    return NULL;
+}
+
+static const char *const unit_names[] = {
+    [WORK_FLOPS] = "GFLOP/s", [WORK_BYTES] = "GB/s", [WORK_KEYS] = "Mkeys/s"};
+
+const char *work_unit_name(work_unit unit)
+{
+    return unit_names[unit];
+}
+
+work_unit work_unit_of(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(unit_names); i++)
+        if (!strcmp(name, unit_names[i]))
+            return (work_unit)i;
+    return WORK_FLOPS;
+}
+
+double work_rate(work_unit unit, double work, double bytes, double ns)
+{
+    if (ns <= 0)
+        return 0;
+    return unit == WORK_BYTES ? bytes / ns : unit == WORK_KEYS ? work / ns * 1e3 : work / ns;
+}

@@ -1,0 +1,336 @@
+/**
+ * What an operation is: its problems, their operands, how results are checked, and what commands
+ * and measuring need to know of it.
+ */
+#ifndef CORE_OPERATION_H
+#define CORE_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/plan.h"
+#include "tessera/status.h"
+#include "tessera/types.h"
+
+enum { OPERANDS_MAX = 8, PREFERENCES_MAX = 32, PROBLEM_BYTES_MAX = 256 };
+
+typedef struct operation operation;
+struct posing;
+struct peer_job;
+
+/** Families of inputs. */
+typedef enum distribution {
+    DISTRIBUTION_PLAIN,   /* as uniform; of keys finite floats but no -0: what other libraries order
+                              alike */
+    DISTRIBUTION_UNIFORM, /* U(-1, 1); of keys every bit pattern of the type, uniformly */
+    DISTRIBUTION_SPECIAL, /* among them NaN, infinities, denormals, both zeros; extremes for
+                             integers */
+    DISTRIBUTION_FEW,     /* few distinct keys; of numbers as uniform with integers: exact sums */
+    DISTRIBUTION_ORDERED, /* keys ascending already; of numbers wide exponents: +-2^U(-20, 20) */
+    /* Of keys alone, of finite floats but -0: */
+    DISTRIBUTION_REVERSED, /* descending */
+    DISTRIBUTION_CONSTANT, /* one key, again and again */
+    DISTRIBUTION_TWO,      /* two distinct keys */
+    DISTRIBUTION_SAWTOOTH, /* ascending stretches, one like the other */
+    DISTRIBUTION_COUNT
+} distribution;
+
+/** One problem of any operation: the public problem structure, as bytes.  Each operation has
+ *  accessors of its own, and the rest of the library reads its fields. */
+struct problem {
+    const operation *op;
+    distribution
+        inputs; /* what bench fills its operands with; the sweep says it here too, or leaves
+                   it at DISTRIBUTION_PLAIN, and verify draws one from uniform to ordered */
+    _Alignas(8) unsigned char bytes[PROBLEM_BYTES_MAX];
+};
+
+/** A problem with the `bytes` bytes of its operation's structure. */
+problem problem_from(const operation *op, const void *structure, size_t bytes);
+
+typedef enum operand_access {
+    ACCESS_READ = 1,
+    ACCESS_WRITE = 2,
+    ACCESS_READ_WRITE = 3
+} operand_access;
+
+/** One operand of a problem. */
+typedef struct operand {
+    const char *name; /* "A", "y", "keys" */
+    tsr_type type;
+    operand_access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
+    size_t begin;          /* bytes before the first element: the offset */
+    size_t bytes;          /* from the start of the array, offset included, to the end of the last
+                              element */
+    bool whole;            /* the operation writes every byte of it: no need to copy it in */
+} operand;
+
+/** What a check found. */
+typedef struct verdict {
+    bool ok;
+    double worst; /* largest |error| / bound where the bound is finite; 0 where results are exact */
+    bool sampled; /* too big to check every element: samples and sums were checked */
+    char detail[200]; /* where and what, once !ok */
+} verdict;
+
+struct selection;     /* core/dispatch.h */
+struct stream_budget; /* stream/budget.h */
+struct partition;     /* stream/partition.h */
+/** What a member of an operation's problem structure holds. */
+typedef enum field_kind {
+    FIELD_COUNT,     /* size_t; with choices one of their values */
+    FIELD_FLAG,      /* bool */
+    FIELD_REAL,      /* double */
+    FIELD_TYPE,      /* tsr_type, of the first operand */
+    FIELD_PRECISION, /* tsr_precision */
+    FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
+    FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
+    FIELD_ASKED      /* no member: an option that the operation looks up by itself */
+} field_kind;
+
+/** What a count of 0 stands for. */
+typedef enum field_zero {
+    ZERO_IS_ZERO,
+    ZERO_IS_ONE,
+    ZERO_IS_ALL /* as many as `bound` has */
+} field_zero;
+
+/** Where a field's option is taken: by the command of the operation's name, which has files; by
+ *  those that take sizes; by the one that says how inputs come. */
+enum { WITH_FILES = 1, WITH_SIZES = 2, WITH_INPUTS = 4 };
+
+typedef struct field_choice {
+    const char *name;
+    size_t value;
+} field_choice;
+
+/** One member of the problem structure, or what else an option says of a problem. */
+typedef struct field {
+    const char *name; /* its key in JSON; NULL: it is not told */
+    field_kind kind;
+    size_t offset; /* in the structure */
+    bool extent;   /* a number of --size, in this order; a lone one is all of them */
+    field_zero zero;
+    double normal;     /* of a real: its value where nothing sets it */
+    const char *bound; /* name of the count that ZERO_IS_ALL means, and that it is at most */
+    /* Its option: */
+    const char *option;          /* without its dashes; NULL: there is none */
+    unsigned taken;              /* WITH_FILES, WITH_SIZES, WITH_INPUTS */
+    const char *value;           /* what stands for the value in help; NULL for a flag */
+    const char *meaning;         /* one line of help */
+    const char *expects;         /* what a value is: "a whole number from 1 on" */
+    size_t most;                 /* of a count, which is at least 1; 0: any */
+    const field_choice *choices; /* its names, NULL behind the last; or NULL */
+} field;
+
+/** A file that an operation reads or writes, beside that of -o, which takes operation.result. */
+typedef struct file_use {
+    const char *option;  /* without its dashes; NULL: an input by its position */
+    const char *meaning; /* one line of help, of an option */
+    unsigned operand;
+    bool output;
+    bool as_it_is; /* an input that keeps its type: neither converted nor compared with others */
+    bool moved;    /* the same, of elements that are never looked at: of any type of a fixed size */
+} file_use;
+
+/** Help of the command that has the operation's name. */
+typedef struct operation_help {
+    const char *usage;    /* what follows the name */
+    const char *summary;  /* one line */
+    const char *details;  /* further lines, each with its end */
+    const char *defaults; /* "--alpha     1\n"... of its own options */
+} operation_help;
+
+/** Options of an operation that are given, and their values, "" for a flag. */
+typedef struct given_option {
+    const char *option, *value;
+} given_option;
+
+typedef struct given_options {
+    const given_option *list;
+    size_t count;
+} given_options;
+
+/** The value of an option, without its dashes; NULL where it is not given. */
+const char *setting_of(const given_options *s, const char *option);
+
+/** What the work of an operation is counted in, and so the unit of its rate. */
+typedef enum work_unit {
+    WORK_FLOPS, /* GFLOP/s */
+    WORK_BYTES, /* of compulsory traffic: GB/s */
+    WORK_KEYS   /* Mkeys/s */
+} work_unit;
+
+/** Unit of a rate: "GFLOP/s".  Static. */
+const char *work_unit_name(work_unit unit);
+
+/** The unit of that name; WORK_FLOPS for any other. */
+work_unit work_unit_of(const char *name);
+
+/** Rate in a unit of `work` units (FLOPs or keys) and `bytes` of traffic in `ns`; 0 where ns is. */
+double work_rate(work_unit unit, double work, double bytes, double ns);
+
+/** Sizes that occur, as --size spells them. */
+typedef struct typical_sizes {
+    const char *bench;           /* where `bench` has no --size */
+    const char *kernels;         /* that `kernels` judges variants by, likewise; NULL: as bench */
+    const char *roofline;        /* shows a device's speed, and the slowest step finishes soon */
+    const char *roofline_cpu;    /* the same on a CPU */
+    const char *const *tune;     /* of several classes on a GPU, NULL behind the last */
+    const char *const *tune_cpu; /* small enough for what is no GPU */
+} typical_sizes;
+
+/** A product as its elements lie in the arrays: rows x columns, each a sum of `depth` terms.
+ * Indices count elements of their array. */
+typedef struct product_view {
+    tsr_type type, result;
+    size_t rows, columns, depth;
+    size_t left, left_row, left_step;       /* first element, from row to row, along a row */
+    size_t right, right_column, right_step; /* from column to column, along a column */
+    size_t to, to_row, to_column;
+} product_view;
+
+/** What commands need of an operation: options, files, sizes and help come from it. */
+typedef struct operation_command {
+    typical_sizes sizes;
+    const field *fields; /* field_count of them, in the order in which they are told */
+    size_t field_count;
+    const file_use *files; /* file_count of them, inputs by position first */
+    size_t file_count;
+    const char *no_output; /* what to say where none is named, behind "no output: " */
+    bool rounds_factors;   /* a precision may round the factors of float32 operands */
+    const operation_help *help;
+    const char *size_form; /* what --size takes: "n or MxNxK" */
+    size_t size_numbers;   /* at most, that many or one */
+
+    /** The size that options ask for where --size does not; NULL, also as a function: the one of
+     *  `sizes`. */
+    const char *(*bench_size)(const given_options *given);
+
+    /** Set what follows from the numbers of a --size, beyond the fields that are extents: layout,
+     *  and how numbers and options go together.  NULL function: nothing does. */
+    tsr_status (*lay_out)(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err);
+
+    /** What options say about each other, before any file is read.  NULL function: nothing. */
+    tsr_status (*check_settings)(const given_options *given, tsr_error *err);
+
+    /** Pose the problem of files (core/posing.h). */
+    tsr_status (*pose)(struct posing *x, tsr_error *err);
+
+    /** The problem as peers take it (core/peer_job.h).  NULL function: no peer does it. */
+    tsr_status (*peer)(const problem *p, const void *const operands[], struct peer_job *out,
+                       tsr_error *err);
+
+    /** Leave of the arrays what the outputs hold, once the problem is done.  NULL function: all. */
+    void (*cut)(struct posing *x);
+
+    /** The file of a variant in C, for people who want to read it. */
+    const char *(*host_source)(const variant *v);
+} operation_command;
+
+struct operation {
+    const char *name;  /* as the command and files spell it */
+    const char *idea;  /* the formula, one line */
+    const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
+    work_unit unit;
+    bool exact;     /* results equal the reference's to the bit: there are no errors to measure */
+    bool uses_up;   /* a call overwrites its inputs, so that none can follow on the same ones */
+    unsigned types; /* 1u << tsr_type for each type that its first operand may have */
+    tsr_type default_type; /* of problems without files */
+    unsigned result;       /* the operand that -o takes */
+    const operation_command *command;
+    const variant *const *variants; /* variant_count of them, ladder order */
+    size_t variant_count;
+
+    /** Check shapes, strides, types and products against overflow.  Fills err. */
+    tsr_status (*check)(const problem *p, tsr_error *err);
+
+    /** Rewrite a checked problem in the form that variants take.  order[i], which comes as i, says
+     *  which operand of the problem as it was is operand i of it now.  NULL function: as it is. */
+    void (*normalize)(problem *p, unsigned order[OPERANDS_MAX]);
+
+    /** Describe the operands of a checked problem; returns their number. */
+    size_t (*operands)(const problem *p, operand out[OPERANDS_MAX]);
+
+    /** Check what operands on host memory say of a checked problem, and note it in the problem.
+     *  NULL function: they say nothing. */
+    tsr_status (*inspect)(problem *p, const void *const operands[], tsr_error *err);
+
+    /** Cut a call on host memory, of a problem in the form that variants take, into pieces that the
+     *  budget holds.  *out comes zeroed, and stays so where operands are copied in one piece.
+     *  NULL function: always. */
+    tsr_status (*partition)(const problem *p, const struct selection *sel,
+                            const struct stream_budget *budget, struct partition *out,
+                            tsr_error *err);
+
+    /** Floating-point operations, or keys, of the problem. */
+    double (*work)(const problem *p);
+
+    /** Compulsory traffic in bytes: each input read once, each output written once. */
+    double (*bytes)(const problem *p);
+
+    /** One-line description: "1000x64x1000 float32 A^T". */
+    void (*describe)(const problem *p, text *out);
+
+    /** Tuning key: problems of one class take the same tuning. */
+    void (*classify)(const problem *p, text *out);
+
+    /** Append the problems of a class, by a name that classify() gives: "float32 nn, M 1024-2047".
+     *  False, and nothing appended, for any other name. */
+    bool (*class_text)(const char *name, text *out);
+
+    /** Names of variants, best first, for this kind of device and problem, while no tuning entry
+     *  exists; returns their number.  Covers device kinds and the host. */
+    size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
+
+    /** The size as --size spells it: "1000x64x1000". */
+    void (*size_text)(const problem *p, text *out);
+
+    /** Make of it a problem of a part of the work, about a 64th where several extents shrink: for a
+     *  first look at how long a variant takes. */
+    void (*shrink)(problem *p);
+
+    /** A distribution's name in descriptions and results, "random"; NULL function: it is not told.
+     */
+    const char *(*inputs_name)(distribution f);
+
+    /** For an operation whose results are sums of products of operands 0 and 1, stored in operand
+     *  2: their number, and number e.  NULL functions: it is none. */
+    size_t (*products)(const problem *p);
+    product_view (*product)(const problem *p, size_t e);
+
+    /** Fill host operands with inputs of a family.  Outputs get arbitrary but reproducible bytes
+     *  (NaN among them where beta is 0). */
+    void (*fill)(const problem *p, uint64_t seed, distribution f, void *const operands[]);
+
+    /** Edge-shape sweep: problem i, in a fixed order; false beyond the last.  With `tiny` only
+     *  problems that a simulator finishes in seconds. */
+    bool (*sweep)(size_t i, bool tiny, problem *out);
+
+    /**
+     * What verify() compares with and need not compute again for every result of the same inputs:
+     * it depends on them and the problem's shape alone.  *out is malloced and the caller's.  NULL
+     * function: nothing is worth keeping.
+     */
+    tsr_status (*expect)(const problem *p, const void *const before[], void **out, tsr_error *err);
+
+    /**
+     * Compare a result with the reference: computed independently of every variant, in higher
+     * precision, against the bound that floating-point arithmetic allows on this device.  Also
+     * checks that nothing outside the result was written.
+     *
+     * @param before    operands as they were, `after` as they are.
+     * @param expected  what expect() made of `before`; NULL: it is computed here.
+     */
+    tsr_status (*verify)(const problem *p, const device_facts *d, const void *const before[],
+                         const void *const after[], const void *expected, verdict *out,
+                         tsr_error *err);
+};
+
+/** The operations, in the order in which they are listed (host/ops/operations.c). */
+extern const operation *const operations[];
+extern const size_t operation_count;
+
+#endif

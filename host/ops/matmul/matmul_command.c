@@ -1,0 +1,211 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/peer_job.h"
+#include "core/posing.h"
+#include "ops/matmul/matmul_fields.h"
+#include "ops/matmul/matmul_shape.h"
+
+static const field_choice out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
+
+static const field fields[] = {
+    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_matmul_problem, type)},
+    {.name = "out_type",
+     .kind = FIELD_WIDE,
+     .offset = offsetof(tsr_matmul_problem, c_f32),
+     .option = "out-type",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "TYPE",
+     .meaning = "f32: the result of f16 or bf16 operands is float32, not theirs",
+     .expects = "f32",
+     .choices = out_types},
+    {.name = "m", .kind = FIELD_COUNT, .offset = offsetof(tsr_matmul_problem, m), .extent = true},
+    {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_matmul_problem, n), .extent = true},
+    {.name = "k", .kind = FIELD_COUNT, .offset = offsetof(tsr_matmul_problem, k), .extent = true},
+    {.name = "trans_a",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, trans_a),
+     .option = "trans-a",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "take A transposed"},
+    {.name = "trans_b",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matmul_problem, trans_b),
+     .option = "trans-b",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "take B transposed"},
+    {.name = "batch",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_matmul_problem, batch),
+     .zero = ZERO_IS_ONE,
+     .option = "batch",
+     .taken = WITH_SIZES,
+     .value = "N",
+     .meaning = "N products of this size, one after another in memory",
+     .expects = "a whole number from 1 to 2^30",
+     .most = (size_t)1 << 30},
+    {.name = "alpha",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matmul_problem, alpha),
+     .normal = 1,
+     .option = "alpha",
+     .taken = WITH_FILES,
+     .value = "X",
+     .meaning = "factor of the product",
+     .expects = "a number"},
+    {.name = "beta",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matmul_problem, beta),
+     .option = "beta",
+     .taken = WITH_FILES,
+     .value = "Y",
+     .meaning = "factor of what --add names",
+     .expects = "a number"},
+    {.name = NULL,
+     .kind = FIELD_PRECISION,
+     .offset = offsetof(tsr_matmul_problem, precision),
+     .option = "precision",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "P",
+     .meaning = "f32, f32-strict, f64; tf32, bf16 or f16 round the factors of float32 operands, "
+                "which matrix units multiply faster",
+     .expects = "f32, f32-strict, tf32, bf16, f16 or f64"},
+};
+
+static const file_use files[] = {
+    {.operand = MATMUL_A},
+    {.operand = MATMUL_B},
+    {.option = "add", .meaning = "add this, times beta, to the product", .operand = MATMUL_C},
+};
+
+static const operation_help help = {
+    .usage = "A B -o C [--alpha X] [--beta Y --add C0]",
+    .summary = "C := alpha op(A) op(B) + beta C0",
+    .details =
+        "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
+        "suffix, else .npy.  An array of rank 3 is a batch of matrices, as NumPy has it.\n",
+    .defaults = "--precision  that of the type\n--alpha     1\n--beta      0\n--out-type  that of "
+                "the operands\n",
+};
+
+static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err)
+{
+    tsr_matmul_problem *q = matmul_in(p);
+
+    (void)given, (void)n, (void)count;
+    if (size_mul(q->m, q->k, &q->stride_a) && size_mul(q->k, q->n, &q->stride_b) &&
+        size_mul(q->m, q->n, &q->stride_c))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+}
+
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    tsr_matmul_problem *p = matmul_in(&x->problem);
+    const array *a = &x->array[MATMUL_A], *b = &x->array[MATMUL_B];
+    array result;
+    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    matrices of_a, of_b;
+    size_t batch, inner;
+
+    for (unsigned i = 0; i < MATMUL_OPERANDS; i++) {
+        tsr_status st =
+            x->file[i]
+                ? need_matrices(x, i,
+                                i < MATMUL_C ? "; matvec multiplies a matrix by a vector" : "", err)
+                : TSR_OK;
+
+        if (st)
+            return st;
+    }
+    of_a = matrices_of(a);
+    of_b = matrices_of(b);
+    batch = of_a.count == 1 ? of_b.count : of_a.count;
+    inner = p->trans_b ? of_b.columns : of_b.rows;
+    p->m = p->trans_a ? of_a.columns : of_a.rows;
+    p->n = p->trans_b ? of_b.rows : of_b.columns;
+    p->k = p->trans_a ? of_a.rows : of_a.columns;
+    p->batch = batch;
+    p->stride_a = matrices_stride(&of_a);
+    p->stride_b = matrices_stride(&of_b);
+    if (inner != p->k)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s%s and %s is %s%s, inner lengths %zu and %zu",
+                        x->file[MATMUL_A], shape_text(a, left), p->trans_a ? " transposed" : "",
+                        x->file[MATMUL_B], shape_text(b, right), p->trans_b ? " transposed" : "",
+                        p->k, inner);
+    if ((of_a.count != batch && of_a.count != 1) || (of_b.count != batch && of_b.count != 1))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
+                        x->file[MATMUL_A], shape_text(a, left), x->file[MATMUL_B],
+                        shape_text(b, right), of_a.count, of_b.count);
+    result = (array){.type = matmul_type_c(p), .rank = 2, .shape = {p->m, p->n}};
+    if (a->rank == 3 || b->rank == 3)
+        result = (array){.type = result.type, .rank = 3, .shape = {batch, p->m, p->n}};
+    if (result.rank == 3 && names_mtx(x->output[MATMUL_C]))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "output %s: a .mtx file holds one matrix, and the result is %s",
+                        x->output[MATMUL_C], shape_text(&result, left));
+    if (!size_mul(p->m, p->n, &p->stride_c))
+        p->stride_c = 0; /* start_product() refuses a result of so many elements */
+    if (batch == 0) {
+        p->batch = 1; /* of nothing */
+        p->m = 0;
+    }
+    return start_product(x, &result, p->beta, err);
+}
+
+static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
+                                    tsr_error *err)
+{
+    const tsr_matmul_problem *q = matmul_of(p);
+    peer_problem *w = &out->problem;
+
+    (void)operands, (void)err;
+    w->op = PEER_MATMUL;
+    w->m = q->m;
+    w->n = q->n;
+    w->k = q->k;
+    w->batch = q->batch;
+    w->c_f32 = q->c_f32;
+    w->trans_a = q->trans_a;
+    w->trans_b = q->trans_b;
+    w->alpha = q->alpha;
+    w->beta = q->beta;
+    return TSR_OK;
+}
+
+static const char *host_source(const variant *v)
+{
+    (void)v;
+    return "host/ops/matmul/matmul_host.c and matmul_host_body.h";
+}
+
+static const char *const tune_sizes[] = {"512", "1024", "2048", "4096", "8192", NULL};
+static const char *const tune_sizes_cpu[] = {"256", "512", "1024", NULL};
+
+const operation_command matmul_command = {
+    .sizes = {.bench = "1024",
+              .roofline = "4096",
+              .roofline_cpu = "512",
+              .tune = tune_sizes,
+              .tune_cpu = tune_sizes_cpu},
+    .fields = fields,
+    .field_count = ARRAY_COUNT(fields),
+    .files = files,
+    .file_count = ARRAY_COUNT(files),
+    .help = &help,
+    .host_source = host_source,
+    .no_output = "'-o FILE' says where the result goes",
+    .size_form = "n or MxNxK",
+    .size_numbers = 3,
+    .rounds_factors = true,
+    .lay_out = lay_out,
+    .check_settings = check_added_settings,
+    .pose = pose,
+    .peer = describe_to_peers,
+};

@@ -1,0 +1,225 @@
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/peer_job.h"
+#include "core/posing.h"
+#include "ops/matvec/matvec_fields.h"
+#include "ops/matvec/matvec_shape.h"
+
+static const field_choice out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
+
+/* No type is stored as TF32. */
+static const field_choice own_precisions[] = {
+    {"f32", TSR_PRECISION_F32},   {"f32-strict", TSR_PRECISION_F32_STRICT},
+    {"f64", TSR_PRECISION_F64},   {"f16", TSR_PRECISION_F16},
+    {"bf16", TSR_PRECISION_BF16}, {NULL, 0}};
+
+static const field fields[] = {
+    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_matvec_problem, type)},
+    {.name = "out_type",
+     .kind = FIELD_WIDE,
+     .offset = offsetof(tsr_matvec_problem, y_f32),
+     .option = "out-type",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "TYPE",
+     .meaning = "f32: the result of f16 or bf16 operands is float32, not theirs",
+     .expects = "f32",
+     .choices = out_types},
+    {.name = "rows",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_matvec_problem, rows),
+     .extent = true},
+    {.name = "columns",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_matvec_problem, columns),
+     .extent = true},
+    {.name = "trans",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_matvec_problem, trans),
+     .option = "trans",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "take A transposed"},
+    {.name = "batch",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_matvec_problem, batch),
+     .zero = ZERO_IS_ONE,
+     .option = "batch",
+     .taken = WITH_SIZES,
+     .value = "N",
+     .meaning = "N products of this size, one after another in memory",
+     .expects = "a whole number from 1 to 2^30",
+     .most = (size_t)1 << 30},
+    {.name = "alpha",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matvec_problem, alpha),
+     .normal = 1,
+     .option = "alpha",
+     .taken = WITH_FILES,
+     .value = "X",
+     .meaning = "factor of the product",
+     .expects = "a number"},
+    {.name = "beta",
+     .kind = FIELD_REAL,
+     .offset = offsetof(tsr_matvec_problem, beta),
+     .option = "beta",
+     .taken = WITH_FILES,
+     .value = "Y",
+     .meaning = "factor of what --add names",
+     .expects = "a number"},
+    {.kind = FIELD_PRECISION,
+     .offset = offsetof(tsr_matvec_problem, precision),
+     .option = "precision",
+     .taken = WITH_FILES,
+     .value = "P",
+     .meaning = "that of the operands, f32, f64, f16 or bf16; f32-strict is as f32",
+     .expects = "f32, f32-strict, f64, f16 or bf16",
+     .choices = own_precisions},
+    {.kind = FIELD_PRECISION,
+     .offset = offsetof(tsr_matvec_problem, precision),
+     .option = "precision",
+     .taken = WITH_SIZES,
+     .value = "P",
+     .meaning = "f32, f32-strict, f64, or that of the type",
+     .expects = "f32, f32-strict, f64, f16 or bf16"},
+};
+
+static const file_use files[] = {
+    {.operand = MATVEC_A},
+    {.operand = MATVEC_X},
+    {.option = "add", .meaning = "add this, times beta, to the product", .operand = MATVEC_Y},
+};
+
+static const operation_help help = {
+    .usage = "A x -o y [--alpha X] [--beta Y --add y0]",
+    .summary = "y := alpha op(A) x + beta y0",
+    .details =
+        "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
+        "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 is "
+        "a\n"
+        "batch of matrices, and the rows of a matrix x one of vectors, as NumPy has it: a lone\n"
+        "matrix or vector serves all of the other's, and y and y0 are matrices of such rows.  To "
+        "a\n"
+        "lone A one row of x is a vector, not a batch of one.\n",
+    .defaults = "--precision  that of the type\n--alpha     1\n--beta      0\n--out-type  that of "
+                "the operands\n",
+};
+
+static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err)
+{
+    tsr_matvec_problem *q = matvec_in(p);
+
+    (void)given, (void)n, (void)count;
+    q->stride_x = q->trans ? q->rows : q->columns;
+    q->stride_y = q->trans ? q->columns : q->rows;
+    if (size_mul(q->rows, q->columns, &q->stride_a))
+        return TSR_OK;
+    return tsr_fail(err, TSR_EOVERFLOW, 0,
+                    "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
+}
+
+/* x is one vector, or the rows of a matrix; a matrix of one column stands for a vector too where
+ * its rows have not the length. */
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    tsr_matvec_problem *p = matvec_in(&x->problem);
+    const array *a = &x->array[MATVEC_A];
+    array *v = &x->array[MATVEC_X], result;
+    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    tsr_status st = need_matrices(x, MATVEC_A, "", err);
+    size_t inner, outer, batch, vectors, length;
+    const char *hint;
+    matrices m;
+    bool rows;
+
+    if (st)
+        return st;
+    m = matrices_of(a);
+    hint = a->rank == 3 ? "" : "; matmul multiplies matrices";
+    inner = p->trans ? m.rows : m.columns;
+    outer = p->trans ? m.columns : m.rows;
+    rows = v->rank == 2 && (v->shape[1] == inner || (v->shape[0] != 1 && v->shape[1] != 1));
+    st = rows ? TSR_OK : need_vector(x, MATVEC_X, hint, err);
+    if (st)
+        return st;
+    vectors = rows ? v->shape[0] : 1;
+    length = v->shape[rows];
+    batch = m.count == 1 ? vectors : m.count;
+    if (vectors != 1 && vectors != batch)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
+                        x->file[MATVEC_A], shape_text(a, left), x->file[MATVEC_X],
+                        shape_text(v, right), m.count, vectors);
+    if (length != inner)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s%s and %s has %zu elements%s, not %zu%s",
+                        x->file[MATVEC_A], shape_text(a, left), p->trans ? " transposed" : "",
+                        x->file[MATVEC_X], length, vectors == 1 ? "" : " a row", inner,
+                        vectors == 1 ? "" : hint);
+    p->rows = m.rows;
+    p->columns = m.columns;
+    p->batch = batch;
+    p->stride_a = matrices_stride(&m);
+    p->stride_x = vectors == 1 ? 0 : length;
+    p->stride_y = outer;
+    result = (array){.type = matvec_type_y(p), .rank = 1, .shape = {outer}};
+    if (a->rank == 3 || vectors != 1)
+        result = (array){.type = result.type, .rank = 2, .shape = {batch, outer}};
+    if (batch == 0) {
+        p->batch = 1; /* of nothing */
+        p->rows = p->columns = 0;
+    }
+    return start_product(x, &result, p->beta, err);
+}
+
+static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
+                                    tsr_error *err)
+{
+    const tsr_matvec_problem *q = matvec_of(p);
+    peer_problem *w = &out->problem;
+
+    (void)operands, (void)err;
+    w->op = PEER_MATVEC;
+    w->m = q->rows;
+    w->n = q->columns;
+    w->batch = q->batch;
+    w->c_f32 = q->y_f32;
+    w->trans_a = q->trans;
+    w->alpha = q->alpha;
+    w->beta = q->beta;
+    return TSR_OK;
+}
+
+static const char *host_source(const variant *v)
+{
+    return strncmp(v->name, "contiguous", strlen("contiguous")) == 0
+               ? "host/ops/matvec/matvec_level.c and matvec_level_body.h"
+               : "host/ops/matvec/matvec_host.c and matvec_host_body.h";
+}
+
+static const char *const tune_sizes[] = {"1000", "4096", "10000", "10x1000000", "1000000x10", NULL};
+static const char *const tune_sizes_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
+
+const operation_command matvec_command = {
+    .sizes = {.bench = "4096",
+              .roofline = "16384",
+              .roofline_cpu = "4096",
+              .tune = tune_sizes,
+              .tune_cpu = tune_sizes_cpu},
+    .fields = fields,
+    .field_count = ARRAY_COUNT(fields),
+    .files = files,
+    .file_count = ARRAY_COUNT(files),
+    .help = &help,
+    .host_source = host_source,
+    .no_output = "'-o FILE' says where the result goes",
+    .size_form = "n or ROWSxCOLUMNS",
+    .size_numbers = 2,
+    .lay_out = lay_out,
+    .check_settings = check_added_settings,
+    .pose = pose,
+    .peer = describe_to_peers,
+};

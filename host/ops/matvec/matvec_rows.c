@@ -1,0 +1,357 @@
+/** The variants of matvec that sum a row of op(A) in one place: in a work-item, in a team of them,
+ *  or in a work-group. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/matvec/matvec_plan.h"
+#include "ops/matvec/matvec_variants.h"
+
+#define TEAM_MEANING "work-items that share a row: more suit longer rows"
+
+static matvec_view view_of_job(const job *j)
+{
+    return matvec_view_of(matvec_of(j->problem));
+}
+
+/* NULL, or why teams of `team` work-items cannot stride along a row each. */
+static const char *unsupported_team(const job *j, size_t team, size_t local, plan *out)
+{
+    const char *why = matvec_unsupported_rows(j, out);
+
+    if (why)
+        return why;
+    if (team > param(j->params, "GROUP"))
+        return plan_unsupported(out, "a team of %zu exceeds GROUP, %u", team,
+                                param(j->params, "GROUP"));
+    if (team > local)
+        return plan_unsupported(out,
+                                "a team of %zu work-items exceeds the device's work-groups of %zu",
+                                team, group_limit(j->device, 0));
+    return NULL;
+}
+
+/* ---- row-item ------------------------------------------------------------------------------ */
+
+static const tunable row_item_tunables[] = {
+    {"LOADS",
+     "elements of a row that are loaded at once; 1: the plain loop; 0: 16 of a short row on GPUs",
+     {0, 1, 4, 16},
+     0},
+    {"GROUP", MATVEC_GROUP, {1, 8, 16, 32, 64, 128, 256, 512, 1024}, 64, .plan_only = true},
+};
+
+/* Columns of op(A) up to which a GPU's work-item loads SHORT_ROW_LOADS of its row at once. */
+enum { SHORT_ROW = 64, SHORT_ROW_LOADS = 16 };
+
+static const char *row_item_plan(const job *j, plan *out)
+{
+    const matvec_view v = view_of_job(j);
+    const size_t local = matvec_group(j, out), groups = size_div_up(v.rows, local);
+    const char *why = matvec_unsupported_portable(j, out);
+    uint32_t loads = param(j->params, "LOADS"), columns_max;
+
+    if (loads == 0)
+        loads = j->device->kind == DEVICE_GPU && v.columns <= SHORT_ROW ? SHORT_ROW_LOADS : 1;
+    columns_max = UINT32_MAX - (loads - 1);
+    if (why)
+        return why;
+    if (v.columns > columns_max)
+        return plan_unsupported(out, "it counts up to %u columns of op(A), the problem has %zu",
+                                columns_max, v.columns);
+    if (groups > MATVEC_INDEX_MAX)
+        return plan_unsupported(out, "%zu rows exceed %d work-groups of %zu", v.rows,
+                                MATVEC_INDEX_MAX, local);
+    plan_set(out, "LOADS", loads);
+    matvec_define_operands(j, local, out);
+    matvec_launch_rows(j, local, local, out);
+    return NULL;
+}
+
+const variant matvec_row_item = {.name = "row-item",
+                                 .idea = "a row of op(A) per work-item",
+                                 .source = "matvec/matvec_row_item.cl",
+                                 .entries = {"matvec_row_item"},
+                                 .build = "",
+                                 .tunables = row_item_tunables,
+                                 .tunable_count = ARRAY_COUNT(row_item_tunables),
+                                 .plan = row_item_plan};
+
+/* ---- tree and tree-vector ------------------------------------------------------------------ */
+
+static const tunable tree_tunables[] = {
+    {"TEAM", TEAM_MEANING, {8, 16, 32, 64}, 32},
+    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .plan_only = true},
+};
+
+static const char *tree_plan(const job *j, plan *out)
+{
+    const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
+    const char *why = unsupported_team(j, team, local, out);
+
+    if (!why)
+        why = matvec_unsupported_local(j, local, out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_launch_rows(j, local / team, local, out);
+    return NULL;
+}
+
+const variant matvec_tree = {
+    .name = "tree",
+    .alias = "team-tree",
+    .idea = "a row per team: neighbours read neighbours, a tree in local memory adds up",
+    .source = "matvec/matvec_tree.cl",
+    .entries = {"matvec_tree"},
+    .build = "",
+    .tunables = tree_tunables,
+    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .plan = tree_plan};
+
+static const tunable tree_vector_tunables[] = {
+    {"TEAM", TEAM_MEANING, {8, 32, 64}, 32},
+    {"BITS",
+     "width of a vector of elements: 128 bits are one load",
+     {128, 256},
+     128,
+     128,
+     .plan_only = true},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 128, .plan_only = true},
+};
+
+static const char *tree_vector_plan(const job *j, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const char *why;
+
+    if (p->trans)
+        return "the rows of a transposed A are not contiguous: see tree";
+    why = tree_plan(j, out);
+    if (!why)
+        matvec_define_vectors(j, param(j->params, "BITS") / (8 * tsr_type_size(p->type)), out);
+    return why;
+}
+
+const variant matvec_tree_vector = {
+    .name = "tree-vector",
+    .alias = "team-vector",
+    .idea = "the same with vector loads: fewer instructions for as many bytes on their way",
+    .source = "matvec/matvec_tree_vector.cl",
+    .entries = {"matvec_tree_vector"},
+    .build = "",
+    .tunables = tree_vector_tunables,
+    .tunable_count = ARRAY_COUNT(tree_vector_tunables),
+    .plan = tree_vector_plan};
+
+/* ---- subgroup and shfl --------------------------------------------------------------------- */
+
+static const tunable team_tunables[] = {
+    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .plan_only = true},
+};
+
+static const char *subgroup_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out);
+    /* Only how many rows a group is expected to take: the kernel covers them all anyhow. */
+    const size_t teams = size_max(local / size_max(j->device->subgroup_size, 1), 1);
+    const matvec_call call = matvec_call_of(j);
+    const char *why = matvec_unsupported_rows(j, out);
+
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_launch(j, size_min(size_div_up(call.rows, teams), MATVEC_GROUPS_MAX), local, &call, out);
+    return NULL;
+}
+
+const variant matvec_subgroup = {
+    .name = "subgroup",
+    .alias = "team-subgroup",
+    .idea = "the team is a sub-group: it adds up without local memory or barriers",
+    .source = "matvec/matvec_subgroup.cl",
+    .entries = {"matvec_subgroup"},
+    .build = "-cl-std=%CLC%",
+    .needs = 1u << FEATURE_SUBGROUPS,
+    .tunables = team_tunables,
+    .tunable_count = ARRAY_COUNT(team_tunables),
+    .plan = subgroup_plan};
+
+enum { WARP = 32 };
+
+static const char *shfl_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out);
+    const char *why = unsupported_team(j, WARP, local, out);
+
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    plan_define(out, "WARP=%d", WARP);
+    matvec_launch_rows(j, local / WARP, local, out);
+    return NULL;
+}
+
+const variant matvec_shfl = {.name = "shfl",
+                             .alias = "team-shfl",
+                             .idea = "the team is a warp: NVIDIA's shuffle by inline PTX",
+                             .source = "matvec/matvec_shfl.cl",
+                             .entries = {"matvec_shfl"},
+                             .build = "",
+                             .needs = 1u << FEATURE_PTX,
+                             .tunables = team_tunables,
+                             .tunable_count = ARRAY_COUNT(team_tunables),
+                             .plan = shfl_plan};
+
+/* ---- group-row ----------------------------------------------------------------------------- */
+
+static const tunable group_row_tunables[] = {
+    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32, 8},
+    {"GROUP",
+     MATVEC_GROUP ", all on one row",
+     {32, 64, 128, 256, 512, 1024},
+     256,
+     32,
+     .plan_only = true},
+};
+
+static const char *group_row_plan(const job *j, plan *out)
+{
+    const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
+    const matvec_call call = matvec_call_of(j);
+    const char *why = unsupported_team(j, team, local, out);
+
+    if (!why)
+        why = matvec_unsupported_local(j, local + local / team, out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_launch(j, size_min(call.rows, MATVEC_GROUPS_MAX), local, &call, out);
+    return NULL;
+}
+
+const variant matvec_group_row = {
+    .name = "group-row",
+    .idea = "a row per work-group: teams reduce, then the first team reduces the teams",
+    .source = "matvec/matvec_group_row.cl",
+    .entries = {"matvec_group_row"},
+    .build = "",
+    .tunables = group_row_tunables,
+    .tunable_count = ARRAY_COUNT(group_row_tunables),
+    .plan = group_row_plan};
+
+/* ---- local-x ------------------------------------------------------------------------------- */
+
+static const tunable local_x_tunables[] = {
+    {"TEAM", TEAM_MEANING, {16, 32, 64}, 32, 16},
+    {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
+    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024, 512},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, 64, .plan_only = true},
+};
+
+static const char *local_x_plan(const job *j, plan *out)
+{
+    const size_t team = param(j->params, "TEAM"), rows = param(j->params, "ROWS");
+    const size_t local = matvec_group(j, out);
+    const char *why = unsupported_team(j, team, local, out);
+
+    if (!why)
+        why = matvec_unsupported_local(j, local * rows + param(j->params, "TILE"), out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_launch_rows(j, local / team * rows, local, out);
+    return NULL;
+}
+
+const variant matvec_local_x = {
+    .name = "local-x",
+    .idea = "x comes through local memory once for all rows of a work-group, several a team",
+    .source = "matvec/matvec_local_x.cl",
+    .entries = {"matvec_local_x"},
+    .build = "",
+    .tunables = local_x_tunables,
+    .tunable_count = ARRAY_COUNT(local_x_tunables),
+    .plan = local_x_plan};
+
+/* ---- short-rows ---------------------------------------------------------------------------- */
+
+static const tunable short_rows_tunables[] = {
+    {"TILE", "columns of a row held in local memory at a time", {8, 16, 32, 64}, 16},
+    {"GROUP", MATVEC_GROUP ", a row each", {32, 64, 128, 256}, 128, .plan_only = true},
+};
+
+static const char *short_rows_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out);
+    const char *why = matvec_unsupported_portable(j, out);
+
+    if (!why && matvec_of(j->problem)->trans)
+        why = "a transposed A has neighbouring rows of op(A) side by side already: see row-item";
+    if (!why)
+        why = matvec_unsupported_rows(j, out);
+    if (!why)
+        why = matvec_unsupported_local(j, local * (param(j->params, "TILE") + 1), out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_launch_rows(j, local, local, out);
+    return NULL;
+}
+
+const variant matvec_short_rows = {
+    .name = "short-rows",
+    .idea = "many short rows: one stretch of A through local memory, then a row per work-item",
+    .source = "matvec/matvec_short_rows.cl",
+    .entries = {"matvec_short_rows"},
+    .build = "",
+    .tunables = short_rows_tunables,
+    .tunable_count = ARRAY_COUNT(short_rows_tunables),
+    .plan = short_rows_plan};
+
+/* ---- flat-rows ----------------------------------------------------------------------------- */
+
+static const tunable flat_rows_tunables[] = {
+    {"LOADS",
+     "128-bit loads of a work-item that are on their way at once: more suit fewer work-items",
+     {2, 4, 8},
+     4},
+    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, .plan_only = true},
+};
+
+static const char *flat_rows_plan(const job *j, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t local = matvec_group(j, out), loads = param(j->params, "LOADS");
+    const matvec_flat f = matvec_flat_of(p, local);
+    const size_t vectors = local * loads;
+    /* Places that keep equal terms of neighbouring rows in different banks. */
+    const size_t left_out = f.terms == 1 ? vectors * matvec_real_size(p) / 128 : 0;
+    const size_t tile = size_max(f.lines * loads, 1);
+    matvec_call call = matvec_call_of(j);
+    const char *why = matvec_unsupported_rows(j, out);
+
+    if (!why && p->trans)
+        why = "a transposed A has neighbouring rows of op(A) side by side: see short-columns";
+    if (!why)
+        why = matvec_unsupported_flat(j, &f, local, out);
+    if (!why)
+        why = matvec_unsupported_local(j, vectors * f.terms + left_out + local, out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_define_vectors_of_a(j, true, out);
+    plan_define(out, "TERMS=%zu", f.terms);
+    call.tile = (uint32_t)tile;
+    call.items = (uint32_t)f.items;
+    matvec_launch(j, size_div_up(call.rows, tile), local, &call, out);
+    return NULL;
+}
+
+const variant matvec_flat_rows = {
+    .name = "flat-rows",
+    .idea = "short rows without gaps: vectors of one array, whose columns a work-item keeps",
+    .source = "matvec/matvec_flat_rows.cl",
+    .entries = {"matvec_flat_rows"},
+    .build = "",
+    .tunables = flat_rows_tunables,
+    .tunable_count = ARRAY_COUNT(flat_rows_tunables),
+    .plan = flat_rows_plan};

@@ -1,0 +1,356 @@
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/peer_job.h"
+#include "core/posing.h"
+#include "ops/sort/sort_fields.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_segments.h"
+
+static const field_choice value_sizes[] = {{"1", 1}, {"2", 2},   {"4", 4},
+                                           {"8", 8}, {"16", 16}, {NULL, 0}};
+
+/* Lengths are drawn from 0 to so many times their mean, which lay_out makes the longest of it
+ * (fill_offsets of ops/sort/sort_proof.c). */
+static const field_choice segment_lengths[] = {{"uniform", 2}, {"mixed", 16}, {NULL, 0}};
+
+/* All distributions but those with keys, as NaN, for which other libraries promise no order. */
+static const field_choice orders[] = {
+    {"random", DISTRIBUTION_PLAIN},      {"few-values", DISTRIBUTION_FEW},
+    {"sorted", DISTRIBUTION_ORDERED},    {"reversed", DISTRIBUTION_REVERSED},
+    {"constant", DISTRIBUTION_CONSTANT}, {"two-values", DISTRIBUTION_TWO},
+    {"sawtooth", DISTRIBUTION_SAWTOOTH}, {NULL, 0}};
+
+static const field fields[] = {
+    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_sort_problem, type)},
+    {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, n)},
+    {.name = "descending",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_sort_problem, descending),
+     .option = "descending",
+     .taken = WITH_FILES | WITH_SIZES,
+     .meaning = "sort the largest key first"},
+    {.name = "argsort",
+     .kind = FIELD_FLAG,
+     .offset = offsetof(tsr_sort_problem, argsort),
+     .option = "argsort",
+     .taken = WITH_SIZES,
+     .meaning = "with the order of the keys"},
+    {.name = "value_bytes",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_sort_problem, value_bytes),
+     .option = "value-bytes",
+     .taken = WITH_SIZES,
+     .value = "N",
+     .meaning = "with a value of so many bytes for each key, moved with it",
+     .expects = "1, 2, 4, 8 or 16",
+     .choices = value_sizes},
+    {.name = "rows",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_sort_problem, rows),
+     .zero = ZERO_IS_ONE},
+    {.name = "segments", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, segments)},
+    {.name = "top",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_sort_problem, top),
+     .zero = ZERO_IS_ALL,
+     .bound = "n",
+     .option = "top",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "K",
+     .meaning = "only the K smallest keys, in order; with --descending the K largest",
+     .expects = "a whole number from 1 on"},
+    {.kind = FIELD_ASKED,
+     .option = "rows",
+     .taken = WITH_FILES,
+     .meaning = "sort each row of a matrix by itself"},
+    {.kind = FIELD_ASKED,
+     .option = "stable",
+     .taken = WITH_FILES,
+     .meaning = "values and indices of equal keys stay in input order, as they do unasked"},
+    {.kind = FIELD_COUNT,
+     .offset = offsetof(tsr_sort_problem, segment_longest),
+     .option = "segments",
+     .taken = WITH_SIZES,
+     .value = "LENGTHS",
+     .meaning = "segments of random lengths, of which --size gives number and mean: uniform from 0 "
+                "to twice the mean, or mixed up to 16 times, most of them short",
+     .expects = "uniform or mixed",
+     .choices = segment_lengths},
+    {.kind = FIELD_INPUTS,
+     .option = "order",
+     .taken = WITH_INPUTS,
+     .value = "ORDER",
+     .meaning = "how the keys come: random; sorted or reversed, ascending or descending already; "
+                "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "
+                "ascending stretches one like the other",
+     .expects = "random, sorted, reversed, constant, few-values, two-values or sawtooth",
+     .choices = orders},
+};
+
+static const file_use files[] = {
+    {.operand = 0},
+    {.option = "argsort",
+     .meaning = "write here, as int64, where each key of the result was before",
+     .operand = 1,
+     .output = true},
+    {.option = "values",
+     .meaning = "move these with their keys, one value of 1, 2, 4, 8 or 16 bytes for each",
+     .operand = 2,
+     .as_it_is = true,
+     .moved = true},
+    {.option = "values-out",
+     .meaning = "write the values here, in the keys' order",
+     .operand = 2,
+     .output = true},
+    {.option = "segments",
+     .meaning = "sort each segment by itself: where they start, and behind them the number of keys",
+     .operand = 3,
+     .as_it_is = true},
+};
+
+static const operation_help help = {
+    .usage = "KEYS [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W] [--rows] "
+             "[--top K] [--segments S]",
+    .summary = "sort keys and values that go with them, and find the order that sorts them",
+    .details =
+        "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is "
+        "standard\n"
+        "input.  OUT and IDX are .mtx by their suffix, else .npy.  Floats sort as -inf < ... < -0 "
+        "<\n"
+        "+0 < ... < +inf < NaN, and NaNs by their bits: first those without the sign, by rising\n"
+        "payload, then those with it, by falling payload; --descending reverses all of that.  "
+        "Equal\n"
+        "keys, of which NaNs have the same bits, stay in input order in IDX and W.  V has a value\n"
+        "for each key, of any NumPy type of 1, 2, 4, 8 or 16 bytes but structures and objects, in\n"
+        "KEYS' shape; with one dimension more, a value is what lies along it, as of two float64.  "
+        "W\n"
+        "has V's shape and type, in this machine's order of bytes.\n"
+        "With --rows KEYS is any matrix, and OUT and IDX have its shape; IDX counts within each "
+        "row.\n"
+        "With --segments stretches of KEYS are sorted, each by itself: S has ascending whole "
+        "numbers\n"
+        "in a .npy file, 0 first, where each starts, and last the number of keys; equal ones are "
+        "an\n"
+        "empty segment; IDX counts within each segment.  With --top K all outputs hold the first "
+        "K\n"
+        "keys, or as many as there are, of KEYS or of each row.\n",
+    .defaults = "",
+};
+
+static const char *bench_size(const given_options *given)
+{
+    return setting_of(given, "segments") ? "100kx100" : NULL;
+}
+
+/* Rows and keys of each, or segments and their mean length. */
+static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err)
+{
+    tsr_sort_problem *s = sort_in(p);
+    const char *lengths = setting_of(given, "segments");
+    const size_t spread = s->segment_longest; /* as the choice has it */
+
+    s->n = count == 1 ? n[0] : n[1];
+    s->rows = count == 1 || lengths ? 0 : n[0];
+    if (!lengths)
+        return TSR_OK;
+    if (count == 1)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "--segments %s needs a --size of SEGMENTSxKEYS, their mean length, not "
+                        "'%s'",
+                        lengths, size);
+    s->segments = n[0];
+    if (!size_mul(n[0], n[1], &s->n) || !size_mul(n[1], spread, &s->segment_longest))
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: there are at most %zu keys",
+                        size, SIZE_MAX);
+    return TSR_OK;
+}
+
+static tsr_status check_settings(const given_options *given, tsr_error *err)
+{
+    static const char *const excluded[] = {"rows", "top"};
+    const char *values = setting_of(given, "values"), *out = setting_of(given, "values-out");
+    const char *segments = setting_of(given, "segments");
+
+    if (values && !out)
+        return tsr_fail(err, TSR_ENAME, 0, "--values %s needs --values-out FILE, where they go",
+                        values);
+    if (out && !values)
+        return tsr_fail(err, TSR_ENAME, 0, "--values-out %s needs --values FILE to sort", out);
+    for (size_t i = 0; segments && i < ARRAY_COUNT(excluded); i++)
+        if (setting_of(given, excluded[i]))
+            return tsr_fail(err, TSR_ENAME, 0, "--segments %s and --%s exclude each other",
+                            segments, excluded[i]);
+    return TSR_OK;
+}
+
+/* Values in the shape of the keys; one dimension more makes each of them several numbers. */
+static tsr_status pose_values(const array *keys, posing *x, tsr_error *err)
+{
+    const array *v = &x->array[2];
+    char own[SHAPE_SIZE], shape[SHAPE_SIZE];
+    size_t each, bytes;
+
+    if (v->rank < keys->rank || v->rank > keys->rank + 1 ||
+        memcmp(v->shape, keys->shape, keys->rank * sizeof *keys->shape) != 0)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "shapes do not match: %s is %s, and its keys in %s are %s", x->file[2],
+                        shape_text(v, own), x->file[0], shape_text(keys, shape));
+    each = v->rank > keys->rank ? v->shape[keys->rank] : 1;
+    bytes = size_min(each, 16) * size_min(array_element_size(v), 32);
+    if (each == 0 || each > 16 || bytes > 16 || (bytes & (bytes - 1)))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s has %zu %s for each key, and a value has 1, 2, 4, 8 or 16 bytes",
+                        x->file[2], each, array_type_name(v));
+    if (v->opaque && names_mtx(x->output[2]))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "output %s: a .mtx file holds real or whole numbers, and %s holds %s",
+                        x->output[2], x->file[2], v->descr);
+    sort_in(&x->problem)->value_bytes = bytes;
+    return TSR_OK;
+}
+
+/* Where segments start, and behind the last one the number of keys. */
+static tsr_status pose_segments(posing *x, tsr_error *err)
+{
+    tsr_sort_problem *s = sort_in(&x->problem);
+    array *offsets = &x->array[3];
+    tsr_status st = need_vector(x, 3, "", err);
+    size_t longest;
+
+    st = st ? st : array_to_u64(x->file[3], offsets, err);
+    if (st)
+        return st;
+    if (offsets->shape[0] == 0)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s is empty, and needs one offset more than there are segments",
+                        x->file[3]);
+    s->segments = offsets->shape[0] - 1;
+    return sort_segments_check(s->n, s->segments, offsets->data, &longest, err);
+}
+
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    const bool rows = setting_of(x->given, "rows") != NULL;
+    tsr_sort_problem *s = sort_in(&x->problem);
+    const array given = x->array[0];
+    const array *keys = &x->array[0];
+    array index;
+    tsr_status st;
+
+    if (rows)
+        st = need_matrix(x, 0, ", whose rows --rows sorts", err);
+    else
+        st = need_vector(x, 0,
+                         keys->rank != 2 ? ""
+                         : x->file[3]    ? "; --segments are stretches of it"
+                                         : "; --rows sorts each row of a matrix",
+                         err);
+    if (st)
+        return st;
+    /* Nothing in no rows, as the problem counts them. */
+    s->n = rows && !keys->shape[0] ? 0 : keys->shape[rows];
+    s->rows = rows ? keys->shape[0] : 1;
+    s->argsort = x->output[1] != NULL;
+    if (x->file[2])
+        st = pose_values(&given, x, err);
+    if (!st && x->file[3])
+        st = pose_segments(x, err);
+    if (st || !s->argsort)
+        return st;
+    index = *keys;
+    index.type = TSR_I64;
+    return make_zeros(&index, &x->array[1], err);
+}
+
+/* Keys, indices and values of the first keys alone.  A row of a matrix that stands for a vector
+ * lies along its second dimension. */
+static void cut(posing *x)
+{
+    const tsr_sort_problem *s = sort_of(&x->problem);
+    const bool rows = setting_of(x->given, "rows") != NULL;
+
+    if (!s->top || (s->n && sort_top(s) == s->n))
+        return;
+    for (size_t i = 0; i < 3; i++) {
+        array *a = &x->array[i];
+        const unsigned along = rows || (a->rank > 1 && a->shape[0] == 1);
+        const size_t row = a->data ? array_count(a) / sort_rows(s) * array_element_size(a) : 0;
+        const size_t kept = a->data ? row / s->n * sort_top(s) : 0;
+
+        if (a->rank == 0)
+            continue; /* there is none */
+        for (size_t r = 1; a->data && r < sort_rows(s); r++)
+            memmove((char *)a->data + r * kept, (char *)a->data + r * row, kept);
+        a->shape[along] = size_min(a->shape[along], s->top);
+    }
+}
+
+/* Rows and segments are one thing to a peer: stretches of keys, each with its offset. */
+static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
+                                    tsr_error *err)
+{
+    const tsr_sort_problem *s = sort_of(p);
+    const size_t parts = sort_parts(s);
+    const uint64_t *given = sort_segment_offsets(s, operands);
+    peer_problem *w = &out->problem;
+    uint64_t *offsets;
+
+    w->op = PEER_SORT;
+    w->n = sort_keys(s);
+    w->argsort = s->argsort;
+    w->descending = s->descending;
+    w->value_bytes = s->value_bytes;
+    w->top = sort_top(s) < s->n ? sort_top(s) : 0;
+    out->second = s->value_bytes && !s->argsort ? 2 : 1;
+    if (parts == 1)
+        return TSR_OK;
+    offsets = malloc((parts + 1) * sizeof(*offsets));
+    if (!offsets)
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the offsets of %zu segments", parts);
+    for (size_t i = 0; i < parts; i++)
+        offsets[i] = sort_part_at(s, given, i).start;
+    offsets[parts] = w->n;
+    w->segments = parts;
+    w->segment_offsets = out->owned = offsets;
+    return TSR_OK;
+}
+
+static const char *host_source(const variant *v)
+{
+    (void)v;
+    return "host/ops/sort/sort.c";
+}
+
+static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
+static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
+
+const operation_command sort_command = {
+    .sizes = {.bench = "10M",
+              .kernels = "2^22",
+              .roofline = "2^24",
+              .roofline_cpu = "2^20",
+              .tune = tune_sizes,
+              .tune_cpu = tune_sizes_cpu},
+    .fields = fields,
+    .field_count = ARRAY_COUNT(fields),
+    .files = files,
+    .file_count = ARRAY_COUNT(files),
+    .help = &help,
+    .host_source = host_source,
+    .no_output = "'-o FILE' takes the keys, '--argsort FILE' their order, '--values-out FILE' the "
+                 "values that --values names",
+    .size_form = "a number of keys, or ROWSxKEYS",
+    .size_numbers = 2,
+    .bench_size = bench_size,
+    .lay_out = lay_out,
+    .check_settings = check_settings,
+    .pose = pose,
+    .peer = describe_to_peers,
+    .cut = cut,
+};

@@ -1,0 +1,59 @@
+#include "ops/sort/sort_fields.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/tuning_class.h"
+#include "ops/sort/sort_order.h"
+
+/* "4-byte argsort below 2^24", "4-byte with 8-byte values below 2^24": from 2^20 on, and the first
+ * class from 1 on. */
+bool sort_class_text(const char *name, text *out)
+{
+    problem p = {.op = &operation_sort};
+    const char *below = strstr(name, " below 2^");
+    unsigned exponent;
+    bool found = false;
+
+    if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent < 12 || exponent > 64)
+        return false;
+    sort_in(&p)->n = exponent == 12 ? 1 : (size_t)1 << (exponent - 4);
+    for (int i = 0; i < 5 * 16 * TSR_TYPE_COUNT && !found; i++) {
+        sort_in(&p)->type = (tsr_type)(i / (5 * 16));
+        sort_in(&p)->value_bytes = ((size_t)1 << i / 16 % 5) / 2; /* 0, 1, 2, 4, 8 */
+        sort_in(&p)->argsort = i % 2;
+        sort_in(&p)->rows = 1 + (size_t)i / 2 % 2;
+        sort_in(&p)->top = (size_t)i / 4 % 2;
+        sort_in(&p)->segments = (size_t)i / 8 % 2;
+        found = class_is(&p, name);
+    }
+    if (!found)
+        return false;
+    text_append_bytes(out, name, (size_t)(below - name));
+    if (exponent == 12)
+        text_append(out, ", 1 to 2^12 - 1 keys");
+    else
+        text_format(out, ", 2^%u to 2^%u - 1 keys", exponent - 4, exponent);
+    return true;
+}
+
+/* Segments by their number and mean length, rows by theirs. */
+void sort_size_text(const problem *p, text *out)
+{
+    const tsr_sort_problem *s = sort_of(p);
+
+    if (s->segments)
+        text_format(out, "%zux%zu", s->segments, s->n / s->segments);
+    else if (s->rows > 1)
+        text_format(out, "%zux%zu", s->rows, s->n);
+    else
+        text_format(out, "%zu", s->n);
+}
+
+void sort_shrink(problem *p)
+{
+    sort_in(p)->n /= 64;
+    sort_in(p)->segments = size_div_up(sort_in(p)->segments, 64);
+}

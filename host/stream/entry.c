@@ -1,0 +1,125 @@
+#include "stream/entry.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "core/dispatch.h"
+#include "core/registry.h"
+#include "stream/host_memory.h"
+
+/* Whether what is written of one operand shares bytes with another in the same buffer. */
+static bool overlap(const operand *x, const operand *y)
+{
+    return x->bytes && y->bytes && x->begin < y->bytes && y->begin < x->bytes &&
+           ((x->access | y->access) & ACCESS_WRITE);
+}
+
+/* Each buffer holds what its operand needs. */
+static tsr_status check_buffers(const problem *p, const operand operands[], size_t n,
+                                const cl_mem buffers[], tsr_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t size = 0;
+        cl_int rc;
+
+        if (operands[i].bytes == 0)
+            continue;
+        if (!buffers[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is NULL and should hold %zu bytes",
+                            p->op->name, operands[i].name, operands[i].bytes);
+        rc = clGetMemObjectInfo(buffers[i], CL_MEM_SIZE, sizeof(size), &size, NULL);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", p->op->name,
+                            operands[i].name);
+        if (size < operands[i].bytes)
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
+                            p->op->name, operands[i].name, size, operands[i].bytes);
+        for (size_t k = 0; k < i; k++)
+            if (buffers[k] == buffers[i] && overlap(&operands[k], &operands[i]))
+                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer",
+                                p->op->name, operands[k].name, operands[i].name);
+    }
+    return TSR_OK;
+}
+
+/* Check the optional counter buffer. */
+static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error *err)
+{
+    size_t size = 0;
+    cl_int rc;
+
+    if (!run->strict_tiles)
+        return TSR_OK;
+    rc = clGetMemObjectInfo(run->strict_tiles, CL_MEM_SIZE, sizeof(size), &size, NULL);
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(strict_tiles)", p->op->name);
+    if (size < sizeof(uint32_t))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: buffer strict_tiles has %zu bytes and should have %zu", p->op->name,
+                        size, sizeof(uint32_t));
+    return TSR_OK;
+}
+
+tsr_status entry_problem(const operation *op, const void *structure, size_t bytes, problem *out,
+                         tsr_error *err)
+{
+    if (!structure)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the problem is NULL", op->name);
+    *out = problem_from(op, structure, bytes);
+    return TSR_OK;
+}
+
+tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], const tsr_run *run,
+                     tsr_report *report, tsr_error *err)
+{
+    if (run && (run->n_wait || run->done))
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s: wait and done are of enqueued calls; this one is synchronous",
+                        p->op->name);
+    return host_memory_run(s, p, operands, run, report, err);
+}
+
+tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[],
+                         const tsr_run *run, tsr_report *report, tsr_error *err)
+{
+    static const tsr_run default_run = {0};
+    const uint64_t start = report ? clock_ns() : 0;
+    operand operands[OPERANDS_MAX];
+    unsigned order[OPERANDS_MAX];
+    cl_mem arranged[OPERANDS_MAX] = {NULL};
+    tsr_report taken = {0};
+    call_ends ends = {.report = report ? &taken : NULL};
+    problem normal;
+    selection sel;
+    size_t count;
+    tsr_status st;
+
+    if (!s)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
+    if (!s->queue)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: the host has no queue: pass host memory",
+                        p->op->name);
+    if (!run)
+        run = &default_run;
+    ends.n_wait = run->n_wait;
+    ends.wait = run->wait;
+    ends.last = run->done;
+    ends.strict_tiles = run->strict_tiles;
+    st = p->op->check(p, err);
+    if (st)
+        return st;
+    count = p->op->operands(p, operands);
+    st = check_buffers(p, operands, count, buffers, err);
+    st = st ? st : check_counter(p, run, err);
+    if (st)
+        return st;
+    normal = problem_normal(p, order);
+    for (size_t i = 0; i < count; i++)
+        arranged[i] = buffers[order[i]];
+    st = dispatch_select(s, &normal, run, &sel, err);
+    st = st ? st : dispatch_enqueue(s, &normal, &sel, arranged, &ends, err);
+    if (st || !report)
+        return st;
+    dispatch_report(&sel, start, &taken);
+    *report = taken;
+    return TSR_OK;
+}

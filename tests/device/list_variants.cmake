@@ -1,0 +1,54 @@
+# After the program is built: write the tests of its variants, as the program itself lists them, for
+# ctest to read.  A new variant is tested without being named anywhere.
+#
+#     cmake -DSETTINGS=FILE -P list_variants.cmake
+#
+# SETTINGS sets `tessera`, `python`, `out`, `sanitized`, `folder` (tests/), `oclgrind` (its library, or
+# nothing), `environment` and `skip` (properties of every test).  The tests are:
+#
+#     device/OP/host          all variants in C
+#     device/OP/VARIANT       device/verify_variant.py
+#     oclgrind/OP/VARIANT     oclgrind/sweep.py
+cmake_minimum_required(VERSION 3.19)
+include(${SETTINGS})
+
+set(text "")
+function(write_test name label timeout cost)
+    list(JOIN ARGN "]==] [==[" command)
+    string(APPEND text "add_test([==[${name}]==] [==[${command}]==])\n"
+        "set_tests_properties([==[${name}]==] PROPERTIES LABELS ${label} TIMEOUT ${timeout} "
+        "COST ${cost} ${skip} ENVIRONMENT [==[${environment}]==])\n")
+    set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+execute_process(COMMAND ${tessera} kernels --json --device host OUTPUT_VARIABLE listing
+    COMMAND_ERROR_IS_FATAL ANY)
+string(JSON operations LENGTH "${listing}" operations)
+math(EXPR last_operation "${operations} - 1")
+foreach(i RANGE ${last_operation})
+    string(JSON op GET "${listing}" operations ${i} op)
+    set(extent "")
+    if(sanitized)
+        set(extent --tiny --defaults)
+    endif()
+    write_test(device/${op}/host device 900 20 ${tessera} verify ${op} --device host ${extent})
+    string(JSON variants LENGTH "${listing}" operations ${i} variants)
+    math(EXPR last_variant "${variants} - 1")
+    foreach(j RANGE ${last_variant})
+        string(JSON variant GET "${listing}" operations ${i} variants ${j} name)
+        string(JSON side GET "${listing}" operations ${i} variants ${j} runs_on)
+        string(JSON tunables LENGTH "${listing}" operations ${i} variants ${j} tunables)
+        if(NOT side STREQUAL device OR NOT python)
+            continue()
+        endif()
+        # The more there is to vary, the longer: it starts first.
+        math(EXPR cost "100 + ${tunables}")
+        write_test(device/${op}/${variant} device 900 ${cost}
+            ${python} ${folder}/device/verify_variant.py ${op} ${variant})
+        if(oclgrind)
+            write_test(oclgrind/${op}/${variant} oclgrind 900 ${cost}
+                ${python} ${folder}/oclgrind/sweep.py ${op} ${variant})
+        endif()
+    endforeach()
+endforeach()
+file(WRITE ${out} "${text}")

@@ -1,0 +1,43 @@
+"""verify_variant.py OP VARIANT: the sweep of one variant on the CPU's OpenCL device.
+
+The operation's main type has the whole sweep with every value of every tunable.  Types differ in few
+lines, and a CPU's compiler takes a second and more over a program: of the others one has the whole
+sweep with small tiles, of which there are many then, and the rest the tiny one.  Which one changes
+from variant to variant.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer
+looks at the host's code, not at what the device's compiler made.
+"""
+
+import os
+import subprocess
+import sys
+
+from variant_runs import outcome, variant
+
+SMALL = ["--small", "--defaults"]
+
+
+def runs(types, i):
+    """(type, options) of each run, the cheapest first."""
+    main, others = types[0], types[1:]
+    if os.environ.get("TESSERA_SANITIZED"):
+        return [(main, ["--tiny"] + SMALL)]
+    whole = others[i % len(others)] if others else None
+    return ([(t, ["--tiny"] + SMALL) for t in others if t != whole] +
+            [(t, SMALL) for t in others if t == whole] + [(main, [])])
+
+
+def main():
+    op, name = sys.argv[1:]
+    seen = []
+    for type_name, options in runs(*variant(op, name)):
+        done = subprocess.run([os.environ["TESSERA"], "verify", op, "--kernel", name, "--device",
+                               "cpu", "--type", type_name, *options], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        out = done.stdout.decode(errors="replace")
+        seen.append(outcome(done.returncode, out))
+        print("%-4s %s %s: %s" % (seen[-1], type_name, " ".join(options), out), flush=True)
+    if "FAIL" in seen:
+        sys.exit(1)
+
+
+main()

@@ -1,0 +1,84 @@
+"""Bugs of matmul's kernels that tests find: tests/device/seeded_bugs.py seeds them."""
+
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+# name: (variant, file, text, which occurrence of it, replacement, settings)
+BUGS = {
+    # Dropped barriers.
+    "oclgrind-tiled-fill-barrier":
+        ("tiled", "matmul/matmul_tiled.cl", BARRIER, 0, "", ["TILE=8"]),
+    "oclgrind-tiled-refill-barrier":
+        ("tiled", "matmul/matmul_tiled.cl", BARRIER, 1, "", ["TILE=8"]),
+    "oclgrind-pipelined-slices-barrier":
+        ("pipelined", "matmul/matmul_pipelined.cl", BARRIER, 0, "",
+         ["TILE_M=32", "TILE_N=32", "DEPTH=8", "SLICES=2", "SPLIT=1"]),
+    "oclgrind-block-column-refill-barrier":
+        ("block-column", "matmul/matmul_block_column.cl", BARRIER, 1, "",
+         ["TILE=32", "BLOCK=16", "DEPTH=8"]),
+    "oclgrind-batched-refill-barrier":
+        ("batched", "matmul/matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
+    "oclgrind-async-wait":
+        ("async", "matmul/matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    # Wrong strides.
+    "sweep-async-turned-stride":
+        ("async", "matmul/matmul_async.cl", "from + p, inside, ld, others", 0,
+         "from + p, inside, inside, others", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-naive-c-stride":
+        ("naive", "matmul/matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
+    "sweep-matmul-a-stride":
+        ("naive", "matmul/matmul_access.clh", "(ulong)i * lda + p", 0,
+         "(ulong)i * (lda - 1) + p", []),
+    "sweep-block-b-stride":
+        ("block", "matmul/matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
+         "tile_b[p][x + r * (SIDE - 1)]", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-block-column-row-stride":
+        ("block-column", "matmul/matmul_block_column.cl", "tile_a[p][y + r * ROWS]", 0,
+         "tile_a[p][y + r * (ROWS - 1)]", ["TILE=32", "BLOCK=4", "DEPTH=8"]),
+    "sweep-swizzle-read-in-order":
+        ("swizzle", "matmul/matmul_vector.cl", "tile_b[at(p, x + s * SIDE)]", 0,
+         "tile_b[p * ROW + x + s * SIDE]", ["SIDE=8", "BLOCK=4", "DEPTH=8"]),
+    "sweep-item-split-part-stride":
+        ("cpu-split", "matmul/matmul_cpu_panels.cl", "part + z * size + j", 0,
+         "part + z * n + j", ["SPAN=8"]),
+    # Off-by-one guards.
+    "sweep-tiled-load-guard":
+        ("tiled", "matmul/matmul_tiled.cl", "i < m && p0 + x < k ?", 0,
+         "i < m && p0 + x <= k ?", []),
+    "sweep-block-row-guard":
+        ("block", "matmul/matmul_block.cl", "if (i < m && j < n)", 0,
+         "if (i + 1 < m && j < n)", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "oclgrind-naive-store-guard":
+        ("naive", "matmul/matmul_naive.cl", "if (i >= m || j >= n)", 0,
+         "if (i > m || j >= n)", []),
+    "sweep-coalesced-column-guard":
+        ("coalesced", "matmul/matmul_coalesced.cl", "j >= n", 0, "j + 1 >= n", []),
+    "oclgrind-batched-last-products":
+        ("batched", "matmul/matmul_batched.cl", "min(own, batch - 1)", 0, "own",
+         ["GROUP=32", "DEPTH_MOST=16"]),
+    "sweep-pipelined-span-guard":
+        ("pipelined", "matmul/matmul_pipelined.cl", "min(span, k - front)", 0, "k - front",
+         ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
+    "oclgrind-async-edge":
+        ("async", "matmul/matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "oclgrind-async-zeroed-steps":
+        ("async", "matmul/matmul_async.cl", "e / TILE >= steps", 0, "e / TILE > steps",
+         ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+    "sweep-item-panels-block-guard":
+        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "p0 == front ? beta : 1", 0, "beta",
+         ["DEPTH=16"]),
+    "oclgrind-item-panels-row-guard":
+        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "min(r, rows - 1)", 0, "r",
+         ["PANELS=1", "DEPTH=16"]),
+    "oclgrind-item-panels-rounded-row":
+        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "p + LANES <= depth", 0, "p < depth",
+         ["PANELS=1", "DEPTH=16"]),
+    # Not rounded, which bounds do not tell, and ties to even.
+    "factors-item-panels-as-they-are":
+        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "vload_rounded(0, from + p)", 0,
+         "VLOAD_FACTORS(LANES_NUMBER, 0, from + p)", []),
+    "factors-tf32-ties":
+        ("cpu-panels", "common/tf32.clh", "+ 0x1000u", 0,
+         "+ 0xFFFu + (as_uint##n(x) >> 13 & 1u)", []),
+}

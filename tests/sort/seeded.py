@@ -1,0 +1,185 @@
+"""Bugs of sort's kernels that tests find: tests/device/seeded_bugs.py seeds them."""
+
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+# Small tiles, so that the tiny sweep has passes of both kinds.
+FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
+SEGMENTS = ["GROUP=16", "TILE=64"]
+RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
+TOP = ["BITS=128", "VECTORS=1", "STRIP=256", "CHUNK=64"]
+
+# name: (variant, file, text, which occurrence of it, replacement, settings)
+BUGS = {
+    # Dropped barriers.
+    "oclgrind-two-phase-exchange-barrier":
+        ("two-phase", "sort/sort_tile_pairs.clh", BARRIER, 0, "",
+         ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    # Wrong strides.
+    "sweep-two-phase-stride":
+        ("two-phase", "sort/sort_tile_pairs.clh", "low ^ (flip ? 2 * stride - 1 : stride)", 0,
+         "low ^ stride", ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "sweep-item-vectors-unmirrored":
+        ("cpu-vectors", "sort/sort_cpu_vectors.cl", "- width - column", 0,
+         "- width", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-merges-search":
+        ("cpu-merges", "sort/sort_merges.clh", "from[a + middle] < from[b", 0,
+         "from[a + middle] > from[b", ["BITS=128", "BLOCK=64", "PIECE=64"]),
+    "sweep-item-merges-trade":
+        ("cpu-merges", "sort/sort_merges.clh", "lanes_zip(low, high)", 0, "(void)0",
+         ["BITS=128", "BLOCK=64"]),
+    "sweep-fused-flip":
+        ("fused-passes", "sort/sort_held.clh", "flip && bit == top ? (2u << bit) - 1 : 1u << bit",
+         0, "1u << bit", FUSED),
+    "sweep-fused-turned-columns":
+        ("fused-passes", "sort/sort_fused.cl", "(1u << shift) - columns - chunk", 0, "chunk",
+         FUSED),
+    "sweep-fused-short-columns":
+        ("fused-passes", "sort/sort_fused.cl", "block + (stride - 1 - column)", 0,
+         "block + column", FUSED),
+    "sweep-fused-level-top":
+        ("fused-passes", "sort/sort_held_tile.clh", "level_merge(held, l, (l + 1) * KEYS_SHIFT - 1",
+         0, "level_merge(held, l, (l + 1) * KEYS_SHIFT - 2", FUSED),
+    "sweep-rows-registers-columns":
+        ("rows-registers", "sort/sort_rows_registers.cl", "0, -1, members_shift, -1", 0, "0, -1, 0, -1",
+         ["KEYS=4", "GROUP=8"]),
+    "sweep-rows-registers-strips":
+        ("rows-registers", "sort/sort_rows_registers.cl", "column * KEYS, apart", 0,
+         "column * VECTOR, apart", ["KEYS=8", "GROUP=8"]),
+    "sweep-rows-registers-dealt":
+        ("rows-registers", "sort/sort_held_tile.clh", "slot(start + r * members)", 0,
+         "slot(start + r)", ["KEYS=32", "GROUP=8"]),
+    "sweep-top-tiles-place":
+        ("top-tiles", "sort/sort_top.cl", "(size_t)group * keep", 0,
+         "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
+    "sweep-item-merges-index":
+        ("cpu-merges", "sort/sort_vectors.clh", "VECTOR_STORE(v & UINT_MAX", 0,
+         "VECTOR_STORE(v >> 32", ["BITS=128", "BLOCK=64"]),
+    "sweep-item-vectors-position":
+        ("cpu-vectors", "sort/sort_vectors.clh", "(vector)(position + i) + LANE_NUMBERS", 0,
+         "(vector)(position) + LANE_NUMBERS", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-vectors-end":
+        ("cpu-vectors", "sort/sort_vectors.clh", "from_order((word)(part[l] >> 32))", 0,
+         "from_order((word)part[l])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
+    "sweep-item-segments-turns":
+        ("cpu-segments", "sort/sort_cpu_segments.cl", "left % 2 ? a->lanes : a->keys", 0,
+         "left % 2 ? a->keys : a->lanes", ["BITS=128", "BLOCK=64", "PIECE=64"]),
+    "sweep-item-segments-end":
+        ("cpu-segments", "sort/sort_segment_units.clh", "w->found.start + w->at >= w->end", 0,
+         "false", ["BITS=128", "BLOCK=64", "PIECE=64"]),
+    "sweep-item-top-child":
+        ("cpu-top", "sort/sort_cpu_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
+         "heap_at(h, child), heap_at(h, child + 1))", TOP),
+    "sweep-item-top-equal-keys":
+        ("cpu-top", "sort/sort_cpu_top.cl", "first.index = at", 0, "first.index = LONG_MAX",
+         TOP[:-1] + ["CHUNK=4096"]),
+    "sweep-item-top-lanes":
+        ("cpu-top", "sort/sort_cpu_top.cl", "lanes_swapped(orders, 1u << shift)", 0,
+         "lanes_swapped(orders, 1)", TOP),
+    "sweep-item-top-strips":
+        ("cpu-top", "sort/sort_cpu_top.cl", "* 0x9E3779B9ul >> 32) | 1", 0,
+         "* 0x9E3779B9ul >> 32) * 2", TOP[:-1] + ["CHUNK=4096"]),
+    "sweep-item-top-place":
+        ("cpu-top", "sort/sort_cpu_top.cl", "+ group * keep", 0, "+ group / 2 * keep", TOP),
+    "oclgrind-item-top-last":
+        ("cpu-top", "sort/sort_cpu_top.cl", "at + min(n - at, chunk)", 0, "at + chunk", TOP),
+    "oclgrind-segments-registers-merge":
+        ("segments-registers", "sort/sort_segments_registers.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
+         "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-segments-registers-blocks":
+        ("segments-registers", "sort/sort_segments_registers.cl", "block < blocks ? list->n[at + block] : 0",
+         0, "list->n[at + block]", ["KEYS=4", "GROUP=8"]),
+    "oclgrind-radix-room-barrier":
+        ("radix", "sort/sort_radix_tile.clh",
+         "/* Counters are read before keys take their room. */\n    " + BARRIER, 0, "", RADIX),
+    "sweep-radix-scan":
+        ("radix", "sort/sort_radix_scan.clh", "of_digit[i] = before", 0, "of_digit[i] = 0", RADIX),
+    "sweep-item-radix-begin":
+        ("cpu-radix", "sort/sort_cpu_radix.cl", "before + counts[digit * chunks + mine]", 0,
+         "before", ["BITS=4"]),
+    "sweep-radix-missing-keys":
+        ("radix", "sort/sort_radix_tile.clh", "from_order(ALL_BITS)", 0, "from_order(0)", RADIX),
+    "sweep-radix-payload-order":
+        ("radix", "sort/sort_radix_tile.clh", "room->loads[rank[r]] = load[r]", 0,
+         "room->loads[own_place() + r * TEAM] = load[r]", RADIX),
+    "sweep-radix-digits-in-order":
+        ("onesweep", "sort/sort_onesweep.cl", "STATE_ENDS + before + count", 0,
+         "STATE_ENDS + before", RADIX),
+    "sweep-radix-states-back":
+        ("onesweep", "sort/sort_onesweep.cl", "i < all_states", 0,
+         "i < all_states && i + PASSES >= all_states", RADIX),
+    "sweep-radix-look-back":
+        ("onesweep", "sort/sort_radix_states.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
+         RADIX),
+    "look-back-stops-early":
+        ("onesweep", "sort/sort_radix_states.clh", "sum += seen[k] - 1;", 0,
+         "sum += k < LOOK - 1 ? seen[k] - 1 : 0;", []),
+    "oclgrind-radix-count-guard":
+        ("radix", "sort/sort_radix_count.clh", "(int)(r * GROUP) < mine ? keys", 0,
+         "(int)(r * GROUP) <= mine ? keys", RADIX),
+    "sweep-segments-flip":
+        ("segments", "sort/sort_segments.cl", "indices, positions, size / 2, 1", 0,
+         "indices, positions, size / 2, 0", SEGMENTS),
+    "sweep-segments-second-tile":
+        ("segments", "sort/sort_segments_long.clh", "!(odd && s.start <= window)", 0, "!odd",
+         SEGMENTS),
+    "sweep-segments-gather":
+        ("segments", "sort/sort_segments_values.clh", "copy[offset_copy + s.start + from]", 0,
+         "copy[offset_copy + from]", SEGMENTS),
+    # Off-by-one guards.
+    "oclgrind-segments-column-guard":
+        ("segments", "sort/sort_segments.cl", "column < list->n[place]", 1,
+         "column <= list->n[place]", SEGMENTS),
+    "oclgrind-segments-last-batch":
+        ("segments", "sort/sort_segments.cl", "(uint)min((ulong)batch, segments - first)", 0,
+         "batch", SEGMENTS),
+    "oclgrind-top-tiles-last":
+        ("top-tiles", "sort/sort_top.cl", "min(n - start, (uint)TILE)", 0, "(uint)TILE",
+         ["KEYS=4", "GROUP=8"]),
+    "sweep-fused-tile-guard":
+        ("fused-passes", "sort/sort_fused.cl", "end - start >= SORT_TILE", 0,
+         "end - start >= SORT_TILE - 1", FUSED),
+    "oclgrind-rows-registers-last":
+        ("rows-registers", "sort/sort_rows_registers.cl", "row < rows ? n : 0", 0, "n",
+         ["KEYS=4", "GROUP=8"]),
+    "oclgrind-rows-registers-vectors":
+        ("rows-registers", "sort/sort_rows_registers.cl", "if (first + r * apart < end)", 0,
+         "if (first + r * apart <= end)", ["KEYS=8", "GROUP=8"]),
+    "oclgrind-fused-leave-guard":
+        ("fused-passes", "sort/sort_fused.cl", "if (i < end)", 0, "if (i <= end)", FUSED),
+    "sweep-sort-naive-guard":
+        ("naive", "sort/sort_naive.cl", "if (high < n)", 0, "if (high + 1 < n)", []),
+    "oclgrind-sort-naive-guard":
+        ("naive", "sort/sort_naive.cl", "if (high < n)", 0, "if (high <= n)", []),
+    "sweep-sort-rows-guard":
+        ("rows", "sort/sort_rows.cl", "column < n && row < rows", 0,
+         "column + 1 < n && row < rows", ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "oclgrind-sort-rows-last":
+        ("rows", "sort/sort_rows.cl", "column < n && row < rows", 1, "column < n",
+         ["GROUP=16", "KEYS_PER_ITEM=4"]),
+    "sweep-sort-row-start":
+        ("naive", "sort/sort_row.clh", "* (size_t)n", 0, "* (size_t)(n - 1)", []),
+    "sweep-sort-values-gather":
+        ("naive", "sort/sort_values.clh", "(size_t)index[offset_index + row + i]", 0, "i", []),
+    "oclgrind-sort-values-guard":
+        ("naive", "sort/sort_values.clh", "if (i < n)", 1, "if (i <= n)", []),
+    "oclgrind-item-vectors-store-guard":
+        ("cpu-vectors", "sort/sort_vectors.clh", "i <= n - LANES", 1, "i < n",
+         ["BLOCK=256", "LEVELS=3"]),
+    "oclgrind-item-merges-head-guard":
+        ("cpu-merges", "sort/sort_merges.clh", "next < end ?", 0, "next <= end ?",
+         ["BITS=128", "BLOCK=64"]),
+}
+
+# Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
+# simulator runs.
+TYPES = {
+    "sweep-item-top-equal-keys": "i32",
+    "oclgrind-sort-naive-guard": "u8",
+    "oclgrind-sort-values-guard": "u8",
+    "oclgrind-two-phase-exchange-barrier": "u8",
+    "oclgrind-fused-leave-guard": "f16",
+}
+
+# What a launch before left sends tiles astray, perhaps for ever: a sweep that does not end has found
+# these, as one that ends with a complaint has.  Without the bug it takes 12 s.
+HANGS = {"sweep-radix-states-back"}

@@ -1,0 +1,141 @@
+/* What operations say of their problems is whole: fields, options, files and sizes, whatever
+ * operations there come to be.  Commands rely on it without asking. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/fields.h"
+#include "core/registry.h"
+
+/* Two fields may share an option only where different commands take it. */
+static void options_are_told_apart(void **state)
+{
+    const operation *op;
+
+    (void)state;
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        const operation_command *c = op->command;
+
+        for (size_t k = 0; k < c->field_count; k++) {
+            const field *f = &c->fields[k];
+
+            assert_true(f->name || f->option);
+            assert_true(f->offset < PROBLEM_BYTES_MAX);
+            if (!f->option)
+                continue;
+            assert_true(f->taken && f->meaning && *f->meaning);
+            assert_true(!f->value == !f->expects);
+            for (size_t j = 0; j < k; j++)
+                if (c->fields[j].option && !strcmp(c->fields[j].option, f->option))
+                    assert_false(c->fields[j].taken & f->taken);
+        }
+    }
+}
+
+/* An option that several operations have takes a value with all of them, or with none. */
+static void options_of_one_name_are_alike(void **state)
+{
+    const operation *op, *other;
+
+    (void)state;
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        for (size_t k = 0; k < op->command->field_count; k++) {
+            const field *f = &op->command->fields[k];
+
+            for (size_t j = 0; f->option && (other = operation_at(j)); j++) {
+                const field *same = field_of_option(other, f->option, f->taken);
+
+                if (same)
+                    assert_true(same->kind == f->kind && !same->value == !f->value);
+            }
+        }
+    }
+}
+
+static void files_and_sizes_are_whole(void **state)
+{
+    const operation *op;
+
+    (void)state;
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        const operation_command *c = op->command;
+        size_t extents = 0;
+
+        for (size_t k = 0; k < c->file_count; k++)
+            assert_true(c->files[k].operand < OPERANDS_MAX);
+        for (size_t k = 0; k < c->field_count; k++)
+            extents += c->fields[k].extent;
+        assert_true(op->result < OPERANDS_MAX && c->pose && c->help && c->no_output);
+        assert_true(op->size_text && op->shrink && c->host_source);
+        assert_true(op->types & 1u << op->default_type);
+        assert_true(extents == c->size_numbers || c->lay_out);
+        assert_true(c->sizes.bench && c->sizes.roofline && c->sizes.roofline_cpu);
+        assert_true(c->sizes.tune && c->sizes.tune[0] && c->sizes.tune_cpu && c->sizes.tune_cpu[0]);
+        assert_true(!op->products == !op->product);
+    }
+}
+
+/* What an option says is found in the problem, and a wrong value is none. */
+static void values_are_read(void **state)
+{
+    const operation *op;
+
+    (void)state;
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        for (size_t k = 0; k < op->command->field_count; k++) {
+            const field *f = &op->command->fields[k];
+            problem p = problem_start(op);
+
+            if (!f->option)
+                continue;
+            if (f->choices) {
+                assert_true(field_read(f, f->choices[0].name, &p));
+                assert_false(field_read(f, "no such choice", &p));
+            } else if (f->kind == FIELD_COUNT) {
+                assert_true(field_read(f, "3", &p));
+                assert_int_equal(*(size_t *)(void *)(p.bytes + f->offset), 3);
+                assert_false(field_read(f, "0", &p));
+                assert_false(field_read(f, "3x", &p));
+                assert_false(field_read(f, "99999999999999999999", &p));
+            } else if (f->kind == FIELD_REAL) {
+                assert_true(field_read(f, "-2.5", &p));
+                assert_true(field_real(f, &p) == -2.5);
+                assert_false(field_read(f, " 1", &p));
+            } else if (f->kind == FIELD_FLAG) {
+                assert_true(field_read(f, "", &p) && field_flag(f, &p));
+            }
+        }
+    }
+}
+
+static void types_and_precisions(void **state)
+{
+    const operation *op;
+
+    (void)state;
+    for (size_t i = 0; (op = operation_at(i)); i++) {
+        problem p = problem_start(op);
+
+        problem_set_type(&p, op->default_type);
+        assert_int_equal(problem_type(&p), op->default_type);
+        problem_set_precision(&p, TSR_PRECISION_F64);
+        assert_int_equal(problem_precision(&p), field_of_kind(op, FIELD_PRECISION)
+                                                    ? TSR_PRECISION_F64
+                                                    : TSR_PRECISION_DEFAULT);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_are_told_apart), cmocka_unit_test(options_of_one_name_are_alike),
+        cmocka_unit_test(files_and_sizes_are_whole), cmocka_unit_test(values_are_read),
+        cmocka_unit_test(types_and_precisions)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
