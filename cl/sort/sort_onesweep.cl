@@ -18,9 +18,10 @@
  * Work split: a work-group owns a tile of GROUP * ITEMS keys (sort_radix_tile.clh),
  *     and in the counting launch a chunk of whole tiles.
  * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
+ *     SCAN_GROUP, the most work-items that add up counts;
  *     STATES, how work-groups tell each other (sort_radix_states.clh).
  * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
- *     sort_radix_totals with a work-group of a power of 2 up to SUM_GROUP for each
+ *     sort_radix_totals with a work-group of a power of 2 up to SCAN_GROUP for each
  *     digit of each pass; then for each pass, from the digit at bit 0 up,
  *     sort_onesweep with GROUP work-items for each tile.  Passes are even in
  *     number: the first, third... go from the caller's arrays to the workspace, the
@@ -30,7 +31,7 @@
  *     counts, PASSES * (2^BITS * tiles + 1) states; index and values as sort_radix.cl.
  * Local memory: a tile of keys, or of payload where it is wider, and in the same
  *     place a counter for each digit and team; 2 * 2^BITS words, and one for each
- *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SUM_GROUP.
+ *     team and one more.  Counting: PASSES * 2^BITS * COPIES words.  Totals: SCAN_GROUP.
  * Limits: fewer than 2^31 keys, one sequence.  Groups that have started have to get on
  *     while others wait for them.  OpenCL does not promise that; NVIDIA's GPUs do from
  *     compute capability 7.0 on, and CPUs whose threads each run a group to its end.
@@ -44,7 +45,9 @@
 #include "sort/sort_radix_count.clh"
 #include "sort/sort_radix_states.clh"
 
-#define SUM_GROUP 256
+#ifndef SCAN_GROUP
+#error "SCAN_GROUP: the most work-items that add up counts"
+#endif
 
 /* counts[pass][digit][chunk] := how many keys of the chunk have the digit there.  All states are
  * set back on the way. */
@@ -63,7 +66,7 @@ sort_radix_digits(__global const word *keys, __global uint *counts, __global uin
 /* Behind the counts: their sums over all chunks. */
 __kernel void sort_radix_totals(__global uint *counts, ulong offset_counts, uint chunks)
 {
-    __local uint sums[SUM_GROUP];
+    __local uint sums[SCAN_GROUP];
     const uint item = get_local_id(0), digit = get_group_id(0);
     __global const uint *of_digit = counts + offset_counts + (size_t)digit * chunks;
     uint sum = 0;

@@ -425,6 +425,7 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
     }
     plan_define(out, "PAYLOAD=PAYLOAD_%s", payloads[s.payload]);
     plan_define(out, "WARPS=%d", s.warps);
+    plan_define(out, "SCAN_GROUP=%d", SCAN_GROUP);
     if (sweep) {
         plan_define(out, "PASSES=%zu", s.passes);
         plan_define(out, "STATES=STATES_%s", s.warps ? "PTX" : "ATOMICS");
