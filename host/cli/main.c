@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "core/fields.h"
 #include "core/registry.h"
 
 #define TAKES_ALWAYS (OPTION(OPTION_HELP) | OPTION(OPTION_VERSION))
@@ -352,6 +353,27 @@ static void print_operations(const subcommand *c)
         printf("A --size of %s is %s.\n", operations[i]->name, operations[i]->command->size_form);
 }
 
+/* What the options of operations are where they are not given. */
+static void print_field_defaults(unsigned taken)
+{
+    for (size_t i = 0; i < operation_count; i++) {
+        const operation_command *c = operations[i]->command;
+
+        for (size_t k = 0; k < c->field_count; k++) {
+            const field *f = &c->fields[k];
+            bool told = !f->option || !f->otherwise || !(f->taken & taken);
+            char name[64];
+
+            for (size_t j = 0; j < i && !told; j++)
+                told = field_of_option(operations[j], f->option, taken);
+            if (told)
+                continue;
+            snprintf(name, sizeof name, "--%s", f->option);
+            printf("  %-26s %s\n", name, f->otherwise);
+        }
+    }
+}
+
 /* What --size and --type are where they are not given. */
 static void print_problem_defaults(const subcommand *c)
 {
@@ -376,6 +398,8 @@ static void print_problem_defaults(const subcommand *c)
     else
         printf("  %-26s %s%s\n", "--size", text_get(&sizes),
                c->sizes == SIZES_BENCH ? "; overlap 2^26, of CPUs 2^22" : "");
+    if (c->takes.fields)
+        print_field_defaults(c->takes.fields);
     if (c->takes.fields)
         printf("  %-26s f32, or what --precision is of%s\n", "--type", text_get(&types));
     text_free(&sizes);

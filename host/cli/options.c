@@ -169,10 +169,11 @@ static const option_spec specs[OPTION_COUNT] = {
          "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
          "bf16 also takes what is two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
-    [OPTION_TYPE] = {"type", 0, "TYPE",
-                     "element type of the problem: f32, f64, f16, bf16, i8, u8, i16, u16, i32, "
-                     "u32, i64 or u64, where the operation takes it",
-                     parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
+    [OPTION_TYPE] =
+        {"type", 0, "TYPE",
+         "element type of the problem, as the operation takes it: f32 or f64, f16 or bf16, i8, u8, "
+         "i16, u16, i32, u32, i64 or u64",
+         parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},

@@ -120,6 +120,7 @@ typedef struct field {
     const char *value;           /* what stands for the value in help; NULL for a flag */
     const char *meaning;         /* one line of help */
     const char *expects;         /* what a value is: "a whole number from 1 on" */
+    const char *otherwise;       /* what help says there is where it is not given; NULL: nothing */
     size_t most;                 /* of a count, which is at least 1; 0: any */
     const field_choice *choices; /* its names, NULL behind the last; or NULL */
 } field;

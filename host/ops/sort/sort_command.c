@@ -83,6 +83,7 @@ static const field fields[] = {
      .choices = segment_lengths},
     {.kind = FIELD_INPUTS,
      .option = "order",
+     .otherwise = "random",
      .taken = WITH_INPUTS,
      .value = "ORDER",
      .meaning = "how the keys come: random; sorted or reversed, ascending or descending already; "
