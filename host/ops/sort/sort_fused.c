@@ -242,6 +242,8 @@ static uint32_t add_pass(const range *r, uint32_t stage, uint32_t top, size_t en
     const uint32_t done = is_long ? s->stages : s->keys_shift, left = top - done;
     const size_t items = sort_exchange_items(end - r->first, (size_t)1 << left, (size_t)1 << done);
 
+    if (!items) /* one key or so beyond whole blocks: nothing to exchange */
+        return left;
     if (is_long)
         launch(r, flip ? FUSED_FLIP_LONG : FUSED_PASS_LONG, items >> (s->pass_shift - s->stages),
                s->pass_group, end, left);
