@@ -216,25 +216,6 @@ static const char *unsupported_here(const variant *v, const device_facts *d, pla
     return NULL;
 }
 
-/* The plan of a variant that has functions for each part of it. */
-static const char *plan_of_parts(const variant *v, const job *j, plan *out)
-{
-    bool (*const next)(const job *, size_t, command *) = j->arriving ? v->arriving_step : v->step;
-    const char *why = v->unsupported ? v->unsupported(j, &out->reason) : NULL;
-    command c;
-
-    if (why || !v->source || !next)
-        return why;
-    if (v->defines)
-        v->defines(j, &out->defines);
-    out->workspace = v->workspace ? v->workspace(j) : 0;
-    out->tiles = v->tiles ? v->tiles(j) : 0;
-    out->arriving = j->arriving;
-    for (size_t i = 0; next(j, i, &c); i++)
-        plan_append(out, &c);
-    return NULL;
-}
-
 const char *plan_make(const variant *v, const job *j, plan *out)
 {
     const char *why;
@@ -242,7 +223,7 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     *out = (plan){.params = *j->params};
     why = unsupported_here(v, j->device, out);
     if (!why)
-        why = v->plan ? v->plan(j, out) : plan_of_parts(v, j, out);
+        why = v->plan(j, out);
     if (!why && j->arriving && !out->arriving)
         why = "it has no commands for inputs that arrive";
     if (!why && (out->failed || out->defines.failed || out->reason.failed))

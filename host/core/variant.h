@@ -47,33 +47,8 @@ struct variant {
 
     bool arrives; /* plan() has an order of commands for inputs that arrive: job.arriving */
 
-    /** Further -Ds that the problem decides, as " -DNAME=VALUE"...; the tunables are added by the
-     *  caller, but for those that are 0, which are settled here.  NULL: none. */
-    void (*defines)(const job *j, text *out);
-
-    /** NULL, or the reason why this variant cannot run the job; may be composed in *reason.
-     *  Features in `needs` are checked by the caller before.  NULL function: always suited. */
-    const char *(*unsupported)(const job *j, text *reason);
-
-    /** Bytes of device memory needed beside the operands.  NULL: none. */
-    size_t (*workspace)(const job *j);
-
-    /** Tiles of the result, for a variant that splits factors in two; 0 where nothing is added up.
-     *  One that holds what cannot be split runs strictly, and adds 1 to the counter
-     * (command_strict_counter). NULL: it splits nothing. */
-    size_t (*tiles)(const job *j);
-
-    /** Fill *out with command i, in order; false once there are no more.  The commands run one
-     *  after another, each seeing what the ones before wrote, but for lanes (step.lane). */
-    bool (*step)(const job *j, size_t i, command *out);
-
-    /** As `step`, in an order for what arrives from the front meanwhile: what can be done with the
-     *  first of it comes first, if anything can, and each command tells what it works on.  NULL:
-     *  there is none. */
-    bool (*arriving_step)(const job *j, size_t i, command *out);
-
-    /** On the host, in place of all the above but `unsupported`: operands as in operation.operands,
-     *  each pointer at the start of its array (offsets are the function's). */
+    /** On the host, in place of commands: operands as in operation.operands, each pointer at the
+     *  start of its array (offsets are the function's). */
     tsr_status (*host)(const problem *p, void *const operands[], tsr_error *err);
 };
 

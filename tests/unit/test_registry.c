@@ -96,11 +96,12 @@ static void variant_is_whole(const operation *op, const variant *v)
     assert_null(strchr(v->idea, '\n'));
     /* tsr_report.variant holds the name. */
     assert_true(strlen(v->name) < sizeof(((tsr_report *)NULL)->variant));
+    assert_non_null(v->plan);
     if (v->host) {
         assert_true(!v->source && !v->entries[0] && !v->tunable_count);
         return;
     }
-    if (!v->source || !v->entries[0] || !(v->plan || v->step))
+    if (!v->source || !v->entries[0] || !v->plan)
         fail_msg("%s/%s is neither a kernel nor a function of the host", op->name, v->name);
     if (!is_embedded(v->source))
         fail_msg("%s/%s: '%s' is not among the embedded files", op->name, v->name, v->source);

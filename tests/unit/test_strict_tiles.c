@@ -81,67 +81,51 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     return TSR_OK;
 }
 
-static size_t tiles(const job *j)
+/* Tiles are counted by so many at a time where the variant says how many there are. */
+static const char *plan_tiles(const job *j, uint32_t count_by, bool says, plan *out)
 {
-    return (sort_of(j->problem)->n + TILE - 1) / TILE;
+    const size_t tiles = (sort_of(j->problem)->n + TILE - 1) / TILE;
+    command *c = plan_launch_1d(out, 0, tiles, 1);
+
+    command_operand(c, 0);
+    command_u32(c, (uint32_t)sort_of(j->problem)->n);
+    command_u32(c, count_by);
+    command_strict_counter(c);
+    out->tiles = says ? tiles : 0;
+    return NULL;
 }
 
-static bool launch(const job *j, size_t i, uint32_t count_by, command *out)
+static const char *plan_right(const job *j, plan *out)
 {
-    if (i > 0)
-        return false;
-    command_launch_1d(out, 0, tiles(j), 1);
-    command_operand(out, 0);
-    command_u32(out, (uint32_t)sort_of(j->problem)->n);
-    command_u32(out, count_by);
-    command_strict_counter(out);
-    return true;
+    return plan_tiles(j, 1, true, out);
 }
 
-static bool step_right(const job *j, size_t i, command *out)
+static const char *plan_none(const job *j, plan *out)
 {
-    return launch(j, i, 1, out);
+    return plan_tiles(j, 0, true, out);
 }
 
-static bool step_none(const job *j, size_t i, command *out)
+static const char *plan_many(const job *j, plan *out)
 {
-    return launch(j, i, 0, out);
+    return plan_tiles(j, 1000000, true, out);
 }
 
-static bool step_many(const job *j, size_t i, command *out)
+static const char *plan_untold(const job *j, plan *out)
 {
-    return launch(j, i, 1000000, out);
+    return plan_tiles(j, 1, false, out);
 }
 
-static const variant *const variants[] = {&(const variant){.name = "right",
-                                                           .idea = "",
-                                                           .source = "negate.cl",
-                                                           .entries = {"negate"},
-                                                           .tiles = tiles,
-                                                           .step = step_right},
-                                          &(const variant){.name = "counts-none",
-                                                           .idea = "",
-                                                           .source = "negate.cl",
-                                                           .entries = {"negate"},
-                                                           .tiles = tiles,
-                                                           .step = step_none},
-                                          &(const variant){.name = "counts-many",
-                                                           .idea = "",
-                                                           .source = "negate.cl",
-                                                           .entries = {"negate"},
-                                                           .tiles = tiles,
-                                                           .step = step_many},
-                                          &(const variant){.name = "untold",
-                                                           .idea = "",
-                                                           .source = "negate.cl",
-                                                           .entries = {"negate"},
-                                                           .step = step_right},
-                                          &(const variant){.name = "tells-null",
-                                                           .idea = "",
-                                                           .source = "negate.cl",
-                                                           .entries = {"tell_null"},
-                                                           .tiles = tiles,
-                                                           .step = step_right}};
+#define NEGATE(name_, entry, plan_)                                                                \
+    &(const variant)                                                                               \
+    {                                                                                              \
+        .name = (name_), .idea = "", .source = "negate.cl", .entries = {entry}, .plan = (plan_)    \
+    }
+
+static const variant *const variants[] = {
+    NEGATE("right", "negate", plan_right),         NEGATE("counts-none", "negate", plan_none),
+    NEGATE("counts-many", "negate", plan_many),    NEGATE("untold", "negate", plan_untold),
+    NEGATE("tells-null", "tell_null", plan_right),
+};
 
 static const operation negation = {.name = "negation",
                                    .variants = variants,

@@ -85,16 +85,16 @@ static tsr_status run_wrong_from_7(const problem *p, void *const x[], tsr_error 
 }
 
 /* SIDE=1 takes up to 6 numbers, SIDE=2 more. */
-static const char *side_unsupported(const job *j, text *reason)
+static const char *plan_by_side(const job *j, plan *out)
 {
-    (void)reason;
+    (void)out;
     return (param(j->params, "SIDE") == 1) == (sort_of(j->problem)->n < 7) ? NULL : "not this SIDE";
 }
 
 /* STEP=4 suits nobody; SIDE=2 problems from 7 elements on, which the larger half has. */
-static const char *step_unsupported(const job *j, text *reason)
+static const char *plan_by_step(const job *j, plan *out)
 {
-    (void)reason;
+    (void)out;
     if (param(j->params, "STEP") == 4)
         return "STEP=4 is never suited";
     if (param(j->params, "SIDE") == 2 && sort_of(j->problem)->n < 7)
@@ -102,25 +102,31 @@ static const char *step_unsupported(const job *j, text *reason)
     return sort_of(j->problem)->n == 1 ? "one number is too few" : NULL;
 }
 
+static const char *plan_always(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
 static const tunable tunables[] = {
     {.name = "STEP", .meaning = "none", .values = {1, 2, 4}, .normal = 1},
     {.name = "SIDE", .meaning = "none", .values = {1, 2}, .normal = 1}};
 
 static const variant *const variants[] = {
-    &(const variant){.name = "right", .idea = "", .host = run_right},
-    &(const variant){.name = "wrong", .idea = "", .host = run_wrong},
-    &(const variant){.name = "unbuilt", .idea = "", .host = run_unbuilt},
+    &(const variant){.name = "right", .idea = "", .plan = plan_always, .host = run_right},
+    &(const variant){.name = "wrong", .idea = "", .plan = plan_always, .host = run_wrong},
+    &(const variant){.name = "unbuilt", .idea = "", .plan = plan_always, .host = run_unbuilt},
     &(const variant){.name = "tunable",
                      .idea = "",
                      .tunables = tunables,
                      .tunable_count = 2,
-                     .unsupported = step_unsupported,
+                     .plan = plan_by_step,
                      .host = run_right},
     &(const variant){.name = "wrong with SIDE=2",
                      .idea = "",
                      .tunables = &tunables[1],
                      .tunable_count = 1,
-                     .unsupported = side_unsupported,
+                     .plan = plan_by_side,
                      .host = run_wrong_from_7}};
 
 static const operation increment = {.name = "increment",

@@ -250,7 +250,7 @@ tsr_status sort_partition(const problem *p, const selection *sel, const stream_b
     if (q->segments)
         return check_segments(q, holds, budget, err);
     if (holds && rows == 1) {
-        if (sel->variant->arrives || sel->variant->arriving_step)
+        if (sel->variant->arrives)
             *out = (partition){.kind = &arriving, .pieces = 1};
         return TSR_OK;
     }
