@@ -44,7 +44,7 @@ static bool takes_more(const batch *b, size_t group)
  * kind and of the largest that is a product's own, and of all. */
 typedef struct needs {
     size_t own, shared, widest, widest_own, whole;
-    bool held; /* there is room for all at once */
+    bool held; /* the budget holds all at once */
 } needs;
 
 static needs needs_of(const batch *b, const stream_budget *budget)

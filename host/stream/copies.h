@@ -63,7 +63,7 @@ void copies_settle(copies *c);
 void copies_empty(tsr_session *s);
 
 /** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
- *  where the budget has no room beside them (stream_budget_of).  The caller gives it back to
+ *  where the budget does not hold them too (stream_budget_of).  The caller gives it back to
  * copies_keep; `what` it holds is told in errors.  TSR_OK or TSR_ECL. */
 tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err);
 

@@ -17,8 +17,8 @@ typedef struct stream_call {
     selection *selection;   /* of the piece that was prepared or enqueued last */
     bool counts;            /* somebody wants to know how many strict tiles there are */
     /* Receives all but names and the time of the call.  device_ns is from the first command to the
-     * last one, copies between them included, and of a batch that goes product by product the sum
-     * of its products' spans; the time of copies is what the caller's thread spent on them. */
+     * last one, copies between them included; the time of copies is what the caller's thread spent
+     * on them. */
     tsr_report *report;
 } stream_call;
 
