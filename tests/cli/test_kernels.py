@@ -100,7 +100,7 @@ class Kernels(Case):
         self.assertTrue(suited["segments"])
         self.assertFalse(suited["naive"])
         text = self.succeed("kernels", "sort", "--segments", "uniform").out
-        self.assertRegex(text, r"(?m)^  (item-)?segments\S*: .*\n      chosen by default$")
+        self.assertRegex(text, r"(?m)^  (cpu-)?segments\S*: .*\n      chosen by default$")
 
     def test_on_host(self):
         for op in self.listing("--device", "host"):
