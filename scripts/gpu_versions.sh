@@ -23,7 +23,7 @@ status=0
 "$new" kernels --device gpu --json > "$results/kernels.json"
 # Each variant in a process of its own, on all cores; one that does not run here passes by default.
 verify() {
-    OMP_NUM_THREADS=1 timeout 250 "$new" verify "$1" "$2" --device gpu --defaults \
+    OMP_NUM_THREADS=1 timeout 120 "$new" verify "$1" "$2" --device gpu --defaults \
         > "$results/part-$1-$2.txt" 2>&1 || grep -q 'nothing ran$' "$results/part-$1-$2.txt" ||
         echo "verify $1 $2 failed: $(grep -v '^ok\|^skip' "$results/part-$1-$2.txt" | head -n 3)"
 }

@@ -24,7 +24,12 @@ enum { SPAN_BYTES_CORE = 2 << 20 };
 
 /* Those for segments have none for the last. */
 static const tunable tunables[] = {
-    {"BITS", "width of a vector; 0: as wide as the device's", {0, 128, 256, 512}, 0, 128},
+    {"BITS",
+     "width of a vector; 0: as wide as the device's",
+     {0, 128, 256, 512},
+     0,
+     128,
+     .host_only = true},
     {"HELD_SHIFT",
      "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
      {2, 3},
@@ -32,7 +37,8 @@ static const tunable tunables[] = {
     {"BLOCK",
      "keys of a block: what sub-stages sort, and merges begin with; 0: by their bytes",
      {0, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768},
-     0, 64},
+     0,
+     64},
     {"PART",
      "bytes of what is finished before the next: the nearest cache",
      {1024, 4096, 8192, 16384, 32768},
@@ -40,16 +46,19 @@ static const tunable tunables[] = {
     {"STREAMS",
      "merges side by side in a work-item: more to do while one waits, until registers run out",
      {1, 2, 4},
-     2, 4},
+     2,
+     4},
     {"PIECE",
      "keys of a work-item, at most: fewer searches against shorter waits for the last one",
      {64, 4096, 16384, 65536, 262144, 1048576},
-     65536, 64},
+     65536,
+     64},
     {"SPAN",
      "KiB of keys that are done before the next: what caches hold, and memory is read less often; "
      "0: by the number of cores",
      {0, 16, 256, 1024, 4096, 16384, 2097152},
-     0},
+     0,
+     .host_only = true},
 };
 
 enum { SEGMENTS_TUNABLES = ARRAY_COUNT(tunables) - 1 };

@@ -16,7 +16,8 @@ static const tunable tunables[] = {
      "width of a vector: several registers where they are narrower; 0: as wide as the device's",
      {0, 128, 256, 512},
      0,
-     128},
+     128,
+     .host_only = true},
     {"HELD_SHIFT",
      "exponent of the vectors in registers: more sub-stages for each read, until registers run out",
      {2, 3},
@@ -40,7 +41,8 @@ static const tunable tunables[] = {
      "KiB of keys that are done before the next: what the cache of all cores holds, and memory is "
      "read less often",
      {1, 1024, 2048, 4096, 8192, 16384, 32768, 2097152},
-     4096},
+     4096,
+     .host_only = true},
 };
 
 /* How the network is split. */

@@ -256,11 +256,13 @@ static const tunable two_phase_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more hide latency, fewer leave room for other groups",
      {1, 16, 64, 128, 256, 512, 1024},
-     256, 16},
+     256,
+     16},
     {"KEYS_PER_ITEM",
      "keys of a tile per work-item: a larger tile saves global launches and takes local memory",
      {2, 4, 8, 16, 32},
-     8, 4},
+     8,
+     4},
 };
 
 static const char *plan_two_phase(const job *j, plan *out)
@@ -286,11 +288,13 @@ static const tunable two_phase_registers_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more make a larger tile, which saves global passes",
      {1, 16, 64, 128, 256, 512, 1024},
-     256, 16},
+     256,
+     16},
     {"STAGES",
      "sub-stages per read, in 2^STAGES registers: more save traffic until registers run out",
      {1, 2, 3, 4, 5},
-     3, 2},
+     3,
+     2},
 };
 
 static const char *plan_two_phase_registers(const job *j, plan *out)

@@ -29,19 +29,26 @@ enum {
 
 /* Those of the variant for CPUs are the first. */
 static const tunable tunables[] = {
-    {"BITS", "bits of a digit: fewer passes against more counters and shorter runs", {0, 4, 8}, 0, 4},
+    {"BITS",
+     "bits of a digit: fewer passes against more counters and shorter runs",
+     {0, 4, 8},
+     0,
+     4},
     {"PER_UNIT",
      "chunks for each compute unit: groups side by side against sums to be scanned",
      {1, 8},
-     8, 8},
+     8,
+     8},
     {"GROUP",
      "work-items of a work-group: a larger tile has longer runs, a smaller one waits less",
      {0, 8, 16, 256, 384, 512},
-     0, 8},
+     0,
+     8},
     {"ITEMS",
      "keys of a tile that a work-item takes: longer runs against registers",
      {0, 1, 4, 8, 12, 16, 24},
-     0, 4},
+     0,
+     4},
 };
 
 enum { CPU_TUNABLES = 2 };

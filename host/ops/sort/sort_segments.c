@@ -38,11 +38,13 @@ static const tunable pairs_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more hide latency, fewer leave room for other groups",
      {0, 16, 64, 128, 256, 512},
-     0, 16},
+     0,
+     16},
     {"TILE",
      "positions of a tile: longer segments without passes over memory, against local memory",
      {0, 64, 256, 1024, 2048, 4096, 8192, 16384, 32768},
-     0, 64},
+     0,
+     64},
 };
 
 static const tunable registers_tunables[] = {
@@ -50,11 +52,13 @@ static const tunable registers_tunables[] = {
      "keys that a work-item holds, and of the smallest block: strides without a hand-over against "
      "registers and short segments",
      {0, 4, 8, 16, 32},
-     0, 4},
+     0,
+     4},
     {"GROUP",
      "work-items in a work-group: with KEYS they make a tile, which longer segments need",
      {0, 8, 32, 64, 128, 256, 512, 1024},
-     0, 8},
+     0,
+     8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
 };
 

@@ -32,11 +32,13 @@ static const tunable tile_tunables[] = {
     {"KEYS",
      "keys that a work-item holds: strides without a hand-over against registers",
      {0, 4, 8, 16, 32},
-     0, 4},
+     0,
+     4},
     {"GROUP",
      "work-items that sort a tile: of a larger one fewer keys are left, and sorting takes longer",
      {0, 8, 64, 128, 256, 512, 1024},
-     0, 8},
+     0,
+     8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
 };
 
@@ -83,16 +85,20 @@ static const tunable cpu_tunables[] = {
      "vectors that are compared at once: fewer comparisons, and more keys to look at after one "
      "that hits",
      {1, 2, 4, 8, 16},
-     8, 2},
+     8,
+     2},
     {"STRIP",
      "bytes of keys that are read in their order: more is faster to read, less is closer to random",
      {256, 4096, 16384, 65536},
-     16384, 256},
+     16384,
+     256},
     {"CHUNK",
      "keys of a work-item, at least: more leave fewer keys for the next launch, and fewer "
      "work-items for the cores",
      {64, 4096, 16384, 65536},
-     16384, 64},
+     16384,
+     64,
+     .host_only = true},
 };
 
 /* ---- workspace: the values that are kept, their index, and what two launches leave -------------
