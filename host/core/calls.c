@@ -39,10 +39,11 @@ static kept_calls *calls_of(tsr_session *s)
     return s->calls_kept.data;
 }
 
-/* Padding may differ between equal problems: that costs a look-up alone. */
+/* Padding may differ between equal structures: that costs a look-up alone. */
 static bool is_problem(const kept_call *c, const problem *p)
 {
-    return c->used && memcmp(&c->problem, p, sizeof(*p)) == 0;
+    return c->used && c->problem.op == p->op && c->problem.inputs == p->inputs &&
+           memcmp(c->problem.bytes, p->bytes, sizeof(p->bytes)) == 0;
 }
 
 static bool is_selection(const kept_call *c, const selection *sel)

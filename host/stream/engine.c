@@ -204,7 +204,9 @@ static tsr_status run_piece(engine *e, const piece *now, tsr_error *err)
         st = finish_stage(e, err);
     e->stage = now->stage;
     start = clock_ns();
-    for (size_t o = 0; o < OPERANDS_MAX && !st; o++) {
+    for (size_t i = 0; i < OPERANDS_MAX && !st; i++) {
+        const unsigned *order = e->partition->kind->order;
+        const size_t o = order && i < ORDER_MAX ? order[i] : i;
         lane *l = &e->lanes[o];
 
         if (!e->partition->slots[o].count)

@@ -45,6 +45,9 @@ typedef struct piece {
 /** Which way a block is staged. */
 typedef enum staging { STAGE_IN, STAGE_OUT } staging;
 
+/** Operands that partition_kind.order names. */
+enum { ORDER_MAX = 3 };
+
 /** A way of cutting. */
 typedef struct partition_kind {
     const char *name;
@@ -66,6 +69,10 @@ typedef struct partition_kind {
     tsr_status (*run)(const stream_call *call, const partition *p, tsr_error *err);
 
     const struct batch_form *batches; /* of groups of a batch: stream/batches.h */
+
+    /** The operands in the order in which a piece brings them, ORDER_MAX of them; NULL: their own.
+     */
+    const unsigned *order;
 } partition_kind;
 
 /** Slots of an operand on the device. */

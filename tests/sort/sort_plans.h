@@ -57,21 +57,23 @@ static inline void check_reason_on(const char *name, const device_facts *d, cons
     plan_free(&out);
 }
 
-/* The value of a -D, in decimal, of a variant that runs the job. */
+/* The value of a tunable, or else of a -D, in decimal, of a variant that runs the job. */
 static inline size_t defined(const variant *v, const job *j, const char *name)
 {
     plan out = plan_for(v, j);
-    text options = {0}, wanted = {0};
+    text wanted = {0};
     const char *at;
-    size_t value;
+    size_t value = SIZE_MAX;
 
-    plan_options(v, j->device, &out, &options);
+    for (size_t i = 0; i < out.params.count; i++)
+        if (strcmp(out.params.tunables[i].name, name) == 0)
+            value = out.params.value[i];
     text_format(&wanted, " -D%s=", name);
-    at = strstr(text_get(&options), text_get(&wanted));
-    assert_non_null(at);
-    value = strtoul(at + strlen(text_get(&wanted)), NULL, 10);
+    at = strstr(text_get(&out.defines), text_get(&wanted));
+    assert_true(at || value != SIZE_MAX);
+    if (at)
+        value = strtoul(at + strlen(text_get(&wanted)), NULL, 10);
     text_free(&wanted);
-    text_free(&options);
     plan_free(&out);
     return value;
 }

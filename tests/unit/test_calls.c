@@ -108,12 +108,18 @@ static void whatever_differs_is_another_call(void **state)
     (void)state;
     assert_non_null(keep(s, &p, &tiled));
     calls_choose(s, &p, 1, &tiled);
-    for (size_t i = 0; i < sizeof(p); i++) {
-        ((unsigned char *)&p)[i] ^= 1;
+    for (size_t i = 0; i < sizeof(p.bytes); i++) {
+        p.bytes[i] ^= 1;
         assert_null(calls_recall(s, &p, &tiled, false));
         assert_null(calls_choice(s, &p, 1));
-        ((unsigned char *)&p)[i] ^= 1;
+        p.bytes[i] ^= 1;
     }
+    p.op = &operation_sort;
+    assert_null(calls_recall(s, &p, &tiled, false));
+    p.op = &operation_matmul;
+    p.inputs = DISTRIBUTION_FEW;
+    assert_null(calls_recall(s, &p, &tiled, false));
+    p.inputs = DISTRIBUTION_PLAIN;
     for (size_t i = 0; i < TUNABLES_MAX; i++) {
         sel.params.value[i]++;
         assert_null(calls_recall(s, &p, &sel, false));

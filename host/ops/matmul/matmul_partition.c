@@ -324,7 +324,10 @@ static void slabs_piece(const partition *p, void *const host[], size_t i, piece 
                                    .out = last};
 }
 
-static const partition_kind in_slabs = {.name = "slabs", .piece = slabs_piece};
+/* The slab of op(B) is the larger part of what a piece waits for. */
+static const unsigned b_first[ORDER_MAX] = {MATMUL_B, MATMUL_A, MATMUL_C};
+
+static const partition_kind in_slabs = {.name = "slabs", .piece = slabs_piece, .order = b_first};
 
 /* Of `count` products of which q is one, and which the device holds one by one; several are
  * streamed however short they are: each as one strip where its elements are less than a piece and
