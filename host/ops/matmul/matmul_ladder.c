@@ -184,14 +184,14 @@ static const char *plan_vector(const job *j, plan *out)
     return plan_squares(j, 1, 4 * (size_t)param(j->params, "PAD"), out);
 }
 
-const variant matmul_vector = {
-    .name = "vector",
-    .idea = "four elements a load, and padded tiles so that fewer items meet in a bank",
-    .source = "matmul/matmul_vector.cl",
-    .entries = {"matmul_vector"},
-    .tunables = vector_tunables,
-    .tunable_count = ARRAY_COUNT(vector_tunables),
-    .plan = plan_vector};
+const variant matmul_vector = {.name = "vector",
+                               .idea =
+                                   "four elements a load, and tiles padded against bank conflicts",
+                               .source = "matmul/matmul_vector.cl",
+                               .entries = {"matmul_vector"},
+                               .tunables = vector_tunables,
+                               .tunable_count = ARRAY_COUNT(vector_tunables),
+                               .plan = plan_vector};
 
 static const char *plan_swizzle(const job *j, plan *out)
 {
@@ -201,7 +201,7 @@ static const char *plan_swizzle(const job *j, plan *out)
 
 const variant matmul_swizzle = {
     .name = "swizzle",
-    .idea = "rows whose vectors change places by XOR, not padded: no two items meet in a bank",
+    .idea = "vectors swizzled by XOR in place of padding: no bank conflicts",
     .source = "matmul/matmul_vector.cl",
     .entries = {"matmul_vector"},
     .tunables = vector_tunables,

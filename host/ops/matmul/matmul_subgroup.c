@@ -58,7 +58,7 @@ static const char *plan_shfl(const job *j, plan *out)
 
 const variant matmul_subgroup = {
     .name = "subgroup",
-    .idea = "lanes of a sub-group hand on what they hold of A: no local memory, no barrier",
+    .idea = "work-items of a sub-group share A by shuffles: no local memory, no barrier",
     .source = "matmul/matmul_subgroup.cl",
     .entries = {"matmul_subgroup"},
     .build = "-cl-std=%CLC%",

@@ -110,7 +110,8 @@ static const char *split_vector_plan(const job *j, plan *out)
 
 const variant matvec_split_vector = {
     .name = "split-vector",
-    .idea = "vector loads, several under way in each work-item, and teams as wide as rows are long",
+    .idea =
+        "vector loads, several in flight in each work-item, and more work-items the longer a row",
     .source = "matvec/matvec_split_vector.cl",
     .entries = {"matvec_split_vector", "matvec_add_parts"},
     .build = "",

@@ -99,7 +99,7 @@ static const char *tree_plan(const job *j, plan *out)
 const variant matvec_tree = {
     .name = "tree",
     .alias = "team-tree",
-    .idea = "a row per team: neighbours read neighbours, a tree in local memory adds up",
+    .idea = "several work-items a row: neighbours read neighbours, a tree in local memory adds up",
     .source = "matvec/matvec_tree.cl",
     .entries = {"matvec_tree"},
     .build = "",
@@ -166,7 +166,7 @@ static const char *subgroup_plan(const job *j, plan *out)
 const variant matvec_subgroup = {
     .name = "subgroup",
     .alias = "team-subgroup",
-    .idea = "the team is a sub-group: it adds up without local memory or barriers",
+    .idea = "a sub-group a row: it adds up without local memory or barriers",
     .source = "matvec/matvec_subgroup.cl",
     .entries = {"matvec_subgroup"},
     .build = "-cl-std=%CLC%",
@@ -192,7 +192,7 @@ static const char *shfl_plan(const job *j, plan *out)
 
 const variant matvec_shfl = {.name = "shfl",
                              .alias = "team-shfl",
-                             .idea = "the team is a warp: NVIDIA's shuffle by inline PTX",
+                             .idea = "a warp a row: NVIDIA's shuffle by inline PTX",
                              .source = "matvec/matvec_shfl.cl",
                              .entries = {"matvec_shfl"},
                              .build = "",
@@ -230,7 +230,7 @@ static const char *group_row_plan(const job *j, plan *out)
 
 const variant matvec_group_row = {
     .name = "group-row",
-    .idea = "a row per work-group: teams reduce, then the first team reduces the teams",
+    .idea = "a work-group a row: each part of it reduces, then the first part reduces the rest",
     .source = "matvec/matvec_group_row.cl",
     .entries = {"matvec_group_row"},
     .build = "",
@@ -264,7 +264,7 @@ static const char *local_x_plan(const job *j, plan *out)
 
 const variant matvec_local_x = {
     .name = "local-x",
-    .idea = "x comes through local memory once for all rows of a work-group, several a team",
+    .idea = "x comes through local memory once for all rows of a work-group",
     .source = "matvec/matvec_local_x.cl",
     .entries = {"matvec_local_x"},
     .build = "",

@@ -477,7 +477,7 @@ static const char *plan_cpu(const job *j, plan *out)
 
 const variant sort_radix = {
     .name = "radix",
-    .idea = "no network: keys are dealt out by one digit after another, in as many passes",
+    .idea = "no network: keys are scattered by one digit after another, a pass each",
     .source = "sort/sort_radix.cl",
     .entries = {"sort_radix_count", "sort_radix_scan", "sort_radix_scatter", "sort_values_keep",
                 "sort_values_gather"},
@@ -506,7 +506,7 @@ const variant sort_radix_warp = {
 const variant sort_onesweep = {
     .name = "onesweep",
     .alias = "radix-sweep",
-    .idea = "keys are read once a digit: work-groups tell each other where theirs begin",
+    .idea = "one read a digit: decoupled look-back gives each work-group its offsets",
     .source = "sort/sort_onesweep.cl",
     .entries = {"sort_radix_digits", "sort_radix_totals", "sort_onesweep", "sort_values_keep",
                 "sort_values_gather"},
