@@ -303,7 +303,7 @@ class Kernels(Bench):
         """The naive kernel with a change, on two sizes: the run, and the rows that it wrote."""
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         self.assertIn(old, source)
-        os.mkdir(self.path("cl"))
+        os.makedirs(self.path("cl/matmul"))
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         r = self.tessera("bench", "matmul", "--size", "32", "--size", "40", "--kernel", "naive",
                          "--kernel-dir", "cl", "-o", "r.json", *SEVERAL)
@@ -506,7 +506,7 @@ class Errors(Bench):
         old = "update_result(c, alpha, sum,"
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         self.assertIn(old, source)
-        os.makedirs(self.path("cl"), exist_ok=True)
+        os.makedirs(self.path("cl/matmul"), exist_ok=True)
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), source.replace(old, new))
         found, timed = self.errors("matmul", "--size", "40x36x512", "--kernel", "naive",
                                    "--kernel-dir", "cl")

@@ -796,7 +796,7 @@ class OnDevice(OnHost):
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
         self.assertNotEqual(source, wrong)
-        os.mkdir(self.path("cl"))
+        os.makedirs(self.path("cl/matmul"))
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), wrong)
         self.save("a.npy", random((5, 5), np.float32))
         self.write("c.npy", "kept as it is")
@@ -831,7 +831,7 @@ class OnDevice(OnHost):
         self.save("k.npy", np.arange(9, dtype=np.uint32))
         v = next(v for v in json.loads(self.succeed("kernels", "sort", "--json").out)
                  ["operations"][0]["variants"] if v["suited"])
-        os.mkdir(self.path("cl"))
+        os.makedirs(self.path("cl/sort"))
         self.write(os.path.join("cl", v["file"]), "kernel void broken(global int *x) { y; }\n")
         r = self.tessera("sort", "k.npy", "-o", "s.npy", "--kernel", v["name"], "--kernel-dir",
                          "cl")

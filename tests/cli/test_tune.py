@@ -57,8 +57,8 @@ class OnHost(Tuned):
 
     def test_what_is_slower_than_before_is_told(self):
         """--kernel restricts the search: what ran until now may be faster than all of that."""
-        r = self.tessera("tune", "matmul", "--device", "host", "--kernel", "jik", "--size", "256",
-                         "--budget", "3", env=self.env())
+        r = self.tessera("tune", "matmul", "--device", "host", "--kernel", "jik", "--size", "128",
+                         "--budget", "5", env=self.env())
         self.assertEqual(r.status, 0, r)
         self.assertIn("what ran until now is faster", r.err)
         self.assertRegex(r.out, r"\n  (openmp|blocked) .*  before\n")
