@@ -3,11 +3,12 @@
 #include "base/sizes.h"
 #include "core/variant.h"
 
-extern const operation operation_matmul, operation_matvec, operation_sort;
+extern const operation operation_matmul, operation_matvec, operation_sort, operation_reduce;
 
 const operation *const operations[] = {
     &operation_matmul,
     &operation_matvec,
     &operation_sort,
+    &operation_reduce,
 };
 const size_t operation_count = ARRAY_COUNT(operations);

@@ -6,6 +6,7 @@
 #include "tessera/device.h"
 #include "tessera/matmul.h"
 #include "tessera/matvec.h"
+#include "tessera/reduce.h"
 #include "tessera/run.h"
 #include "tessera/session.h"
 #include "tessera/sort.h"

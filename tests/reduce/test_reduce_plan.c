@@ -1,0 +1,107 @@
+/* The plans of reduce's variants on devices made up here: no OpenCL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/registry.h"
+#include "ops/reduce/reduce_problem.h"
+
+static device_facts device(device_kind kind, size_t units, size_t work_group)
+{
+    return (device_facts){.kind = kind,
+                          .cl_version = 120,
+                          .clc_version = 120,
+                          .compute_units = units,
+                          .max_work_group = work_group,
+                          .max_work_item = {work_group, work_group, work_group},
+                          .local_memory = 16384,
+                          .denormals_f32 = true};
+}
+
+static const size_t sizes[] = {0, 1, 31, 256, 2047, 2049, 100003, (size_t)1 << 33};
+
+/* n, first element and place of the result, as a launch's structure has them. */
+static uint64_t block_at(const command *c, size_t member)
+{
+    uint64_t value;
+
+    memcpy(&value, c->block + member * sizeof(value), sizeof(value));
+    return value;
+}
+
+static void check_plan(const variant *v, const device_facts *d, size_t n)
+{
+    const tsr_reduce_problem structure = {.n = n, .offset_x = 3, .offset_result = 5};
+    const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+    params chosen = {.tunables = v->tunables, .count = v->tunable_count};
+    job j = {.problem = &p, .device = d, .params = &chosen};
+    const command *last;
+    size_t local;
+    plan out;
+
+    for (size_t i = 0; i < chosen.count; i++)
+        chosen.value[i] = v->tunables[i].normal;
+    assert_null(plan_make(v, &j, &out));
+    local = param(&out.params, "GROUP");
+    assert_true(local >= 1 && local <= d->max_work_group);
+    assert_true(out.count == 1 || out.count == 2);
+    last = &out.commands[out.count - 1];
+    assert_int_equal(block_at(&out.commands[0], 0), n);
+    assert_int_equal(block_at(&out.commands[0], 1), 3);
+    assert_int_equal(block_at(last, 2), 5);
+    assert_int_equal(last->global[0], local);
+    for (size_t i = 0; i < out.count; i++)
+        assert_int_equal(out.commands[i].local[0], local);
+    if (out.count == 2) {
+        /* Each group leaves one value, which the second launch reads. */
+        assert_int_equal(out.workspace / sizeof(float), out.commands[0].global[0] / local);
+        assert_int_equal(block_at(last, 0), out.workspace / sizeof(float));
+        assert_int_equal(block_at(&out.commands[0], 2), 0);
+        assert_int_equal(block_at(last, 1), 0);
+    } else {
+        assert_int_equal(out.workspace, 0);
+    }
+    plan_free(&out);
+}
+
+static void groups_leave_what_the_last_one_reads(void **state)
+{
+    const variant *const variants[] = {&reduce_tree, &reduce_vector};
+    const device_facts devices[] = {device(DEVICE_CPU, 2, 4096), device(DEVICE_GPU, 132, 1024),
+                                    device(DEVICE_GPU, 16, 100), device(DEVICE_ACCELERATOR, 1, 1)};
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++)
+        for (size_t d = 0; d < ARRAY_COUNT(devices); d++)
+            for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+                check_plan(variants[v], &devices[d], sizes[i]);
+}
+
+static void nothing_has_no_minimum(void **state)
+{
+    tsr_reduce_problem structure = {.by = TSR_REDUCE_SUM};
+    problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+
+    (void)state;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_OK);
+    for (structure.by = TSR_REDUCE_MIN; structure.by <= TSR_REDUCE_MAX + 1; structure.by++) {
+        p = problem_from(&operation_reduce, &structure, sizeof(structure));
+        assert_int_equal(operation_reduce.check(&p, NULL), TSR_EINVAL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_leave_what_the_last_one_reads),
+        cmocka_unit_test(nothing_has_no_minimum),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
