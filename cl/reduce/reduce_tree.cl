@@ -7,7 +7,8 @@
  *     launch of one work-group combines these.
  * Work split: work-items take turns over the array.
  * Parameters: GROUP; BY (reduce.clh).
- * Launch: 1-D, work-groups of GROUP; then one work-group over their results.
+ * Launch: 1-D, at most PER_UNIT work-groups of GROUP for each compute unit; then one
+ *     work-group over their results.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */

@@ -6,7 +6,7 @@
  * Work split: a block of GROUP * 4 * LOADS elements a work-group and turn; what
  *     is left at the end, element by element.
  * Parameters: GROUP, LOADS; BY (reduce.clh).
- * Launch: as reduce_tree.
+ * Launch: as reduce_tree: at most PER_UNIT work-groups for each compute unit, then one.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */

@@ -321,12 +321,14 @@ static tsr_status print_source(listing *l, tsr_error *err)
 
         /* First, as it probes the features that options depend on. */
         why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, &reason);
-        dispatch_plan(l->session, only_problem(l), &sel, false, &made, NULL);
-        plan_options(l->variant, session_facts(l->session), &made, &flags);
-        plan_free(&made);
-        printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
-        if (why)
+        if (why) {
             printf("/* unsupported here: %s */\n", why);
+        } else {
+            dispatch_plan(l->session, only_problem(l), &sel, false, &made, NULL);
+            plan_options(l->variant, session_facts(l->session), &made, &flags);
+            plan_free(&made);
+            printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
+        }
     } else if (!st) {
         printf("/* options: they depend on the OpenCL device, and none is chosen */\n");
     }

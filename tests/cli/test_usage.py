@@ -130,9 +130,9 @@ class Wrong(Case):
         """Each command names what it takes itself."""
         for command in ("kernels", "tune", "verify", "roofline"):
             self.fail_with(2, command, "overlap", says="%s: no operation 'overlap' (%s takes "
-                                                       "matmul, matvec, sort)" % (command, command))
+                                                       "matmul, matvec, sort, reduce)" % (command, command))
         self.fail_with(2, "bench", "nosuch", says="bench: no operation 'nosuch' (bench takes matmul, "
-                                                  "matvec, sort, overlap)")
+                                                  "matvec, sort, reduce, overlap)")
         self.fail_with(2, "bench", "overlaps", says="did you mean 'overlap'?")
 
     def test_command_by_its_beginning_or_in_another_case(self):
