@@ -44,7 +44,7 @@ static char *read_source(const char *folder)
     FILE *f;
     size_t got;
 
-    snprintf(path, sizeof(path), "%s/sort_radix_states.clh", folder);
+    snprintf(path, sizeof(path), "%s/sort/sort_radix_states.clh", folder);
     f = fopen(path, "r");
     got = f && source ? fread(source, 1, (1 << 16) - sizeof(looks), f) : 0;
     if (f)
