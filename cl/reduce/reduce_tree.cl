@@ -6,9 +6,9 @@
  *     with a barrier before each.  One value a work-group is left, and a second
  *     launch of one work-group combines these.
  * Work split: work-items take turns over the array.
- * Parameters: GROUP; BY (reduce.clh).
- * Launch: 1-D, at most PER_UNIT work-groups of GROUP for each compute unit; then one
- *     work-group over their results.
+ * Parameters: GROUP; BY (reduce.clh).  PER_UNIT only decides the number of groups
+ *     on the host.
+ * Launch: 1-D, work-groups of GROUP; then one work-group over their results.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */

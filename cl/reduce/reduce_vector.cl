@@ -5,8 +5,9 @@
  *     do not wait for each other.
  * Work split: a block of GROUP * 4 * LOADS elements a work-group and turn; what
  *     is left at the end, element by element.
- * Parameters: GROUP, LOADS; BY (reduce.clh).
- * Launch: as reduce_tree: at most PER_UNIT work-groups for each compute unit, then one.
+ * Parameters: GROUP, LOADS; BY (reduce.clh).  PER_UNIT only decides the number of groups
+ *     on the host.
+ * Launch: as reduce_tree.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */

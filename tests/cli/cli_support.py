@@ -6,6 +6,7 @@ the folder of real inputs.
 
 import atexit
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -19,6 +20,10 @@ SOURCE = os.environ.get(
     "TESSERA_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 DATA = os.environ.get(
     "TESSERA_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
+
+# The operations, in the order in which they are registered and listed.
+with open(os.path.join(SOURCE, "host", "ops", "operations.c"), encoding="utf-8") as registered:
+    OPERATIONS = re.findall(r"&operation_(\w+)", registered.read())
 
 # The user's caches stay untouched.  Tessera's is off but where a test names a folder: to save a
 # program, PoCL compiles it once more.  PoCL's own is the environment's where it names one: ctest

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import Case, has_opencl
+from cli_support import OPERATIONS, Case, has_opencl
 
 COMMANDS = ("devices", "kernels", "matmul", "matvec", "sort", "verify", "cache")
 
@@ -129,10 +129,10 @@ class Wrong(Case):
     def test_unknown_operation(self):
         """Each command names what it takes itself."""
         for command in ("kernels", "tune", "verify", "roofline"):
-            self.fail_with(2, command, "overlap", says="%s: no operation 'overlap' (%s takes "
-                                                       "matmul, matvec, sort, reduce)" % (command, command))
-        self.fail_with(2, "bench", "nosuch", says="bench: no operation 'nosuch' (bench takes matmul, "
-                                                  "matvec, sort, reduce, overlap)")
+            self.fail_with(2, command, "overlap", says="%s: no operation 'overlap' (%s takes %s)"
+                           % (command, command, ", ".join(OPERATIONS)))
+        self.fail_with(2, "bench", "nosuch", says="bench: no operation 'nosuch' (bench takes %s, "
+                                                  "overlap)" % ", ".join(OPERATIONS))
         self.fail_with(2, "bench", "overlaps", says="did you mean 'overlap'?")
 
     def test_command_by_its_beginning_or_in_another_case(self):

@@ -389,12 +389,14 @@ static void preferences_exist(void **state)
 {
     static const device_kind kinds[] = {DEVICE_HOST, DEVICE_CPU, DEVICE_GPU, DEVICE_ACCELERATOR};
     const operation *op;
-    problem p;
+    problem swept, p;
+    unsigned order[OPERANDS_MAX];
 
     (void)state;
     for (size_t i = 0; (op = operation_at(i)); i++)
         for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-            for (size_t s = 0; op->sweep(s, false, &p); s++) {
+            for (size_t s = 0; op->sweep(s, false, &swept); s++) {
+                p = problem_normal(&swept, order);
                 const device_facts d = facts(kinds[k]);
                 const char *names[PREFERENCES_MAX];
                 const size_t n = op->prefer(&p, &d, names);
