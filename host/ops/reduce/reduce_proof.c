@@ -84,7 +84,7 @@ tsr_status reduce_verify(const problem *q, const device_facts *d, const void *co
     const view result = reduce_result(p);
     const float *x = p->n ? (const float *)before[REDUCE_X] + p->offset_x : NULL;
     const double got = (double)((const float *)after[REDUCE_RESULT])[p->offset_result];
-    double exact;
+    double exact = 0;
 
     (void)expected, (void)err;
     *out = (verdict){.ok = view_gaps_kept(&result, before[REDUCE_RESULT], after[REDUCE_RESULT])};
