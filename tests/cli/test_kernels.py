@@ -114,7 +114,8 @@ class Kernels(Case):
                     self.check_host_files(r.err)
                     continue
                 text = self.succeed(*args).out
-                self.assertRegex(text, r"\A/\* options: .*%s.*\*/\n" % ("-D" if v["suited"] else ""))
+                if v["suited"]:
+                    self.assertRegex(text, r"\A/\* options: .*-D.*\*/\n")
                 self.assertEqual(re.findall(r"(?m)^/\* unsupported here: (.*) \*/$", text),
                                  [] if v["suited"] else [v["unsupported"]])
                 self.assertRegex(text, r"(?m)^(__)?kernel\b")
