@@ -31,7 +31,7 @@ foreach(i RANGE ${last_operation})
     if(sanitized)
         set(extent --tiny --defaults)
     endif()
-    write_test(device/${op}/host device 900 20 ${tessera} verify ${op} --device host ${extent})
+    write_test(device/${op}/host device 1800 20 ${tessera} verify ${op} --device host ${extent})
     string(JSON variants LENGTH "${listing}" operations ${i} variants)
     math(EXPR last_variant "${variants} - 1")
     foreach(j RANGE ${last_variant})
@@ -43,7 +43,7 @@ foreach(i RANGE ${last_operation})
         endif()
         # The more there is to vary, the longer: it starts first.
         math(EXPR cost "100 + ${tunables}")
-        write_test(device/${op}/${variant} device 900 ${cost}
+        write_test(device/${op}/${variant} device 1800 ${cost}
             ${python} ${folder}/device/verify_variant.py ${op} ${variant})
         if(oclgrind)
             write_test(oclgrind/${op}/${variant} oclgrind 900 ${cost}
