@@ -117,7 +117,7 @@ typedef struct field {
     /* Its option: */
     const char *option;          /* without its dashes; NULL: there is none */
     unsigned taken;              /* WITH_FILES, WITH_SIZES, WITH_INPUTS */
-    const char *value;           /* what stands for the value in help; NULL for a flag */
+    const char *value;           /* its placeholder in help; NULL for a flag */
     const char *meaning;         /* one line of help */
     const char *expects;         /* what a value is: "a whole number from 1 on" */
     const char *otherwise;       /* what help says there is where it is not given; NULL: nothing */
@@ -195,7 +195,7 @@ typedef struct product_view {
 /** What commands need of an operation: options, files, sizes and help come from it. */
 typedef struct operation_command {
     typical_sizes sizes;
-    const field *fields; /* field_count of them, in the order in which they are told */
+    const field *fields; /* field_count of them, in the order of output */
     size_t field_count;
     const file_use *files; /* file_count of them, inputs by position first */
     size_t file_count;

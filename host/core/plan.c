@@ -86,16 +86,6 @@ command *plan_launch_2d(plan *p, unsigned entry, size_t global_x, size_t global_
     return c;
 }
 
-command *plan_launch_3d(plan *p, unsigned entry, const size_t global[3], const size_t local[3])
-{
-    command *c = next_command(p);
-
-    *c = (command){.kind = COMMAND_LAUNCH, .entry = entry, .dims = 3};
-    memcpy(c->global, global, sizeof(c->global));
-    memcpy(c->local, local, sizeof(c->local));
-    return c;
-}
-
 command *plan_fill(plan *p, arg_kind target, unsigned index, size_t offset, size_t bytes,
                    uint32_t pattern)
 {

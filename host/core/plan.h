@@ -108,7 +108,7 @@ typedef struct command {
     double flops; /* floating-point operations of its design; 0: not stated */
     /* Where inputs arrive (job.arriving): */
     size_t first, end; /* positions that it works on, all of them where end is 0 */
-    bool settles;      /* what stands there then is the result */
+    bool settles;      /* these positions then hold the result */
     unsigned n_args;
     command_arg arg[COMMAND_ARGS_MAX];
     unsigned char block[BLOCK_BYTES_MAX]; /* of ARG_BLOCK, which a launch has once at most */
@@ -151,7 +151,6 @@ void plan_set(plan *p, const char *name, uint32_t value);
 command *plan_launch_1d(plan *p, unsigned entry, size_t global, size_t local);
 command *plan_launch_2d(plan *p, unsigned entry, size_t global_x, size_t global_y, size_t local_x,
                         size_t local_y);
-command *plan_launch_3d(plan *p, unsigned entry, const size_t global[3], const size_t local[3]);
 command *plan_fill(plan *p, arg_kind target, unsigned index, size_t offset, size_t bytes,
                    uint32_t pattern);
 
@@ -176,7 +175,7 @@ void command_block(command *c, const void *block, size_t bytes);
 /* ---- what callers of a variant call -------------------------------------------------------- */
 
 /**
- * The plan of a variant for a job, or NULL's opposite: why it cannot run there.
+ * Make the plan of a variant for a job, or say why it cannot run there.
  *
  * Every feature in v->needs and v->uses must have been probed.
  *
