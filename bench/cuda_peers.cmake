@@ -1,4 +1,5 @@
-# The peers of the CUDA toolkit: cuBLAS through its C interface, CUB through nvcc.
+# The CUDA toolkit for peers: cuBLAS through its C interface, CUB through nvcc, which
+# PEER_NVCC_FOUND says is there.
 
 if(CMAKE_VERSION VERSION_LESS 3.17)
     return()
@@ -9,13 +10,9 @@ if(NOT CUDAToolkit_FOUND)
     return()
 endif()
 
-add_library(peer_cuda_sets OBJECT peer_cuda_sets.c)
-target_link_libraries(peer_cuda_sets PRIVATE peer_flags OpenCL::OpenCL CUDA::cudart)
-set_target_properties(peer_cuda_sets PROPERTIES C_VISIBILITY_PRESET hidden)
-
+add_peer_part(peer_cuda_sets peer_cuda_sets.c CUDA::cudart)
 if(TARGET CUDA::cublas)
-    add_peer(cublas peer_cublas.c $<TARGET_OBJECTS:peer_cuda_sets>)
-    target_link_libraries(peer_cublas PRIVATE CUDA::cublas CUDA::cudart OpenCL::OpenCL)
+    add_peer_part(peer_cublas peer_cublas.c CUDA::cublas CUDA::cudart)
 else()
     report_missing_peer(cuBLAS "NVIDIA's CUDA toolkit")
 endif()
@@ -37,20 +34,4 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CMAKE_CXX_COMPILER)
     return()
 endif()
 enable_language(CUDA)
-
-# One object a key type: each keeps nvcc busy for half a minute, and they compile side by side.
-set(cub_objects "")
-foreach(key "f32 float" "f64 double" "i32 int32_t" "u32 uint32_t" "i64 int64_t" "u64 uint64_t")
-    string(REPLACE " " ";" key "${key}")
-    list(GET key 0 suffix)
-    list(GET key 1 type)
-    add_library(peer_cub_${suffix} OBJECT peer_cub_keys.cu)
-    target_compile_definitions(peer_cub_${suffix} PRIVATE PEER_KEY=${type} PEER_SUFFIX=${suffix})
-    target_include_directories(peer_cub_${suffix} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-    set_target_properties(peer_cub_${suffix} PROPERTIES
-        CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_VISIBILITY_PRESET hidden)
-    list(APPEND cub_objects $<TARGET_OBJECTS:peer_cub_${suffix}>)
-endforeach()
-add_peer(cub peer_cub.c ${cub_objects} $<TARGET_OBJECTS:peer_cuda_sets>)
-set_target_properties(peer_cub PROPERTIES LINKER_LANGUAGE CXX)
-target_link_libraries(peer_cub PRIVATE CUDA::cudart OpenCL::OpenCL)
+set(PEER_NVCC_FOUND ON)

@@ -1,9 +1,10 @@
 /**
  * Peers: the same jobs through other libraries, for comparison.
  *
- * Each peer is a module, peer_NAME.so, that the command loads for `--peers`; so
- * the command itself depends on none of them.  A module exports one function,
- * peer_module.  C ABI, plain data, no header of Tessera's library.
+ * Each module, peer_OPERATION_NAME.so, has peers for one operation; the command loads those of the
+ * operation that `--peers` is asked for, so it depends on none of them.  A module exports one
+ * function, peer_module.  C ABI, plain data; of Tessera's headers it needs the one that declares
+ * the operation's public problem structure.
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -15,12 +16,12 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 7
+#define PEER_ABI 8
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
 
-typedef enum peer_op { PEER_MATMUL, PEER_MATVEC, PEER_SORT } peer_op;
+enum { PEER_OPERANDS = 8 };
 
 /** Where a peer runs. */
 typedef enum peer_place {
@@ -29,30 +30,18 @@ typedef enum peer_place {
     PEER_CUDA    /* the CUDA device; compared with an NVIDIA OpenCL device */
 } peer_place;
 
-/** Element types, as in tessera/types.h: 0 float32, 1 float64, 2 int32, 3 uint32, 4 int64, 5
- * uint64, 6 float16, 11 bfloat16.  Operands stay the caller's, and unchanged, until close(); one
- * that is only written may be NULL, but its bytes count.  An argsort's peer is handed the positions
- * 0, 1, ... of each segment untimed. */
+/**
+ * A problem of the module's operation.  Everything it points to stays the caller's, and unchanged,
+ * until close().  An operand that is only written may be NULL, but its bytes count.
+ */
 typedef struct peer_problem {
-    peer_op op;
-    int type;
-    const char *precision; /* "f32", "tf32", "f64", "f16", "bf16"; "" for sort; the peer's own where
-                              it has one */
-    size_t m, n, k;        /* matmul; matvec: m rows, n columns; sort: n keys, of all segments */
-    size_t batch;          /* products, their matrices and vectors one behind another; 0: 1 */
-    int c_f32;             /* C or y is float32, whatever the factors are */
-    int trans_a, trans_b;
-    double alpha, beta;
-    int argsort, descending;
-    size_t value_bytes; /* of the values that go with a sort's keys, operand 2; 0: there are none */
-    size_t segments;    /* stretches of the keys that are sorted each by itself, rows or of given
-                           lengths; 0: the keys are one sequence */
-    const uint64_t *segment_offsets; /* with segments: where each starts, and behind them n; the
-                                        caller's, until close() */
-    size_t top; /* first keys of a sort, or of each segment, that alone are wanted; 0: all */
-    const void *operand[3]; /* host copies of the inputs, row-major, no gaps: A B C, A x y, keys
-                               index values */
-    size_t bytes[3];
+    const void *problem;   /* the public structure, as tsr_reduce_problem; dense: no offsets, and no
+                              gaps between rows */
+    int type;              /* of the first operand: a tsr_type */
+    const char *precision; /* "f32", "tf32", "f64", "f16", "bf16": the peer's own where it has one;
+                              "" for an operation without */
+    const void *operand[PEER_OPERANDS]; /* host copies, in the operation's order */
+    size_t bytes[PEER_OPERANDS];        /* 0: the problem has no such operand */
     size_t sets; /* input sets to rotate through, so that rows are cold; at least 1 */
     void *cl_context, *cl_device, *cl_queue; /* for PEER_OPENCL */
 } peer_problem;
@@ -73,7 +62,7 @@ typedef struct peer {
     void *(*open)(const peer_problem *p, char *why, size_t why_size);
 
     /** Do `calls` calls back to back, each on the next set, and wait once.  0, or an error code.
-     *  A sort that works in place uses a fresh copy of the keys a call; at most p->sets calls. */
+     *  One that works in place uses a fresh copy of its inputs a call; at most p->sets calls. */
     int (*run)(void *state, size_t calls, double *wall_ns);
 
     /** As run, but the device is held back until all calls are enqueued, and the time is the
@@ -81,19 +70,21 @@ typedef struct peer {
     int (*run_held)(void *state, size_t calls, double *device_ns);
 
     /** Make the sets fresh again, untimed.  0, or an error code: they may be used up still.  NULL
-     *  where any number of calls may follow each other: inputs stay as they are, or only C and y
+     *  where any number of calls may follow each other: inputs stay as they are, or only results
      *  accumulate, which no time depends on. */
     int (*restore)(void *state);
 
-    /** Copy the result of set 0's last call (C, y, keys; index, or values without one, into out2)
-     * to host memory. */
-    int (*result)(void *state, void *out, void *out2);
+    /** Copy each operand that the problem writes, as set 0's last call left it, to out[its number]
+     *  in host memory. */
+    int (*result)(void *state, void *const out[]);
 
     void (*close)(void *state);
 } peer;
 
 typedef struct peer_list {
-    int abi; /* PEER_ABI */
+    int abi;               /* PEER_ABI */
+    const char *operation; /* its name */
+    size_t problem_bytes;  /* of the public structure that the module was built with */
     const peer *peers;
     size_t count;
 } peer_list;

@@ -1,7 +1,5 @@
 #include "peer_common.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,129 +15,6 @@ void peer_say(char *why, size_t why_size, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(why, why_size, format, arguments);
     va_end(arguments);
-}
-
-const char *peer_blas_size_unsupported(const peer_problem *p)
-{
-    if (p->op != PEER_MATMUL && p->op != PEER_MATVEC)
-        return "it multiplies matrices and vectors only";
-    if (p->m == 0 || p->n == 0 || (p->op == PEER_MATMUL && p->k == 0))
-        return "an empty matrix has nothing to time";
-    if (p->m > INT_MAX || p->n > INT_MAX || (p->op == PEER_MATMUL && p->k > INT_MAX))
-        return "it takes dimensions up to 2^31 - 1";
-    return NULL;
-}
-
-const char *peer_blas_unsupported(const peer_problem *p)
-{
-    const char *why = peer_blas_size_unsupported(p);
-
-    if (why)
-        return why;
-    if (p->batch > 1)
-        return "it multiplies one pair of matrices a call, or one matrix and vector";
-    if (p->type == 0)
-        return strcmp(p->precision, "f32") == 0 || strcmp(p->precision, "f32-strict") == 0
-                   ? NULL
-                   : "it multiplies float32 in FP32 only";
-    if (p->type == 1)
-        return strcmp(p->precision, "f64") == 0 ? NULL : "it multiplies float64 in FP64 only";
-    return "it multiplies float32 and float64 only";
-}
-
-/* One scan, so that a key that would leave the order to chance is found before it is timed. */
-#define PLAIN_FLOATS(name, type)                                                                   \
-    static const char *name(const type *keys, size_t n)                                            \
-    {                                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            if (isnan(keys[i]))                                                                    \
-                return "a key is NaN, for which it promises no place";                             \
-            if (keys[i] == 0 && signbit(keys[i]))                                                  \
-                return "a key is -0, which it takes for equal to +0";                              \
-        }                                                                                          \
-        return NULL;                                                                               \
-    }
-
-PLAIN_FLOATS(plain_floats, float)
-PLAIN_FLOATS(plain_doubles, double)
-
-const char *peer_sort_unsupported(const peer_problem *p)
-{
-    if (p->op != PEER_SORT)
-        return "it sorts only";
-    if (p->type < 0 || p->type >= PEER_TYPES)
-        return "it sorts numbers of 32 and 64 bits only";
-    if (p->n == 0)
-        return "no keys: nothing to time";
-    if (p->top)
-        return "it sorts all keys, not the first ones alone";
-    if (p->value_bytes)
-        return "it sorts keys alone or with their positions, not with values";
-    if (p->n > INT_MAX)
-        return "it takes up to 2^31 - 1 keys";
-    if (p->type == 0 && p->operand[0])
-        return plain_floats((const float *)p->operand[0], p->n);
-    if (p->type == 1 && p->operand[0])
-        return plain_doubles((const double *)p->operand[0], p->n);
-    return NULL;
-}
-
-const char *peer_sequence_unsupported(const peer_problem *p)
-{
-    const char *why = peer_sort_unsupported(p);
-
-    if (!why && p->segments)
-        return "it sorts one sequence a call, not rows or segments";
-    return why;
-}
-
-size_t peer_sort_parts(const peer_problem *p)
-{
-    return p->segments ? p->segments : 1;
-}
-
-void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
-{
-    *begin = p->segments ? (size_t)p->segment_offsets[i] : 0;
-    *end = p->segments ? (size_t)p->segment_offsets[i + 1] : p->n;
-}
-
-size_t peer_columns_a(const peer_problem *p)
-{
-    if (p->op == PEER_MATVEC)
-        return p->n;
-    return p->trans_a ? p->m : p->k;
-}
-
-size_t peer_columns_b(const peer_problem *p)
-{
-    return p->trans_b ? p->k : p->n;
-}
-
-int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **positions)
-{
-    *out = *p;
-    *positions = NULL;
-    out->operand[1] = NULL;
-    out->bytes[1] = 0;
-    out->bytes[2] = 0;
-    if (!p->argsort)
-        return 0;
-    if (p->n > SIZE_MAX / sizeof(int64_t))
-        return -1;
-    *positions = (int64_t *)malloc(p->n * sizeof(int64_t));
-    if (!*positions)
-        return -1;
-    for (size_t part = 0; part < peer_sort_parts(p); part++) {
-        size_t begin, end;
-
-        peer_sort_part(p, part, &begin, &end);
-        for (size_t i = begin; i < end; i++)
-            (*positions)[i] = (int64_t)(i - begin);
-    }
-    out->operand[1] = *positions;
-    out->bytes[1] = p->n * sizeof(int64_t);
-    return 0;
 }
 
 void peer_rotation_start(peer_rotation *r, size_t sets, int uses_up)
@@ -158,8 +33,8 @@ static double wall_clock_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-int peer_time(peer_rotation *r, size_t calls, int (*call)(void *state, size_t set),
-              int (*wait)(void *state), void *state, double *wall_ns)
+int peer_time(peer_rotation *r, size_t calls, peer_call *call, int (*wait)(void *state),
+              void *state, double *wall_ns)
 {
     int rc = 0;
     int waited;
@@ -235,4 +110,48 @@ void peer_host_sets_close(peer_host_sets *h)
         free(h->copy[i]);
     free(h->copy);
     h->copy = NULL;
+}
+
+void *peer_host_open(const peer_problem *p, peer_call *call, size_t result, char *why,
+                     size_t why_size)
+{
+    peer_host *h = (peer_host *)calloc(1, sizeof(*h));
+
+    if (!h) {
+        peer_say(why, why_size, "no memory");
+        return NULL;
+    }
+    if (peer_host_sets_open(&h->sets, p, why, why_size) != 0) {
+        free(h);
+        return NULL;
+    }
+    h->call = call;
+    h->result = result;
+    peer_rotation_start(&h->rotation, p->sets, 0);
+    return h;
+}
+
+int peer_host_run(void *state, size_t calls, double *wall_ns)
+{
+    peer_host *h = (peer_host *)state;
+
+    return peer_time(&h->rotation, calls, h->call, NULL, h, wall_ns);
+}
+
+int peer_host_result(void *state, void *const out[])
+{
+    peer_host *h = (peer_host *)state;
+
+    memcpy(out[h->result], peer_host_set(&h->sets, 0, h->result), h->sets.problem.bytes[h->result]);
+    return 0;
+}
+
+void peer_host_close(void *state)
+{
+    peer_host *h = (peer_host *)state;
+
+    if (!h)
+        return;
+    peer_host_sets_close(&h->sets);
+    free(h);
 }

@@ -174,8 +174,8 @@ static void CUDART_CB wait_at(void *data)
 
 /* Between the events; both are enqueued on the stream. */
 static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t end,
-                        peer_rotation *r, size_t calls, int (*call)(void *state, size_t set),
-                        void *state, double *device_ns)
+                        peer_rotation *r, size_t calls, peer_call *call, void *state,
+                        double *device_ns)
 {
     gate *g = calloc(1, sizeof(*g));
     double enqueued_ns;
@@ -205,8 +205,8 @@ static int time_between(const peer_cuda_sets *c, cudaEvent_t begin, cudaEvent_t 
     return rc;
 }
 
-int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls,
-                        int (*call)(void *state, size_t set), void *state, double *device_ns)
+int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls, peer_call *call,
+                        void *state, double *device_ns)
 {
     cudaEvent_t begin = NULL, end = NULL;
     int rc = (int)cudaEventCreate(&begin);

@@ -31,7 +31,7 @@ void peer_cuda_sets_close(peer_cuda_sets *c);
 
 /** As peer_time, of calls on this stream that the device is held back from until all are enqueued.
  *  cudaErrorLaunchTimeout where that took a second: a stream takes about a thousand commands. */
-int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls,
-                        int (*call)(void *state, size_t set), void *state, double *device_ns);
+int peer_cuda_time_held(const peer_cuda_sets *c, peer_rotation *r, size_t calls, peer_call *call,
+                        void *state, double *device_ns);
 
 #endif

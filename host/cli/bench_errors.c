@@ -131,38 +131,38 @@ static void take_peer(const result_row *row, const void *result, const tsr_error
     put(&entry->row[r->inputs->family], &found);
 }
 
-static bool stopped(const peers_match *match)
+static bool stopped(const peers_comparison *compared)
 {
-    return match->options->stop && *match->options->stop;
+    return compared->options->stop && *compared->options->stop;
 }
 
-static tsr_status measure_family(bench_errors *e, const peers_match *match, error_family f,
+static tsr_status measure_family(bench_errors *e, const peers_comparison *compared, error_family f,
                                  tsr_error *err)
 {
     error_case inputs = {0};
     round_of_peers round = {e, &inputs};
-    tsr_status st = errors_open(match->problem, match->options->seed, f, &inputs, err);
+    tsr_status st = errors_open(compared->problem, compared->options->seed, f, &inputs, err);
 
-    for (size_t i = 0; i < e->count && !st && !stopped(match); i++) {
+    for (size_t i = 0; i < e->count && !st && !stopped(compared); i++) {
         result_row *row = &e->entries[i].row[f];
 
-        row->roundoff = errors_unit(match->problem);
+        row->roundoff = errors_unit(compared->problem);
         row->sampled = inputs.sampled;
         if (row->subject == SUBJECT_KERNEL)
-            measure_kernel(row, match->session, &inputs);
+            measure_kernel(row, compared->session, &inputs);
     }
-    if (!st && match->list && !stopped(match))
-        st = peers_products(match, inputs.before, wants_peer, take_peer, &round, err);
+    if (!st && compared->list && !stopped(compared))
+        st = peers_products(compared, inputs.before, wants_peer, take_peer, &round, err);
     errors_close(&inputs);
     return st;
 }
 
-tsr_status bench_errors_measure(bench_errors *e, const peers_match *match, tsr_error *err)
+tsr_status bench_errors_measure(bench_errors *e, const peers_comparison *compared, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    for (int f = 0; f < ERRORS_FAMILIES && e->count && !st && !stopped(match); f++)
-        st = measure_family(e, match, (error_family)f, err);
+    for (int f = 0; f < ERRORS_FAMILIES && e->count && !st && !stopped(compared); f++)
+        st = measure_family(e, compared, (error_family)f, err);
     return st;
 }
 

@@ -27,9 +27,9 @@ tsr_status bench_errors_note(bench_errors *e, const result_row *row, tsr_error *
 /**
  * Measure them all, family by family.  What fails says so in its rows.
  *
- * @param match  Session, problem, peers (NULL for none), and of the options the seed and `stop`.
+ * @param compared  Session, problem, peers (NULL for none), and of the options the seed and `stop`.
  */
-tsr_status bench_errors_measure(bench_errors *e, const peers_match *match, tsr_error *err);
+tsr_status bench_errors_measure(bench_errors *e, const peers_comparison *compared, tsr_error *err);
 
 /** How many elements of each family were compared, which is the same for all that did not fail. */
 void bench_errors_elements(const bench_errors *e, size_t elements[ERRORS_FAMILIES]);

@@ -96,7 +96,7 @@ static void bench_peers(bench *b, const problem *p)
     const tsr_run run = {.variant = b->jobs.all ? NULL : b->o->value[OPTION_KERNEL],
                          .set = b->jobs.settings[0].set,
                          .set_count = b->jobs.settings[0].count};
-    const peers_match match = {
+    const peers_comparison compared = {
         .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &b->how};
     const bool late = spent(b);
     tsr_error err = {0};
@@ -107,7 +107,7 @@ static void bench_peers(bench *b, const problem *p)
         return;
     }
     bench_show_progress(b, p, "with peers");
-    if ((late ? peers_late : peers_compare)(&match, on_peer_row, b, &err)) {
+    if ((late ? peers_late : peers_compare)(&compared, on_peer_row, b, &err)) {
         bench_clear_progress(b);
         bench_worsen(b, print_error("peers", &err, b->session));
     }
@@ -119,13 +119,13 @@ static void bench_peers(bench *b, const problem *p)
 /* After the times, and beside the budget. */
 static void bench_errors_of(bench *b, const problem *p)
 {
-    const peers_match match = {
+    const peers_comparison compared = {
         .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
     size_t elements[ERRORS_FAMILIES];
     tsr_error err = {0};
 
     bench_show_progress(b, p, "errors");
-    if (bench_errors_measure(&b->errors, &match, &err)) {
+    if (bench_errors_measure(&b->errors, &compared, &err)) {
         bench_clear_progress(b);
         bench_worsen(b, print_error("errors", &err, b->session));
     } else if (!bench_ended(b) && b->errors.count) {

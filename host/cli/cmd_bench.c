@@ -33,7 +33,7 @@ static void name_missing_peers(const bench *b)
 {
     const char *message;
 
-    for (size_t i = 0; (message = peers_missing(b->peers, b->jobs.op, i)); i++)
+    for (size_t i = 0; (message = peers_missing(b->peers, i)); i++)
         hint("no peer %s", message);
 }
 
@@ -47,8 +47,8 @@ static void plan_repeats(bench *b)
     for (size_t i = 0; i < b->devices.count; i++)
         b->rows += bench_jobs_count(&b->jobs, o, tsr_device_is_host(b->devices.device[i])) +
                    (b->peers ? b->jobs.problem_count : 0);
-    /* A comparison is a row, and as many to time as contenders. */
-    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers, b->jobs.op) : 0);
+    /* A comparison is a row, and as many to time as candidates. */
+    timed = b->rows + (comparisons ? comparisons * peers_count(b->peers) : 0);
     /* Inputs, verification, warming up and builds take the larger part of a row's time. */
     if (o->budget > 0 && timed)
         seconds = fmin(1, fmax(o->budget / (double)timed / 4, 0.02));
@@ -148,8 +148,8 @@ static tsr_status check_held_devices(const bench *b, tsr_error *err)
 
 static tsr_status load_peers(bench *b, tsr_error *err)
 {
-    tsr_status st = peers_load(NULL, &b->peers, err);
-    const size_t rows = st ? 0 : peers_count(b->peers, b->jobs.op) + 1;
+    tsr_status st = peers_load(b->jobs.op, NULL, &b->peers, err);
+    const size_t rows = st ? 0 : peers_count(b->peers) + 1;
 
     if (st)
         return st;

@@ -17,7 +17,6 @@ enum { OPERANDS_MAX = 8, PREFERENCES_MAX = 32, PROBLEM_BYTES_MAX = 256 };
 
 typedef struct operation operation;
 struct posing;
-struct peer_job;
 
 /** Families of inputs. */
 typedef enum distribution {
@@ -192,12 +191,22 @@ typedef struct product_view {
     size_t to, to_row, to_column;
 } product_view;
 
+/** A library that does the same jobs, for comparison (bench/peer.h). */
+typedef struct peer_library {
+    const char *name;    /* its module is peer_OPERATION_NAME.so */
+    const char *library; /* for messages */
+    const char *package; /* Debian's and Ubuntu's package, or who else has it */
+} peer_library;
+
 /** What commands need of an operation: options, files, sizes and help come from it. */
 typedef struct operation_command {
     typical_sizes sizes;
     const field *fields; /* field_count of them, in the order of output */
     size_t field_count;
-    const file_use *files; /* file_count of them, inputs by position first */
+    size_t problem_bytes;      /* of the public structure */
+    const peer_library *peers; /* that do the same, NULL behind the last; those on the device first:
+                                  what a budget does not reach is then the host's.  NULL: none */
+    const file_use *files;     /* file_count of them, inputs by position first */
     size_t file_count;
     const char *no_output; /* what to say where none is named, behind "no output: " */
     bool rounds_factors;   /* a precision may round the factors of float32 operands */
@@ -219,10 +228,6 @@ typedef struct operation_command {
 
     /** Pose the problem of files (core/posing.h). */
     tsr_status (*pose)(struct posing *x, tsr_error *err);
-
-    /** The problem as peers take it (core/peer_job.h).  NULL function: no peer does it. */
-    tsr_status (*peer)(const problem *p, const void *const operands[], struct peer_job *out,
-                       tsr_error *err);
 
     /** Leave of the arrays what the outputs hold, once the problem is done.  NULL function: all. */
     void (*cut)(struct posing *x);

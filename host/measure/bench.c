@@ -467,7 +467,7 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
     return st;
 }
 
-/* ---- contenders --------------------------------------------------------------------------- */
+/* ---- candidates --------------------------------------------------------------------------- */
 
 typedef struct entrant {
     tsr_session *session; /* its own on a device; its queue records times where `held` */
@@ -571,8 +571,8 @@ static void close_entrant(entrant *e)
     free(e);
 }
 
-tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
-                                const bench_options *options, contender *out, tsr_error *err)
+tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run *run,
+                                const bench_options *options, candidate *out, tsr_error *err)
 {
     entrant *e = calloc(1, sizeof(*e));
     tsr_session *used = s;
@@ -580,7 +580,7 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
     double ns;
 
     if (!e)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a contender");
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a candidate");
     e->held = options->held;
     if (session_facts(s)->kind != DEVICE_HOST) {
         st = session_on(s, e->held ? CL_QUEUE_PROFILING_ENABLE : 0, &e->session, err);
@@ -594,7 +594,7 @@ tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run 
         st = hold_open(e->session, &e->hold, err);
     if (st)
         goto cleanup;
-    *out = (contender){.state = e,
+    *out = (candidate){.state = e,
                        .run = e->held ? run_held_entrant : run_entrant,
                        .most_calls = e->held                    ? held_calls(&e->subject)
                                      : e->subject.sets.in_place ? e->subject.sets.count
@@ -609,13 +609,13 @@ cleanup:
     return st;
 }
 
-void bench_contender_close(contender *c)
+void bench_candidate_close(candidate *c)
 {
     close_entrant(c->state);
-    *c = (contender){0};
+    *c = (candidate){0};
 }
 
-void bench_contender_describe(const contender *c, result_row *row)
+void bench_candidate_describe(const candidate *c, result_row *row)
 {
     const entrant *e = c->state;
 
@@ -628,18 +628,18 @@ void bench_contender_describe(const contender *c, result_row *row)
 
 enum { CALLS_MAX = 1000, SAMPLES_AIM = 20, ROUNDS_MAX = 2000 };
 
-/* The first call after another contender's finds caches and threads as that one left them: of calls
+/* The first call after another candidate's finds caches and threads as that one left them: of calls
  * below this, one more goes before each sample, untimed. */
 static const double brief_ns = 1e7;
 
-static bool is_out(const contender *c)
+static bool is_out(const candidate *c)
 {
     return c->failure && c->failure->status;
 }
 
-/* What goes before a sample, untimed: a call, or such samples for the contender's warm_ns.  Inputs
+/* What goes before a sample, untimed: a call, or such samples for the candidate's warm_ns.  Inputs
  * that are used up allow for a call. */
-static tsr_status run_untimed(contender *c, size_t calls, tsr_error *err)
+static tsr_status run_untimed(candidate *c, size_t calls, tsr_error *err)
 {
     const bool lasts = c->warm_ns && !c->uses_up;
     const uint64_t start = clock_ns();
@@ -653,7 +653,7 @@ static tsr_status run_untimed(contender *c, size_t calls, tsr_error *err)
 }
 
 /* A sample; TSR_OK also where one that may fail does: it is out then, and *ns untouched. */
-static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, tsr_error *err)
+static tsr_status run_one(candidate *c, size_t calls, bool brief, double *ns, tsr_error *err)
 {
     tsr_error *why = c->failure ? c->failure : err;
     tsr_status st = c->restore ? c->restore(c->state, why) : TSR_OK;
@@ -668,7 +668,7 @@ static tsr_status run_one(contender *c, size_t calls, bool brief, double *ns, ts
 
 /* Warm up, and find how many calls a sample takes to last a SAMPLES_AIM-th of the time, and whether
  * one is brief. */
-static tsr_status calibrate(contender *c, const bench_options *o, size_t *calls, bool *brief,
+static tsr_status calibrate(candidate *c, const bench_options *o, size_t *calls, bool *brief,
                             tsr_error *err)
 {
     const double aim = seconds_of(o) * 1e9 / SAMPLES_AIM;
@@ -705,7 +705,7 @@ static size_t turn(size_t round, size_t i, size_t count)
     return (round + (round / count % 2 ? count - i : i)) % count;
 }
 
-tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
+tsr_status bench_interleave(candidate *candidates, size_t count, const bench_options *options,
                             timing *times, tsr_error *err)
 {
     size_t *calls = calloc(count + 1, sizeof(*calls)), rounds = 0;
@@ -716,11 +716,11 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
     uint64_t start;
 
     if (!calls || !brief || !ns) {
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the times of %zu contenders", count);
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for the times of %zu candidates", count);
         goto cleanup;
     }
     for (size_t i = 0; i < count && !st; i++)
-        st = calibrate(&contenders[i], options, &calls[i], &brief[i], err);
+        st = calibrate(&candidates[i], options, &calls[i], &brief[i], err);
     start = clock_ns();
     while (!st && rounds < ROUNDS_MAX && go_on(options, rounds, start, seconds) &&
            !(rounds && late(options))) {
@@ -728,15 +728,15 @@ tsr_status bench_interleave(contender *contenders, size_t count, const bench_opt
             const size_t which = turn(rounds, i, count);
             double *sample = &ns[which * ROUNDS_MAX + rounds];
 
-            if (is_out(&contenders[which]))
+            if (is_out(&candidates[which]))
                 continue;
-            st = run_one(&contenders[which], calls[which], brief[which], sample, err);
+            st = run_one(&candidates[which], calls[which], brief[which], sample, err);
             *sample /= (double)size_max(calls[which], 1);
         }
         rounds += !st;
     }
     for (size_t i = 0; i < count && !st; i++)
-        times[i] = timing_of(&ns[i * ROUNDS_MAX], is_out(&contenders[i]) ? 0 : rounds, calls[i]);
+        times[i] = timing_of(&ns[i * ROUNDS_MAX], is_out(&candidates[i]) ? 0 : rounds, calls[i]);
 
 cleanup:
     free(calls);

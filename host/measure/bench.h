@@ -15,7 +15,7 @@ typedef struct bench_options {
     size_t least_samples; /* at least this many (default 5); 3 do where 20 times `seconds` pass */
     uint64_t seed;
     bool costs;                        /* also measure build, enqueue and copies */
-    bool held;                         /* contenders are timed by TIMER_HELD, not TIMER_WALL */
+    bool held;                         /* candidates are timed by TIMER_HELD, not TIMER_WALL */
     const volatile sig_atomic_t *stop; /* nonzero: finish with what there is.  May be NULL */
     uint64_t deadline; /* of peers, by clock_ns: what does not fit before is left out.  0: none */
     void **expected;   /* of verify_result, shared by all rows of one problem.  May be NULL */
@@ -27,7 +27,7 @@ typedef struct bench_options {
  * run() does `calls` calls back to back, each on the next of its input sets,
  * waits once and gives the wall time, or the device's with TIMER_HELD.
  */
-typedef struct contender {
+typedef struct candidate {
     void *state;
     tsr_status (*run)(void *state, size_t calls, double *ns, tsr_error *err);
     size_t most_calls; /* a sample may hold; 0: any */
@@ -43,24 +43,24 @@ typedef struct contender {
     /* How long, in ns, it runs untimed before a sample of calls that are shorter: cores that slept
      * are slow at first.  0, or inputs that are used up: one call, of those below 10 ms. */
     uint32_t warm_ns;
-} contender;
+} candidate;
 
 /** Calls of a sample by TIMER_HELD at most, and their commands: drivers take about a thousand
  * before the first has ended, and make the host wait then. */
 enum { BENCH_HELD_CALLS = 250, BENCH_HELD_COMMANDS = 750 };
 
-/** `warm_ns` of contenders on the host's processor: on two of its cores 256 x 256 x 256 took 0.58
+/** `warm_ns` of candidates on the host's processor: on two of its cores 256 x 256 x 256 took 0.58
  * ms a call after a sleep and one call, and 0.35 ms after 20 ms of calls. */
 enum { BENCH_WARM_NS = 50000000 };
 
 /**
- * Time contenders, interleaved sample by sample in rotating order, after a
+ * Time candidates, interleaved sample by sample in rotating order, after a
  * warm-up each, and before each sample of calls below 10 ms one that is not
- * timed, or as many as fill its warm_ns.  times[i] receives contender i's, of
+ * timed, or as many as fill its warm_ns.  times[i] receives candidate i's, of
  * which one that failed has none.  Stops early, with what there is, once
  * *options->stop is nonzero.
  */
-tsr_status bench_interleave(contender *contenders, size_t count, const bench_options *options,
+tsr_status bench_interleave(candidate *candidates, size_t count, const bench_options *options,
                             timing *times, tsr_error *err);
 
 /**
@@ -91,17 +91,17 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
                        tsr_error *err);
 
 /**
- * The same variant as a contender on a queue without profiling, unless options->held, on prepared
- * device buffers, for comparison with peers; verified.  Free with bench_contender_close.
+ * The same variant as a candidate on a queue without profiling, unless options->held, on prepared
+ * device buffers, for comparison with peers; verified.  Free with bench_candidate_close.
  *
  * @return as bench_variant, but TSR_EUNSUPPORTED where it is unsupported, or C code is to be timed
  * by the clock of a device.
  */
-tsr_status bench_contender_open(tsr_session *s, const problem *p, const tsr_run *run,
-                                const bench_options *options, contender *out, tsr_error *err);
-void bench_contender_close(contender *c);
+tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run *run,
+                                const bench_options *options, candidate *out, tsr_error *err);
+void bench_candidate_close(candidate *c);
 
-/** Name, parameters and verdict of a contender of ours into a row. */
-void bench_contender_describe(const contender *c, result_row *row);
+/** Name, parameters and verdict of a candidate of ours into a row. */
+void bench_candidate_describe(const candidate *c, result_row *row);
 
 #endif

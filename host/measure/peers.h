@@ -8,7 +8,7 @@
 typedef struct peers peers;
 
 /**
- * Load every known module of a folder.  One that is missing or broken is no
+ * Load the modules of an operation.  One that is missing or broken is no
  * failure: peers_missing names it.
  *
  * @param folder  NULL: $TESSERA_PEER_DIR, else bench/ beside the executable (a build folder), else
@@ -16,31 +16,31 @@ typedef struct peers peers;
  * @param out     Receives them, to be freed with peers_close.
  * @return TSR_OK or TSR_ENOMEM.
  */
-tsr_status peers_load(const char *folder, peers **out, tsr_error *err);
+tsr_status peers_load(const operation *op, const char *folder, peers **out, tsr_error *err);
 void peers_close(peers *p);
 
 /**
- * Message i about a library that knows the operation and has no module here:
- * "CLBlast: no peer_clblast.so in FOLDER; install libclblast-dev ..."; NULL beyond the last.
- * Valid until the next call.
+ * Message i about a library of the operation that has no module here: "CLBlast: no
+ * peer_matvec_clblast.so in FOLDER; it comes with libclblast-dev ..."; NULL beyond the last.  Valid
+ * until the next call.
  */
-const char *peers_missing(peers *p, const operation *op, size_t i);
+const char *peers_missing(peers *p, size_t i);
 
-/** How many loaded peers know the operation. */
-size_t peers_count(const peers *p, const operation *op);
+/** How many peers are loaded. */
+size_t peers_count(const peers *p);
 
-/** What becomes of one contender: its row, and our rate over its rate (0 where it was not timed).
+/** What becomes of one candidate: its row, and our rate over its rate (0 where it was not timed).
  */
 typedef void peers_row(const result_row *row, double ratio, void *context);
 
 /** What is compared; all of it is borrowed. */
-typedef struct peers_match {
+typedef struct peers_comparison {
     tsr_session *session;
     const problem *problem;
     const tsr_run *run; /* of our variant */
     const peers *list;
     const bench_options *options;
-} peers_match;
+} peers_comparison;
 
 /**
  * Our variant and every loaded peer of the operation, on one problem, each
@@ -52,16 +52,17 @@ typedef struct peers_match {
  * takes longer than 3 s.  Once options->deadline has passed none starts: its row says that the
  * budget is over.
  *
- * @return TSR_OK; as bench_contender_open where our variant cannot run.
+ * @return TSR_OK; as bench_candidate_open where our variant cannot run.
  */
-tsr_status peers_compare(const peers_match *asked, peers_row *row, void *context, tsr_error *err);
+tsr_status peers_compare(const peers_comparison *asked, peers_row *row, void *context,
+                         tsr_error *err);
 
 /** The rows of a comparison that does not start since the budget is over: ours as bench_late has
  *  it, and every loaded peer's, RESULT_LATE. */
-tsr_status peers_late(const peers_match *asked, peers_row *row, void *context, tsr_error *err);
+tsr_status peers_late(const peers_comparison *asked, peers_row *row, void *context, tsr_error *err);
 
 /**
- * Told of what a peer made of given operands.
+ * Called with what a peer made of given operands.
  *
  * @param row     What it is: name, version, precision, place.
  * @param result  Its C or y; NULL where it cannot do the problem or failed: err says why.
@@ -78,7 +79,8 @@ typedef bool peers_wanted(const result_row *row, void *context);
  *
  * @return TSR_OK, whatever becomes of the peers; TSR_ENOMEM; TSR_ECL.
  */
-tsr_status peers_products(const peers_match *asked, void *const operands[], peers_wanted *wanted,
-                          peers_result *told, void *context, tsr_error *err);
+tsr_status peers_products(const peers_comparison *asked, void *const operands[],
+                          peers_wanted *wanted, peers_result *result, void *context,
+                          tsr_error *err);
 
 #endif

@@ -549,7 +549,7 @@ static tsr_status run_finals(search *x, size_t before)
     size_t at[FINALISTS + 1];
     const size_t n = choose_finalists(x, before, at);
     finalist finalists[FINALISTS + 1];
-    contender contenders[FINALISTS + 1];
+    candidate candidates[FINALISTS + 1];
     timing times[FINALISTS + 1] = {0};
     const double left = ((double)x->end - (double)clock_ns()) * 1e-9;
     const bench_options options = {.seconds = fmin(fmax(left / (double)(n ? n : 1), 0.05), 3),
@@ -561,12 +561,12 @@ static tsr_status run_finals(search *x, size_t before)
     tell(x, NULL);
     for (size_t i = 0; i < n; i++) {
         finalists[i] = (finalist){x, at[i]};
-        contenders[i] = (contender){.state = &finalists[i],
+        candidates[i] = (candidate){.state = &finalists[i],
                                     .run = run_finalist,
                                     .most_calls = trial_calls(&x->trial),
                                     .uses_up = trial_calls(&x->trial) != 0};
     }
-    st = bench_interleave(contenders, n, &options, times, x->err);
+    st = bench_interleave(candidates, n, &options, times, x->err);
     if (st != TSR_OK)
         return st;
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-"""tessera bench --peers with peers that are made up: fake_matmul.c and fake_sort.c."""
+"""tessera bench --peers with peers that are made up: peer_*.c of this folder."""
 
 import json
 import os
@@ -287,7 +287,7 @@ class Held(Peers):
         self.assertIn("peer", {row["kind"] for row in rows})
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_std.so")), "no std::sort")
+@unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_sort_std.so")), "no std::sort")
 class Keys(Peers):
     def test_floats_are_sorted_by_peers_too(self):
         """Random keys hold no NaN, for which std::sort promises nothing."""

@@ -1,188 +1,140 @@
 /**
  * A peer module does what bench/peer.h says: its results are right, set after
- * set, it refuses what it cannot do, and it never times a sort of sorted keys.
+ * set, it refuses what it cannot do, and it never times a call on inputs that
+ * an earlier one has used up.
  *
- *     test_peers MODULE.so
+ *     test_peers_OPERATION MODULE.so
  *
  * 77 where every problem is refused because its device is not here.
  */
-#include <math.h>
+/* clCreateCommandQueue: the call that devices of every version take. */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+
+#include <CL/cl.h>
+#include <bench/peer.h>
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <bench/peer_check.h>
+#include "device/facts.h"
+#include "measure/result.h"
+#include "peer_examples.h"
 
-enum { SETS = 3, F32 = 0, F64, I32, U32, I64, U64 };
+enum { SETS = 3 };
 
 static int failures;
 
 /* A check of peer `who` on problem number `at`. */
-static int expect(int ok, const peer *who, size_t at, const char *what)
+static bool expect(bool ok, const peer *who, size_t at, const char *what)
 {
     if (ok)
-        return 1;
+        return true;
     failures++;
     fprintf(stderr, "%s: problem %zu: %s\n", who->name, at, what);
-    return 0;
+    return false;
 }
 
-typedef struct example {
-    peer_problem problem;
-    int few; /* distinct values */
-} example;
+/* The device that peers on OpenCL get; of zeros where there is none. */
+typedef struct cl_target {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+} cl_target;
 
-/* Sizes, transposes of A and B, alpha, beta. */
-#define MATMUL(type_, precision_, m_, n_, k_, ta, tb, alpha_, beta_)                               \
-    {                                                                                              \
-        {.op = PEER_MATMUL,                                                                        \
-         .type = (type_),                                                                          \
-         .precision = (precision_),                                                                \
-         .m = (m_),                                                                                \
-         .n = (n_),                                                                                \
-         .k = (k_),                                                                                \
-         .trans_a = (ta),                                                                          \
-         .trans_b = (tb),                                                                          \
-         .alpha = (alpha_),                                                                        \
-         .beta = (beta_),                                                                          \
-         .sets = SETS},                                                                            \
-            0                                                                                      \
-    }
-#define MATVEC(type_, precision_, m_, n_, ta, alpha_, beta_)                                       \
-    {                                                                                              \
-        {.op = PEER_MATVEC,                                                                        \
-         .type = (type_),                                                                          \
-         .precision = (precision_),                                                                \
-         .m = (m_),                                                                                \
-         .n = (n_),                                                                                \
-         .trans_a = (ta),                                                                          \
-         .alpha = (alpha_),                                                                        \
-         .beta = (beta_),                                                                          \
-         .sets = SETS},                                                                            \
-            0                                                                                      \
-    }
-/* Keys, few distinct ones, argsort, descending. */
-#define SORT(type_, n_, few_, argsort_, descending_)                                               \
-    {                                                                                              \
-        {.op = PEER_SORT,                                                                          \
-         .type = (type_),                                                                          \
-         .precision = "",                                                                          \
-         .n = (n_),                                                                                \
-         .argsort = (argsort_),                                                                    \
-         .descending = (descending_),                                                              \
-         .sets = SETS},                                                                            \
-            (few_)                                                                                 \
-    }
-
-/* With values of so many bytes. */
-#define VALUES(type_, n_, few_, bytes_, descending_)                                               \
-    {                                                                                              \
-        {.op = PEER_SORT,                                                                          \
-         .type = (type_),                                                                          \
-         .precision = "",                                                                          \
-         .n = (n_),                                                                                \
-         .value_bytes = (bytes_),                                                                  \
-         .descending = (descending_),                                                              \
-         .sets = SETS},                                                                            \
-            (few_)                                                                                 \
-    }
-
-/* The same of segments, whose offsets are an array. */
-#define SEGMENTS(type_, offsets_, few_, argsort_, descending_)                                     \
-    {                                                                                              \
-        {.op = PEER_SORT,                                                                          \
-         .type = (type_),                                                                          \
-         .precision = "",                                                                          \
-         .n = KEYS,                                                                                \
-         .argsort = (argsort_),                                                                    \
-         .descending = (descending_),                                                              \
-         .segments = sizeof(offsets_) / sizeof((offsets_)[0]) - 1,                                 \
-         .segment_offsets = (offsets_),                                                            \
-         .sets = SETS},                                                                            \
-            (few_)                                                                                 \
-    }
-
-/* Segments of 0, 1, few and many keys; rows of 1024; a single segment. */
-enum { KEYS = 4096 };
-static const uint64_t uneven[] = {0, 0, 1, 2, 2, 5, 40, 72, 73, 601, 3800, 3800, KEYS, KEYS};
-static const uint64_t rows[] = {0, 1024, 2048, 3072, KEYS};
-static const uint64_t single[] = {0, KEYS};
-
-/* No two dimensions alike, so that a swapped leading dimension shows; some are primes. */
-static const example examples[] = {
-    MATMUL(F32, "f32", 1, 1, 1, 0, 0, 1, 0),
-    MATMUL(F32, "f32", 37, 53, 29, 0, 0, 1, 0),
-    MATMUL(F32, "f32", 37, 53, 29, 1, 0, 1, 0),
-    MATMUL(F32, "f32", 37, 53, 29, 0, 1, 1, 0),
-    MATMUL(F32, "f32", 37, 53, 29, 1, 1, -0.5, 2),
-    MATMUL(F32, "f32", 160, 96, 224, 0, 0, 1, -1),
-    MATMUL(F32, "f32-strict", 64, 32, 48, 0, 0, 1, 0),
-    MATMUL(F32, "tf32", 160, 96, 224, 0, 0, 2, 0.5),
-    MATMUL(F32, "tf32", 37, 53, 29, 0, 1, 1, 0),
-    MATMUL(F64, "f64", 37, 53, 29, 0, 0, 1, 0),
-    MATMUL(F64, "f64", 37, 53, 29, 1, 0, 3, 0.25),
-    MATMUL(F64, "f64", 160, 96, 224, 0, 1, 1, 1),
-    MATVEC(F32, "f32", 1, 1, 0, 1, 0),
-    MATVEC(F32, "f32", 113, 71, 0, 1, 0),
-    MATVEC(F32, "f32", 113, 71, 1, 1, 0),
-    MATVEC(F32, "f32", 71, 113, 0, -2, 0.5),
-    MATVEC(F32, "f32", 10, 3001, 0, 1, 0),
-    MATVEC(F32, "f32", 3001, 10, 1, 0.5, 1),
-    MATVEC(F64, "f64", 113, 71, 0, 1, 0),
-    MATVEC(F64, "f64", 113, 71, 1, -2, 0.5),
-    SORT(U32, 1, 0, 0, 0),
-    SORT(U32, 2, 0, 1, 0),
-    SORT(U32, 31, 0, 0, 1),
-    SORT(U32, 100003, 0, 0, 0),
-    SORT(U32, 100003, 0, 0, 1),
-    SORT(U32, 100003, 1, 1, 0),
-    SORT(U32, 100003, 1, 1, 1),
-    SORT(I32, 4096, 0, 0, 0),
-    SORT(I32, 5003, 1, 1, 1),
-    SORT(U64, 5003, 0, 0, 0),
-    SORT(U64, 5003, 1, 1, 1),
-    SORT(I64, 5003, 0, 0, 1),
-    SORT(I64, 5003, 1, 1, 0),
-    SORT(F32, 5003, 0, 0, 0),
-    SORT(F32, 5003, 1, 1, 1),
-    SORT(F64, 5003, 0, 0, 1),
-    SORT(F64, 5003, 1, 1, 0),
-    VALUES(U32, 100003, 1, 4, 0),
-    VALUES(U32, 5003, 0, 8, 1),
-    VALUES(I64, 5003, 1, 4, 1),
-    VALUES(F32, 5003, 1, 8, 0),
-    SEGMENTS(U32, uneven, 0, 0, 0),
-    SEGMENTS(U32, uneven, 1, 1, 1),
-    SEGMENTS(U32, rows, 0, 0, 1),
-    SEGMENTS(U32, rows, 1, 1, 0),
-    SEGMENTS(U32, single, 0, 0, 0),
-    SEGMENTS(I32, rows, 1, 1, 1),
-    SEGMENTS(I64, uneven, 0, 0, 1),
-    SEGMENTS(U64, rows, 0, 0, 0),
-    SEGMENTS(F32, uneven, 0, 0, 0),
-    SEGMENTS(F64, uneven, 1, 1, 0),
-};
-
-enum { EXAMPLES = sizeof(examples) / sizeof(examples[0]) };
-
-/* Run one call and judge what set 0 holds then. */
-static void first_call(const peer *who, void *state, const peer_trial *t, size_t at)
+static void open_target(cl_target *out)
 {
-    char why[PEER_LINE] = "";
-    double worst, ns = -1;
+    cl_platform_id platforms[16];
+    cl_uint count = 0;
 
-    if (expect(who->run(state, 1, &ns) == 0, who, at, "run(1) fails") &&
-        expect(who->result(state, t->out, t->out2) == 0, who, at, "result() fails"))
-        expect(peer_trial_check(t, &worst, why, sizeof(why)) == 0, who, at, why);
-    expect(ns > 0, who, at, "run() tells no time");
+    memset(out, 0, sizeof(*out));
+    if (clGetPlatformIDs(16, platforms, &count) != CL_SUCCESS)
+        return;
+    for (cl_uint i = 0; i < count && i < 16 && !out->device; i++)
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &out->device, NULL) != CL_SUCCESS)
+            out->device = NULL;
+    if (out->device)
+        out->context = clCreateContext(NULL, 1, &out->device, NULL, NULL, NULL);
+    if (out->context)
+        out->queue = clCreateCommandQueue(out->context, out->device, 0, NULL);
 }
 
-/* The other sets are used in turn; the first is judged again after restore(). */
-static void further_calls(const peer *who, void *state, const peer_trial *t, size_t at)
-{
-    char why[PEER_LINE] = "";
-    double worst, ns;
+/* A problem as a peer gets it, with the operands before and after its calls. */
+typedef struct trial {
+    problem problem;
+    operand operand[OPERANDS_MAX];
+    size_t count;
+    void *before[OPERANDS_MAX], *after[OPERANDS_MAX];
+    char precision[16];
+    peer_problem described;
+} trial;
 
+static void describe(trial *t, const cl_target *target)
+{
+    result_row row = {0};
+
+    result_problem(&row, &t->problem);
+    snprintf(t->precision, sizeof(t->precision), "%s", row.precision);
+    t->count = t->problem.op->operands(&t->problem, t->operand);
+    t->described = (peer_problem){.problem = t->problem.bytes,
+                                  .type = (int)t->operand[0].type,
+                                  .precision = t->precision,
+                                  .sets = SETS,
+                                  .cl_context = target->context,
+                                  .cl_device = target->device,
+                                  .cl_queue = target->queue};
+    for (size_t i = 0; i < t->count; i++)
+        t->described.bytes[i] = t->operand[i].bytes;
+}
+
+static void prepare(trial *t, size_t seed)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        t->before[i] = malloc(t->operand[i].bytes + 1);
+        t->after[i] = malloc(t->operand[i].bytes + 1);
+        t->described.operand[i] = t->before[i];
+    }
+    t->problem.op->fill(&t->problem, seed, t->problem.inputs, t->before);
+}
+
+static void release(trial *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        free(t->before[i]);
+        free(t->after[i]);
+    }
+}
+
+/* What set 0 holds is right. */
+static void judge(const peer *who, void *state, const trial *t, size_t at)
+{
+    const device_facts facts = {.denormals_f32 = true, .denormals_f64 = true};
+    verdict v = {0};
+
+    for (size_t i = 0; i < t->count; i++)
+        memcpy(t->after[i], t->before[i], t->operand[i].bytes);
+    if (!expect(who->result(state, t->after) == 0, who, at, "result() fails"))
+        return;
+    expect(t->problem.op->verify(&t->problem, &facts, (const void *const *)t->before,
+                                 (const void *const *)t->after, NULL, &v, NULL) == TSR_OK &&
+               v.ok,
+           who, at, v.detail);
+}
+
+/* Whether the result of a call on the result of another is another problem's. */
+static bool accumulates(const trial *t)
+{
+    return !t->problem.op->uses_up && (t->operand[t->problem.op->result].access & ACCESS_READ);
+}
+
+static void call(const peer *who, void *state, const trial *t, size_t at)
+{
+    double ns = -1;
+
+    if (expect(who->run(state, 1, &ns) == 0, who, at, "run(1) fails"))
+        judge(who, state, t, at);
+    expect(ns > 0, who, at, "run() gives no time");
     expect(who->run(state, SETS - 1, &ns) == 0, who, at, "run() fails on the other sets");
     if (who->restore) {
         expect(who->run(state, 1, &ns) != 0, who, at, "a used-up set is timed");
@@ -195,105 +147,91 @@ static void further_calls(const peer *who, void *state, const peer_trial *t, siz
     if (who->run_held) {
         ns = -1;
         expect(who->run_held(state, 2 * SETS, &ns) == 0, who, at, "run_held() fails");
-        expect(ns > 0, who, at, "run_held() tells no time");
+        expect(ns > 0, who, at, "run_held() gives no time");
     }
-    /* What only accumulates is another problem by now. */
-    if (t->problem.op != PEER_SORT && t->problem.beta != 0)
-        return;
-    memset(t->out, 0, t->problem.bytes[t->problem.op == PEER_SORT ? 0 : 2]);
-    if (expect(who->result(state, t->out, t->out2) == 0, who, at, "a later result() fails"))
-        expect(peer_trial_check(t, &worst, why, sizeof(why)) == 0, who, at, why);
+    if (!accumulates(t))
+        judge(who, state, t, at);
 }
 
-/* 1 where the peer did the problem, 0 where it refuses it. */
-static int try_example(const peer *who, const peer_device *d, size_t at)
+/* Whether the peer did the problem. */
+static bool try_example(const peer *who, const cl_target *target, size_t at, const problem *p)
 {
-    char why[PEER_LINE] = "";
+    char why[256] = "";
     const char *refusal;
-    peer_trial t;
+    trial t = {.problem = *p};
     void *state;
 
-    if (!expect(peer_trial_make(&examples[at].problem, d, at, examples[at].few, &t) == 0, who, at,
-                "no memory"))
-        return 0;
-    if (who->place == PEER_CUDA && !d->nvidia)
-        t.problem.cl_device = NULL;
-    refusal = who->unsupported(&t.problem);
+    describe(&t, target);
+    prepare(&t, at);
+    if (who->place == PEER_CUDA && access("/dev/nvidiactl", F_OK) != 0)
+        t.described.cl_device = NULL;
+    refusal = who->unsupported(&t.described);
     if (!refusal) {
-        state = who->open(&t.problem, why, sizeof(why));
+        state = who->open(&t.described, why, sizeof(why));
         if (expect(state != NULL, who, at, why)) {
-            first_call(who, state, &t, at);
-            further_calls(who, state, &t, at);
+            call(who, state, &t, at);
             who->close(state);
         }
     }
-    peer_trial_free(&t);
+    release(&t);
     return !refusal;
 }
 
-/* What no peer may take, each with its reason. */
-static void refusals(const peer *who)
+/* False where the peer's device is not here, so that nothing could be tried. */
+static bool try_peer(const peer *who, const cl_target *target)
 {
-    const float not_plain[][2] = {{1, NAN}, {0, -0.0f}};
-    const peer_problem empty[] = {
-        {.op = PEER_MATMUL, .precision = "f32", .n = 4, .k = 4, .alpha = 1, .sets = 1},
-        {.op = PEER_MATVEC, .precision = "f32", .m = 4, .alpha = 1, .sets = 1},
-        {.op = PEER_SORT, .type = U32, .precision = "", .sets = 1},
-        {.op = PEER_MATMUL, .type = I32, .precision = "", .m = 4, .n = 4, .k = 4, .sets = 1},
-        {.op = PEER_MATMUL, .precision = "bf16", .m = 4, .n = 4, .k = 4, .sets = 1},
-        {.op = PEER_SORT, .type = U32, .precision = "", .n = (size_t)1 << 40, .sets = 1},
-        {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .top = 2, .sets = 1},
-        {.op = PEER_SORT, .type = U32, .precision = "", .n = 8, .value_bytes = 16, .sets = 1},
-    };
-
-    for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
-        expect(who->unsupported(&empty[i]) != NULL, who, i, "what cannot be done is not refused");
-    for (size_t i = 0; i < 2; i++) {
-        const peer_problem p = {.op = PEER_SORT,
-                                .type = F32,
-                                .precision = "",
-                                .n = 2,
-                                .operand = {not_plain[i]},
-                                .bytes = {sizeof(not_plain[i])},
-                                .sets = 1};
-
-        expect(who->unsupported(&p) != NULL, who, i, "keys without an order are not refused");
-    }
-}
-
-/* 0 where the peer's device is not here, so that nothing could be tried. */
-static int try_peer(const peer *who, const peer_device *d)
-{
-    size_t done = 0;
+    size_t done = 0, at;
+    const void *first;
+    problem p;
 
     expect(who->name && *who->name && who->version && *who->version, who, 0, "has no name");
-    refusals(who);
-    if (who->place == PEER_OPENCL && !d->device)
-        return 0;
-    for (size_t at = 0; at < EXAMPLES; at++)
-        done += (size_t)try_example(who, d, at);
-    printf("%s %s: %zu problems, %zu refused\n", who->name, who->version, done, EXAMPLES - done);
+    for (at = 0; peer_refused(at, &p, &first); at++) {
+        trial t = {.problem = p};
+
+        describe(&t, target);
+        t.described.operand[0] = first;
+        expect(who->unsupported(&t.described) != NULL, who, at,
+               "what cannot be done is not refused");
+    }
+    if (who->place == PEER_OPENCL && !target->queue)
+        return false;
+    for (at = 0; peer_example(at, &p); at++)
+        done += try_example(who, target, at, &p);
+    printf("%s %s: %zu problems, %zu refused\n", who->name, who->version, done, at - done);
     if (done == 0 && who->place == PEER_CUDA && access("/dev/nvidiactl", F_OK) != 0)
-        return 0;
+        return false;
     expect(done > 0, who, 0, "every problem is refused");
-    return 1;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    char why[PEER_LINE] = "";
-    peer_device device = {0};
-    const peer_list *list = argc == 2 ? peer_load(argv[1], why, sizeof(why)) : NULL;
-    int tried = 1;
+    void *handle = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *symbol = handle ? dlsym(handle, "peer_module") : NULL;
+    const peer_list *(*module)(void) = NULL;
+    const peer_list *list;
+    cl_target target;
+    bool tried = true;
+    problem p;
 
-    if (!list) {
-        fprintf(stderr, "test_peers: %s\n", argc == 2 ? why : "usage: test_peers MODULE.so");
+    if (!symbol) {
+        fprintf(stderr, "test_peers: %s\n", argc == 2 ? dlerror() : "usage: test_peers MODULE.so");
         return 1;
     }
-    if (peer_device_open(NULL, &device, why, sizeof(why)) != 0)
-        fprintf(stderr, "test_peers: %s\n", why);
+    /* ISO C has no conversion from an object's address to a function's. */
+    memcpy(&module, &symbol, sizeof(module));
+    list = module();
+    if (list->abi != PEER_ABI || !peer_example(0, &p) || strcmp(list->operation, p.op->name) != 0 ||
+        list->problem_bytes != p.op->command->problem_bytes) {
+        fprintf(stderr, "test_peers: %s is of another version or operation\n", argv[1]);
+        return 1;
+    }
+    open_target(&target);
     for (size_t i = 0; i < list->count; i++)
-        tried &= try_peer(&list->peers[i], &device);
-    peer_device_close(&device);
+        tried &= try_peer(&list->peers[i], &target);
+    if (target.queue)
+        clReleaseCommandQueue(target.queue);
+    if (target.context)
+        clReleaseContext(target.context);
     return failures ? 1 : tried ? 0 : 77;
 }

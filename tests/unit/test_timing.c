@@ -1,4 +1,4 @@
-/* Order statistics, how contenders are interleaved, and how many input sets make a row cold. */
+/* Order statistics, how candidates are interleaved, and how many input sets make a row cold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void statistics(void **state)
     near(timing_spread(&t), 0);
 }
 
-/* A contender whose clock is made up: each call takes `each`, and slower from call to call. */
+/* A candidate whose clock is made up: each call takes `each`, and slower from call to call. */
 typedef struct fake {
     double each, drift;
     size_t runs, calls, restores, most, last_calls;
@@ -98,7 +98,7 @@ static void interleaving(void **state)
     fake a = {.each = 1000, .order = order, .orders = &orders, .id = 0};
     fake b = {.each = 1000, .order = order, .orders = &orders, .id = 1, .most = 7};
     fake c = {.each = 1e9, .order = order, .orders = &orders, .id = 2};
-    contender all[] = {
+    candidate all[] = {
         {.state = &a, .run = run_fake},
         {.state = &b, .run = run_fake, .most_calls = 7, .uses_up = true, .restore = restore_fake},
         {.state = &c, .run = run_fake}};
@@ -132,7 +132,7 @@ static void interleaving(void **state)
 static void the_same_twice(void **state)
 {
     fake a = {.each = 1000, .drift = 3}, b = {.each = 1000, .drift = 3};
-    contender both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
+    candidate both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
     const bench_options o = {.seconds = 0.001, .least_samples = 100};
     timing t[2];
 
@@ -147,7 +147,7 @@ static void settling(void **state)
 {
     const bench_options once = {.seconds = 0.001, .least_samples = 3};
     fake a = {.each = 1000};
-    contender one = {.state = &a, .run = run_fake, .settle_ns = 20000000};
+    candidate one = {.state = &a, .run = run_fake, .settle_ns = 20000000};
     const uint64_t start = clock_ns();
     timing t;
 
@@ -163,11 +163,11 @@ static void warming(void **state)
 {
     const bench_options once = {.seconds = 0.001, .least_samples = 3};
     fake a = {.each = 1.9e7}, b = {.each = 2.1e7}, c = {.each = 1000}, d = {.each = 1000};
-    contender quick = {.state = &a, .run = run_fake, .warm_ns = 20000000};
-    contender slow = {.state = &b, .run = run_fake, .warm_ns = 20000000};
-    contender used_up = {
+    candidate quick = {.state = &a, .run = run_fake, .warm_ns = 20000000};
+    candidate slow = {.state = &b, .run = run_fake, .warm_ns = 20000000};
+    candidate used_up = {
         .state = &c, .run = run_fake, .most_calls = 6, .uses_up = true, .warm_ns = 20000000};
-    contender few = {.state = &d, .run = run_fake, .most_calls = 6, .warm_ns = 20000000};
+    candidate few = {.state = &d, .run = run_fake, .most_calls = 6, .warm_ns = 20000000};
     uint64_t start = clock_ns();
     timing t;
 
@@ -192,7 +192,7 @@ static void stopping(void **state)
 {
     volatile sig_atomic_t stop = 0;
     fake a = {.each = 1e8, .stop = &stop, .stop_after = 12};
-    contender one = {.state = &a, .run = run_fake};
+    candidate one = {.state = &a, .run = run_fake};
     const bench_options o = {.seconds = 1000, .least_samples = 1000, .stop = &stop};
     timing t;
 
@@ -206,7 +206,7 @@ static void stopping(void **state)
 static void failing(void **state)
 {
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
-    contender both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
+    candidate both[] = {{.state = &a, .run = run_fake}, {.state = &b, .run = run_fake}};
     const bench_options o = {.seconds = 0.001};
     tsr_error err = {0};
     timing t[2];
@@ -222,7 +222,7 @@ static void failing_alone(void **state)
     fake a = {.each = 1000}, b = {.each = 1000, .fail_after = 6};
     fake c = {.each = 1000, .unrestorable_after = 2};
     tsr_error err = {0}, of_b = {0}, of_c = {0};
-    contender all[] = {{.state = &a, .run = run_fake},
+    candidate all[] = {{.state = &a, .run = run_fake},
                        {.state = &b, .run = run_fake, .failure = &of_b},
                        {.state = &c, .run = run_fake, .restore = restore_fake, .failure = &of_c}};
     const bench_options o = {.seconds = 0.001, .least_samples = 30};

@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "core/peer_job.h"
 #include "core/posing.h"
 #include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_shape.h"
@@ -162,26 +161,6 @@ static tsr_status pose(posing *x, tsr_error *err)
     return start_product(x, &result, p->beta, err);
 }
 
-static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
-                                    tsr_error *err)
-{
-    const tsr_matmul_problem *q = matmul_of(p);
-    peer_problem *w = &out->problem;
-
-    (void)operands, (void)err;
-    w->op = PEER_MATMUL;
-    w->m = q->m;
-    w->n = q->n;
-    w->k = q->k;
-    w->batch = q->batch;
-    w->c_f32 = q->c_f32;
-    w->trans_a = q->trans_a;
-    w->trans_b = q->trans_b;
-    w->alpha = q->alpha;
-    w->beta = q->beta;
-    return TSR_OK;
-}
-
 static const char *host_source(const variant *v)
 {
     (void)v;
@@ -191,12 +170,19 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"512", "1024", "2048", "4096", "8192", NULL};
 static const char *const tune_sizes_cpu[] = {"256", "512", "1024", NULL};
 
+static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
+                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit"},
+                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
+                                     {0}};
+
 const operation_command matmul_command = {
     .sizes = {.bench = "1024",
               .roofline = "4096",
               .roofline_cpu = "512",
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_matmul_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,
@@ -210,5 +196,4 @@ const operation_command matmul_command = {
     .lay_out = lay_out,
     .check_settings = check_added_settings,
     .pose = pose,
-    .peer = describe_to_peers,
 };

@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "core/peer_job.h"
 #include "core/posing.h"
 #include "ops/matvec/matvec_fields.h"
 #include "ops/matvec/matvec_shape.h"
@@ -179,24 +178,6 @@ static tsr_status pose(posing *x, tsr_error *err)
     return start_product(x, &result, p->beta, err);
 }
 
-static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
-                                    tsr_error *err)
-{
-    const tsr_matvec_problem *q = matvec_of(p);
-    peer_problem *w = &out->problem;
-
-    (void)operands, (void)err;
-    w->op = PEER_MATVEC;
-    w->m = q->rows;
-    w->n = q->columns;
-    w->batch = q->batch;
-    w->c_f32 = q->y_f32;
-    w->trans_a = q->trans;
-    w->alpha = q->alpha;
-    w->beta = q->beta;
-    return TSR_OK;
-}
-
 static const char *host_source(const variant *v)
 {
     return strncmp(v->name, "contiguous", strlen("contiguous")) == 0
@@ -207,12 +188,19 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"1000", "4096", "10000", "10x1000000", "1000000x10", NULL};
 static const char *const tune_sizes_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
 
+static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
+                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit"},
+                                     {"openblas", "OpenBLAS", "libopenblas-dev"},
+                                     {0}};
+
 const operation_command matvec_command = {
     .sizes = {.bench = "4096",
               .roofline = "16384",
               .roofline_cpu = "4096",
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_matvec_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,
@@ -225,5 +213,4 @@ const operation_command matvec_command = {
     .lay_out = lay_out,
     .check_settings = check_added_settings,
     .pose = pose,
-    .peer = describe_to_peers,
 };

@@ -51,12 +51,17 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
+static const peer_library peers[] = {
+    {"tbb", "parallel std::reduce (TBB)", "libtbb-dev"}, {"std", "std::reduce", "g++"}, {0}};
+
 const operation_command reduce_command = {
     .sizes = {.bench = "2^24",
               .roofline = "2^28",
               .roofline_cpu = "2^24",
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_reduce_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "core/peer_job.h"
 #include "core/posing.h"
 #include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
@@ -292,36 +291,6 @@ static void cut(posing *x)
     }
 }
 
-/* Rows and segments are one thing to a peer: stretches of keys, each with its offset. */
-static tsr_status describe_to_peers(const problem *p, const void *const operands[], peer_job *out,
-                                    tsr_error *err)
-{
-    const tsr_sort_problem *s = sort_of(p);
-    const size_t parts = sort_parts(s);
-    const uint64_t *given = sort_segment_offsets(s, operands);
-    peer_problem *w = &out->problem;
-    uint64_t *offsets;
-
-    w->op = PEER_SORT;
-    w->n = sort_keys(s);
-    w->argsort = s->argsort;
-    w->descending = s->descending;
-    w->value_bytes = s->value_bytes;
-    w->top = sort_top(s) < s->n ? sort_top(s) : 0;
-    out->second = s->value_bytes && !s->argsort ? 2 : 1;
-    if (parts == 1)
-        return TSR_OK;
-    offsets = malloc((parts + 1) * sizeof(*offsets));
-    if (!offsets)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the offsets of %zu segments", parts);
-    for (size_t i = 0; i < parts; i++)
-        offsets[i] = sort_part_at(s, given, i).start;
-    offsets[parts] = w->n;
-    w->segments = parts;
-    w->segment_offsets = out->owned = offsets;
-    return TSR_OK;
-}
-
 static const char *host_source(const variant *v)
 {
     (void)v;
@@ -331,6 +300,13 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
 
+static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
+                                     {"cub", "CUB", "NVIDIA's CUDA toolkit"},
+                                     {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
+                                     {"std", "std::sort", "g++"},
+                                     {"vqsort", "vqsort", "libhwy-dev"},
+                                     {0}};
+
 const operation_command sort_command = {
     .sizes = {.bench = "10M",
               .kernels = "2^22",
@@ -338,6 +314,8 @@ const operation_command sort_command = {
               .roofline_cpu = "2^20",
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_sort_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,
@@ -352,6 +330,5 @@ const operation_command sort_command = {
     .lay_out = lay_out,
     .check_settings = check_settings,
     .pose = pose,
-    .peer = describe_to_peers,
     .cut = cut,
 };

@@ -9,15 +9,15 @@
  * Rows and segments are sorted each by itself, in the way of the algorithms'
  * for_each_part(); sort() and stable_sort() are told the number of keys of all.
  */
-#ifndef BENCH_PEER_HOST_SORT_HPP
-#define BENCH_PEER_HOST_SORT_HPP
+#ifndef BENCH_HOST_SORT_HPP
+#define BENCH_HOST_SORT_HPP
 
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
 
-#include "peer_common.h"
+#include "sort_peer.h"
 
 namespace host_sort
 {
@@ -36,27 +36,26 @@ struct one_by_one {
     }
 };
 
-using call_function = int(void *state, size_t set);
-
 struct state {
     peer_host_sets sets;
     peer_rotation rotation;
     void *items; /* for an argsort: n of them */
-    call_function *call;
+    peer_call *call;
 };
 
 template <class Algorithms, class T, class Compare> int sort_keys(void *of, size_t set)
 {
     state *s = static_cast<state *>(of);
     const peer_problem *p = &s->sets.problem;
-    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
+    const size_t all = peer_sort_keys(p);
+    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, SORT_KEYS));
 
     try {
         Algorithms::for_each_part(p, [=](size_t part) {
             size_t begin, end;
 
             peer_sort_part(p, part, &begin, &end);
-            Algorithms::sort(keys + begin, keys + end, p->n, Compare());
+            Algorithms::sort(keys + begin, keys + end, all, Compare());
         });
     } catch (...) {
         return -1;
@@ -83,8 +82,9 @@ template <class Algorithms, class T, class Compare> int sort_items(void *of, siz
 {
     state *s = static_cast<state *>(of);
     const peer_problem *p = &s->sets.problem;
-    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, 0));
-    int64_t *index = static_cast<int64_t *>(peer_host_set(&s->sets, set, 1));
+    const size_t all = peer_sort_keys(p);
+    T *keys = static_cast<T *>(peer_host_set(&s->sets, set, SORT_KEYS));
+    int64_t *index = static_cast<int64_t *>(peer_host_set(&s->sets, set, SORT_INDEX));
     item<T> *items = static_cast<item<T> *>(s->items);
 
     try {
@@ -92,7 +92,7 @@ template <class Algorithms, class T, class Compare> int sort_items(void *of, siz
             size_t begin, end;
 
             peer_sort_part(p, part, &begin, &end);
-            sort_part_items<Algorithms, T, Compare>(end - begin, p->n, keys + begin, index + begin,
+            sort_part_items<Algorithms, T, Compare>(end - begin, all, keys + begin, index + begin,
                                                     items + begin);
         });
     } catch (...) {
@@ -101,28 +101,28 @@ template <class Algorithms, class T, class Compare> int sort_items(void *of, siz
     return 0;
 }
 
-template <class Algorithms, class T> call_function *choose_order(const peer_problem *p)
+template <class Algorithms, class T> peer_call *choose_order(const peer_problem *p)
 {
     if constexpr (Algorithms::sorts_items)
-        if (p->argsort)
-            return p->descending ? sort_items<Algorithms, T, std::greater<T>>
-                                 : sort_items<Algorithms, T, std::less<T>>;
-    return p->descending ? sort_keys<Algorithms, T, std::greater<T>>
-                         : sort_keys<Algorithms, T, std::less<T>>;
+        if (sort_of(p)->argsort)
+            return sort_of(p)->descending ? sort_items<Algorithms, T, std::greater<T>>
+                                          : sort_items<Algorithms, T, std::less<T>>;
+    return sort_of(p)->descending ? sort_keys<Algorithms, T, std::greater<T>>
+                                  : sort_keys<Algorithms, T, std::less<T>>;
 }
 
-template <class Algorithms> call_function *choose(const peer_problem *p)
+template <class Algorithms> peer_call *choose(const peer_problem *p)
 {
     switch (p->type) {
-    case 0:
+    case TSR_F32:
         return choose_order<Algorithms, float>(p);
-    case 1:
+    case TSR_F64:
         return choose_order<Algorithms, double>(p);
-    case 2:
+    case TSR_I32:
         return choose_order<Algorithms, int32_t>(p);
-    case 3:
+    case TSR_U32:
         return choose_order<Algorithms, uint32_t>(p);
-    case 4:
+    case TSR_I64:
         return choose_order<Algorithms, int64_t>(p);
     default:
         return choose_order<Algorithms, uint64_t>(p);
@@ -146,10 +146,11 @@ template <class Algorithms> void *open(const peer_problem *p, char *why, size_t 
     const size_t item_size = sizeof(item<double>); /* the largest */
     peer_problem held = *p;
 
-    if (!p->argsort)
-        held.bytes[1] = 0;
-    held.bytes[2] = 0;
-    held.operand[1] = nullptr;
+    /* The positions are written whole; where parts lie is asked of the original. */
+    if (!sort_of(p)->argsort)
+        held.bytes[SORT_INDEX] = 0;
+    held.bytes[SORT_VALUES] = held.bytes[SORT_SEGMENTS] = 0;
+    held.operand[SORT_INDEX] = nullptr;
     if (!s) {
         peer_say(why, why_size, "no memory");
         return nullptr;
@@ -158,8 +159,8 @@ template <class Algorithms> void *open(const peer_problem *p, char *why, size_t 
         delete s;
         return nullptr;
     }
-    if (p->argsort && !(s->items = std::calloc(p->n, item_size))) {
-        peer_say(why, why_size, "no memory for %zu keys with their positions", p->n);
+    if (sort_of(p)->argsort && !(s->items = std::calloc(peer_sort_keys(p), item_size))) {
+        peer_say(why, why_size, "no memory for %zu keys with their positions", peer_sort_keys(p));
         close(s);
         return nullptr;
     }
@@ -180,25 +181,25 @@ inline int restore(void *of)
     state *s = static_cast<state *>(of);
 
     for (size_t set = 0; set < s->rotation.sets - s->rotation.fresh; set++)
-        peer_host_set_refill(&s->sets, set, 0);
+        peer_host_set_refill(&s->sets, set, SORT_KEYS);
     peer_rotation_start(&s->rotation, s->rotation.sets, 1);
     return 0;
 }
 
-inline int result(void *of, void *out, void *out2)
+inline int result(void *of, void *const out[])
 {
     state *s = static_cast<state *>(of);
     const peer_problem *p = &s->sets.problem;
 
-    std::memcpy(out, peer_host_set(&s->sets, 0, 0), p->bytes[0]);
-    if (p->argsort)
-        std::memcpy(out2, peer_host_set(&s->sets, 0, 1), p->bytes[1]);
+    for (size_t i : {SORT_KEYS, SORT_INDEX})
+        if (p->bytes[i])
+            std::memcpy(out[i], peer_host_set(&s->sets, 0, i), p->bytes[i]);
     return 0;
 }
 
 template <class Algorithms> const char *unsupported(const peer_problem *p)
 {
-    if (!Algorithms::sorts_items && p->argsort)
+    if (!Algorithms::sorts_items && sort_of(p)->argsort)
         return "it sorts keys alone";
     return peer_sort_unsupported(p);
 }

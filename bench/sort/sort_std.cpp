@@ -1,7 +1,7 @@
 /** The C++ library's std::sort, and std::stable_sort for an argsort: one thread. */
 #include <algorithm>
 
-#include "peer_host_sort.hpp"
+#include "host_sort.hpp"
 
 #define TEXT_OF(x) #x
 #define TEXT(x)    TEXT_OF(x)
@@ -35,7 +35,7 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     /* The algorithms are templates: the library that compiled them is the one that runs. */
     static const peer the_peer = host_sort::describe<algorithms>("std::sort", LIBRARY_VERSION);
-    static const peer_list list = {PEER_ABI, &the_peer, 1};
+    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     return &list;
 }

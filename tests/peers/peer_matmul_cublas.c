@@ -1,5 +1,5 @@
 /**
- * Peers that are made up, as peer_cublas.so: products in float32 and in TF32
+ * Peers that are made up, as peer_matmul_cublas.so: products in float32 and in TF32
  * that are right, two that claim more than they hold (with FAKE_WRONG set), and
  * one whose fourth call fails (with FAKE_FAILS set).  The first of all has two
  * clocks: a call takes 1 ms by the host's and half of it by the device's.
@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include <bench/peer.h>
+#include <tessera/matmul.h>
 
 typedef struct product {
     peer_problem problem;
@@ -21,12 +22,14 @@ typedef struct product {
     size_t runs;
 } product;
 
-static const char *unsupported_at(const peer_problem *p, const char *precision)
+static const char *unsupported_at(const peer_problem *x, const char *precision)
 {
-    if (p->op != PEER_MATMUL || p->type != 0 || p->trans_a || p->trans_b || p->alpha != 1 ||
-        p->beta != 0 || p->batch > 1)
+    const tsr_matmul_problem *p = x->problem;
+
+    if (p->type != TSR_F32 || p->trans_a || p->trans_b || p->alpha != 1 || p->beta != 0 ||
+        p->batch > 1)
         return "it multiplies plain float32 matrices only";
-    return strcmp(p->precision, precision) ? "it is asked for another precision" : NULL;
+    return strcmp(x->precision, precision) ? "it is asked for another precision" : NULL;
 }
 
 static const char *f32_unsupported(const peer_problem *p)
@@ -93,14 +96,15 @@ static void note_opening(int bits)
 
 static void *open_at(const peer_problem *p, int bits)
 {
+    const tsr_matmul_problem *q = p->problem;
     product *x = calloc(1, sizeof(*x));
 
     note_opening(bits);
     if (!x)
         return NULL;
     *x = (product){.problem = *p,
-                   .a = rounded(p->operand[0], p->m * p->k, bits),
-                   .b = rounded(p->operand[1], p->k * p->n, bits),
+                   .a = rounded(p->operand[0], q->m * q->k, bits),
+                   .b = rounded(p->operand[1], q->k * q->n, bits),
                    .c = malloc(p->bytes[2])};
     if (x->a && x->b && x->c)
         return x;
@@ -123,9 +127,9 @@ OPEN(bf16_open, 8)
 static int run(void *state, size_t calls, double *wall_ns)
 {
     const product *x = state;
-    const peer_problem *p = &x->problem;
+    const tsr_matmul_problem *p = x->problem.problem;
 
-    memset(x->c, 0, p->bytes[2]);
+    memset(x->c, 0, x->problem.bytes[2]);
     for (size_t i = 0; i < p->m; i++)
         for (size_t l = 0; l < p->k; l++)
             for (size_t j = 0; j < p->n; j++)
@@ -134,7 +138,7 @@ static int run(void *state, size_t calls, double *wall_ns)
     return 0;
 }
 
-/* One of the clocks that a comparison may ask for, told from the other by what it says. */
+/* The other clock that a comparison may ask for: half of the time. */
 static int run_held(void *state, size_t calls, double *device_ns)
 {
     const int code = run(state, calls, device_ns);
@@ -150,12 +154,11 @@ static int run_and_fail(void *state, size_t calls, double *wall_ns)
     return ++x->runs < 4 ? run(state, calls, wall_ns) : 77;
 }
 
-static int result(void *state, void *out, void *out2)
+static int result(void *state, void *const out[])
 {
     const product *x = state;
 
-    (void)out2;
-    memcpy(out, x->c, x->problem.bytes[2]);
+    memcpy(out[2], x->c, x->problem.bytes[2]);
     return 0;
 }
 
@@ -175,7 +178,8 @@ PEER_EXPORT const peer_list *peer_module(void)
         FAKE("fake TF32 as FP32", NULL, wrong_f32_unsupported, tf32_open, run, NULL),
         FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsupported, bf16_open, run, NULL),
     };
-    static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
+    static const peer_list list = {PEER_ABI, "matmul", sizeof(tsr_matmul_problem), the_peers,
+                                   sizeof(the_peers) / sizeof(the_peers[0])};
 
     return &list;
 }

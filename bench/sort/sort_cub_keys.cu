@@ -1,12 +1,12 @@
 /**
  * CUB's radix, merge and segmented sort of one key type.
  *
- * PEER_KEY is the type and PEER_SUFFIX what its functions' names end with (peer_cub_keys.h);
+ * PEER_KEY is the type and PEER_SUFFIX what its functions' names end with (sort_cub_keys.h);
  * one type a compilation, since each keeps nvcc busy for half a minute.
  */
 #include <cub/cub.cuh>
 
-#include "peer_cub_keys.h"
+#include "sort_cub_keys.h"
 
 #define JOIN_OF(a, b) a##b
 #define JOIN(a, b)    JOIN_OF(a, b)

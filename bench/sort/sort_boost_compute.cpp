@@ -16,26 +16,25 @@
 #include <cstdlib>
 
 #include "peer_cl_sets.h"
+#include "sort_peer.h"
 
 namespace compute = boost::compute;
 
 namespace
 {
 
-using call_function = int(void *state, size_t set);
-
 struct state {
     peer_cl_sets sets;
     peer_rotation rotation;
     int64_t *positions; /* what the index operand starts as */
     compute::command_queue queue;
-    call_function *call;
+    peer_call *call;
 };
 
 template <class T, class Compare> int sort_keys(state *s, size_t set)
 {
-    const size_t n = s->sets.problem.n;
-    const compute::buffer keys(peer_cl_set(&s->sets, set, 0));
+    const size_t n = sort_of(&s->sets.problem)->n;
+    const compute::buffer keys(peer_cl_set(&s->sets, set, SORT_KEYS));
 
     compute::sort(compute::make_buffer_iterator<T>(keys, 0),
                   compute::make_buffer_iterator<T>(keys, n), Compare(), s->queue);
@@ -44,9 +43,9 @@ template <class T, class Compare> int sort_keys(state *s, size_t set)
 
 template <class T, class Compare> int sort_by_key(state *s, size_t set)
 {
-    const size_t n = s->sets.problem.n;
-    const compute::buffer keys(peer_cl_set(&s->sets, set, 0));
-    const compute::buffer index(peer_cl_set(&s->sets, set, 1));
+    const size_t n = sort_of(&s->sets.problem)->n;
+    const compute::buffer keys(peer_cl_set(&s->sets, set, SORT_KEYS));
+    const compute::buffer index(peer_cl_set(&s->sets, set, SORT_INDEX));
 
     compute::stable_sort_by_key(
         compute::make_buffer_iterator<T>(keys, 0), compute::make_buffer_iterator<T>(keys, n),
@@ -66,27 +65,27 @@ template <int (*Sort)(state *, size_t)> int guarded(void *of, size_t set)
     }
 }
 
-template <class T> call_function *choose_order(const peer_problem *p)
+template <class T> peer_call *choose_order(const peer_problem *p)
 {
-    if (p->argsort)
-        return p->descending ? guarded<sort_by_key<T, compute::greater<T>>>
-                             : guarded<sort_by_key<T, compute::less<T>>>;
-    return p->descending ? guarded<sort_keys<T, compute::greater<T>>>
-                         : guarded<sort_keys<T, compute::less<T>>>;
+    if (sort_of(p)->argsort)
+        return sort_of(p)->descending ? guarded<sort_by_key<T, compute::greater<T>>>
+                                      : guarded<sort_by_key<T, compute::less<T>>>;
+    return sort_of(p)->descending ? guarded<sort_keys<T, compute::greater<T>>>
+                                  : guarded<sort_keys<T, compute::less<T>>>;
 }
 
-call_function *choose(const peer_problem *p)
+peer_call *choose(const peer_problem *p)
 {
     switch (p->type) {
-    case 0:
+    case TSR_F32:
         return choose_order<compute::float_>(p);
-    case 1:
+    case TSR_F64:
         return choose_order<compute::double_>(p);
-    case 2:
+    case TSR_I32:
         return choose_order<compute::int_>(p);
-    case 3:
+    case TSR_U32:
         return choose_order<compute::uint_>(p);
-    case 4:
+    case TSR_I64:
         return choose_order<compute::long_>(p);
     default:
         return choose_order<compute::ulong_>(p);
@@ -116,9 +115,9 @@ int boost_restore(void *of)
     cl_int rc = CL_SUCCESS;
 
     for (size_t set = 0; set < used && rc == CL_SUCCESS; set++) {
-        rc = peer_cl_set_refill(&s->sets, set, 0);
+        rc = peer_cl_set_refill(&s->sets, set, SORT_KEYS);
         if (rc == CL_SUCCESS)
-            rc = peer_cl_set_refill(&s->sets, set, 1);
+            rc = peer_cl_set_refill(&s->sets, set, SORT_INDEX);
     }
     if (rc == CL_SUCCESS)
         rc = clFinish(s->sets.queue);
@@ -135,7 +134,7 @@ bool prepare(state *s, const peer_problem *p, char *why, size_t why_size)
     int rc;
 
     if (peer_with_positions(p, &held, &s->positions) != 0) {
-        peer_say(why, why_size, "no memory for %zu positions", p->n);
+        peer_say(why, why_size, "no memory for %zu positions", peer_sort_keys(p));
         return false;
     }
     if (peer_cl_sets_open(&s->sets, &held, why, why_size) != 0)
@@ -182,13 +181,13 @@ int boost_run(void *of, size_t calls, double *wall_ns)
     return peer_time(&s->rotation, calls, s->call, boost_wait, s, wall_ns);
 }
 
-int boost_result(void *of, void *out, void *out2)
+int boost_result(void *of, void *const out[])
 {
     state *s = static_cast<state *>(of);
-    cl_int rc = peer_cl_set_read(&s->sets, 0, 0, out);
+    cl_int rc = peer_cl_set_read(&s->sets, 0, SORT_KEYS, out[SORT_KEYS]);
 
-    if (rc == CL_SUCCESS && s->sets.problem.argsort)
-        rc = peer_cl_set_read(&s->sets, 0, 1, out2);
+    if (rc == CL_SUCCESS && sort_of(&s->sets.problem)->argsort)
+        rc = peer_cl_set_read(&s->sets, 0, SORT_INDEX, out[SORT_INDEX]);
     return rc;
 }
 
@@ -197,10 +196,11 @@ int boost_result(void *of, void *out, void *out2)
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static char version[64];
-    static const peer the_peer = {"Boost.Compute",        version,      PEER_OPENCL, nullptr,
-                                  peer_sequence_unsupported, boost_open,   boost_run,   nullptr,
-                                  boost_restore,          boost_result, boost_close};
-    static const peer_list list = {PEER_ABI, &the_peer, 1};
+    static const peer the_peer = {
+        "Boost.Compute", version,   PEER_OPENCL, nullptr,       peer_sequence_unsupported,
+        boost_open,      boost_run, nullptr,     boost_restore, boost_result,
+        boost_close};
+    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     /* Headers only: the library that was compiled is the one that runs. */
     std::snprintf(version, sizeof(version), "%d.%d.%d", BOOST_VERSION / 100000,

@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "peer_cub_keys.h"
 #include "peer_cuda_sets.h"
+#include "sort_cub_keys.h"
+#include "sort_peer.h"
 
 /* Operands here: what goes with keys is their positions or their values. */
 enum { KEYS, PAYLOAD, OFFSETS };
-
-/* The values among the operands as they come. */
-enum { VALUES = 2 };
 
 typedef struct cub_state {
     peer_cuda_sets sets;
@@ -37,16 +35,16 @@ static cub_job job_of(const cub_state *s, size_t set)
     void *payload = peer_cuda_set(&s->sets, set, PAYLOAD);
     void *payload_out = s->in_place ? payload : s->out[set * 2 + PAYLOAD];
 
-    return (cub_job){.n = (int)p->n,
-                     .argsort = p->argsort,
-                     .descending = p->descending,
-                     .segments = (int)p->segments,
+    return (cub_job){.n = (int)peer_sort_keys(p),
+                     .argsort = sort_of(p)->argsort,
+                     .descending = sort_of(p)->descending,
+                     .segments = (int)peer_sort_parts(p),
                      .offsets = peer_cuda_set(&s->sets, set, OFFSETS),
                      .keys_in = keys,
                      .keys_out = s->in_place ? keys : s->out[set * 2 + KEYS],
                      .index_in = payload,
                      .index_out = payload_out,
-                     .value_bytes = p->value_bytes,
+                     .value_bytes = sort_of(p)->value_bytes,
                      .values_in = payload,
                      .values_out = payload_out,
                      .stream = s->sets.stream};
@@ -128,17 +126,22 @@ static cudaError_t allocate(cub_state *s)
 }
 
 /* The offsets of segments, as an operand that rotates as the keys do; 0 where memory is missing. */
-static int with_offsets(cub_state *s, peer_problem *held)
+static int with_offsets(cub_state *s, const peer_problem *p, peer_problem *held)
 {
-    const size_t count = held->segments ? held->segments + 1 : 0;
+    const size_t parts = peer_sort_parts(p), count = parts + 1;
 
-    if (!count)
+    if (parts == 1)
         return 1;
     s->offsets = malloc(count * sizeof(*s->offsets));
     if (!s->offsets)
         return 0;
-    for (size_t i = 0; i < count; i++)
-        s->offsets[i] = (int)held->segment_offsets[i];
+    s->offsets[0] = 0;
+    for (size_t i = 0; i < parts; i++) {
+        size_t begin, end;
+
+        peer_sort_part(p, i, &begin, &end);
+        s->offsets[i + 1] = (int)end;
+    }
     held->operand[OFFSETS] = s->offsets;
     held->bytes[OFFSETS] = count * sizeof(*s->offsets);
     return 1;
@@ -152,15 +155,15 @@ static int prepare(cub_state *s, const peer_problem *p, char *why, size_t why_si
     cudaError_t rc;
 
     if (peer_with_positions(p, &held, &s->positions) != 0) {
-        peer_say(why, why_size, "no memory for %zu positions", p->n);
+        peer_say(why, why_size, "no memory for %zu positions", peer_sort_keys(p));
         return 0;
     }
-    if (p->value_bytes) {
-        held.operand[PAYLOAD] = p->operand[VALUES];
-        held.bytes[PAYLOAD] = p->bytes[VALUES];
+    if (sort_of(p)->value_bytes) {
+        held.operand[PAYLOAD] = p->operand[SORT_VALUES];
+        held.bytes[PAYLOAD] = p->bytes[SORT_VALUES];
     }
-    if (!with_offsets(s, &held)) {
-        peer_say(why, why_size, "no memory for the offsets of %zu segments", p->segments);
+    if (!with_offsets(s, p, &held)) {
+        peer_say(why, why_size, "no memory for the offsets of %zu segments", peer_sort_parts(p));
         return 0;
     }
     if (peer_cuda_sets_open(&s->sets, &held, why, why_size) != 0)
@@ -206,7 +209,7 @@ static void *open_with(cub_sort *sort, int in_place, const peer_problem *p, char
 
 static void *radix_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[PEER_TYPES] = {cub_radix_f32, cub_radix_f64, cub_radix_i32,
+    static cub_sort *const sorts[SORT_TYPES] = {cub_radix_f32, cub_radix_f64, cub_radix_i32,
                                                 cub_radix_u32, cub_radix_i64, cub_radix_u64};
 
     return open_with(sorts[p->type], 0, p, why, why_size);
@@ -214,7 +217,7 @@ static void *radix_open(const peer_problem *p, char *why, size_t why_size)
 
 static void *merge_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[PEER_TYPES] = {cub_merge_f32, cub_merge_f64, cub_merge_i32,
+    static cub_sort *const sorts[SORT_TYPES] = {cub_merge_f32, cub_merge_f64, cub_merge_i32,
                                                 cub_merge_u32, cub_merge_i64, cub_merge_u64};
 
     return open_with(sorts[p->type], 1, p, why, why_size);
@@ -222,7 +225,7 @@ static void *merge_open(const peer_problem *p, char *why, size_t why_size)
 
 static void *segments_open(const peer_problem *p, char *why, size_t why_size)
 {
-    static cub_sort *const sorts[PEER_TYPES] = {cub_segments_f32, cub_segments_f64,
+    static cub_sort *const sorts[SORT_TYPES] = {cub_segments_f32, cub_segments_f64,
                                                 cub_segments_i32, cub_segments_u32,
                                                 cub_segments_i64, cub_segments_u64};
 
@@ -237,7 +240,7 @@ static int cub_run(void *state, size_t calls, double *wall_ns)
     return peer_time(&s->rotation, calls, cub_call, cub_wait, s, wall_ns);
 }
 
-static int cub_result(void *state, void *out, void *out2)
+static int cub_result(void *state, void *const out[])
 {
     cub_state *s = state;
     const peer_problem *p = &s->sets.problem;
@@ -245,10 +248,11 @@ static int cub_result(void *state, void *out, void *out2)
     cudaError_t rc;
 
     cudaSetDevice(s->sets.device);
-    rc = cudaMemcpyAsync(out, job.keys_out, p->bytes[KEYS], cudaMemcpyDeviceToHost, job.stream);
+    rc = cudaMemcpyAsync(out[SORT_KEYS], job.keys_out, p->bytes[KEYS], cudaMemcpyDeviceToHost,
+                         job.stream);
     if (rc == cudaSuccess && p->bytes[PAYLOAD])
-        rc = cudaMemcpyAsync(out2, job.values_out, p->bytes[PAYLOAD], cudaMemcpyDeviceToHost,
-                             job.stream);
+        rc = cudaMemcpyAsync(out[job.argsort ? SORT_INDEX : SORT_VALUES], job.values_out,
+                             p->bytes[PAYLOAD], cudaMemcpyDeviceToHost, job.stream);
     return (int)(rc == cudaSuccess ? cudaStreamSynchronize(job.stream) : rc);
 }
 
@@ -262,23 +266,26 @@ static const char *cub_unsupported(const peer_problem *p)
 /* The same of keys with values, as they are without. */
 static const char *radix_unsupported(const peer_problem *p)
 {
-    peer_problem keys = *p;
+    const size_t bytes = sort_of(p)->value_bytes;
+    const char *why;
 
-    if (p->value_bytes && p->argsort)
+    if (bytes && sort_of(p)->argsort)
         return "it sorts positions or values along, not both";
-    if (p->value_bytes && p->value_bytes != 4 && p->value_bytes != 8)
+    if (bytes && bytes != 4 && bytes != 8)
         return "it is built for values of 4 and 8 bytes";
-    keys.value_bytes = 0;
-    return cub_unsupported(&keys);
+    if (peer_sort_parts(p) > 1)
+        return "it sorts one sequence a call, not rows or segments";
+    why = peer_keys_unsupported(p);
+    return why ? why : peer_cuda_unsupported(p);
 }
 
 static const char *segments_unsupported(const peer_problem *p)
 {
     const char *why = peer_sort_unsupported(p);
 
-    if (!why && !p->segments)
+    if (!why && peer_sort_parts(p) == 1)
         why = "it sorts rows or segments, and there is one sequence";
-    if (!why && p->segments > INT_MAX)
+    if (!why && peer_sort_parts(p) > INT_MAX)
         why = "it takes up to 2^31 - 1 segments";
     return why ? why : peer_cuda_unsupported(p);
 }
@@ -310,7 +317,7 @@ static peer the_peers[] = {
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
-    static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
+    static const peer_list list = SORT_PEERS(the_peers, sizeof(the_peers) / sizeof(the_peers[0]));
     static char version[64];
     const int cub = cub_version_u32();
 

@@ -11,7 +11,7 @@
 
 #include <cstdio>
 
-#include "peer_host_sort.hpp"
+#include "host_sort.hpp"
 
 namespace
 {
@@ -58,7 +58,7 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static char version[64];
     static const peer the_peer = host_sort::describe<algorithms>("parallel std::sort", version);
-    static const peer_list list = {PEER_ABI, &the_peer, 1};
+    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     std::snprintf(version, sizeof(version), "TBB %s, %d threads", TBB_runtime_version(),
                   tbb::info::default_concurrency());

@@ -1,10 +1,10 @@
 /** Highway's vectorized quicksort, one thread. */
 #include <functional>
 
-#include <hwy/highway.h>
 #include <hwy/contrib/sort/vqsort.h>
+#include <hwy/highway.h>
 
-#include "peer_host_sort.hpp"
+#include "host_sort.hpp"
 
 #define TEXT_OF(x) #x
 #define TEXT(x)    TEXT_OF(x)
@@ -30,9 +30,9 @@ struct algorithms : host_sort::one_by_one {
 extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static const peer the_peer = host_sort::describe<algorithms>(
-        "vqsort", /* of the headers: the library tells none */
+        "vqsort", /* of the headers: the library has no call for it */
         "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH));
-    static const peer_list list = {PEER_ABI, &the_peer, 1};
+    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     return &list;
 }

@@ -1,6 +1,6 @@
-/** CUB's sorts of one key type each; peer_cub_keys.cu is compiled once a type. */
-#ifndef BENCH_PEER_CUB_KEYS_H
-#define BENCH_PEER_CUB_KEYS_H
+/** CUB's sorts of one key type each; sort_cub_keys.cu is compiled once a type. */
+#ifndef BENCH_SORT_CUB_KEYS_H
+#define BENCH_SORT_CUB_KEYS_H
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /**
- * Peers that are made up, as peer_std.so: sorts of uint32 keys that take, or
+ * Peers that are made up, as peer_sort_std.so: sorts of uint32 keys that take, or
  * claim to take, long.  FAKE_SORT names those that take part, by a part of
  * their names; each call adds a line to the file FAKE_LOG.
  */
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <bench/peer.h>
+#include <tessera/sort.h>
 
 /* Of a call: what it claims, first and later, and how long it sleeps.  After so many (0: never)
  * the keys cannot be restored. */
@@ -29,9 +30,10 @@ typedef struct sorting {
 static const char *unsupported_as(const peer_problem *p, const char *name)
 {
     const char *wanted = getenv("FAKE_SORT");
+    const tsr_sort_problem *s = p->problem;
 
-    if (p->op != PEER_SORT || p->type != 3 || p->argsort || p->descending || p->segments ||
-        p->top || p->value_bytes)
+    if (s->type != TSR_U32 || s->argsort || s->descending || s->segments || s->rows > 1 || s->top ||
+        s->value_bytes)
         return "it sorts one sequence of uint32 keys only";
     return wanted && strstr(name, wanted) ? NULL : "FAKE_SORT does not name it";
 }
@@ -76,7 +78,7 @@ static int run(void *state, size_t calls, double *wall_ns)
     *wall_ns = 0;
     for (size_t i = 0; i < calls; i++) {
         memcpy(s->keys, s->problem.operand[0], s->problem.bytes[0]);
-        qsort(s->keys, s->problem.n, sizeof(*s->keys), by_key);
+        qsort(s->keys, s->problem.bytes[0] / sizeof(*s->keys), sizeof(*s->keys), by_key);
         nanosleep(&nap, NULL);
         note_call(s->pace->name);
         *wall_ns += s->calls++ ? s->pace->later_ns : s->pace->first_ns;
@@ -91,12 +93,11 @@ static int restore(void *state)
     return s->pace->fails_at && s->calls >= s->pace->fails_at ? 78 : 0;
 }
 
-static int result(void *state, void *out, void *out2)
+static int result(void *state, void *const out[])
 {
     const sorting *s = state;
 
-    (void)out2;
-    memcpy(out, s->keys, s->problem.bytes[0]);
+    memcpy(out[0], s->keys, s->problem.bytes[0]);
     return 0;
 }
 
@@ -148,7 +149,8 @@ PEER_EXPORT const peer_list *peer_module(void)
         FAKE(sleeper_2, "fake sleeper 2", PEER_CPU),
         FAKE(sleeper_3, "fake sleeper 3", PEER_CPU),
     };
-    static const peer_list list = {PEER_ABI, the_peers, sizeof(the_peers) / sizeof(the_peers[0])};
+    static const peer_list list = {PEER_ABI, "sort", sizeof(tsr_sort_problem), the_peers,
+                                   sizeof(the_peers) / sizeof(the_peers[0])};
 
     return &list;
 }

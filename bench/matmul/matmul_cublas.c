@@ -1,0 +1,89 @@
+/**
+ * cuBLAS: GEMM in float32 and float64, in float16 and bfloat16 with float32 sums, and with float32
+ * operands rounded to TF32.  Batches are one call of its strided GEMM.
+ *
+ * cuBLAS is column-major.  What it takes for a matrix is the transpose of our
+ * row-major one, so it is asked for C^T = op(B)^T op(A)^T: operands and sizes
+ * swap places, and each keeps its transposition.
+ */
+#include <string.h>
+
+#include "matmul_peer.h"
+#include "peer_cublas.h"
+
+static cublasStatus_t matmul(cublas_state *s, const void *a, const void *b, void *c)
+{
+    const tsr_matmul_problem *p = s->sets.problem.problem;
+    const cudaDataType_t type = cublas_type(p->type), type_c = p->c_f32 ? CUDA_R_32F : type;
+    const float alpha_32 = (float)p->alpha, beta_32 = (float)p->beta;
+    const void *alpha = p->type == TSR_F64 ? (const void *)&p->alpha : (const void *)&alpha_32;
+    const void *beta = p->type == TSR_F64 ? (const void *)&p->beta : (const void *)&beta_32;
+
+    if (p->batch > 1)
+        return cublasGemmStridedBatchedEx(
+            s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a), (int)p->n,
+            (int)p->m, (int)p->k, alpha, b, type, (int)columns_b(p), (long long)(p->k * p->n), a,
+            type, (int)columns_a(p), (long long)(p->m * p->k), beta, c, type_c, (int)p->n,
+            (long long)(p->m * p->n), (int)p->batch, s->compute, CUBLAS_GEMM_DEFAULT);
+    return cublasGemmEx(s->handle, cublas_transpose(p->trans_b), cublas_transpose(p->trans_a),
+                        (int)p->n, (int)p->m, (int)p->k, alpha, b, type, (int)columns_b(p), a, type,
+                        (int)columns_a(p), beta, c, type_c, (int)p->n, s->compute,
+                        CUBLAS_GEMM_DEFAULT);
+}
+
+static void *gemm_open(const peer_problem *p, char *why, size_t why_size)
+{
+    return cublas_open(matmul, p->type == TSR_F64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, p, why,
+                       why_size);
+}
+
+static void *tf32_open(const peer_problem *p, char *why, size_t why_size)
+{
+    return cublas_open(matmul, CUBLAS_COMPUTE_32F_FAST_TF32, p, why, why_size);
+}
+
+static const char *gemm_unsupported(const peer_problem *x)
+{
+    const tsr_matmul_problem *p = x->problem;
+
+    return cublas_unsupported(x, (const size_t[]){p->m, p->n, p->k}, 3, p->batch);
+}
+
+static const char *tf32_unsupported(const peer_problem *p)
+{
+    peer_problem as_f32 = *p;
+
+    if (p->type != TSR_F32 || strcmp(p->precision, "tf32") != 0)
+        return "it multiplies float32 matrices in TF32 only";
+    as_f32.precision = "f32";
+    return gemm_unsupported(&as_f32);
+}
+
+static peer the_peers[] = {
+    {.name = "cuBLAS",
+     .place = PEER_CUDA,
+     .unsupported = gemm_unsupported,
+     .open = gemm_open,
+     .run = cublas_run,
+     .run_held = cublas_run_held,
+     .result = cublas_result,
+     .close = cublas_close},
+    {.name = "cuBLAS TF32",
+     .place = PEER_CUDA,
+     .precision = "tf32",
+     .unsupported = tf32_unsupported,
+     .open = tf32_open,
+     .run = cublas_run,
+     .run_held = cublas_run_held,
+     .result = cublas_result,
+     .close = cublas_close},
+};
+
+PEER_EXPORT const peer_list *peer_module(void)
+{
+    static const peer_list list = MATMUL_PEERS(the_peers, sizeof(the_peers) / sizeof(the_peers[0]));
+
+    for (size_t i = 0; i < list.count; i++)
+        the_peers[i].version = cublas_version();
+    return &list;
+}

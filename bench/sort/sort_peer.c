@@ -1,0 +1,107 @@
+#include "sort_peer.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* One scan, so that a key that would leave the order to chance is found before it is timed. */
+#define PLAIN_FLOATS(name, type)                                                                   \
+    static const char *name(const type *keys, size_t n)                                            \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            if (isnan(keys[i]))                                                                    \
+                return "a key is NaN, for which it promises no place";                             \
+            if (keys[i] == 0 && signbit(keys[i]))                                                  \
+                return "a key is -0, which it takes for equal to +0";                              \
+        }                                                                                          \
+        return NULL;                                                                               \
+    }
+
+PLAIN_FLOATS(plain_floats, float)
+PLAIN_FLOATS(plain_doubles, double)
+
+size_t peer_sort_keys(const peer_problem *p)
+{
+    const tsr_sort_problem *s = sort_of(p);
+
+    return s->rows > 1 ? s->rows * s->n : s->n;
+}
+
+size_t peer_sort_parts(const peer_problem *p)
+{
+    const tsr_sort_problem *s = sort_of(p);
+
+    return s->segments ? s->segments : s->rows ? s->rows : 1;
+}
+
+void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
+{
+    const tsr_sort_problem *s = sort_of(p);
+    const uint64_t *offsets = (const uint64_t *)p->operand[SORT_SEGMENTS];
+
+    *begin = s->segments ? (size_t)offsets[i] : i * s->n;
+    *end = s->segments ? (size_t)offsets[i + 1] : *begin + s->n;
+}
+
+const char *peer_keys_unsupported(const peer_problem *p)
+{
+    const size_t keys = peer_sort_keys(p);
+
+    if (p->type < 0 || p->type >= SORT_TYPES)
+        return "it sorts numbers of 32 and 64 bits only";
+    if (keys == 0)
+        return "no keys: nothing to time";
+    if (sort_of(p)->top && sort_of(p)->top < sort_of(p)->n)
+        return "it sorts all keys, not the first ones alone";
+    if (keys > INT_MAX)
+        return "it takes up to 2^31 - 1 keys";
+    if (p->type == TSR_F32 && p->operand[SORT_KEYS])
+        return plain_floats((const float *)p->operand[SORT_KEYS], keys);
+    if (p->type == TSR_F64 && p->operand[SORT_KEYS])
+        return plain_doubles((const double *)p->operand[SORT_KEYS], keys);
+    return NULL;
+}
+
+const char *peer_sort_unsupported(const peer_problem *p)
+{
+    return sort_of(p)->value_bytes ? "it sorts keys alone or with their positions, not with values"
+                                   : peer_keys_unsupported(p);
+}
+
+const char *peer_sequence_unsupported(const peer_problem *p)
+{
+    const char *why = peer_sort_unsupported(p);
+
+    if (!why && peer_sort_parts(p) > 1)
+        return "it sorts one sequence a call, not rows or segments";
+    return why;
+}
+
+int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **positions)
+{
+    const size_t keys = peer_sort_keys(p);
+
+    *out = *p;
+    *positions = NULL;
+    for (size_t i = SORT_INDEX; i <= SORT_SEGMENTS; i++) {
+        out->operand[i] = NULL;
+        out->bytes[i] = 0;
+    }
+    if (!sort_of(p)->argsort)
+        return 0;
+    if (keys > SIZE_MAX / sizeof(int64_t))
+        return -1;
+    *positions = (int64_t *)malloc(keys * sizeof(int64_t));
+    if (!*positions)
+        return -1;
+    for (size_t part = 0; part < peer_sort_parts(p); part++) {
+        size_t begin, end;
+
+        peer_sort_part(p, part, &begin, &end);
+        for (size_t i = begin; i < end; i++)
+            (*positions)[i] = (int64_t)(i - begin);
+    }
+    out->operand[SORT_INDEX] = *positions;
+    out->bytes[SORT_INDEX] = keys * sizeof(int64_t);
+    return 0;
+}

@@ -1,0 +1,61 @@
+/** Sorts as other libraries take them: what they refuse, and independent parts, which are rows or
+ *  segments. */
+#ifndef BENCH_SORT_PEER_H
+#define BENCH_SORT_PEER_H
+
+#include <tessera/sort.h>
+
+#include "peer_common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Operands of a sort, in order. */
+enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_SEGMENTS };
+
+/** Types that they sort: the first so many of tsr_type. */
+enum { SORT_TYPES = 6 };
+
+#define SORT_PEERS(peers, count)                                                                   \
+    {                                                                                              \
+        PEER_ABI, "sort", sizeof(tsr_sort_problem), (peers), (count)                               \
+    }
+
+static inline const tsr_sort_problem *sort_of(const peer_problem *p)
+{
+    return (const tsr_sort_problem *)p->problem;
+}
+
+/**
+ * NULL, or why a library that sorts plain numbers cannot do this: it promises no
+ * place for NaN, and none for -0 before +0.
+ */
+const char *peer_sort_unsupported(const peer_problem *p);
+
+/** The same for one that sorts one sequence a call. */
+const char *peer_sequence_unsupported(const peer_problem *p);
+
+/** The first but for values, which a few move along. */
+const char *peer_keys_unsupported(const peer_problem *p);
+
+/** Keys of all parts. */
+size_t peer_sort_keys(const peer_problem *p);
+
+/** The independent parts of a sort, 1 where its keys are one sequence; and part i of them: keys
+ *  begin to end - 1. */
+size_t peer_sort_parts(const peer_problem *p);
+void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end);
+
+/**
+ * The problem as peers that sort keys with a payload want it: its index operand
+ * holds 0, 1, ... of each part with an argsort, and no other operand is there but
+ * the keys.  *positions is NULL or is to be freed, once nobody uses *out.  0 on
+ * success.
+ */
+int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **positions);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

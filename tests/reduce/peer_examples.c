@@ -1,0 +1,25 @@
+#include "peer_examples.h"
+#include "base/sizes.h"
+#include "ops/reduce/reduce_problem.h"
+
+static const tsr_reduce_problem examples[] = {
+    {.n = 1, .by = TSR_REDUCE_SUM},    {.n = 100003, .by = TSR_REDUCE_SUM},
+    {.n = 5003, .by = TSR_REDUCE_MIN}, {.n = 1000003, .by = TSR_REDUCE_MIN},
+    {.n = 2, .by = TSR_REDUCE_MAX},    {.n = 1000003, .by = TSR_REDUCE_MAX},
+};
+
+bool peer_example(size_t i, problem *out)
+{
+    if (i < ARRAY_COUNT(examples))
+        *out = problem_from(&operation_reduce, &examples[i], sizeof(examples[i]));
+    return i < ARRAY_COUNT(examples);
+}
+
+bool peer_refused(size_t i, problem *out, const void **first)
+{
+    const tsr_reduce_problem none = {.by = TSR_REDUCE_SUM};
+
+    *first = NULL;
+    *out = problem_from(&operation_reduce, &none, sizeof(none));
+    return i == 0;
+}
