@@ -317,16 +317,17 @@ static tsr_status print_source(listing *l, tsr_error *err)
     st = source_read(kernel_folder(l), l->variant->source, &source, err);
     if (!st && l->session && !tsr_device_is_host(l->choice.device[0])) {
         const selection sel = {.variant = l->variant, .params = l->params};
-        plan made;
+        kept_call *c;
 
         /* First, as it probes the features that options depend on. */
         why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, &reason);
         if (why) {
             printf("/* unsupported here: %s */\n", why);
         } else {
-            dispatch_plan(l->session, only_problem(l), &sel, false, &made, NULL);
-            plan_options(l->variant, session_facts(l->session), &made, &flags);
-            plan_free(&made);
+            st = dispatch_call_of(l->session, only_problem(l), &sel, false, &c, err);
+            if (st)
+                goto cleanup;
+            plan_options(l->variant, session_facts(l->session), &c->plan, &flags);
             printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
         }
     } else if (!st) {
@@ -334,6 +335,8 @@ static tsr_status print_source(listing *l, tsr_error *err)
     }
     if (!st)
         fputs(text_get(&source), stdout);
+
+cleanup:
     text_free(&source);
     text_free(&flags);
     text_free(&reason);
@@ -346,8 +349,7 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     selection sel = {.variant = l->variant, .params = l->params};
     text reason = {0};
     unsigned char *ptx = NULL;
-    const prepared *ready = NULL;
-    tsr_report report = {0};
+    kept_call *c;
     const char *why;
     size_t size;
     tsr_status st = TSR_OK;
@@ -361,8 +363,9 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     if (why)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s is unsupported on %s: %s", l->op->name,
                       l->variant->name, tsr_device_name(l->choice.device[0]), why);
-    st = st ? st : dispatch_prepare(l->session, p, &sel, false, &ready, &report, err);
-    st = st ? st : program_binary(ready->program, &ptx, &size, err);
+    st = st ? st : dispatch_call_of(l->session, p, &sel, false, &c, err);
+    st = st ? st : dispatch_build(l->session, c, NULL, err);
+    st = st ? st : program_binary(c->program, &ptx, &size, err);
     if (!st)
         fputs((const char *)ptx, stdout);
     free(ptx);

@@ -1,38 +1,71 @@
 /**
- * The calls that a session has worked out: the one memory between calls on the same problem.
+ * The calls that a session knows: all that was worked out for a distinct call, once.
  *
- * An entry is found by comparing bytes: the problem, and for a plan the variant and the value of
- * each of its tunables, wherever these came from; for a choice the age of the tuning
- * (core/tuning_memo.h), which follows the user's folder and the variables that name it.  Device,
- * kernel sources and build are the session's and do not change.  Buffers are not in the key: every
- * call checks its own and sets the kernel arguments that changed (program_set_buffer and
- * program_set_value in session/program.h).
+ * An entry is found by comparing bytes: the problem as it was posed, and either the variant and the
+ * value of each of its tunables, or, where the library chose these, the age of the tuning
+ * (core/tuning_memo.h).  Device, kernel sources and build are the session's and do not change.
+ * Buffers are not in the key: every call checks its own and sets the kernel arguments that changed.
+ *
+ * What else a session remembers belongs to the device, not to a call, and lasts as long as it does:
+ *
+ *     programs and the arguments of their kernels   session/program.h    one for each set of -Ds
+ *     probed features                               device/facts.h       FEATURE_COUNT
+ *     tuning entries of a class of problems         core/tuning_memo.h   until the folder changes
+ *     workspace and group counters                  session/state.h      one each, the largest
+ *     queues, pinned memory and buffers of copies   stream/copies.h      stated there
  */
 #ifndef CORE_CALLS_H
 #define CORE_CALLS_H
 
-#include "core/dispatch.h"
+#include "core/variant.h"
+#include "session/state.h"
 
-/** What dispatch_select chose for this very problem when nothing was named and the tuning was of
- *  this age (tuning_age); NULL: nothing is kept.  Borrowed until calls_choose, calls_keep or
- *  programs_release. */
-const selection *calls_choice(tsr_session *s, const problem *p, uint64_t age);
+enum { CALLS_KEPT = 32 };
 
-/** Keep what was chosen at an age, in place of what was used least recently.  At age 0 nothing is
- *  kept. */
-void calls_choose(tsr_session *s, const problem *p, uint64_t age, const selection *chosen);
+/** Why a call runs a variant. */
+typedef enum selected_by {
+    SELECTED_BY_NOTHING, /* none is selected */
+    SELECTED_BY_NAME,    /* the caller's */
+    SELECTED_BY_TUNING,
+    SELECTED_BY_PREFERENCE
+} selected_by;
 
-/** The plan and program of this very problem, variant and parameters; NULL: nothing is kept.
- *  Borrowed until calls_choose, calls_keep or programs_release. */
-const prepared *calls_recall(tsr_session *s, const problem *p, const selection *sel, bool arriving);
+/** The variant and parameters that a call runs, and why these. */
+typedef struct selection {
+    const variant *variant;
+    params params;
+    selected_by selected;
+    char chosen[160]; /* the same for people, with particulars */
+} selection;
+
+typedef struct kept_call {
+    problem posed;                 /* checked */
+    problem normal;                /* as variants take it */
+    unsigned order[OPERANDS_MAX];  /* its operand i is operand order[i] of the posed one */
+    operand operand[OPERANDS_MAX]; /* of the posed one, operand_count of them */
+    size_t operand_count;
+    bool arriving; /* as in job */
+    selection selection;
+    plan plan;
+    program *program; /* the session's; NULL until it is built */
+    uint64_t age;     /* tuning_age when the library chose; 0: the caller named it, or the tuning
+                         is changing */
+    uint64_t used;    /* the higher, the later; 0: this place is free */
+} kept_call;
+
+/** The call of a problem whose variant the library chose when the tuning was of this age; NULL:
+ *  there is none.  Borrowed until calls_keep or programs_release. */
+kept_call *calls_chosen(tsr_session *s, const problem *p, uint64_t age);
+
+/** The call of a problem and selection, whenever that was chosen; likewise. */
+kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, bool arriving);
 
 /**
- * Keep a plan and the program built for it, in place of what was used least recently.
+ * Keep a call, in place of the one used least recently.
  *
- * @param made  Moved from: zero afterwards, also on failure.
- * @return As calls_recall; NULL where memory runs out.
+ * @param made  Its plan is moved, also on failure.
+ * @return As calls_find; NULL where memory runs out.
  */
-const prepared *calls_keep(tsr_session *s, const problem *p, const selection *sel, bool arriving,
-                           prepared *made);
+kept_call *calls_keep(tsr_session *s, kept_call *made);
 
 #endif

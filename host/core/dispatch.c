@@ -19,18 +19,39 @@
 _Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
                "a step's structure is a kernel's value");
 
-const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
-                                 const params *chosen, text *reason)
+/* The plan of a variant that is perhaps supported, once what it needs was probed: NULL, or the
+ * reason why it is not, which stands in *out or is static.  The caller frees it in either case. */
+static const char *make_plan(tsr_session *s, const problem *normal, const selection *sel,
+                             bool arriving, plan *out)
 {
-    const job j = {.problem = p, .device = session_facts(s), .params = chosen};
+    const variant *v = sel->variant;
+    const job j = {.problem = normal,
+                   .device = session_facts(s),
+                   .params = &sel->params,
+                   .arriving = arriving};
     tsr_error err = {0};
 
     if (v->source && j.device->kind != DEVICE_HOST &&
         session_probe(s, v->needs | v->uses, &err) != TSR_OK) {
-        text_format(reason, "%s", err.message);
-        return text_get(reason);
+        *out = (plan){.params = sel->params};
+        return plan_unsupported(out, "%s", err.message);
     }
-    return variant_unsupported(v, &j, reason);
+    return plan_make(v, &j, out);
+}
+
+const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
+                                 const params *chosen, text *reason)
+{
+    plan made;
+    const char *why = make_plan(s, p, &(selection){.variant = v, .params = *chosen}, false, &made);
+
+    if (why) {
+        text_clear(reason);
+        text_append(reason, why);
+        why = text_get(reason);
+    }
+    plan_free(&made);
+    return why;
 }
 
 static void report_params(const params *p, tsr_report *report)
@@ -71,25 +92,14 @@ static tsr_status set_params(const variant *v, const tsr_run *run, params *out, 
     return st;
 }
 
-static tsr_status select_named(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
-                               tsr_error *err)
+/* The caller's variant and parameters. */
+static tsr_status find_named(const problem *p, const tsr_run *run, selection *out, tsr_error *err)
 {
-    tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
-    const char *why;
-    text reason = {0};
+    const tsr_status st = variant_find(p->op, run->variant, &out->variant, err);
 
-    if (st == TSR_OK)
-        st = set_params(out->variant, run, &out->params, err);
-    if (st != TSR_OK)
-        return st;
-    why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
-    if (why)
-        st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s on %s: %s", p->op->name, run->variant,
-                      session_facts(s)->name, why);
     out->selected = SELECTED_BY_NAME;
     snprintf(out->chosen, sizeof(out->chosen), "named by the caller");
-    text_free(&reason);
-    return st;
+    return st ? st : set_params(out->variant, run, &out->params, err);
 }
 
 /* The name of a file in a message that is short: without its folder. */
@@ -100,36 +110,41 @@ static const char *short_name(const char *where)
     return slash ? slash + 1 : where;
 }
 
-/* The best tuned entry that runs here; false where there is none, with why the first that does not
- * was skipped in *skipped. */
-static bool select_tuned(tsr_session *s, const problem *p, selection *out, text *skipped)
+/* Select the best tuned entry that runs here, with its plan; false where there is none, with why
+ * the first that does not was skipped in *skipped. */
+static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
 {
+    const operation *op = c->posed.op;
     const tuning *list = NULL;
-    const size_t n = tuning_recall(s, p, &list);
-    bool found = false;
+    const size_t n = tuning_recall(s, &c->normal, &list);
     text reason = {0};
+    bool found = false;
 
+    c->selection.selected = SELECTED_BY_TUNING;
     for (size_t i = 0; i < n && !found; i++) {
         const tuning *t = &list[i];
-        const char *why = tuning_stale(p->op, t, &reason);
+        const char *why = tuning_stale(op, t, &reason);
 
         if (!why) {
-            variant_find(p->op, t->variant, &out->variant, NULL);
-            tuning_params(out->variant, t->parameters, &out->params, NULL);
-            why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
+            variant_find(op, t->variant, &c->selection.variant, NULL);
+            tuning_params(c->selection.variant, t->parameters, &c->selection.params, NULL);
+            why = make_plan(s, &c->normal, &c->selection, false, &c->plan);
         }
         found = !why;
         if (found)
-            snprintf(out->chosen, sizeof(out->chosen), "tuned: %s entry of %.110s%s", t->level,
-                     short_name(t->where), t->embedded ? ", embedded" : "");
+            snprintf(c->selection.chosen, sizeof(c->selection.chosen),
+                     "tuned: %s entry of %.110s%s", t->level, short_name(t->where),
+                     t->embedded ? ", embedded" : "");
         else if (!skipped->length)
             text_format(skipped, "; tuned entry of %s skipped: %s", short_name(t->where), why);
+        if (!found)
+            plan_free(&c->plan);
     }
     text_free(&reason);
     return found;
 }
 
-/* Whom an order of preference is for: it depends on the problem too. */
+/* Device-kind name for messages. */
 static const char *kind_name(const device_facts *d)
 {
     static const char *const names[] = {[DEVICE_HOST] = "the host",
@@ -140,73 +155,184 @@ static const char *kind_name(const device_facts *d)
     return names[d->kind];
 }
 
-/* The first suited variant in the operation's order of preference. */
-static tsr_status select_preferred(tsr_session *s, const problem *p, const char *skipped,
-                                   selection *out, tsr_error *err)
+/* Select the first supported variant in the operation's order of preference, with its plan. */
+static tsr_status select_preferred(tsr_session *s, kept_call *c, const char *skipped,
+                                   tsr_error *err)
 {
+    const operation *op = c->posed.op;
     const char *names[PREFERENCES_MAX];
-    text first_reason = {0}, reason = {0};
-    tsr_status st = TSR_EUNSUPPORTED;
+    selection *sel = &c->selection;
     const device_facts *d = session_facts(s);
-    const size_t n = p->op->prefer(p, d, names);
+    const size_t n = op->prefer(&c->normal, d, names);
+    text first_reason = {0};
+    bool found = false;
 
     assert(n <= PREFERENCES_MAX);
-    for (size_t i = 0; i < n && st == TSR_EUNSUPPORTED; i++) {
+    sel->selected = SELECTED_BY_PREFERENCE;
+    for (size_t i = 0; i < n && !found; i++) {
+        const tsr_status st = variant_find(op, names[i], &sel->variant, err);
         const char *why;
 
-        st = variant_find(p->op, names[i], &out->variant, err);
         assert(st == TSR_OK && "prefer() names variants of its operation");
-        out->params = params_default(out->variant);
-        why = dispatch_unsupported(s, p, out->variant, &out->params, &reason);
+        (void)st;
+        sel->params = params_default(sel->variant);
+        why = make_plan(s, &c->normal, sel, false, &c->plan);
+        found = !why;
         if (why && i == 0)
             text_format(&first_reason, "%s: %s", names[i], why);
         if (why)
-            st = TSR_EUNSUPPORTED;
+            plan_free(&c->plan);
         else if (i == 0)
-            snprintf(out->chosen, sizeof(out->chosen),
+            snprintf(sel->chosen, sizeof(sel->chosen),
                      "first in the order of preference for this problem on %s%s", kind_name(d),
                      skipped);
         else
-            snprintf(out->chosen, sizeof(out->chosen),
+            snprintf(sel->chosen, sizeof(sel->chosen),
                      "number %zu in the order of preference for this problem on %s%s; %s", i + 1,
                      kind_name(d), skipped, text_get(&first_reason));
     }
-    if (st == TSR_EUNSUPPORTED)
-        tsr_fail(err, st, 0, "no %s kernel runs this problem on %s (%s)", p->op->name, d->name,
-                 text_get(&first_reason));
+    if (!found)
+        tsr_fail(err, TSR_EUNSUPPORTED, 0, "no %s kernel runs this problem on %s (%s)", op->name,
+                 d->name, text_get(&first_reason));
     text_free(&first_reason);
-    text_free(&reason);
+    return found ? TSR_OK : TSR_EUNSUPPORTED;
+}
+
+/* A new call: its problem checked and in the form that variants take. */
+static tsr_status pose(const problem *p, kept_call *out, tsr_error *err)
+{
+    const tsr_status st = p->op->check(p, err);
+
+    if (st)
+        return st;
+    *out = (kept_call){.posed = *p};
+    out->operand_count = p->op->operands(p, out->operand);
+    out->normal = problem_normal(p, out->order);
+    return TSR_OK;
+}
+
+static tsr_status keep(tsr_session *s, kept_call *made, kept_call **out, tsr_error *err)
+{
+    *out = calls_keep(s, made);
+    return *out ? TSR_OK
+                : tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a call of %s",
+                           made->selection.variant->name);
+}
+
+tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                            kept_call **out, tsr_error *err)
+{
+    kept_call made;
+    const char *why;
+    tsr_status st;
+
+    *out = calls_find(s, p, sel, arriving);
+    if (*out)
+        return TSR_OK;
+    st = pose(p, &made, err);
+    if (st)
+        return st;
+    made.selection = *sel;
+    made.arriving = arriving;
+    why = make_plan(s, &made.normal, sel, arriving, &made.plan);
+    if (!why)
+        return keep(s, &made, out, err);
+    st = made.plan.failed || made.plan.defines.failed ? TSR_ENOMEM : TSR_EUNSUPPORTED;
+    tsr_fail(err, st, 0, "%s/%s on %s: %s", p->op->name, sel->variant->name, session_facts(s)->name,
+             why);
+    plan_free(&made.plan);
     return st;
+}
+
+/* The call that the library chooses for. */
+static tsr_status choose(tsr_session *s, const problem *p, kept_call **out, tsr_error *err)
+{
+    const uint64_t age = tuning_age(s);
+    kept_call *known = calls_chosen(s, p, age), made;
+    text skipped = {0};
+    tsr_status st;
+
+    *out = known;
+    if (known)
+        return TSR_OK;
+    st = pose(p, &made, err);
+    if (st)
+        return st;
+    made.age = age;
+    if (!select_tuned(s, &made, &skipped))
+        st = select_preferred(s, &made, text_get(&skipped), err);
+    text_free(&skipped);
+    if (st)
+        return st;
+    known = calls_find(s, p, &made.selection, false);
+    if (!known)
+        return keep(s, &made, out, err);
+    plan_free(&made.plan); /* chosen again, from other files perhaps */
+    known->selection = made.selection;
+    known->age = age;
+    *out = known;
+    return TSR_OK;
+}
+
+tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, bool arriving,
+                         kept_call **out, tsr_error *err)
+{
+    selection sel;
+    tsr_status st;
+
+    if (run && run->set_count && !run->variant)
+        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
+                        run->set[0]);
+    if (run && run->variant)
+        st = find_named(p, run, &sel, err);
+    else {
+        st = choose(s, p, out, err);
+        if (st || !arriving)
+            return st;
+        sel = (*out)->selection;
+    }
+    return st ? st : dispatch_call_of(s, p, &sel, arriving, out, err);
 }
 
 tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
                            tsr_error *err)
 {
-    const selection *before;
-    text skipped = {0};
-    tsr_status st = TSR_OK;
-    uint64_t age;
+    kept_call *c;
+    tsr_status st;
 
     *out = (selection){0};
-    if (run && run->variant)
-        return select_named(s, p, run, out, err);
-    if (run && run->set_count)
-        return tsr_fail(err, TSR_ENAME, 0, "%s: '%s' needs a named kernel to apply to", p->op->name,
-                        run->set[0]);
-    age = tuning_age(s);
-    before = calls_choice(s, p, age);
-    if (before) {
-        *out = *before;
+    if (run && run->variant) {
+        st = find_named(p, run, out, err);
+        return st ? st : dispatch_call_of(s, p, out, false, &c, err);
+    }
+    st = dispatch_call(s, p, run, false, &c, err);
+    if (!st)
+        *out = c->selection;
+    return st;
+}
+
+tsr_status dispatch_build(tsr_session *s, kept_call *c, tsr_report *report, tsr_error *err)
+{
+    const variant *v = c->selection.variant;
+    program *before = s->programs, *built = NULL;
+    text options = {0}, runs = {0};
+    tsr_status st;
+
+    if (c->program)
         return TSR_OK;
+    plan_options(v, session_facts(s), &c->plan, &options);
+    plan_kernels(v, &c->plan, &runs);
+    if (options.failed || runs.failed)
+        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", v->name);
+    else
+        st = program_get(s, v->source, text_get(&options), text_get(&runs), &built, err);
+    if (!st && report && s->programs != before) {
+        report->build = built->built;
+        report->build_ns += built->build_ns;
     }
-    out->selected = SELECTED_BY_TUNING;
-    if (!select_tuned(s, p, out, &skipped)) {
-        out->selected = SELECTED_BY_PREFERENCE;
-        st = select_preferred(s, p, text_get(&skipped), out, err);
-    }
-    if (st == TSR_OK)
-        calls_choose(s, p, age, out);
-    text_free(&skipped);
+    c->program = built;
+    text_free(&options);
+    text_free(&runs);
     return st;
 }
 
@@ -214,68 +340,14 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
  * is, with these at once, so that the device begins, and at its end. */
 enum { UNFLUSHED_MAX = 2 };
 
-tsr_status dispatch_plan(tsr_session *s, const problem *p, const selection *sel, bool arriving,
-                         plan *out, tsr_error *err)
-{
-    const job j = {
-        .problem = p, .device = session_facts(s), .params = &sel->params, .arriving = arriving};
-    const char *why = plan_make(sel->variant, &j, out);
-
-    if (out->failed || out->defines.failed)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the plan of %s", sel->variant->name);
-    if (why)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s on %s: %s", p->op->name,
-                        sel->variant->name, session_facts(s)->name, why);
-    return TSR_OK;
-}
-
-tsr_status dispatch_prepare(tsr_session *s, const problem *p, const selection *sel, bool arriving,
-                            const prepared **out, tsr_report *report, tsr_error *err)
-{
-    program *before = s->programs;
-    prepared made = {0};
-    text options = {0}, runs = {0};
-    tsr_status st;
-
-    *out = calls_recall(s, p, sel, arriving);
-    if (*out)
-        return TSR_OK;
-    st = dispatch_plan(s, p, sel, arriving, &made.plan, err);
-    if (st != TSR_OK)
-        goto cleanup;
-    plan_options(sel->variant, session_facts(s), &made.plan, &options);
-    plan_kernels(sel->variant, &made.plan, &runs);
-    if (options.failed || runs.failed)
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to build %s", sel->variant->name);
-    else
-        st = program_get(s, sel->variant->source, text_get(&options), text_get(&runs),
-                         &made.program, err);
-    if (st != TSR_OK)
-        goto cleanup;
-    if (report && s->programs != before) {
-        report->build = made.program->built;
-        report->build_ns += made.program->build_ns;
-    }
-    *out = calls_keep(s, p, sel, arriving, &made);
-    if (!*out)
-        st = tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a call of %s", sel->variant->name);
-
-cleanup:
-    text_free(&options);
-    text_free(&runs);
-    plan_free(&made.plan);
-    return st;
-}
-
 /* The objects that the commands of one call refer to. */
 typedef struct binding {
     tsr_session *session;
-    const selection *selection;
-    const cl_mem *operands;
+    const kept_call *call;
+    const cl_mem *operands; /* in the order of the posed problem */
     const call_ends *ends;
     session_buffer workspace;      /* nothing where none is needed */
     session_buffer group_counters; /* likewise */
-    const prepared *prepared;
 } binding;
 
 static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, const binding *b)
@@ -284,7 +356,8 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, 
 
     switch (a->kind) {
     case ARG_OPERAND:
-        return program_set_buffer(entry, i, b->operands[a->index], b->session->calls);
+        return program_set_buffer(entry, i, b->operands[b->call->order[a->index]],
+                                  b->session->calls);
     case ARG_WORKSPACE:
         return program_set_buffer(entry, i, b->workspace.memory, b->workspace.call);
     case ARG_GROUP_COUNTERS:
@@ -317,11 +390,11 @@ static tsr_status check_launch(const program_entry *e, const command *st, const 
     if (e->group_limit && items > e->group_limit && e->group_required == 0)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
                         "%s: a work-group of %zu items is over the kernel's limit of %zu",
-                        b->selection->variant->name, items, e->group_limit);
+                        b->call->selection.variant->name, items, e->group_limit);
     if (e->local_bytes > local_limit && !d->nvidia)
         return tsr_fail(
             err, TSR_EUNSUPPORTED, 0, "%s: %llu bytes of local memory are over the device's %zu",
-            b->selection->variant->name, (unsigned long long)e->local_bytes, local_limit);
+            b->call->selection.variant->name, (unsigned long long)e->local_bytes, local_limit);
     return TSR_OK;
 }
 
@@ -329,9 +402,9 @@ static tsr_status enqueue_launch(const command *st, const binding *b, cl_command
                                  cl_uint n_wait, const cl_event *wait, cl_event *done,
                                  tsr_error *err)
 {
-    const char *name = b->selection->variant->entries[st->entry];
+    const char *name = b->call->selection.variant->entries[st->entry];
     const program_entry *entry = NULL;
-    tsr_status status = program_kernel(b->prepared->program, name, &entry, err);
+    tsr_status status = program_kernel(b->call->program, name, &entry, err);
     cl_int rc;
 
     for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
@@ -361,8 +434,9 @@ static tsr_status enqueue_step(const command *st, const binding *b, cl_command_q
 
     if (st->kind == COMMAND_LAUNCH)
         return enqueue_launch(st, b, queue, n_wait, wait, done, err);
-    target = st->fill_target.kind == ARG_WORKSPACE ? b->workspace.memory
-                                                   : b->operands[st->fill_target.index];
+    target = st->fill_target.kind == ARG_WORKSPACE
+                 ? b->workspace.memory
+                 : b->operands[b->call->order[st->fill_target.index]];
     rc = clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
                              st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
@@ -505,7 +579,7 @@ static bool needs_event(const binding *b, size_t i, bool is_last)
 static tsr_status enqueue_commands(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const call_ends *ends = b->ends;
-    const plan *p = &b->prepared->plan;
+    const plan *p = &b->call->plan;
     sides state = TOGETHER;
     tsr_status st = TSR_OK;
 
@@ -562,7 +636,7 @@ static tsr_status take_buffer(const binding *b, session_buffer *kept, const void
         clCreateBuffer(s->context, flags, bytes, (void *)(uintptr_t)content, &rc), bytes, s->calls};
     if (!out->memory)
         return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%zu bytes of %s)",
-                        b->selection->variant->name, bytes, what);
+                        b->call->selection.variant->name, bytes, what);
     if (!s->out_of_order)
         *kept = *out;
     return TSR_OK;
@@ -578,7 +652,8 @@ static tsr_status take_workspace(binding *b, size_t bytes, tsr_error *err)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "%s: a workspace of %zu bytes is over the device's largest allocation of "
                         "%llu bytes",
-                        b->selection->variant->name, bytes, (unsigned long long)d->max_allocation);
+                        b->call->selection.variant->name, bytes,
+                        (unsigned long long)d->max_allocation);
     b->workspace.bytes = bytes;
     return take_buffer(b, &b->session->workspace, NULL, "workspace", &b->workspace, err);
 }
@@ -589,7 +664,7 @@ static tsr_status take_group_counters(binding *b, tsr_error *err)
     static const uint32_t zeros[GROUP_COUNTERS_MAX];
     tsr_session *s = b->session;
 
-    if (!b->selection->variant->group_counters ||
+    if (!b->call->selection.variant->group_counters ||
         last_group_of(session_facts(s)) == LAST_GROUP_NONE)
         return TSR_OK;
     b->group_counters.bytes = sizeof(zeros);
@@ -611,7 +686,7 @@ void dispatch_forget_group_counters(tsr_session *s)
 /* Move the events to whoever wants them, and report what the call took. */
 static void hand_over(const binding *b, chain *events)
 {
-    const plan *p = &b->prepared->plan;
+    const plan *p = &b->call->plan;
     tsr_report *report = b->ends->report;
 
     if (report) {
@@ -630,22 +705,22 @@ static void hand_over(const binding *b, chain *events)
     }
 }
 
-tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
-                            const cl_mem operands[], const call_ends *ends, tsr_error *err)
+tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
+                        const call_ends *ends, tsr_error *err)
 {
-    binding b = {.session = s, .selection = sel, .operands = operands, .ends = ends};
+    binding b = {.session = s, .call = c, .operands = operands, .ends = ends};
     chain events = {.wants_first = ends->first != NULL};
     size_t commands = 0;
     tsr_status st;
 
-    if (!sel->variant->source)
+    if (!c->selection.variant->source)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
-                        p->op->name, sel->variant->name);
+                        c->posed.op->name, c->selection.variant->name);
     s->calls++;
-    st = dispatch_prepare(s, p, sel, ends->arrivals != NULL, &b.prepared, ends->report, err);
+    st = dispatch_build(s, c, ends->report, err);
     if (st == TSR_OK)
-        st = take_workspace(&b, b.prepared->plan.workspace, err);
-    if (st == TSR_OK && b.prepared->plan.workspace) /* the counters are of sums in a workspace */
+        st = take_workspace(&b, c->plan.workspace, err);
+    if (st == TSR_OK && c->plan.workspace) /* the counters are of sums in a workspace */
         st = take_group_counters(&b, err);
     if (st == TSR_OK)
         st = enqueue_commands(&b, &events, &commands, err);
@@ -665,4 +740,13 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
         dispatch_forget_group_counters(s);
     chain_release(&events);
     return st;
+}
+
+tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
+                            const cl_mem operands[], const call_ends *ends, tsr_error *err)
+{
+    kept_call *c;
+    const tsr_status st = dispatch_call_of(s, p, sel, false, &c, err);
+
+    return st ? st : dispatch_run(s, c, operands, ends, err);
 }

@@ -2,28 +2,10 @@
 #ifndef OPS_DISPATCH_H
 #define OPS_DISPATCH_H
 
-#include "core/variant.h"
-#include "session/state.h"
+#include "core/calls.h"
 
-/** Why a call runs a variant. */
-typedef enum selected_by {
-    SELECTED_BY_NOTHING, /* none is selected */
-    SELECTED_BY_NAME,    /* the caller's */
-    SELECTED_BY_TUNING,
-    SELECTED_BY_PREFERENCE
-} selected_by;
-
-/** The variant and parameters that a call runs, and why these; and where it counts strict tiles. */
-typedef struct selection {
-    const variant *variant;
-    params params;
-    selected_by selected;
-    char chosen[160]; /* the same for people, with particulars */
-} selection;
-
-/** Who brings what a call works on while its commands are enqueued, in the order of
- *  a plan for inputs that arrive.  Either ends the call with its error; its commands are then
- * finished. */
+/** Who brings what a call works on while its commands are enqueued, in the order of a plan for
+ * inputs that arrive.  Either ends the call with its error; its commands are then finished. */
 typedef struct arrivals {
     void *with; /* the first argument of both */
     /** Before a command: enqueue in `queue` what it has to wait for. */
@@ -47,13 +29,26 @@ typedef struct call_ends {
 } call_ends;
 
 /**
- * Choose for a checked problem: the named variant, else that of the best tuned entry
- * (core/tuning.h) which is suited, else the first suited one in the operation's order of
- * preference.  Probes the features that candidates need.
+ * The call of a problem: a kept one, or a new one, which is checked, chosen for and planned, and
+ * then kept.  Probes the features that candidates need.
  *
- * @return TSR_OK; TSR_ENAME; TSR_EUNSUPPORTED with the reason (of the named one,
- *         or of the most preferred one).
+ * The variant is the named one, else that of the best tuned entry (core/tuning.h) which is
+ * supported, else the first supported one in the operation's order of preference.
+ *
+ * @param run       May be NULL.
+ * @param arriving  As in job: the variant of the call whose inputs are there, with another plan.
+ * @param out       Receives it, borrowed until the session is asked for another call.
+ * @return TSR_OK; TSR_EINVAL or TSR_EOVERFLOW of the operation's check; TSR_ENAME; TSR_EUNSUPPORTED
+ *         with the reason (of the named variant, or of the most preferred one); TSR_ENOMEM.
  */
+tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, bool arriving,
+                         kept_call **out, tsr_error *err);
+
+/** The same where the variant and its parameters are selected already. */
+tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+                            kept_call **out, tsr_error *err);
+
+/** What dispatch_call selects; where it fails, what the caller named, as far as that is known. */
 tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
                            tsr_error *err);
 
@@ -64,37 +59,29 @@ void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
  *  workspace serves all. */
 void dispatch_add_report(tsr_report *to, const tsr_report *one);
 
-/** NULL, or why a variant with these parameters cannot run p here; probes what it needs. */
+/** NULL, or why a variant with these parameters cannot run p, as variants take it, here; probes
+ * what it needs. */
 const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
                                  const params *chosen, text *reason);
 
-/** All that enqueueing a selection takes, but for the caller's buffers. */
-typedef struct prepared {
-    plan plan;
-    program *program; /* the session's */
-} prepared;
-
 /**
- * The plan of a selection and its program, built and kept by the session.
+ * Build the program of a call, where that was not done yet.
  *
- * @param arriving  As in job.
- * @param report    Its build fields are added to.  May be NULL.
- * @param out       Receives them, borrowed until the session prepares another call.
- * @return TSR_OK; TSR_EUNSUPPORTED with the reason; as program_get; TSR_ENOMEM.
+ * @param report  Its build fields are added to.  May be NULL.
+ * @return TSR_OK; as program_get; TSR_ENOMEM.
  */
-tsr_status dispatch_prepare(tsr_session *s, const problem *p, const selection *sel, bool arriving,
-                            const prepared **out, tsr_report *report, tsr_error *err);
-
-/** The plan alone, without a build; the caller frees it by plan_free, on failure too. */
-tsr_status dispatch_plan(tsr_session *s, const problem *p, const selection *sel, bool arriving,
-                         plan *out, tsr_error *err);
+tsr_status dispatch_build(tsr_session *s, kept_call *c, tsr_report *report, tsr_error *err);
 
 /** To be called where a kernel failed: groups that it did not run are missing in group_counters of
  * the session, which then makes others. */
 void dispatch_forget_group_counters(tsr_session *s);
 
-/** Enqueue every command of a selection's plan; one or two are not flushed.  operands[i] is operand
- *  i's buffer. */
+/** Enqueue every command of a call's plan; one or two are not flushed.  operands[i] is the buffer
+ * of operand i of the posed problem. */
+tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
+                        const call_ends *ends, tsr_error *err);
+
+/** dispatch_call_of and dispatch_run. */
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err);
 

@@ -73,7 +73,7 @@ typedef struct verdict {
     char detail[200]; /* where and what, once !ok */
 } verdict;
 
-struct selection;     /* core/dispatch.h */
+struct selection;     /* core/calls.h */
 struct stream_budget; /* stream/budget.h */
 struct partition;     /* stream/partition.h */
 /** What a member of an operation's problem structure holds. */

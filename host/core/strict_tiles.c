@@ -2,27 +2,19 @@
 
 #include "base/fail.h"
 
-tsr_status strict_tiles_open(tsr_session *s, const problem *p, const selection *sel, cl_mem *out,
-                             tsr_error *err)
+tsr_status strict_tiles_open(tsr_session *s, const kept_call *c, cl_mem *out, tsr_error *err)
 {
     const uint32_t none = 0;
     cl_mem counter = NULL;
-    size_t tiles;
-    plan made;
     cl_int rc;
-    tsr_status st = dispatch_plan(s, p, sel, false, &made, err);
 
-    tiles = made.tiles;
-    plan_free(&made);
-    if (st != TSR_OK)
-        return st;
     /* No fill beside the call's commands: they run and are timed as when nothing is counted. */
-    if (tiles) {
+    if (c->plan.tiles) {
         counter = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none),
                                  (void *)(uintptr_t)&none, &rc);
         if (!counter)
             return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(strict tiles, %zu bytes)",
-                            p->op->name, sizeof(none));
+                            c->posed.op->name, sizeof(none));
     }
     *out = counter;
     return TSR_OK;

@@ -10,8 +10,7 @@
  * @param out Receives it; the caller releases it after the call is finished.
  * @return TSR_OK; TSR_ECL, *out untouched.
  */
-tsr_status strict_tiles_open(tsr_session *s, const problem *p, const selection *sel, cl_mem *out,
-                             tsr_error *err);
+tsr_status strict_tiles_open(tsr_session *s, const kept_call *c, cl_mem *out, tsr_error *err);
 
 /** The count so far, 0 where the buffer is NULL.  Blocks.  TSR_OK; TSR_ECL, *out untouched. */
 tsr_status strict_tiles_read(tsr_session *s, cl_mem counter, size_t *out, tsr_error *err);

@@ -136,10 +136,12 @@ static tsr_status call_next(subject *b, double *ns, tsr_error *err)
 static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
 {
     void *after[OPERANDS_MAX] = {0};
+    kept_call *c;
     tsr_status st = input_sets_copy(&b->sets, after, err);
 
+    st = st ? st : dispatch_call_of(b->session, b->problem, &b->selection, false, &c, err);
     /* Only here: nobody counts in a call that is timed. */
-    st = st ? st : strict_tiles_open(b->session, b->problem, &b->selection, &b->counter, err);
+    st = st ? st : strict_tiles_open(b->session, c, &b->counter, err);
     st = st ? st : call_next(b, ns, err);
     st = st ? st : strict_tiles_read(b->session, b->counter, &b->strict_tiles, err);
     if (b->counter)
@@ -208,13 +210,12 @@ cleanup:
 static void describe_subject(const subject *b, result_row *row)
 {
     text parameters = {0}, options = {0};
-    plan made;
+    kept_call *c = NULL; /* stays so where it is unsupported */
 
-    dispatch_plan(b->session, b->problem, &b->selection, false, &made, NULL);
-    params_describe(&made.params, &parameters);
-    if (b->selection.variant->source)
-        plan_options(b->selection.variant, session_facts(b->session), &made, &options);
-    plan_free(&made);
+    dispatch_call_of(b->session, b->problem, &b->selection, false, &c, NULL);
+    params_describe(c ? &c->plan.params : &b->selection.params, &parameters);
+    if (c && b->selection.variant->source)
+        plan_options(b->selection.variant, session_facts(b->session), &c->plan, &options);
     snprintf(row->name, sizeof(row->name), "%s", b->selection.variant->name);
     snprintf(row->parameters, sizeof(row->parameters), "%s", text_get(&parameters));
     snprintf(row->options, sizeof(row->options), "%s",

@@ -21,9 +21,7 @@ enum { CALLS = 9 };
 /* A call in the making. */
 typedef struct trial {
     tsr_session *session;
-    const problem *problem;
-    selection selection;
-    plan plan;
+    kept_call *call;
     input_sets sets;
     size_t count;    /* commands */
     cl_event *event; /* count of them */
@@ -35,8 +33,8 @@ typedef struct trial {
 
 static void describe(const trial *t, size_t i, explained *out)
 {
-    const variant *v = t->selection.variant;
-    const command *c = &t->plan.commands[i];
+    const variant *v = t->call->selection.variant;
+    const command *c = &t->call->plan.commands[i];
 
     *out = (explained){.bound = ""};
     if (c->kind == COMMAND_FILL) {
@@ -60,7 +58,7 @@ static tsr_status build_log(const trial *t, text *log, tsr_error *err)
 {
     const tsr_session_options options = {.kernel_dir = text_get(&t->session->kernel_dir),
                                          .no_cache = true};
-    const variant *v = t->selection.variant;
+    const variant *v = t->call->selection.variant;
     tsr_session *twin = NULL;
     program *built = NULL;
     text flags = {0};
@@ -69,7 +67,7 @@ static tsr_status build_log(const trial *t, text *log, tsr_error *err)
     if (st)
         return st;
     twin->device = t->session->device; /* probed already */
-    plan_options(v, session_facts(t->session), &t->plan, &flags);
+    plan_options(v, session_facts(t->session), &t->call->plan, &flags);
     text_format(&flags, " -cl-nv-verbose -DTESSERA_UNSEEN=%llu", (unsigned long long)clock_ns());
     st = program_get(twin, v->source, text_get(&flags), "", &built, err);
     if (!st)
@@ -99,17 +97,15 @@ static tsr_status note_kernel(const trial *t, program *built, const char *log, e
 static tsr_status note_kernels(const trial *t, explanation *x, tsr_error *err)
 {
     const device_facts *d = session_facts(t->session);
-    const prepared *ready = NULL;
     text log = {0};
-    tsr_status st =
-        dispatch_prepare(t->session, t->problem, &t->selection, false, &ready, NULL, err);
+    tsr_status st = dispatch_build(t->session, t->call, NULL, err);
 
     /* Without the log there is still all else. */
     if (!st && d->nvidia && d->kind == DEVICE_GPU)
         build_log(t, &log, NULL);
     for (size_t i = 0; i < x->count && !st; i++)
         if (x->command[i].groups)
-            st = note_kernel(t, ready->program, text_get(&log), &x->command[i], err);
+            st = note_kernel(t, t->call->program, text_get(&log), &x->command[i], err);
     text_free(&log);
     return st;
 }
@@ -147,11 +143,11 @@ static tsr_status run_call(trial *t, bool keep, tsr_error *err)
     }
     if (st)
         return st;
-    st = dispatch_enqueue(t->session, t->problem, &t->selection, t->sets.buffer[t->sets.next++],
-                          &(call_ends){.each = t->event, .each_room = t->count}, err);
+    st = dispatch_run(t->session, t->call, t->sets.buffer[t->sets.next++],
+                      &(call_ends){.each = t->event, .each_room = t->count}, err);
     rc = clFinish(t->session->queue);
     if (!st && rc != CL_SUCCESS)
-        st = tsr_fail(err, TSR_ECL, rc, "clFinish after %s", t->selection.variant->name);
+        st = tsr_fail(err, TSR_ECL, rc, "clFinish after %s", t->call->selection.variant->name);
     if (!st && keep)
         st = read_times(t, err);
     t->calls += !st && keep;
@@ -181,10 +177,10 @@ static tsr_status run_calls(trial *t, const bench_options *o, explanation *x, ts
 
 static tsr_status allocate(trial *t, explanation *x, tsr_error *err)
 {
-    t->count = x->count = t->plan.count;
+    t->count = x->count = t->call->plan.count;
     if (!t->count)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s has nothing to launch",
-                        t->selection.variant->name);
+                        t->call->selection.variant->name);
     x->command = calloc(t->count, sizeof(*x->command));
     t->event = calloc(t->count, sizeof(*t->event));
     t->ns = calloc((t->count + 2) * CALLS, sizeof(*t->ns));
@@ -199,8 +195,8 @@ static void name_it(const trial *t, explanation *x)
 {
     text parameters = {0};
 
-    params_describe(&t->plan.params, &parameters);
-    snprintf(x->name, sizeof(x->name), "%s", t->selection.variant->name);
+    params_describe(&t->call->plan.params, &parameters);
+    snprintf(x->name, sizeof(x->name), "%s", t->call->selection.variant->name);
     snprintf(x->parameters, sizeof(x->parameters), "%s", text_get(&parameters));
     text_free(&parameters);
 }
@@ -208,14 +204,13 @@ static void name_it(const trial *t, explanation *x)
 tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
                         const bench_options *options, explanation *out, tsr_error *err)
 {
-    trial t = {.session = s, .problem = p};
+    trial t = {.session = s};
     tsr_status st;
 
     *out = (explanation){.compulsory = p->op->bytes(p)};
     if (!s->profiling || session_facts(s)->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
-    st = dispatch_select(s, p, run, &t.selection, err);
-    st = st ? st : dispatch_plan(s, p, &t.selection, false, &t.plan, err);
+    st = dispatch_call(s, p, run, false, &t.call, err);
     st = st ? st : allocate(&t, out, err);
     if (st)
         goto cleanup;
@@ -228,7 +223,6 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
 
 cleanup:
     input_sets_close(&t.sets);
-    plan_free(&t.plan);
     free(t.event);
     free(t.ns);
     return st;

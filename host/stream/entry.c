@@ -1,5 +1,7 @@
 #include "stream/entry.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
 #include "core/dispatch.h"
@@ -14,10 +16,12 @@ static bool overlap(const operand *x, const operand *y)
 }
 
 /* Each buffer holds what its operand needs. */
-static tsr_status check_buffers(const problem *p, const operand operands[], size_t n,
-                                const cl_mem buffers[], tsr_error *err)
+static tsr_status check_buffers(const kept_call *c, const cl_mem buffers[], tsr_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    const operand *operands = c->operand;
+    const char *op = c->posed.op->name;
+
+    for (size_t i = 0; i < c->operand_count; i++) {
         size_t size = 0;
         cl_int rc;
 
@@ -25,18 +29,17 @@ static tsr_status check_buffers(const problem *p, const operand operands[], size
             continue;
         if (!buffers[i])
             return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is NULL and should hold %zu bytes",
-                            p->op->name, operands[i].name, operands[i].bytes);
+                            op, operands[i].name, operands[i].bytes);
         rc = clGetMemObjectInfo(buffers[i], CL_MEM_SIZE, sizeof(size), &size, NULL);
         if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", p->op->name,
-                            operands[i].name);
+            return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", op, operands[i].name);
         if (size < operands[i].bytes)
             return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
-                            p->op->name, operands[i].name, size, operands[i].bytes);
+                            op, operands[i].name, size, operands[i].bytes);
         for (size_t k = 0; k < i; k++)
             if (buffers[k] == buffers[i] && overlap(&operands[k], &operands[i]))
-                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer",
-                                p->op->name, operands[k].name, operands[i].name);
+                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer", op,
+                                operands[k].name, operands[i].name);
     }
     return TSR_OK;
 }
@@ -64,7 +67,8 @@ tsr_status entry_problem(const operation *op, const void *structure, size_t byte
 {
     if (!structure)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the problem is NULL", op->name);
-    *out = problem_from(op, structure, bytes);
+    *out = (problem){.op = op};
+    memcpy(out->bytes, structure, bytes);
     return TSR_OK;
 }
 
@@ -83,14 +87,9 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
 {
     static const tsr_run default_run = {0};
     const uint64_t start = report ? clock_ns() : 0;
-    operand operands[OPERANDS_MAX];
-    unsigned order[OPERANDS_MAX];
-    cl_mem arranged[OPERANDS_MAX] = {NULL};
     tsr_report taken = {0};
     call_ends ends = {.report = report ? &taken : NULL};
-    problem normal;
-    selection sel;
-    size_t count;
+    kept_call *c;
     tsr_status st;
 
     if (!s)
@@ -104,22 +103,13 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.wait = run->wait;
     ends.last = run->done;
     ends.strict_tiles = run->strict_tiles;
-    st = p->op->check(p, err);
-    if (st)
-        return st;
-    count = p->op->operands(p, operands);
-    st = check_buffers(p, operands, count, buffers, err);
+    st = dispatch_call(s, p, run, false, &c, err);
+    st = st ? st : check_buffers(c, buffers, err);
     st = st ? st : check_counter(p, run, err);
-    if (st)
-        return st;
-    normal = problem_normal(p, order);
-    for (size_t i = 0; i < count; i++)
-        arranged[i] = buffers[order[i]];
-    st = dispatch_select(s, &normal, run, &sel, err);
-    st = st ? st : dispatch_enqueue(s, &normal, &sel, arranged, &ends, err);
+    st = st ? st : dispatch_run(s, c, buffers, &ends, err);
     if (st || !report)
         return st;
-    dispatch_report(&sel, start, &taken);
+    dispatch_report(&c->selection, start, &taken);
     *report = taken;
     return TSR_OK;
 }

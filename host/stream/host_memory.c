@@ -15,13 +15,12 @@
 /* One call in progress. */
 typedef struct call {
     tsr_session *session;
-    const problem *problem;
-    problem known;                /* it, with what the operands say of it */
-    problem normal;               /* as variants take it */
-    unsigned order[OPERANDS_MAX]; /* its operand i is the problem's operand order[i] */
-    selection selection;
-    operand operand[OPERANDS_MAX]; /* of the problem, as is the rest */
+    problem problem; /* with what the operands say of it */
+    operand operand[OPERANDS_MAX];
     size_t operand_count;
+    kept_call *known;    /* until pieces of it take its place */
+    problem normal;      /* as variants take it */
+    selection selection; /* of the last piece where it is streamed */
     cl_mem buffer[OPERANDS_MAX];
     cl_mem strict_tiles; /* their count, or NULL */
     bool reports;        /* somebody wants the report, and what is counted for it alone */
@@ -39,7 +38,7 @@ static bool overlap(const operand *x, const void *x_at, const operand *y, const 
 
 static tsr_status check_pointers(const call *c, void *const operands[], tsr_error *err)
 {
-    const char *op = c->problem->op->name;
+    const char *op = c->problem.op->name;
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
@@ -62,7 +61,7 @@ static tsr_status over_allocation(const call *c, const char *what, size_t bytes,
 
     return tsr_fail(err, TSR_EOVERFLOW, 0,
                     "%s: %s needs %zu bytes, and the largest allocation on %s is %llu bytes",
-                    c->problem->op->name, what, bytes, d->name,
+                    c->problem.op->name, what, bytes, d->name,
                     (unsigned long long)d->max_allocation);
 }
 
@@ -70,14 +69,8 @@ static tsr_status over_allocation(const call *c, const char *what, size_t bytes,
 static tsr_status check_memory(const call *c, tsr_error *err)
 {
     const device_facts *d = session_facts(c->session);
-    size_t total;
-    plan made;
-    tsr_status st = dispatch_plan(c->session, &c->normal, &c->selection, false, &made, err);
+    size_t total = c->known->plan.workspace;
 
-    total = made.workspace;
-    plan_free(&made);
-    if (st != TSR_OK)
-        return st;
     if (total > d->max_allocation)
         return over_allocation(c, "the workspace", total, err);
     for (size_t i = 0; i < c->operand_count; i++) {
@@ -87,11 +80,11 @@ static tsr_status check_memory(const call *c, tsr_error *err)
             return over_allocation(c, o->name, o->bytes, err);
         if (!size_add(total, o->bytes, &total))
             return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: the operands exceed size_t",
-                            c->problem->op->name);
+                            c->problem.op->name);
     }
     if (total > d->global_memory)
         return tsr_fail(err, TSR_EOVERFLOW, 0, "%s needs %zu bytes, and %s has %llu bytes",
-                        c->problem->op->name, total, d->name, (unsigned long long)d->global_memory);
+                        c->problem.op->name, total, d->name, (unsigned long long)d->global_memory);
     return TSR_OK;
 }
 
@@ -126,7 +119,7 @@ static tsr_status make_buffer(call *c, size_t i, void *array, tsr_error *err)
     c->buffer[i] =
         clCreateBuffer(c->session->context, flags, o->bytes, c->report.shared ? array : NULL, &rc);
     if (!c->buffer[i])
-        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)", c->problem->op->name,
+        return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)", c->problem.op->name,
                         o->name, o->bytes);
     return TSR_OK;
 }
@@ -151,7 +144,7 @@ static tsr_status operands_in(call *c, void *const operands[], tsr_error *err)
                                   operands[i], 0, NULL, NULL);
         if (rc != CL_SUCCESS)
             return tsr_fail(err, TSR_ECL, rc, "%s: copying %s to the device (%zu bytes)",
-                            c->problem->op->name, o->name, o->bytes);
+                            c->problem.op->name, o->name, o->bytes);
         c->report.to_device_bytes += o->bytes;
     }
     c->report.to_device_ns = clock_ns() - start;
@@ -190,14 +183,14 @@ static tsr_status operands_out(call *c, void *const operands[], tsr_error *err)
             return tsr_fail(err, TSR_ECL, rc,
                             c->report.shared ? "%s: mapping %s (%zu bytes)"
                                              : "%s: copying %s from the device (%zu bytes)",
-                            c->problem->op->name, o->name, o->bytes);
+                            c->problem.op->name, o->name, o->bytes);
         c->report.from_device_bytes += c->report.shared ? 0 : o->bytes;
     }
     if (c->report.shared) {
         const cl_int rc = clFinish(queue);
 
         if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "%s: giving the arrays back", c->problem->op->name);
+            return tsr_fail(err, TSR_ECL, rc, "%s: giving the arrays back", c->problem.op->name);
     }
     c->report.from_device_ns = clock_ns() - start;
     return TSR_OK;
@@ -216,18 +209,14 @@ static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
 static tsr_status compute(call *c, tsr_error *err)
 {
     cl_event first = NULL, last = NULL;
-    cl_mem buffers[OPERANDS_MAX] = {NULL};
-    tsr_status st;
     cl_int rc;
+    tsr_status st = dispatch_run(c->session, c->known, c->buffer,
+                                 &(call_ends){.first = c->session->profiling ? &first : NULL,
+                                              .last = &last,
+                                              .strict_tiles = c->strict_tiles,
+                                              .report = &c->report},
+                                 err);
 
-    for (size_t i = 0; i < c->operand_count; i++)
-        buffers[i] = c->buffer[c->order[i]];
-    st = dispatch_enqueue(c->session, &c->normal, &c->selection, buffers,
-                          &(call_ends){.first = c->session->profiling ? &first : NULL,
-                                       .last = &last,
-                                       .strict_tiles = c->strict_tiles,
-                                       .report = &c->report},
-                          err);
     if (st != TSR_OK)
         return st;
     rc = clFinish(c->session->queue);
@@ -235,7 +224,7 @@ static tsr_status compute(call *c, tsr_error *err)
         rc = events_outcome(last);
     if (rc != CL_SUCCESS) {
         dispatch_forget_group_counters(c->session);
-        st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem->op->name,
+        st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem.op->name,
                       c->selection.variant->name, session_facts(c->session)->name);
     } else
         c->report.device_ns = span(c->session, first, last);
@@ -248,16 +237,14 @@ static tsr_status compute(call *c, tsr_error *err)
 
 static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
 {
-    const prepared *ready;
     tsr_status st = check_memory(c, err);
 
     if (st == TSR_OK)
-        st =
-            dispatch_prepare(c->session, &c->normal, &c->selection, false, &ready, &c->report, err);
+        st = dispatch_build(c->session, c->known, &c->report, err);
     if (st == TSR_OK)
         st = operands_in(c, operands, err);
     if (st == TSR_OK && c->reports)
-        st = strict_tiles_open(c->session, &c->normal, &c->selection, &c->strict_tiles, err);
+        st = strict_tiles_open(c->session, c->known, &c->strict_tiles, err);
     if (st == TSR_OK)
         st = compute(c, err);
     if (st == TSR_OK)
@@ -282,7 +269,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     tsr_status st;
 
     for (size_t i = 0; i < c->operand_count; i++)
-        arrays[i] = operands[c->order[i]];
+        arrays[i] = operands[c->known->order[i]];
     st = c->selection.variant->host(&c->normal, arrays, err);
     c->report.device_ns = clock_ns() - start;
     c->report.commands = 1;
@@ -304,7 +291,7 @@ static tsr_status stream(call *c, const partition *how, void *const operands[], 
     tsr_status st;
 
     for (size_t i = 0; i < c->operand_count; i++)
-        arrays[i] = operands[c->order[i]];
+        arrays[i] = operands[c->known->order[i]];
     st = how->kind->run ? how->kind->run(&streamed, how, err) : engine_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
@@ -333,36 +320,34 @@ static tsr_status run_where(call *c, void *const operands[], const tsr_run *run,
 /* Check the problem and the caller's arrays, and look at what they say of it. */
 static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
 {
-    const operation *op = c->problem->op;
-    tsr_status st = op->check(c->problem, err);
+    const operation *op = c->problem.op;
+    tsr_status st = op->check(&c->problem, err);
 
     if (st != TSR_OK)
         return st;
-    c->operand_count = op->operands(c->problem, c->operand);
+    c->operand_count = op->operands(&c->problem, c->operand);
     st = check_pointers(c, operands, err);
-    if (st != TSR_OK || !op->inspect)
-        return st;
-    c->known = *c->problem;
-    c->problem = &c->known;
-    return op->inspect(&c->known, (const void *const *)operands, err);
+    if (st == TSR_OK && op->inspect)
+        st = op->inspect(&c->problem, (const void *const *)operands, err);
+    return st;
 }
 
 tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
     uint64_t start = clock_ns();
-    call c = {.session = s, .problem = p, .reports = report != NULL};
+    call c = {.session = s, .problem = *p, .reports = report != NULL};
     tsr_status st;
 
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     st = check_call(&c, operands, err);
+    st = st ? st : dispatch_call(s, &c.problem, run, false, &c.known, err);
     if (st == TSR_OK) {
-        c.normal = problem_normal(c.problem, c.order);
-        st = dispatch_select(s, &c.normal, run, &c.selection, err);
-    }
-    if (st == TSR_OK)
+        c.normal = c.known->normal;
+        c.selection = c.known->selection;
         st = run_where(&c, operands, run, err);
+    }
     if (st != TSR_OK || !report)
         return st;
     dispatch_report(&c.selection, start, &c.report);

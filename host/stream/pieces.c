@@ -8,16 +8,18 @@
 
 tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
 {
-    const prepared *ready;
+    const stream_call *call = c->call;
     tsr_report one = {0};
-    tsr_status st = dispatch_select(c->call->session, piece, c->call->run, c->call->selection, err);
+    kept_call *known;
+    tsr_status st = dispatch_call(call->session, piece, call->run, false, &known, err);
 
-    st = st ? st
-            : dispatch_prepare(c->call->session, piece, c->call->selection, false, &ready, &one,
-                               err);
-    dispatch_add_report(c->call->report, &one);
-    if (!st && c->call->counts && !c->strict_tiles)
-        st = strict_tiles_open(c->call->session, piece, c->call->selection, &c->strict_tiles, err);
+    if (st)
+        return st;
+    *call->selection = known->selection;
+    st = dispatch_build(call->session, known, &one, err);
+    dispatch_add_report(call->report, &one);
+    if (!st && call->counts && !c->strict_tiles)
+        st = strict_tiles_open(call->session, known, &c->strict_tiles, err);
     return st;
 }
 
@@ -33,6 +35,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
                      .strict_tiles = c->strict_tiles,
                      .arrivals = ends->arrivals,
                      .report = &one};
+    kept_call *known;
     tsr_status st;
 
     assert(ends->n_wait <= PIECE_WAITS_MAX);
@@ -40,9 +43,11 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
         wait[i] = ends->wait[i];
     if (c->last)
         wait[all.n_wait++] = c->last;
-    st = dispatch_select(c->call->session, piece, c->call->run, c->call->selection, err);
-    st =
-        st ? st : dispatch_enqueue(c->call->session, piece, c->call->selection, buffers, &all, err);
+    st = dispatch_call(c->call->session, piece, c->call->run, ends->arrivals != NULL, &known, err);
+    if (st)
+        return st;
+    *c->call->selection = known->selection;
+    st = dispatch_run(c->call->session, known, buffers, &all, err);
     if (st)
         return st;
     clFlush(c->call->session->queue); /* copies on other queues wait for it */

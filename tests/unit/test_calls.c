@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "core/calls.h"
+#include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning.h"
 #include "core/tuning_file.h"
@@ -57,15 +57,21 @@ static tsr_session *open_host(tsr_device *host)
 /* A program that nobody built: it is looked at by its address alone. */
 static program built;
 
-static const prepared *keep(tsr_session *s, const problem *p, const selection *sel)
+static kept_call *keep(tsr_session *s, const problem *p, const selection *sel, uint64_t age,
+                       bool arriving)
 {
     device_facts cpu = {.kind = DEVICE_CPU, .max_work_group = 1024, .local_memory = 32768};
-    prepared made = {.program = &built};
-    const prepared *kept;
+    kept_call made = {.posed = *p,
+                      .normal = *p,
+                      .selection = *sel,
+                      .age = age,
+                      .arriving = arriving,
+                      .program = &built};
+    kept_call *kept;
 
     cpu.max_work_item[0] = cpu.max_work_item[1] = cpu.max_work_item[2] = 1024;
     assert_null(plan_make(sel->variant, &(job){p, &cpu, &sel->params, false}, &made.plan));
-    kept = calls_keep(s, p, sel, false, &made);
+    kept = calls_keep(s, &made);
     assert_null(made.plan.commands);
     return kept;
 }
@@ -78,21 +84,21 @@ static void a_call_finds_its_own_plan(void **state)
     const problem p = square(64);
     problem scaled = p;
     selection wider = tiled;
-    const prepared *kept;
+    kept_call *kept;
 
     (void)state;
     matmul_in(&scaled)->alpha = 2;
     wider.params.value[0] *= 2;
-    assert_null(calls_recall(s, &p, &naive, false));
-    kept = keep(s, &p, &naive);
+    assert_null(calls_find(s, &p, &naive, false));
+    kept = keep(s, &p, &naive, 0, false);
     assert_non_null(kept);
     assert_int_equal(kept->plan.count, 1);
 
-    assert_ptr_equal(calls_recall(s, &p, &naive, false), kept);
-    assert_null(calls_recall(s, &scaled, &naive, false));
-    assert_null(calls_recall(s, &p, &tiled, false));
-    assert_non_null(keep(s, &p, &tiled));
-    assert_null(calls_recall(s, &p, &wider, false));
+    assert_ptr_equal(calls_find(s, &p, &naive, false), kept);
+    assert_null(calls_find(s, &scaled, &naive, false));
+    assert_null(calls_find(s, &p, &tiled, false));
+    assert_non_null(keep(s, &p, &tiled, 0, false));
+    assert_null(calls_find(s, &p, &wider, false));
     tsr_session_close(s);
 }
 
@@ -106,73 +112,70 @@ static void whatever_differs_is_another_call(void **state)
     selection sel = tiled;
 
     (void)state;
-    assert_non_null(keep(s, &p, &tiled));
-    calls_choose(s, &p, 1, &tiled);
+    assert_non_null(keep(s, &p, &tiled, 1, false));
     for (size_t i = 0; i < sizeof(p.bytes); i++) {
         p.bytes[i] ^= 1;
-        assert_null(calls_recall(s, &p, &tiled, false));
-        assert_null(calls_choice(s, &p, 1));
+        assert_null(calls_find(s, &p, &tiled, false));
+        assert_null(calls_chosen(s, &p, 1));
         p.bytes[i] ^= 1;
     }
     p.op = &operation_sort;
-    assert_null(calls_recall(s, &p, &tiled, false));
+    assert_null(calls_find(s, &p, &tiled, false));
     p.op = &operation_matmul;
     p.inputs = DISTRIBUTION_FEW;
-    assert_null(calls_recall(s, &p, &tiled, false));
+    assert_null(calls_find(s, &p, &tiled, false));
     p.inputs = DISTRIBUTION_PLAIN;
     for (size_t i = 0; i < TUNABLES_MAX; i++) {
         sel.params.value[i]++;
-        assert_null(calls_recall(s, &p, &sel, false));
+        assert_null(calls_find(s, &p, &sel, false));
         sel.params.value[i]--;
     }
-    assert_null(calls_choice(s, &p, 2));
-    assert_non_null(calls_recall(s, &p, &tiled, false));
-    assert_non_null(calls_choice(s, &p, 1));
+    sel.selected = SELECTED_BY_TUNING;
+    assert_null(calls_find(s, &p, &sel, false));
+    assert_null(calls_chosen(s, &p, 2));
+    assert_null(calls_chosen(s, &p, 0));
+    assert_non_null(calls_find(s, &p, &tiled, false));
+    assert_non_null(calls_chosen(s, &p, 1));
     tsr_session_close(s);
 }
 
-/* Sixteen calls in turn are kept; another one takes the place of the one used least recently. */
+/* So many calls in turn are kept; another one takes the place of the one used least recently. */
 static void the_oldest_call_goes(void **state)
 {
     const selection naive = named("naive");
     tsr_device host;
     tsr_session *s = open_host(&host);
-    problem p[17];
+    problem p[CALLS_KEPT + 1];
 
     (void)state;
-    for (size_t i = 0; i < 17; i++)
+    for (size_t i = 0; i < CALLS_KEPT + 1; i++)
         p[i] = square(16 + i);
-    for (size_t i = 0; i < 16; i++)
-        assert_non_null(keep(s, &p[i], &naive));
-    assert_non_null(calls_recall(s, &p[0], &naive, false));
-    assert_non_null(keep(s, &p[16], &naive));
-    assert_null(calls_recall(s, &p[1], &naive, false));
-    for (size_t i = 0; i < 17; i++)
+    for (size_t i = 0; i < CALLS_KEPT; i++)
+        assert_non_null(keep(s, &p[i], &naive, 0, false));
+    assert_non_null(calls_find(s, &p[0], &naive, false));
+    assert_non_null(keep(s, &p[CALLS_KEPT], &naive, 0, false));
+    assert_null(calls_find(s, &p[1], &naive, false));
+    for (size_t i = 0; i < CALLS_KEPT + 1; i++)
         if (i != 1)
-            assert_non_null(calls_recall(s, &p[i], &naive, false));
+            assert_non_null(calls_find(s, &p[i], &naive, false));
     tsr_session_close(s);
 }
 
-/* A choice and the plan made for it are one call. */
-static void a_plan_goes_to_its_choice(void **state)
+/* A plan for inputs that arrive is another one. */
+static void who_brings_inputs_is_another_call(void **state)
 {
     const selection naive = named("naive");
     tsr_device host;
     tsr_session *s = open_host(&host);
-    problem p[16];
+    const problem p = square(16);
+    kept_call *arriving;
 
     (void)state;
-    for (size_t i = 0; i < 16; i++) {
-        p[i] = square(16 + i);
-        calls_choose(s, &p[i], 1, &naive);
-        assert_null(calls_recall(s, &p[i], &naive, false));
-        assert_non_null(keep(s, &p[i], &naive));
-    }
-    for (size_t i = 0; i < 16; i++) {
-        assert_non_null(calls_choice(s, &p[i], 1));
-        assert_non_null(calls_recall(s, &p[i], &naive, false));
-        assert_null(calls_recall(s, &p[i], &naive, true));
-    }
+    assert_non_null(keep(s, &p, &naive, 0, false));
+    assert_null(calls_find(s, &p, &naive, true));
+    arriving = keep(s, &p, &naive, 0, true);
+    assert_ptr_equal(calls_find(s, &p, &naive, true), arriving);
+    assert_ptr_not_equal(calls_find(s, &p, &naive, false), arriving);
     tsr_session_close(s);
 }
 
@@ -210,8 +213,8 @@ static void a_choice_follows_the_tuning(void **state)
     s = open_host(&host);
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_PREFERENCE);
-    assert_non_null(calls_choice(s, &p, tuning_age(s)));
-    assert_ptr_equal(calls_choice(s, &p, tuning_age(s))->variant, sel.variant);
+    assert_non_null(calls_chosen(s, &p, tuning_age(s)));
+    assert_ptr_equal(calls_chosen(s, &p, tuning_age(s))->selection.variant, sel.variant);
 
     tuning_owner(session_facts(s), &t);
     strcpy(t.op, p.op->name);
@@ -227,10 +230,10 @@ static void a_choice_follows_the_tuning(void **state)
     assert_int_equal(sel.selected, SELECTED_BY_TUNING);
     change_long_ago(folder, 500);
     assert_true(tuning_age(s) > 0);
-    assert_null(calls_choice(s, &p, tuning_age(s)));
+    assert_null(calls_chosen(s, &p, tuning_age(s)));
     assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
-    assert_non_null(calls_choice(s, &p, tuning_age(s)));
-    assert_int_equal(calls_choice(s, &p, tuning_age(s))->selected, SELECTED_BY_TUNING);
+    assert_non_null(calls_chosen(s, &p, tuning_age(s)));
+    assert_int_equal(calls_chosen(s, &p, tuning_age(s))->selection.selected, SELECTED_BY_TUNING);
     tsr_session_close(s);
     unsetenv("TESSERA_TUNING_DIR");
     snprintf(shell, sizeof(shell), "rm -r %s", folder);
@@ -275,9 +278,9 @@ static void released_programs_take_their_calls(void **state)
     const problem p = square(64);
 
     (void)state;
-    assert_non_null(keep(s, &p, &naive));
+    assert_non_null(keep(s, &p, &naive, 0, false));
     programs_release(s);
-    assert_null(calls_recall(s, &p, &naive, false));
+    assert_null(calls_find(s, &p, &naive, false));
     tsr_session_close(s);
 }
 
@@ -287,7 +290,7 @@ int main(void)
         cmocka_unit_test(a_call_finds_its_own_plan),
         cmocka_unit_test(whatever_differs_is_another_call),
         cmocka_unit_test(the_oldest_call_goes),
-        cmocka_unit_test(a_plan_goes_to_its_choice),
+        cmocka_unit_test(who_brings_inputs_is_another_call),
         cmocka_unit_test(a_choice_follows_the_tuning),
         cmocka_unit_test(a_choice_follows_the_folder),
         cmocka_unit_test(released_programs_take_their_calls),
