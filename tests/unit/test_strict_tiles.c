@@ -17,6 +17,7 @@
 #include "core/strict_tiles.h"
 #include "device/device.h"
 #include "measure/verify.h"
+#include "session/program.h"
 #include "session/state.h"
 #include "stream/host_memory.h"
 
@@ -81,12 +82,15 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     return TSR_OK;
 }
 
+static size_t plans_made;
+
 /* Tiles are counted by so many at a time where the variant says how many there are. */
 static const char *plan_tiles(const job *j, uint32_t count_by, bool says, plan *out)
 {
     const size_t tiles = (sort_of(j->problem)->n + TILE - 1) / TILE;
     command *c = plan_launch_1d(out, 0, tiles, 1);
 
+    plans_made++;
     command_operand(c, 0);
     command_u32(c, (uint32_t)sort_of(j->problem)->n);
     command_u32(c, count_by);
@@ -243,6 +247,24 @@ static void test_a_report_has_the_count(void **state)
     }
 }
 
+/* Whether anybody asks or not. */
+static void test_a_call_is_planned_once(void **state)
+{
+    const fixture *f = *state;
+    tsr_session *const sessions[] = {f->in_order, f->out_of_order};
+
+    for (size_t i = 0; i < 2; i++) {
+        programs_release(sessions[i]);
+        plans_made = 0;
+        for (size_t call = 0; call < 3; call++) {
+            report_of(sessions[i], "right");
+            assert_int_equal(plans_made, 1);
+        }
+        report_of(sessions[i], "counts-none");
+        assert_int_equal(plans_made, 2);
+    }
+}
+
 /* Then the kernel's counter is NULL. */
 static void test_nobody_asks(void **state)
 {
@@ -354,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_report_has_the_count, make_fixture, drop_fixture),
+        cmocka_unit_test_setup_teardown(test_a_call_is_planned_once, make_fixture, drop_fixture),
         cmocka_unit_test_setup_teardown(test_nobody_asks, make_fixture, drop_fixture),
         cmocka_unit_test_setup_teardown(test_calls_add_up, make_fixture, drop_fixture),
         cmocka_unit_test_setup_teardown(test_a_sweep_judges_the_count, make_fixture, drop_fixture),
