@@ -13,7 +13,7 @@
  *     gives its sub-groups.
  * Parameters: ROWS; VECTORS; GROUP, work-items in a work-group; WIDTH, a
  *     multiple of 4; ALIGNED_B: whether four neighbours that start at a multiple of
- *     4 are an aligned vector; SHFL (lanes.clh); REAL, REAL_BITS (real.clh); FACTOR,
+ *     4 are an aligned vector; SHFL (sub_group.clh); REAL, REAL_BITS (real.clh); FACTOR,
  *     RESULT (matmul_elements.clh); TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of GROUP x 1 x 1, any number of them along the first
  *     dimension, along the second one for each started WIDTH columns, a layer of
@@ -22,7 +22,7 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/in_registers.clh"
-#include "common/lanes.clh"
+#include "common/sub_group.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_load4.clh"
 
@@ -75,7 +75,7 @@ static inline real4 load_row(const product *x, uint p, uint j)
  * columns from one to the next.  All lanes come here together. */
 IN_REGISTERS void multiply(real4 *sum, const product *x, uint i0, uint j, uint apart)
 {
-    const uint lanes = lanes_count(), lane = lanes_mine();
+    const uint lanes = subgroup_size(), lane = subgroup_item();
 
 #pragma unroll
     for (uint e = 0; e < ROWS * VECTORS; e++)
@@ -101,7 +101,7 @@ IN_REGISTERS void multiply(real4 *sum, const product *x, uint i0, uint j, uint a
                 row[v] = load_row(x, p0 + p, j + v * apart);
 #pragma unroll
             for (uint r = 0; r < ROWS; r++) {
-                const REAL scale = lanes_value_of(mine[r], p);
+                const REAL scale = subgroup_value_of(mine[r], p);
 
 #pragma unroll
                 for (uint v = 0; v < VECTORS; v++)
@@ -134,15 +134,15 @@ matmul_subgroup(uint m, uint n, uint k, REAL alpha, __global const factor *restr
     const product x = {
         m, end, k, a + in_batch(offset_a, stride_a), lda, b + in_batch(offset_b, stride_b), ldb};
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
-    const uint team = get_group_id(0) * lanes_teams() + lanes_team();
-    const uint teams = get_num_groups(0) * lanes_teams();
-    const uint apart = 4 * lanes_count();
+    const uint team = get_group_id(0) * subgroup_count() + subgroup_number();
+    const uint teams = get_num_groups(0) * subgroup_count();
+    const uint apart = 4 * subgroup_size();
 
     c += in_batch(offset_c, stride_c);
     /* One trip count for all lanes of a sub-group: they meet where elements of A are handed on. */
     for (uint strip = team; strip <= (m - 1) / ROWS; strip += teams)
         for (uint j0 = front; j0 < end; j0 += VECTORS * apart) {
-            const uint i0 = strip * ROWS, j = j0 + 4 * lanes_mine();
+            const uint i0 = strip * ROWS, j = j0 + 4 * subgroup_item();
             real4 sum[ROWS * VECTORS];
 
             multiply(sum, &x, i0, j, apart);

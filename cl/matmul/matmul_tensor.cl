@@ -24,7 +24,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_elements.clh"
 #include "common/tensor_copy.clh"
-#include "common/warp_exchange.clh"
+#include "common/warp.clh"
 #include "common/wgmma.clh"
 
 #define FORMAT_TF32 0

@@ -46,6 +46,7 @@
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_strict.clh"
 #include "common/tf32.clh"
+#include "common/warp.clh"
 #include "common/wgmma.clh"
 
 #ifndef STAGES

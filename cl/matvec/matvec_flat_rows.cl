@@ -141,7 +141,7 @@ matvec_flat_rows(__global const factor *restrict a, __global const factor *restr
             for (uint t = lane; t < length; t += 1u << doublings)
                 sum += terms[SLOT(row * length + t)];
         /* Teams of several go through once, and need no barrier before the next round. */
-        sum = team_sum(sums + item, 1, lane, 1u << doublings, sum);
+        sum = tree_reduce(sums + item, 1, lane, 1u << doublings, sum);
         if (lane == 0 && row < count)
             update_y(y, first + row, sum, call);
     }

@@ -44,7 +44,7 @@ matvec_group_row(__global const factor *restrict a, __global const factor *restr
         for (uint c = item; c < columns; c += LOCAL)
             sum += load_factor(a + a_index(call.lda, row, c)) *
                    load_factor(x + v_index(call.incx, c));
-        sum = team_sum(partial + item, 1, lane, TEAM, sum);
+        sum = tree_reduce(partial + item, 1, lane, TEAM, sum);
         if (lane == 0)
             team_total[team] = sum;
         /* Filled before read: the first team reads every team's sum.  And read
@@ -55,7 +55,7 @@ matvec_group_row(__global const factor *restrict a, __global const factor *restr
             for (uint t = lane; t < TEAMS; t += TEAM)
                 sum += team_total[t];
         /* The other teams add zeros, and reach the barriers. */
-        sum = team_sum(partial + item, 1, lane, TEAM, sum);
+        sum = tree_reduce(partial + item, 1, lane, TEAM, sum);
         if (item == 0)
             update_y(y, row, sum, call);
         /* Read before refilled: the next row reuses both arrays. */

@@ -82,7 +82,7 @@ matvec_local_x(__global const factor *restrict a, __global const factor *restric
     for (uint r = 0; r < ROWS; r++) {
         __local REAL *mine = partial + r * LOCAL + item;
         const uint row = first + r * TEAMS;
-        const REAL total = team_sum(mine, TRANS ? TEAMS : 1, lane, TEAM, *mine);
+        const REAL total = tree_reduce(mine, TRANS ? TEAMS : 1, lane, TEAM, *mine);
 
         if (lane == 0 && row < rows)
             update_y(y, row, total, call);

@@ -13,6 +13,8 @@
  * Local memory: none.
  * Limits: rows and columns below 2^31; NVIDIA only.
  */
+#define SHFL 1
+#include "common/sub_group.clh"
 #include "matvec/matvec.clh"
 
 #ifndef LOCAL
@@ -22,30 +24,6 @@
 #if WARP != 32
 #error "WARP: work-items of a warp, 32, as the shuffle's mask has it"
 #endif
-
-/* The 32 bits of lane + distance; those of the lane itself where there is no such lane. */
-static inline uint shuffle_down_bits(uint bits, uint distance)
-{
-    uint other;
-
-    /* 0x1f: no lower segments, lanes end at 31; the mask names all 32 lanes. */
-    __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;"
-                     : "=r"(other)
-                     : "r"(bits), "r"(distance));
-    return other;
-}
-
-static inline REAL shuffle_down(REAL value, uint distance)
-{
-#if REAL_BITS == 64
-    const uint2 halves = as_uint2(value);
-
-    return as_double(
-        (uint2)(shuffle_down_bits(halves.x, distance), shuffle_down_bits(halves.y, distance)));
-#else
-    return as_float(shuffle_down_bits(as_uint(value), distance));
-#endif
-}
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_shfl(__global const factor *restrict a, __global const factor *restrict x,
@@ -65,9 +43,7 @@ matvec_shfl(__global const factor *restrict a, __global const factor *restrict x
         for (uint c = lane; c < columns; c += WARP)
             sum += load_factor(a + a_index(call.lda, row, c)) *
                    load_factor(x + v_index(call.incx, c));
-#pragma unroll
-    for (uint distance = WARP / 2; distance > 0; distance /= 2)
-        sum += shuffle_down(sum, distance);
+    sum = subgroup_sum(sum);
     if (lane == 0 && row < rows)
         update_y(y, row, sum, call);
 }

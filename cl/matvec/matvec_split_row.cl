@@ -50,7 +50,7 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
         for (uint c = lane; c < length; c += LANES)
             sum += load_factor(a + a_index(call.lda, row, begin + c)) *
                    load_factor(x + v_index(call.incx, begin + c));
-    sum = team_sum(sums + item, ROWS, lane, LANES, sum);
+    sum = tree_reduce(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);
     add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, y, call, sums);

@@ -95,7 +95,7 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     sum = ADD_UP(partial_sums);
     for (uint c = vectors + lane; c < length; c += TEAM)
         sum += load_factor(a + c) * load_factor(x + v_index(call.incx, c));
-    sum = team_sum(sums + item, 1, lane, TEAM, sum);
+    sum = tree_reduce(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);
     add_parts_if_last(partial, tallies, first, TILE_ROWS, y, call, sums);

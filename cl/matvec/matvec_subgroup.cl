@@ -13,8 +13,8 @@
  * Limits: rows and columns below 2^31; OpenCL C 2.0 or later with
  *     cl_khr_subgroups.
  */
-#pragma OPENCL EXTENSION cl_khr_subgroups : enable
-
+#define SHFL 0
+#include "common/sub_group.clh"
 #include "matvec/matvec.clh"
 
 #ifndef LOCAL
@@ -27,10 +27,10 @@ matvec_subgroup(__global const factor *restrict a, __global const factor *restri
 {
     const uint rows = (uint)call.rows, columns = (uint)call.columns;
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
-    const uint team = (uint)get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
-    const uint teams = (uint)get_num_groups(0) * get_num_sub_groups();
-    const uint lane = get_sub_group_local_id();
-    const uint size = get_sub_group_size();
+    const uint team = (uint)get_group_id(0) * subgroup_count() + subgroup_number();
+    const uint teams = (uint)get_num_groups(0) * subgroup_count();
+    const uint lane = subgroup_item();
+    const uint size = subgroup_size();
 
     a += of_product(call.offset_a, call.stride_a);
     x += of_product(call.offset_x, call.stride_x);
@@ -42,7 +42,7 @@ matvec_subgroup(__global const factor *restrict a, __global const factor *restri
         for (uint c = lane; c < columns; c += size)
             sum += load_factor(a + a_index(call.lda, row, c)) *
                    load_factor(x + v_index(call.incx, c));
-        sum = sub_group_reduce_add(sum);
+        sum = subgroup_sum(sum);
         if (lane == 0)
             update_y(y, row, sum, call);
     }

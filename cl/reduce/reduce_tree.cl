@@ -19,11 +19,18 @@ reduce_tree(__global const float *restrict x, __global float *restrict result,
             const reduce_call call)
 {
     __local float shared[GROUP];
+    const uint item = (uint)get_local_id(0);
     float value = IDENTITY;
 
     for (ulong i = get_global_id(0); i < call.n; i += get_global_size(0))
         value = combine(value, x[call.from + i]);
-    value = combine_group(shared, value);
-    if (get_local_id(0) == 0)
-        result[call.to + get_group_id(0)] = value;
+    shared[item] = value;
+    for (uint half_way = GROUP / 2; half_way > 0; half_way /= 2) {
+        /* Written before read: the other half's values come from other work-items. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_way)
+            shared[item] = combine(shared[item], shared[item + half_way]);
+    }
+    if (item == 0)
+        result[call.to + get_group_id(0)] = shared[0];
 }

@@ -13,6 +13,10 @@
  */
 #include "reduce/reduce.clh"
 
+#define REDUCED float
+#define COMBINE combine
+#include "common/group_reduce.clh"
+
 #ifndef LOADS
 #error "LOADS: vectors of four that a work-item has in flight"
 #endif
@@ -51,7 +55,7 @@ reduce_vector(__global const float *restrict x, __global float *restrict result,
     for (uint l = 0; l < LOADS; l++)
         value = combine(value,
                         combine(combine(chain[l].x, chain[l].y), combine(chain[l].z, chain[l].w)));
-    value = combine_group(shared, value);
+    value = tree_reduce(shared + item, 1, item, GROUP, value);
     if (item == 0)
         result[call.to + get_group_id(0)] = value;
 }

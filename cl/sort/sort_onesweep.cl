@@ -2,16 +2,13 @@
  *
  * Idea: as sort_radix.cl, but the digits of all passes are counted in one launch:
  *     how many keys have a digit does not depend on their order.  What does, how
- *     many of them earlier tiles have, work-groups tell each other as they go: each
- *     says what it has, then adds up what those before it say, back to the first
- *     that knows of all before itself, and says that of itself.  (Merrill and
- *     Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
- *     Adinets and Merrill, "Onesweep: a faster least significant digit radix sort
- *     for GPUs", 2022.)
+ *     many of them earlier tiles have, work-groups find out by decoupled look-back
+ *     (look_back.clh).  (Adinets and Merrill, "Onesweep: a faster least significant
+ *     digit radix sort for GPUs", 2022.)
  *
- *         tile          3         4         5         6
- *         says         ends 70   has 5     has 9     (looks back: 9 + 5 + 70)
- *         then                                       ends 84 + its own
+ *         tile          3           4            5            6
+ *         published    prefix 70   aggregate 5  aggregate 9  (looks back: 9 + 5 + 70)
+ *         then                                               prefix 84 + its own
  *
  *     Groups take tiles in the order in which they start, so those before are at
  *     work already and wait for nobody behind.
@@ -19,7 +16,7 @@
  *     and in the counting launch a chunk of whole tiles.
  * Parameters: as sort_radix.cl, PER_UNIT for the chunks; PASSES, digits of a key;
  *     SCAN_GROUP, the most work-items that add up counts;
- *     STATES, how work-groups tell each other (sort_radix_states.clh).
+ *     STATES, how work-groups read and publish states (look_back.clh).
  * Launch: 1-D.  sort_radix_digits with GROUP work-items for each chunk;
  *     sort_radix_totals with a work-group of a power of 2 up to SCAN_GROUP for each
  *     digit of each pass; then for each pass, from the digit at bit 0 up,
@@ -42,8 +39,12 @@
 
 #define COUNTED PASSES
 
+#include "common/look_back.clh"
 #include "sort/sort_radix_count.clh"
-#include "sort/sort_radix_states.clh"
+
+#define REDUCED       uint
+#define COMBINE(a, b) ((a) + (b))
+#include "common/group_reduce.clh"
 
 #ifndef SCAN_GROUP
 #error "SCAN_GROUP: the most work-items that add up counts"
@@ -73,30 +74,24 @@ __kernel void sort_radix_totals(__global uint *counts, ulong offset_counts, uint
 
     for (uint i = item; i < chunks; i += get_local_size(0))
         sum += of_digit[i];
-    sums[item] = sum;
-    for (uint left = get_local_size(0) / 2; left > 0; left /= 2) {
-        /* Added to before it is read. */
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < left)
-            sums[item] += sums[item + left];
-    }
+    sum = tree_reduce(sums + item, 1, item, get_local_size(0), sum);
     if (item == 0)
-        counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = sums[0];
+        counts[offset_counts + (size_t)get_num_groups(0) * chunks + digit] = sum;
 }
 
 /* Which tile the group takes: the next one. */
 static inline uint next_tile(__global state *tickets, __local uint *drawn)
 {
     if (get_local_id(0) == 0)
-        *drawn = state_draw(tickets);
+        *drawn = take_ticket(tickets);
     /* Drawn before the others read it. */
     barrier(CLK_LOCAL_MEM_FENCE);
     return *drawn;
 }
 
-/* Count the tile's keys with each digit, and say so; the first tile knows at once where they end,
- * and says that alone. */
-static inline void say_counts(__local const tile_room *room, __local tile_digits *digits,
+/* Count the tile's keys with each digit, and publish these aggregates; the first tile publishes
+ * inclusive prefixes alone. */
+static inline void publish_counts(__local const tile_room *room, __local tile_digits *digits,
                               __global state *states, uint tile)
 {
     for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
@@ -104,21 +99,21 @@ static inline void say_counts(__local const tile_room *room, __local tile_digits
 
         digits->first[digit] = count;
         if (tile > 0)
-            state_say(states + (size_t)tile * DIGITS + digit, 1 + count);
+            state_publish(states + (size_t)tile * DIGITS + digit, 1 + count);
     }
 }
 
-/* Find where the tile's keys with each digit go in memory, and say where they end there.  The first
- * tile's digits->there is where they begin. */
-static inline void say_ends(__local tile_digits *digits, __global state *states, uint tile)
+/* Find where the tile's keys with each digit go in memory, and publish the inclusive prefix, where
+ * they end there.  The first tile's digits->there is where they begin. */
+static inline void publish_ends(__local tile_digits *digits, __global state *states, uint tile)
 {
     for (uint digit = get_local_id(0); digit < DIGITS; digit += GROUP) {
         const uint first = digits->first[digit];
         const uint count = (digit + 1 < DIGITS ? digits->first[digit + 1] : TILE) - first;
         const uint before =
-            tile > 0 ? states_before(states, tile, DIGITS, digit) : digits->there[digit];
+            tile > 0 ? look_back(states, tile, DIGITS, digit) : digits->there[digit];
 
-        state_say(states + (size_t)tile * DIGITS + digit, STATE_ENDS + before + count);
+        state_publish(states + (size_t)tile * DIGITS + digit, STATE_PREFIX + before + count);
         digits->there[digit] = before - first;
     }
 }
@@ -142,11 +137,11 @@ sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states, 
     states += offset_states;
     tile_take(bits, keys + start, left);
     tile_rank(bits, rank, &room, shift);
-    say_counts(&room, &digits, states, tile);
+    publish_counts(&room, &digits, states, tile);
     if (tile == 0)
         begin_digits(digits.there, digits.of_teams, totals + offset_totals);
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
-    say_ends(&digits, states, tile);
+    publish_ends(&digits, states, tile);
     tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
 }

@@ -3,7 +3,7 @@
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
     "oclgrind-reduce-tree-barrier":
-        ("tree", "reduce/reduce.clh", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "", ["GROUP=32"]),
+        ("tree", "reduce/reduce_tree.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "", ["GROUP=32"]),
     "sweep-reduce-tree-offset":
         ("tree", "reduce/reduce_tree.cl", "x[call.from + i]", 0, "x[i]", []),
     "sweep-reduce-nan":

@@ -1,4 +1,4 @@
-/* Looking back at what tiles say of themselves (cl/sort/sort_radix_states.clh), over each distance:
+/* Looking back over the states that tiles publish (cl/common/look_back.clh), over each distance:
  * on a CPU few tiles are at work at a time, and one before knows where its keys end nearly always.
  *
  *     look_back DEVICE FOLDER     the kernels' folder
@@ -16,13 +16,13 @@
 
 enum { TILES = 100, DIGITS = 16, STATES = TILES * DIGITS, SKIPPED = 77 };
 
-#define ENDS 0x80000000u /* STATE_ENDS */
+#define ENDS 0x80000000u /* STATE_PREFIX */
 
 /* A work-item for each digit of each tile but the first. */
 static const char looks[] = "\n__kernel void look(__global state *states, __global uint *found)\n"
                             "{\n"
                             "    const uint i = get_global_id(0), digits = 16;\n"
-                            "    found[i] = states_before(states, i / digits + 1, digits, i % "
+                            "    found[i] = look_back(states, i / digits + 1, digits, i % "
                             "digits);\n"
                             "}\n";
 
@@ -44,7 +44,7 @@ static char *read_source(const char *folder)
     FILE *f;
     size_t got;
 
-    snprintf(path, sizeof(path), "%s/sort/sort_radix_states.clh", folder);
+    snprintf(path, sizeof(path), "%s/common/look_back.clh", folder);
     f = fopen(path, "r");
     got = f && source ? fread(source, 1, (1 << 16) - sizeof(looks), f) : 0;
     if (f)

@@ -102,16 +102,16 @@ BUGS = {
         ("radix", "sort/sort_radix_tile.clh", "room->loads[rank[r]] = load[r]", 0,
          "room->loads[own_place() + r * TEAM] = load[r]", RADIX),
     "sweep-radix-digits-in-order":
-        ("onesweep", "sort/sort_onesweep.cl", "STATE_ENDS + before + count", 0,
-         "STATE_ENDS + before", RADIX),
+        ("onesweep", "sort/sort_onesweep.cl", "STATE_PREFIX + before + count", 0,
+         "STATE_PREFIX + before", RADIX),
     "sweep-radix-states-back":
         ("onesweep", "sort/sort_onesweep.cl", "i < all_states", 0,
          "i < all_states && i + PASSES >= all_states", RADIX),
     "sweep-radix-look-back":
-        ("onesweep", "sort/sort_radix_states.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
+        ("onesweep", "common/look_back.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
          RADIX),
     "look-back-stops-early":
-        ("onesweep", "sort/sort_radix_states.clh", "sum += seen[k] - 1;", 0,
+        ("onesweep", "common/look_back.clh", "sum += seen[k] - 1;", 0,
          "sum += k < LOOK - 1 ? seen[k] - 1 : 0;", []),
     "oclgrind-radix-count-guard":
         ("radix", "sort/sort_radix_count.clh", "(int)(r * GROUP) < mine ? keys", 0,
