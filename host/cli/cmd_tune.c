@@ -14,6 +14,7 @@
 #include "cli/tune_report.h"
 #include "cli/tuning_list.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "core/tuning_file.h"
 #include "file/output.h"
 #include "measure/tune.h"
@@ -52,8 +53,8 @@ static bool same_class(const problem *a, const problem *b)
     text x = {0}, y = {0};
     bool same;
 
-    a->op->classify(a, &x);
-    b->op->classify(b, &y);
+    tuning_class(a, &x);
+    tuning_class(b, &y);
     same = strcmp(text_get(&x), text_get(&y)) == 0;
     text_free(&x);
     text_free(&y);

@@ -318,7 +318,7 @@ static void help(FILE *stream)
           stream);
     for (size_t i = 0; i < command_count(); i++)
         fprintf(stream, "  %-8s %s\n", command_at(i).name, command_at(i).summary);
-    fputs("\n'tessera COMMAND --help' tells more; 'tessera --version' shows the version.\n\n"
+    fputs("\n'tessera COMMAND --help' shows its options; 'tessera --version' shows the version.\n\n"
           "Environment: TESSERA_DEVICE names the device where --device does not,\n"
           "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
           "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
@@ -353,20 +353,23 @@ static void print_operations(const subcommand *c)
         printf("A --size of %s is %s.\n", operations[i]->name, operations[i]->command->size_form);
 }
 
-/* What the options of operations are where they are not given. */
-static void print_field_defaults(unsigned taken)
+/* What the options of an operation, NULL for all, are where they are not given. */
+static void print_field_defaults(const operation *op, unsigned taken)
 {
     for (size_t i = 0; i < operation_count; i++) {
         const operation_command *c = operations[i]->command;
 
+        if (op && operations[i] != op)
+            continue;
+
         for (size_t k = 0; k < c->field_count; k++) {
             const field *f = &c->fields[k];
-            bool told = !f->option || !f->otherwise || !(f->taken & taken);
+            bool skip = !f->option || !f->otherwise || !(f->taken & taken);
             char name[64];
 
-            for (size_t j = 0; j < i && !told; j++)
-                told = field_of_option(operations[j], f->option, taken);
-            if (told)
+            for (size_t j = 0; j < i && !skip && !op; j++)
+                skip = field_of_option(operations[j], f->option, taken);
+            if (skip)
                 continue;
             snprintf(name, sizeof name, "--%s", f->option);
             printf("  %-26s %s\n", name, f->otherwise);
@@ -399,7 +402,7 @@ static void print_problem_defaults(const subcommand *c)
         printf("  %-26s %s%s\n", "--size", text_get(&sizes),
                c->sizes == SIZES_BENCH ? "; overlap 2^26, of CPUs 2^22" : "");
     if (c->takes.fields)
-        print_field_defaults(c->takes.fields);
+        print_field_defaults(NULL, c->takes.fields);
     if (c->takes.fields)
         printf("  %-26s f32, or what --precision is of%s\n", "--type", text_get(&types));
     text_free(&sizes);
@@ -409,7 +412,6 @@ static void print_problem_defaults(const subcommand *c)
 static int help_command(const subcommand *c)
 {
     const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op};
-    const char *own = c->takes.op ? c->takes.op->command->help->defaults : "";
     int status;
 
     printf("Usage: tessera %s %s\n\n%s\n", c->name, c->usage, c->summary);
@@ -425,8 +427,8 @@ static int help_command(const subcommand *c)
         print_problem_defaults(c);
     for (const char *line = c->defaults; *line; line += strcspn(line, "\n") + 1)
         print_default(line);
-    for (const char *line = own; *line; line += strcspn(line, "\n") + 1)
-        print_default(line);
+    if (c->takes.op)
+        print_field_defaults(c->takes.op, c->takes.fields);
     return status;
 }
 

@@ -89,7 +89,7 @@ void run_report_summary(const run_report *r)
     text_free(&line);
 }
 
-/* What a field says, as JSON; NULL for one that is not told. */
+/* The value of a field as JSON; NULL for one that has none. */
 static json_t *field_json(const field *f, const problem *p)
 {
     switch (f->kind) {
@@ -100,6 +100,8 @@ static json_t *field_json(const field *f, const problem *p)
     case FIELD_COUNT:
         return f->zero == ZERO_IS_ALL && !field_is_set(f, p) ? json_null()
                                                              : json_count(field_count(f, p));
+    case FIELD_CHOICE:
+        return json_string(field_choice_name(f, p));
     case FIELD_FLAG:
         return json_boolean(field_flag(f, p));
     case FIELD_REAL:

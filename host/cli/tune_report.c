@@ -38,7 +38,7 @@ static void describe_problems(const tune_report *r, text *out)
 
 static void class_of(const tune_report *r, text *out)
 {
-    r->problems[0].op->classify(&r->problems[0], out);
+    tuning_class(&r->problems[0], out);
 }
 
 /* The rate of a time; 0 over several problems, whose mean time is of none of them. */

@@ -99,6 +99,9 @@ bool field_read(const field *f, const char *value, problem *p)
         }
         *(size_t *)member = chosen;
         return true;
+    case FIELD_CHOICE:
+        *(size_t *)member = chosen;
+        return true;
     case FIELD_FLAG:
     case FIELD_WIDE:
         *(bool *)member = true;
@@ -184,6 +187,53 @@ bool field_flag(const field *f, const problem *p)
 double field_real(const field *f, const problem *p)
 {
     return *(const double *)(const void *)(p->bytes + f->offset);
+}
+
+const char *field_choice_name(const field *f, const problem *p)
+{
+    for (const field_choice *c = f->choices; c->name; c++)
+        if (c->value == count_of(f, p))
+            return c->name;
+    return "?";
+}
+
+void problem_size(const problem *p, text *out)
+{
+    const operation_command *c = p->op->command;
+    const char *separator = "";
+
+    if (p->op->size_text) {
+        p->op->size_text(p, out);
+        return;
+    }
+    for (size_t i = 0; i < c->field_count; i++) {
+        if (!c->fields[i].extent)
+            continue;
+        text_format(out, "%s%zu", separator, field_count(&c->fields[i], p));
+        separator = "x";
+    }
+}
+
+/* Each of the extents takes its part of the factor of 64, unless it is small. */
+void problem_shrink(problem *p)
+{
+    static const size_t parts[] = {1, 64, 8, 4};
+    const operation_command *c = p->op->command;
+    size_t extents = 0;
+
+    if (p->op->shrink) {
+        p->op->shrink(p);
+        return;
+    }
+    for (size_t i = 0; i < c->field_count; i++)
+        extents += c->fields[i].extent;
+    for (size_t i = 0; i < c->field_count; i++) {
+        const field *f = &c->fields[i];
+        const size_t part = parts[size_min(extents, ARRAY_COUNT(parts) - 1)];
+
+        if (f->extent && count_of(f, p) > part)
+            field_set_count(f, p, count_of(f, p) / part);
+    }
 }
 
 tsr_type problem_type(const problem *p)

@@ -32,6 +32,16 @@ void field_set_count(const field *f, problem *p, size_t n);
 bool field_flag(const field *f, const problem *p);
 double field_real(const field *f, const problem *p);
 
+/** The name of a choice's value. */
+const char *field_choice_name(const field *f, const problem *p);
+
+/** The size as --size spells it: "1000x64x1000". */
+void problem_size(const problem *p, text *out);
+
+/** Make of it a problem of about a 64th of the work, for a first look at how long a variant takes.
+ */
+void problem_shrink(problem *p);
+
 /** Type of the first operand, and precision: TSR_PRECISION_DEFAULT where the operation has none. */
 tsr_type problem_type(const problem *p);
 tsr_precision problem_precision(const problem *p);

@@ -79,6 +79,7 @@ struct partition;     /* stream/partition.h */
 /** What a member of an operation's problem structure holds. */
 typedef enum field_kind {
     FIELD_COUNT,     /* size_t; with choices one of their values */
+    FIELD_CHOICE,    /* size_t, one of the choices: JSON has the first of their names */
     FIELD_FLAG,      /* bool */
     FIELD_REAL,      /* double */
     FIELD_TYPE,      /* tsr_type, of the first operand */
@@ -94,6 +95,14 @@ typedef enum field_zero {
     ZERO_IS_ONE,
     ZERO_IS_ALL /* as many as `bound` has */
 } field_zero;
+
+/** How a field enters the tuning class of a problem (core/tuning_class.h). */
+typedef enum field_class {
+    CLASS_NONE,
+    CLASS_EXACT,      /* its value: of a type, precision, choice or flag */
+    CLASS_POWER_OF_2, /* of a count: from a power of 2 to the next */
+    CLASS_POWER_OF_4  /* from a power of 4 to the next, named by the exponent */
+} field_class;
 
 /** Where a field's option is taken: by the command of the operation's name, which has files; by
  *  those that take sizes; by the one that says how inputs come. */
@@ -111,6 +120,7 @@ typedef struct field {
     size_t offset; /* in the structure */
     bool extent;   /* a number of --size, in this order; a lone one is all of them */
     field_zero zero;
+    field_class in_class;
     double normal;     /* of a real: its value where nothing sets it */
     const char *bound; /* name of the count that ZERO_IS_ALL means, and that it is at most */
     /* Its option: */
@@ -136,10 +146,9 @@ typedef struct file_use {
 
 /** Help of the command that has the operation's name. */
 typedef struct operation_help {
-    const char *usage;    /* what follows the name */
-    const char *summary;  /* one line */
-    const char *details;  /* further lines, each with its end */
-    const char *defaults; /* "--alpha     1\n"... of its own options */
+    const char *usage;   /* what follows the name */
+    const char *summary; /* one line */
+    const char *details; /* further lines, each with its end */
 } operation_help;
 
 /** Options of an operation that are given, and their values, "" for a flag. */
@@ -241,6 +250,7 @@ struct operation {
     const char *idea;  /* the formula, one line */
     const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
     work_unit unit;
+    char class_separator; /* between the words of a tuning class; 0: a blank */
     bool exact;     /* results equal the reference's to the bit: there are no errors to measure */
     bool uses_up;   /* a call overwrites its inputs, so that none can follow on the same ones */
     unsigned types; /* 1u << tsr_type for each type that its first operand may have */
@@ -280,22 +290,19 @@ struct operation {
     /** One-line description: "1000x64x1000 float32 A^T". */
     void (*describe)(const problem *p, text *out);
 
-    /** Tuning key: problems of one class take the same tuning. */
+    /** The tuning class, where the fields do not give it (core/tuning_class.h); and its problems,
+     *  by such a name: false, and nothing appended, for any other.  NULL functions: they do. */
     void (*classify)(const problem *p, text *out);
-
-    /** Append the problems of a class, by a name that classify() gives: "float32 nn, M 1024-2047".
-     *  False, and nothing appended, for any other name. */
     bool (*class_text)(const char *name, text *out);
 
     /** Names of variants, best first, for this kind of device and problem, while no tuning entry
      *  exists; returns their number.  Covers device kinds and the host. */
     size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
 
-    /** The size as --size spells it: "1000x64x1000". */
+    /** The size as --size spells it, and a problem of about a 64th of the work, where the extents
+     *  alone do not give them (problem_size and problem_shrink in core/fields.h).  NULL functions:
+     *  they do. */
     void (*size_text)(const problem *p, text *out);
-
-    /** Make of it a problem of a part of the work, about a 64th where several extents shrink: for a
-     *  first look at how long a variant takes. */
     void (*shrink)(problem *p);
 
     /** A distribution's name in descriptions and results, "random"; NULL function: it is not told.

@@ -115,6 +115,8 @@ static tsr_status check_added(posing *x, const array *result, tsr_error *err)
                     shape_text(added, is), x->file[0], x->file[1], shape_text(result, wanted));
 }
 
+const field_choice product_out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
+
 tsr_status start_product(posing *x, const array *shape, double beta, tsr_error *err)
 {
     tsr_status st = x->file[2] ? check_added(x, shape, err) : TSR_OK;

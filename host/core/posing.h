@@ -2,6 +2,8 @@
 #ifndef CORE_POSING_H
 #define CORE_POSING_H
 
+#include <stddef.h>
+
 #include "core/operation.h"
 #include "file/array.h"
 
@@ -43,6 +45,56 @@ matrices matrices_of(const array *a);
 
 /** From matrix to matrix; 0 of a lone one, which serves every product. */
 size_t matrices_stride(const matrices *x);
+
+/**
+ * Fields that products have in common, of a problem's structure: its type and that of the result
+ * (the member `wide`), and behind the extents and flags, the batch and the factors.  `power` is
+ * how a batch enters the tuning class.
+ */
+#define PRODUCT_TYPE_FIELDS(structure, wide)                                                       \
+    {.name = "type",                                                                               \
+     .kind = FIELD_TYPE,                                                                           \
+     .offset = offsetof(structure, type),                                                          \
+     .in_class = CLASS_EXACT},                                                                     \
+    {                                                                                              \
+        .name = "out_type", .kind = FIELD_WIDE, .offset = offsetof(structure, wide),               \
+        .in_class = CLASS_EXACT, .option = "out-type", .otherwise = "that of the operands",        \
+        .taken = WITH_FILES | WITH_SIZES, .value = "TYPE",                                         \
+        .meaning = "f32: the result of f16 or bf16 operands is float32, not theirs",               \
+        .expects = "f32", .choices = product_out_types                                             \
+    }
+
+#define PRODUCT_FACTOR_FIELDS(structure, power)                                                    \
+    {.name = "batch",                                                                              \
+     .kind = FIELD_COUNT,                                                                          \
+     .offset = offsetof(structure, batch),                                                         \
+     .zero = ZERO_IS_ONE,                                                                          \
+     .in_class = (power),                                                                          \
+     .option = "batch",                                                                            \
+     .otherwise = "1",                                                                             \
+     .taken = WITH_SIZES,                                                                          \
+     .value = "N",                                                                                 \
+     .meaning = "N products of this size, one after another in memory",                            \
+     .expects = "a whole number from 1 to 2^30",                                                   \
+     .most = (size_t)1 << 30},                                                                     \
+        {.name = "alpha",                                                                          \
+         .kind = FIELD_REAL,                                                                       \
+         .offset = offsetof(structure, alpha),                                                     \
+         .normal = 1,                                                                              \
+         .option = "alpha",                                                                        \
+         .otherwise = "1",                                                                         \
+         .taken = WITH_FILES,                                                                      \
+         .value = "X",                                                                             \
+         .meaning = "factor of the product",                                                       \
+         .expects = "a number"},                                                                   \
+    {                                                                                              \
+        .name = "beta", .kind = FIELD_REAL, .offset = offsetof(structure, beta), .option = "beta", \
+        .otherwise = "0", .taken = WITH_FILES, .value = "Y",                                       \
+        .meaning = "factor of what --add names", .expects = "a number"                             \
+    }
+
+/** Types of a result that need a name. */
+extern const field_choice product_out_types[];
 
 /** Start the result, operand 2, of a product of operands 0 and 1: as the file that is added, whose
  *  shape is checked, or where there is none or beta is 0 as zeros. */

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "core/tuning_file.h"
 
 /* ---- whose an entry is ------------------------------------------------------------------- */
@@ -167,7 +168,7 @@ size_t tuning_candidates(const problem *p, const device_facts *d, tuning **out)
     text problem_class = {0};
     gathering g = {0};
 
-    p->op->classify(p, &problem_class);
+    tuning_class(p, &problem_class);
     g.problem_class = text_get(&problem_class);
     tuning_owner(d, &g.self);
     tuning_read(p->op, g.problem_class, gather, &g);
@@ -218,7 +219,7 @@ void tuning_trouble(const problem *p, const device_facts *d,
     text problem_class = {0};
     troubles x = {.problem = p, .tell = tell, .context = context};
 
-    p->op->classify(p, &problem_class);
+    tuning_class(p, &problem_class);
     x.problem_class = text_get(&problem_class);
     tuning_owner(d, &x.self);
     tuning_read(p->op, x.problem_class, look_for_trouble, &x);

@@ -1,27 +1,27 @@
-/** What a class of problems holds, for people: the names of classes are keys of tuning entries. */
+/** Classes of problems that take the same tuning: their names are keys of tuning entries. */
 #ifndef CORE_TUNING_CLASS_H
 #define CORE_TUNING_CLASS_H
 
 #include "core/operation.h"
 
 /**
- * Append the problems of a class, by the name that the operation's classify() gives it:
+ * Append the name of a problem's class.
  *
- *     "float32 nn 1024x1x64"  float32 nn, M 1024-2047, N 1, K 64-127
- *     "float32-n-6x2"         float32 n, rows 4096-16383, columns 16-63
- *     "4-byte below 2^24"     4-byte, 2^20 to 2^24 - 1 keys
- *     ""                      every class
+ * Where the operation does not name its classes itself, they are those of the fields that enter
+ * them (field.in_class): the type, "to float32" of a wider result, "x" and the number of a batch
+ * above 1, a precision that is not the type's own, choices, a letter for each flag (t or n), and
+ * the extents.
  *
- * A name that classify() does not give stands as it is.
+ *     "float32 tf32 nn 1024x1x64"  matmul: M from 1024 to 2047, N 1, K from 64 to 127
+ *     "float32-n-6x2"              matvec, to powers of 4: 4^6 to 4^7 - 1 rows
  */
+void tuning_class(const problem *p, text *out);
+
+/** Append what a class of that name holds, for people: "float32 nn, M 1024-2047, N 1, K 64-127";
+ *  "every class" of "".  A name that no problem has stands as it is. */
 void tuning_class_text(const operation *op, const char *name, text *out);
 
-/* What operation.class_text is made of: */
-
-/** "M 1024-2047": problems of a class have from `least` to `most` of a dimension. */
-void class_dimension(const char *name, size_t least, size_t most, text *out);
-
 /** Whether the operation takes p, and it is of the class. */
-bool class_is(const problem *p, const char *name);
+bool tuning_class_is(const problem *p, const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "core/tuning_class.h"
 #include "core/tuning_file.h"
 
 /* The candidates of one class of problems. */
@@ -138,7 +139,7 @@ size_t tuning_recall(tsr_session *s, const problem *p, const tuning **out)
     if (!m)
         return 0;
     refresh(m);
-    p->op->classify(p, &name);
+    tuning_class(p, &name);
     c = look_up(m, s, p, text_get(&name));
     text_free(&name);
     if (!c)

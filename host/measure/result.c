@@ -57,7 +57,7 @@ void result_problem(result_row *row, const problem *p)
     snprintf(row->problem, sizeof(row->problem), "%s", text_get(&what));
     snprintf(row->type, sizeof(row->type), "%s", tsr_type_name(x[0].type));
     snprintf(row->unit, sizeof(row->unit), "%s", work_unit_name(p->op->unit));
-    p->op->size_text(p, &size);
+    problem_size(p, &size);
     snprintf(row->size, sizeof(row->size), "%s", text_get(&size));
     if (field_of_kind(p->op, FIELD_PRECISION))
         precision = tsr_precision_name(real_precision(x[0].type, problem_precision(p)));

@@ -9,7 +9,9 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
+#include "core/fields.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "measure/bench.h"
 #include "measure/tune_space.h"
 #include "measure/tune_trial.h"
@@ -151,7 +153,7 @@ static void open_scout(search *x)
         if (x->op->work(&x->trial.problems[i]) > x->op->work(largest))
             largest = &x->trial.problems[i];
     x->scout_problem = *largest;
-    x->op->shrink(&x->scout_problem);
+    problem_shrink(&x->scout_problem);
     x->scout_open = trial_open(x->session, &x->scout_problem, 1, x->options->seed, true, &x->scout,
                                NULL) == TSR_OK;
 }
@@ -724,7 +726,7 @@ void tune_entry(const tsr_session *s, const problem *problems, size_t count,
     tuning_owner(session_facts(s), out);
     snprintf(out->op, sizeof(out->op), "%s", problems[0].op->name);
     snprintf(out->variant, sizeof(out->variant), "%s", best->variant->name);
-    problems[0].op->classify(&problems[0], &t);
+    tuning_class(&problems[0], &t);
     snprintf(out->problem_class, sizeof(out->problem_class), "%s", text_get(&t));
     text_clear(&t);
     for (size_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
  * one is unsupported.  What holds of all plans is in unit/test_plans. */
 #include "base/sizes.h"
 #include "core/plan.h"
+#include "core/tuning_class.h"
 #include "matmul_plans.h"
 
 static device_facts gpu(void)
@@ -772,7 +773,7 @@ static void c_may_be_wider_than_its_factors(void **state)
     operation_matmul.describe(&p, &t);
     assert_string_equal(text_get(&t), "4x5x6 bfloat16 to float32");
     text_clear(&t);
-    operation_matmul.classify(&p, &t);
+    tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "bfloat16 to float32 nn 4x4x4");
     text_free(&t);
 }
@@ -834,7 +835,7 @@ static void a_batch_is_counted_as_it_is(void **state)
     operation_matmul.describe(&p, &t);
     assert_string_equal(text_get(&t), "4x5x6 float32 x 10");
     text_clear(&t);
-    operation_matmul.classify(&p, &t);
+    tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "float32 x8 nn 4x4x4");
     operation_matmul.operands(&p, o);
     assert_true(o[2].whole);

@@ -14,6 +14,7 @@
 #include "base/sizes.h"
 #include "core/last_group.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_shape.h"
 
@@ -935,7 +936,7 @@ static void descriptions(void **state)
     operation_matvec.describe(&p, &t);
     assert_string_equal(text_get(&t), "4096x4000 float32 transposed");
     text_clear(&t);
-    operation_matvec.classify(&p, &t);
+    tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "float32-t-6x5");
     assert_true(operation_matvec.work(&p) == 2.0 * 4096 * 4000);
     assert_true(operation_matvec.bytes(&p) == 4.0 * (4096.0 * 4000 + 4096 + 4000));
@@ -952,7 +953,7 @@ static void descriptions(void **state)
     assert_string_equal(text_get(&t), "30x40 float16 to float32 x 20 column-major lda 32 inc 2 1 "
                                       "strides 1280 0 31");
     text_clear(&t);
-    operation_matvec.classify(&p, &t);
+    tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "float16 to float32-x2-n-2x2");
     text_free(&t);
     assert_true(operation_matvec.work(&p) == 20 * 2.0 * 30 * 40);

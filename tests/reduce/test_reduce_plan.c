@@ -10,6 +10,7 @@
 
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "ops/reduce/reduce_problem.h"
 
 static device_facts device(device_kind kind, size_t units, size_t work_group)
@@ -96,11 +97,35 @@ static void nothing_has_no_minimum(void **state)
     }
 }
 
+/* From a power of 2 to the next, whatever is combined. */
+static void expect_class(size_t n, size_t by, const char *name, const char *holds)
+{
+    const tsr_reduce_problem structure = {.n = n, .by = by};
+    const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+    text got = {0};
+
+    tuning_class(&p, &got);
+    assert_string_equal(text_get(&got), name);
+    text_clear(&got);
+    tuning_class_text(&operation_reduce, name, &got);
+    assert_string_equal(text_get(&got), holds);
+    text_free(&got);
+}
+
+static void classes_come_from_the_fields(void **state)
+{
+    (void)state;
+    expect_class(1, TSR_REDUCE_SUM, "float32 sum 1", "float32 sum, N 1");
+    expect_class(1024, TSR_REDUCE_MIN, "float32 min 1024", "float32 min, N 1024-2047");
+    expect_class(2047, TSR_REDUCE_MAX, "float32 max 1024", "float32 max, N 1024-2047");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_leave_what_the_last_one_reads),
         cmocka_unit_test(nothing_has_no_minimum),
+        cmocka_unit_test(classes_come_from_the_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

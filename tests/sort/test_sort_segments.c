@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
 #include "sort_plans.h"
@@ -421,7 +422,7 @@ static void test_check_and_operands(void **state)
     operation_sort.describe(&q, &said);
     assert_string_equal(text_get(&said), "9 uint32 in 1 segment of up to 5");
     text_clear(&said);
-    operation_sort.classify(&q, &said);
+    tuning_class(&q, &said);
     assert_string_equal(text_get(&said), "4-byte segments below 2^12");
     sort_in(&q)->rows = 2;
     assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);

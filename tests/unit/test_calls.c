@@ -17,6 +17,7 @@
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning.h"
+#include "core/tuning_class.h"
 #include "core/tuning_file.h"
 #include "core/tuning_memo.h"
 #include "device/device.h"
@@ -218,7 +219,7 @@ static void a_choice_follows_the_tuning(void **state)
 
     tuning_owner(session_facts(s), &t);
     strcpy(t.op, p.op->name);
-    p.op->classify(&p, &name);
+    tuning_class(&p, &name);
     strcpy(t.problem_class, text_get(&name));
     text_free(&name);
     snprintf(t.variant, sizeof(t.variant), "%s", sel.variant->name);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/registry.h"
+#include "core/tuning_class.h"
 #include "ops/matmul/matmul_shape.h"
 #include "session/embedded.h"
 #include "session/source.h"
@@ -66,7 +67,7 @@ static void operations_are_whole(void **state)
         assert_true(op->name && *op->name && op->idea && *op->idea && op->command);
         assert_true(op->variants && op->variant_count);
         assert_true(op->check && op->operands && op->work && op->bytes && op->describe);
-        assert_true(op->classify && op->prefer && op->fill && op->sweep && op->verify);
+        assert_true(op->prefer && op->fill && op->sweep && op->verify);
     }
 }
 
@@ -439,7 +440,7 @@ static void sweep_passes_its_check(const operation *op, bool tiny)
         op->describe(&p, &t);
         assert_true(t.length > 0);
         text_clear(&t);
-        op->classify(&p, &t);
+        tuning_class(&p, &t);
         assert_true(t.length > 0);
         text_free(&t);
         /* The order is fixed, so that a failure can be told by its number. */

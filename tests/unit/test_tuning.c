@@ -94,7 +94,7 @@ static tuning entry_of(const device_facts *d, const problem *p, double ns)
 
     tuning_owner(d, &t);
     strcpy(t.op, p->op->name);
-    p->op->classify(p, &name);
+    tuning_class(p, &name);
     strcpy(t.problem_class, text_get(&name));
     text_free(&name);
     return t;
@@ -438,7 +438,7 @@ static void expect_class(const problem *p, const char *holds)
 {
     text name = {0}, got = {0};
 
-    p->op->classify(p, &name);
+    tuning_class(p, &name);
     tuning_class_text(p->op, text_get(&name), &got);
     assert_string_equal(text_get(&got), holds);
     text_free(&name);
@@ -476,10 +476,10 @@ static void classes_name_their_problems(void **state)
     matvec_in(&p)->y_f32 = true;
     matvec_in(&p)->batch = 64;
     matvec_in(&p)->stride_y = 3;
-    expect_class(&p, "bfloat16 to float32 t, products 64-255, rows 1024-4095, columns 1-3");
+    expect_class(&p, "bfloat16 to float32 t, batch 64-255, rows 1024-4095, columns 1-3");
     matvec_in(&p)->y_f32 = false;
     matvec_in(&p)->batch = 3;
-    expect_class(&p, "bfloat16 t, products 2-3, rows 1024-4095, columns 1-3");
+    expect_class(&p, "bfloat16 t, batch 2-3, rows 1024-4095, columns 1-3");
 
     p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = (size_t)1 << 20});
     expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
@@ -517,7 +517,7 @@ static void names_that_are_no_classes_stand(void **state)
     static const char *const names[] = {
         "float32", "float32 nn 1x2", "float32 nn 1x2x3x4", "-x", "float32-n-6x6x",
         "4-byte below 2^", "4-byte below 2^3",
-        /* No powers of two, no sizes, no types, no letters, no exponents that classify() gives. */
+        /* No powers of two, no sizes, no types, no letters, no exponents that a class has. */
         "float32 nn 3x5x7", "float32 nn 0x1x1", "0x1x1", "float32 nn -1x1x1", "float32 nn 01x1x1",
         "float32 nn 1x1x99999999999999999999", "float128 nn 1x1x1", "int32 nn 1x1x1",
         "float64 tf32 nn 1x1x1", "float32 f32 nn 1x1x1", "float32 nz 1x1x1", "float32 n 1x1x1",

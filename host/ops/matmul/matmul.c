@@ -156,33 +156,6 @@ static void describe(const problem *q, text *out)
         text_format(out, " strides %zu %zu %zu", a.stride, b.stride, c.stride);
 }
 
-/* The power of two nearest below: problems between two of them are tuned alike. */
-static size_t magnitude(size_t n)
-{
-    size_t p = 1;
-
-    while (n > 1) {
-        n /= 2;
-        p *= 2;
-    }
-    return p;
-}
-
-static void classify(const problem *q, text *out)
-{
-    const tsr_matmul_problem *p = matmul_of(q);
-
-    text_append(out, tsr_type_name(p->type));
-    if (matmul_type_c(p) != p->type)
-        text_format(out, " to %s", tsr_type_name(matmul_type_c(p)));
-    if (matmul_batch(p) > 1)
-        text_format(out, " x%zu", magnitude(matmul_batch(p)));
-    if (!real_is_plain(p->type, p->precision))
-        text_format(out, " %s", tsr_precision_name(p->precision));
-    text_format(out, " %c%c %zux%zux%zu", p->trans_a ? 't' : 'n', p->trans_b ? 't' : 'n',
-                magnitude(p->m), magnitude(p->n), magnitude(p->k));
-}
-
 /* ---- variants ---------------------------------------------------------------------------- */
 
 /* From the definition to the fastest, on the host and then on devices. */
@@ -346,10 +319,6 @@ const operation operation_matmul = {.name = "matmul",
                                     .work = work,
                                     .bytes = bytes,
                                     .describe = describe,
-                                    .classify = classify,
-                                    .class_text = matmul_class_text,
-                                    .size_text = matmul_size_text,
-                                    .shrink = matmul_shrink,
                                     .products = matmul_products,
                                     .product = matmul_product_view,
                                     .prefer = prefer,

@@ -177,30 +177,6 @@ static void describe(const problem *q, text *out)
         text_format(out, " strides %zu %zu %zu", a.stride, x.stride, y.stride);
 }
 
-/* The power of 4 at or below n, as its exponent; "0" holds 0 to 3. */
-static unsigned magnitude(size_t n)
-{
-    unsigned m = 0;
-
-    for (; n >= 4; n /= 4)
-        m++;
-    return m;
-}
-
-/* Rows and columns of A to a factor of 4: enough to tell few long rows from many short ones; and
- * the products of a batch alike. */
-static void classify(const problem *q, text *out)
-{
-    const tsr_matvec_problem *p = matvec_of(q);
-
-    text_append(out, tsr_type_name(p->type));
-    if (matvec_type_y(p) != p->type)
-        text_format(out, " to %s", tsr_type_name(matvec_type_y(p)));
-    if (matvec_batch(p) > 1)
-        text_format(out, "-x%u", magnitude(matvec_batch(p)));
-    text_format(out, "-%c-%ux%u", p->trans ? 't' : 'n', magnitude(p->rows), magnitude(p->columns));
-}
-
 static size_t prefer_on_host(const char *out[])
 {
     static const char *const order[] = {"openmp",        "unroll-4",      "unroll-2",
@@ -288,6 +264,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 
 const operation operation_matvec = {
     .name = "matvec",
+    .class_separator = '-',
     .idea = "y := alpha op(A) x + beta y",
     .unit = WORK_BYTES,
     .types = 1u << TSR_F32 | 1u << TSR_F64 | 1u << TSR_F16 | 1u << TSR_BF16,
@@ -303,10 +280,6 @@ const operation operation_matvec = {
     .work = work,
     .bytes = traffic,
     .describe = describe,
-    .classify = classify,
-    .class_text = matvec_class_text,
-    .size_text = matvec_size_text,
-    .shrink = matvec_shrink,
     .products = matvec_products,
     .product = matvec_product_view,
     .prefer = prefer,

@@ -8,8 +8,6 @@
 #include "ops/matvec/matvec_fields.h"
 #include "ops/matvec/matvec_shape.h"
 
-static const field_choice out_types[] = {{"f32", true}, {"float32", true}, {NULL, 0}};
-
 /* No type is stored as TF32. */
 static const field_choice own_precisions[] = {
     {"f32", TSR_PRECISION_F32},   {"f32-strict", TSR_PRECISION_F32_STRICT},
@@ -17,59 +15,25 @@ static const field_choice own_precisions[] = {
     {"bf16", TSR_PRECISION_BF16}, {NULL, 0}};
 
 static const field fields[] = {
-    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_matvec_problem, type)},
-    {.name = "out_type",
-     .kind = FIELD_WIDE,
-     .offset = offsetof(tsr_matvec_problem, y_f32),
-     .option = "out-type",
-     .otherwise = "that of the operands",
-     .taken = WITH_FILES | WITH_SIZES,
-     .value = "TYPE",
-     .meaning = "f32: the result of f16 or bf16 operands is float32, not theirs",
-     .expects = "f32",
-     .choices = out_types},
+    PRODUCT_TYPE_FIELDS(tsr_matvec_problem, y_f32),
     {.name = "rows",
      .kind = FIELD_COUNT,
      .offset = offsetof(tsr_matvec_problem, rows),
-     .extent = true},
+     .extent = true,
+     .in_class = CLASS_POWER_OF_4},
     {.name = "columns",
      .kind = FIELD_COUNT,
      .offset = offsetof(tsr_matvec_problem, columns),
-     .extent = true},
+     .extent = true,
+     .in_class = CLASS_POWER_OF_4},
     {.name = "trans",
      .kind = FIELD_FLAG,
      .offset = offsetof(tsr_matvec_problem, trans),
+     .in_class = CLASS_EXACT,
      .option = "trans",
      .taken = WITH_FILES | WITH_SIZES,
      .meaning = "take A transposed"},
-    {.name = "batch",
-     .kind = FIELD_COUNT,
-     .offset = offsetof(tsr_matvec_problem, batch),
-     .zero = ZERO_IS_ONE,
-     .option = "batch",
-     .otherwise = "1",
-     .taken = WITH_SIZES,
-     .value = "N",
-     .meaning = "N products of this size, one after another in memory",
-     .expects = "a whole number from 1 to 2^30",
-     .most = (size_t)1 << 30},
-    {.name = "alpha",
-     .kind = FIELD_REAL,
-     .offset = offsetof(tsr_matvec_problem, alpha),
-     .normal = 1,
-     .option = "alpha",
-     .taken = WITH_FILES,
-     .value = "X",
-     .meaning = "factor of the product",
-     .expects = "a number"},
-    {.name = "beta",
-     .kind = FIELD_REAL,
-     .offset = offsetof(tsr_matvec_problem, beta),
-     .option = "beta",
-     .taken = WITH_FILES,
-     .value = "Y",
-     .meaning = "factor of what --add names",
-     .expects = "a number"},
+    PRODUCT_FACTOR_FIELDS(tsr_matvec_problem, CLASS_POWER_OF_4),
     {.kind = FIELD_PRECISION,
      .offset = offsetof(tsr_matvec_problem, precision),
      .option = "precision",
@@ -106,8 +70,6 @@ static const operation_help help = {
         "matrix or vector serves all of the other's, and y and y0 are matrices of such rows.  To "
         "a\n"
         "lone A one row of x is a vector, not a batch of one.\n",
-    .defaults = "--precision  that of the type\n--alpha     1\n--beta      0\n--out-type  that of "
-                "the operands\n",
 };
 
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,

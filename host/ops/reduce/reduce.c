@@ -5,16 +5,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "core/tuning_class.h"
 #include "ops/reduce/reduce_problem.h"
-
-static const char *const by_names[] = {
-    [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MIN] = "min", [TSR_REDUCE_MAX] = "max"};
-
-const char *reduce_by_name(const tsr_reduce_problem *p)
-{
-    return by_names[p->by];
-}
 
 /* ---- on the host --------------------------------------------------------------------------- */
 
@@ -70,10 +61,10 @@ static tsr_status check(const problem *q, tsr_error *err)
     if (p->type != TSR_F32)
         return tsr_fail(err, TSR_EINVAL, 0, "reduce: elements are float32, not %s",
                         tsr_type_name(p->type));
-    if (p->by >= ARRAY_COUNT(by_names))
+    if (p->by > TSR_REDUCE_MAX)
         return tsr_fail(err, TSR_EINVAL, 0, "reduce: no reduction has the number %zu", p->by);
     if (p->n == 0 && p->by != TSR_REDUCE_SUM)
-        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no elements have no %s", reduce_by_name(p));
+        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no elements have no %s", reduce_by_name(q));
     if (!view_extent(&x, &bytes) || !view_extent(&result, &bytes))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "reduce: %zu elements (offsets %zu and %zu) exceed %zu bytes", p->n,
@@ -105,38 +96,9 @@ static void describe(const problem *q, text *out)
 {
     const tsr_reduce_problem *p = reduce_of(q);
 
-    text_format(out, "%s of %zu %s", reduce_by_name(p), p->n, tsr_type_name(p->type));
+    text_format(out, "%s of %zu %s", reduce_by_name(q), p->n, tsr_type_name(p->type));
     if (p->offset_x || p->offset_result)
         text_format(out, " offsets %zu %zu", p->offset_x, p->offset_result);
-}
-
-/* "float32 sum below 2^20": from 2^19 on. */
-static void classify(const problem *q, text *out)
-{
-    const tsr_reduce_problem *p = reduce_of(q);
-
-    text_format(out, "%s %s below 2^%u", tsr_type_name(p->type), reduce_by_name(p),
-                (unsigned)size_log2_up(p->n + 1));
-}
-
-static bool class_text(const char *name, text *out)
-{
-    const char *below = strstr(name, " below 2^");
-    problem p = {.op = &operation_reduce};
-    unsigned exponent;
-
-    if (!below || sscanf(below, " below 2^%u", &exponent) != 1 || exponent > 61)
-        return false;
-    reduce_in(&p)->n = ((size_t)1 << exponent) / 2;
-    for (size_t by = 0; by < ARRAY_COUNT(by_names); by++) {
-        reduce_in(&p)->by = by;
-        if (!class_is(&p, name))
-            continue;
-        text_append_bytes(out, name, (size_t)(below - name));
-        class_dimension("elements", reduce_in(&p)->n, ((size_t)1 << exponent) - 1, out);
-        return true;
-    }
-    return false;
 }
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
@@ -150,16 +112,6 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     memcpy(out, on_device, sizeof(on_device));
     return ARRAY_COUNT(on_device);
-}
-
-static void size_text(const problem *p, text *out)
-{
-    text_format(out, "%zu", reduce_of(p)->n);
-}
-
-static void shrink(problem *p)
-{
-    reduce_in(p)->n = size_div_up(reduce_of(p)->n, 64);
 }
 
 const operation operation_reduce = {
@@ -177,10 +129,6 @@ const operation operation_reduce = {
     .work = work,
     .bytes = traffic,
     .describe = describe,
-    .classify = classify,
-    .class_text = class_text,
-    .size_text = size_text,
-    .shrink = shrink,
     .prefer = prefer,
     .fill = reduce_fill,
     .sweep = reduce_sweep,

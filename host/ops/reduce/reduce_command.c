@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "base/sizes.h"
+#include "core/fields.h"
 #include "core/posing.h"
 #include "ops/reduce/reduce_problem.h"
 
@@ -8,11 +9,19 @@ static const field_choice reductions[] = {
     {"sum", TSR_REDUCE_SUM}, {"min", TSR_REDUCE_MIN}, {"max", TSR_REDUCE_MAX}, {NULL, 0}};
 
 static const field fields[] = {
-    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_reduce_problem, type)},
-    {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_reduce_problem, n), .extent = true},
-    {.name = "by",
+    {.name = "type",
+     .kind = FIELD_TYPE,
+     .offset = offsetof(tsr_reduce_problem, type),
+     .in_class = CLASS_EXACT},
+    {.name = "n",
      .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_reduce_problem, n),
+     .extent = true,
+     .in_class = CLASS_POWER_OF_2},
+    {.name = "by",
+     .kind = FIELD_CHOICE,
      .offset = offsetof(tsr_reduce_problem, by),
+     .in_class = CLASS_EXACT,
      .option = "by",
      .otherwise = "sum",
      .taken = WITH_FILES | WITH_SIZES,
@@ -22,6 +31,11 @@ static const field fields[] = {
      .choices = reductions},
 };
 
+const char *reduce_by_name(const problem *p)
+{
+    return field_choice_name(field_of_kind(p->op, FIELD_CHOICE), p);
+}
+
 static const file_use files[] = {{.operand = REDUCE_X}};
 
 static const operation_help help = {
@@ -30,7 +44,6 @@ static const operation_help help = {
     .details = "X is an array of any shape in a .npy or .mtx file; - is standard input.  R, an "
                "array of one\n"
                "element, is .mtx by its suffix, else .npy.  A NaN in X makes R NaN.\n",
-    .defaults = "--by        sum\n",
 };
 
 static tsr_status pose(posing *x, tsr_error *err)

@@ -39,8 +39,8 @@ static inline view reduce_result(const tsr_reduce_problem *p)
     return view_of(p->type, 1, 1, 1, p->offset_result, 1, 0);
 }
 
-/** "sum", "min" or "max". */
-const char *reduce_by_name(const tsr_reduce_problem *p);
+/** reduce_command.c: "sum", "min" or "max". */
+const char *reduce_by_name(const problem *p);
 
 /* reduce_proof.c: as the members of struct operation. */
 void reduce_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);

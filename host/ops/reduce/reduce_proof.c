@@ -97,7 +97,7 @@ tsr_status reduce_verify(const problem *q, const device_facts *d, const void *co
     out->ok = out->worst <= 1;
     if (!out->ok)
         snprintf(out->detail, sizeof(out->detail),
-                 "the %s is %.9g, %.3g times its error bound away from %.9g", reduce_by_name(p),
+                 "the %s is %.9g, %.3g times its error bound away from %.9g", reduce_by_name(q),
                  got, out->worst, exact);
     return TSR_OK;
 }

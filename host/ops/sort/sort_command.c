@@ -139,7 +139,6 @@ static const operation_help help = {
         "empty segment; IDX counts within each segment.  With --top K all outputs hold the first "
         "K\n"
         "keys, or as many as there are, of KEYS or of each row.\n",
-    .defaults = "",
 };
 
 static const char *bench_size(const given_options *given)

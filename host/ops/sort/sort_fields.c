@@ -27,7 +27,7 @@ bool sort_class_text(const char *name, text *out)
         sort_in(&p)->rows = 1 + (size_t)i / 2 % 2;
         sort_in(&p)->top = (size_t)i / 4 % 2;
         sort_in(&p)->segments = (size_t)i / 8 % 2;
-        found = class_is(&p, name);
+        found = tuning_class_is(&p, name);
     }
     if (!found)
         return false;
