@@ -1,64 +1,69 @@
-/* Matrix-vector product: a row of op(A) per work-group, reduced in two levels.
+/* y := A x: a row for each work-group, reduced in two levels.
  *
- * Idea: a whole work-group on one row keeps more loads in flight where rows are
- *     long.  Each work-item sums its columns, each team reduces its sums, and
- *     the first team reduces the sums of the teams.
- * Work split: work-group g computes rows g, g + groups, ...; work-item i takes
- *     columns i, i + LOCAL, ...
- * Parameters: TEAM, a power of 2; LOCAL, work-items in a work-group: GROUP, or
- *     less where the device takes fewer, a multiple of TEAM; REAL, REAL_BITS
- *     (real.clh); TRANS, STRIDED, FACTOR, RESULT (matvec.clh).
- * Launch: for each product any number of work-groups of LOCAL.
- * Local memory: LOCAL + LOCAL / TEAM elements.
- * Limits: rows and columns below 2^31.
+ * Idea: all work-items of a group on one row keep more loads in flight where rows are long.  A tree
+ *     over all of them would have log2(GROUP) rounds with a barrier for everyone.  Here each team
+ *     of TEAM adds its sums up by a tree of its own, all teams in the same rounds, and then the
+ *     first team adds up what the teams have.
+ * Work split: work-group g computes rows g, g + groups, ...; work-item i takes columns i,
+ *     i + GROUP, ...
+ * Parameters: TEAM, a power of 2; GROUP, work-items in a work-group, a multiple of TEAM.
+ * Launch: 1-D, any number of work-groups of GROUP.
+ * Local memory: GROUP + GROUP / TEAM floats.
+ * Limits: A is rows x columns, row by row without gaps; both below 2^31.
  */
-#include "matvec/matvec.clh"
-
 #ifndef TEAM
 #error "TEAM: work-items of the first level, a power of two"
 #endif
-#ifndef LOCAL
-#error "LOCAL: work-items in a work-group, a multiple of TEAM"
+#ifndef GROUP
+#error "GROUP: work-items in a work-group, a multiple of TEAM"
 #endif
 
-#define TEAMS (LOCAL / TEAM)
+#define TEAMS (GROUP / TEAM)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-matvec_group_row(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, const matvec_call call)
+/* The sum of `value` over each team of TEAM work-items, in the first of them. */
+static inline float team_sum(__local float *sums, float value)
 {
-    __local REAL partial[LOCAL];
-    __local REAL team_total[TEAMS];
-    const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
-    const uint team = item / TEAM;
     const uint lane = item % TEAM;
-    const uint groups = get_num_groups(0);
 
-    a += of_product(call.offset_a, call.stride_a);
-    x += of_product(call.offset_x, call.stride_x);
-    y += of_product(call.offset_y, call.stride_y);
-    for (uint row = get_group_id(0); row < rows; row += groups) {
-        REAL sum = 0;
+    sums[item] = value;
+    for (uint reach = TEAM / 2; reach > 0; reach /= 2) {
+        /* Filled before read: lane + reach wrote its sum in the round before. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < reach)
+            sums[item] += sums[item + reach];
+    }
+    return sums[item];
+}
 
-        for (uint c = item; c < columns; c += LOCAL)
-            sum += load_factor(a + a_index(call.lda, row, c)) *
-                   load_factor(x + v_index(call.incx, c));
-        sum = tree_reduce(partial + item, 1, lane, TEAM, sum);
-        if (lane == 0)
-            team_total[team] = sum;
-        /* Filled before read: the first team reads every team's sum.  And read
-         * before refilled: the second level reuses `partial`. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+matvec_group_row(uint rows, uint columns, __global const float *restrict a,
+                 __global const float *restrict x, __global float *restrict y)
+{
+    __local float sums[GROUP];
+    __local float of_teams[TEAMS];
+    const uint item = get_local_id(0);
+
+    for (uint row = get_group_id(0); row < rows; row += get_num_groups(0)) {
+        float sum = 0;
+
+        for (uint c = item; c < columns; c += GROUP)
+            sum += a[(ulong)row * columns + c] * x[c];
+        sum = team_sum(sums, sum);
+        if (item % TEAM == 0)
+            of_teams[item / TEAM] = sum;
+        /* Filled before read: the first team reads every team's sum.  And read before refilled: the
+         * second level uses `sums` again. */
         barrier(CLK_LOCAL_MEM_FENCE);
         sum = 0;
-        if (team == 0)
-            for (uint t = lane; t < TEAMS; t += TEAM)
-                sum += team_total[t];
+        if (item < TEAM)
+            for (uint t = item; t < TEAMS; t += TEAM)
+                sum += of_teams[t];
         /* The other teams add zeros, and reach the barriers. */
-        sum = tree_reduce(partial + item, 1, lane, TEAM, sum);
+        sum = team_sum(sums, sum);
         if (item == 0)
-            update_y(y, row, sum, call);
-        /* Read before refilled: the next row reuses both arrays. */
+            y[row] = sum;
+        /* Read before refilled: the next row uses both arrays again. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

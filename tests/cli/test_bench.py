@@ -95,8 +95,8 @@ class Ladder(Bench):
         out = self.done.stdout
         self.assertRegex(out, r"(?m)^matvec 300x70 float32 on .* \(\d+:\d+\), (cold|warm)$")
         lines = re.findall(
-            r"(?m)^  (row-item|tree)  +\S+ [mun]?s .*?([\d.]+)x +[\d.e-]+  \S+=", out)
-        self.assertEqual([name for name, _ in lines], ["row-item", "tree"])
+            r"(?m)^  (naive|tree)  +\S+ [mun]?s .*?([\d.]+)x +[\d.e-]+  \S+=", out)
+        self.assertEqual([name for name, _ in lines], ["naive", "tree"])
         self.assertEqual(lines[0][1], "1.00")
         self.assertIn("costs apart", out)
         self.assertIn("hint: 'tessera roofline'", self.done.stderr)

@@ -63,7 +63,7 @@ BUGS = {
         ("flat-rows", "matvec/matvec_flat_rows.cl", "c + 1 < columns ? c + 1 : 0", 0, "c + 1",
          []),
     "sweep-matvec-batch-stride":
-        ("tree", "matvec/matvec.clh", "get_group_id(1) * stride", 0,
+        ("short-rows", "matvec/matvec.clh", "get_group_id(1) * stride", 0,
          "get_group_id(1) * (stride - 1)", []),
     # Off-by-one guards.
     "oclgrind-local-x-fill-barrier":

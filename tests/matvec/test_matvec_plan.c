@@ -257,8 +257,8 @@ static void reasons_name_the_limit(void **state)
         assert_has(reason_of(v->name, &tf32, &all, NULL), "tf32");
     }
     d[7].max_work_item[0] = 1024;
-    assert_has(reason_of("tree", &f64, &d[7], "GROUP=256"), "2048");
-    assert_has(reason_of("tree", &f64, &d[7], "GROUP=256"), "1024");
+    assert_has(reason_of("tree-vector", &f64, &d[7], "GROUP=256"), "2048");
+    assert_has(reason_of("tree-vector", &f64, &d[7], "GROUP=256"), "1024");
     assert_has(reason_of("group-row", &f32, &d[7], "GROUP=256"), "1056");
     assert_has(reason_of("short-rows", &f32, &d[7], NULL), "8704");
     assert_has(reason_of("split-row", &f64, &d[7], "GROUP=256"), "2048");
@@ -287,6 +287,40 @@ static void reasons_name_the_limit(void **state)
     assert_has(reason_of("row-item", &longest, &d[2], "LOADS=16"), "up to 4294967280 columns");
     assert_string_equal(reason_of("split-row", &wide, &d[0], NULL), "");
     assert_string_equal(reason_of("rows-vector", &wide, &d[0], NULL), "");
+}
+
+/* Lessons compute A x of float32 alone, and say who does the rest. */
+static void lessons_say_what_they_leave_out(void **state)
+{
+    static const struct {
+        tsr_matvec_problem p;
+        const char *why; /* "": it is done */
+    } cases[] = {{{.rows = 3, .columns = 5, .alpha = 1}, ""},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .lda = 5, .incx = 1, .batch = 1}, ""},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_F64}, "takes float64 too"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_BF16}, "takes bfloat16 too"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .trans = true}, "transpose A"},
+                 {{.rows = 3, .columns = 5, .alpha = 2}, "alpha 2 and beta 0"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .beta = 0.5}, "alpha 1 and beta 0.5"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .lda = 7}, "lda 7"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .incx = 2}, "incx 2"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .incy = 3}, "incy 3"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .offset_x = 9}, "0, 9 and 0"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .batch = 4, .stride_a = 15, .stride_y = 3},
+                  "takes 4 of them"}};
+    static const char *const lessons[] = {"naive", "tree", "group-row", "local-x"};
+    const device_facts d = device(DEVICE_GPU, 4, 1024, 64 * 1024);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(lessons); k++) {
+            const problem p = matvec_problem(cases[i].p);
+            const char *why = reason_of(lessons[k], &p, &d, NULL);
+
+            assert_has(why, cases[i].why);
+            assert_int_equal(*why == '\0', *cases[i].why == '\0');
+            assert_string_equal(reason_of("row-item", &p, &d, NULL), "");
+        }
 }
 
 /* A team must fit the group that was asked for, whatever the device allows. */
@@ -1003,7 +1037,7 @@ static void sweep_covers_the_forms(void **state)
     assert_true(f.turned > f.n / 3 && f.turned < f.n * 2 / 3);
     assert_true(f.column_major > f.n / 5 && f.column_major < f.n / 2);
     assert_true(f.f64 > f.n / 3 && f.f64 < f.n / 2);
-    assert_true(f.f16 > f.n / 12 && f.bf16 > f.n / 12 && f.to_f32 > f.f16 / 3);
+    assert_true(f.f16 > f.n / 14 && f.bf16 > f.n / 14 && f.to_f32 > f.f16 / 3);
     assert_true(f.padded > f.n / 4 && f.offset > f.n / 16);
     assert_true(f.alpha_0 > f.n / 32 && f.alpha_0 < f.n / 4);
     assert_true(f.beta_0 > f.n / 8 && f.beta_0 < f.n / 2 && f.empty >= 6);
@@ -1020,6 +1054,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_cover_the_columns),
         cmocka_unit_test(reasons_name_the_limit),
+        cmocka_unit_test(lessons_say_what_they_leave_out),
         cmocka_unit_test(a_team_must_fit_its_group),
         cmocka_unit_test(vectors_are_aligned_where_rows_are),
         cmocka_unit_test(tunables_follow_device_and_shape),

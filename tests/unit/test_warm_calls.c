@@ -91,7 +91,7 @@ static size_t call(const tsr_matvec_problem *p, const char *variant, operands *o
     return report.workspace_bytes;
 }
 
-static const char *const variants[] = {NULL, "row-item", "tree", "split-row", "rows-vector"};
+static const char *const variants[] = {NULL, "row-item", "tree-vector", "split-row", "rows-vector"};
 
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
@@ -186,12 +186,12 @@ static void what_is_wrong_is_refused_later_too(void **state)
     (void)state;
     make_operands(&o, 1);
     for (size_t r = 0; r < ROUNDS; r++) {
-        call(&p, "tree", &o);
+        call(&p, "tree-vector", &o);
         refused(&p, (cl_mem[]){o.buffer[0], o.buffer[1], tiny}, NULL, TSR_EINVAL, "8 bytes");
         refused(&p, (cl_mem[]){o.buffer[0], o.buffer[1], NULL}, NULL, TSR_EINVAL, "NULL");
         refused(&p, (cl_mem[]){o.buffer[0], o.buffer[1], o.buffer[1]}, NULL, TSR_EINVAL, "overlap");
-        refused(&p, o.buffer, &(tsr_run){.variant = "tree", .set = bad, .set_count = 1}, TSR_ENAME,
-                "TEAM");
+        refused(&p, o.buffer, &(tsr_run){.variant = "tree-vector", .set = bad, .set_count = 1},
+                TSR_ENAME, "TEAM");
     }
     clReleaseMemObject(tiny);
     drop_operands(&o);

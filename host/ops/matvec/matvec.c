@@ -19,12 +19,31 @@
 /* ---- the table: ladder order --------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &matvec_row_pointers,   &matvec_contiguous,    &matvec_contiguous_O0, &matvec_contiguous_O1,
-    &matvec_contiguous_O2,  &matvec_contiguous_O3, &matvec_unroll_2,      &matvec_unroll_4,
-    &matvec_openmp,         &matvec_row_item,      &matvec_tree,          &matvec_tree_vector,
-    &matvec_subgroup,       &matvec_shfl,          &matvec_group_row,     &matvec_local_x,
-    &matvec_short_rows,     &matvec_flat_rows,     &matvec_split_row,     &matvec_split_vector,
-    &matvec_column_slices,  &matvec_short_columns, &matvec_rows_vector,   &matvec_short_rows_vector,
+    &matvec_row_pointers,
+    &matvec_contiguous,
+    &matvec_contiguous_O0,
+    &matvec_contiguous_O1,
+    &matvec_contiguous_O2,
+    &matvec_contiguous_O3,
+    &matvec_unroll_2,
+    &matvec_unroll_4,
+    &matvec_openmp,
+    &matvec_naive,
+    &matvec_row_item,
+    &matvec_tree,
+    &matvec_tree_vector,
+    &matvec_subgroup,
+    &matvec_shfl,
+    &matvec_group_row,
+    &matvec_local_x,
+    &matvec_short_rows,
+    &matvec_flat_rows,
+    &matvec_split_row,
+    &matvec_split_vector,
+    &matvec_column_slices,
+    &matvec_short_columns,
+    &matvec_rows_vector,
+    &matvec_short_rows_vector,
     &matvec_columns_vector,
 };
 
@@ -205,12 +224,13 @@ static size_t prefer_all(const char *out[], size_t count, const char *const *nam
     return count;
 }
 
+/* The lessons of matvec_ladder.c are chosen by name alone: what they do others do as fast. */
 static size_t prefer_on_cpu(const matvec_view *v, const char *out[])
 {
-    static const char *const order[] = {
-        "rows-vector",  "columns-vector", "short-rows-vector", "row-item",     "split-row",
-        "tree",         "group-row",      "short-rows",        "local-x",      "tree-vector",
-        "split-vector", "flat-rows",      "column-slices",     "short-columns"};
+    static const char *const order[] = {"rows-vector",   "columns-vector", "short-rows-vector",
+                                        "row-item",      "split-row",      "short-rows",
+                                        "tree-vector",   "split-vector",   "flat-rows",
+                                        "column-slices", "short-columns"};
     size_t count = 0;
 
     /* Up to here the ends of rows and the sums over vectors cost as much as is saved by longer
@@ -239,9 +259,8 @@ static size_t prefer_on_gpu(const tsr_matvec_problem *p, size_t rows, size_t uni
                             const char *out[])
 {
     static const char *const order[] = {
-        "shfl",          "subgroup",      "tree",     "group-row",   "split-row",
-        "short-rows",    "row-item",      "local-x",  "tree-vector", "split-vector",
-        "column-slices", "short-columns", "flat-rows"};
+        "shfl",        "subgroup",     "split-row",     "short-rows",    "row-item",
+        "tree-vector", "split-vector", "column-slices", "short-columns", "flat-rows"};
     size_t count = 0;
 
     prefer_next(out, &count, prefer_by_shape(p, rows, units));

@@ -13,8 +13,9 @@ enum {
     MATVEC_GROUPS_MAX = 65535
 };
 
-/** The meaning of the tunable GROUP, and of PER_UNIT. */
+/** The meanings of the tunables GROUP, TEAM and PER_UNIT. */
 #define MATVEC_GROUP "work-items in a work-group, fewer where the device takes fewer"
+#define MATVEC_TEAM  "work-items that share a row: more suit longer rows"
 #define MATVEC_PER_UNIT                                                                            \
     "work-groups per compute unit to cut a row for: more balance better, and leave more to add up"
 
@@ -28,6 +29,10 @@ const char *matvec_unsupported_portable(const job *j, plan *out);
 
 /** The same, or that rows or columns exceed MATVEC_INDEX_MAX. */
 const char *matvec_unsupported_rows(const job *j, plan *out);
+
+/** That teams of `team` work-items are larger than GROUP, or than the `local` that the device takes
+ *  of it. */
+const char *matvec_unsupported_team(const job *j, size_t team, size_t local, plan *out);
 
 /** That `numbers` sums exceed the device's local memory. */
 const char *matvec_unsupported_local(const job *j, size_t numbers, plan *out);

@@ -147,21 +147,31 @@ static tsr_matvec_problem sweep_narrow(size_t i, bool tiny)
     return p;
 }
 
+/* What lessons do: each shape once, in float32, without anything that they leave out. */
+static tsr_matvec_problem sweep_plain(size_t i)
+{
+    return (tsr_matvec_problem){
+        .type = TSR_F32, .rows = shapes[i].rows, .columns = shapes[i].columns, .alpha = 1};
+}
+
 bool matvec_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t wide = tiny ? TINY_SHAPES * TINY_FORMS : ARRAY_COUNT(shapes) * FORMS;
     const size_t narrow = tiny ? TINY_NARROW : NARROW;
+    const size_t plain = tiny ? TINY_SHAPES : ARRAY_COUNT(shapes);
     const size_t large = tiny ? 0 : ARRAY_COUNT(sweep_large);
 
-    if (i >= wide + narrow + large)
+    if (i >= wide + narrow + plain + large)
         return false;
     *out = (problem){.op = &operation_matvec};
     if (i < wide)
         *matvec_in(out) = sweep_wide(i, tiny);
     else if (i < wide + narrow)
         *matvec_in(out) = sweep_narrow(i - wide, tiny);
+    else if (i < wide + narrow + plain)
+        *matvec_in(out) = sweep_plain(i - wide - narrow);
     else
-        *matvec_in(out) = sweep_large[i - wide - narrow];
+        *matvec_in(out) = sweep_large[i - wide - narrow - plain];
     return true;
 }
 

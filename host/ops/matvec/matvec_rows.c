@@ -1,32 +1,13 @@
-/** The variants of matvec that sum a row of op(A) in one place: in a work-item, in a team of them,
- *  or in a work-group. */
+/** The variants of matvec that sum a row of op(A) in one place, of every type: in a work-item, a
+ *  sub-group, or a team of work-items. */
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_variants.h"
 
-#define TEAM_MEANING "work-items that share a row: more suit longer rows"
-
 static matvec_view view_of_job(const job *j)
 {
     return matvec_view_of(matvec_of(j->problem));
-}
-
-/* NULL, or why teams of `team` work-items cannot stride along a row each. */
-static const char *unsupported_team(const job *j, size_t team, size_t local, plan *out)
-{
-    const char *why = matvec_unsupported_rows(j, out);
-
-    if (why)
-        return why;
-    if (team > param(j->params, "GROUP"))
-        return plan_unsupported(out, "a team of %zu exceeds GROUP, %u", team,
-                                param(j->params, "GROUP"));
-    if (team > local)
-        return plan_unsupported(out,
-                                "a team of %zu work-items exceeds the device's work-groups of %zu",
-                                team, group_limit(j->device, 0));
-    return NULL;
 }
 
 /* ---- row-item ------------------------------------------------------------------------------ */
@@ -66,49 +47,20 @@ static const char *row_item_plan(const job *j, plan *out)
     return NULL;
 }
 
-const variant matvec_row_item = {.name = "row-item",
-                                 .idea = "a row of op(A) per work-item",
-                                 .source = "matvec/matvec_row_item.cl",
-                                 .entries = {"matvec_row_item"},
-                                 .build = "",
-                                 .tunables = row_item_tunables,
-                                 .tunable_count = ARRAY_COUNT(row_item_tunables),
-                                 .plan = row_item_plan};
-
-/* ---- tree and tree-vector ------------------------------------------------------------------ */
-
-static const tunable tree_tunables[] = {
-    {"TEAM", TEAM_MEANING, {8, 16, 32, 64}, 32},
-    {"GROUP", MATVEC_GROUP, {32, 64, 128, 256, 512, 1024}, 128, .host_only = true},
-};
-
-static const char *tree_plan(const job *j, plan *out)
-{
-    const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
-    const char *why = unsupported_team(j, team, local, out);
-
-    if (!why)
-        why = matvec_unsupported_local(j, local, out);
-    if (why)
-        return why;
-    matvec_define_operands(j, local, out);
-    matvec_launch_rows(j, local / team, local, out);
-    return NULL;
-}
-
-const variant matvec_tree = {
-    .name = "tree",
-    .alias = "team-tree",
-    .idea = "several work-items a row: neighbours read neighbours, a tree in local memory adds up",
-    .source = "matvec/matvec_tree.cl",
-    .entries = {"matvec_tree"},
+const variant matvec_row_item = {
+    .name = "row-item",
+    .idea = "a row of op(A) per work-item, of every type; several loads of a short row at once",
+    .source = "matvec/matvec_row_item.cl",
+    .entries = {"matvec_row_item"},
     .build = "",
-    .tunables = tree_tunables,
-    .tunable_count = ARRAY_COUNT(tree_tunables),
-    .plan = tree_plan};
+    .tunables = row_item_tunables,
+    .tunable_count = ARRAY_COUNT(row_item_tunables),
+    .plan = row_item_plan};
+
+/* ---- tree-vector --------------------------------------------------------------------------- */
 
 static const tunable tree_vector_tunables[] = {
-    {"TEAM", TEAM_MEANING, {8, 32, 64}, 32},
+    {"TEAM", MATVEC_TEAM, {8, 32, 64}, 32},
     {"BITS",
      "width of a vector of elements: 128 bits are one load",
      {128, 256},
@@ -121,14 +73,22 @@ static const tunable tree_vector_tunables[] = {
 static const char *tree_vector_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
+    const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
     const char *why;
 
     if (p->trans)
-        return "the rows of a transposed A are not contiguous: see tree";
-    why = tree_plan(j, out);
+        return "the rows of a transposed A are not contiguous: see column-slices";
+    why = matvec_unsupported_rows(j, out);
     if (!why)
-        matvec_define_vectors(j, param(j->params, "BITS") / (8 * tsr_type_size(p->type)), out);
-    return why;
+        why = matvec_unsupported_team(j, team, local, out);
+    if (!why)
+        why = matvec_unsupported_local(j, local, out);
+    if (why)
+        return why;
+    matvec_define_operands(j, local, out);
+    matvec_define_vectors(j, param(j->params, "BITS") / (8 * tsr_type_size(p->type)), out);
+    matvec_launch_rows(j, local / team, local, out);
+    return NULL;
 }
 
 const variant matvec_tree_vector = {
@@ -180,8 +140,10 @@ enum { WARP = 32 };
 static const char *shfl_plan(const job *j, plan *out)
 {
     const size_t local = matvec_group(j, out);
-    const char *why = unsupported_team(j, WARP, local, out);
+    const char *why = matvec_unsupported_rows(j, out);
 
+    if (!why)
+        why = matvec_unsupported_team(j, WARP, local, out);
     if (why)
         return why;
     matvec_define_operands(j, local, out);
@@ -200,77 +162,6 @@ const variant matvec_shfl = {.name = "shfl",
                              .tunables = team_tunables,
                              .tunable_count = ARRAY_COUNT(team_tunables),
                              .plan = shfl_plan};
-
-/* ---- group-row ----------------------------------------------------------------------------- */
-
-static const tunable group_row_tunables[] = {
-    {"TEAM", "work-items of the first level of the reduction", {8, 16, 32, 64}, 32, 8},
-    {"GROUP",
-     MATVEC_GROUP ", all on one row",
-     {32, 64, 128, 256, 512, 1024},
-     256,
-     32,
-     .host_only = true},
-};
-
-static const char *group_row_plan(const job *j, plan *out)
-{
-    const size_t team = param(j->params, "TEAM"), local = matvec_group(j, out);
-    const matvec_call call = matvec_call_of(j);
-    const char *why = unsupported_team(j, team, local, out);
-
-    if (!why)
-        why = matvec_unsupported_local(j, local + local / team, out);
-    if (why)
-        return why;
-    matvec_define_operands(j, local, out);
-    matvec_launch(j, size_min(call.rows, MATVEC_GROUPS_MAX), local, &call, out);
-    return NULL;
-}
-
-const variant matvec_group_row = {
-    .name = "group-row",
-    .idea = "a work-group a row: each part of it reduces, then the first part reduces the rest",
-    .source = "matvec/matvec_group_row.cl",
-    .entries = {"matvec_group_row"},
-    .build = "",
-    .tunables = group_row_tunables,
-    .tunable_count = ARRAY_COUNT(group_row_tunables),
-    .plan = group_row_plan};
-
-/* ---- local-x ------------------------------------------------------------------------------- */
-
-static const tunable local_x_tunables[] = {
-    {"TEAM", TEAM_MEANING, {16, 32, 64}, 32, 16},
-    {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
-    {"TILE", "elements of x held in local memory at a time", {512, 1024, 2048}, 1024, 512},
-    {"GROUP", MATVEC_GROUP, {64, 128, 256, 512}, 256, 64, .host_only = true},
-};
-
-static const char *local_x_plan(const job *j, plan *out)
-{
-    const size_t team = param(j->params, "TEAM"), rows = param(j->params, "ROWS");
-    const size_t local = matvec_group(j, out);
-    const char *why = unsupported_team(j, team, local, out);
-
-    if (!why)
-        why = matvec_unsupported_local(j, local * rows + param(j->params, "TILE"), out);
-    if (why)
-        return why;
-    matvec_define_operands(j, local, out);
-    matvec_launch_rows(j, local / team * rows, local, out);
-    return NULL;
-}
-
-const variant matvec_local_x = {
-    .name = "local-x",
-    .idea = "x comes through local memory once for all rows of a work-group",
-    .source = "matvec/matvec_local_x.cl",
-    .entries = {"matvec_local_x"},
-    .build = "",
-    .tunables = local_x_tunables,
-    .tunable_count = ARRAY_COUNT(local_x_tunables),
-    .plan = local_x_plan};
 
 /* ---- short-rows ---------------------------------------------------------------------------- */
 

@@ -9,9 +9,13 @@ extern const variant matvec_row_pointers, matvec_contiguous, matvec_contiguous_O
     matvec_contiguous_O1, matvec_contiguous_O2, matvec_contiguous_O3, matvec_unroll_2,
     matvec_unroll_4, matvec_openmp;
 
-/* matvec_rows.c: a row of op(A) is summed in one place: a work-item, a team of them, a group. */
-extern const variant matvec_row_item, matvec_tree, matvec_tree_vector, matvec_subgroup, matvec_shfl,
-    matvec_group_row, matvec_local_x, matvec_short_rows, matvec_flat_rows;
+/* matvec_ladder.c: lessons, y := A x of float32. */
+extern const variant matvec_naive, matvec_tree, matvec_group_row, matvec_local_x;
+
+/* matvec_rows.c: a row of op(A) is summed in one place: a work-item, a sub-group, a team of them.
+ */
+extern const variant matvec_row_item, matvec_tree_vector, matvec_subgroup, matvec_shfl,
+    matvec_short_rows, matvec_flat_rows;
 
 /* matvec_parts.c: the columns of op(A) are cut into parts, which are then added up. */
 extern const variant matvec_split_row, matvec_split_vector, matvec_column_slices,

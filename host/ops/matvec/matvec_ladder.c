@@ -1,0 +1,175 @@
+/** The ladder of matvec, as lessons: y := A x of float32, each step one idea more than the one
+ *  before it.  What they leave out the variants of matvec_rows.c do. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/matvec/matvec_plan.h"
+#include "ops/matvec/matvec_variants.h"
+
+/* That a problem is more than a lesson does. */
+static const char *unsupported(const job *j, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    const char *why = matvec_unsupported_rows(j, out);
+
+    if (why)
+        return why;
+    if (p->type != TSR_F32)
+        return plan_unsupported(out, "it takes float32, and `row-item` takes %s too",
+                                tsr_type_name(p->type));
+    if (matvec_batch(p) > 1)
+        return plan_unsupported(out, "it takes one matrix, and `row-item` takes %zu of them",
+                                matvec_batch(p));
+    if (p->trans)
+        return "it does not transpose A, and `row-item` does";
+    if (p->alpha != 1 || p->beta != 0)
+        return plan_unsupported(
+            out, "it computes A x alone, and with alpha %g and beta %g `row-item` does", p->alpha,
+            p->beta);
+    if (!matvec_is_flat(p) || matvec_incx(p) != 1 || matvec_incy(p) != 1)
+        return plan_unsupported(out,
+                                "it takes arrays without gaps, and with lda %zu, incx %zu and incy "
+                                "%zu `row-item` does",
+                                matvec_lda(p), matvec_incx(p), matvec_incy(p));
+    if (p->offset_a || p->offset_x || p->offset_y)
+        return plan_unsupported(out,
+                                "it takes arrays from their start, and from offsets %zu, %zu and "
+                                "%zu on `row-item` does",
+                                p->offset_a, p->offset_x, p->offset_y);
+    return NULL;
+}
+
+/* The same, or what is wrong with teams of TEAM work-items and so many floats of local memory. */
+static const char *unsupported_teams(const job *j, size_t local, size_t floats, plan *out)
+{
+    const char *why = unsupported(j, out);
+
+    if (!why)
+        why = matvec_unsupported_team(j, param(j->params, "TEAM"), local, out);
+    return why ? why : matvec_unsupported_local(j, floats, out);
+}
+
+/* The one launch of a lesson. */
+static void launch(const job *j, size_t groups, size_t local, plan *out)
+{
+    const tsr_matvec_problem *p = matvec_of(j->problem);
+    command *c;
+
+    if (p->rows == 0)
+        return;
+    c = plan_launch_1d(out, 0, groups * local, local);
+    command_u32(c, (uint32_t)p->rows);
+    command_u32(c, (uint32_t)p->columns);
+    command_operand(c, MATVEC_A);
+    command_operand(c, MATVEC_X);
+    command_operand(c, MATVEC_Y);
+}
+
+/* ---- naive --------------------------------------------------------------------------------- */
+
+static const tunable naive_tunables[] = {
+    {"GROUP", MATVEC_GROUP, {1, 4, 16, 64, 256}, 64, .host_only = true},
+};
+
+static const char *naive_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out);
+    const char *why = unsupported(j, out);
+
+    if (!why)
+        launch(j, size_div_up(matvec_of(j->problem)->rows, local), local, out);
+    return why;
+}
+
+const variant matvec_naive = {.name = "naive",
+                              .idea = "a row of A per work-item: neighbours read a row apart",
+                              .source = "matvec/matvec_naive.cl",
+                              .entries = {"matvec_naive"},
+                              .build = "",
+                              .tunables = naive_tunables,
+                              .tunable_count = ARRAY_COUNT(naive_tunables),
+                              .plan = naive_plan};
+
+/* ---- tree ---------------------------------------------------------------------------------- */
+
+static const tunable tree_tunables[] = {
+    {"TEAM", MATVEC_TEAM, {2, 4, 8, 16, 32, 64}, 32},
+    {"GROUP", MATVEC_GROUP, {4, 32, 64, 128, 256, 512, 1024}, 128},
+};
+
+static const char *tree_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out), rows = local / param(j->params, "TEAM");
+    const char *why = unsupported_teams(j, local, local, out);
+
+    if (!why)
+        launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
+    return why;
+}
+
+const variant matvec_tree = {
+    .name = "tree",
+    .alias = "team-tree",
+    .idea = "several work-items a row: neighbours read neighbours, a tree in local memory adds up",
+    .source = "matvec/matvec_tree.cl",
+    .entries = {"matvec_tree"},
+    .build = "",
+    .tunables = tree_tunables,
+    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .plan = tree_plan};
+
+/* ---- group-row ----------------------------------------------------------------------------- */
+
+static const tunable group_row_tunables[] = {
+    {"TEAM", "work-items of the first level of the reduction", {2, 4, 8, 16, 32, 64}, 32, 8},
+    {"GROUP", MATVEC_GROUP ", all on one row", {4, 32, 64, 128, 256, 512, 1024}, 256, 32},
+};
+
+static const char *group_row_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out), teams = local / param(j->params, "TEAM");
+    const char *why = unsupported_teams(j, local, local + teams, out);
+
+    if (!why)
+        launch(j, size_min(matvec_of(j->problem)->rows, MATVEC_GROUPS_MAX), local, out);
+    return why;
+}
+
+const variant matvec_group_row = {
+    .name = "group-row",
+    .idea = "a work-group a row: each part of it reduces, then the first part reduces the rest",
+    .source = "matvec/matvec_group_row.cl",
+    .entries = {"matvec_group_row"},
+    .build = "",
+    .tunables = group_row_tunables,
+    .tunable_count = ARRAY_COUNT(group_row_tunables),
+    .plan = group_row_plan};
+
+/* ---- local-x ------------------------------------------------------------------------------- */
+
+static const tunable local_x_tunables[] = {
+    {"TEAM", MATVEC_TEAM, {2, 4, 16, 32, 64}, 32, 16},
+    {"ROWS", "rows of a team: each element of x in local memory serves them all", {1, 2, 4}, 4},
+    {"TILE", "elements of x held in local memory at a time", {4, 512, 1024, 2048}, 1024, 512},
+    {"GROUP", MATVEC_GROUP, {4, 64, 128, 256, 512}, 256, 64},
+};
+
+static const char *local_x_plan(const job *j, plan *out)
+{
+    const size_t local = matvec_group(j, out);
+    const size_t rows = local / param(j->params, "TEAM") * param(j->params, "ROWS");
+    const char *why = unsupported_teams(j, local, local + param(j->params, "TILE"), out);
+
+    if (!why)
+        launch(j, size_div_up(matvec_of(j->problem)->rows, rows), local, out);
+    return why;
+}
+
+const variant matvec_local_x = {
+    .name = "local-x",
+    .idea = "x comes through local memory once for all rows of a work-group",
+    .source = "matvec/matvec_local_x.cl",
+    .entries = {"matvec_local_x"},
+    .build = "",
+    .tunables = local_x_tunables,
+    .tunable_count = ARRAY_COUNT(local_x_tunables),
+    .plan = local_x_plan};
