@@ -1,6 +1,6 @@
 /**
  * What the examples share: choosing a device, opening a session on it, and
- * telling what failed.
+ * printing what failed.
  */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H

@@ -7,7 +7,7 @@
  * other way to an argsort in the standard library that reads its keys in order.
  *
  * Rows and segments are sorted each by itself, in the way of the algorithms'
- * for_each_part(); sort() and stable_sort() are told the number of keys of all.
+ * for_each_part(); sort() and stable_sort() also get the number of keys of all.
  */
 #ifndef BENCH_HOST_SORT_HPP
 #define BENCH_HOST_SORT_HPP

@@ -1,4 +1,4 @@
-/* Nothing useful, for as long as it is told: the commands behind it in its queue wait.
+/* Nothing useful, for as many steps as asked for: the commands behind it in its queue wait.
  *
  * Work      one item goes `steps` steps of a random sequence, which have to be gone one by one
  * Launch    1-D, one item

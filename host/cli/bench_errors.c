@@ -23,16 +23,16 @@ static bench_errors_entry *find(bench_errors *e, const result_row *row)
 
 static tsr_status grow(bench_errors *e, tsr_error *err)
 {
-    const size_t room = 2 * e->room + 8;
+    const size_t capacity = 2 * e->capacity + 8;
     bench_errors_entry *more;
 
-    if (e->count < e->room)
+    if (e->count < e->capacity)
         return TSR_OK;
-    more = realloc(e->entries, room * sizeof(*more));
+    more = realloc(e->entries, capacity * sizeof(*more));
     if (!more)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the errors of %zu kernels", room);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the errors of %zu kernels", capacity);
     e->entries = more;
-    e->room = room;
+    e->capacity = capacity;
     return TSR_OK;
 }
 
@@ -54,10 +54,10 @@ tsr_status bench_errors_note(bench_errors *e, const result_row *given, tsr_error
             return st;
         entry = &e->entries[e->count++];
     }
-    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+    for (int f = 0; f < ERRORS_DISTRIBUTIONS; f++) {
         entry->row[f] = row;
         snprintf(entry->row[f].family, sizeof(row.family), "%s",
-                 errors_family_name((error_family)f));
+                 errors_distribution_name((error_distribution)f));
     }
     return TSR_OK;
 }
@@ -124,11 +124,11 @@ static void take_peer(const result_row *row, const void *result, const tsr_error
     error_found found;
 
     if (!result) {
-        refuse(&entry->row[r->inputs->family], why);
+        refuse(&entry->row[r->inputs->distribution], why);
         return;
     }
     errors_measure(r->inputs, result, &found);
-    put(&entry->row[r->inputs->family], &found);
+    put(&entry->row[r->inputs->distribution], &found);
 }
 
 static bool stopped(const peers_comparison *compared)
@@ -136,8 +136,8 @@ static bool stopped(const peers_comparison *compared)
     return compared->options->stop && *compared->options->stop;
 }
 
-static tsr_status measure_family(bench_errors *e, const peers_comparison *compared, error_family f,
-                                 tsr_error *err)
+static tsr_status measure_distribution(bench_errors *e, const peers_comparison *compared,
+                                       error_distribution f, tsr_error *err)
 {
     error_case inputs = {0};
     round_of_peers round = {e, &inputs};
@@ -161,14 +161,14 @@ tsr_status bench_errors_measure(bench_errors *e, const peers_comparison *compare
 {
     tsr_status st = TSR_OK;
 
-    for (int f = 0; f < ERRORS_FAMILIES && e->count && !st && !stopped(compared); f++)
-        st = measure_family(e, compared, (error_family)f, err);
+    for (int f = 0; f < ERRORS_DISTRIBUTIONS && e->count && !st && !stopped(compared); f++)
+        st = measure_distribution(e, compared, (error_distribution)f, err);
     return st;
 }
 
-void bench_errors_elements(const bench_errors *e, size_t elements[ERRORS_FAMILIES])
+void bench_errors_elements(const bench_errors *e, size_t elements[ERRORS_DISTRIBUTIONS])
 {
-    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+    for (int f = 0; f < ERRORS_DISTRIBUTIONS; f++) {
         elements[f] = 0;
         for (size_t i = 0; i < e->count; i++)
             elements[f] = size_max(elements[f], e->entries[i].row[f].elements);

@@ -80,13 +80,13 @@ static bool is_first(const explanation *x, size_t i)
 /* What the commands of one kernel take together. */
 typedef struct kernel_sum {
     size_t commands;
-    double ns, bytes; /* bytes: 0 where one does not tell them */
+    double ns, bytes; /* bytes: 0 where one has none */
 } kernel_sum;
 
 static kernel_sum sum_kernel(const explanation *x, size_t first)
 {
     kernel_sum sum = {0};
-    bool told = true;
+    bool known = true;
 
     for (size_t k = first; k < x->count; k++) {
         const explained *c = &x->command[k];
@@ -96,9 +96,9 @@ static kernel_sum sum_kernel(const explanation *x, size_t first)
         sum.commands++;
         sum.ns += c->time.median_ns;
         sum.bytes += c->bytes;
-        told = told && c->bytes > 0;
+        known = known && c->bytes > 0;
     }
-    if (!told)
+    if (!known)
         sum.bytes = 0;
     return sum;
 }

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/bench_explain.h"
-#include "cli/bench_tell.h"
+#include "cli/bench_print.h"
 #include "cli/messages.h"
 #include "cli/tuning_list.h"
 #include "core/dispatch.h"
@@ -71,7 +71,7 @@ static void tell_row(bench *b, const problem *p, const tsr_run *run, result_row 
 {
     if (!is_row(row) || b->unkept)
         return;
-    bench_tell_row(b, row);
+    bench_print_row(b, row);
     if (!b->o->given[OPTION_EXPLAIN] || !row->time.count || bench_ended(b))
         return;
     if (row->timer == TIMER_EVENTS)
@@ -121,7 +121,7 @@ static void bench_errors_of(bench *b, const problem *p)
 {
     const peers_comparison compared = {
         .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
-    size_t elements[ERRORS_FAMILIES];
+    size_t elements[ERRORS_DISTRIBUTIONS];
     tsr_error err = {0};
 
     bench_show_progress(b, p, "errors");
@@ -132,9 +132,10 @@ static void bench_errors_of(bench *b, const problem *p)
         bench_clear_progress(b);
         bench_errors_elements(&b->errors, elements);
         if (b->table)
-            row_errors_head(b->errors.entries->row, elements, ERRORS_FAMILIES, b->peers != NULL);
+            row_errors_head(b->errors.entries->row, elements, ERRORS_DISTRIBUTIONS,
+                            b->peers != NULL);
         for (size_t i = 0; i < b->errors.count; i++)
-            bench_tell_errors(b, &b->errors.entries[i]);
+            bench_print_errors(b, &b->errors.entries[i]);
     }
     bench_errors_free(&b->errors);
 }
@@ -181,7 +182,7 @@ static void measure_first(bench *b, const problem *p, const tsr_run *run, result
         bench_print_error(b, run->variant, &err);
 }
 
-/* Rows are told in the table's order, peers' behind them. */
+/* Rows are printed in the table's order, peers' behind them. */
 static void bench_variants(bench *b, const problem *p, bool on_host)
 {
     const size_t chosen = chosen_place(b, p, on_host);
@@ -202,8 +203,8 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
             tell_row(b, p, &run, is_early ? &early : &row);
         }
     }
-    bench_tell_costs(b);
-    bench_tell_peers(b);
+    bench_print_costs(b);
+    bench_print_peers(b);
 }
 
 static void bench_problem_on(bench *b, const problem *p, bool on_host)

@@ -7,7 +7,7 @@
 /** Whether it ends before its time. */
 bool bench_ended(const bench *b);
 
-/** Measure every problem on a device, and tell each row. */
+/** Measure every problem on a device, and print each row. */
 void bench_on_device(bench *b, const tsr_device *device);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct overlap_bench {
     bool table, progress;
     const volatile sig_atomic_t *stop;
     uint64_t start;
-    size_t timed, told, late;
+    size_t timed, done, late;
     bool unkept; /* a row could not be written */
     int status;
     overlap *overlap; /* of the device and size that are measured now */
@@ -48,7 +48,7 @@ static bool ended(const overlap_bench *b)
 
 static bool spent(const overlap_bench *b)
 {
-    return b->o->budget > 0 && b->told && (double)(clock_ns() - b->start) * 1e-9 >= b->o->budget;
+    return b->o->budget > 0 && b->done && (double)(clock_ns() - b->start) * 1e-9 >= b->o->budget;
 }
 
 /* ---- the command line ---------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void show(overlap_bench *b, double one_queue_ns)
     b->headed = true;
     if (b->table)
         row_overlap_line(&b->row, one_queue_ns);
-    b->told++;
+    b->done++;
     b->late += b->row.outcome == RESULT_LATE;
     b->timed += b->row.time.count > 0;
     for (size_t i = 0; i < b->file_count; i++) {
@@ -224,14 +224,14 @@ static int finish(overlap_bench *b)
         if (row_file_close(&b->files[i], &err))
             worsen(b, print_error(b->o->command, &err, NULL));
     if (*b->stop && !b->status) {
-        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", b->o->command, b->told);
+        fprintf(stderr, "tessera: %s: interrupted: %zu rows are done\n", b->o->command, b->done);
         return EXIT_INTERRUPTED;
     }
     if (b->late)
         fprintf(stderr,
                 "tessera: %s: the budget is over: %zu of %zu rows are done; a --budget above %s "
                 "takes more of them\n",
-                b->o->command, b->told - b->late, b->told, b->o->value[OPTION_BUDGET]);
+                b->o->command, b->done - b->late, b->done, b->o->value[OPTION_BUDGET]);
     else if (!b->timed && !b->status) {
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
         worsen(b, print_error(b->o->command, &err, NULL));

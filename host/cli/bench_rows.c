@@ -237,17 +237,17 @@ static void units_text(double error, double roundoff, char out[CELL])
     snprintf(out, CELL, "%.3g", error / roundoff);
 }
 
-/* "4096 elements sampled (special 3950)": the number of families that leave some out, since they
- * may overflow, stands apart. */
-static void print_elements(const result_row rows[], const size_t elements[], size_t families)
+/* "4096 elements sampled (special 3950)": the number of distributions that leave some out, since
+ * they may overflow, stands apart. */
+static void print_elements(const result_row rows[], const size_t elements[], size_t distributions)
 {
     const char *before = " (";
     size_t most = 0;
 
-    for (size_t f = 0; f < families; f++)
+    for (size_t f = 0; f < distributions; f++)
         most = size_max(most, elements[f]);
     printf("%zu elements%s", most, rows->sampled ? " sampled" : "");
-    for (size_t f = 0; f < families; f++) {
+    for (size_t f = 0; f < distributions; f++) {
         if (elements[f] == most)
             continue;
         printf("%s%s %zu", before, rows[f].family, elements[f]);
@@ -256,20 +256,22 @@ static void print_elements(const result_row rows[], const size_t elements[], siz
     puts(*before == ',' ? ")" : "");
 }
 
-void row_errors_head(const result_row rows[], const size_t elements[], size_t families, bool peers)
+void row_errors_head(const result_row rows[], const size_t elements[], size_t distributions,
+                     bool peers)
 {
     printf("  errors: |C - exact| / (|A| |B|) in units of u = 2^%.0f, ", log2(rows->roundoff));
-    print_elements(rows, elements, families);
+    print_elements(rows, elements, distributions);
     printf("  %-*s %9s", name_width(peers), "", "");
-    for (size_t f = 0; f < families; f++)
+    for (size_t f = 0; f < distributions; f++)
         printf(" %17s", rows[f].family);
     printf("\n  %-*s %9s", name_width(peers), peers ? "library" : "kernel", rows->unit);
-    for (size_t f = 0; f < families; f++)
+    for (size_t f = 0; f < distributions; f++)
         printf(" %9s %7s", "max", "rms");
     printf(" %9s\n", "classes");
 }
 
-void row_errors_line(const result_row rows[], size_t families, bool peers, const char *precision)
+void row_errors_line(const result_row rows[], size_t distributions, bool peers,
+                     const char *precision)
 {
     char name[NAME], rate[CELL] = "-", most[CELL], mean[CELL];
     size_t wrong = 0;
@@ -278,7 +280,7 @@ void row_errors_line(const result_row rows[], size_t families, bool peers, const
     if (rows->time.count)
         rate_text(rows->rate, rate);
     printf("  %-*s %9s", name_width(peers), name, rate);
-    for (size_t f = 0; f < families; f++) {
+    for (size_t f = 0; f < distributions; f++) {
         if (rows[f].outcome == RESULT_FAILED) {
             printf("  failed: %s\n", rows[f].unsupported);
             return;

@@ -43,14 +43,16 @@ void row_table_line(const result_row *row, bool peers, double first_ns, double r
                     const char *precision);
 
 /**
- * The head of a table of errors, of a row of RESULT_ERROR of each of `families` families.
+ * The head of a table of errors, of a row of RESULT_ERROR of each of `distributions` distributions.
  *
- * @param elements  Compared of each family.
+ * @param elements  Compared of each distribution.
  */
-void row_errors_head(const result_row rows[], const size_t elements[], size_t families, bool peers);
+void row_errors_head(const result_row rows[], const size_t elements[], size_t distributions,
+                     bool peers);
 
-/** One variant or peer: its rows, one for each family. */
-void row_errors_line(const result_row rows[], size_t families, bool peers, const char *precision);
+/** One variant or peer: its rows, one for each distribution. */
+void row_errors_line(const result_row rows[], size_t distributions, bool peers,
+                     const char *precision);
 
 /** The head of a table of overlap on one device. */
 void row_overlap_head(const result_row *row);

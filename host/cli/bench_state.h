@@ -1,4 +1,4 @@
-/** What a run of `tessera bench` holds: what measures it and what tells it share this. */
+/** The state of a run of `tessera bench`, shared by what measures and what prints. */
 #ifndef CLI_BENCH_STATE_H
 #define CLI_BENCH_STATE_H
 
@@ -35,8 +35,8 @@ typedef struct bench {
     bool progress; /* on standard error */
     bench_options how;
     uint64_t start;
-    size_t rows, done; /* to measure; measured or refused */
-    size_t told, late; /* rows of variants and peers; of them, left out by the budget */
+    size_t rows, done;     /* to measure; measured or refused */
+    size_t reported, late; /* rows of variants and peers; of them, left out by the budget */
     size_t timed;
     bool limits_missing;
     bool unexplained; /* a row of the host, which --explain cannot take apart */
@@ -56,7 +56,7 @@ typedef struct bench {
     char precision[16];          /* of the variant that peers are compared with */
     result_row costs[GROUP_MAX]; /* rows with costs to list */
     size_t cost_count;
-    size_t compared_count; /* rows of `compared`, which are told behind the variants' */
+    size_t compared_count; /* rows of `compared`, which are printed behind the variants' */
     bench_errors errors;   /* with --errors */
 } bench;
 

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "cli/bench_measure.h"
 #include "cli/bench_overlap.h"
-#include "cli/bench_tell.h"
+#include "cli/bench_print.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
@@ -78,8 +78,8 @@ static int finish(bench *b)
         fprintf(stderr,
                 "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are done, and a "
                 "--budget above %s takes more of them\n",
-                b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->told - b->late, b->told,
-                b->o->value[OPTION_BUDGET]);
+                b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->reported - b->late,
+                b->reported, b->o->value[OPTION_BUDGET]);
     else if (!bench_ended(b) && !b->status && !b->timed) {
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
         bench_worsen(b, print_error(b->o->command, &err, NULL));

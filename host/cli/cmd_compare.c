@@ -100,7 +100,8 @@ typedef struct outputs {
     output *table, *page; /* page: NULL without --html */
 } outputs;
 
-/* -o and --html name files of their own: told before a result is read, and not after it is lost. */
+/* -o and --html name files of their own: checked before a result is read, and not after it is lost.
+ */
 static tsr_status check_output(const options *o, const output *to, const char *option,
                                const char *path, tsr_error *err)
 {

@@ -179,7 +179,7 @@ static int place_ladders(tsr_session *s, const limits *l, const operation *op, l
     return status;
 }
 
-/* Whether every size is one of every operation: told before anything is measured. */
+/* Whether every size is one of every operation: checked before anything is measured. */
 static tsr_status check_sizes(const options *o, const operation *const *ops, tsr_error *err)
 {
     const size_t count = o->operand_count ? o->operand_count : 1;

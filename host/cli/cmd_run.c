@@ -128,7 +128,7 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
     return st ? st : check_outputs(o, op, err);
 }
 
-/* "No such file or directory" of an output that is to be made tells nothing. */
+/* "No such file or directory" of an output that is to be made explains nothing. */
 static tsr_status check_folder(const char *path, tsr_error *err)
 {
     const char *slash = strrchr(path, '/');

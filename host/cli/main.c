@@ -141,7 +141,7 @@ static const subcommand commands[] = {
      "the device begins once a sample's calls are enqueued, so that what an enqueue takes does\n"
      "not count.\n"
      "--errors adds, for products, a table of |C - exact| / (|A| |B|) in units of the\n"
-     "roundoff u of C's type: largest and root mean square on each family of inputs.\n"
+     "roundoff u of C's type: largest and root mean square on each distribution of inputs.\n"
      "--explain lists the commands of one call of each variant that ran, one by one: bytes moved,\n"
      "share of the measured bandwidth, occupancy, and where the time went, copies included.\n",
      cmd_bench,

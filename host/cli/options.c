@@ -455,7 +455,7 @@ int option_unknown(const char *argument, const option_set *takes)
 static void describe_to_getopt(const entries *e, struct option *long_options, text *letters)
 {
     /* '-' has operands returned in their place, whatever POSIXLY_CORRECT says; ':' has a missing
-     * value told from an unknown option, without a message of getopt's own. */
+     * value differ from an unknown option, without a message of getopt's own. */
     text_append(letters, "-:");
     for (size_t i = 0; i < e->count; i++) {
         const option_spec *spec = &e->list[i].spec;
@@ -625,13 +625,13 @@ static void print_meanings(FILE *stream, const char *option, unsigned with)
 
     for (size_t i = 0; (op = operation_at(i)); i++) {
         const field *f = field_of_option(op, option, with), *other;
-        bool told = !f;
+        bool printed = !f;
 
-        for (size_t k = 0; k < i && !told; k++) {
+        for (size_t k = 0; k < i && !printed; k++) {
             other = field_of_option(operation_at(k), option, with);
-            told = other && !strcmp(other->meaning, f->meaning);
+            printed = other && !strcmp(other->meaning, f->meaning);
         }
-        if (told)
+        if (printed)
             continue;
         fprintf(stream, "%s%s", comma, op->name);
         for (size_t k = i + 1; operation_at(k); k++) {

@@ -117,7 +117,7 @@ void tune_report_print(const tune_report *r)
                                         "slow",        "timed",  "finalists"};
     const tune_result *found = r->found;
     text problems = {0}, holds = {0};
-    size_t told = 0;
+    size_t printed = 0;
 
     describe_problems(r, &problems);
     printf("%s %s\n", r->problems[0].op->name, text_get(&problems));
@@ -127,7 +127,7 @@ void tune_report_print(const tune_report *r)
         const size_t n = count_outcome(found, (tune_outcome)k);
 
         if (n)
-            printf("%s %zu %s", told++ ? "," : ":", n, words[k]);
+            printf("%s %zu %s", printed++ ? "," : ":", n, words[k]);
     }
     printf("; %s\n", found->complete  ? "nothing left to try"
                      : found->stopped ? "interrupted"

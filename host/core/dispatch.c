@@ -469,7 +469,7 @@ static void chain_release(chain *c)
     *c = (chain){0};
 }
 
-/* Let `queue` wait for what `before` was told until now, which is thereby sent off. */
+/* Make `queue` wait for everything enqueued on `before`; flushes it. */
 static tsr_status wait_across(cl_command_queue before, cl_command_queue queue, tsr_error *err)
 {
     cl_event e = NULL;

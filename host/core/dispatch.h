@@ -14,7 +14,7 @@ typedef struct arrivals {
     tsr_status (*after)(void *with, const command *st, cl_command_queue queue, tsr_error *err);
 } arrivals;
 
-/** What one call waits for, and what it tells; all may be 0. */
+/** What one call waits for, and what it reports; all may be 0. */
 typedef struct call_ends {
     cl_uint n_wait;
     const cl_event *wait; /* n_wait of them */

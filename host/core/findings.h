@@ -10,7 +10,8 @@ typedef struct findings {
     size_t failed_at;
 } findings;
 
-/** Join the verdict on part `at`: the first part that failed is told, whoever comes first. */
+/** Join the verdict on part `at`: the first part that failed is reported, whichever is judged
+ * first. */
 void findings_join(findings *f, const verdict *part, size_t at);
 
 #endif

@@ -18,7 +18,7 @@ enum { OPERANDS_MAX = 8, PREFERENCES_MAX = 32, PROBLEM_BYTES_MAX = 256 };
 typedef struct operation operation;
 struct posing;
 
-/** Families of inputs. */
+/** Distributions of inputs. */
 typedef enum distribution {
     DISTRIBUTION_PLAIN,   /* as uniform; of keys finite floats but no -0: what other libraries order
                               alike */
@@ -115,7 +115,7 @@ typedef struct field_choice {
 
 /** One member of the problem structure, or what else an option says of a problem. */
 typedef struct field {
-    const char *name; /* its key in JSON; NULL: it is not told */
+    const char *name; /* its key in JSON; NULL: it has none */
     field_kind kind;
     size_t offset; /* in the structure */
     bool extent;   /* a number of --size, in this order; a lone one is all of them */
@@ -305,7 +305,7 @@ struct operation {
     void (*size_text)(const problem *p, text *out);
     void (*shrink)(problem *p);
 
-    /** A distribution's name in descriptions and results, "random"; NULL function: it is not told.
+    /** A distribution's name in descriptions and results, "random"; NULL function: it is not named.
      */
     const char *(*inputs_name)(distribution f);
 
@@ -314,8 +314,8 @@ struct operation {
     size_t (*products)(const problem *p);
     product_view (*product)(const problem *p, size_t e);
 
-    /** Fill host operands with inputs of a family.  Outputs get arbitrary but reproducible bytes
-     *  (NaN among them where beta is 0). */
+    /** Fill host operands with inputs of a distribution.  Outputs get arbitrary but reproducible
+     * bytes (NaN among them where beta is 0). */
     void (*fill)(const problem *p, uint64_t seed, distribution f, void *const operands[]);
 
     /** Edge-shape sweep: problem i, in a fixed order; false beyond the last.  With `tiny` only

@@ -53,7 +53,7 @@ double real_round(tsr_type type, double value);
  */
 double real_rounded(tsr_precision precision, double value);
 
-/** One reproducible element of a family of inputs. */
+/** One reproducible element of a distribution of inputs. */
 double real_random(tsr_type type, distribution f, uint64_t *state);
 
 /**

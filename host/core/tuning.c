@@ -191,9 +191,9 @@ typedef struct troubles {
     const problem *problem;
     const char *problem_class;
     tuning self;
-    void (*tell)(const char *file, const char *why, void *context);
+    void (*report)(const char *file, const char *why, void *context);
     void *context;
-    text last; /* file that was told of */
+    text last; /* file that was reported */
 } troubles;
 
 static bool look_for_trouble(const tuning *t, const char *file, const char *ignored, void *context)
@@ -205,7 +205,7 @@ static bool look_for_trouble(const tuning *t, const char *file, const char *igno
         (!*t->problem_class || strcmp(t->problem_class, x->problem_class) == 0))
         ignored = tuning_stale(x->problem->op, t, &reason);
     if (ignored && strcmp(file, text_get(&x->last)) != 0) {
-        x->tell(file, ignored, x->context);
+        x->report(file, ignored, x->context);
         text_clear(&x->last);
         text_append(&x->last, file);
     }
@@ -214,10 +214,10 @@ static bool look_for_trouble(const tuning *t, const char *file, const char *igno
 }
 
 void tuning_trouble(const problem *p, const device_facts *d,
-                    void (*tell)(const char *file, const char *why, void *context), void *context)
+                    void (*report)(const char *file, const char *why, void *context), void *context)
 {
     text problem_class = {0};
-    troubles x = {.problem = p, .tell = tell, .context = context};
+    troubles x = {.problem = p, .report = report, .context = context};
 
     tuning_class(p, &problem_class);
     x.problem_class = text_get(&problem_class);

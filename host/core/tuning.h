@@ -40,10 +40,11 @@ size_t tuning_candidates(const problem *p, const device_facts *d, tuning **out);
 /** The best entry of each class of an operation that has one for this device; as above. */
 size_t tuning_in_force(const operation *op, const device_facts *d, tuning **out);
 
-/** Tell of each file of the user's in which a look-up for a problem on a device passes something
+/** Report each file of the user's in which a look-up for a problem on a device passes something
  *  over: it cannot be read, or an entry is broken or stale.  Once a file, with the first reason. */
 void tuning_trouble(const problem *p, const device_facts *d,
-                    void (*tell)(const char *file, const char *why, void *context), void *context);
+                    void (*report)(const char *file, const char *why, void *context),
+                    void *context);
 
 /** Fill in whose entry it is: device, driver, family, vendor and kind. */
 void tuning_owner(const device_facts *d, tuning *out);
@@ -55,7 +56,7 @@ tsr_status tuning_params(const variant *v, const char *parameters, params *out, 
 const char *tuning_stale(const operation *op, const tuning *t, text *reason);
 
 /** The family of a device: "sm_90" for NVIDIA, "gfx90a" for AMD, "cpu haswell" where PoCL says so,
- *  "" where nothing tells. */
+ *  "" where nothing says. */
 void tuning_family(const device_facts *d, char *out, size_t size);
 
 #endif

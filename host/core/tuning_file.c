@@ -67,7 +67,7 @@ static uint64_t hash_text(uint64_t hash, const char *s)
     return hash_bytes(hash, s, strlen(s) + 1);
 }
 
-/* The hash tells apart what the plain names leave out. */
+/* The hash distinguishes what the plain names leave out. */
 static void file_name(const tuning *t, text *out)
 {
     class_prefix(t->op, t->problem_class, out);

@@ -58,9 +58,9 @@ typedef struct device_facts {
     unsigned nv_capability; /* compute capability as 10 * major + minor, 0 elsewhere */
     size_t team;            /* width that a kernel may take as its natural team: warp,
                                sub-group or wavefront; 1 on CPUs */
-    size_t vector_bits;     /* of a vector register for float, as the device tells; 0 unknown */
-    size_t subgroup_size;   /* seen by the sub-group probe, 0 otherwise */
-    size_t large_local;     /* bytes of local memory that the probe got, 0 otherwise */
+    size_t vector_bits;   /* of a vector register for float, as the device reports it; 0 unknown */
+    size_t subgroup_size; /* seen by the sub-group probe, 0 otherwise */
+    size_t large_local;   /* bytes of local memory that the probe got, 0 otherwise */
     feature_state feature[FEATURE_COUNT];
     char feature_why[FEATURE_COUNT][96]; /* why a feature is absent, "" otherwise */
 } device_facts;

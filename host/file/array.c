@@ -54,7 +54,7 @@ static tsr_status read_array(const char *path, bool any, array *out, tsr_error *
 
     if (status)
         return status;
-    /* The first byte tells the formats apart; the rest of a wrong magic or
+    /* The first byte distinguishes the formats; the rest of a wrong magic or
      * banner gets the message of its format. */
     if (s.head[0] == 0x93)
         status = npy_read(&s, any, out, err);

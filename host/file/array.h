@@ -1,5 +1,5 @@
 /**
- * Arrays in files: NumPy .npy and Matrix Market .mtx, told apart by content.
+ * Arrays in files: NumPy .npy and Matrix Market .mtx, recognised by content.
  */
 #ifndef FILE_ARRAY_H
 #define FILE_ARRAY_H

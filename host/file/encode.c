@@ -115,13 +115,13 @@ static tsr_status put_values(const array *a, size_t rows, size_t columns, encode
     for (size_t j = 0; j < columns; j++) {
         for (size_t i = 0; i < rows; i++) {
             size_t at = i * columns + j;
-            size_t room = sizeof(chunk) - used;
+            size_t left = sizeof(chunk) - used;
             tsr_status status;
 
             if (is_real(a->type))
-                used += (size_t)format_real(chunk + used, room, a->type, a->data, at);
+                used += (size_t)format_real(chunk + used, left, a->type, a->data, at);
             else
-                used += (size_t)format_integer(chunk + used, room, a->type, a->data, at);
+                used += (size_t)format_integer(chunk + used, left, a->type, a->data, at);
             if (used < sizeof(chunk) - LONGEST)
                 continue;
             status = put(to, chunk, used, err);

@@ -33,7 +33,7 @@ static tsr_status read_fully(input *s, unsigned char *to, size_t most, size_t *g
     return TSR_OK;
 }
 
-/* What kind of file it is, and its size where that is told. */
+/* What kind of file it is, and its size where that is known. */
 static tsr_status inspect(input *s, tsr_error *err)
 {
     struct stat st;

@@ -147,19 +147,20 @@ static tsr_status read_size(mtx_reader *r, size_t memory, heading *h)
     return TSR_OK;
 }
 
-/* A number of entries that the rest of the file cannot hold is told before memory is spent. */
+/* A number of entries that the rest of the file cannot hold is refused before memory is allocated.
+ */
 static tsr_status check_rest(mtx_reader *r, const heading *h)
 {
     size_t rest = (size_t)(r->end - r->at);
     size_t least = !h->coordinate ? 2 : h->field == PATTERN ? 4 : 6; /* "1\n", "1 1\n", "1 1 1\n" */
-    size_t room = rest / least + (rest % least == least - 1); /* the last line may lack its end */
+    size_t most = rest / least + (rest % least == least - 1); /* the last line may lack its end */
 
-    if (h->entries <= room)
+    if (h->entries <= most)
         return TSR_OK;
     return tsr_fail(r->err, TSR_EFILE, 0,
                     "%s: line %zu: too few entries: expected %zu, the remaining %zu bytes hold at "
                     "most %zu",
-                    r->name, r->line, h->entries, rest, room);
+                    r->name, r->line, h->entries, rest, most);
 }
 
 static tsr_status read_value(mtx_reader *r, const heading *h, mtx_slice word, double *out)

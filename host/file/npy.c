@@ -14,7 +14,7 @@ static tsr_status truncated(const char *name, size_t expected, size_t found, tsr
                     expected, found);
 }
 
-/* Where the size is known, a wrong one is told before the data is read. */
+/* Where the size is known, a wrong one is refused before the data is read. */
 static tsr_status check_size(const input *s, const npy_header *h, tsr_error *err)
 {
     size_t found = s->size > h->offset ? s->size - h->offset : 0;

@@ -54,7 +54,7 @@ static bool go_on(const bench_options *o, size_t n, uint64_t start, double secon
 /* ---- one variant, one problem ------------------------------------------------------------- */
 
 /** A variant with the inputs it runs on. */
-typedef struct subject {
+typedef struct timed_variant {
     tsr_session *session;
     const problem *problem;
     selection selection;
@@ -64,9 +64,9 @@ typedef struct subject {
     cl_mem counter;      /* of the call that is judged; NULL before and after it */
     size_t strict_tiles; /* of that call */
     double enqueue_ns;   /* of the last call, on the host */
-} subject;
+} timed_variant;
 
-static tsr_status finish(const subject *b, cl_event last, tsr_error *err)
+static tsr_status finish(const timed_variant *b, cl_event last, tsr_error *err)
 {
     cl_int state = CL_COMPLETE, rc = clFinish(b->session->queue);
 
@@ -81,7 +81,7 @@ static tsr_status finish(const subject *b, cl_event last, tsr_error *err)
 }
 
 /* Enqueue one call on the next set, and wait for it. */
-static tsr_status call_device(subject *b, double *ns, tsr_error *err)
+static tsr_status call_device(timed_variant *b, double *ns, tsr_error *err)
 {
     const uint64_t start = clock_ns();
     cl_event first = NULL, last = NULL;
@@ -106,7 +106,7 @@ static tsr_status call_device(subject *b, double *ns, tsr_error *err)
     return st;
 }
 
-static tsr_status call_host(subject *b, double *ns, tsr_error *err)
+static tsr_status call_host(timed_variant *b, double *ns, tsr_error *err)
 {
     const uint64_t start = clock_ns();
     tsr_status st = b->selection.variant->host(b->problem, b->sets.memory[b->sets.next], err);
@@ -117,7 +117,7 @@ static tsr_status call_host(subject *b, double *ns, tsr_error *err)
 }
 
 /* One call on the next set, restored before where calls use their sets up. */
-static tsr_status call_next(subject *b, double *ns, tsr_error *err)
+static tsr_status call_next(timed_variant *b, double *ns, tsr_error *err)
 {
     tsr_status st;
 
@@ -133,7 +133,7 @@ static tsr_status call_next(subject *b, double *ns, tsr_error *err)
 }
 
 /* Run on the first set and judge the result. */
-static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
+static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *err)
 {
     void *after[OPERANDS_MAX] = {0};
     kept_call *c;
@@ -160,7 +160,7 @@ static tsr_status prove(subject *b, verdict *out, double *ns, tsr_error *err)
 }
 
 /* Until a tenth of the time to measure has passed, and twice at least, unless a call is long. */
-static tsr_status warm_up(subject *b, const bench_options *o, double first_ns, tsr_error *err)
+static tsr_status warm_up(timed_variant *b, const bench_options *o, double first_ns, tsr_error *err)
 {
     const double enough = seconds_of(o) * 1e8;
     const uint64_t start = clock_ns();
@@ -178,7 +178,8 @@ static tsr_status warm_up(subject *b, const bench_options *o, double first_ns, t
 }
 
 /* Samples of one call each. */
-static tsr_status take_samples(subject *b, const bench_options *o, result_row *row, tsr_error *err)
+static tsr_status take_samples(timed_variant *b, const bench_options *o, result_row *row,
+                               tsr_error *err)
 {
     double *ns = calloc(SAMPLES_MAX, sizeof(*ns)), *enqueue = calloc(SAMPLES_MAX, sizeof(*ns));
     tsr_status st = TSR_OK;
@@ -207,7 +208,7 @@ cleanup:
     return st;
 }
 
-static void describe_subject(const subject *b, result_row *row)
+static void describe_variant(const timed_variant *b, result_row *row)
 {
     text parameters = {0}, options = {0};
     kept_call *c = NULL; /* stays so where it is unsupported */
@@ -251,19 +252,19 @@ static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, s
 }
 
 /* Where none was asked for and none is suited, the last one considered is nobody's choice. */
-static bool is_chosen(const subject *b, const tsr_run *run, tsr_status st)
+static bool is_chosen(const timed_variant *b, const tsr_run *run, tsr_status st)
 {
     return b->selection.variant && (!st || (run && run->variant));
 }
 
 /* Choose, and make the inputs.  TSR_EUNSUPPORTED also where the problem is too big for the device.
  */
-static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *run,
-                               const bench_options *o, subject *out, tsr_error *err)
+static tsr_status variant_open(tsr_session *s, const problem *p, const tsr_run *run,
+                               const bench_options *o, timed_variant *out, tsr_error *err)
 {
     tsr_status st;
 
-    *out = (subject){.session = s, .problem = p, .expected = o->expected};
+    *out = (timed_variant){.session = s, .problem = p, .expected = o->expected};
     st = choose(s, p, run, &out->selection, err);
     if (st)
         return st;
@@ -273,12 +274,12 @@ static tsr_status subject_open(tsr_session *s, const problem *p, const tsr_run *
     return st == TSR_EOVERFLOW ? TSR_EUNSUPPORTED : st;
 }
 
-static void subject_close(subject *b)
+static void variant_close(timed_variant *b)
 {
     input_sets_close(&b->sets);
 }
 
-static void note_report(const subject *b, const verdict *v, result_row *row)
+static void note_report(const timed_variant *b, const verdict *v, result_row *row)
 {
     row->verified = v->ok;
     row->worst = v->worst;
@@ -307,7 +308,7 @@ static void start_row(tsr_session *s, const problem *p, const tsr_run *run,
 tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
                       const bench_options *options, result_row *out, tsr_error *err)
 {
-    subject b = {.session = s, .problem = p};
+    timed_variant b = {.session = s, .problem = p};
     result_row row;
     tsr_error why = {0};
     tsr_status st;
@@ -315,7 +316,7 @@ tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
     start_row(s, p, run, options, &row);
     st = choose(s, p, run, &b.selection, &why);
     if (is_chosen(&b, run, st))
-        describe_subject(&b, &row);
+        describe_variant(&b, &row);
     if (st)
         note_refusal(p, &why, &row);
     else
@@ -329,7 +330,7 @@ tsr_status bench_late(tsr_session *s, const problem *p, const tsr_run *run,
 tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
                          const bench_options *options, result_row *out, tsr_error *err)
 {
-    subject b = {0};
+    timed_variant b = {0};
     result_row row;
     tsr_error why = {0};
     verdict v = {0};
@@ -339,15 +340,15 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
     if (!s->profiling && session_facts(s)->kind != DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
     start_row(s, p, run, options, &row);
-    st = subject_open(s, p, run, options, &b, &why);
+    st = variant_open(s, p, run, options, &b, &why);
     if (is_chosen(&b, run, st))
-        describe_subject(&b, &row);
+        describe_variant(&b, &row);
     st = st ? st : prove(&b, &v, &first_ns, &why);
     if (!st || st == TSR_EBOUND)
         note_report(&b, &v, &row);
     st = st ? st : warm_up(&b, options, first_ns, &why);
     st = st ? st : take_samples(&b, options, &row, &why);
-    subject_close(&b);
+    variant_close(&b);
     if (!st && options->costs && row.time.count && !stopped(options))
         st = bench_costs(s, p, run, &row, &why);
     if (st)
@@ -362,12 +363,12 @@ tsr_status bench_variant(tsr_session *s, const problem *p, const tsr_run *run,
 
 /* Wall time of building and running a first call in a session of its own on the same queue, less
  * a usual call's; 0 where it was not built in the wanted way. */
-static tsr_status first_call(const subject *b, const variant *v, tsr_build wanted, double usual_ns,
-                             double *ns, tsr_error *err)
+static tsr_status first_call(const timed_variant *b, const variant *v, tsr_build wanted,
+                             double usual_ns, double *ns, tsr_error *err)
 {
     const tsr_session_options options = {.kernel_dir = text_get(&b->session->kernel_dir),
                                          .no_cache = wanted == TSR_BUILD_COLD};
-    subject twin = *b;
+    timed_variant twin = *b;
     tsr_status st = tsr_session_adopt(b->session->queue, &options, &twin.session, err);
     uint64_t start;
     double device_ns;
@@ -389,7 +390,7 @@ static tsr_status first_call(const subject *b, const variant *v, tsr_build wante
     return st;
 }
 
-static tsr_status build_costs(const subject *b, result_row *row, tsr_error *err)
+static tsr_status build_costs(const timed_variant *b, result_row *row, tsr_error *err)
 {
     const variant *v = b->selection.variant;
     variant unseen = *v;
@@ -409,7 +410,7 @@ static tsr_status build_costs(const subject *b, result_row *row, tsr_error *err)
 }
 
 /* Copy operand i there or back, waiting; returns the wall time, or -1. */
-static double copy_time(const subject *b, size_t i, void *memory, bool back)
+static double copy_time(const timed_variant *b, size_t i, void *memory, bool back)
 {
     const size_t bytes = b->sets.operand[i].bytes;
     const cl_mem buffer = b->sets.buffer[0][i];
@@ -424,7 +425,7 @@ static double copy_time(const subject *b, size_t i, void *memory, bool back)
 
 /* What a call on host memory copies where device and host share none, in ordinary (pageable)
  * memory: medians of three. */
-static tsr_status copy_costs(const subject *b, result_row *row, tsr_error *err)
+static tsr_status copy_costs(const timed_variant *b, result_row *row, tsr_error *err)
 {
     enum { TIMES = 3 };
     double ns[TIMES];
@@ -457,31 +458,31 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
 {
     const bench_options one_set = {.seed = row->seed, .warm = true};
     tsr_status st = TSR_OK;
-    subject b = {0};
+    timed_variant b = {0};
 
     if (session_facts(s)->kind == DEVICE_HOST)
         return TSR_OK; /* C code is built already, and its operands are where they should be */
-    st = subject_open(s, p, run, &one_set, &b, err);
+    st = variant_open(s, p, run, &one_set, &b, err);
     st = st ? st : build_costs(&b, row, err);
     st = st ? st : copy_costs(&b, row, err);
-    subject_close(&b);
+    variant_close(&b);
     return st;
 }
 
 /* ---- candidates --------------------------------------------------------------------------- */
 
-typedef struct entrant {
+typedef struct variant_candidate {
     tsr_session *session; /* its own on a device; its queue records times where `held` */
-    subject subject;
+    timed_variant timed;
     verdict verdict;
     bool held; /* timed by `hold` */
     hold hold;
     size_t calls; /* that it enqueues at a time */
-} entrant;
+} variant_candidate;
 
-static tsr_status make_calls(entrant *e, size_t calls, tsr_error *err)
+static tsr_status make_calls(variant_candidate *e, size_t calls, tsr_error *err)
 {
-    subject *b = &e->subject;
+    timed_variant *b = &e->timed;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < calls && !st; i++) {
@@ -496,42 +497,42 @@ static tsr_status make_calls(entrant *e, size_t calls, tsr_error *err)
     return st;
 }
 
-static tsr_status run_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+static tsr_status run_candidate(void *state, size_t calls, double *ns, tsr_error *err)
 {
-    entrant *e = state;
+    variant_candidate *e = state;
     const uint64_t start = clock_ns();
     tsr_status st = make_calls(e, calls, err);
 
-    if (!st && e->subject.sets.buffer)
-        st = finish(&e->subject, NULL, err);
+    if (!st && e->timed.sets.buffer)
+        st = finish(&e->timed, NULL, err);
     *ns = fmax((double)(clock_ns() - start), 1);
     return st;
 }
 
-static tsr_status enqueue_entrant(void *state, tsr_error *err)
+static tsr_status enqueue_candidate(void *state, tsr_error *err)
 {
-    entrant *e = state;
+    variant_candidate *e = state;
 
     return make_calls(e, e->calls, err);
 }
 
-static tsr_status run_held_entrant(void *state, size_t calls, double *ns, tsr_error *err)
+static tsr_status run_held_candidate(void *state, size_t calls, double *ns, tsr_error *err)
 {
-    entrant *e = state;
+    variant_candidate *e = state;
     tsr_status st;
 
     e->calls = calls;
-    st = hold_time(&e->hold, enqueue_entrant, e, ns, err);
+    st = hold_time(&e->hold, enqueue_candidate, e, ns, err);
     if (!st)
         *ns = fmax(*ns, 1);
     return st;
 }
 
-static tsr_status restore_entrant(void *state, tsr_error *err)
+static tsr_status restore_candidate(void *state, tsr_error *err)
 {
-    entrant *e = state;
+    variant_candidate *e = state;
 
-    return input_sets_restore(&e->subject.sets, err);
+    return input_sets_restore(&e->timed.sets, err);
 }
 
 /* A session like s, on a queue with these properties. */
@@ -555,19 +556,19 @@ static tsr_status session_on(tsr_session *s, cl_command_queue_properties propert
 }
 
 /* As many as drivers take before the first has ended. */
-static size_t held_calls(const subject *s)
+static size_t held_calls(const timed_variant *s)
 {
     const size_t fit = BENCH_HELD_COMMANDS / size_max(s->report.commands, 1);
 
     return size_max(size_min(fit, BENCH_HELD_CALLS), 1);
 }
 
-static void close_entrant(entrant *e)
+static void close_candidate(variant_candidate *e)
 {
     if (!e)
         return;
     hold_close(&e->hold);
-    subject_close(&e->subject);
+    variant_close(&e->timed);
     tsr_session_close(e->session);
     free(e);
 }
@@ -575,7 +576,7 @@ static void close_entrant(entrant *e)
 tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run *run,
                                 const bench_options *options, candidate *out, tsr_error *err)
 {
-    entrant *e = calloc(1, sizeof(*e));
+    variant_candidate *e = calloc(1, sizeof(*e));
     tsr_session *used = s;
     tsr_status st = TSR_OK;
     double ns;
@@ -589,39 +590,39 @@ tsr_status bench_candidate_open(tsr_session *s, const problem *p, const tsr_run 
     } else if (e->held) {
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "C code on the host has no queue to hold back");
     }
-    st = st ? st : subject_open(used, p, run, options, &e->subject, err);
-    st = st ? st : prove(&e->subject, &e->verdict, &ns, err);
+    st = st ? st : variant_open(used, p, run, options, &e->timed, err);
+    st = st ? st : prove(&e->timed, &e->verdict, &ns, err);
     if (!st && e->held)
         st = hold_open(e->session, &e->hold, err);
     if (st)
         goto cleanup;
     *out = (candidate){.state = e,
-                       .run = e->held ? run_held_entrant : run_entrant,
-                       .most_calls = e->held                    ? held_calls(&e->subject)
-                                     : e->subject.sets.in_place ? e->subject.sets.count
-                                                                : 0,
-                       .uses_up = e->subject.sets.in_place,
-                       .restore = e->subject.sets.in_place ? restore_entrant : NULL,
+                       .run = e->held ? run_held_candidate : run_candidate,
+                       .most_calls = e->held                  ? held_calls(&e->timed)
+                                     : e->timed.sets.in_place ? e->timed.sets.count
+                                                              : 0,
+                       .uses_up = e->timed.sets.in_place,
+                       .restore = e->timed.sets.in_place ? restore_candidate : NULL,
                        .warm_ns = is_host_processor(session_facts(s)) ? BENCH_WARM_NS : 0};
     e = NULL; /* moved to the caller */
 
 cleanup:
-    close_entrant(e);
+    close_candidate(e);
     return st;
 }
 
 void bench_candidate_close(candidate *c)
 {
-    close_entrant(c->state);
+    close_candidate(c->state);
     *c = (candidate){0};
 }
 
 void bench_candidate_describe(const candidate *c, result_row *row)
 {
-    const entrant *e = c->state;
+    const variant_candidate *e = c->state;
 
-    describe_subject(&e->subject, row);
-    note_report(&e->subject, &e->verdict, row);
+    describe_variant(&e->timed, row);
+    note_report(&e->timed, &e->verdict, row);
     row->timer = e->held ? TIMER_HELD : TIMER_WALL;
 }
 

@@ -111,7 +111,7 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column);
 
 /**
  * Whether --fail-below judges a verdict: both have a rate, of a variant or a limit and not of a
- * peer, and of a variant enough samples, COMPARE_SAMPLES_MIN, for their quartiles to tell noise.
+ * peer, and of a variant enough samples, COMPARE_SAMPLES_MIN, for their quartiles to show noise.
  */
 bool compare_judged(const compare_verdict *v);
 

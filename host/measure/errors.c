@@ -18,7 +18,7 @@ enum { LEFT, RIGHT, RESULT };
 static const double work_limit = 0x1p28;
 enum { ELEMENTS_MAX = 1 << 20, PRODUCTS_MAX = 16, BLOCK_MAX = 64, BLOCK_ELEMENTS = 1 << 24 };
 
-const char *errors_family_name(error_family f)
+const char *errors_distribution_name(error_distribution f)
 {
     static const char *const names[] = {"uniform", "wide", "cancelling", "special"};
 
@@ -81,8 +81,8 @@ static void sprinkle(tsr_type type, void *array, strided v, size_t depth, size_t
         real_set(type, array, v.first + random_u64(state) % depth * v.step, minus[i % 8]);
 }
 
-/* Row or column i of an operand, as a family has it. */
-static void shape_line(error_family f, tsr_type type, void *array, strided v, size_t depth,
+/* Row or column i of an operand, as a distribution has it. */
+static void shape_line(error_distribution f, tsr_type type, void *array, strided v, size_t depth,
                        size_t i, double sign)
 {
     uint64_t state = i;
@@ -93,9 +93,9 @@ static void shape_line(error_family f, tsr_type type, void *array, strided v, si
         sprinkle(type, array, v, depth, i, &state);
 }
 
-/* A matrix that the products of a batch share is shaped again with each, and is of the family each
- * time. */
-static void shape(const product_view *x, error_family f, void *const arrays[])
+/* A matrix that the products of a batch share is shaped again with each, and is of the distribution
+ * each time. */
+static void shape(const product_view *x, error_distribution f, void *const arrays[])
 {
     const long long rows = (long long)x->rows, columns = (long long)x->columns;
 
@@ -113,8 +113,8 @@ static void shape(const product_view *x, error_family f, void *const arrays[])
 
 static tsr_status fill(error_case *c, uint64_t seed, tsr_error *err)
 {
-    static const distribution families[] = {DISTRIBUTION_UNIFORM, DISTRIBUTION_ORDERED,
-                                            DISTRIBUTION_UNIFORM, DISTRIBUTION_SPECIAL};
+    static const distribution distributions[] = {DISTRIBUTION_UNIFORM, DISTRIBUTION_ORDERED,
+                                                 DISTRIBUTION_UNIFORM, DISTRIBUTION_SPECIAL};
     const problem *p = c->problem;
 
     for (size_t i = 0; i < c->operand_count; i++) {
@@ -123,11 +123,11 @@ static tsr_status fill(error_case *c, uint64_t seed, tsr_error *err)
             return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu bytes of %s",
                             c->operand[i].bytes, c->operand[i].name);
     }
-    p->op->fill(p, seed, families[c->family], c->before);
-    for (size_t e = 0; e < p->op->products(p) && c->family >= ERRORS_CANCELLING; e++) {
+    p->op->fill(p, seed, distributions[c->distribution], c->before);
+    for (size_t e = 0; e < p->op->products(p) && c->distribution >= ERRORS_CANCELLING; e++) {
         const product_view x = p->op->product(p, e);
 
-        shape(&x, c->family, c->before);
+        shape(&x, c->distribution, c->before);
     }
     return TSR_OK;
 }
@@ -284,12 +284,12 @@ static tsr_status sample_block(const error_case *c, const product_view *x, const
 static tsr_status sample_product(const error_case *c, const product_view *x, const grid *g,
                                  error_sample *out)
 {
-    const size_t room = size_max(size_min(BLOCK_ELEMENTS / x->depth, BLOCK_MAX), 1);
-    double *columns = malloc(size_min(room, g->columns) * x->depth * sizeof(*columns));
+    const size_t most = size_max(size_min(BLOCK_ELEMENTS / x->depth, BLOCK_MAX), 1);
+    double *columns = malloc(size_min(most, g->columns) * x->depth * sizeof(*columns));
     tsr_status st = columns ? TSR_OK : TSR_ENOMEM;
 
-    for (size_t first = 0; first < g->columns && !st; first += room) {
-        const size_t count = size_min(room, g->columns - first);
+    for (size_t first = 0; first < g->columns && !st; first += most) {
+        const size_t count = size_min(most, g->columns - first);
 
         for (size_t s = 0; s < count; s++)
             gather(x->type, c->before[RIGHT], column_of(x, pick(first + s, g->columns, x->columns)),
@@ -322,13 +322,13 @@ static tsr_status sample(error_case *c, tsr_error *err)
               : TSR_OK;
 }
 
-tsr_status errors_open(const problem *p, uint64_t seed, error_family f, error_case *out,
+tsr_status errors_open(const problem *p, uint64_t seed, error_distribution f, error_case *out,
                        tsr_error *err)
 {
     tsr_status st;
 
     assert(p->op->products);
-    *out = (error_case){.problem = p, .family = f};
+    *out = (error_case){.problem = p, .distribution = f};
     out->operand_count = p->op->operands(p, out->operand);
     st = fill(out, seed, err);
     return st ? st : sample(out, err);

@@ -1,5 +1,5 @@
 /**
- * How far results of products are from exact ones, on families of inputs.
+ * How far results of products are from exact ones, on distributions of inputs.
  *
  * The measure is componentwise, for C := A B and for y := A x alike:
  *
@@ -22,18 +22,18 @@
 
 #include "core/dispatch.h"
 
-typedef enum error_family {
+typedef enum error_distribution {
     ERRORS_UNIFORM,    /* U(-1, 1) */
     ERRORS_WIDE,       /* +-2^U(-20, 20), of float16 +-2^U(-14, 6) */
     ERRORS_CANCELLING, /* the first half of each sum is positive, the second its opposite but for
                           2^-6 of each term */
     ERRORS_SPECIAL,    /* U(-1, 1) with denormals and zeros of both signs; of eight rows and eight
                           columns four are finite, and one each has NaN, +inf, -inf, both */
-    ERRORS_FAMILIES
-} error_family;
+    ERRORS_DISTRIBUTIONS
+} error_distribution;
 
 /** "uniform", "wide", "cancelling", "special". */
-const char *errors_family_name(error_family f);
+const char *errors_distribution_name(error_distribution f);
 
 /** What becomes of an element. */
 typedef enum error_class {
@@ -52,10 +52,10 @@ typedef struct error_sample {
     long double scale; /* (|A| |B|)_ij */
 } error_sample;
 
-/** Inputs of a family, and what should come out. */
+/** Inputs of a distribution, and what should come out. */
 typedef struct error_case {
     const problem *problem; /* borrowed */
-    error_family family;
+    error_distribution distribution;
     operand operand[OPERANDS_MAX];
     size_t operand_count;
     void *before[OPERANDS_MAX]; /* the operands, the result's with what it held */
@@ -73,11 +73,11 @@ typedef struct error_found {
     size_t tiles, strict_tiles; /* of errors_of_run: as tsr_report has them */
 } error_found;
 
-/** The u that errors of a problem are told in: that of its result's element type. */
+/** The u in units of which errors of a problem are given: that of its result's element type. */
 double errors_unit(const problem *p);
 
 /**
- * Make the inputs of a family, and the exact result of some elements: of all of
+ * Make the inputs of a distribution, and the exact result of some elements: of all of
  * them up to 2^28 multiply-adds and 2^20 elements, else of that many, a random
  * one of each part of a grid over the rows and columns.
  *
@@ -85,7 +85,7 @@ double errors_unit(const problem *p);
  * @param out  To be freed with errors_close, also on failure.
  * @return TSR_OK or TSR_ENOMEM.
  */
-tsr_status errors_open(const problem *p, uint64_t seed, error_family f, error_case *out,
+tsr_status errors_open(const problem *p, uint64_t seed, error_distribution f, error_case *out,
                        tsr_error *err);
 void errors_close(error_case *c);
 

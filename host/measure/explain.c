@@ -19,7 +19,7 @@
 enum { CALLS = 9 };
 
 /* A call in the making. */
-typedef struct trial {
+typedef struct explained_call {
     tsr_session *session;
     kept_call *call;
     input_sets sets;
@@ -27,11 +27,11 @@ typedef struct trial {
     cl_event *event; /* count of them */
     double *ns;      /* count + 2 rows of CALLS: each command, the call, and between commands */
     size_t calls;    /* that ns has */
-} trial;
+} explained_call;
 
 /* ---- what is launched --------------------------------------------------------------------- */
 
-static void describe(const trial *t, size_t i, explained *out)
+static void describe(const explained_call *t, size_t i, explained *out)
 {
     const variant *v = t->call->selection.variant;
     const command *c = &t->call->plan.commands[i];
@@ -54,7 +54,7 @@ static void describe(const trial *t, size_t i, explained *out)
 /* ---- what the compiler made of it --------------------------------------------------------- */
 
 /* The log of NVIDIA's compiler: of a build that no cache has, since one has no log. */
-static tsr_status build_log(const trial *t, text *log, tsr_error *err)
+static tsr_status build_log(const explained_call *t, text *log, tsr_error *err)
 {
     const tsr_session_options options = {.kernel_dir = text_get(&t->session->kernel_dir),
                                          .no_cache = true};
@@ -77,24 +77,24 @@ static tsr_status build_log(const trial *t, text *log, tsr_error *err)
     return st;
 }
 
-static tsr_status note_kernel(const trial *t, program *built, const char *log, explained *out,
-                              tsr_error *err)
+static tsr_status note_kernel(const explained_call *t, program *built, const char *log,
+                              explained *out, tsr_error *err)
 {
     const program_entry *entry = NULL;
     tsr_status st = program_kernel(built, out->kernel, &entry, err);
-    unit_room room;
+    unit_capacity unit;
 
     if (st)
         return st;
     out->local_bytes = (size_t)entry->local_bytes;
     occupancy_read_log(log, out->kernel, &out->registers, &out->spilled);
-    if (occupancy_room(session_facts(t->session)->nv_capability, &room))
+    if (occupancy_capacity(session_facts(t->session)->nv_capability, &unit))
         out->occupancy =
-            occupancy_of(&room, out->group, out->registers, out->local_bytes, &out->bound);
+            occupancy_of(&unit, out->group, out->registers, out->local_bytes, &out->bound);
     return TSR_OK;
 }
 
-static tsr_status note_kernels(const trial *t, explanation *x, tsr_error *err)
+static tsr_status note_kernels(const explained_call *t, explanation *x, tsr_error *err)
 {
     const device_facts *d = session_facts(t->session);
     text log = {0};
@@ -112,12 +112,12 @@ static tsr_status note_kernels(const trial *t, explanation *x, tsr_error *err)
 
 /* ---- times -------------------------------------------------------------------------------- */
 
-static double *row_of(const trial *t, size_t i)
+static double *row_of(const explained_call *t, size_t i)
 {
     return t->ns + i * CALLS;
 }
 
-static tsr_status read_times(trial *t, tsr_error *err)
+static tsr_status read_times(explained_call *t, tsr_error *err)
 {
     double *call = &row_of(t, t->count)[t->calls], *between = &row_of(t, t->count + 1)[t->calls];
     tsr_status st = events_span(t->event[0], t->event[t->count - 1], call, err);
@@ -132,7 +132,7 @@ static tsr_status read_times(trial *t, tsr_error *err)
 }
 
 /* One call on the next inputs; its times are kept where `keep`. */
-static tsr_status run_call(trial *t, bool keep, tsr_error *err)
+static tsr_status run_call(explained_call *t, bool keep, tsr_error *err)
 {
     tsr_status st = TSR_OK;
     cl_int rc;
@@ -158,7 +158,8 @@ static tsr_status run_call(trial *t, bool keep, tsr_error *err)
     return st;
 }
 
-static tsr_status run_calls(trial *t, const bench_options *o, explanation *x, tsr_error *err)
+static tsr_status run_calls(explained_call *t, const bench_options *o, explanation *x,
+                            tsr_error *err)
 {
     tsr_status st = run_call(t, false, err);
 
@@ -175,7 +176,7 @@ static tsr_status run_calls(trial *t, const bench_options *o, explanation *x, ts
 
 /* ---- everything --------------------------------------------------------------------------- */
 
-static tsr_status allocate(trial *t, explanation *x, tsr_error *err)
+static tsr_status allocate(explained_call *t, explanation *x, tsr_error *err)
 {
     t->count = x->count = t->call->plan.count;
     if (!t->count)
@@ -191,7 +192,7 @@ static tsr_status allocate(trial *t, explanation *x, tsr_error *err)
     return TSR_OK;
 }
 
-static void name_it(const trial *t, explanation *x)
+static void name_it(const explained_call *t, explanation *x)
 {
     text parameters = {0};
 
@@ -204,7 +205,7 @@ static void name_it(const trial *t, explanation *x)
 tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
                         const bench_options *options, explanation *out, tsr_error *err)
 {
-    trial t = {.session = s};
+    explained_call t = {.session = s};
     tsr_status st;
 
     *out = (explanation){.compulsory = p->op->bytes(p)};

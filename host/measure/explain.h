@@ -11,7 +11,7 @@
 typedef struct explained {
     char kernel[64];      /* "(fill)" of one that is no launch */
     size_t groups, group; /* work-groups, and work-items of one; 0 of a fill */
-    double bytes;         /* of global memory, read and written by design; 0: it is not told */
+    double bytes;         /* of global memory, read and written by design; 0: unknown */
     timing time;          /* START to END, over the calls */
     size_t registers;     /* of a work-item; 0: the compiler does not say */
     size_t spilled;       /* bytes of a work-item that did not fit them, where they are known */
@@ -36,7 +36,7 @@ typedef struct explanation {
  * command.
  *
  * A call of one command moves the compulsory bytes where the variant does not
- * tell others.  Registers come from NVIDIA's compiler: the program is built
+ * state others.  Registers come from NVIDIA's compiler: the program is built
  * once more, past every cache.
  *
  * @param out  Receives the explanation: free with explain_free, also on failure.
@@ -48,7 +48,7 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
 
 void explain_free(explanation *x);
 
-/** Bytes of all commands; 0 where one does not tell them. */
+/** Bytes of all commands; 0 where one does not state them. */
 double explain_bytes(const explanation *x);
 
 #endif

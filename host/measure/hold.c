@@ -76,15 +76,15 @@ static tsr_status let_go(hold *h, cl_event *done, tsr_error *err)
 static tsr_status time_from(cl_event held, cl_event done, double *ns, bool *held_long,
                             tsr_error *err)
 {
-    uint64_t begin = 0, let = 0, told = 0, end = 0;
+    uint64_t begin = 0, let = 0, queued = 0, end = 0;
     tsr_status st = events_time(held, CL_PROFILING_COMMAND_START, &begin, err);
 
     st = st ? st : events_time(held, CL_PROFILING_COMMAND_END, &let, err);
-    st = st ? st : events_time(done, CL_PROFILING_COMMAND_QUEUED, &told, err);
+    st = st ? st : events_time(done, CL_PROFILING_COMMAND_QUEUED, &queued, err);
     st = st ? st : events_time(done, CL_PROFILING_COMMAND_END, &end, err);
     if (st)
         return st;
-    *held_long = told + (let - begin) / LEFT_PART < let;
+    *held_long = queued + (let - begin) / LEFT_PART < let;
     *ns = end > let ? (double)(end - let) : 0;
     return TSR_OK;
 }

@@ -13,11 +13,11 @@ enum {
     KIB = 1024
 };
 
-bool occupancy_room(unsigned capability, unit_room *out)
+bool occupancy_capacity(unsigned capability, unit_capacity *out)
 {
     static const struct {
         unsigned capability;
-        unit_room room;
+        unit_capacity unit;
     } known[] = {
         {70, {2048, 32, 65536, 96 * KIB, 0}},    {75, {1024, 16, 65536, 64 * KIB, 0}},
         {80, {2048, 32, 65536, 164 * KIB, KIB}}, {86, {1536, 16, 65536, 100 * KIB, KIB}},
@@ -27,38 +27,38 @@ bool occupancy_room(unsigned capability, unit_room *out)
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (known[i].capability == capability) {
-            *out = known[i].room;
+            *out = known[i].unit;
             return true;
         }
     return false;
 }
 
-double occupancy_of(const unit_room *room, size_t group, size_t registers, size_t local,
+double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, size_t local,
                     const char **bound)
 {
     const size_t warps = size_div_up(group, WARP);
     const size_t of_warp = size_round_up(registers, REGISTERS_GIVEN) * WARP;
-    const size_t of_group = size_round_up(local, LOCAL_GIVEN) + room->local_each;
-    size_t groups = room->items / (warps * WARP);
+    const size_t of_group = size_round_up(local, LOCAL_GIVEN) + unit->local_each;
+    size_t groups = unit->items / (warps * WARP);
 
     *bound = "work-items";
-    if (room->groups < groups) {
-        groups = room->groups;
+    if (unit->groups < groups) {
+        groups = unit->groups;
         *bound = "groups";
     }
     if (of_warp) {
-        const size_t held = room->registers / of_warp / WARPS_GIVEN * WARPS_GIVEN / warps;
+        const size_t held = unit->registers / of_warp / WARPS_GIVEN * WARPS_GIVEN / warps;
 
         if (held < groups) {
             groups = held;
             *bound = "registers";
         }
     }
-    if (of_group && room->local / of_group < groups) {
-        groups = room->local / of_group;
+    if (of_group && unit->local / of_group < groups) {
+        groups = unit->local / of_group;
         *bound = "local memory";
     }
-    return (double)(groups * warps * WARP) / (double)room->items;
+    return (double)(groups * warps * WARP) / (double)unit->items;
 }
 
 bool occupancy_read_log(const char *log, const char *kernel, size_t *registers, size_t *spilled)

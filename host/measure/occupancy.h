@@ -6,19 +6,19 @@
 #include <stddef.h>
 
 /** What a compute unit holds at once. */
-typedef struct unit_room {
+typedef struct unit_capacity {
     size_t items, groups; /* work-items, and work-groups */
     size_t registers;     /* of 32 bits */
     size_t local;         /* bytes of local memory for all groups ... */
     size_t local_each;    /* ... of which each group takes these beside its own */
-} unit_room;
+} unit_capacity;
 
 /**
  * Of an NVIDIA device by its compute capability (10 * major + minor), from "CUDA
  * C++ Programming Guide", technical specifications per compute capability.
- * False, *out untouched, of others: OpenCL does not tell.
+ * False, *out untouched, of others: OpenCL does not report it.
  */
-bool occupancy_room(unsigned capability, unit_room *out);
+bool occupancy_capacity(unsigned capability, unit_capacity *out);
 
 /**
  * The part of the unit's work-items that groups of a kernel can have at once, 0
@@ -31,7 +31,7 @@ bool occupancy_room(unsigned capability, unit_room *out);
  * @param bound      Receives what runs out first: "work-items", "groups",
  *                   "registers", "local memory".
  */
-double occupancy_of(const unit_room *room, size_t group, size_t registers, size_t local,
+double occupancy_of(const unit_capacity *unit, size_t group, size_t registers, size_t local,
                     const char **bound);
 
 /**

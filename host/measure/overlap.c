@@ -162,7 +162,7 @@ static tsr_status try_rounds(overlap *o, size_t rounds, const overlap_job *j, do
         }
     }
     if (!st && *least < 0)
-        st = tsr_fail(err, TSR_ECL, 0, "events tell no times: --rounds says how much to compute");
+        st = tsr_fail(err, TSR_ECL, 0, "events have no times: --rounds N sets how much to compute");
     overlap_rig_close(&r);
     free(row);
     return st;

@@ -417,7 +417,7 @@ static cl_int begin(overlap_rig *r, size_t lane, size_t chunk, bar_what what, ma
     return rc;
 }
 
-/* Each queue is told to start as soon as it has something to do. */
+/* Flush each queue once it has something to do. */
 static cl_int begin_all(overlap_rig *r, marks *m)
 {
     cl_int rc = CL_SUCCESS;
@@ -462,7 +462,7 @@ static cl_int clock_of(cl_event e, cl_profiling_info what, cl_ulong *out)
 }
 
 /* The bars, from the first START on; the events are released.  A command whose times the driver
- * does not tell has no bar. */
+ * does not report has no bar. */
 static void draw(marks *m, result_row *row)
 {
     cl_ulong start[RESULT_BARS_MAX], end[RESULT_BARS_MAX], first = ~(cl_ulong)0;

@@ -58,7 +58,7 @@ tsr_status overlap_rig_queues(overlap_rig *r, cl_command_queue_properties proper
  *
  * @param salt      Decides the words: every run has one of its own.
  * @param ns        Receives the time from the first command to the end of the last.
- * @param timeline  NULL; or receives the bars of commands whose times the queues tell.
+ * @param timeline  NULL; or receives the bars of commands whose times the queues record.
  * @return TSR_OK; TSR_EBOUND where a word is wrong; TSR_ECL.
  */
 tsr_status overlap_rig_run(overlap_rig *r, uint32_t salt, double *ns, result_row *timeline,

@@ -173,7 +173,7 @@ static const column columns[] = {
     COLUMN("commands", COLUMN_COUNT, commands),
     COLUMN("workspace_bytes", COLUMN_COUNT, workspace_bytes),
     COLUMN("seed", COLUMN_SEED, seed),
-    /* Of operations that tell it alone, where it is known: */
+    /* Only of operations that name it, where it is known: */
     COLUMN("order", COLUMN_TEXT, order),
     /* Of rows with tiles alone, which the first of these two decides: */
     COLUMN("tiles", COLUMN_COUNT, tiles),
@@ -560,17 +560,17 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-static tsr_status grow(result_row **rows, size_t count, size_t *room, tsr_error *err)
+static tsr_status grow(result_row **rows, size_t count, size_t *capacity, tsr_error *err)
 {
     result_row *more;
 
-    if (count < *room)
+    if (count < *capacity)
         return TSR_OK;
-    more = realloc(*rows, (2 * *room + 8) * sizeof(**rows));
+    more = realloc(*rows, (2 * *capacity + 8) * sizeof(**rows));
     if (!more)
-        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", 2 * *room + 8);
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu rows", 2 * *capacity + 8);
     *rows = more;
-    *room = 2 * *room + 8;
+    *capacity = 2 * *capacity + 8;
     return TSR_OK;
 }
 
@@ -582,7 +582,7 @@ static bool blank(const char *line)
 tsr_status result_read_file(const char *path, result_row **out, size_t *count, tsr_error *err)
 {
     FILE *file = fopen(path, "r");
-    size_t room = 0, n = 0, number = 0, size = 0;
+    size_t capacity = 0, n = 0, number = 0, size = 0;
     result_row *rows = NULL;
     tsr_status st = TSR_OK;
     tsr_error why = {0};
@@ -596,7 +596,7 @@ tsr_status result_read_file(const char *path, result_row **out, size_t *count, t
         if (strlen(line) != (size_t)length) {
             st = tsr_fail(err, TSR_EFILE, 0, "%s: line %zu: it holds a zero byte", path, number);
         } else if (!blank(line)) {
-            st = grow(&rows, n, &room, err);
+            st = grow(&rows, n, &capacity, err);
             if (!st && result_from_json(line, &rows[n], &why))
                 st = tsr_fail(err, why.status, 0, "%s: line %zu: %s", path, number, why.message);
             n++;

@@ -25,7 +25,7 @@ typedef enum result_kind {
     RESULT_OVERLAP /* an array copied in, computed and copied out in chunks over several queues */
 } result_kind;
 
-/** Whose errors a row of RESULT_ERROR tells. */
+/** Whose errors a row of RESULT_ERROR has. */
 typedef enum result_subject { SUBJECT_KERNEL, SUBJECT_PEER } result_subject;
 
 /** What became of it. */
@@ -113,8 +113,8 @@ typedef struct result_row {
     size_t commands;
     size_t workspace_bytes;
     uint64_t seed;
-    char order[16]; /* how inputs are distributed, where that is told, "random"; "" in rows of
-                       before */
+    char order[16]; /* how inputs are distributed, where the operation names it, "random"; "" in
+                       rows of before */
     /* Of what splits factors in two alone: */
     size_t tiles;        /* of the result; 0: nothing is split */
     size_t strict_tiles; /* of them, those that held what cannot be split */

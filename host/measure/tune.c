@@ -13,8 +13,8 @@
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "measure/bench.h"
+#include "measure/tune_problems.h"
 #include "measure/tune_space.h"
-#include "measure/tune_trial.h"
 #include "session/program.h"
 
 enum {
@@ -39,8 +39,8 @@ typedef struct search {
     tsr_session *session;
     const operation *op;
     const tune_options *options;
-    trial trial;
-    trial scout; /* open where scout_open: a part of the largest problem */
+    tune_problems problems;
+    tune_problems scout; /* open where scout_open: a part of the largest problem */
     problem scout_problem;
     bool scout_open;
     size_t scouted; /* the best that scout_ns is of, as an index */
@@ -73,7 +73,7 @@ static const tune_candidate *best_of(const search *x)
     return x->best == SIZE_MAX ? NULL : &x->result->tried[x->best];
 }
 
-static void tell(const search *x, const tune_candidate *last)
+static void report(const search *x, const tune_candidate *last)
 {
     const double left = ((double)x->end - (double)clock_ns()) * 1e-9;
     const tune_progress p = {.stage = x->stage,
@@ -137,9 +137,9 @@ static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 {
     const char *why = NULL;
 
-    for (size_t i = 0; i < x->trial.count && !why; i++)
-        why =
-            dispatch_unsupported(x->session, &x->trial.problems[i], c->variant, &c->params, reason);
+    for (size_t i = 0; i < x->problems.count && !why; i++)
+        why = dispatch_unsupported(x->session, &x->problems.problems[i], c->variant, &c->params,
+                                   reason);
     return why;
 }
 
@@ -147,15 +147,15 @@ static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 
 static void open_scout(search *x)
 {
-    const problem *largest = &x->trial.problems[0];
+    const problem *largest = &x->problems.problems[0];
 
-    for (size_t i = 1; i < x->trial.count; i++)
-        if (x->op->work(&x->trial.problems[i]) > x->op->work(largest))
-            largest = &x->trial.problems[i];
+    for (size_t i = 1; i < x->problems.count; i++)
+        if (x->op->work(&x->problems.problems[i]) > x->op->work(largest))
+            largest = &x->problems.problems[i];
     x->scout_problem = *largest;
     problem_shrink(&x->scout_problem);
-    x->scout_open = trial_open(x->session, &x->scout_problem, 1, x->options->seed, true, &x->scout,
-                               NULL) == TSR_OK;
+    x->scout_open = tune_problems_open(x->session, &x->scout_problem, 1, x->options->seed, true,
+                                       &x->scout, NULL) == TSR_OK;
 }
 
 /* Time of the second of two calls: the first may still compile.  0 where it does not run. */
@@ -166,8 +166,8 @@ static double scout_time(search *x, const tune_candidate *c)
     double ns = 0;
     bool runs =
         !dispatch_unsupported(x->session, &x->scout_problem, c->variant, &c->params, &reason) &&
-        trial_sample(&x->scout, &sel, &ns, NULL) == TSR_OK &&
-        trial_sample(&x->scout, &sel, &ns, NULL) == TSR_OK;
+        tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK &&
+        tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK;
 
     text_free(&reason);
     return runs ? ns : 0;
@@ -207,13 +207,13 @@ static tsr_status time_candidate(search *x, tune_candidate *c, tsr_error *err)
     size_t n = 0;
 
     /* The first call after the verified one still warms up. */
-    st = trial_sample(&x->trial, &sel, &ns[0], err);
+    st = tune_problems_sample(&x->problems, &sel, &ns[0], err);
     if (st == TSR_OK && best && ns[0] > 2 * slow_ratio * best->time.median_ns) {
         note(c, TUNE_SLOW, "a call takes over four times that of the best");
         return TSR_OK;
     }
     while (st == TSR_OK && n < SAMPLES) {
-        st = trial_sample(&x->trial, &sel, &ns[n], err);
+        st = tune_problems_sample(&x->problems, &sel, &ns[n], err);
         n += st == TSR_OK;
         if (n >= 1 && best && ns[n - 1] > slow_ratio * best->time.median_ns)
             break;
@@ -240,10 +240,10 @@ static void run_candidate(search *x, tune_candidate *c)
     } else if (hopeless(x, c)) {
         note(c, TUNE_SLOW, "on a small part of the problem it takes over ten times the best's");
     } else {
-        st = trial_verify(&x->trial, &sel, &c->worst, &why);
+        st = tune_problems_verify(&x->problems, &sel, &c->worst, &why);
         st = st ? st : time_candidate(x, c, &why);
     }
-    if (st == TSR_EUNSUPPORTED) /* what only the built kernel tells */
+    if (st == TSR_EUNSUPPORTED) /* what only the built kernel shows */
         note(c, TUNE_UNSUITED, why.message);
     else if (st != TSR_OK)
         note(c, st == TSR_EBOUND ? TUNE_WRONG : TUNE_FAILED, why.message);
@@ -277,7 +277,7 @@ static size_t try(search *x, const variant *v, const params *p)
     if (c->outcome == TUNE_TIMED && !c->outside &&
         (x->best == SIZE_MAX || c->time.median_ns < best_of(x)->time.median_ns))
         x->best = at;
-    tell(x, c);
+    report(x, c);
     return at;
 }
 
@@ -299,7 +299,7 @@ static bool broken(const search *x)
 static size_t order_spaces(const search *x, const tune_space *out[SPACES_MAX])
 {
     const char *names[PREFERENCES_MAX];
-    const size_t n = x->op->prefer(&x->trial.problems[0], session_facts(x->session), names);
+    const size_t n = x->op->prefer(&x->problems.problems[0], session_facts(x->session), names);
     bool taken[SPACES_MAX] = {false};
     size_t count = 0;
 
@@ -464,7 +464,7 @@ static tsr_status run_finalist(void *state, size_t calls, double *ns, tsr_error 
     const finalist *f = state;
     const selection sel = select_candidate(&f->search->result->tried[f->at]);
 
-    return trial_batch(&f->search->trial, &sel, calls, ns, err);
+    return tune_problems_batch(&f->search->problems, &sel, calls, ns, err);
 }
 
 /* The fastest of the search, and what runs until now. */
@@ -512,7 +512,8 @@ static bool simpler(const tune_candidate *a, const tune_candidate *b)
 /* What is slower than the fastest by more loses, however the samples spread. */
 static const double TIE_MAX = 0.1;
 
-/* The fastest, and of those that are not told from it what ran before, or else the simplest. */
+/* The fastest, and of those that are no slower beyond the noise what ran before, or else the
+ * simplest. */
 static void judge(search *x, const size_t *finalists, size_t n, size_t before)
 {
     tune_result *r = x->result;
@@ -560,13 +561,13 @@ static tsr_status run_finals(search *x, size_t before)
     tsr_status st;
 
     x->stage = "finalists";
-    tell(x, NULL);
+    report(x, NULL);
     for (size_t i = 0; i < n; i++) {
         finalists[i] = (finalist){x, at[i]};
         candidates[i] = (candidate){.state = &finalists[i],
                                     .run = run_finalist,
-                                    .most_calls = trial_calls(&x->trial),
-                                    .uses_up = trial_calls(&x->trial) != 0};
+                                    .most_calls = tune_problems_calls(&x->problems),
+                                    .uses_up = tune_problems_calls(&x->problems) != 0};
     }
     st = bench_interleave(candidates, n, &options, times, x->err);
     if (st != TSR_OK)
@@ -634,7 +635,7 @@ static size_t try_before(search *x)
 {
     selection now;
 
-    if (dispatch_select(x->session, &x->trial.problems[0], NULL, &now, NULL) != TSR_OK)
+    if (dispatch_select(x->session, &x->problems.problems[0], NULL, &now, NULL) != TSR_OK)
         return SIZE_MAX;
     return try(x, now.variant, &now.params);
 }
@@ -682,7 +683,7 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
 
     *out = (tune_result){0};
     st = make_spaces(x.op, session_facts(s), o, x.space, &x.space_count, err);
-    st = st ? st : trial_open(s, problems, count, o->seed, o->warm, &x.trial, err);
+    st = st ? st : tune_problems_open(s, problems, count, o->seed, o->warm, &x.problems, err);
     if (st != TSR_OK)
         goto cleanup;
     start_clock(&x);
@@ -702,8 +703,8 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
     decide(&x);
 
 cleanup:
-    trial_close(&x.trial);
-    trial_close(&x.scout);
+    tune_problems_close(&x.problems);
+    tune_problems_close(&x.scout);
     /* Hundreds of programs that nobody runs again are not kept. */
     if (s->queue)
         clFinish(s->queue);

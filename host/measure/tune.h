@@ -36,12 +36,12 @@ typedef struct tune_candidate {
     timing time;  /* TUNE_TIMED: device time; TUNE_FINAL: wall time of back to back calls, over
                      their number.  Over several problems, the geometric mean */
     double worst; /* largest |error| / bound that was seen */
-    bool tied;    /* TUNE_FINAL: not told from the fastest */
+    bool tied;    /* TUNE_FINAL: the samples do not separate it from the fastest */
     bool outside; /* of what the search is restricted to: compared with, never chosen */
     char detail[200];
 } tune_candidate;
 
-/** What is told while it goes on. */
+/** What is reported while it goes on. */
 typedef struct tune_progress {
     const char *stage; /* "variants", "tunables", "finalists" */
     size_t tried;

@@ -87,8 +87,8 @@ static bool is_work(const problem *p)
     return p->op->work(p) > 1;
 }
 
-/* Whether a result tells that keys were compared: in order already, they stay where they are. */
-static bool is_telling(const problem *p)
+/* Whether a result shows that keys were compared: in order already, they stay where they are. */
+static bool shows_work(const problem *p)
 {
     return is_work(p) && p->inputs != DISTRIBUTION_ORDERED && p->inputs != DISTRIBUTION_CONSTANT;
 }
@@ -127,7 +127,7 @@ static void note_values(sweep *s, const params *chosen)
 
 enum { SPECIAL_SURE = 4096 }; /* elements, of which some cannot be split */
 
-/* Whether the count of strict tiles can be that of inputs of family f. */
+/* Whether the count of strict tiles can be that of inputs of distribution f. */
 static tsr_status judge_tiles(const tsr_report *r, distribution f, size_t elements, tsr_error *err)
 {
     const bool special = f == DISTRIBUTION_SPECIAL;
@@ -189,7 +189,7 @@ cleanup:
     return st;
 }
 
-/* The family of inputs of problem i of the sweep. */
+/* The distribution of inputs of problem i of the sweep. */
 static distribution inputs_of(const sweep *s, size_t i, const problem *p)
 {
     const size_t drawn = DISTRIBUTION_ORDERED - DISTRIBUTION_UNIFORM + 1;
@@ -252,8 +252,8 @@ static tsr_status visit_all(sweep *s, const params *chosen, tsr_error *err)
     return st;
 }
 
-/* The first problem from `start` on, around the end of the sweep, that is suited and telling;
- * there may be none. */
+/* The first problem from `start` on, around the end of the sweep, that is supported and shows
+ * something; there may be none. */
 static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_error *err)
 {
     const char *why = "";
@@ -264,7 +264,7 @@ static tsr_status visit_next(sweep *s, size_t start, const params *chosen, tsr_e
         const size_t i = (start + k) % s->count;
         text reason = {0};
 
-        if (s->op->sweep(i, s->options->tiny, &p) && is_telling(&p))
+        if (s->op->sweep(i, s->options->tiny, &p) && shows_work(&p))
             st = visit(s, i, &p, chosen, &why, &reason, err);
         text_free(&reason);
     }
@@ -284,8 +284,8 @@ static bool is_fixed(const verify_options *o, const tunable *t)
     return false;
 }
 
-/* Set *out to the first telling problem from `start` on, around the end of the sweep, that the
- * variant supports with these values; false where there is none. */
+/* Set *out to the first problem that shows something from `start` on, around the end of the sweep,
+ * that the variant supports with these values; false where there is none. */
 static bool find_supported(sweep *s, const params *chosen, size_t start, size_t *out)
 {
     for (size_t k = 0; k < s->count; k++) {
@@ -295,7 +295,7 @@ static bool find_supported(sweep *s, const params *chosen, size_t start, size_t 
         problem p, normal;
 
         *out = (start + k) % s->count;
-        if (!s->op->sweep(*out, s->options->tiny, &p) || !is_telling(&p))
+        if (!s->op->sweep(*out, s->options->tiny, &p) || !shows_work(&p))
             continue;
         normal = problem_normal(&p, order);
         if (!s->options->typed || type_of(&p) == s->options->type)

@@ -46,7 +46,7 @@ typedef struct verify_options {
  * with options->stop at the first problem that fails.
  *
  * Of a variant that splits factors in two, tiles of special inputs run strictly, and no
- * others: those of all other families can be split.
+ * others: those of all other distributions can be split.
  *
  * @param row  Borrows the row and its texts during the call.  Returns false to stop.
  * @return TSR_OK, also where rows failed; otherwise what kept it from running.

@@ -13,7 +13,7 @@ void event_forget(cl_event *e);
 
 /**
  * Nanoseconds from the START of one finished command to the END of another, or of the same.  0
- * where the device's clock did not move: a command may take less than it tells.
+ * where the device's clock did not move: a command may take less than its resolution.
  *
  * @return TSR_OK; TSR_ECL where their queue records no times: *ns is then untouched.
  */

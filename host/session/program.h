@@ -62,7 +62,7 @@ tsr_status program_kernel(program *p, const char *name, const program_entry **ou
 cl_int program_set_value(const program_entry *e, cl_uint i, size_t bytes, const void *value);
 
 /**
- * Set an argument to a buffer, or to NULL.  The driver is told of a buffer once for each `call`:
+ * Set an argument to a buffer, or to NULL.  The driver gets a buffer once for each `call`:
  * after it the buffer may be released, and its handle may come back as that of another one.
  *
  * @param call  The call of dispatch_enqueue that uses the buffer, by its number in the session; of

@@ -64,7 +64,7 @@ void copies_empty(tsr_session *s);
 
 /** A buffer of so many bytes: one that copies_keep has, or a new one, for which others go that wait
  *  where the budget does not hold them too (stream_budget_of).  The caller gives it back to
- * copies_keep; `what` it holds is told in errors.  TSR_OK or TSR_ECL. */
+ * copies_keep; `what` it holds is named in errors.  TSR_OK or TSR_ECL. */
 tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err);
 
 /** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to

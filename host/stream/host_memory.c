@@ -196,7 +196,7 @@ static tsr_status operands_out(call *c, void *const operands[], tsr_error *err)
     return TSR_OK;
 }
 
-/* Device time of the commands; 0 on a queue that records none, or does not tell. */
+/* Device time of the commands; 0 on a queue that records none. */
 static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
 {
     double ns = 0;

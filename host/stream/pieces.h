@@ -41,8 +41,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
 /** Whether any of them failed, once all are done: each waited for the one before. */
 tsr_status pieces_outcome(const pieces *c, tsr_error *err);
 
-/** Add to the report what all took where `st` is TSR_OK (no device_ns where the queue does not
- *  tell), and release everything.  Returns st, or why strict tiles could not be counted. */
+/** Add to the report what all took where `st` is TSR_OK (no device_ns where the queue records
+ *  none), and release everything.  Returns st, or why strict tiles could not be counted. */
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err);
 
 #endif

@@ -69,7 +69,7 @@ typedef struct tsr_matmul_problem {
  *
  * C must not overlap A or B.  A or B may be NULL where it holds no element.
  *
- * Matrices of 64 MiB and more together, and of any size where the session's device_memory is told,
+ * Matrices of 64 MiB and more together, and of any size where the session's device_memory is set,
  * are multiplied as they arrive: op(A) and op(B) in slabs of k whose products are added up in C,
  * or, where copies take longer than products, beta is not 0, or C has 16 bits, op(B) whole and
  * op(A) in strips of rows; C leaves in strips of rows.  Where they are more than the device_memory,

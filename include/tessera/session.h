@@ -29,7 +29,7 @@ typedef struct tsr_session_options {
                                device and host share memory */
     size_t device_memory;   /* most bytes of device memory that calls on host memory use for what
                                they stream through it; 0: what the device has.  Workspaces come on
-                               top.  Where it is told, one product of matrices and one row of keys
+                               top.  Where it is set, one product of matrices and one row of keys
                                are streamed however short they are, to try it; where it leaves more
                                than 4096 pieces, and the device has memory for fewer, the call is
                                refused with TSR_EOVERFLOW and the least that it takes */

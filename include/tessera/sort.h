@@ -23,7 +23,7 @@ extern "C" {
  * Floats sort as -inf < ... < -0 < +0 < ... < +inf < NaN of either sign, and
  * keep their bits.  NaNs sort by their bits: first those without the sign, by
  * rising payload, then those with it, by falling payload; NaNs of the same bits
- * alone are equal keys, as -0 and +0 are not, wherever a stable order is told of.
+ * alone are equal keys, as -0 and +0 are not, wherever a stable order is promised.
  * descending is the exact reverse of the ascending keys.
  * With argsort, element i of the index (int64, at offset_index) becomes the
  * position that key i of the result had before: a stable order, descending too
@@ -99,7 +99,7 @@ typedef struct tsr_sort_buffers {
  * come back in pieces.
  *
  * On a device with memory of its own, 64 MiB and more are sorted while they are copied, and one row
- * of any size where the session's device_memory is told: by the fused-passes variants chunk by
+ * of any size where the session's device_memory is set: by the fused-passes variants chunk by
  * chunk as they arrive, merged with what is there already; by digits once all have arrived,
  * through the same pinned memory; rows some at a time, by any variant.
  * Keys alone that are more than the device_memory, or than the device holds, are sorted in chunks

@@ -547,7 +547,7 @@ class Host(Bench):
         self.assertEqual([r["size"] for r in rows], ["12x12", "3x4"])
 
     def test_a_problem_that_nothing_takes(self):
-        """The library chooses nothing, so there is no name to tell."""
+        """The library chooses nothing, so there is no name to print."""
         r = self.tessera("bench", "sort", "--size", "2^60", *self.device)
         self.assertEqual(r.status, 1, r)
         self.assertRegex(r.out, r"(?m)^  \(none\) +unsupported: it needs \d+ bytes")

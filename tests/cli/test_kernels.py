@@ -30,7 +30,7 @@ class Kernels(Case):
                     self.assertTrue(t["meaning"])
 
     def test_text_says_the_same(self):
-        """What JSON tells of this side; the variants of the other side are one line at the end."""
+        """What JSON has of this side; the variants of the other side are one line at the end."""
         for args, here, there in (((), "device", r"  %d variants? in C runs? on the device 'host'"),
                                   (("--device", "host"), "host",
                                    r"  %d OpenCL kernels? runs? on other devices")):

@@ -557,8 +557,8 @@ class OnHost(Case):
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
                                 r"(nothing copied, |copied in .* and out .*, )?verified.*\n$")
         self.save("b.npy", random((20, 20), np.float32))
-        told = "nothing copied" in self.matmul("a.npy", "b.npy").err
-        self.assertEqual(told, self.shares() and not self.device)
+        printed = "nothing copied" in self.matmul("a.npy", "b.npy").err
+        self.assertEqual(printed, self.shares() and not self.device)
         err = self.matmul("a.npy", "b.npy", "--copy").err
         self.assertNotIn("nothing copied", err)
         self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s\n", err)),
@@ -599,7 +599,7 @@ class OnHost(Case):
 
     def test_streamed_product(self):
         """Through less of the device's memory than the matrices have: right, in pieces; too little
-        is told, and no file is left."""
+        is printed, and no file is left."""
         if self.device:
             self.skipTest("the host has no memory of its own")
         for dtype in (np.float32, np.float64, np.float16):

@@ -177,7 +177,7 @@ class OnHost(Tuned):
         self.fail_with(2, "tune", "sort", "--json", "-o", "-", says="standard output")
 
     def test_no_place_to_keep(self):
-        """It is told before the search."""
+        """It is refused before the search."""
         start = time.monotonic()
         r = self.tessera("tune", "sort", "--device", "host", "--size", "100k", "--budget", "60",
                          env={"TESSERA_TUNING_DIR": "/dev/null/no"})

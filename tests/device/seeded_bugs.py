@@ -74,7 +74,7 @@ def run_simulator(args):
 
 
 def run_program(*args):
-    """A program for what a sweep on a CPU hardly goes through, or does not tell: as run_sweep."""
+    """A program for what a sweep on a CPU hardly goes through, or does not show: as run_sweep."""
     done = subprocess.run(args, check=False, timeout=120, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     out = done.stdout.decode(errors="replace")

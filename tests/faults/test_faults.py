@@ -257,7 +257,7 @@ class Failing(Layered):
 
     def each(self, args, functions, check, cache, fresh=False,
              which=lambda n: set(range(1, min(n, TIMES) + 1))):
-        """Let calls of the functions fail, the first TIMES of each or as told; they have to be
+        """Let calls of the functions fail, the first TIMES of each or as given; they have to be
         called."""
         calls = self.calls_of(args, cache)
         done = 0
@@ -453,7 +453,7 @@ class Waits(Failing):
         self.assert_right_or_failed(args, "clFinish", calls["clFinish"], r)
 
     def test_status_of_the_vendor(self):
-        """NVIDIA's driver tells of an illegal access by a status of its own."""
+        """NVIDIA's driver reports an illegal access by a status of its own."""
         args = OPERATIONS["sort"]
         self.calls_of(args, "cache")
         r, report = self.run_layered(*args, fault="clGetEventInfo.status:1:-9999", cache="cache")

@@ -74,7 +74,7 @@ BUGS = {
     "oclgrind-item-panels-rounded-row":
         ("cpu-panels", "matmul/matmul_cpu_panels.cl", "p + LANES <= depth", 0, "p < depth",
          ["PANELS=1", "DEPTH=16"]),
-    # Not rounded, which bounds do not tell, and ties to even.
+    # Not rounded, which bounds do not show, and ties to even.
     "factors-item-panels-as-they-are":
         ("cpu-panels", "matmul/matmul_cpu_panels.cl", "vload_rounded(0, from + p)", 0,
          "VLOAD_FACTORS(LANES_NUMBER, 0, from + p)", []),

@@ -380,7 +380,7 @@ static void shares_follow_the_shape(void **state)
     expect_params("stream-k", NULL, &p, &d, "DEPTH=16");
 }
 
-/* Both ways around bank conflicts are one text: what is built tells them apart. */
+/* Both ways around bank conflicts are one text: what is built differs. */
 static void padding_and_swizzling_differ(void **state)
 {
     const problem p = product(4, 4, 4);

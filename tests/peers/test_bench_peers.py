@@ -117,7 +117,7 @@ class Errors(Peers):
             self.assertGreater(other["rate"], 0)
 
     def test_one_that_is_wrong_has_errors(self):
-        """Its result is out of its bound: it has no time, and what it lacks is told."""
+        """Its result is out of its bound: it has no time, and its row says why."""
         r = self.tessera("bench", "matmul", "--size", "50x40x8", "--errors", "--budget", "2",
                          "--json", "--quiet", "--peers", *DEVICE,
                          env={"TESSERA_PEER_DIR": FAKES, "FAKE_WRONG": "1"})

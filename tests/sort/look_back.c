@@ -3,7 +3,7 @@
  *
  *     look_back DEVICE FOLDER     the kernels' folder
  *
- * 77 where the device has no way to tell other work-groups.
+ * 77 where the device has no way to publish to other work-groups.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -497,7 +497,7 @@ static void test_proof_of_values(void **state)
     }
 }
 
-/* Rows are told apart: a right row in the wrong place, and keys that crossed over. */
+/* Rows are distinguished: a right row in the wrong place, and keys that crossed over. */
 static void test_proof_of_rows(void **state)
 {
     static trial t;
@@ -527,7 +527,7 @@ static void test_proof_of_rows(void **state)
     assert_false(trial_passes(&t)); /* all sorted as one row */
 }
 
-/* Segments are told apart as rows are, wherever they start. */
+/* Segments are distinguished as rows are, wherever they start. */
 static void test_proof_of_segments(void **state)
 {
     static trial t;

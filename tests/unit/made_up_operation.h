@@ -1,4 +1,4 @@
-/* What operations that tests make up have in common: n numbers, told by a sort's problem. */
+/* What operations that tests make up have in common: n numbers, in a sort's problem. */
 #ifndef TESTS_UNIT_MADE_UP_OPERATION_H
 #define TESTS_UNIT_MADE_UP_OPERATION_H
 

@@ -1,4 +1,4 @@
-/* What a kernel is told: values that change, and each buffer once a call.  Needs an OpenCL device
+/* Arguments of a kernel: values that change, and each buffer once a call.  Needs an OpenCL device
  * of the type CPU, such as PoCL's. */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "session/program.h"
 
-static unsigned told; /* times that the driver was asked to set an argument */
+static unsigned set; /* times that the driver was asked to set an argument */
 static cl_int refusal;
 
 /* In the place of the loader's. */
@@ -25,11 +25,11 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint i, size
     void *found = dlsym(RTLD_NEXT, "clSetKernelArg");
 
     memcpy(&next, &found, sizeof(next));
-    told++;
+    set++;
     return refusal ? refusal : next(kernel, i, bytes, value);
 }
 
-static const char source[] = "kernel void told(global uint *a, ulong n, uint m, local uint *t)\n"
+static const char source[] = "kernel void probe(global uint *a, ulong n, uint m, local uint *t)\n"
                              "{\n    t[0] = m;\n    if (a)\n        a[0] = (uint)n + t[0];\n}\n";
 
 enum { BUFFER, LONG, INT, LOCAL };
@@ -55,7 +55,7 @@ static int make_fixture(void **state)
     *state = f;
     strcpy(f->folder, "/tmp/tessera-arguments-XXXXXX");
     assert_non_null(mkdtemp(f->folder));
-    snprintf(f->path, sizeof(f->path), "%s/told.cl", f->folder);
+    snprintf(f->path, sizeof(f->path), "%s/probe.cl", f->folder);
     file = fopen(f->path, "w");
     assert_non_null(file);
     fputs(source, file);
@@ -64,14 +64,14 @@ static int make_fixture(void **state)
         tsr_devices_select(f->list, "cpu", &device, 1, &n, &err) ||
         tsr_session_open(device, &(tsr_session_options){.kernel_dir = f->folder}, &f->session,
                          &err) ||
-        program_get(f->session, "told.cl", "", " told", &built, &err) ||
-        program_kernel(built, "told", &f->entry, &err))
+        program_get(f->session, "probe.cl", "", " probe", &built, &err) ||
+        program_kernel(built, "probe", &f->entry, &err))
         fail_msg("%s", err.message);
     for (size_t i = 0; i < 2; i++) {
         f->buffer[i] = clCreateBuffer(f->session->context, CL_MEM_READ_WRITE, 64, NULL, NULL);
         assert_non_null(f->buffer[i]);
     }
-    told = 0;
+    set = 0;
     refusal = CL_SUCCESS;
     return 0;
 }
@@ -93,13 +93,13 @@ static int drop_fixture(void **state)
 static void set_long(const fixture *f, uint64_t value, unsigned wanted)
 {
     assert_int_equal(program_set_value(f->entry, LONG, sizeof(value), &value), CL_SUCCESS);
-    assert_int_equal(told, wanted);
+    assert_int_equal(set, wanted);
 }
 
 static void set_buffer(const fixture *f, cl_mem buffer, uint64_t call, unsigned wanted)
 {
     assert_int_equal(program_set_buffer(f->entry, BUFFER, buffer, call), CL_SUCCESS);
-    assert_int_equal(told, wanted);
+    assert_int_equal(set, wanted);
 }
 
 static void values_are_told_once(void **state)
@@ -112,13 +112,13 @@ static void values_are_told_once(void **state)
     set_long(f, (uint64_t)1 << 63, 2);
     set_long(f, 0, 3);
     assert_int_equal(program_set_value(f->entry, INT, sizeof(zero), &zero), CL_SUCCESS);
-    assert_int_equal(told, 4);
+    assert_int_equal(set, 4);
     set_long(f, 0, 4);
     assert_int_equal(program_set_value(f->entry, LOCAL, 64, NULL), CL_SUCCESS);
     assert_int_equal(program_set_value(f->entry, LOCAL, 64, NULL), CL_SUCCESS);
-    assert_int_equal(told, 5);
+    assert_int_equal(set, 5);
     assert_int_equal(program_set_value(f->entry, LOCAL, 128, NULL), CL_SUCCESS);
-    assert_int_equal(told, 6);
+    assert_int_equal(set, 6);
 }
 
 /* The same handle in the next call may be another buffer. */

@@ -24,7 +24,7 @@ static problem product_of(tsr_type type)
         (tsr_matmul_problem){.type = type, .m = M, .n = N, .k = K, .alpha = 1, .batch = 1});
 }
 
-static error_case opened(const problem *p, error_family f)
+static error_case opened(const problem *p, error_distribution f)
 {
     error_case c = {0};
     tsr_error err = {0};
@@ -66,7 +66,7 @@ static void one_wrong_element(void **state)
 
     (void)state;
     for (int f = 0; f < ERRORS_SPECIAL; f++) {
-        error_case c = opened(&p, (error_family)f);
+        error_case c = opened(&p, (error_distribution)f);
         double *result = exact_result(&c);
         const error_sample *s = &c.samples[M * N / 3];
         error_found found;
@@ -90,15 +90,15 @@ static void one_wrong_element(void **state)
 }
 
 /* The reference against sums of integers: numbers of float16 are multiples of 2^-24, their
- * products of 2^-48, of which 70 fit 64 bits.  The small terms of the wide family need every one of
- * them. */
+ * products of 2^-48, of which 70 fit 64 bits.  The small terms of the wide distribution need every
+ * one of them. */
 static void the_reference_is_exact(void **state)
 {
     const problem p = product_of(TSR_F16);
 
     (void)state;
     for (int f = 0; f < ERRORS_SPECIAL; f++) {
-        error_case c = opened(&p, (error_family)f);
+        error_case c = opened(&p, (error_distribution)f);
 
         for (size_t e = 0; e < c.count; e++) {
             const size_t i = c.samples[e].at / N, j = c.samples[e].at % N;
@@ -120,7 +120,8 @@ static void the_reference_is_exact(void **state)
     }
 }
 
-/* Sums of the cancelling family are small beside their terms, of the others they are not all. */
+/* Sums of the cancelling distribution are small beside their terms, of the others they are not all.
+ */
 static void what_the_families_are(void **state)
 {
     const problem p = product_of(TSR_F32);

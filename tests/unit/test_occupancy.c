@@ -13,11 +13,11 @@ static void check(unsigned capability, size_t group, size_t registers, size_t lo
                   const char *by)
 {
     const char *bound;
-    unit_room room;
+    unit_capacity unit;
     double found;
 
-    assert_true(occupancy_room(capability, &room));
-    found = 100 * occupancy_of(&room, group, registers, local, &bound);
+    assert_true(occupancy_capacity(capability, &unit));
+    found = 100 * occupancy_of(&unit, group, registers, local, &bound);
     if (!(found > percent - 0.01 && found < percent + 0.01))
         fail_msg("%zu work-items, %zu registers, %zu bytes: %g%%, not %g%%", group, registers,
                  local, found, percent);
@@ -26,7 +26,7 @@ static void check(unsigned capability, size_t group, size_t registers, size_t lo
 
 static void test_what_runs_out_first(void **state)
 {
-    unit_room room = {0};
+    unit_capacity unit = {0};
 
     (void)state;
     check(90, 256, 32, 0, 100, "work-items");
@@ -40,8 +40,8 @@ static void test_what_runs_out_first(void **state)
     check(86, 256, 32, 0, 100, "work-items");
     check(86, 256, 32, 49152, 33.3333, "local memory");
     check(90, 1024, 65, 0, 0, "registers"); /* no group fits: 72 a work-item */
-    assert_false(occupancy_room(0, &room));
-    assert_int_equal(room.items, 0);
+    assert_false(occupancy_capacity(0, &unit));
+    assert_int_equal(unit.items, 0);
 }
 
 static void test_log_of_the_compiler(void **state)

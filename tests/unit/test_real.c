@@ -366,7 +366,7 @@ static void check_family(tsr_type type, double least, distribution f)
         assert_int_equal(odd > 0, f == DISTRIBUTION_SPECIAL);
 }
 
-/* Every family is reproducible, of its type, and what its name says. */
+/* Every distribution is reproducible, of its type, and what its name says. */
 static void families_are_what_they_say(void **state)
 {
     (void)state;

@@ -443,7 +443,7 @@ static void sweep_passes_its_check(const operation *op, bool tiny)
         tuning_class(&p, &t);
         assert_true(t.length > 0);
         text_free(&t);
-        /* The order is fixed, so that a failure can be told by its number. */
+        /* The order is fixed, so that a failure can be named by its number. */
         assert_true(op->sweep(n, tiny, &again));
         assert_int_equal(op->work(&p) == op->work(&again), true);
     }

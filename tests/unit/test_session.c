@@ -154,7 +154,7 @@ static void chain_two_products(fixture *f, cl_command_queue_properties propertie
     if (tsr_matmul_enqueue(s, &square, z, y, t,
                            &(tsr_run){.n_wait = 1, .wait = &first, .done = &second}, &report, &err))
         fail_msg("%s", err.message);
-    /* Asynchronous: nothing runs before what it was told to wait for. */
+    /* Asynchronous: nothing runs before what it waits for. */
     clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
     assert_true(state > CL_COMPLETE);
     assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
@@ -218,7 +218,7 @@ static void many_commands_keep_their_order(void **state)
     tsr_session_close(s);
 }
 
-/* Two chunks of a sort run in two queues, neither before what the caller told the call to wait
+/* Two chunks of a sort run in two queues, neither before what the caller has the call wait
  * for: the keys come last. */
 static void both_queues_wait_for_the_caller(void **state)
 {
@@ -953,7 +953,7 @@ static void a_product_is_streamed_in_tiles(void **state)
             memory[form % 4 ^ form / 4]);
 }
 
-/* Too little memory for a tile of one element is told before C is touched. */
+/* Too little memory for a tile of one element is refused before C is touched. */
 static void a_product_that_no_tile_fits(void **state)
 {
     const fixture *f = *state;

@@ -1,6 +1,6 @@
 /* Calls on host memory that are streamed through a device in pieces: what they give is what comes
  * of the same call at once, from pageable and from pinned memory, on queues of each kind.
- * Needs an OpenCL device of the type CPU, such as PoCL's, which copies because it is told to. */
+ * Needs an OpenCL device of the type CPU, such as PoCL's, which copies because it is asked to. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 
 #include <setjmp.h>
@@ -264,7 +264,7 @@ static void keys_are_exchanged_between_chunks(void **state)
         "naive", 4 * 100 * 2, 3 * comparators);
 }
 
-/* What has to be there at once is told, and nothing is touched. */
+/* What has to be there at once is named, and nothing is touched. */
 static void sorts_that_do_not_fit_are_refused(void **state)
 {
     static const struct {

@@ -37,7 +37,7 @@ static const char source[] =
     "    if (beyond && strict_tiles)\n"
     "        atomic_add(strict_tiles, step);\n"
     "}\n"
-    "__kernel void tell_null(__global float *x, uint n, uint step, __global uint *strict_tiles)\n"
+    "__kernel void report_null(__global float *x, uint n, uint step, __global uint *strict_tiles)\n"
     "{\n"
     "    if (get_group_id(0) == 0)\n"
     "        x[0] = strict_tiles ? 1 : 2;\n"
@@ -61,7 +61,7 @@ static problem numbers(tsr_sort_problem p)
     return problem_from(&negation, &p, sizeof(p));
 }
 
-/* So many that sweeps draw each family, and that special ones are sure to be found. */
+/* So many that sweeps draw each distribution, and that special ones are sure to be found. */
 static bool sweep(size_t i, bool tiny, problem *out)
 {
     (void)tiny;
@@ -126,9 +126,11 @@ static const char *plan_untold(const job *j, plan *out)
     }
 
 static const variant *const variants[] = {
-    NEGATE("right", "negate", plan_right),         NEGATE("counts-none", "negate", plan_none),
-    NEGATE("counts-many", "negate", plan_many),    NEGATE("untold", "negate", plan_untold),
-    NEGATE("tells-null", "tell_null", plan_right),
+    NEGATE("right", "negate", plan_right),
+    NEGATE("counts-none", "negate", plan_none),
+    NEGATE("counts-many", "negate", plan_many),
+    NEGATE("untold", "negate", plan_untold),
+    NEGATE("reports-null", "report_null", plan_right),
 };
 
 static const operation negation = {.name = "negation",
@@ -270,7 +272,7 @@ static void test_nobody_asks(void **state)
 {
     const fixture *f = *state;
     const problem p = numbers((tsr_sort_problem){.n = 2, .type = TSR_F32});
-    const tsr_run run = {.variant = "tells-null"};
+    const tsr_run run = {.variant = "reports-null"};
     float x[2] = {0};
     void *const arrays[] = {x};
     tsr_report report;
@@ -364,7 +366,7 @@ static void test_a_sweep_judges_the_count(void **state)
     assert_true(right.strict_tiles >= 2 && right.strict_tiles < 16 * 2);
     assert_true(right.tiles > 16 * 5000 / TILE);
     assert_true(none.failed > 0);
-    assert_int_equal(none.failed, many.failed); /* of the special family */
+    assert_int_equal(none.failed, many.failed); /* of the special distribution */
     assert_true(none.failed < 16);
     assert_int_equal(2 * none.failed, right.strict_tiles);
     assert_non_null(strstr(none.detail, "0 of 12"));

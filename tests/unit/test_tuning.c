@@ -86,7 +86,7 @@ static problem matmul(size_t n)
         (tsr_matmul_problem){.type = TSR_F32, .m = n, .n = n, .k = n, .alpha = 1});
 }
 
-/* An entry of `d` for problems like p; the time tells entries apart. */
+/* An entry of `d` for problems like p; the time distinguishes entries. */
 static tuning entry_of(const device_facts *d, const problem *p, double ns)
 {
     tuning t = {.variant = "tiled", .parameters = "TILE=8", .median_ns = ns};
@@ -175,7 +175,7 @@ static void a_second_one_takes_its_place(void **state)
     assert_true(found.median_ns == 6);
 }
 
-/* Names that read alike as file names are still told apart. */
+/* Names that read alike as file names are still distinct. */
 static void names_do_not_collide(void **state)
 {
     const device_facts a = gpu("Fast 1", "1.0"), b = gpu("Fast-1", "1.0"), c = gpu("Fast 1", "1-0");

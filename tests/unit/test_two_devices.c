@@ -1,4 +1,4 @@
-/* A session on one device of a context that has two: PoCL shows the CPU twice where it is told.
+/* A session on one device of a context that has two: PoCL shows the CPU twice where it is asked to.
  * Needs an OpenCL device of the type CPU. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 

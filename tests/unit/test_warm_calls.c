@@ -96,7 +96,7 @@ static const char *const variants[] = {NULL, "row-item", "tree-vector", "split-r
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
 /* Problems that share a kernel, in turn: each differs from the one before in something that the
- * kernel is told. */
+ * kernel gets. */
 static void problems_in_turn_keep_their_values(void **state)
 {
     static const tsr_matvec_problem problems[] = {

@@ -528,7 +528,7 @@ static void judge_product_sums(const judged *j, size_t e, projection *x, finding
         verdict part = {.ok = true};
 
         judge_row(&product, (size_t)i, x, &part);
-        /* After the samples, which tell more. */
+        /* After the samples, which show more. */
         findings_join(f, &part, SIZE_MAX / 2 + e * j->p->m + (size_t)i);
     }
 }

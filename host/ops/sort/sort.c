@@ -120,7 +120,7 @@ static tsr_status check(const problem *p, tsr_error *err)
     return st == TSR_OK && s->segments ? check_segments(s, err) : st;
 }
 
-/* The segments' offsets ascend from 0 to n; the longest one is what host memory tells. */
+/* The segments' offsets ascend from 0 to n; the longest one is found in host memory. */
 static tsr_status inspect(problem *p, const void *const operands[], tsr_error *err)
 {
     tsr_sort_problem *s = sort_in(p);

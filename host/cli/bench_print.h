@@ -1,7 +1,7 @@
-/** What a bench says: progress, rows in a table and in files, and the status that goes with them.
+/** What a bench prints: progress, rows in a table and in files, and the status that goes with them.
  */
-#ifndef CLI_BENCH_TELL_H
-#define CLI_BENCH_TELL_H
+#ifndef CLI_BENCH_PRINT_H
+#define CLI_BENCH_PRINT_H
 
 #include "cli/bench_state.h"
 
@@ -17,15 +17,15 @@ void bench_show_progress(const bench *b, const problem *p, const char *name);
 void bench_clear_progress(const bench *b);
 
 /** A row of a variant. */
-void bench_tell_row(bench *b, result_row *row);
+void bench_print_row(bench *b, result_row *row);
 
 /** What the variants cost beside their times, behind their rows. */
-void bench_tell_costs(bench *b);
+void bench_print_costs(bench *b);
 
 /** The rows of the comparison, behind those. */
-void bench_tell_peers(bench *b);
+void bench_print_peers(bench *b);
 
 /** A line of errors: one variant or peer. */
-void bench_tell_errors(bench *b, const bench_errors_entry *e);
+void bench_print_errors(bench *b, const bench_errors_entry *e);
 
 #endif

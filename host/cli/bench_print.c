@@ -1,4 +1,4 @@
-#include "cli/bench_tell.h"
+#include "cli/bench_print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void keep_row(bench *b, const result_row *row)
 {
     tsr_error err = {0};
 
-    b->told += row->kind != RESULT_ERROR;
+    b->reported += row->kind != RESULT_ERROR;
     b->late += row->outcome == RESULT_LATE;
     for (size_t i = 0; i < b->file_count; i++) {
         if (!row_file_add(&b->files[i], row, &err))
@@ -91,7 +91,7 @@ static void note_errors(bench *b, const result_row *row)
         bench_worsen(b, print_error(b->o->command, &err, NULL));
 }
 
-void bench_tell_row(bench *b, result_row *row)
+void bench_print_row(bench *b, result_row *row)
 {
     place_row(b, row, true);
     bench_clear_progress(b);
@@ -110,7 +110,7 @@ void bench_tell_row(bench *b, result_row *row)
         b->costs[b->cost_count++] = *row;
 }
 
-void bench_tell_costs(bench *b)
+void bench_print_costs(bench *b)
 {
     if (b->table && b->cost_count) {
         bench_clear_progress(b);
@@ -139,7 +139,7 @@ static void tell_peer_row(bench *b, result_row *row, double ratio)
     note_errors(b, row);
 }
 
-void bench_tell_peers(bench *b)
+void bench_print_peers(bench *b)
 {
     b->headed = false;
     for (size_t i = 0; i < b->compared_count && !b->unkept; i++)
@@ -147,12 +147,12 @@ void bench_tell_peers(bench *b)
     b->compared_count = 0;
 }
 
-void bench_tell_errors(bench *b, const bench_errors_entry *e)
+void bench_print_errors(bench *b, const bench_errors_entry *e)
 {
     if (b->table)
-        row_errors_line(e->row, ERRORS_FAMILIES, b->peers != NULL,
+        row_errors_line(e->row, ERRORS_DISTRIBUTIONS, b->peers != NULL,
                         b->errors.entries->row->precision);
-    for (int f = 0; f < ERRORS_FAMILIES; f++) {
+    for (int f = 0; f < ERRORS_DISTRIBUTIONS; f++) {
         keep_row(b, &e->row[f]);
         if (e->row[f].outcome == RESULT_FAILED)
             bench_worsen(b, EXIT_FAILED);

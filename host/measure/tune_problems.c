@@ -1,4 +1,4 @@
-#include "measure/tune_trial.h"
+#include "measure/tune_problems.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "measure/verify.h"
 #include "session/events.h"
 
-tsr_status trial_open(tsr_session *s, const problem *problems, size_t count, uint64_t seed,
-                      bool warm, trial *out, tsr_error *err)
+tsr_status tune_problems_open(tsr_session *s, const problem *problems, size_t count, uint64_t seed,
+                              bool warm, tune_problems *out, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    *out = (trial){.session = s, .problems = problems};
+    *out = (tune_problems){.session = s, .problems = problems};
     out->sets = calloc(count, sizeof(*out->sets));
     out->after = calloc(count, sizeof(*out->after));
     out->proven = calloc(count, sizeof(*out->proven));
@@ -30,7 +30,7 @@ tsr_status trial_open(tsr_session *s, const problem *problems, size_t count, uin
     return st;
 }
 
-void trial_close(trial *t)
+void tune_problems_close(tune_problems *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         input_sets_close(&t->sets[i]);
@@ -42,14 +42,14 @@ void trial_close(trial *t)
     free(t->sets);
     free(t->after);
     free(t->proven);
-    *t = (trial){0};
+    *t = (tune_problems){0};
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* Enqueue a call on a set, or on the host do it. */
-static tsr_status call(trial *t, size_t i, size_t set, const selection *sel, cl_event *first,
-                       cl_event *last, tsr_error *err)
+static tsr_status call(tune_problems *t, size_t i, size_t set, const selection *sel,
+                       cl_event *first, cl_event *last, tsr_error *err)
 {
     const input_sets *x = &t->sets[i];
 
@@ -59,7 +59,7 @@ static tsr_status call(trial *t, size_t i, size_t set, const selection *sel, cl_
                             &(call_ends){.first = first, .last = last}, err);
 }
 
-static tsr_status wait(const trial *t, const selection *sel, cl_event last, tsr_error *err)
+static tsr_status wait(const tune_problems *t, const selection *sel, cl_event last, tsr_error *err)
 {
     cl_int state = CL_COMPLETE, rc = t->session->queue ? clFinish(t->session->queue) : CL_SUCCESS;
 
@@ -74,7 +74,8 @@ static tsr_status wait(const trial *t, const selection *sel, cl_event last, tsr_
 }
 
 /* One call of one problem on its next set. */
-static tsr_status sample(trial *t, size_t i, const selection *sel, double *ns, tsr_error *err)
+static tsr_status sample(tune_problems *t, size_t i, const selection *sel, double *ns,
+                         tsr_error *err)
 {
     input_sets *x = &t->sets[i];
     cl_event first = NULL, last = NULL;
@@ -104,7 +105,7 @@ static tsr_status sample(trial *t, size_t i, const selection *sel, double *ns, t
     return st;
 }
 
-tsr_status trial_sample(trial *t, const selection *sel, double *ns, tsr_error *err)
+tsr_status tune_problems_sample(tune_problems *t, const selection *sel, double *ns, tsr_error *err)
 {
     tsr_status st = TSR_OK;
     double log_sum = 0, one = 1;
@@ -118,7 +119,7 @@ tsr_status trial_sample(trial *t, const selection *sel, double *ns, tsr_error *e
     return st;
 }
 
-size_t trial_calls(const trial *t)
+size_t tune_problems_calls(const tune_problems *t)
 {
     size_t most = 0;
 
@@ -128,7 +129,8 @@ size_t trial_calls(const trial *t)
     return most;
 }
 
-tsr_status trial_batch(trial *t, const selection *sel, size_t calls, double *ns, tsr_error *err)
+tsr_status tune_problems_batch(tune_problems *t, const selection *sel, size_t calls, double *ns,
+                               tsr_error *err)
 {
     tsr_status st = TSR_OK;
     double log_sum = 0;
@@ -153,7 +155,7 @@ tsr_status trial_batch(trial *t, const selection *sel, size_t calls, double *ns,
 /* ---- verifying --------------------------------------------------------------------------- */
 
 /* Put operands that are written back to what they were: nothing of an earlier result is left. */
-static tsr_status freshen(trial *t, size_t i, tsr_error *err)
+static tsr_status freshen(tune_problems *t, size_t i, tsr_error *err)
 {
     input_sets *x = &t->sets[i];
     tsr_status st = x->in_place ? input_sets_restore(x, err) : TSR_OK;
@@ -178,7 +180,7 @@ static tsr_status freshen(trial *t, size_t i, tsr_error *err)
 }
 
 /* Whether a result is the proven one, bit by bit. */
-static bool is_proven(const trial *t, size_t i)
+static bool is_proven(const tune_problems *t, size_t i)
 {
     const input_sets *x = &t->sets[i];
 
@@ -189,7 +191,7 @@ static bool is_proven(const trial *t, size_t i)
     return true;
 }
 
-static void remember(trial *t, size_t i)
+static void remember(tune_problems *t, size_t i)
 {
     const input_sets *x = &t->sets[i];
 
@@ -203,7 +205,8 @@ static void remember(trial *t, size_t i)
     }
 }
 
-tsr_status trial_verify(trial *t, const selection *sel, double *worst, tsr_error *err)
+tsr_status tune_problems_verify(tune_problems *t, const selection *sel, double *worst,
+                                tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
