@@ -50,7 +50,7 @@ void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
 /**
  * The problem as peers that sort keys with a payload want it: its index operand
  * holds 0, 1, ... of each part with an argsort, and no other operand is there but
- * the keys.  *positions is NULL or is to be freed, once nobody uses *out.  0 on
+ * the keys.  *positions is NULL or is to be freed, once *out is no longer used.  0 on
  * success.
  */
 int peer_with_positions(const peer_problem *p, peer_problem *out, int64_t **positions);

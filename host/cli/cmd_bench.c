@@ -106,7 +106,7 @@ static tsr_status check_errors(const bench *b, tsr_error *err)
         return tsr_fail(err, TSR_ENAME, 0, "a %s is exact: it has no --errors to measure",
                         b->jobs.op->name);
     if (!b->jobs.op->products)
-        return tsr_fail(err, TSR_ENAME, 0, "%s has no products, whose --errors are measured",
+        return tsr_fail(err, TSR_ENAME, 0, "%s has no products, and --errors is of products",
                         b->jobs.op->name);
     if (b->o->given[OPTION_CSV])
         return tsr_fail(err, TSR_ENAME, 0,
@@ -127,7 +127,7 @@ static tsr_status check_held(const bench *b, tsr_error *err)
     if (!b->o->given[OPTION_HELD])
         return TSR_OK;
     if (!b->o->given[OPTION_PEERS])
-        return tsr_fail(err, TSR_ENAME, 0, "--held is how --peers are compared, and goes with it");
+        return tsr_fail(err, TSR_ENAME, 0, "--held needs --peers: it is how they are timed");
     if (b->jobs.op->uses_up)
         return tsr_fail(err, TSR_ENAME, 0,
                         "--held repeats calls on the same inputs, which a %s uses up",

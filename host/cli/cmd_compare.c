@@ -219,10 +219,11 @@ static int judge(const options *o, const comparison *c)
         }
     }
     if (!judged)
-        tsr_fail(&err, TSR_EINVAL, 0,
-                 "no rate of ours, of %d samples or more, stands in two files: --fail-below has "
-                 "nothing to judge",
-                 COMPARE_SAMPLES_MIN);
+        tsr_fail(
+            &err, TSR_EINVAL, 0,
+            "no variant or limit has a rate of %d samples or more in two files: --fail-below has "
+            "nothing to judge",
+            COMPARE_SAMPLES_MIN);
     else if (lost)
         tsr_fail(&err, TSR_EBOUND, 0, "%zu of %zu rates %s below %g times the earlier file's: %s",
                  lost, judged, lost == 1 ? "is" : "are", o->fail_below, text_get(&losses));
@@ -241,7 +242,7 @@ int cmd_compare(const options *o)
 
     for (size_t i = 0; i < o->operand_count; i++)
         if (!strcmp(o->operand[i], "-"))
-            return wrong_usage("compare: it reads files, and '-' is standard input");
+            return wrong_usage("compare: '-' is standard input, and compare reads files");
     if (o->given[OPTION_FAIL_BELOW] && o->operand_count < 2)
         return wrong_usage("compare: --fail-below needs two files or more, and one is given");
     st = outputs_open(o, &out, &err);

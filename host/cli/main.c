@@ -73,7 +73,7 @@ typedef struct subcommand {
 static const subcommand commands[] = {
     {"devices",
      "[--device D] [--json]",
-     "list every device: who it is and what it can do",
+     "list every device and what it can do",
      "",
      cmd_devices,
      0,
@@ -85,10 +85,11 @@ static const subcommand commands[] = {
      SIZES_NONE},
     {"kernels",
      "[OP [VARIANT]] [--size S] [--source|--ptx]",
-     "list the variants of the operations, or show one's text",
-     "A variant is judged by a problem on the device: the one that --size, --type and their kin\n"
-     "describe as they do for bench, else a typical one.  On a device its kernels are listed, on\n"
-     "host the variants in C.\n",
+     "list the variants of the operations, or show the source of one",
+     "Whether a variant is supported depends on the device and the problem.  --size, --type and "
+     "the\n"
+     "operation's own options describe a problem, as for bench; without them it is a typical one.\n"
+     "An OpenCL device lists kernels, the device host the variants in C.\n",
      cmd_kernels,
      0,
      2,
@@ -101,7 +102,7 @@ static const subcommand commands[] = {
      SIZES_KERNELS},
     {"verify",
      "[OP [VARIANT]] [--device all]",
-     "prove every variant on edge shapes against the reference",
+     "check every variant against the CPU reference, on edge shapes",
      "'all' is every OpenCL device and then host.\n",
      cmd_verify,
      0,
@@ -127,16 +128,17 @@ static const subcommand commands[] = {
      "A number of a size is 1024, 10M or 2^24, and several are written 1000x64.  --set takes "
      "lists:\n"
      "NAME=V1,V2.\n"
-     "OP is overlap: an array of --size words in host memory is copied in, computed and copied\n"
-     "out in --chunks over --queues at once, from pageable and pinned memory and from shared\n"
+     "OP may be overlap: an array of --size words in host memory is copied in, computed and "
+     "copied\n"
+     "out in --chunks over --queues, from pageable and pinned memory and from shared\n"
      "virtual memory, beside the copies alone and what creating the queues costs.  Of what\n"
      "describes a problem it takes --size alone, and neither --kernel, --set, --warm, --peers,\n"
      "--held, --errors and --explain nor --csv.\n"
      "-o writes the rows as JSON lines while the table goes to standard output.\n"
      "--budget ends the run, on all devices, after about that long: a quarter of it goes into\n"
      "samples, in equal parts; verifying and building take the rest, and a row that is not\n"
-     "reached says so.  The variant that runs where none is named comes first, then peers, then\n"
-     "the others of all.\n"
+     "reached says so.  The variant that a call would run comes first, then peers, then the other\n"
+     "variants.\n"
      "--held compares with cuBLAS, the one peer that can be held back, by the device's own clock:\n"
      "the device begins once a sample's calls are enqueued, so that what an enqueue takes does\n"
      "not count.\n"
@@ -158,7 +160,7 @@ static const subcommand commands[] = {
      "--rounds    a power of two, so that the kernel takes about as long as a copy\n" DEFAULT_DEVICE
          DEFAULT_SOURCES DEFAULT_CHOICE DEFAULT_SETTING
      "--budget    none: about a second of samples for each row\n"
-     "--repeat    5 samples of a row at least\n"
+     "--repeat    at least 5 samples of each row\n"
      "--seed      1\n"
      "-o          the table alone\n",
      false,
@@ -166,10 +168,10 @@ static const subcommand commands[] = {
      SIZES_BENCH},
     {"roofline",
      "[OP]... [--size S] [--device D|all] [-o FILE]",
-     "measure the limits of a device, and place the steps of a ladder on them",
+     "measure a device's limits, and how close each variant comes to them",
      "-o writes the rows as JSON lines while the table goes to standard output.  The limits are\n"
-     "kept in the cache, each the best of all runs, and bench places its rows on them; --fresh\n"
-     "starts anew.\n",
+     "kept in the cache, each the best of all runs, and bench compares its rows with them;\n"
+     "--fresh forgets them first.\n",
      cmd_roofline,
      0,
      SIZE_MAX,
@@ -183,13 +185,13 @@ static const subcommand commands[] = {
      SIZES_ROOFLINE},
     {"tune",
      "OP [--size S]... [--device D] [--budget SECONDS]",
-     "search the tunables of an operation's variants, and keep the best",
+     "find the fastest variant and its tunables, and keep them for later calls",
      "A number of a size is 1024, 10M or 2^24, and several are written 1000x64.\n"
      "--set takes lists, NAME=V1,V2, for the variant that --kernel names.  The winner of each "
      "class\n"
      "of problems is kept in the tuning folder, and used from then on.  --budget is spent on all\n"
-     "sizes together; where it ends before the fastest were compared, nothing is kept, nor where\n"
-     "what runs anyway was the only one to try.\n",
+     "sizes together.  Nothing is kept where it ends before the fastest were compared, or where\n"
+     "there was nothing to try but what runs already.\n",
      cmd_tune,
      1,
      1,
@@ -204,7 +206,7 @@ static const subcommand commands[] = {
      SIZES_TUNE},
     {"compare",
      "RESULT.json... [--html FILE] [--fail-below R]",
-     "results of several devices, drivers or versions side by side",
+     "show results of several devices, drivers or versions side by side",
      "",
      cmd_compare,
      1,
@@ -219,7 +221,7 @@ static const subcommand commands[] = {
      SIZES_NONE},
     {"cache",
      "[--clear]",
-     "where built programs are kept, and which",
+     "show or clear the cache of built programs",
      "",
      cmd_cache,
      0,
@@ -313,7 +315,7 @@ static int command_unknown(const char *name)
 static void help(FILE *stream)
 {
     fputs("Usage: tessera COMMAND [OPTION]...\n\n"
-          "Run operations on OpenCL devices, prove their results, and time and tune their "
+          "Run operations on OpenCL devices, check their results, and time and tune their "
           "kernels.\n\n",
           stream);
     for (size_t i = 0; i < command_count(); i++)

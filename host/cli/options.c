@@ -166,14 +166,14 @@ static const option_spec specs[OPTION_COUNT] = {
                        NULL},
     [OPTION_AS] =
         {"as", 0, "TYPE",
-         "convert every input to f32, f64, f16 or bf16 first, with a warning of what overflows; "
-         "bf16 also takes what is two bytes without a type",
+         "convert every input to f32, f64, f16 or bf16 first, and warn of overflow; bf16 also "
+         "takes elements of two bytes without a type",
          parse_as, "f32, f64, f16 or bf16"},
-    [OPTION_TYPE] =
-        {"type", 0, "TYPE",
-         "element type of the problem, as the operation takes it: f32 or f64, f16 or bf16, i8, u8, "
-         "i16, u16, i32, u32, i64 or u64",
-         parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
+    [OPTION_TYPE] = {"type", 0, "TYPE",
+                     "element type, of those that the operation has: f32, f64, f16, bf16, i8, u8, "
+                     "i16, u16, i32, "
+                     "u32, i64 or u64",
+                     parse_type, "f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64"},
     [OPTION_DEVICE] = {"device", 0, "D",
                        "cpu, gpu, accelerator, host, PLATFORM:DEVICE or part of a name", NULL,
                        NULL},
@@ -185,59 +185,58 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_COPY] = {"copy", 0, NULL,
                      "copy operands to buffers even where the device shares the host's memory",
                      NULL, NULL},
-    [OPTION_DEVICE_MEMORY] = {"device-memory", 0, "BYTES",
-                              "stream operands through so much of the device's memory at most: "
-                              "64M, 2G; what leaves more than 4096 pieces is refused, with the "
-                              "least that it takes, and so is what has to be on the device in "
-                              "one piece and does not fit; with --copy where the device "
-                              "shares the host's memory",
-                              parse_device_memory,
-                              "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
+    [OPTION_DEVICE_MEMORY] =
+        {"device-memory", 0, "BYTES",
+         "stream operands through at most so much of the device's memory: 64M, "
+         "2G; an error, which names the least that would do, where that takes "
+         "over 4096 pieces or an operand has to be there whole; needs --copy "
+         "where the device shares the host's memory",
+         parse_device_memory, "a number of bytes from 1 to 2^64 - 1, such as 64M or 2G"},
     [OPTION_VERIFY] = {"verify", 0, NULL, "check the result against the CPU reference", NULL, NULL},
     [OPTION_REPEAT] = {"repeat", 0, "N",
-                       "compute N times, report the fastest and the median: warm times",
+                       "compute N times on warm caches, and report the fastest and the median",
                        parse_repeat, "a whole number from 1 to 1000000"},
     [OPTION_TINY] = {"tiny", 0, NULL, "only problems that a simulator finishes in seconds", NULL,
                      NULL},
     [OPTION_SMALL] = {"small", 0, NULL,
-                      "small tiles and groups in place of the defaults, where the variant has such "
-                      "values: small problems have many then",
+                      "small tiles and groups where the variant has such values, so that small "
+                      "problems have many of them",
                       NULL, NULL},
-    [OPTION_DEFAULTS] = {"defaults", 0, NULL, "only the default of each tunable, no other value",
-                         NULL, NULL},
+    [OPTION_DEFAULTS] = {"defaults", 0, NULL, "only the default value of each tunable", NULL, NULL},
     [OPTION_STOP_ON_FAILURE] = {"stop-on-failure", 0, NULL,
-                                "of each variant no problem after the first that fails", NULL,
-                                NULL},
+                                "end each variant at the first problem that fails", NULL, NULL},
     [OPTION_SEED] = {"seed", 0, "N", "seed of the random inputs", parse_seed,
                      "a whole number below 2^64"},
-    [OPTION_SOURCE] = {"source", 0, NULL, "print the variant's kernel text and build options", NULL,
-                       NULL},
-    [OPTION_PTX] = {"ptx", 0, NULL, "print what NVIDIA's compiler made of the variant", NULL, NULL},
+    [OPTION_SOURCE] = {"source", 0, NULL, "print the variant's kernel source and build options",
+                       NULL, NULL},
+    [OPTION_PTX] = {"ptx", 0, NULL, "print the PTX that NVIDIA's compiler made of the variant",
+                    NULL, NULL},
     [OPTION_CLEAR] = {"clear", 0, NULL, "remove every entry", NULL, NULL},
     [OPTION_FRESH] = {"fresh", 0, NULL, "forget the limits of earlier runs", NULL, NULL},
     [OPTION_SIZE] = {"size", 0, "S", "1024, 1000x1000x1000, 10M, 2^24; may be repeated", parse_size,
                      "a size such as 1024, 1000x1000x1000, 10M or 2^24"},
-    [OPTION_QUEUES] = {"queues", 0, "N[,N]...", "overlap: over so many queues", parse_queues,
+    [OPTION_QUEUES] = {"queues", 0, "N[,N]...", "overlap: numbers of queues", parse_queues,
                        "a list of different whole numbers from 1 to 64, 16 at most"},
-    [OPTION_CHUNKS] = {"chunks", 0, "N[,N]...", "overlap: the array in so many chunks",
+    [OPTION_CHUNKS] = {"chunks", 0, "N[,N]...", "overlap: numbers of chunks of the array",
                        parse_chunks,
                        "a list of different whole numbers from 1 to 4096, 16 at most"},
     [OPTION_PINNED] = {"pinned", 0, "on|off", "operands in pinned host memory, or pageable",
                        parse_pinned, "on or off"},
     [OPTION_ROUNDS] = {"rounds", 0, "N", "overlap: multiply-adds of each word in the kernel",
                        parse_rounds, "a whole number from 1 to 2^20"},
-    [OPTION_PEERS] = {"peers", 0, NULL, "the same job through other libraries, side by side", NULL,
-                      NULL},
-    [OPTION_HELD] = {"held", 0, NULL,
-                     "compare with peers by the device's clock, calls enqueued before it begins",
-                     NULL, NULL},
+    [OPTION_PEERS] = {"peers", 0, NULL, "also do the same job through other libraries, in turn",
+                      NULL, NULL},
+    [OPTION_HELD] =
+        {"held", 0, NULL,
+         "with --peers: by the device's clock, which starts once all calls are enqueued", NULL,
+         NULL},
     [OPTION_ERRORS] = {"errors", 0, NULL,
-                       "of products also how exact each is, on uniform, wide, cancelling and "
-                       "special inputs",
+                       "also the error of each product, on uniform, wide, cancelling and special "
+                       "inputs",
                        NULL, NULL},
     [OPTION_EXPLAIN] = {"explain", 0, NULL,
-                        "also the launches of a call: traffic, occupancy, where the time goes",
-                        NULL, NULL},
+                        "also the commands of a call: bytes, occupancy, where the time goes", NULL,
+                        NULL},
     [OPTION_WARM] = {"warm", 0, NULL, "the same inputs again and again, in cache where they fit",
                      NULL, NULL},
     [OPTION_CSV] = {"csv", 0, NULL, "write CSV in place of JSON lines, or of a table", NULL, NULL},
@@ -245,10 +244,10 @@ static const option_spec specs[OPTION_COUNT] = {
                        "a number of seconds above 0"},
     [OPTION_FAIL_BELOW] =
         {"fail-below", 0, "R",
-         "status 3 where a rate is below R times the earlier file's, beyond the noise "
-         "that both rows record",
+         "exit status 3 where a rate is below R times the earlier file's by more than the "
+         "noise of both rows",
          parse_fail_below, "a ratio above 0"},
-    [OPTION_HTML] = {"html", 0, "FILE", "write the report, one page, here", NULL, NULL},
+    [OPTION_HTML] = {"html", 0, "FILE", "write a report, one page, to this file", NULL, NULL},
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
@@ -278,7 +277,7 @@ static const option_use uses[] = {
      NULL,
      NULL},
     {OPTION_SIZE, {"kernels"}, "1024, 1000x1000x1000, 10M, 2^24", NULL, NULL},
-    {OPTION_REPEAT, {"bench"}, "N samples of a row at least", NULL, NULL},
+    {OPTION_REPEAT, {"bench"}, "at least N samples of each row", NULL, NULL},
     {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},
 };
 
@@ -304,7 +303,7 @@ static option_spec spec_of(const char *subcommand, size_t id)
         spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
     }
     if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
-        spec.meaning = "convert inputs to f32, f64 or f16 first, with a warning of what overflows";
+        spec.meaning = "convert every input to f32, f64 or f16 first, and warn of overflow";
         spec.expects = "f32, f64 or f16";
     }
     return spec;

@@ -60,8 +60,8 @@ size_t matrices_stride(const matrices *x);
         .name = "out_type", .kind = FIELD_WIDE, .offset = offsetof(structure, wide),               \
         .in_class = CLASS_EXACT, .option = "out-type", .otherwise = "that of the operands",        \
         .taken = WITH_FILES | WITH_SIZES, .value = "TYPE",                                         \
-        .meaning = "f32: the result of f16 or bf16 operands is float32, not theirs",               \
-        .expects = "f32", .choices = product_out_types                                             \
+        .meaning = "f32 makes the result of f16 or bf16 operands float32", .expects = "f32",       \
+        .choices = product_out_types                                                               \
     }
 
 #define PRODUCT_FACTOR_FIELDS(structure, power)                                                    \

@@ -64,7 +64,7 @@ void *view_copy(const view *x, const void *array, tsr_precision precision);
 /** Store such elements, rounded to the operand's type. */
 void view_put(const view *x, const void *copy, void *array);
 
-/** Fill an array of o->bytes bytes: gaps, which nobody may read, hold NaN, and each line has a
+/** Fill an array of o->bytes bytes: gaps, which may not be read, hold NaN, and each line has a
  *  stream of random numbers of its own. */
 void view_fill(const operand *o, const view *x, distribution f, uint64_t seed, void *array);
 

@@ -140,7 +140,7 @@ static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *e
     tsr_status st = input_sets_copy(&b->sets, after, err);
 
     st = st ? st : dispatch_call_of(b->session, b->problem, &b->selection, false, &c, err);
-    /* Only here: nobody counts in a call that is timed. */
+    /* Only here: a call that is timed counts nothing. */
     st = st ? st : strict_tiles_open(b->session, c, &b->counter, err);
     st = st ? st : call_next(b, ns, err);
     st = st ? st : strict_tiles_read(b->session, b->counter, &b->strict_tiles, err);
@@ -251,7 +251,7 @@ static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, s
     return st ? st : dispatch_select(s, p, run, out, err);
 }
 
-/* Where none was asked for and none is suited, the last one considered is nobody's choice. */
+/* Where none was asked for and none is supported, the last one considered was not chosen. */
 static bool is_chosen(const timed_variant *b, const tsr_run *run, tsr_status st)
 {
     return b->selection.variant && (!st || (run && run->variant));

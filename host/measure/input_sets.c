@@ -12,7 +12,7 @@ enum { SETS_MAX = 1024, CACHE_TIMES = 4 };
 
 static const size_t gpu_cache_least = (size_t)128 << 20, cpu_cache_least = (size_t)16 << 20;
 
-/* Bytes of the last-level cache, as far as somebody says. */
+/* Bytes of the last-level cache, as far as it is known. */
 static size_t cache_bytes(const tsr_session *s)
 {
     const device_facts *d = session_facts(s);

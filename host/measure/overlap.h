@@ -72,7 +72,7 @@ size_t overlap_chunk_begin(size_t words, size_t chunks, size_t c);
 /** `rounds` rounds of the kernel on one word, in about log2(rounds) steps. */
 uint32_t overlap_expected(uint32_t word, size_t rounds);
 
-/** How many words each way where nobody says. */
+/** How many words each way where none is given. */
 size_t overlap_usual_words(const tsr_session *s);
 
 /**

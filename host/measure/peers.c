@@ -233,8 +233,8 @@ static tsr_status restore_peer(void *state, tsr_error *err)
     const peer_entry *e = state;
     const int code = e->peer->restore(e->state);
 
-    return code ? tsr_fail(err, TSR_EUNSUPPORTED, 0, "restoring the keys of %s failed with code %d",
-                           e->peer->name, code)
+    return code ? tsr_fail(err, TSR_EUNSUPPORTED, 0,
+                           "restoring the inputs of %s failed with code %d", e->peer->name, code)
                 : TSR_OK;
 }
 
@@ -669,7 +669,7 @@ static void product_of_peer(const comparison *m, peer_entry *e, void *const afte
     const char *unsupported = peer_unsupported(m, e, &wanted);
     const unsigned which = m->asked.problem->op->result;
 
-    /* What another peer wrote is nobody's result. */
+    /* Not what another peer wrote. */
     memcpy(after[which], m->inputs.before[which], m->inputs.operand[which].bytes);
     if (!unsupported)
         unsupported = open_state(e, &wanted, reason);

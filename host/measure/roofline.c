@@ -229,7 +229,7 @@ tsr_status roofline_measure(tsr_session *s, bool fresh, limits *out,
 
     if (s->device.facts.kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
-                        "limits are measured by OpenCL kernels, and host runs C");
+                        "limits are measured by OpenCL kernels, and the device host runs C");
     st = rig_open(s, &r, err);
     if (st)
         return st;

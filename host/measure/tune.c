@@ -705,7 +705,7 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
 cleanup:
     tune_problems_close(&x.problems);
     tune_problems_close(&x.scout);
-    /* Hundreds of programs that nobody runs again are not kept. */
+    /* Hundreds of programs that are not run again are not kept. */
     if (s->queue)
         clFinish(s->queue);
     programs_release(s);

@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "tessera/status.h"
 
-/** CL_SUCCESS where the event's command did not fail, else why it did, or why nobody knows. */
+/** CL_SUCCESS where the event's command did not fail, else why it did, or why that is unknown. */
 cl_int events_outcome(cl_event e);
 
 /** Release *e, if there is one, and set it to NULL. */

@@ -62,7 +62,7 @@ static void release(void *data)
     free(c);
 }
 
-/* A buffer that waits, for somebody else to have or to release. */
+/* A buffer that waits, to be used again or released. */
 static cl_mem take_kept(copies *c, size_t which)
 {
     const kept k = c->kept[which];

@@ -67,7 +67,7 @@ void copies_empty(tsr_session *s);
  * copies_keep; `what` it holds is named in errors.  TSR_OK or TSR_ECL. */
 tsr_status copies_buffer(copies *c, const char *what, size_t bytes, cl_mem *out, tsr_error *err);
 
-/** Take a buffer of copies_buffer back, on which nobody works any more, for the next that is to
+/** Take a buffer of copies_buffer back, which no command uses any more, for the next that is to
  *  have as many bytes: the device takes milliseconds for a gigabyte of new memory.  Where nine
  *  wait, or what waits would exceed a thirty-second of the device's memory (192 MiB at least), the
  *  oldest are released. */

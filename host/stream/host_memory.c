@@ -23,7 +23,7 @@ typedef struct call {
     selection selection; /* of the last piece where it is streamed */
     cl_mem buffer[OPERANDS_MAX];
     cl_mem strict_tiles; /* their count, or NULL */
-    bool reports;        /* somebody wants the report, and what is counted for it alone */
+    bool reports;        /* the report is asked for, and what is counted for it alone */
     tsr_report report;
 } call;
 

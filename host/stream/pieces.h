@@ -15,7 +15,7 @@ typedef struct stream_call {
     void *const *operands;  /* its arrays, in its order */
     const tsr_run *run;     /* may be NULL */
     selection *selection;   /* of the piece that was prepared or enqueued last */
-    bool counts;            /* somebody wants to know how many strict tiles there are */
+    bool counts;            /* strict tiles are to be counted */
     /* Receives all but names and the time of the call.  device_ns is from the first command to the
      * last one, copies between them included; the time of copies is what the caller's thread spent
      * on them. */

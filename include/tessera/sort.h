@@ -117,9 +117,9 @@ TSR_API tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *proble
 /**
  * Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
  *
- * What segment_offsets holds, and segment_longest, is the caller's promise: nobody looks.  Where it
- * is broken, which of the n keys, indices and values end up where is unspecified; nothing outside
- * them is touched.
+ * What segment_offsets holds, and segment_longest, is the caller's promise, and not checked.  Where
+ * it is broken, which of the n keys, indices and values end up where is unspecified; nothing
+ * outside them is touched.
  */
 TSR_API tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
                                     const tsr_sort_buffers *buffers, const tsr_run *run,

@@ -637,7 +637,7 @@ class Host(Bench):
                 (("matmul", "--kernel", "tiled", "--set", "TILE=8,"), "TILE"),
                 (("matmul", "--budget", "0"), "budget"),
                 (("sort", "--errors"), "a sort is exact"),
-                (("matvec", "--held"), "--held is how --peers are compared"),
+                (("matvec", "--held"), "--held needs --peers"),
                 (("sort", "--held", "--peers"), "which a sort uses up"),
                 (("matmul", "--errors", "--csv"), "--csv"),
                 (("sort", "--explain", "--csv"), "--explain"),

@@ -31,7 +31,7 @@ class Help(Case):
         self.assertIn("--argsort FILE", self.succeed("sort", "--help").out)
         self.assertIn(".mtx", self.succeed("sort", "--help").out)
         self.assertRegex(self.succeed("kernels", "--help").out,
-                         r"--type TYPE .*f32 or f64.*i32, u32, i64 or u64\n")
+                         r"--type TYPE .*f32, f64.*i32, u32, i64 or u64\n")
 
     def test_help_says_what_is_measured_and_refused(self):
         text = self.succeed("matmul", "--help").out
@@ -96,7 +96,7 @@ class Help(Case):
                 ("sort", device, r"--kernel +the tuned variant, else", r"--repeat +1"),
                 ("verify", device, r"--kernel +every variant", r"--seed +1", r"--type +every type"),
                 ("bench", device, r"--size +1024 for matmul, 4096 for matvec, 10M for sort",
-                 r"--kernel +the tuned variant, else", r"--budget +none", r"--repeat +5 samples",
+                 r"--kernel +the tuned variant, else", r"--budget +none", r"--repeat +at least 5 samples",
                  r"--seed +1", r"--type +f32", r"--batch +1", r"--out-type +that of"),
                 ("roofline", device, r"--size +matmul 4096"),
                 ("tune", device, r"--size +some", r"--kernel +every variant", r"--budget +30 for",

@@ -182,7 +182,7 @@ class Time(Peers):
     def test_keys_that_cannot_be_restored(self):
         row = self.sort("unrestorable")["fake unrestorable"]
         self.assertEqual((row["unsupported"], row["samples"]),
-                         ("restoring the keys of fake unrestorable failed with code 78", 0))
+                         ("restoring the inputs of fake unrestorable failed with code 78", 0))
 
     def test_the_proof_of_a_long_call_is_its_sample(self):
         row = self.sort("five seconds")["fake five seconds"]

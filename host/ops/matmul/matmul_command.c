@@ -59,7 +59,7 @@ static const file_use files[] = {
 
 static const operation_help help = {
     .usage = "A B -o C [--alpha X] [--beta Y --add C0]",
-    .summary = "C := alpha op(A) op(B) + beta C0",
+    .summary = "multiply matrices: C := alpha op(A) op(B) + beta C0",
     .details =
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  An array of rank 3 is a batch of matrices, as NumPy has it.\n",

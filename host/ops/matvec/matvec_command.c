@@ -61,7 +61,7 @@ static const file_use files[] = {
 
 static const operation_help help = {
     .usage = "A x -o y [--alpha X] [--beta Y --add y0]",
-    .summary = "y := alpha op(A) x + beta y0",
+    .summary = "multiply a matrix by a vector: y := alpha op(A) x + beta y0",
     .details =
         "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
         "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 is "

@@ -25,8 +25,8 @@ static const field fields[] = {
      .option = "by",
      .otherwise = "sum",
      .taken = WITH_FILES | WITH_SIZES,
-     .value = "OP",
-     .meaning = "what elements are combined by: sum, min or max",
+     .value = "NAME",
+     .meaning = "combine elements to their sum, min or max",
      .expects = "sum, min or max",
      .choices = reductions},
 };
@@ -40,7 +40,7 @@ static const file_use files[] = {{.operand = REDUCE_X}};
 
 static const operation_help help = {
     .usage = "X -o R [--by sum|min|max]",
-    .summary = "the sum, minimum or maximum of an array's elements",
+    .summary = "compute the sum, minimum or maximum of an array",
     .details = "X is an array of any shape in a .npy or .mtx file; - is standard input.  R, an "
                "array of one\n"
                "element, is .mtx by its suffix, else .npy.  A NaN in X makes R NaN.\n",

@@ -38,14 +38,14 @@ static const field fields[] = {
      .offset = offsetof(tsr_sort_problem, argsort),
      .option = "argsort",
      .taken = WITH_SIZES,
-     .meaning = "with the order of the keys"},
+     .meaning = "also find the order of the keys"},
     {.name = "value_bytes",
      .kind = FIELD_COUNT,
      .offset = offsetof(tsr_sort_problem, value_bytes),
      .option = "value-bytes",
      .taken = WITH_SIZES,
      .value = "N",
-     .meaning = "with a value of so many bytes for each key, moved with it",
+     .meaning = "also move a value of N bytes with each key",
      .expects = "1, 2, 4, 8 or 16",
      .choices = value_sizes},
     {.name = "rows",
@@ -70,7 +70,7 @@ static const field fields[] = {
     {.kind = FIELD_ASKED,
      .option = "stable",
      .taken = WITH_FILES,
-     .meaning = "values and indices of equal keys stay in input order, as they do unasked"},
+     .meaning = "values and indices of equal keys stay in input order, as they always do"},
     {.kind = FIELD_COUNT,
      .offset = offsetof(tsr_sort_problem, segment_longest),
      .option = "segments",
@@ -108,7 +108,8 @@ static const file_use files[] = {
      .operand = 2,
      .output = true},
     {.option = "segments",
-     .meaning = "sort each segment by itself: where they start, and behind them the number of keys",
+     .meaning =
+         "sort each segment by itself: FILE has where they start, and last the number of keys",
      .operand = 3,
      .as_it_is = true},
 };
@@ -116,7 +117,7 @@ static const file_use files[] = {
 static const operation_help help = {
     .usage = "KEYS [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W] [--rows] "
              "[--top K] [--segments S]",
-    .summary = "sort keys and values that go with them, and find the order that sorts them",
+    .summary = "sort keys, move values with them, and find the order that sorts them",
     .details =
         "KEYS is a vector (or a matrix of one row or column) in a .npy or .mtx file; - is "
         "standard\n"
