@@ -37,7 +37,7 @@ const char *real_unsupported(tsr_type type, tsr_precision precision, const devic
 /** " -DREAL=float -DREAL_BITS=32": the type of the sums. */
 void real_defines(tsr_type type, text *out);
 
-/** The same, and how factors and results are stored: cl/matmul/matmul_elements.clh. */
+/** The same, and how factors and results are stored. */
 void real_defines_elements(tsr_type type, tsr_type result, text *out);
 
 /** Element i of an array of float, double, float16 or bfloat16. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 typedef struct embedded_file {
-    const char *name; /* without folder: "matmul/matmul_tiled.cl" */
+    const char *name; /* without folder: "OP/OP_VARIANT.cl" */
     const char *text; /* NUL-terminated */
 } embedded_file;
 

@@ -6,7 +6,7 @@ import shutil
 import stat
 import unittest
 
-from cli_support import SOURCE, Case, has_opencl
+from cli_support import SOURCE, OPERATIONS, Case, has_opencl
 
 SMALL = ("bench", "overlap", "--device", "cpu", "--size", "10007", "--rounds", "3",
          "--repeat", "3")
@@ -33,7 +33,8 @@ class Usage(Case):
             self.fail_with(2, "bench", "overlap", *args, says="overlap has no " + args[0])
         self.fail_with(2, "bench", "overlap", "--csv", says="--csv has no columns for overlap")
         for args in (["--queues", "1"], ["--chunks", "1"], ["--pinned", "on"], ["--rounds", "1"]):
-            self.fail_with(2, "bench", "sort", *args, says="sort has no " + args[0])
+            op = OPERATIONS[-1]
+            self.fail_with(2, "bench", op, *args, says="%s has no %s" % (op, args[0]))
 
     def test_host_has_no_queues(self):
         self.fail_with(1, "bench", "overlap", "--device", "host", says="no queues")

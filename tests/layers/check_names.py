@@ -21,7 +21,7 @@ def named(tree):
     """The files outside of an operation's own folders that name one: {file: (line, name)}."""
     ops = sorted(o for o in os.listdir(os.path.join(tree, "host/ops"))
                  if os.path.isdir(os.path.join(tree, "host/ops", o)))
-    # "sort" is a word as well (and a method of Python's): it counts where it is a name.
+    # An operation's name may be a word as well: it counts where it is a name.
     pattern = re.compile(r"(?:operation_|tsr_|\bOP_)(%s)\b|[\"'/](%s)[\"'/._]" % (("|".join(ops),) * 2))
     own = tuple("%s/%s/" % (room, o) for room in ("host/ops", "tests", "bench") for o in ops)
     found = {}

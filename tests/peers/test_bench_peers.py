@@ -1,4 +1,4 @@
-"""tessera bench --peers with peers that are made up: peer_*.c of this folder."""
+"""tessera bench --peers with peers that are made up: fake_peer_*.c of the operations."""
 
 import json
 import os

@@ -1,9 +1,18 @@
-/* What operations that tests make up have in common: n numbers, in a sort's problem. */
+/* What operations that tests make up have in common: n numbers of 4 bytes. */
 #ifndef TESTS_UNIT_MADE_UP_OPERATION_H
 #define TESTS_UNIT_MADE_UP_OPERATION_H
 
 #include "core/variant.h"
-#include "ops/sort/sort_order.h"
+
+typedef struct made_up {
+    tsr_type type;
+    size_t n;
+} made_up;
+
+static inline const made_up *made_up_of(const problem *p)
+{
+    return (const made_up *)(const void *)p->bytes;
+}
 
 static inline tsr_status made_up_check(const problem *p, tsr_error *err)
 {
@@ -16,20 +25,20 @@ static inline tsr_status made_up_check(const problem *p, tsr_error *err)
 static inline size_t made_up_operands(const problem *p, operand out[OPERANDS_MAX])
 {
     out[0] = (operand){.name = "x",
-                       .type = sort_of(p)->type,
+                       .type = made_up_of(p)->type,
                        .access = ACCESS_READ_WRITE,
-                       .bytes = sort_of(p)->n * sizeof(uint32_t)};
+                       .bytes = made_up_of(p)->n * sizeof(uint32_t)};
     return 1;
 }
 
 static inline double made_up_work(const problem *p)
 {
-    return (double)sort_of(p)->n;
+    return (double)made_up_of(p)->n;
 }
 
 static inline void made_up_describe(const problem *p, text *out)
 {
-    text_format(out, "%zu numbers", sort_of(p)->n);
+    text_format(out, "%zu numbers", made_up_of(p)->n);
 }
 
 #endif

@@ -22,7 +22,6 @@
 #include "stream/host_memory.h"
 
 #include "made_up_operation.h"
-#include "ops/sort/sort_order.h"
 
 /* Tiles of four numbers are negated; those that hold a number over 100 are counted. */
 static const char source[] =
@@ -49,14 +48,14 @@ enum { TILE = 4 };
 static void fill(const problem *p, uint64_t seed, distribution f, void *const arrays[])
 {
     (void)seed;
-    for (size_t i = 0; i < sort_of(p)->n; i++)
+    for (size_t i = 0; i < made_up_of(p)->n; i++)
         ((float *)arrays[0])[i] =
-            f == DISTRIBUTION_SPECIAL && (i < TILE || i + 1 == sort_of(p)->n) ? 1e30f : 1;
+            f == DISTRIBUTION_SPECIAL && (i < TILE || i + 1 == made_up_of(p)->n) ? 1e30f : 1;
 }
 
 static const operation negation;
 
-static problem numbers(tsr_sort_problem p)
+static problem numbers(made_up p)
 {
     return problem_from(&negation, &p, sizeof(p));
 }
@@ -65,7 +64,7 @@ static problem numbers(tsr_sort_problem p)
 static bool sweep(size_t i, bool tiny, problem *out)
 {
     (void)tiny;
-    *out = numbers((tsr_sort_problem){.n = 5000 + i, .type = TSR_F32});
+    *out = numbers((made_up){.n = 5000 + i, .type = TSR_F32});
     return i < 16;
 }
 
@@ -77,7 +76,7 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     (void)expected;
     (void)err;
     *out = (verdict){.ok = true};
-    for (size_t i = 0; i < sort_of(p)->n; i++)
+    for (size_t i = 0; i < made_up_of(p)->n; i++)
         out->ok = out->ok && ((const float *)after[0])[i] == -((const float *)before[0])[i];
     return TSR_OK;
 }
@@ -87,12 +86,12 @@ static size_t plans_made;
 /* Tiles are counted by so many at a time where the variant says how many there are. */
 static const char *plan_tiles(const job *j, uint32_t count_by, bool says, plan *out)
 {
-    const size_t tiles = (sort_of(j->problem)->n + TILE - 1) / TILE;
+    const size_t tiles = (made_up_of(j->problem)->n + TILE - 1) / TILE;
     command *c = plan_launch_1d(out, 0, tiles, 1);
 
     plans_made++;
     command_operand(c, 0);
-    command_u32(c, (uint32_t)sort_of(j->problem)->n);
+    command_u32(c, (uint32_t)made_up_of(j->problem)->n);
     command_u32(c, count_by);
     command_strict_counter(c);
     out->tiles = says ? tiles : 0;
@@ -214,7 +213,7 @@ static int drop_fixture(void **state)
 /* Run 10 numbers, in three tiles, of which the one before last and the last are beyond. */
 static tsr_report report_of(tsr_session *s, const char *name)
 {
-    const problem p = numbers((tsr_sort_problem){.n = 10, .type = TSR_F32});
+    const problem p = numbers((made_up){.n = 10, .type = TSR_F32});
     float x[10] = {1, 1, 1, 1, 1, 1, 200, 300, 1, 101};
     void *const arrays[] = {x};
     const tsr_run run = {.variant = name};
@@ -271,7 +270,7 @@ static void test_a_call_is_planned_once(void **state)
 static void test_nobody_asks(void **state)
 {
     const fixture *f = *state;
-    const problem p = numbers((tsr_sort_problem){.n = 2, .type = TSR_F32});
+    const problem p = numbers((made_up){.n = 2, .type = TSR_F32});
     const tsr_run run = {.variant = "reports-null"};
     float x[2] = {0};
     void *const arrays[] = {x};
@@ -293,7 +292,7 @@ static void test_nobody_asks(void **state)
 static void test_calls_add_up(void **state)
 {
     const fixture *f = *state;
-    const problem p = numbers((tsr_sort_problem){.n = 9, .type = TSR_F32});
+    const problem p = numbers((made_up){.n = 9, .type = TSR_F32});
     float x[9] = {0, 0, 0, 0, 0, 0, 0, 0, 500};
     uint32_t count = 40;
     cl_mem buffer =

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "made_up_operation.h"
 #include "measure/bench.h"
 #include "measure/input_sets.h"
-#include "ops/sort/sort_order.h"
 
 static void near(double got, double wanted)
 {
@@ -242,7 +242,10 @@ static void failing_alone(void **state)
 
 static problem keys(size_t n)
 {
-    return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n});
+    static const operation made_up_keys = {.name = "keys", .operands = made_up_operands};
+    const made_up numbers = {.type = TSR_U32, .n = n};
+
+    return problem_from(&made_up_keys, &numbers, sizeof(numbers));
 }
 
 static void sets(void **state)

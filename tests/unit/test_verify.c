@@ -14,13 +14,12 @@
 #include "session/state.h"
 
 #include "made_up_operation.h"
-#include "ops/sort/sort_order.h"
 
 /* Numbers that a variant increments. */
 static void fill(const problem *p, uint64_t seed, distribution f, void *const arrays[])
 {
     (void)f;
-    for (size_t i = 0; i < sort_of(p)->n; i++)
+    for (size_t i = 0; i < made_up_of(p)->n; i++)
         ((uint32_t *)arrays[0])[i] = (uint32_t)(seed + i);
 }
 
@@ -29,8 +28,9 @@ static const operation increment;
 
 static bool sweep(size_t i, bool tiny, problem *out)
 {
-    *out = sort_problem((tsr_sort_problem){.n = i + 1, .type = i < 6 ? TSR_U32 : TSR_I32});
-    out->op = &increment;
+    const made_up numbers = {.n = i + 1, .type = i < 6 ? TSR_U32 : TSR_I32};
+
+    *out = problem_from(&increment, &numbers, sizeof(numbers));
     return i < (tiny ? 2 : 8);
 }
 
@@ -44,8 +44,8 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
     (void)d;
     (void)expected;
     (void)err;
-    *out = (verdict){.ok = true, .sampled = sort_of(p)->n >= 4};
-    for (size_t i = 0; i < sort_of(p)->n; i++) {
+    *out = (verdict){.ok = true, .sampled = made_up_of(p)->n >= 4};
+    for (size_t i = 0; i < made_up_of(p)->n; i++) {
         const uint32_t off = y[i] - x[i] - 1;
 
         out->worst = off * 0.1 > out->worst ? off * 0.1 : out->worst;
@@ -60,7 +60,7 @@ static tsr_status judge(const problem *p, const device_facts *d, const void *con
 static tsr_status run_right(const problem *p, void *const x[], tsr_error *err)
 {
     (void)err;
-    for (size_t i = 0; i < sort_of(p)->n; i++)
+    for (size_t i = 0; i < made_up_of(p)->n; i++)
         ((uint32_t *)x[0])[i] += i == 2 ? 6 : 1;
     return TSR_OK;
 }
@@ -69,7 +69,7 @@ static tsr_status run_wrong(const problem *p, void *const x[], tsr_error *err)
 {
     (void)err;
     ((uint32_t *)x[0])[0] += 100;
-    return sort_of(p)->n > 100 ? TSR_EINVAL : TSR_OK;
+    return made_up_of(p)->n > 100 ? TSR_EINVAL : TSR_OK;
 }
 
 static tsr_status run_unbuilt(const problem *p, void *const x[], tsr_error *err)
@@ -81,14 +81,15 @@ static tsr_status run_unbuilt(const problem *p, void *const x[], tsr_error *err)
 
 static tsr_status run_wrong_from_7(const problem *p, void *const x[], tsr_error *err)
 {
-    return sort_of(p)->n < 7 ? run_right(p, x, err) : run_wrong(p, x, err);
+    return made_up_of(p)->n < 7 ? run_right(p, x, err) : run_wrong(p, x, err);
 }
 
 /* SIDE=1 takes up to 6 numbers, SIDE=2 more. */
 static const char *plan_by_side(const job *j, plan *out)
 {
     (void)out;
-    return (param(j->params, "SIDE") == 1) == (sort_of(j->problem)->n < 7) ? NULL : "not this SIDE";
+    return (param(j->params, "SIDE") == 1) == (made_up_of(j->problem)->n < 7) ? NULL
+                                                                              : "not this SIDE";
 }
 
 /* STEP=4 suits nobody; SIDE=2 problems from 7 elements on, which the larger half has. */
@@ -97,9 +98,9 @@ static const char *plan_by_step(const job *j, plan *out)
     (void)out;
     if (param(j->params, "STEP") == 4)
         return "STEP=4 is never suited";
-    if (param(j->params, "SIDE") == 2 && sort_of(j->problem)->n < 7)
+    if (param(j->params, "SIDE") == 2 && made_up_of(j->problem)->n < 7)
         return "SIDE=2 needs 7 numbers";
-    return sort_of(j->problem)->n == 1 ? "one number is too few" : NULL;
+    return made_up_of(j->problem)->n == 1 ? "one number is too few" : NULL;
 }
 
 static const char *plan_always(const job *j, plan *out)
