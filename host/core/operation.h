@@ -54,15 +54,25 @@ typedef enum operand_access {
     ACCESS_READ_WRITE = 3
 } operand_access;
 
-/** One operand of a problem. */
+/** Where the elements of an operand are: as many matrices as there are products, or one that they
+ *  share.  A vector is a line, or, where its elements lie apart, lines of one element. */
+typedef struct view {
+    tsr_type type;
+    size_t lines, length; /* of `length` elements that follow one another, `ld` apart */
+    size_t ld, offset;
+    size_t count, stride; /* matrices, so far apart; 0 where there is one */
+} view;
+
+/** One operand of a problem: view_operand makes it. */
 typedef struct operand {
     const char *name; /* "A", "y", "keys" */
     tsr_type type;
-    operand_access access; /* ACCESS_WRITE: some elements may stay unwritten (gaps), and are kept */
+    operand_access access; /* ACCESS_WRITE: what is not written is kept */
+    view view;             /* what is no element is neither read nor written */
     size_t begin;          /* bytes before the first element: the offset */
     size_t bytes;          /* from the start of the array, offset included, to the end of the last
-                              element */
-    bool whole;            /* the operation writes every byte of it: no need to copy it in */
+                              element; 0: there is none, or none is read */
+    bool whole;            /* the operation writes every element: no need to copy it in */
 } operand;
 
 /** What a check found. */
@@ -269,6 +279,9 @@ struct operation {
 
     /** Describe the operands of a checked problem; returns their number. */
     size_t (*operands)(const problem *p, operand out[OPERANDS_MAX]);
+
+    /** The member of a problem that is operand i's offset.  NULL function: none has one. */
+    size_t *(*offset)(problem *p, size_t i);
 
     /** Check what operands on host memory say of a checked problem, and note it in the problem.
      *  NULL function: they say nothing. */

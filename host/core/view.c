@@ -42,10 +42,15 @@ bool view_apart(const view *x, size_t products)
            (x->stride >= x->length && x->ld >= (x->count - 1) * x->stride + x->length);
 }
 
+bool view_contiguous(const view *x)
+{
+    return (x->lines <= 1 || x->ld == x->length) &&
+           (x->count == 1 || x->stride == x->lines * x->length);
+}
+
 bool view_gapless(const view *x)
 {
-    return x->offset == 0 && x->ld == x->length &&
-           (x->count == 1 || x->stride == x->lines * x->length);
+    return x->offset == 0 && view_contiguous(x);
 }
 
 operand view_operand(const char *name, const view *x, operand_access access)
@@ -53,10 +58,89 @@ operand view_operand(const char *name, const view *x, operand_access access)
     operand o = {.name = name,
                  .type = x->type,
                  .access = access,
+                 .view = *x,
                  .begin = x->offset * tsr_type_size(x->type)};
 
     view_extent(x, &o.bytes);
     return o;
+}
+
+bool operands_interleave(const operand *x, const void *x_at, const operand *y, const void *y_at)
+{
+    const uintptr_t x_begin = (uintptr_t)x_at + x->begin, x_end = (uintptr_t)x_at + x->bytes;
+    const uintptr_t y_begin = (uintptr_t)y_at + y->begin, y_end = (uintptr_t)y_at + y->bytes;
+
+    return x->bytes && y->bytes && x_begin < y_end && y_begin < x_end;
+}
+
+/* Lines of `bytes` bytes, `pitch` apart. */
+typedef struct comb {
+    intptr_t at;
+    intptr_t count, bytes, pitch;
+} comb;
+
+static comb comb_of(const view *x, const void *at, size_t e)
+{
+    const size_t size = tsr_type_size(x->type);
+
+    return (comb){(intptr_t)((uintptr_t)at + view_line(x, e, 0) * size), (intptr_t)x->lines,
+                  (intptr_t)(x->length * size), (intptr_t)(x->ld * size)};
+}
+
+static intptr_t floor_div(intptr_t a, intptr_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* Lines k of x and l of y meet where y->at + l pitch is within x->bytes behind x->at + k pitch, or
+ * y->bytes before it: for some l - k. */
+static bool same_pitch_meets(const comb *x, const comb *y, intptr_t pitch)
+{
+    const intptr_t apart = y->at - x->at;
+    const intptr_t first = floor_div(-apart - y->bytes, pitch) + 1;
+    const intptr_t last = floor_div(x->bytes - apart - 1, pitch);
+
+    return first <= last && first <= y->count - 1 && last >= 1 - x->count;
+}
+
+static bool combs_meet(const comb *x, const comb *y)
+{
+    if (x->count == 1 || y->count == 1 || x->pitch == y->pitch) {
+        const intptr_t pitch = x->count > 1 ? x->pitch : y->pitch;
+
+        return same_pitch_meets(x, y, pitch > 0 ? pitch : 1);
+    }
+    for (intptr_t k = 0; k < x->count; k++) {
+        const comb line = {x->at + k * x->pitch, 1, x->bytes, 0};
+
+        if (same_pitch_meets(&line, y, y->pitch))
+            return true;
+    }
+    return false;
+}
+
+bool operands_meet(const operand *x, const void *x_at, const operand *y, const void *y_at)
+{
+    enum { STEPS_MAX = 1 << 22 };
+    const bool walks = x->view.lines > 1 && y->view.lines > 1 &&
+                       x->view.ld * tsr_type_size(x->type) != y->view.ld * tsr_type_size(y->type);
+    const bool swap = walks && x->view.lines > y->view.lines;
+    const operand *a = swap ? y : x, *b = swap ? x : y;
+    const void *a_at = swap ? y_at : x_at, *b_at = swap ? x_at : y_at;
+
+    if (!operands_interleave(x, x_at, y, y_at))
+        return false;
+    if ((double)a->view.count * (double)b->view.count * (walks ? (double)a->view.lines : 1) >
+        STEPS_MAX)
+        return true;
+    for (size_t e = 0; e < a->view.count; e++)
+        for (size_t f = 0; f < b->view.count; f++) {
+            const comb one = comb_of(&a->view, a_at, e), other = comb_of(&b->view, b_at, f);
+
+            if (combs_meet(&one, &other))
+                return true;
+        }
+    return false;
 }
 
 void *view_copy(const view *x, const void *array, tsr_precision precision)

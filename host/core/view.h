@@ -4,15 +4,6 @@
 
 #include "core/variant.h"
 
-/** An operand as it is stored: as many matrices as there are products, or one that they share.  A
- *  vector is a line, or, where its elements lie apart, lines of one element. */
-typedef struct view {
-    tsr_type type;
-    size_t lines, length; /* of `length` elements that follow one another, `ld` apart */
-    size_t ld, offset;
-    size_t count, stride; /* matrices, so far apart; 0 where there is one */
-} view;
-
 /** One for each of `count` products, or, where stride is 0, one that they share. */
 static inline view view_of(tsr_type type, size_t lines, size_t length, size_t ld, size_t offset,
                            size_t count, size_t stride)
@@ -41,6 +32,12 @@ static inline double view_elements(const view *x)
     return (double)x->count * (double)x->lines * (double)x->length;
 }
 
+/** Their bytes, where the extent has been checked. */
+static inline size_t view_bytes(const view *x)
+{
+    return x->count * x->lines * x->length * tsr_type_size(x->type);
+}
+
 /** Elements from the first of a matrix to the end of its last one; false on overflow. */
 bool view_span(const view *x, size_t *out);
 
@@ -51,11 +48,22 @@ bool view_extent(const view *x, size_t *out);
  *  they follow one another, or they lie side by side, each line of one beside that of the next. */
 bool view_apart(const view *x, size_t products);
 
-/** Whether the elements, from the array's start on, have no gap. */
+/** Whether the elements have no gap, nor the array one before them. */
 bool view_gapless(const view *x);
+
+/** Whether its elements follow one another, from the first to the last. */
+bool view_contiguous(const view *x);
 
 /** operation.operands of one whose extent has been checked. */
 operand view_operand(const char *name, const view *x, operand_access access);
+
+/** Whether two operands have an element, or bytes of one, in common, whose arrays are at these
+ *  addresses.  Where one has very many lines and the other very many matrices, it is enough that
+ *  they lie between one another. */
+bool operands_meet(const operand *x, const void *x_at, const operand *y, const void *y_at);
+
+/** Whether the bytes between the first element and the last one meet. */
+bool operands_interleave(const operand *x, const void *x_at, const operand *y, const void *y_at);
 
 /** The elements of the first matrix without gaps, in the type that their sums have and rounded to a
  *  precision; malloced and the caller's, NULL for want of memory. */

@@ -12,11 +12,10 @@ static size_t bytes_of(const view *x, size_t count)
     return ((count - 1) * x->stride + one) * tsr_type_size(x->type);
 }
 
-/* Whether elements of the result that no product writes lie between others, and come back as they
- * were. */
-static bool has_gaps(const view *x)
+/* The results as the device has them. */
+static view without_gaps(const view *x)
 {
-    return x->ld != x->length || x->stride != x->lines * x->length;
+    return view_of(x->type, x->lines, x->length, x->length, 0, x->count, x->lines * x->length);
 }
 
 /* Whether the matrices overlap, as sliding windows do, or lines of one lie between another's. */
@@ -84,6 +83,7 @@ void batches_choose(const stream_budget *budget, const problem *p, const partiti
 
     if (!kind->batches->describe(p, &b) || b.count <= 1 || overlap(&b.operand[BATCH_RESULT]))
         return; /* lines of the result between another's: no group has a range of its own */
+    b.operand[BATCH_RESULT] = without_gaps(&b.operand[BATCH_RESULT]);
     n = needs_of(&b, budget);
     if ((n.held && n.whole < STREAMED_MIN) || n.widest > budget->each || n.shared > budget->all)
         return;
@@ -107,6 +107,22 @@ void batches_choose(const stream_budget *budget, const problem *p, const partiti
     }
 }
 
+/* `count` matrices from the first element of `at` on. */
+static host_rows rows_of(const view *x, void *at, size_t count)
+{
+    const size_t size = tsr_type_size(x->type);
+    const bool in_step = count == 1 || x->stride == x->lines * x->ld;
+
+    if (view_contiguous(x))
+        return host_bytes(at, count * x->lines * x->length * size);
+    return (host_rows){.at = at,
+                       .count = count * x->lines,
+                       .bytes = x->length * size,
+                       .pitch = x->ld * size,
+                       .matrix = in_step ? 0 : x->lines,
+                       .step = x->stride * size};
+}
+
 void batches_piece(const partition *p, void *const host[], size_t i, piece *out)
 {
     const size_t group = p->cut[GROUP], first = i * group;
@@ -119,13 +135,14 @@ void batches_piece(const partition *p, void *const host[], size_t i, piece *out)
     for (size_t o = 0; o < BATCH_OPERANDS; o++) {
         const view *x = &b.operand[o];
         const size_t at = (x->offset + first * x->stride) * tsr_type_size(x->type);
+        unsigned char *start = (unsigned char *)host[o] + at;
         const bool result = o == BATCH_RESULT;
 
-        out->slice[o] =
-            (slice){.slot = x->stride ? i : 0, /* what all share stays */
-                    .rows = host_bytes((unsigned char *)host[o] + at, bytes_of(x, count)),
-                    .blocks = 1,
-                    .in = !result || b.reads_result || has_gaps(x),
-                    .out = result};
+        out->slice[o] = (slice){.slot = x->stride ? i : 0, /* what all share stays */
+                                .rows = result ? rows_of(x, start, count)
+                                               : host_bytes(start, bytes_of(x, count)),
+                                .blocks = 1,
+                                .in = !result || b.reads_result,
+                                .out = result};
     }
 }

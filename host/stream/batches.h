@@ -22,7 +22,8 @@ typedef struct batch {
 typedef struct batch_form {
     /** False where there is nothing to multiply. */
     bool (*describe)(const problem *p, batch *out);
-    /** `count` products, whose operands begin at the start of their arrays. */
+    /** `count` products, whose operands begin at the start of their arrays, and whose results have
+     *  no gaps. */
     problem (*group)(const problem *whole, size_t count);
 } batch_form;
 

@@ -113,7 +113,7 @@ void copies_empty(tsr_session *s)
 
 host_rows host_bytes(const void *at, size_t bytes)
 {
-    return (host_rows){(void *)(uintptr_t)at, 1, bytes, bytes};
+    return (host_rows){.at = (void *)(uintptr_t)at, .count = 1, .bytes = bytes, .pitch = bytes};
 }
 
 static bool without_gaps(const host_rows *r)
@@ -124,7 +124,7 @@ static bool without_gaps(const host_rows *r)
 /* Whether the device copies the rows by itself. */
 static bool goes_straight(const copies *c, const host_rows *r)
 {
-    return (without_gaps(r) || r->bytes >= ROW_MIN) &&
+    return !r->matrix && (without_gaps(r) || r->bytes >= ROW_MIN) &&
            pinned_holds(c->session, r->at, (r->count - 1) * r->pitch + r->bytes);
 }
 
@@ -141,8 +141,10 @@ static void copy_block(const part *x, unsigned char *packed, bool pack)
     size_t n;
 
     for (size_t done = 0; done < x->bytes; done += n) {
-        const size_t at = x->at + done, in_row = at % r->bytes;
-        unsigned char *row = (unsigned char *)r->at + at / r->bytes * r->pitch + in_row;
+        const size_t at = x->at + done, in_row = at % r->bytes, i = at / r->bytes;
+        const size_t matrix = r->matrix ? i / r->matrix : 0;
+        unsigned char *row = (unsigned char *)r->at + matrix * r->step +
+                             (i - matrix * r->matrix) * r->pitch + in_row;
 
         n = size_min(x->bytes - done, r->bytes - in_row);
         if (pack)

@@ -8,10 +8,12 @@
 
 typedef struct copies copies;
 
-/** Rows of the host's memory: `count` of `bytes` bytes that start `pitch` bytes apart. */
+/** Rows of the host's memory: `count` of `bytes` bytes that start `pitch` bytes apart.  Every
+ *  `matrix` of them are a matrix, which start `step` bytes apart; 0: all are one. */
 typedef struct host_rows {
     void *at;
     size_t count, bytes, pitch;
+    size_t matrix, step;
 } host_rows;
 
 /** A place in a buffer, in bytes. */

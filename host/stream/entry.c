@@ -5,15 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "core/dispatch.h"
-#include "core/registry.h"
+#include "core/view.h"
 #include "stream/host_memory.h"
-
-/* Whether what is written of one operand shares bytes with another in the same buffer. */
-static bool overlap(const operand *x, const operand *y)
-{
-    return x->bytes && y->bytes && x->begin < y->bytes && y->begin < x->bytes &&
-           ((x->access | y->access) & ACCESS_WRITE);
-}
 
 /* Each buffer holds what its operand needs. */
 static tsr_status check_buffers(const kept_call *c, const cl_mem buffers[], tsr_error *err)
@@ -37,7 +30,9 @@ static tsr_status check_buffers(const kept_call *c, const cl_mem buffers[], tsr_
             return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
                             op, operands[i].name, size, operands[i].bytes);
         for (size_t k = 0; k < i; k++)
-            if (buffers[k] == buffers[i] && overlap(&operands[k], &operands[i]))
+            if (buffers[k] == buffers[i] &&
+                ((operands[k].access | operands[i].access) & ACCESS_WRITE) &&
+                operands_meet(&operands[k], NULL, &operands[i], NULL))
                 return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer", op,
                                 operands[k].name, operands[i].name);
     }

@@ -1,5 +1,6 @@
 #include "stream/host_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,6 +8,7 @@
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/strict_tiles.h"
+#include "core/view.h"
 #include "session/events.h"
 #include "session/program.h"
 #include "stream/copies.h"
@@ -18,41 +20,84 @@ typedef struct call {
     problem problem; /* with what the operands say of it */
     operand operand[OPERANDS_MAX];
     size_t operand_count;
-    kept_call *known;    /* until pieces of it take its place */
-    problem normal;      /* as variants take it */
-    selection selection; /* of the last piece where it is streamed */
+    void *array[OPERANDS_MAX]; /* where they are */
+    kept_call *known;          /* until pieces of it take its place */
+    problem normal;            /* as variants take it */
+    selection selection;       /* of the last piece where it is streamed */
     cl_mem buffer[OPERANDS_MAX];
     cl_mem strict_tiles; /* their count, or NULL */
     bool reports;        /* the report is asked for, and what is counted for it alone */
     tsr_report report;
 } call;
 
-/* Whether two arrays share memory. */
-static bool overlap(const operand *x, const void *x_at, const operand *y, const void *y_at)
-{
-    const uintptr_t x_begin = (uintptr_t)x_at + x->begin, x_end = (uintptr_t)x_at + x->bytes;
-    const uintptr_t y_begin = (uintptr_t)y_at + y->begin, y_end = (uintptr_t)y_at + y->bytes;
-
-    return x->bytes && y->bytes && x_begin < y_end && y_begin < x_end;
-}
-
-static tsr_status check_pointers(const call *c, void *const operands[], tsr_error *err)
+static tsr_status check_pointers(const call *c, tsr_error *err)
 {
     const char *op = c->problem.op->name;
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
 
-        if (o->bytes && !operands[i])
+        if (o->bytes && !c->array[i])
             return tsr_fail(err, TSR_EINVAL, 0, "%s: %s is NULL and should hold %zu bytes", op,
                             o->name, o->bytes);
         for (size_t k = 0; k < i; k++)
             if (((o->access | c->operand[k].access) & ACCESS_WRITE) &&
-                overlap(o, operands[i], &c->operand[k], operands[k]))
+                operands_meet(o, c->array[i], &c->operand[k], c->array[k]))
                 return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in memory", op,
                                 c->operand[k].name, o->name);
     }
     return TSR_OK;
+}
+
+/* ---- arrays that the device works on where they are ------------------------------------------ */
+
+/* What kernels for other devices than CPUs take for granted of a buffer's address; those of CPUs
+ * take arrays as they lie. */
+enum { BUFFER_ALIGNMENT = 128 };
+
+/* The operand before i whose array is the same one; i where there is none. */
+static size_t first_of_array(const call *c, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (c->operand[k].bytes && c->array[k] == c->array[i])
+            return k;
+    return i;
+}
+
+/* OpenCL has no two buffers on the same memory: what lies in a range of memory with another operand
+ * is addressed from the start of the first of them, by its offset.  False where that is no whole
+ * number of elements, or the operation has no offsets. */
+static bool join_arrays(call *c)
+{
+    const operation *op = c->problem.op;
+
+    for (size_t i = 0; i < c->operand_count; i++)
+        for (size_t k = 0; k < c->operand_count; k++) {
+            const operand *o = &c->operand[i], *first = &c->operand[k];
+            const uintptr_t at = (uintptr_t)c->array[i], start = (uintptr_t)c->array[k];
+            const size_t size = tsr_type_size(o->type);
+
+            if (!o->bytes || !first->bytes || at <= start || at >= start + first->bytes)
+                continue;
+            if (!op->offset || (at - start) % size)
+                return false;
+            *op->offset(&c->problem, i) += (at - start) / size;
+            c->array[i] = c->array[k];
+            op->operands(&c->problem, c->operand);
+            return join_arrays(c);
+        }
+    return true;
+}
+
+/* Whether the device can work on the caller's arrays themselves. */
+static bool can_share(call *c)
+{
+    const device_facts *d = session_facts(c->session);
+    bool can = d->unified_memory && !c->session->copies && d->kind != DEVICE_HOST;
+
+    for (size_t i = 0; i < c->operand_count; i++)
+        can = can && (d->kind == DEVICE_CPU || (uintptr_t)c->array[i] % BUFFER_ALIGNMENT == 0);
+    return can && join_arrays(c);
 }
 
 static tsr_status over_allocation(const call *c, const char *what, size_t bytes, tsr_error *err)
@@ -78,6 +123,8 @@ static tsr_status check_memory(const call *c, tsr_error *err)
 
         if (o->bytes > d->max_allocation)
             return over_allocation(c, o->name, o->bytes, err);
+        if (c->report.shared && first_of_array(c, i) != i)
+            continue;
         if (!size_add(total, o->bytes, &total))
             return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: the operands exceed size_t",
                             c->problem.op->name);
@@ -88,64 +135,127 @@ static tsr_status check_memory(const call *c, tsr_error *err)
     return TSR_OK;
 }
 
-/* What kernels for other devices than CPUs take for granted of a buffer's address; those of CPUs
- * take arrays as they lie. */
-enum { BUFFER_ALIGNMENT = 128 };
-
-/* Whether the device can work on the caller's arrays themselves.  OpenCL has no two buffers on the
- * same memory. */
-static bool can_share(const call *c, void *const operands[])
-{
-    const device_facts *d = session_facts(c->session);
-    bool can = d->unified_memory && !c->session->copies;
-
-    for (size_t i = 0; i < c->operand_count; i++) {
-        can = can && (d->kind == DEVICE_CPU || (uintptr_t)operands[i] % BUFFER_ALIGNMENT == 0);
-        for (size_t k = 0; k < i; k++)
-            can = can && !overlap(&c->operand[i], operands[i], &c->operand[k], operands[k]);
-    }
-    return can;
-}
-
-/* Buffers are the caller's arrays where those are shared; else they are memory of the device. */
-static tsr_status make_buffer(call *c, size_t i, void *array, tsr_error *err)
+/* Buffers are the caller's arrays where those are shared, one for the operands of the same array;
+ * else they are memory of the device. */
+static tsr_status make_buffer(call *c, size_t i, tsr_error *err)
 {
     const operand *o = &c->operand[i];
+    const size_t first = c->report.shared ? first_of_array(c, i) : i;
+    size_t bytes = o->bytes;
     cl_mem_flags flags = o->access == ACCESS_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
     cl_int rc;
 
+    if (first != i) {
+        rc = clRetainMemObject(c->buffer[first]);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clRetainMemObject(%s)", c->problem.op->name,
+                            o->name);
+        c->buffer[i] = c->buffer[first];
+        return TSR_OK;
+    }
+    for (size_t k = i + 1; k < c->operand_count && c->report.shared; k++)
+        if (first_of_array(c, k) == i && c->operand[k].bytes) {
+            bytes = size_max(bytes, c->operand[k].bytes);
+            flags = c->operand[k].access == ACCESS_READ ? flags : CL_MEM_READ_WRITE;
+        }
     if (c->report.shared)
         flags |= CL_MEM_USE_HOST_PTR;
-    c->buffer[i] =
-        clCreateBuffer(c->session->context, flags, o->bytes, c->report.shared ? array : NULL, &rc);
+    c->buffer[i] = clCreateBuffer(c->session->context, flags, bytes,
+                                  c->report.shared ? c->array[i] : NULL, &rc);
     if (!c->buffer[i])
         return tsr_fail(err, TSR_ECL, rc, "%s: clCreateBuffer(%s, %zu bytes)", c->problem.op->name,
-                        o->name, o->bytes);
+                        o->name, bytes);
     return TSR_OK;
 }
 
-static tsr_status operands_in(call *c, void *const operands[], tsr_error *err)
+/* ---- copies of arrays ------------------------------------------------------------------------ */
+
+/* The device copies lines one by one where they start so far apart: what lies between nearer ones
+ * takes less time to copy than to leave out. */
+enum { PITCH_MIN = 8 << 10 };
+
+static size_t pitch_of(const operand *o)
+{
+    return o->view.ld * tsr_type_size(o->type);
+}
+
+static bool copied_by_lines(const operand *o)
+{
+    return !view_contiguous(&o->view) && o->view.lines > 1 && pitch_of(o) >= PITCH_MIN;
+}
+
+/* Copy each matrix of operand i as a rectangle, which lies in its buffer as it does in its array.
+ */
+static cl_int copy_lines(const call *c, size_t i, bool back)
+{
+    const cl_command_queue queue = c->session->queue;
+    const view *x = &c->operand[i].view;
+    const size_t size = tsr_type_size(x->type), pitch = pitch_of(&c->operand[i]);
+    const size_t region[] = {x->length * size, x->lines, 1}, start[] = {0, 0, 0};
+    cl_int rc = CL_SUCCESS;
+
+    for (size_t e = 0; e < x->count && rc == CL_SUCCESS; e++) {
+        const size_t at = view_line(x, e, 0) * size, there[] = {at % pitch, at / pitch, 0};
+        unsigned char *here = (unsigned char *)c->array[i] + at;
+
+        rc = back ? clEnqueueReadBufferRect(queue, c->buffer[i], CL_TRUE, there, start, region,
+                                            pitch, 0, pitch, 0, here, 0, NULL, NULL)
+                  : clEnqueueWriteBufferRect(queue, c->buffer[i], CL_TRUE, there, start, region,
+                                             pitch, 0, pitch, 0, here, 0, NULL, NULL);
+    }
+    return rc;
+}
+
+/* Copy the elements of operand i back through memory that holds the gaps too, which are not the
+ * result's: whoever writes them meanwhile loses nothing. */
+static tsr_status copy_elements_back(const call *c, size_t i, cl_int *rc, tsr_error *err)
+{
+    const operand *o = &c->operand[i];
+    const view *x = &o->view;
+    const size_t size = tsr_type_size(x->type), bytes = o->bytes - o->begin;
+    unsigned char *copy = malloc(bytes), *array = c->array[i];
+
+    if (!copy)
+        return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for a copy of %s (%zu bytes)",
+                        c->problem.op->name, o->name, bytes);
+    *rc = clEnqueueReadBuffer(c->session->queue, c->buffer[i], CL_TRUE, o->begin, bytes, copy, 0,
+                              NULL, NULL);
+    for (size_t e = 0; e < x->count && *rc == CL_SUCCESS; e++)
+        for (size_t l = 0; l < x->lines; l++) {
+            const size_t at = view_line(x, e, l) * size;
+
+            memcpy(array + at, copy + at - o->begin, x->length * size);
+        }
+    free(copy);
+    return TSR_OK;
+}
+
+static tsr_status operands_in(call *c, tsr_error *err)
 {
     uint64_t start = clock_ns();
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
+        const bool by_lines = copied_by_lines(o);
+        const size_t bytes = by_lines ? view_bytes(&o->view) : o->bytes - o->begin;
         tsr_status st;
         cl_int rc;
 
         if (o->bytes == 0)
             continue;
-        st = make_buffer(c, i, operands[i], err);
+        st = make_buffer(c, i, err);
         if (st)
             return st;
         if (o->whole || c->report.shared)
             continue;
-        rc = clEnqueueWriteBuffer(c->session->queue, c->buffer[i], CL_TRUE, 0, o->bytes,
-                                  operands[i], 0, NULL, NULL);
+        rc = by_lines
+                 ? copy_lines(c, i, false)
+                 : clEnqueueWriteBuffer(c->session->queue, c->buffer[i], CL_TRUE, o->begin, bytes,
+                                        (unsigned char *)c->array[i] + o->begin, 0, NULL, NULL);
         if (rc != CL_SUCCESS)
             return tsr_fail(err, TSR_ECL, rc, "%s: copying %s to the device (%zu bytes)",
-                            c->problem.op->name, o->name, o->bytes);
-        c->report.to_device_bytes += o->bytes;
+                            c->problem.op->name, o->name, bytes);
+        c->report.to_device_bytes += bytes;
     }
     c->report.to_device_ns = clock_ns() - start;
     return TSR_OK;
@@ -163,28 +273,36 @@ static cl_int show(cl_command_queue queue, cl_mem buffer, size_t bytes)
     return rc;
 }
 
-static tsr_status operands_out(call *c, void *const operands[], tsr_error *err)
+static tsr_status operands_out(call *c, tsr_error *err)
 {
     const cl_command_queue queue = c->session->queue;
     uint64_t start = clock_ns();
 
     for (size_t i = 0; i < c->operand_count; i++) {
         const operand *o = &c->operand[i];
-        cl_int rc;
+        const size_t bytes = view_bytes(&o->view);
+        tsr_status st = TSR_OK;
+        cl_int rc = CL_SUCCESS;
 
         if (o->bytes == 0 || o->access == ACCESS_READ)
             continue;
         if (c->report.shared)
             rc = show(queue, c->buffer[i], o->bytes);
+        else if (view_contiguous(&o->view))
+            rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, o->begin, bytes,
+                                     (unsigned char *)c->array[i] + o->begin, 0, NULL, NULL);
+        else if (copied_by_lines(o))
+            rc = copy_lines(c, i, true);
         else
-            rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, 0, o->bytes, operands[i], 0,
-                                     NULL, NULL);
+            st = copy_elements_back(c, i, &rc, err);
+        if (st)
+            return st;
         if (rc != CL_SUCCESS)
             return tsr_fail(err, TSR_ECL, rc,
                             c->report.shared ? "%s: mapping %s (%zu bytes)"
                                              : "%s: copying %s from the device (%zu bytes)",
-                            c->problem.op->name, o->name, o->bytes);
-        c->report.from_device_bytes += c->report.shared ? 0 : o->bytes;
+                            c->problem.op->name, o->name, bytes);
+        c->report.from_device_bytes += c->report.shared ? 0 : bytes;
     }
     if (c->report.shared) {
         const cl_int rc = clFinish(queue);
@@ -235,20 +353,20 @@ static tsr_status compute(call *c, tsr_error *err)
     return st;
 }
 
-static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
+static tsr_status run_on_device(call *c, tsr_error *err)
 {
     tsr_status st = check_memory(c, err);
 
     if (st == TSR_OK)
         st = dispatch_build(c->session, c->known, &c->report, err);
     if (st == TSR_OK)
-        st = operands_in(c, operands, err);
+        st = operands_in(c, err);
     if (st == TSR_OK && c->reports)
         st = strict_tiles_open(c->session, c->known, &c->strict_tiles, err);
     if (st == TSR_OK)
         st = compute(c, err);
     if (st == TSR_OK)
-        st = operands_out(c, operands, err);
+        st = operands_out(c, err);
     /* After a failure too, nothing works on the caller's arrays any more. */
     if (st != TSR_OK && c->report.shared)
         clFinish(c->session->queue);
@@ -262,14 +380,14 @@ static tsr_status run_on_device(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
+static tsr_status run_on_host(call *c, tsr_error *err)
 {
     uint64_t start = clock_ns();
     void *arrays[OPERANDS_MAX] = {NULL};
     tsr_status st;
 
     for (size_t i = 0; i < c->operand_count; i++)
-        arrays[i] = operands[c->known->order[i]];
+        arrays[i] = c->array[c->known->order[i]];
     st = c->selection.variant->host(&c->normal, arrays, err);
     c->report.device_ns = clock_ns() - start;
     c->report.commands = 1;
@@ -277,8 +395,7 @@ static tsr_status run_on_host(call *c, void *const operands[], tsr_error *err)
     return st;
 }
 
-static tsr_status stream(call *c, const partition *how, void *const operands[], const tsr_run *run,
-                         tsr_error *err)
+static tsr_status stream(call *c, const partition *how, const tsr_run *run, tsr_error *err)
 {
     void *arrays[OPERANDS_MAX] = {NULL};
     const stream_call streamed = {.session = c->session,
@@ -291,7 +408,7 @@ static tsr_status stream(call *c, const partition *how, void *const operands[], 
     tsr_status st;
 
     for (size_t i = 0; i < c->operand_count; i++)
-        arrays[i] = operands[c->known->order[i]];
+        arrays[i] = c->array[c->known->order[i]];
     st = how->kind->run ? how->kind->run(&streamed, how, err) : engine_run(&streamed, how, err);
     if (st == TSR_OK)
         programs_save(c->session);
@@ -300,21 +417,20 @@ static tsr_status stream(call *c, const partition *how, void *const operands[], 
     return st;
 }
 
-static tsr_status run_where(call *c, void *const operands[], const tsr_run *run, tsr_error *err)
+static tsr_status run_where(call *c, const tsr_run *run, tsr_error *err)
 {
     partition how = {0};
     tsr_status st = TSR_OK;
 
     if (!c->selection.variant->source)
-        return run_on_host(c, operands, err);
+        return run_on_host(c, err);
     if (c->session->host_calls_memory)
         copies_empty(c->session);
-    c->report.shared = can_share(c, operands);
     if (!c->report.shared)
         st = partition_choose(c->session, &c->normal, &c->selection, &how, err);
     if (st)
         return st;
-    return how.kind ? stream(c, &how, operands, run, err) : run_on_device(c, operands, err);
+    return how.kind ? stream(c, &how, run, err) : run_on_device(c, err);
 }
 
 /* Check the problem and the caller's arrays, and look at what they say of it. */
@@ -326,9 +442,10 @@ static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
     if (st != TSR_OK)
         return st;
     c->operand_count = op->operands(&c->problem, c->operand);
-    st = check_pointers(c, operands, err);
+    memcpy(c->array, operands, c->operand_count * sizeof(*operands));
+    st = check_pointers(c, err);
     if (st == TSR_OK && op->inspect)
-        st = op->inspect(&c->problem, (const void *const *)operands, err);
+        st = op->inspect(&c->problem, (const void *const *)c->array, err);
     return st;
 }
 
@@ -342,11 +459,14 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     st = check_call(&c, operands, err);
-    st = st ? st : dispatch_call(s, &c.problem, run, false, &c.known, err);
+    if (st == TSR_OK) {
+        c.report.shared = can_share(&c);
+        st = dispatch_call(s, &c.problem, run, false, &c.known, err);
+    }
     if (st == TSR_OK) {
         c.normal = c.known->normal;
         c.selection = c.known->selection;
-        st = run_where(&c, operands, run, err);
+        st = run_where(&c, run, err);
     }
     if (st != TSR_OK || !report)
         return st;

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_MADE_UP_OPERATION_H
 #define TESTS_UNIT_MADE_UP_OPERATION_H
 
-#include "core/variant.h"
+#include "core/view.h"
 
 typedef struct made_up {
     tsr_type type;
@@ -24,10 +24,9 @@ static inline tsr_status made_up_check(const problem *p, tsr_error *err)
 /* One operand of n numbers of 4 bytes, read and written. */
 static inline size_t made_up_operands(const problem *p, operand out[OPERANDS_MAX])
 {
-    out[0] = (operand){.name = "x",
-                       .type = made_up_of(p)->type,
-                       .access = ACCESS_READ_WRITE,
-                       .bytes = made_up_of(p)->n * sizeof(uint32_t)};
+    const view x = view_of(made_up_of(p)->type, 1, made_up_of(p)->n, made_up_of(p)->n, 0, 1, 0);
+
+    out[0] = view_operand("x", &x, ACCESS_READ_WRITE);
     return 1;
 }
 

@@ -102,10 +102,17 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[MATMUL_A] = view_operand("A", &a, ACCESS_READ);
     out[MATMUL_B] = view_operand("B", &b, ACCESS_READ);
     out[MATMUL_C] = view_operand("C", &c, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
-    out[MATMUL_C].whole = overwrites && view_gapless(&c);
+    out[MATMUL_C].whole = overwrites;
     if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)
         out[MATMUL_A].bytes = out[MATMUL_B].bytes = 0; /* neither is read */
     return 3;
+}
+
+static size_t *offset(problem *q, size_t i)
+{
+    tsr_matmul_problem *p = matmul_in(q);
+
+    return i == MATMUL_A ? &p->offset_a : i == MATMUL_B ? &p->offset_b : &p->offset_c;
 }
 
 static double work(const problem *q)
@@ -315,6 +322,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .check = check,
                                     .normalize = normalize,
                                     .operands = operands,
+                                    .offset = offset,
                                     .partition = matmul_partition,
                                     .work = work,
                                     .bytes = bytes,

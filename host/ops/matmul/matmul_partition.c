@@ -59,6 +59,8 @@ static problem group_of(const problem *whole, size_t count)
 
     matmul_in(&p)->batch = count;
     matmul_in(&p)->offset_a = matmul_in(&p)->offset_b = matmul_in(&p)->offset_c = 0;
+    matmul_in(&p)->ldc = 0;
+    matmul_in(&p)->stride_c = matmul_of(whole)->m * matmul_of(whole)->n;
     return p;
 }
 

@@ -137,10 +137,17 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[MATVEC_A] = view_operand("A", &a, ACCESS_READ);
     out[MATVEC_X] = view_operand("x", &x, ACCESS_READ);
     out[MATVEC_Y] = view_operand("y", &y, overwrites ? ACCESS_WRITE : ACCESS_READ_WRITE);
-    out[MATVEC_Y].whole = overwrites && view_gapless(&y);
+    out[MATVEC_Y].whole = overwrites;
     if (v.rows == 0 || v.columns == 0)
         out[MATVEC_A].bytes = out[MATVEC_X].bytes = 0; /* neither is read */
     return 3;
+}
+
+static size_t *offset(problem *q, size_t i)
+{
+    tsr_matvec_problem *p = matvec_in(q);
+
+    return i == MATVEC_A ? &p->offset_a : i == MATVEC_X ? &p->offset_x : &p->offset_y;
 }
 
 static double work(const problem *q)
@@ -295,6 +302,7 @@ const operation operation_matvec = {
     .check = check,
     .normalize = normalize,
     .operands = operands,
+    .offset = offset,
     .partition = matvec_partition,
     .work = work,
     .bytes = traffic,

@@ -24,10 +24,13 @@ static bool batch_of(const problem *p, batch *out)
 
 static problem group_of(const problem *whole, size_t count)
 {
+    const view y = matvec_y(matvec_of(whole));
     problem p = *whole;
 
     matvec_in(&p)->batch = count;
     matvec_in(&p)->offset_a = matvec_in(&p)->offset_x = matvec_in(&p)->offset_y = 0;
+    matvec_in(&p)->incy = 1;
+    matvec_in(&p)->stride_y = y.lines * y.length;
     return p;
 }
 
@@ -88,8 +91,8 @@ static host_rows vector_rows(const view *x, void *array, size_t first, size_t co
     const size_t size = tsr_type_size(x->type);
     unsigned char *at = (unsigned char *)array + view_line(x, first, 0) * size;
 
-    return x->lines == 1 ? (host_rows){at, count, x->length * size, x->stride * size}
-                         : (host_rows){at, x->lines, size, x->ld * size};
+    return x->lines == 1 ? (host_rows){at, count, x->length * size, x->stride * size, 0, 0}
+                         : (host_rows){at, x->lines, size, x->ld * size, 0, 0};
 }
 
 /* The products of `count` lines from `at` on with the vectors of a pass. */
@@ -130,12 +133,12 @@ static void panels_piece(const partition *p, void *const host[], size_t i, piece
     const bool at_once = x.lines == 1 && x.stride >= x.length;
 
     *out = (piece){.problem = panel_problem(q, products, at, count)};
-    out->slice[MATVEC_A] =
-        (slice){.slot = i,
-                .rows = a.ld == a.length ? host_bytes(lines, count * line_bytes(q))
-                                         : (host_rows){lines, count, a.length * size, a.ld * size},
-                .blocks = 1,
-                .in = true};
+    out->slice[MATVEC_A] = (slice){
+        .slot = i,
+        .rows = a.ld == a.length ? host_bytes(lines, count * line_bytes(q))
+                                 : (host_rows){lines, count, a.length * size, a.ld * size, 0, 0},
+        .blocks = 1,
+        .in = true};
     out->slice[MATVEC_X] =
         (slice){.slot = x.count == 1 ? 0 : pass,
                 .rows = vector_rows(&x, host[MATVEC_X], first, at_once ? vectors : 1),

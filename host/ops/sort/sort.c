@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/variant.h"
+#include "core/view.h"
 #include "ops/sort/sort_commands.h"
 #include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
@@ -131,12 +132,6 @@ static tsr_status inspect(problem *p, const void *const operands[], tsr_error *e
                                &s->segment_longest, err);
 }
 
-/* Bytes up to the end of the last element; 0 where there is none. */
-static size_t used_bytes(size_t n, size_t offset, size_t element)
-{
-    return n ? (offset + n) * element : 0;
-}
-
 /* Values are bytes: an integer type of that size, or one that they are two of. */
 static tsr_type value_type(size_t bytes)
 {
@@ -145,38 +140,35 @@ static tsr_type value_type(size_t bytes)
 
 /* The index has no bytes where values alone need it, and the workspace has one; nor have index and
  * values where segments alone follow them. */
+/* n elements of so many bytes from an offset on. */
+static operand line_of(const char *name, tsr_type type, size_t bytes, size_t n, size_t offset,
+                       operand_access access)
+{
+    const size_t each = bytes / tsr_type_size(type); /* values of 16 bytes are two of 8 */
+    const view x = view_of(type, 1, n * each, n * each, offset * each, 1, 0);
+
+    return view_operand(name, &x, access);
+}
+
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = sort_of(p);
 
-    out[0] = (operand){.name = "keys",
-                       .type = s->type,
-                       .access = ACCESS_READ_WRITE,
-                       .begin = s->offset_keys * tsr_type_size(s->type),
-                       .bytes = used_bytes(sort_keys(s), s->offset_keys, tsr_type_size(s->type))};
+    out[0] = line_of("keys", s->type, tsr_type_size(s->type), sort_keys(s), s->offset_keys,
+                     ACCESS_READ_WRITE);
     if (!sort_with_index(s) && !s->segments)
         return 1;
-    out[1] = (operand){
-        .name = "index",
-        .type = TSR_I64,
-        .access = ACCESS_WRITE,
-        .begin = s->argsort ? s->offset_index * sizeof(int64_t) : 0,
-        .bytes = used_bytes(s->argsort ? sort_keys(s) : 0, s->offset_index, sizeof(int64_t)),
-        .whole = s->offset_index == 0 && sort_top(s) == s->n};
+    out[1] = line_of("index", TSR_I64, sizeof(int64_t), s->argsort ? sort_keys(s) : 0,
+                     s->argsort ? s->offset_index : 0, ACCESS_WRITE);
+    out[1].whole = sort_top(s) == s->n;
     if (!s->value_bytes && !s->segments)
         return 2;
-    out[2] = (operand){.name = "values",
-                       .type = value_type(s->value_bytes),
-                       .access = ACCESS_READ_WRITE,
-                       .begin = s->offset_values * s->value_bytes,
-                       .bytes = used_bytes(sort_keys(s), s->offset_values, s->value_bytes)};
+    out[2] = line_of("values", value_type(s->value_bytes), s->value_bytes,
+                     s->value_bytes ? sort_keys(s) : 0, s->offset_values, ACCESS_READ_WRITE);
     if (!s->segments)
         return 3;
-    out[3] = (operand){.name = "segment offsets",
-                       .type = TSR_U64,
-                       .access = ACCESS_READ,
-                       .begin = s->offset_segments * sizeof(uint64_t),
-                       .bytes = used_bytes(s->segments + 1, s->offset_segments, sizeof(uint64_t))};
+    out[3] = line_of("segment offsets", TSR_U64, sizeof(uint64_t), s->segments + 1,
+                     s->offset_segments, ACCESS_READ);
     return 4;
 }
 

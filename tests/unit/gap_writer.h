@@ -1,0 +1,37 @@
+/* Another thread's work on an array, at the moment when it does harm: whenever a kernel is
+ * launched, what is no element of the result is counted up.  For a program that is one file. */
+#ifndef UNIT_GAP_WRITER_H
+#define UNIT_GAP_WRITER_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <CL/cl.h>
+
+static struct gap_writer {
+    float *array;
+    size_t count;
+    const bool *element; /* of the result */
+    unsigned launches;
+} gap_writer;
+
+/* In the place of the loader's. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                       cl_uint dims, const size_t *offset,
+                                                       const size_t *global, const size_t *local,
+                                                       cl_uint n_wait, const cl_event *wait,
+                                                       cl_event *done)
+{
+    cl_int (*next)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
+                   const size_t *, cl_uint, const cl_event *, cl_event *);
+    void *found = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
+
+    memcpy(&next, &found, sizeof(next));
+    for (size_t i = 0; i < gap_writer.count; i++)
+        gap_writer.array[i] += !gap_writer.element[i];
+    gap_writer.launches++;
+    return next(queue, kernel, dims, offset, global, local, n_wait, wait, done);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* Where elements are: whether two operands have one in common, against a map of bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "core/view.h"
+
+enum { BYTES = 4096, PROBLEMS = 200000 };
+
+static size_t up_to(uint64_t *state, size_t most)
+{
+    return (size_t)(random_u64(state) % (most + 1));
+}
+
+static view draw(uint64_t *state)
+{
+    static const tsr_type types[] = {TSR_F32, TSR_F64, TSR_F16};
+    const tsr_type type = types[up_to(state, 2)];
+    const size_t lines = up_to(state, 5), length = up_to(state, 6);
+
+    return view_of(type, lines, length, length + up_to(state, 9), up_to(state, 12),
+                   1 + up_to(state, 3), up_to(state, 40));
+}
+
+/* Mark the bytes of every element; whether one was marked already. */
+static bool mark(const view *x, size_t at, unsigned char *map)
+{
+    const size_t size = tsr_type_size(x->type);
+    bool meets = false;
+
+    for (size_t e = 0; e < x->count; e++)
+        for (size_t l = 0; l < x->lines; l++)
+            for (size_t i = 0; i < x->length * size; i++)
+                meets = meets || map[at + view_line(x, e, l) * size + i];
+    for (size_t e = 0; e < x->count; e++)
+        for (size_t l = 0; l < x->lines; l++)
+            memset(map + at + view_line(x, e, l) * size, 1, x->length * size);
+    return meets;
+}
+
+static void operands_meet_where_their_elements_do(void **state)
+{
+    static unsigned char map[BYTES];
+    uint64_t random = 1;
+    size_t meeting = 0, between = 0;
+
+    (void)state;
+    for (size_t n = 0; n < PROBLEMS; n++) {
+        const view x = draw(&random), y = draw(&random);
+        const operand one = view_operand("x", &x, ACCESS_READ);
+        const operand other = view_operand("y", &y, ACCESS_WRITE);
+        const size_t at = up_to(&random, 200), there = up_to(&random, 200);
+        bool meets;
+
+        memset(map, 0, sizeof(map));
+        mark(&x, at, map);
+        meets = mark(&y, there, map);
+        if (operands_meet(&one, map + at, &other, map + there) != meets ||
+            operands_meet(&other, map + there, &one, map + at) != meets)
+            fail_msg("problem %zu: %s", n, meets ? "they meet" : "they do not meet");
+        meeting += meets;
+        between += !meets && operands_interleave(&one, map + at, &other, map + there);
+    }
+    assert_true(meeting > PROBLEMS / 20);
+    assert_true(between > PROBLEMS / 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operands_meet_where_their_elements_do)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
