@@ -67,7 +67,10 @@ typedef struct tsr_matmul_problem {
 /**
  * Multiply matrices in host memory.  Synchronous.
  *
- * C must not overlap A or B.  A or B may be NULL where it holds no element.
+ * No element of C may be one of A or B, which may be one array.  So blocks of one matrix may be the
+ * operands: A22 := A22 - A21 A12.  What lies between elements of C is not written: threads, each
+ * with a session of its own, may compute blocks of one matrix side by side.  A or B may be NULL
+ * where it holds no element.
  *
  * Matrices of 64 MiB and more together, and of any size where the session's device_memory is set,
  * are multiplied as they arrive: op(A) and op(B) in slabs of k whose products are added up in C,
