@@ -283,9 +283,12 @@ static tsr_status add_platforms(tsr_devices *list)
 
 tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err)
 {
-    tsr_devices *list = calloc(1, sizeof(*list));
+    tsr_devices *list;
     tsr_device *host;
 
+    if (!out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_find: out is NULL");
+    list = calloc(1, sizeof(*list));
     if (!list)
         goto no_memory;
     if (add_platforms(list) != TSR_OK)
@@ -316,17 +319,17 @@ void tsr_devices_close(tsr_devices *list)
 
 size_t tsr_devices_count(const tsr_devices *list)
 {
-    return list->count;
+    return list ? list->count : 0;
 }
 
 const tsr_device *tsr_devices_get(const tsr_devices *list, size_t i)
 {
-    return i < list->count ? &list->device[i] : NULL;
+    return list && i < list->count ? &list->device[i] : NULL;
 }
 
 const char *tsr_devices_failure(const tsr_devices *list, size_t i)
 {
-    return i < list->failure_count ? text_get(&list->failure[i]) : NULL;
+    return list && i < list->failure_count ? text_get(&list->failure[i]) : NULL;
 }
 
 const char *tsr_device_name(const tsr_device *device)
@@ -476,6 +479,11 @@ tsr_status tsr_devices_select(const tsr_devices *list, const char *which, const 
     const tsr_device *found[1];
     size_t n;
 
+    if (!list || !out || !count)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_select: %s is NULL",
+                        !list  ? "list"
+                        : !out ? "out"
+                               : "count");
     if (!which)
         which = getenv("TESSERA_DEVICE");
     if (max == 0)

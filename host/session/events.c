@@ -18,6 +18,16 @@ void event_forget(cl_event *e)
     *e = NULL;
 }
 
+tsr_status event_share(cl_event e, cl_event *out, tsr_error *err)
+{
+    const cl_int rc = clRetainEvent(e);
+
+    if (rc != CL_SUCCESS)
+        return tsr_fail(err, TSR_ECL, rc, "clRetainEvent");
+    *out = e;
+    return TSR_OK;
+}
+
 tsr_status events_time(cl_event e, cl_profiling_info which, uint64_t *ns, tsr_error *err)
 {
     cl_ulong time = 0;

@@ -11,6 +11,10 @@ cl_int events_outcome(cl_event e);
 /** Release *e, if there is one, and set it to NULL. */
 void event_forget(cl_event *e);
 
+/** A reference of its own to an event, which event_forget gives up.  TSR_OK; TSR_ECL, *out
+ *  untouched. */
+tsr_status event_share(cl_event e, cl_event *out, tsr_error *err);
+
 /**
  * Nanoseconds from the START of one finished command to the END of another, or of the same.  0
  * where the device's clock did not move: a command may take less than its resolution.

@@ -48,9 +48,11 @@ tsr_status tsr_pinned_alloc(tsr_session *s, size_t bytes, void **out, tsr_error 
     pinned_block *b;
     tsr_status st;
 
-    if (!s || !bytes)
+    if (!s || !out || !bytes)
         return tsr_fail(err, TSR_EINVAL, 0, "pinned memory: %s",
-                        s ? "0 bytes are asked for" : "the session is NULL");
+                        !s     ? "the session is NULL"
+                        : !out ? "out is NULL"
+                               : "0 bytes are asked for");
     b = calloc(1, sizeof(*b));
     if (!b)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a pinned block");

@@ -33,10 +33,14 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
 {
     cl_command_queue_properties wanted =
         options && options->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
-    tsr_session *s = calloc(1, sizeof(*s));
     tsr_status st = TSR_OK;
+    tsr_session *s;
     cl_int rc;
 
+    if (!device || !out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_open: %s is NULL",
+                        device ? "out" : "device");
+    s = calloc(1, sizeof(*s));
     if (!s)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
     s->device = *device;
@@ -90,12 +94,16 @@ static cl_int read_queue(cl_command_queue queue, tsr_session *s, cl_device_id *i
 tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *options,
                              tsr_session **out, tsr_error *err)
 {
-    tsr_session *s = calloc(1, sizeof(*s));
     tsr_status st = TSR_OK;
     cl_platform_id platform;
     cl_device_id id;
+    tsr_session *s;
     cl_int rc;
 
+    if (!queue || !out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: %s is NULL",
+                        queue ? "out" : "queue");
+    s = calloc(1, sizeof(*s));
     if (!s)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
     rc = read_queue(queue, s, &id, &platform);
@@ -152,17 +160,17 @@ void tsr_session_close(tsr_session *s)
 
 cl_context tsr_session_context(const tsr_session *s)
 {
-    return s->context;
+    return s ? s->context : NULL;
 }
 
 cl_command_queue tsr_session_queue(const tsr_session *s)
 {
-    return s->queue;
+    return s ? s->queue : NULL;
 }
 
 const char *tsr_session_build_log(const tsr_session *s)
 {
-    return text_get(&s->build_log);
+    return s ? text_get(&s->build_log) : "";
 }
 
 const device_facts *session_facts(const tsr_session *s)

@@ -278,9 +278,7 @@ static tsr_status write_piece(copies *c, const part *x, device_place to, cl_even
     if (rc != CL_SUCCESS)
         return to_device_failed(rc, x->bytes, err);
     event_forget(sent);
-    *sent = by->busy;
-    clRetainEvent(*sent);
-    return TSR_OK;
+    return event_share(by->busy, sent, err);
 }
 
 static tsr_status in_by_pieces(copies *c, const host_rows *from, device_place to, cl_event after,
@@ -345,11 +343,7 @@ static tsr_status out_straight(copies *c, device_place from, cl_event after, con
     }
     event_forget(&c->last_out);
     c->last_out = last;
-    if (done) {
-        clRetainEvent(last);
-        *done = last;
-    }
-    return TSR_OK;
+    return done ? event_share(last, done, err) : TSR_OK;
 }
 
 /* What is on its way into a piece. */

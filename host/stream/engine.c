@@ -103,14 +103,18 @@ static tsr_status fetch_before(engine *e, size_t o, tsr_error *err)
 }
 
 /* What an operand's slot holds is complete: it goes to the host behind the next piece. */
-static void leave(lane *l)
+static tsr_status leave(lane *l, tsr_error *err)
 {
+    tsr_status st;
+
     if (l->fetched)
-        return;
+        return TSR_OK;
     assert(!l->before.there);
-    l->before = (result){true, l->slice, l->current, l->slots[l->current].busy};
-    clRetainEvent(l->before.done);
+    l->before = (result){.slice = l->slice, .slot = l->current};
+    st = event_share(l->slots[l->current].busy, &l->before.done, err);
+    l->before.there = !st;
     l->fetched = true;
+    return st;
 }
 
 /* All results are on the host. */
@@ -120,8 +124,8 @@ static tsr_status finish_stage(engine *e, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (size_t o = 0; o < OPERANDS_MAX && !st; o++) {
-        leave(&e->lanes[o]);
-        st = fetch_before(e, o, err);
+        st = leave(&e->lanes[o], err);
+        st = st ? st : fetch_before(e, o, err);
     }
     start = clock_ns();
     st = st ? st : copies_wait(e->copies, err);
@@ -170,7 +174,9 @@ static tsr_status bring(engine *e, size_t o, const slice *s, tsr_error *err)
 
     if (stays && s->part == l->slice.part)
         return TSR_OK;
-    leave(l);
+    st = leave(l, err);
+    if (st)
+        return st;
     if (!stays) {
         l->current = l->taken ? (l->current + 1) % e->partition->slots[o].count : 0;
         l->taken = true;
@@ -182,10 +188,8 @@ static tsr_status bring(engine *e, size_t o, const slice *s, tsr_error *err)
     l->fetched = !s->out;
     if (!st && s->in)
         st = send_blocks(e, o, after, err);
-    if (!st && !l->sent && after) { /* nothing is copied: the piece itself waits */
-        l->sent = after;
-        clRetainEvent(after);
-    }
+    if (!st && !l->sent && after) /* nothing is copied: the piece itself waits */
+        st = event_share(after, &l->sent, err);
     return st;
 }
 
@@ -221,15 +225,14 @@ static tsr_status run_piece(engine *e, const piece *now, tsr_error *err)
     if (st)
         return st;
     e->pieces.call->report->chunks++;
-    for (size_t o = 0; o < OPERANDS_MAX; o++) {
+    for (size_t o = 0; o < OPERANDS_MAX && !st; o++) {
         lane *l = &e->lanes[o];
 
         if (!e->partition->slots[o].count)
             continue;
         event_forget(&l->sent); /* pieces behind this one wait for it */
         event_forget(&l->slots[l->current].busy);
-        l->slots[l->current].busy = e->pieces.last;
-        clRetainEvent(e->pieces.last);
+        st = event_share(e->pieces.last, &l->slots[l->current].busy, err);
     }
     for (size_t o = 0; o < OPERANDS_MAX && !st; o++)
         st = fetch_before(e, o, err);

@@ -67,9 +67,28 @@ tsr_status entry_problem(const operation *op, const void *structure, size_t byte
     return TSR_OK;
 }
 
+/* What a caller says of a run, wherever its operands are. */
+static tsr_status check_run(const operation *op, const tsr_run *run, tsr_error *err)
+{
+    if (run->set_count && !run->set)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: set is NULL and should hold %zu settings",
+                        op->name, run->set_count);
+    for (size_t i = 0; i < run->set_count; i++)
+        if (!run->set[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: setting %zu is NULL", op->name, i);
+    if (run->n_wait && !run->wait)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: wait is NULL and should hold %u events", op->name,
+                        (unsigned)run->n_wait);
+    return TSR_OK;
+}
+
 tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], const tsr_run *run,
                      tsr_report *report, tsr_error *err)
 {
+    const tsr_status st = run ? check_run(p->op, run, err) : TSR_OK;
+
+    if (st)
+        return st;
     if (run && (run->n_wait || run->done))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s: wait and done are of enqueued calls; this one is synchronous",
@@ -98,7 +117,8 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.wait = run->wait;
     ends.last = run->done;
     ends.strict_tiles = run->strict_tiles;
-    st = dispatch_call(s, p, run, false, &c, err);
+    st = check_run(p->op, run, err);
+    st = st ? st : dispatch_call(s, p, run, false, &c, err);
     st = st ? st : check_buffers(c, buffers, err);
     st = st ? st : check_counter(p, run, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);

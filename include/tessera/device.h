@@ -25,7 +25,7 @@ typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
  * holds `host` alone.
  *
  * @param out  Receives the list; the caller frees it with tsr_devices_close.
- * @return TSR_OK, or TSR_ENOMEM.
+ * @return TSR_OK, or TSR_ENOMEM; TSR_EINVAL where out is NULL.
  */
 TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
 
@@ -33,7 +33,7 @@ TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
  */
 TSR_API void tsr_devices_close(tsr_devices *list);
 
-/** Number of devices, `host` included. */
+/** Number of devices, `host` included; 0 of NULL. */
 TSR_API size_t tsr_devices_count(const tsr_devices *list);
 
 /** Device i, i < tsr_devices_count(list); `host` is the last. */
@@ -52,7 +52,7 @@ TSR_API const char *tsr_devices_failure(const tsr_devices *list, size_t i);
  *               GPU, else accelerator, else CPU.
  * @param out    Receives up to max devices, borrowed from the list.
  * @param count  Receives how many were written, 1 to max.
- * @return TSR_OK; TSR_EINVAL where max is 0;
+ * @return TSR_OK; TSR_EINVAL where max is 0 or a pointer but `which` is NULL;
  *         TSR_ENODEVICE where no OpenCL device is usable at all, or none is of
  *         the type that "cpu", "gpu" or "accelerator" asks for, each of which
  *         names the first of its type;

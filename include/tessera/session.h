@@ -69,10 +69,10 @@ TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_o
 /** Finish the session's queue, save what was built, release everything.  NULL is allowed. */
 TSR_API void tsr_session_close(tsr_session *session);
 
-/** The session's OpenCL context, borrowed; NULL on `host`. */
+/** The session's OpenCL context, borrowed; NULL on `host`, and of NULL. */
 TSR_API cl_context tsr_session_context(const tsr_session *session);
 
-/** The session's queue, borrowed; NULL on `host`. */
+/** The session's queue, borrowed; NULL on `host`, and of NULL. */
 TSR_API cl_command_queue tsr_session_queue(const tsr_session *session);
 
 /**

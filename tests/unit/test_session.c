@@ -569,6 +569,10 @@ static void failing_calls_leave_things_as_they_were(void **state)
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &unknown, TSR_ENAME, "did you mean 'tiled'?");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &value, TSR_ENAME, "TILE cannot be '31'");
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &lost, TSR_ENAME, "needs a named kernel");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &(tsr_run){.variant = "tiled", .set_count = 2},
+                  TSR_EINVAL, "set is NULL and should hold 2 settings");
+    enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &(tsr_run){.n_wait = 3}, TSR_EINVAL,
+                  "wait is NULL and should hold 3 events");
     narrow.strict_tiles = buffer_of(f, NULL, 3);
     enqueue_fails(s, &p, (cl_mem[]){x, x, c}, &narrow, TSR_EINVAL,
                   "buffer strict_tiles has 3 bytes and should have 4");
