@@ -17,6 +17,18 @@ def aliases():
     return found
 
 
+def origins():
+    """Where problems of an operation were before it had a name of its own: (operation that rows name,
+    words in their descriptions, the operation now), as its descriptor says."""
+    found = []
+    for path in glob.glob(os.path.join(ROOT, "host", "ops", "*", "*.c")):
+        with open(path, encoding="utf-8") as f:
+            for op, words in re.findall(r'\.origin = \{\s*\.op = "([^"]+)",\s*\.problem = "([^"]+)"',
+                                        f.read()):
+                found.append((op, words, os.path.basename(os.path.dirname(path))))
+    return found
+
+
 def name_of(path):
     """NAME of data/results/ladder-NAME.jsonl or bench-NAME.jsonl: one device, in short."""
     stem = os.path.splitext(os.path.basename(path))[0]
@@ -25,7 +37,7 @@ def name_of(path):
 
 def read(paths):
     """Every row of the files with its file's name, in order: (NAME, row)."""
-    now = aliases()
+    now, before = aliases(), origins()
     for path in paths:
         with open(path, encoding="utf-8") as f:
             for number, line in enumerate(f, 1):
@@ -33,6 +45,9 @@ def read(paths):
                     row = json.loads(line)
                     if row.get("name") in now:
                         row["name"] = now[row["name"]]
+                    for op, words, own in before:
+                        if row.get("op") == op and words in row.get("problem", ""):
+                            row["op"] = own
                     if row.get("outcome") == "unsuited":
                         row["outcome"] = "unsupported"
                     if "unsuited" in row:

@@ -51,8 +51,6 @@ const char *peer_keys_unsupported(const peer_problem *p)
         return "it sorts numbers of 32 and 64 bits only";
     if (keys == 0)
         return "no keys: nothing to time";
-    if (sort_of(p)->top && sort_of(p)->top < sort_of(p)->n)
-        return "it sorts all keys, not the first ones alone";
     if (keys > INT_MAX)
         return "it takes up to 2^31 - 1 keys";
     if (p->type == TSR_F32 && p->operand[SORT_KEYS])

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "cli/bench_problem.h"
+#include "cli/operands.h"
 #include "core/registry.h"
 
 enum { SETTINGS_MAX = 10000 };
@@ -95,7 +96,7 @@ tsr_status bench_jobs_read(const options *o, bench_jobs *out, tsr_error *err)
     tsr_status st;
 
     *out = (bench_jobs){.all = name && !strcmp(name, "all")};
-    st = operation_find(o->operand[0], o->command, "overlap", &out->op, err);
+    st = operation_asked(o, o->operand[0], "overlap", &out->op, err);
     if (st)
         return st;
     out->problems = calloc(count, sizeof(*out->problems));

@@ -11,6 +11,7 @@
 #include "cli/json_print.h"
 #include "cli/kernel_choice.h"
 #include "cli/messages.h"
+#include "cli/operands.h"
 #include "cli/tuning_list.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
@@ -91,7 +92,7 @@ static tsr_status check_names(listing *l, tsr_error *err)
     tsr_status st = TSR_OK;
 
     if (o->operand_count > 0)
-        st = operation_find(o->operand[0], o->command, NULL, &l->op, err);
+        st = operation_asked(o, o->operand[0], NULL, &l->op, err);
     if (!st)
         st = kernel_choice(l->op, o->operand_count > 1 ? o->operand[1] : NULL, o, &l->variant,
                            &l->params, err);

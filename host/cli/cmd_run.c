@@ -336,7 +336,7 @@ static tsr_status write_outputs(work *w, tsr_error *err)
 /* Everything up to the result: bad files and names are found before the device works. */
 static tsr_status prepare(work *w, tsr_error *err)
 {
-    tsr_status st = operation_find(w->o->command, w->o->command, NULL, &w->op, err);
+    tsr_status st = operation_asked(w->o, w->o->command, NULL, &w->op, err);
     text warned = {0};
 
     st = st ? st : check_command_line(w->o, w->op, err);
@@ -425,6 +425,7 @@ int cmd_run(const options *o)
     st = st ? st : write_outputs(&w, &err);
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {
+        w.report.command = o->command;
         w.report.problem = &w.x.problem;
         w.report.device = w.choice.device[0];
         if (!o->given[OPTION_QUIET])

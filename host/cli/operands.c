@@ -18,6 +18,19 @@ const char *operands_path(const file_use *use, size_t i, const options *o)
     return use->option ? setting_of(&o->settings, use->option) : o->operand[i];
 }
 
+tsr_status operation_asked(const options *o, const char *name, const char *also,
+                           const operation **out, tsr_error *err)
+{
+    const operation *op;
+    tsr_status st = operation_find(name, o->command, also, &op, err);
+
+    if (!st && op->command->hand_over)
+        st = op->command->hand_over(&o->settings, &op, err);
+    if (!st)
+        *out = op;
+    return st;
+}
+
 tsr_status operands_check_rounding(const problem *p, tsr_error *err)
 {
     const tsr_precision precision = problem_precision(p);

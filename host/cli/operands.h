@@ -6,11 +6,16 @@
 #include "core/posing.h"
 #include "tessera/status.h"
 
+/** The operation of that name or, as the options say, the one that it hands over to; `also` is as
+ * of operation_find. */
+tsr_status operation_asked(const options *o, const char *name, const char *also,
+                           const operation **out, tsr_error *err);
+
 /**
  * Read the files that the options name, check them against each other and the
  * operation, and have it pose its problem and allocate the results.
  *
- * @param op   The operation that o->command names.
+ * @param op   The operation that o->command names, or hands over to.
  * @param out  Receives the operands, to be freed with operands_free, also on failure.
  * @return TSR_OK; TSR_ENAME for a wrong command line; TSR_EINVAL where the
  *         files do not go together; or as array_read.

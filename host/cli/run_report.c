@@ -63,7 +63,7 @@ void run_report_summary(const run_report *r)
 {
     text line = {0};
 
-    text_format(&line, "%s ", r->problem->op->name);
+    text_format(&line, "%s ", r->command);
     r->problem->op->describe(r->problem, &line);
     text_format(&line, " on %s: %s", tsr_device_name(r->device), r->fastest.variant);
     if (*r->fastest.parameters)
@@ -89,7 +89,7 @@ void run_report_summary(const run_report *r)
     text_free(&line);
 }
 
-/* The value of a field as JSON; NULL for one that has none. */
+/* What a field says, as JSON. */
 static json_t *field_json(const field *f, const problem *p)
 {
     switch (f->kind) {
@@ -112,7 +112,7 @@ static json_t *field_json(const field *f, const problem *p)
     case FIELD_ASKED:
         break;
     }
-    return NULL;
+    return json_null();
 }
 
 static json_t *problem_json(const problem *p)
@@ -179,7 +179,7 @@ int run_report_json(const run_report *r)
     json_t *object = json_object();
 
     json_object_set_new(object, "schema", json_string("tessera-run-1"));
-    json_object_set_new(object, "op", json_string(r->problem->op->name));
+    json_object_set_new(object, "op", json_string(r->command));
     json_object_set_new(object, "problem", problem_json(r->problem));
     json_object_set_new(object, "variant", json_text(t->variant));
     json_object_set_new(object, "parameters", json_text(t->parameters));

@@ -12,6 +12,7 @@
 #include "tessera/run.h"
 
 typedef struct run_report {
+    const char *command; /* the operation's name as the command line has it */
     const problem *problem;
     const tsr_device *device;
     tsr_report fastest; /* of `count` runs; its build fields are those of the first */

@@ -96,7 +96,10 @@ typedef enum field_kind {
     FIELD_PRECISION, /* tsr_precision */
     FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
-    FIELD_ASKED      /* no member: an option that the operation looks up by itself */
+    FIELD_ASKED      /* no member: an option that the operation looks up by itself; its value, where
+                        there is one, is a whole number from 1 on or one of the choices.  With a name
+                        it is told as null: what another operation has (operation_command.hand_over)
+                      */
 } field_kind;
 
 /** What a count of 0 stands for. */
@@ -233,6 +236,11 @@ typedef struct operation_command {
     const char *size_form; /* what --size takes: "n or MxNxK" */
     size_t size_numbers;   /* at most, that many or one */
 
+    /** *out, which comes as this operation: what does as the options say, where that is another one
+     *  that takes them too.  TSR_ENAME where they exclude each other.  NULL function: always this.
+     */
+    tsr_status (*hand_over)(const given_options *given, const operation **out, tsr_error *err);
+
     /** The size that options ask for where --size does not; NULL, also as a function: the one of
      *  `sizes`. */
     const char *(*bench_size)(const given_options *given);
@@ -255,8 +263,16 @@ typedef struct operation_command {
     const char *(*host_source)(const variant *v);
 } operation_command;
 
+/** Where problems of an operation are found in files from before it had a name of its own: those of
+ *  an operation `op`, with these words in their descriptions and in their tuning classes. */
+typedef struct operation_origin {
+    const char *op; /* NULL: nowhere */
+    const char *problem, *problem_class;
+} operation_origin;
+
 struct operation {
-    const char *name;  /* as the command and files spell it */
+    const char *name; /* as the command and files spell it */
+    operation_origin origin;
     const char *idea;  /* the formula, one line */
     const char *words; /* what the ideas of its variants take for known, one line; NULL: nothing */
     work_unit unit;

@@ -32,6 +32,24 @@ const operation *operation_named(const char *name)
     return NULL;
 }
 
+static bool has_word(const char *sentence, const char *word)
+{
+    return sentence && strstr(sentence, word);
+}
+
+const operation *operation_of_file(const char *name, const char *described,
+                                   const char *problem_class)
+{
+    for (size_t i = 0; i < operation_count; i++) {
+        const operation_origin *from = &operations[i]->origin;
+
+        if (from->op && !strcmp(from->op, name) &&
+            (has_word(described, from->problem) || has_word(problem_class, from->problem_class)))
+            return operations[i];
+    }
+    return operation_named(name);
+}
+
 /* TSR_ENAME for `name` among `count` names: "no WHAT 'x' (HEAD a, b, c)". */
 static tsr_status unknown_name(const char *what, const char *name, const char *head,
                                const char *const *names, size_t count, tsr_error *err)

@@ -15,6 +15,11 @@ const operation *operation_named(const char *name);
 tsr_status operation_find(const char *name, const char *taker, const char *also,
                           const operation **out, tsr_error *err);
 
+/** The operation by name that files mean by `name`: of a problem that is described so, or of a
+ * tuning class; either may be NULL.  NULL: none. */
+const operation *operation_of_file(const char *name, const char *described,
+                                   const char *problem_class);
+
 /** Variant of an operation by name; TSR_ENAME with the names there are. */
 tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err);
 

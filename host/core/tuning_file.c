@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/folders.h"
 #include "base/hash.h"
+#include "core/registry.h"
 #include "file/output.h"
 #include "session/embedded.h"
 
@@ -79,18 +80,29 @@ static void file_name(const tuning *t, text *out)
 
 /* Whether a file of this name may hold entries of an operation and a class (NULL: any class).
  * "OP-ANYTHING.json" holds any class of OP; "OP.CLASS.DEVICE.HASH.json" is tuning_store's. */
-static bool name_fits(const char *name, const char *op, const char *prefix)
+static bool name_fits(const char *name, const char *op, const char *problem_class)
 {
     const size_t length = strlen(name), op_length = strlen(op);
+    text prefix = {0};
+    bool fits;
 
     if (length < op_length + 6 || strcmp(name + length - 5, ".json") != 0 ||
         strncmp(name, op, op_length) != 0)
         return false;
     if (name[op_length] == '-')
         return true;
-    return name[op_length] == '.' && (!prefix || strncmp(name, prefix, strlen(prefix)) == 0 ||
-                                      /* of every class */
-                                      name[op_length + 1] == '.');
+    if (name[op_length] != '.' || !problem_class || name[op_length + 1] == '.') /* of every class */
+        return name[op_length] == '.';
+    class_prefix(op, problem_class, &prefix);
+    fits = strncmp(name, text_get(&prefix), prefix.length) == 0;
+    text_free(&prefix);
+    return fits;
+}
+
+static bool file_fits(const char *name, const operation *op, const char *problem_class)
+{
+    return name_fits(name, op->name, problem_class) ||
+           (op->origin.op && name_fits(name, op->origin.op, problem_class));
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -119,7 +131,7 @@ static bool read_string(const json_t *entry, const char *key, char *out, size_t 
     return true;
 }
 
-static bool read_entry(const json_t *entry, const char *op, tuning *t, text *why)
+static bool read_entry(const json_t *entry, tuning *t, text *why)
 {
     const struct {
         const char *key;
@@ -144,10 +156,6 @@ static bool read_entry(const json_t *entry, const char *op, tuning *t, text *why
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         if (!read_string(entry, fields[i].key, fields[i].field, fields[i].size, why))
             return false;
-    if (strcmp(t->op, op) != 0) {
-        text_format(why, "of the operation '%s'", t->op);
-        return false;
-    }
     t->median_ns = json_number_value(median);
     if (!json_is_number(median) || t->median_ns < 0) {
         text_append(why, "'median_ns' is no time");
@@ -180,6 +188,13 @@ static bool ignore(const char *where, tuning_visit *visit, void *context, const 
     return visit(NULL, where, text_get(why), context);
 }
 
+/* Whether files with entries of an operation have this name of one in them. */
+static bool is_or_was(const operation *op, const char *name)
+{
+    return !strcmp(op->name, name) || (op->origin.op && !strcmp(op->origin.op, name));
+}
+
+/* Entries of a name that two operations share are those of the one whose class they have. */
 static bool read_text(const operation *op, const char *source, size_t size, const char *where,
                       bool embedded, tuning_visit *visit, void *context)
 {
@@ -201,10 +216,15 @@ static bool read_text(const operation *op, const char *source, size_t size, cons
         text_clear(&why);
         text_format(&why, "entry %zu: ", i);
         snprintf(t.where, sizeof(t.where), "%s", where);
-        if (read_entry(json_array_get(entries, i), op->name, &t, &why))
-            more = visit(&t, where, NULL, context);
-        else
+        if (!read_entry(json_array_get(entries, i), &t, &why)) {
             more = ignore(where, visit, context, &why);
+        } else if (operation_of_file(t.op, NULL, t.problem_class) == op) {
+            snprintf(t.op, sizeof(t.op), "%s", op->name);
+            more = visit(&t, where, NULL, context);
+        } else if (!is_or_was(op, t.op)) {
+            text_format(&why, "of the operation '%s'", t.op);
+            more = ignore(where, visit, context, &why);
+        }
     }
     json_decref(document);
     text_free(&why);
@@ -267,7 +287,8 @@ static int by_name(const void *a, const void *b)
 
 /* The names of a folder that fit, sorted, so that what is found does not depend on the file system;
  * freed by the caller, each and all. */
-static size_t list_names(const char *folder, const char *op, const char *prefix, char ***out)
+static size_t list_names(const char *folder, const operation *op, const char *problem_class,
+                         char ***out)
 {
     DIR *dir = opendir(folder);
     char **names = NULL;
@@ -277,7 +298,7 @@ static size_t list_names(const char *folder, const char *op, const char *prefix,
     while (dir && (e = readdir(dir))) {
         char **bigger;
 
-        if (!name_fits(e->d_name, op, prefix))
+        if (!file_fits(e->d_name, op, problem_class))
             continue;
         bigger = realloc(names, (n + 1) * sizeof(*names));
         if (!bigger || !(bigger[n] = strdup(e->d_name))) {
@@ -297,17 +318,13 @@ static size_t list_names(const char *folder, const char *op, const char *prefix,
 
 void tuning_read(const operation *op, const char *problem_class, tuning_visit *visit, void *context)
 {
-    text folder = {0}, prefix = {0}, path = {0};
+    text folder = {0}, path = {0};
     char **names = NULL;
     bool more = true;
     size_t n;
 
     tuning_folder(&folder);
-    if (problem_class)
-        class_prefix(op->name, problem_class, &prefix);
-    n = folder.length ? list_names(text_get(&folder), op->name,
-                                   problem_class ? text_get(&prefix) : NULL, &names)
-                      : 0;
+    n = folder.length ? list_names(text_get(&folder), op, problem_class, &names) : 0;
     for (size_t i = 0; i < n; i++) {
         text_clear(&path);
         text_format(&path, "%s/%s", text_get(&folder), names[i]);
@@ -318,11 +335,10 @@ void tuning_read(const operation *op, const char *problem_class, tuning_visit *v
     for (size_t i = 0; more && i < embedded_tuning_count; i++) {
         const embedded_file *f = &embedded_tunings[i];
 
-        if (name_fits(f->name, op->name, NULL))
+        if (file_fits(f->name, op, NULL))
             more = read_text(op, f->text, strlen(f->text), f->name, true, visit, context);
     }
     text_free(&folder);
-    text_free(&prefix);
     text_free(&path);
 }
 

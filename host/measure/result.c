@@ -495,12 +495,13 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
     return TSR_OK;
 }
 
-/* Rows may have words and names of variants from before these were renamed. */
+/* Rows may have words, names of variants and of operations from before these were renamed. */
 static void rename_old(json_t *o)
 {
     const char *outcome = json_string_value(json_object_get(o, "outcome"));
     const char *operation_name = json_string_value(json_object_get(o, "op"));
     const char *variant_name = json_string_value(json_object_get(o, "name"));
+    const char *described = json_string_value(json_object_get(o, "problem"));
     json_t *why = json_object_get(o, "unsuited");
     const operation *op = NULL;
     const variant *v = NULL;
@@ -511,9 +512,11 @@ static void rename_old(json_t *o)
     }
     if (outcome && !strcmp(outcome, "unsuited"))
         json_object_set_new(o, "outcome", json_string("unsupported"));
-    if (operation_name && variant_name && *variant_name &&
-        operation_find(operation_name, "", NULL, &op, NULL) == TSR_OK &&
-        variant_find(op, variant_name, &v, NULL) == TSR_OK && strcmp(v->name, variant_name) != 0)
+    op = operation_name ? operation_of_file(operation_name, described, NULL) : NULL;
+    if (op && strcmp(op->name, operation_name) != 0)
+        json_object_set_new(o, "op", json_string(op->name));
+    if (op && variant_name && *variant_name && variant_find(op, variant_name, &v, NULL) == TSR_OK &&
+        strcmp(v->name, variant_name) != 0)
         json_object_set_new(o, "name", json_string(v->name));
 }
 

@@ -3,12 +3,10 @@
 #include "base/sizes.h"
 #include "core/variant.h"
 
-extern const operation operation_matmul, operation_matvec, operation_sort, operation_reduce;
+extern const operation operation_matmul, operation_matvec, operation_sort, operation_topk,
+    operation_reduce;
 
 const operation *const operations[] = {
-    &operation_matmul,
-    &operation_matvec,
-    &operation_sort,
-    &operation_reduce,
+    &operation_matmul, &operation_matvec, &operation_sort, &operation_topk, &operation_reduce,
 };
 const size_t operation_count = ARRAY_COUNT(operations);

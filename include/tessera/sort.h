@@ -38,13 +38,8 @@ extern "C" {
  * argsort of rows * n * 8 more.  One row that is sorted by digits takes a copy of its
  * keys instead, with 4 bytes for each index and with values of up to 8 bytes, and some
  * for counts; larger values come on top.  Merges, on CPUs, take a copy of the keys, and
- * where an index or values go with them up to 16 bytes a key on top of the above.  top
- * may take a workspace of its own (tsr_report.workspace_bytes).
- *
- * With top, the first `top` keys of each sorted row, the least or with descending
- * the largest ones, stand at its start, their indices and values alike; what
- * stands behind them in the row is unspecified, of the index and the values too.
- * The arrays are as large as without.
+ * where an index or values go with them up to 16 bytes a key on top of the above
+ * (tsr_report.workspace_bytes).
  *
  * With segments, as many independent stretches of the n keys, of any lengths, are
  * sorted each by itself: segment i is the keys from segment_offsets[i] to before
@@ -52,7 +47,7 @@ extern "C" {
  * top).  These are segments + 1 ascending offsets (uint64, at offset_segments), the
  * first 0 and the last n; equal ones are an empty segment.  An index counts from
  * the start of its segment, and values stay in theirs.  Segments go neither with
- * rows above 1 nor with top.  On a device, segments of more than 2^31 keys are
+ * rows above 1.  On a device, segments of more than 2^31 keys are
  * refused.
  *
  * segment_longest bounds their lengths, where the caller knows it: without it the
@@ -67,9 +62,8 @@ typedef struct tsr_sort_problem {
     size_t offset_keys, offset_index;
     size_t value_bytes; /* 0: keys alone; else 1, 2, 4, 8 or 16 */
     size_t offset_values;
-    size_t rows;     /* 0 counts as 1 */
-    size_t top;      /* keys of each row that are wanted; 0, and what is beyond n, counts as n */
-    size_t segments; /* 0: none are given */
+    size_t rows;            /* 0 counts as 1 */
+    size_t segments;        /* 0: none are given */
     size_t offset_segments; /* of segment_offsets, counted in offsets */
     size_t segment_longest; /* most keys of a segment; 0, and what is beyond n, counts as n */
 } tsr_sort_problem;
@@ -77,7 +71,7 @@ typedef struct tsr_sort_problem {
 /** No keys, float32, ascending, all else 0, in C and C++: `type` and `n` follow. */
 #define TSR_SORT_PROBLEM_INIT                                                                      \
     {                                                                                              \
-        TSR_F32, 0, false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0                                        \
+        TSR_F32, 0, false, false, 0, 0, 0, 0, 0, 0, 0, 0                                           \
     }
 
 /** What a sort works on in host memory.  The arrays stay the caller's and must not overlap. */

@@ -11,6 +11,7 @@
 #include "tessera/session.h"
 #include "tessera/sort.h"
 #include "tessera/status.h"
+#include "tessera/topk.h"
 #include "tessera/types.h"
 
 #endif

@@ -522,6 +522,7 @@ class OnHost(Case):
                              np.take_along_axis(keys, want, axis).ravel().tolist())
             self.assertEqual(self.load("w.npy").tolist(),
                              np.take_along_axis(values, want[..., None], axis).tolist())
+            self.assertEqual(json.loads(r.out)["op"], "sort")
             self.assertEqual(json.loads(r.out)["problem"]["top"],
                              min(top, shape[axis] if shape[0] else 0))
 

@@ -64,7 +64,7 @@ class Help(Case):
     def test_help_names_the_operation_of_an_option(self):
         for command in ("kernels", "bench", "tune"):
             for op, *names in (("matmul", "trans-a", "trans-b"), ("matvec", "trans"),
-                               ("sort", "argsort", "descending", "segments"),
+                               ("sort, topk", "argsort", "descending"), ("sort", "segments"),
                                ("matmul, matvec", "batch", "out-type")):
                 for name in names:
                     self.assertIn(" %s: " % op, self.option(command, name))

@@ -9,6 +9,8 @@
 #     device/OP/host          all variants in C
 #     device/OP/VARIANT       device/verify_variant.py
 #     oclgrind/OP/VARIANT     oclgrind/sweep.py
+#
+# A variant whose kernels are in another operation's folder has its tests there.
 cmake_minimum_required(VERSION 3.19)
 include(${SETTINGS})
 
@@ -39,6 +41,10 @@ foreach(i RANGE ${last_operation})
         string(JSON side GET "${listing}" operations ${i} variants ${j} runs_on)
         string(JSON tunables LENGTH "${listing}" operations ${i} variants ${j} tunables)
         if(NOT side STREQUAL device OR NOT python)
+            continue()
+        endif()
+        string(JSON file GET "${listing}" operations ${i} variants ${j} file)
+        if(NOT file MATCHES "^${op}/")
             continue()
         endif()
         # The more there is to vary, the longer: it starts first.

@@ -60,7 +60,6 @@ static const struct {
 } refused[] = {
     {{.type = TSR_U32}, NULL},
     {{.type = TSR_U32, .n = (size_t)1 << 40}, NULL},
-    {{.type = TSR_U32, .n = 8, .top = 2}, NULL},
     {{.type = TSR_U32, .n = 8, .value_bytes = 16}, NULL},
     {{.type = TSR_F32, .n = 2}, not_a_number},
     {{.type = TSR_F32, .n = 2}, negative_zero},

@@ -6,7 +6,6 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
 SEGMENTS = ["GROUP=16", "TILE=64"]
 RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
-TOP = ["BITS=128", "VECTORS=1", "STRIP=256", "CHUNK=64"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
@@ -48,9 +47,6 @@ BUGS = {
     "sweep-rows-registers-dealt":
         ("rows-registers", "sort/sort_held_tile.clh", "slot(start + r * members)", 0,
          "slot(start + r)", ["KEYS=32", "GROUP=8"]),
-    "sweep-top-tiles-place":
-        ("top-tiles", "sort/sort_top.cl", "(size_t)group * keep", 0,
-         "(size_t)(group / 2) * keep", ["KEYS=4", "GROUP=8"]),
     "sweep-item-merges-index":
         ("cpu-merges", "sort/sort_vectors.clh", "VECTOR_STORE(v & UINT_MAX", 0,
          "VECTOR_STORE(v >> 32", ["BITS=128", "BLOCK=64"]),
@@ -66,22 +62,6 @@ BUGS = {
     "sweep-item-segments-end":
         ("cpu-segments", "sort/sort_segment_units.clh", "w->found.start + w->at >= w->end", 0,
          "false", ["BITS=128", "BLOCK=64", "PIECE=64"]),
-    "sweep-item-top-child":
-        ("cpu-top", "sort/sort_cpu_top.cl", "heap_at(h, child + 1), heap_at(h, child))", 0,
-         "heap_at(h, child), heap_at(h, child + 1))", TOP),
-    "sweep-item-top-equal-keys":
-        ("cpu-top", "sort/sort_cpu_top.cl", "first.index = at", 0, "first.index = LONG_MAX",
-         TOP[:-1] + ["CHUNK=4096"]),
-    "sweep-item-top-lanes":
-        ("cpu-top", "sort/sort_cpu_top.cl", "lanes_swapped(orders, 1u << shift)", 0,
-         "lanes_swapped(orders, 1)", TOP),
-    "sweep-item-top-strips":
-        ("cpu-top", "sort/sort_cpu_top.cl", "* 0x9E3779B9ul >> 32) | 1", 0,
-         "* 0x9E3779B9ul >> 32) * 2", TOP[:-1] + ["CHUNK=4096"]),
-    "sweep-item-top-place":
-        ("cpu-top", "sort/sort_cpu_top.cl", "+ group * keep", 0, "+ group / 2 * keep", TOP),
-    "oclgrind-item-top-last":
-        ("cpu-top", "sort/sort_cpu_top.cl", "at + min(n - at, chunk)", 0, "at + chunk", TOP),
     "oclgrind-segments-registers-merge":
         ("segments-registers", "sort/sort_segments_registers.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
          "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
@@ -132,9 +112,6 @@ BUGS = {
     "oclgrind-segments-last-batch":
         ("segments", "sort/sort_segments.cl", "(uint)min((ulong)batch, segments - first)", 0,
          "batch", SEGMENTS),
-    "oclgrind-top-tiles-last":
-        ("top-tiles", "sort/sort_top.cl", "min(n - start, (uint)TILE)", 0, "(uint)TILE",
-         ["KEYS=4", "GROUP=8"]),
     "sweep-fused-tile-guard":
         ("fused-passes", "sort/sort_fused.cl", "end - start >= SORT_TILE", 0,
          "end - start >= SORT_TILE - 1", FUSED),
@@ -173,7 +150,6 @@ BUGS = {
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs.
 TYPES = {
-    "sweep-item-top-equal-keys": "i32",
     "oclgrind-sort-naive-guard": "u8",
     "oclgrind-sort-values-guard": "u8",
     "oclgrind-two-phase-exchange-barrier": "u8",

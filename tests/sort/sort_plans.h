@@ -16,12 +16,17 @@
 #include "core/registry.h"
 #include "ops/sort/sort_order.h"
 
-static inline const variant *find(const char *name)
+static inline const variant *find_of(const operation *op, const char *name)
 {
     const variant *v = NULL;
 
-    assert_int_equal(variant_find(&operation_sort, name, &v, NULL), TSR_OK);
+    assert_int_equal(variant_find(op, name, &v, NULL), TSR_OK);
     return v;
+}
+
+static inline const variant *find(const char *name)
+{
+    return find_of(&operation_sort, name);
 }
 
 /* The variant's parameters with a list of settings, NULL at its end. */

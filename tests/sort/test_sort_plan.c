@@ -606,36 +606,6 @@ static void test_proof_of_many_segments(void **state)
     free(offsets);
 }
 
-/* The first keys of each row alone are looked at, in their stable order. */
-static void test_proof_of_top(void **state)
-{
-    static trial t;
-    uint32_t *keys = (uint32_t *)t.after[0];
-    int64_t *index = (int64_t *)t.after[1];
-
-    (void)state;
-    for (int descending = 0; descending < 2; descending++) {
-        t.q = sort_problem((tsr_sort_problem){.type = TSR_U32,
-                                              .n = 30,
-                                              .rows = 7,
-                                              .top = 4,
-                                              .argsort = true,
-                                              .descending = descending});
-        trial_start(&t, DISTRIBUTION_FEW);
-        trial_sort(&t);
-        assert_true(trial_passes(&t));
-        keys[29] ^= 1;
-        keys[34] ^= 1;
-        index[4] ^= 1;
-        assert_true(trial_passes(&t));
-        keys[33] ^= 1;
-        assert_false(trial_passes(&t));
-        keys[33] ^= 1;
-        index[3] ^= 1;
-        assert_false(trial_passes(&t));
-    }
-}
-
 /* The same beyond the reference. */
 static void test_proof_of_many_rows(void **state)
 {
@@ -804,15 +774,6 @@ static void test_describe(void **state)
     sort_in(&q)->rows = 4;
     operation_sort.describe(&q, &t);
     assert_string_equal(text_get(&t), "4 rows of 9 uint32");
-    text_clear(&t);
-    sort_in(&q)->top = 3;
-    operation_sort.describe(&q, &t);
-    assert_string_equal(text_get(&t), "first 3 of each of 4 rows of 9 uint32");
-    text_clear(&t);
-    sort_in(&q)->rows = 1;
-    sort_in(&q)->top = 12;
-    operation_sort.describe(&q, &t);
-    assert_string_equal(text_get(&t), "first 9 of 9 uint32");
     text_free(&t);
 }
 
@@ -831,7 +792,6 @@ int main(void)
         cmocka_unit_test(test_proof_of_rows),
         cmocka_unit_test(test_proof_of_segments),
         cmocka_unit_test(test_proof_of_many_segments),
-        cmocka_unit_test(test_proof_of_top),
         cmocka_unit_test(test_proof_of_many_rows),
         cmocka_unit_test(test_rows_share_tiles),
         cmocka_unit_test(test_proof_of_many_keys),

@@ -369,6 +369,28 @@ static void what_no_row_says(void **state)
     refused_with("op", "\"op\":\"a\",\"op\":\"b\"", "duplicate");
 }
 
+/* Rows of sort from before topk had a name of its own. */
+static void a_row_of_an_operation_that_came_apart(void **state)
+{
+    result_row row = full_row(), got;
+    text line = {0};
+
+    (void)state;
+    strcpy(row.op, "sort");
+    strcpy(row.name, "item-top");
+    strcpy(row.problem, "first 10 of 5000 uint32");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.op, "topk");
+    assert_string_equal(got.name, "cpu-top");
+    text_clear(&line);
+    strcpy(row.problem, "5000 uint32");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.op, "sort");
+    text_free(&line);
+}
+
 static void bytes_that_are_no_text(void **state)
 {
     result_row row = full_row(), got;
@@ -467,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_row_with_tiles),
         cmocka_unit_test(a_row_of_a_sort),
         cmocka_unit_test(what_no_row_says),
+        cmocka_unit_test(a_row_of_an_operation_that_came_apart),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(csv),
         cmocka_unit_test(rates),

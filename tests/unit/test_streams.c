@@ -258,10 +258,9 @@ static void keys_are_exchanged_between_chunks(void **state)
 
     streams_as_qsort(*state, &(tsr_sort_problem){.type = TSR_F32, .n = 5003, .offset_keys = 9},
                      NULL, 4 * 500 * 4 + 15, comparators);
-    streams_as_qsort(
-        *state,
-        &(tsr_sort_problem){.type = TSR_U16, .n = 1100, .rows = 3, .descending = true, .top = 0},
-        "naive", 4 * 100 * 2, 3 * comparators);
+    streams_as_qsort(*state,
+                     &(tsr_sort_problem){.type = TSR_U16, .n = 1100, .rows = 3, .descending = true},
+                     "naive", 4 * 100 * 2, 3 * comparators);
 }
 
 /* What has to be there at once is named, and nothing is touched. */

@@ -25,6 +25,7 @@
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/sort/sort_order.h"
+#include "ops/topk/topk_problem.h"
 #include "session/embedded.h"
 
 /* ---- a folder and devices of the test's own ---------------------------------------------- */
@@ -132,6 +133,22 @@ static void write_file(const char *name, const char *content)
     fclose(f);
 }
 
+static bool count_one(const tuning *t, const char *file, const char *ignored, void *context)
+{
+    (void)file, (void)ignored;
+    *(size_t *)context += t == NULL;
+    return true;
+}
+
+/* So many entries and files are told to be ignored. */
+static void count_ignored(const operation *op, size_t expected)
+{
+    size_t count = 0;
+
+    tuning_read(op, NULL, count_one, &count);
+    assert_int_equal(count, expected);
+}
+
 /* ---- storing and finding ----------------------------------------------------------------- */
 
 static void what_is_stored_is_found(void **state)
@@ -173,6 +190,33 @@ static void a_second_one_takes_its_place(void **state)
     assert_int_equal(count_files(false), 2);
     assert_true(find(&p, &d, &found));
     assert_true(found.median_ns == 6);
+}
+
+/* Entries of sort from before topk had a name of its own, in the file and under the name of then.
+ */
+static void entries_of_an_operation_that_came_apart_stay(void **state)
+{
+    const device_facts d = gpu("Fast 1", "1.0");
+    const problem whole = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 5000});
+    const problem first =
+        problem_from(&operation_topk, &(tsr_topk_problem){{.type = TSR_U32, .n = 5000}, .k = 3},
+                     sizeof(tsr_topk_problem));
+    tuning t = entry_of(&d, &first, 5), found;
+
+    (void)state;
+    strcpy(t.op, "sort");
+    strcpy(t.variant, "item-top");
+    store(&t);
+    t = entry_of(&d, &whole, 6);
+    store(&t);
+    assert_int_equal(count_files(false), 2);
+    assert_true(find(&first, &d, &found));
+    assert_true(found.median_ns == 5);
+    assert_string_equal(found.op, "topk");
+    assert_true(find(&whole, &d, &found));
+    assert_true(found.median_ns == 6);
+    count_ignored(&operation_sort, 0);
+    count_ignored(&operation_topk, 0);
 }
 
 /* Names that read alike as file names are still distinct. */
@@ -507,7 +551,9 @@ static void classes_name_their_problems(void **state)
     expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
     sort_in(&p)->value_bytes = 0;
     expect_class(&p, "4-byte rows, 1 to 2^12 - 1 keys");
-    sort_in(&p)->top = 3;
+    p = problem_from(&operation_topk,
+                     &(tsr_topk_problem){{.type = TSR_U32, .n = 4095, .rows = 8}, .k = 3},
+                     sizeof(tsr_topk_problem));
     expect_class(&p, "4-byte rows top, 1 to 2^12 - 1 keys");
 }
 
@@ -802,6 +848,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(what_is_stored_is_found),
         FRESH(a_second_one_takes_its_place),
+        FRESH(entries_of_an_operation_that_came_apart_stay),
         FRESH(names_do_not_collide),
         FRESH(levels_go_from_near_to_far),
         FRESH(strangers_are_left_out),

@@ -45,56 +45,53 @@ static const variant *const variants[] = {
     &sort_segments_registers,
     &sort_segments_warp,
     &sort_cpu_segments,
-    &sort_top_tiles,
-    &sort_cpu_top,
 };
 
 /* ---- the operation ----------------------------------------------------------------------- */
 
-static tsr_status check_extent(const char *what, size_t n, size_t offset, size_t bytes,
-                               tsr_error *err)
+static tsr_status check_extent(const problem *p, const char *what, size_t n, size_t offset,
+                               size_t bytes, tsr_error *err)
 {
     size_t end;
 
     if (!size_add(n, offset, &end) || !size_mul(end, bytes, &end) || end > PTRDIFF_MAX)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: %zu %s of %zu bytes at offset %zu exceed what memory can address", n,
-                        what, bytes, offset);
+                        "%s: %zu %s of %zu bytes at offset %zu exceed what memory can address",
+                        p->op->name, n, what, bytes, offset);
     return TSR_OK;
 }
 
-static tsr_status check_values(const tsr_sort_problem *s, tsr_error *err)
+static tsr_status check_values(const problem *p, tsr_error *err)
 {
+    const tsr_sort_problem *s = sort_of(p);
     const size_t bytes = s->value_bytes;
 
     if (bytes > 16 || (bytes & (bytes - 1)))
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: takes values of 1, 2, 4, 8 or 16 bytes, not %zu",
-                        bytes);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: takes values of 1, 2, 4, 8 or 16 bytes, not %zu",
+                        p->op->name, bytes);
     /* The workspace holds a copy of them behind their index. */
     if (sort_keys(s) > SIZE_MAX / (2 * (sizeof(int64_t) + 16)))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: %zu values of %zu bytes with their index exceed what memory can "
+                        "%s: %zu values of %zu bytes with their index exceed what memory can "
                         "address",
-                        sort_keys(s), bytes);
-    return check_extent("values", sort_keys(s), s->offset_values, bytes, err);
+                        p->op->name, sort_keys(s), bytes);
+    return check_extent(p, "values", sort_keys(s), s->offset_values, bytes, err);
 }
 
-static tsr_status check_segments(const tsr_sort_problem *s, tsr_error *err)
+static tsr_status check_segments(const problem *p, tsr_error *err)
 {
+    const tsr_sort_problem *s = sort_of(p);
     size_t offsets;
 
     if (sort_rows(s) > 1)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "sort: takes %zu rows or %zu segments, not both at a time", s->rows,
                         s->segments);
-    if (s->top)
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: finds no first %zu keys of each of %zu segments",
-                        s->top, s->segments);
     if (!size_add(s->segments, 1, &offsets))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "sort: the offsets of %zu segments exceed what memory can address",
                         s->segments);
-    return check_extent("segment offsets", offsets, s->offset_segments, sizeof(uint64_t), err);
+    return check_extent(p, "segment offsets", offsets, s->offset_segments, sizeof(uint64_t), err);
 }
 
 static tsr_status check(const problem *p, tsr_error *err)
@@ -104,21 +101,22 @@ static tsr_status check(const problem *p, tsr_error *err)
     size_t keys;
 
     if ((unsigned)s->type >= TSR_TYPE_COUNT)
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: there is no type %d", (int)s->type);
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: there is no type %d", p->op->name, (int)s->type);
     if (!sort_takes(s->type))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "sort: takes int8 to int64, uint8 to uint64, float16, float32 or float64, "
+                        "%s: takes int8 to int64, uint8 to uint64, float16, float32 or float64, "
                         "not %s",
-                        tsr_type_name(s->type));
+                        p->op->name, tsr_type_name(s->type));
     if (!size_mul(s->n, sort_rows(s), &keys))
         return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: %zu rows of %zu keys exceed what memory can address", s->rows, s->n);
-    st = check_extent("keys", keys, s->offset_keys, tsr_type_size(s->type), err);
+                        "%s: %zu rows of %zu keys exceed what memory can address", p->op->name,
+                        s->rows, s->n);
+    st = check_extent(p, "keys", keys, s->offset_keys, tsr_type_size(s->type), err);
     if (st == TSR_OK && s->argsort)
-        st = check_extent("indices", keys, s->offset_index, sizeof(int64_t), err);
+        st = check_extent(p, "indices", keys, s->offset_index, sizeof(int64_t), err);
     if (st == TSR_OK && s->value_bytes)
-        st = check_values(s, err);
-    return st == TSR_OK && s->segments ? check_segments(s, err) : st;
+        st = check_values(p, err);
+    return st == TSR_OK && s->segments ? check_segments(p, err) : st;
 }
 
 /* The segments' offsets ascend from 0 to n; the longest one is found in host memory. */
@@ -138,8 +136,6 @@ static tsr_type value_type(size_t bytes)
     return bytes == 1 ? TSR_U8 : bytes == 2 ? TSR_U16 : bytes == 4 ? TSR_U32 : TSR_U64;
 }
 
-/* The index has no bytes where values alone need it, and the workspace has one; nor have index and
- * values where segments alone follow them. */
 /* n elements of so many bytes from an offset on. */
 static operand line_of(const char *name, tsr_type type, size_t bytes, size_t n, size_t offset,
                        operand_access access)
@@ -150,6 +146,8 @@ static operand line_of(const char *name, tsr_type type, size_t bytes, size_t n, 
     return view_operand(name, &x, access);
 }
 
+/* The index has no bytes where values alone need it, and the workspace has one; nor have index and
+ * values where segments alone follow them. */
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = sort_of(p);
@@ -160,7 +158,7 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
         return 1;
     out[1] = line_of("index", TSR_I64, sizeof(int64_t), s->argsort ? sort_keys(s) : 0,
                      s->argsort ? s->offset_index : 0, ACCESS_WRITE);
-    out[1].whole = sort_top(s) == s->n;
+    out[1].whole = true;
     if (!s->value_bytes && !s->segments)
         return 2;
     out[2] = line_of("values", value_type(s->value_bytes), s->value_bytes,
@@ -172,30 +170,31 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     return 4;
 }
 
-static double work(const problem *p)
+double sort_work(const problem *p)
 {
     return (double)sort_keys(sort_of(p));
+}
+
+double sort_traffic(const tsr_sort_problem *s, size_t kept)
+{
+    const size_t key = tsr_type_size(s->type);
+    const size_t written = key + 2 * s->value_bytes + (s->argsort ? sizeof(int64_t) : 0);
+
+    return (double)sort_rows(s) * ((double)s->n * (double)key + (double)kept * (double)written);
 }
 
 static double bytes(const problem *p)
 {
     const tsr_sort_problem *s = sort_of(p);
-    const size_t key = tsr_type_size(s->type);
-    const size_t kept = key + 2 * s->value_bytes + (s->argsort ? sizeof(int64_t) : 0);
-
     const size_t offsets = s->segments ? (s->segments + 1) * sizeof(uint64_t) : 0;
 
-    return (double)sort_rows(s) *
-               ((double)s->n * (double)key + (double)sort_top(s) * (double)kept) +
-           (double)offsets;
+    return sort_traffic(s, s->n) + (double)offsets;
 }
 
 static void describe(const problem *p, text *out)
 {
     const tsr_sort_problem *s = sort_of(p);
 
-    if (s->top)
-        text_format(out, "first %zu of %s", sort_top(s), sort_rows(s) > 1 ? "each of " : "");
     if (sort_rows(s) > 1)
         text_format(out, "%zu rows of ", sort_rows(s));
     text_format(out, "%zu %s%s%s", s->n, tsr_type_name(s->type), s->argsort ? " argsort" : "",
@@ -217,30 +216,13 @@ static void describe(const problem *p, text *out)
 static void classify(const problem *p, text *out)
 {
     const tsr_sort_problem *s = sort_of(p);
-    const size_t length = s->n / size_max(s->segments, 1);
-    unsigned exponent = 12;
 
-    while (exponent < 64 && length >> exponent)
-        exponent += 4;
-    text_format(out, "%zu-byte", tsr_type_size(s->type));
-    if (sort_values_go_along(s))
-        text_format(out, " with %zu-byte values", s->value_bytes);
-    else if (sort_with_index(s))
-        text_append(out, " argsort");
-    text_format(out, "%s%s below 2^%u",
-                s->segments        ? " segments"
-                : sort_rows(s) > 1 ? " rows"
-                                   : "",
-                s->top ? " top" : "", exponent);
+    sort_class_of_keys(s, s->segments ? " segments" : "", s->n / size_max(s->segments, 1), out);
 }
 
 /* Rows of up to so many keys leave most of a work-item's vectors idle: several to a tile are
  * faster. */
 enum { SHORT_ROW = 8 };
-
-/* Up to this many keys, on GPUs, `rows` and `two-phase-registers` take one tile with their default
- * tunables; above, passes over memory count. */
-enum { SHORT_KEYS = 2048 };
 
 /* Up to so many keys of each of several rows, and of one, shuffles beat local memory.  With an
  * index or 64 bits each key takes two: rows are faster without, and one alone above half as many.
@@ -273,18 +255,6 @@ static size_t most_for_merges(const tsr_sort_problem *s)
     }
 }
 
-/* On CPUs a heap is faster than a sort of all keys up to such a part of them; a long one, which
- * takes more steps for a key and leaves the nearest cache, up to a smaller part. */
-enum { HEAP_SHARE = 256, HEAP_SHARE_LONG = 1024, HEAP_LONG = 256, HEAP_LONG_INDEX = 4096 };
-
-static bool heap_pays(const tsr_sort_problem *s)
-{
-    const size_t most = sort_with_index(s) ? HEAP_LONG_INDEX : HEAP_LONG;
-    const size_t share = sort_top(s) > most ? HEAP_SHARE_LONG : HEAP_SHARE;
-
-    return s->top && sort_top(s) <= s->n / share;
-}
-
 /* Of rows that are not very short, work-items that work alone. */
 static size_t prefer_on_cpu(const tsr_sort_problem *s, const char *out[])
 {
@@ -292,8 +262,6 @@ static size_t prefer_on_cpu(const tsr_sort_problem *s, const char *out[])
     const bool digits = alone && sort_with_index(s) && s->n > most_for_merges(s);
     size_t n = 0;
 
-    if (heap_pays(s))
-        out[n++] = "cpu-top";
     if (digits)
         out[n++] = "cpu-radix";
     if (alone)
@@ -371,11 +339,8 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
-    /* Rows that a tile holds several of are better sorted together. */
-    if (sort_of(p)->top && sort_of(p)->n > SHORT_KEYS)
-        out[n++] = "top-tiles";
     n += prefer_in_one_launch(p, d, out + n);
-    if (d->kind == DEVICE_GPU && sort_of(p)->n > SHORT_KEYS)
+    if (d->kind == DEVICE_GPU && sort_of(p)->n > SORT_SHORT_KEYS)
         n += prefer_on_gpu(p, d, out + n);
     for (size_t i = 0; i < ARRAY_COUNT(on_device); i++)
         out[n++] = on_device[i];
@@ -401,7 +366,7 @@ const operation operation_sort = {
     .operands = operands,
     .partition = sort_partition,
     .inspect = inspect,
-    .work = work,
+    .work = sort_work,
     .bytes = bytes,
     .describe = describe,
     .classify = classify,

@@ -170,7 +170,7 @@ tsr_status sort_arriving_run(const stream_call *call, const partition *how, tsr_
     const tsr_sort_problem *whole = sort_of(call->problem);
     row r = {.pieces = {.call = call}, .whole = whole, .host = call->operands};
     const arrivals arriving = {&r, arrive, leave};
-    const problem p = sort_piece(whole, 1, whole->n);
+    const problem p = sort_piece(call->problem, 1, whole->n);
     tsr_status st = copies_of(call->session, &r.copies, err);
 
     (void)how;

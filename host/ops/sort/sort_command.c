@@ -9,68 +9,34 @@
 #include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
+#include "ops/topk/topk_problem.h"
 
-static const field_choice value_sizes[] = {{"1", 1}, {"2", 2},   {"4", 4},
-                                           {"8", 8}, {"16", 16}, {NULL, 0}};
+const field_choice sort_value_sizes[] = {{"1", 1}, {"2", 2},   {"4", 4},
+                                         {"8", 8}, {"16", 16}, {NULL, 0}};
 
 /* Lengths are drawn from 0 to so many times their mean, which lay_out makes the longest of it
  * (fill_offsets of ops/sort/sort_proof.c). */
 static const field_choice segment_lengths[] = {{"uniform", 2}, {"mixed", 16}, {NULL, 0}};
 
-/* All distributions but those with keys, as NaN, for which other libraries promise no order. */
-static const field_choice orders[] = {
+const field_choice sort_orders[] = {
     {"random", DISTRIBUTION_PLAIN},      {"few-values", DISTRIBUTION_FEW},
     {"sorted", DISTRIBUTION_ORDERED},    {"reversed", DISTRIBUTION_REVERSED},
     {"constant", DISTRIBUTION_CONSTANT}, {"two-values", DISTRIBUTION_TWO},
     {"sawtooth", DISTRIBUTION_SAWTOOTH}, {NULL, 0}};
 
 static const field fields[] = {
-    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_sort_problem, type)},
-    {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, n)},
-    {.name = "descending",
-     .kind = FIELD_FLAG,
-     .offset = offsetof(tsr_sort_problem, descending),
-     .option = "descending",
-     .taken = WITH_FILES | WITH_SIZES,
-     .meaning = "sort the largest key first"},
-    {.name = "argsort",
-     .kind = FIELD_FLAG,
-     .offset = offsetof(tsr_sort_problem, argsort),
-     .option = "argsort",
-     .taken = WITH_SIZES,
-     .meaning = "also find the order of the keys"},
-    {.name = "value_bytes",
-     .kind = FIELD_COUNT,
-     .offset = offsetof(tsr_sort_problem, value_bytes),
-     .option = "value-bytes",
-     .taken = WITH_SIZES,
-     .value = "N",
-     .meaning = "also move a value of N bytes with each key",
-     .expects = "1, 2, 4, 8 or 16",
-     .choices = value_sizes},
-    {.name = "rows",
-     .kind = FIELD_COUNT,
-     .offset = offsetof(tsr_sort_problem, rows),
-     .zero = ZERO_IS_ONE},
+    SORT_FIELDS_OF_KEYS,
+    SORT_FIELD_OF_ROWS,
     {.name = "segments", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, segments)},
     {.name = "top",
-     .kind = FIELD_COUNT,
-     .offset = offsetof(tsr_sort_problem, top),
-     .zero = ZERO_IS_ALL,
-     .bound = "n",
+     .kind = FIELD_ASKED,
      .option = "top",
+     .otherwise = "all keys; of topk 100",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "K",
      .meaning = "only the K smallest keys, in order; with --descending the K largest",
      .expects = "a whole number from 1 on"},
-    {.kind = FIELD_ASKED,
-     .option = "rows",
-     .taken = WITH_FILES,
-     .meaning = "sort each row of a matrix by itself"},
-    {.kind = FIELD_ASKED,
-     .option = "stable",
-     .taken = WITH_FILES,
-     .meaning = "values and indices of equal keys stay in input order, as they always do"},
+    SORT_FIELD_OF_OPTION_ROWS,
     {.kind = FIELD_COUNT,
      .offset = offsetof(tsr_sort_problem, segment_longest),
      .option = "segments",
@@ -80,33 +46,11 @@ static const field fields[] = {
                 "to twice the mean, or mixed up to 16 times, most of them short",
      .expects = "uniform or mixed",
      .choices = segment_lengths},
-    {.kind = FIELD_INPUTS,
-     .option = "order",
-     .otherwise = "random",
-     .taken = WITH_INPUTS,
-     .value = "ORDER",
-     .meaning = "how the keys come: random; sorted or reversed, ascending or descending already; "
-                "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "
-                "ascending stretches one like the other",
-     .expects = "random, sorted, reversed, constant, few-values, two-values or sawtooth",
-     .choices = orders},
+    SORT_FIELDS_OF_ORDER,
 };
 
 static const file_use files[] = {
-    {.operand = 0},
-    {.option = "argsort",
-     .meaning = "write here, as int64, where each key of the result was before",
-     .operand = 1,
-     .output = true},
-    {.option = "values",
-     .meaning = "move these with their keys, one value of 1, 2, 4, 8 or 16 bytes for each",
-     .operand = 2,
-     .as_it_is = true,
-     .moved = true},
-    {.option = "values-out",
-     .meaning = "write the values here, in the keys' order",
-     .operand = 2,
-     .output = true},
+    SORT_FILES_OF_KEYS,
     {.option = "segments",
      .meaning =
          "sort each segment by itself: FILE has where they start, and last the number of keys",
@@ -171,21 +115,30 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
     return TSR_OK;
 }
 
-static tsr_status check_settings(const given_options *given, tsr_error *err)
+tsr_status sort_check_settings(const given_options *given, tsr_error *err)
 {
-    static const char *const excluded[] = {"rows", "top"};
     const char *values = setting_of(given, "values"), *out = setting_of(given, "values-out");
-    const char *segments = setting_of(given, "segments");
 
     if (values && !out)
         return tsr_fail(err, TSR_ENAME, 0, "--values %s needs --values-out FILE, where they go",
                         values);
     if (out && !values)
         return tsr_fail(err, TSR_ENAME, 0, "--values-out %s needs --values FILE to sort", out);
+    return TSR_OK;
+}
+
+/* What takes the first keys alone is an operation of its own. */
+static tsr_status hand_over(const given_options *given, const operation **out, tsr_error *err)
+{
+    static const char *const excluded[] = {"rows", "top"};
+    const char *segments = setting_of(given, "segments");
+
     for (size_t i = 0; segments && i < ARRAY_COUNT(excluded); i++)
         if (setting_of(given, excluded[i]))
             return tsr_fail(err, TSR_ENAME, 0, "--segments %s and --%s exclude each other",
                             segments, excluded[i]);
+    if (setting_of(given, "top"))
+        *out = &operation_topk;
     return TSR_OK;
 }
 
@@ -268,33 +221,10 @@ static tsr_status pose(posing *x, tsr_error *err)
     return make_zeros(&index, &x->array[1], err);
 }
 
-/* Keys, indices and values of the first keys alone.  A row of a matrix that stands for a vector
- * lies along its second dimension. */
-static void cut(posing *x)
-{
-    const tsr_sort_problem *s = sort_of(&x->problem);
-    const bool rows = setting_of(x->given, "rows") != NULL;
-
-    if (!s->top || (s->n && sort_top(s) == s->n))
-        return;
-    for (size_t i = 0; i < 3; i++) {
-        array *a = &x->array[i];
-        const unsigned along = rows || (a->rank > 1 && a->shape[0] == 1);
-        const size_t row = a->data ? array_count(a) / sort_rows(s) * array_element_size(a) : 0;
-        const size_t kept = a->data ? row / s->n * sort_top(s) : 0;
-
-        if (a->rank == 0)
-            continue; /* there is none */
-        for (size_t r = 1; a->data && r < sort_rows(s); r++)
-            memmove((char *)a->data + r * kept, (char *)a->data + r * row, kept);
-        a->shape[along] = size_min(a->shape[along], s->top);
-    }
-}
-
 static const char *host_source(const variant *v)
 {
     (void)v;
-    return "host/ops/sort/sort.c";
+    return "host/ops/sort/sort_ladder.c";
 }
 
 static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
@@ -322,13 +252,12 @@ const operation_command sort_command = {
     .file_count = ARRAY_COUNT(files),
     .help = &help,
     .host_source = host_source,
-    .no_output = "'-o FILE' takes the keys, '--argsort FILE' their order, '--values-out FILE' the "
-                 "values that --values names",
+    .no_output = SORT_NO_OUTPUT,
     .size_form = "a number of keys, or ROWSxKEYS",
     .size_numbers = 2,
     .bench_size = bench_size,
     .lay_out = lay_out,
-    .check_settings = check_settings,
+    .hand_over = hand_over,
+    .check_settings = sort_check_settings,
     .pose = pose,
-    .cut = cut,
 };

@@ -8,11 +8,15 @@
 #include "core/variant.h"
 #include "ops/sort/sort_order.h"
 
-/* Positions in kernels with a 32-bit index, up to the end of the last tile or block. */
 /* 2^this keys of a tile in registers and local memory: what its bank swizzle covers
  * (cl/sort/sort_held_tile.clh). */
 enum { SORT_TILE_SHIFT_MAX = 15 };
 
+/* Up to this many keys, on GPUs, `rows` and `two-phase-registers` take one tile with their default
+ * tunables; above, passes over memory count. */
+enum { SORT_SHORT_KEYS = 2048 };
+
+/* Positions in kernels with a 32-bit index, up to the end of the last tile or block. */
 #define SORT_POSITIONS_32 ((size_t)1 << 31)
 
 static inline const char *sort_kernel_type(tsr_type type)

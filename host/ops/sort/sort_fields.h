@@ -3,10 +3,109 @@
 #define OPS_SORT_FIELDS_H
 
 #include "core/operation.h"
+#include "ops/sort/sort_order.h"
 
 extern const operation_command sort_command;
 
+/** Bytes of a value; how keys come: all distributions but those with keys, as NaN, for which other
+ *  libraries promise no order. */
+extern const field_choice sort_value_sizes[], sort_orders[];
+
+/* Fields of every operation on keys, whose problem begins with a tsr_sort_problem, in the order of
+ * output: its own stand between these. */
+#define SORT_FIELDS_OF_KEYS                                                                        \
+    {.name = "type", .kind = FIELD_TYPE, .offset = offsetof(tsr_sort_problem, type)},              \
+        {.name = "n", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, n)},               \
+        {.name = "descending",                                                                     \
+         .kind = FIELD_FLAG,                                                                       \
+         .offset = offsetof(tsr_sort_problem, descending),                                         \
+         .option = "descending",                                                                   \
+         .taken = WITH_FILES | WITH_SIZES,                                                         \
+         .meaning = "sort the largest key first"},                                                 \
+        {.name = "argsort",                                                                        \
+         .kind = FIELD_FLAG,                                                                       \
+         .offset = offsetof(tsr_sort_problem, argsort),                                            \
+         .option = "argsort",                                                                      \
+         .taken = WITH_SIZES,                                                                      \
+         .meaning = "also find the order of the keys"},                                            \
+    {                                                                                              \
+        .name = "value_bytes", .kind = FIELD_COUNT,                                                \
+        .offset = offsetof(tsr_sort_problem, value_bytes), .option = "value-bytes",                \
+        .taken = WITH_SIZES, .value = "N",                                                         \
+        .meaning = "also move a value of N bytes with each key", .expects = "1, 2, 4, 8 or 16",    \
+        .choices = sort_value_sizes                                                                \
+    }
+#define SORT_FIELD_OF_ROWS                                                                         \
+    {                                                                                              \
+        .name = "rows", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, rows),           \
+        .zero = ZERO_IS_ONE                                                                        \
+    }
+#define SORT_FIELD_OF_OPTION_ROWS                                                                  \
+    {                                                                                              \
+        .kind = FIELD_ASKED, .option = "rows", .taken = WITH_FILES,                                \
+        .meaning = "sort each row of a matrix by itself"                                           \
+    }
+#define SORT_FIELDS_OF_ORDER                                                                       \
+    {.kind = FIELD_ASKED,                                                                          \
+     .option = "stable",                                                                           \
+     .taken = WITH_FILES,                                                                          \
+     .meaning = "values and indices of equal keys stay in input order, as they always do"},        \
+    {                                                                                              \
+        .kind = FIELD_INPUTS, .option = "order", .otherwise = "random", .taken = WITH_INPUTS,      \
+        .value = "ORDER",                                                                          \
+        .meaning =                                                                                 \
+            "how the keys come: random; sorted or reversed, ascending or descending already; "     \
+            "constant, all one; few-values or two-values, 17 or 2 distinct ones; sawtooth, "       \
+            "ascending stretches one like the other",                                              \
+        .expects = "random, sorted, reversed, constant, few-values, two-values or sawtooth",       \
+        .choices = sort_orders                                                                     \
+    }
+
+/* The files of keys, operand 0, their positions and their values. */
+#define SORT_FILES_OF_KEYS                                                                         \
+    {.operand = 0},                                                                                \
+        {.option = "argsort",                                                                      \
+         .meaning = "write here, as int64, where each key of the result was before",               \
+         .operand = 1,                                                                             \
+         .output = true},                                                                          \
+        {.option = "values",                                                                       \
+         .meaning = "move these with their keys, one value of 1, 2, 4, 8 or 16 bytes for each",    \
+         .operand = 2,                                                                             \
+         .as_it_is = true,                                                                         \
+         .moved = true},                                                                           \
+    {                                                                                              \
+        .option = "values-out", .meaning = "write the values here, in the keys' order",            \
+        .operand = 2, .output = true                                                               \
+    }
+
+#define SORT_NO_OUTPUT                                                                             \
+    "'-o FILE' takes the keys, '--argsort FILE' their order, '--values-out FILE' the values that " \
+    "--values names"
+
+/** operation.work of an operation on keys: their number. */
+double sort_work(const problem *p);
+
+/** Compulsory traffic in bytes, where the first `kept` keys of each row are written. */
+double sort_traffic(const tsr_sort_problem *s, size_t kept);
+
+/** Append the tuning class of keys: their bytes and what goes along, " rows" where there are
+ *  several, the operation's own `word`, and the length of the sequences that are sorted:
+ *  "4-byte argsort rows below 2^24". */
+void sort_class_of_keys(const tsr_sort_problem *s, const char *word, size_t length, text *out);
+
+/** operation.class_text for an operation on keys: the keys of *p are set to each class in turn, and
+ *  what else it has says which operation's they are. */
+bool sort_class_of_keys_text(problem *p, const char *name, text *out);
+
 bool sort_class_text(const char *name, text *out);
+/** TSR_EINVAL where an array or buffer that the keys' problem does not ask for is there: whoever
+ * passes it has forgotten to ask; or where `arrays` or `buffers` is NULL. */
+tsr_status sort_check_arrays(const problem *p, const tsr_sort_arrays *arrays, tsr_error *err);
+tsr_status sort_check_buffers(const problem *p, const tsr_sort_buffers *buffers, tsr_error *err);
+
+/** operation_command.check_settings of an operation on keys. */
+tsr_status sort_check_settings(const given_options *given, tsr_error *err);
+
 void sort_size_text(const problem *p, text *out);
 void sort_shrink(problem *p);
 

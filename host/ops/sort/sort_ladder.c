@@ -96,7 +96,7 @@ static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
 static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
 {
     const tsr_sort_problem *s = sort_of(p);
-    const uint64_t *offsets = sort_segment_offsets(s, (const void *const *)operands);
+    sort_parts parts = sort_parts_of_rows(s);
     const size_t bytes = tsr_type_size(s->type);
     unsigned char *keys, *values = NULL;
     int64_t *index = NULL;
@@ -104,15 +104,19 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
 
     if (sort_is_done(s))
         return TSR_OK;
+    if (s->segments) {
+        parts.count = s->segments;
+        parts.offsets = sort_segment_offsets(s, (const void *const *)operands);
+    }
     keys = (unsigned char *)operands[0] + s->offset_keys * bytes;
     if (s->argsort)
         index = (int64_t *)operands[1] + s->offset_index;
     if (s->value_bytes)
         values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
-    for (size_t i = 0; i < sort_parts(s) && st == TSR_OK; i++) {
+    for (size_t i = 0; i < parts.count && st == TSR_OK; i++) {
         tsr_sort_problem part = *s;
 
-        part.n = sort_part_at(s, offsets, i).n;
+        part.n = sort_part_at(&parts, i).n;
         if (sort_is_done(&part))
             ;
         else if (index || values)

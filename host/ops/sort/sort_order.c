@@ -184,16 +184,16 @@ static const struct {
     [TSR_F64] = {key_f64, pair_f64},
 };
 
-size_t sort_part_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key)
+size_t sort_part_of(const sort_parts *p, size_t key)
 {
-    size_t first = 0, last = sort_parts(s) - 1;
+    size_t first = 0, last = p->count - 1;
 
-    if (!s->segments)
-        return key / s->n;
+    if (!p->offsets)
+        return key / p->keys->n;
     while (first < last) {
         const size_t middle = last - (last - first) / 2;
 
-        if (segment_offsets[middle] <= key)
+        if (p->offsets[middle] <= key)
             first = middle;
         else
             last = middle - 1;

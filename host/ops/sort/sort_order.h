@@ -51,34 +51,33 @@ static inline size_t sort_keys(const tsr_sort_problem *s)
     return s->n * sort_rows(s);
 }
 
-/** Keys of each row that are wanted: all, or the first ones of the sorted order. */
-static inline size_t sort_top(const tsr_sort_problem *s)
-{
-    return s->top && s->top < s->n ? s->top : s->n;
-}
+/** The independent sequences that keys fall into: rows, or segments. */
+typedef struct sort_parts {
+    const tsr_sort_problem *keys;
+    size_t count;
+    const uint64_t *offsets; /* where segments start, and last the number of keys; NULL: rows */
+    size_t kept;             /* keys of each row that are wanted: keys->n, or fewer */
+} sort_parts;
 
-/** One of the independent sequences of a problem, a row or a segment: n keys from key `start` on.
- */
+/** n keys from key `start` on. */
 typedef struct sort_part {
     size_t start, n;
 } sort_part;
 
-static inline size_t sort_parts(const tsr_sort_problem *s)
+static inline sort_parts sort_parts_of_rows(const tsr_sort_problem *s)
 {
-    return s->segments ? s->segments : sort_rows(s);
+    return (sort_parts){.keys = s, .count = sort_rows(s), .kept = s->n};
 }
 
-/** Part i; `segment_offsets` are those of the problem from the first on, and checked. */
-static inline sort_part sort_part_at(const tsr_sort_problem *s, const uint64_t *segment_offsets,
-                                     size_t i)
+static inline sort_part sort_part_at(const sort_parts *p, size_t i)
 {
-    if (s->segments)
-        return (sort_part){segment_offsets[i], segment_offsets[i + 1] - segment_offsets[i]};
-    return (sort_part){i * s->n, s->n};
+    if (p->offsets)
+        return (sort_part){p->offsets[i], p->offsets[i + 1] - p->offsets[i]};
+    return (sort_part){i * p->keys->n, p->keys->n};
 }
 
 /** The part of a key. */
-size_t sort_part_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key);
+size_t sort_part_of(const sort_parts *p, size_t key);
 
 /** Where the segment offsets start in the arrays of the operands; NULL without segments. */
 static inline const uint64_t *sort_segment_offsets(const tsr_sort_problem *s,

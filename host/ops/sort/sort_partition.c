@@ -23,9 +23,9 @@ host_rows sort_elements(const tsr_sort_problem *q, size_t which, void *array, si
                       (end - first) * size);
 }
 
-problem sort_piece(const tsr_sort_problem *whole, size_t rows, size_t n)
+problem sort_piece(const problem *whole, size_t rows, size_t n)
 {
-    problem p = sort_problem(*whole);
+    problem p = *whole;
 
     sort_in(&p)->n = n;
     sort_in(&p)->rows = rows;
@@ -61,7 +61,7 @@ static void rows_piece(const partition *p, void *const host[], size_t i, piece *
     const tsr_sort_problem *q = sort_of(p->problem);
     const size_t at = i * p->cut[ROWS], rows = size_min(p->cut[ROWS], sort_rows(q) - at);
 
-    *out = (piece){.problem = sort_piece(q, rows, q->n)};
+    *out = (piece){.problem = sort_piece(p->problem, rows, q->n)};
     for (size_t o = 0; o < SORT_OPERANDS; o++)
         if (sort_element(q, o))
             out->slice[o] =
@@ -158,7 +158,7 @@ static size_t sub_stages(size_t chunks)
     return all;
 }
 
-static void exchange_piece(const partition *p, void *const host[], size_t i, piece *out)
+void sort_exchange_piece(const partition *p, void *const host[], size_t i, piece *out)
 {
     const tsr_sort_problem *q = sort_of(p->problem);
     const size_t chunk = p->cut[CHUNK], chunks = size_div_up(q->n, chunk);
@@ -167,9 +167,8 @@ static void exchange_piece(const partition *p, void *const host[], size_t i, pie
     const size_t short_by = both.high + 1 == chunks ? chunks * chunk - q->n : 0;
     const size_t first = row * q->n + both.low * chunk, size = sort_element(q, SORT_KEYS);
 
-    *out = (piece){.problem = sort_piece(q, 1, 2 * chunk - short_by),
+    *out = (piece){.problem = sort_piece(p->problem, 1, 2 * chunk - short_by),
                    .stage = row * sub_stages(chunks) + both.stage};
-    sort_in(&out->problem)->top = 0;
     out->slice[SORT_KEYS] =
         (slice){.slot = i,
                 .rows = sort_elements(q, SORT_KEYS, host[SORT_KEYS], first, first + chunk),
@@ -180,7 +179,7 @@ static void exchange_piece(const partition *p, void *const host[], size_t i, pie
                 .out = true};
 }
 
-static const partition_kind in_exchange = {.name = "exchange", .piece = exchange_piece};
+static const partition_kind in_exchange = {.name = "exchange", .piece = sort_exchange_piece};
 
 /* The first pair that has the last chunk: the first sub-stage in which that has one before it. */
 static size_t first_short_pair(size_t chunks)

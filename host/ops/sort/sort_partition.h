@@ -21,7 +21,12 @@ host_rows sort_elements(const tsr_sort_problem *q, size_t which, void *array, si
 
 /** The sort of rows of n keys, whose operands begin at the first element of their buffers and go on
  *  without gaps; all else is as in the whole. */
-problem sort_piece(const tsr_sort_problem *whole, size_t rows, size_t n);
+problem sort_piece(const problem *whole, size_t rows, size_t n);
+
+/** partition_kind.piece of a row that the device does not hold: two of its chunks are sorted
+ * together.
+ */
+void sort_exchange_piece(const partition *p, void *const host[], size_t i, piece *out);
 
 /** Pairs of chunks that a row of so many is sorted by, one after the other. */
 size_t sort_exchange_pairs(size_t chunks);

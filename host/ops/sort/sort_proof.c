@@ -330,104 +330,6 @@ enum {
 };
 _Static_assert(LENGTHS % EVERY == 0 && LENGTHS_TINY % EVERY_TINY == 0, "cases are equally long");
 
-/* Direction and index: the corners of a case, taken in turn. */
-typedef enum corner { UP, DOWN, UP_INDEX, DOWN_INDEX } corner;
-
-/* A case has all problems of one type, rows and top.  A program is built for each direction, index
- * or none and value size of a type, and building takes a CPU longer than running: with values the
- * index is a matter of arguments alone, so those cases take both ways, and the others, where rows,
- * top and values of their type have not its missing corners, two of them in turn. */
-static const struct {
-    tsr_type type;
-    corner corner[2];
-    size_t value_bytes[2], rows, top;
-} cases[] = {{TSR_U32, {UP, UP}, {0, 0}, 0, 0},
-             {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
-             {TSR_U32, {DOWN, DOWN}, {0, 0}, 0, 0},
-             {TSR_U32, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_I32, {UP, DOWN}, {0, 0}, 0, 0},
-             {TSR_I32, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_I64, {DOWN, UP}, {0, 0}, 0, 0},
-             {TSR_I64, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_U64, {UP, DOWN}, {0, 0}, 0, 0},
-             {TSR_U64, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_F32, {UP, UP}, {0, 0}, 0, 0},
-             {TSR_F32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
-             {TSR_F64, {DOWN, DOWN}, {0, 0}, 0, 0},
-             {TSR_F64, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_F64, {UP, UP}, {0, 0}, 0, 0},
-             {TSR_F64, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
-             {TSR_I8, {UP, DOWN}, {0, 0}, 0, 0},
-             {TSR_I8, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_U8, {DOWN, UP}, {0, 0}, 0, 0},
-             {TSR_U8, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_I16, {DOWN, UP}, {0, 0}, 0, 0},
-             {TSR_I16, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_U16, {UP, UP}, {0, 0}, 0, 0},
-             {TSR_U16, {DOWN_INDEX, UP_INDEX}, {0, 0}, 0, 0},
-             {TSR_F16, {UP, DOWN}, {0, 0}, 0, 0},
-             {TSR_F16, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 0, 0},
-             /* Values, with the index that the caller wants and one of their own. */
-             {TSR_U32, {UP, UP_INDEX}, {4, 4}, 0, 0},
-             {TSR_U64, {DOWN_INDEX, DOWN}, {8, 8}, 0, 0},
-             {TSR_F32, {DOWN, DOWN_INDEX}, {1, 1}, 0, 0},
-             {TSR_U8, {UP_INDEX, UP}, {2, 2}, 0, 0},
-             {TSR_F64, {UP, UP_INDEX}, {16, 16}, 0, 0},
-             {TSR_I16, {DOWN, DOWN_INDEX}, {8, 8}, 0, 0},
-             /* Several rows: in one tile and in many, with what goes along. */
-             {TSR_U32, {UP, UP}, {0, 0}, 3, 0},
-             {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 37, 0},
-             {TSR_F32, {UP_INDEX, UP_INDEX}, {0, 0}, 5, 0},
-             {TSR_U8, {DOWN, DOWN_INDEX}, {4, 4}, 2, 0},
-             {TSR_I64, {DOWN_INDEX, DOWN}, {16, 16}, 9, 0},
-             {TSR_U16, {DOWN, DOWN}, {0, 0}, 301, 0},
-             /* The first ones alone: of one row and of several, with what goes along. */
-             {TSR_U32, {UP, UP}, {0, 0}, 0, 1},
-             {TSR_F32, {DOWN, DOWN}, {0, 0}, 0, 10},
-             {TSR_I32, {UP_INDEX, UP}, {2, 2}, 3, 3},
-             {TSR_U32, {DOWN_INDEX, DOWN}, {4, 4}, 5, 64},
-             {TSR_F16, {UP, UP_INDEX}, {16, 16}, 2, 7},
-             {TSR_F64, {DOWN, DOWN}, {0, 0}, 2, 100},
-             {TSR_I64, {UP_INDEX, UP}, {1, 1}, 0, 2},
-             {TSR_I8, {UP, DOWN_INDEX}, {0, 0}, 0, 20},
-             {TSR_U8, {UP_INDEX, DOWN}, {0, 0}, 0, 5},
-             {TSR_I16, {DOWN, UP_INDEX}, {0, 0}, 0, 40},
-             {TSR_U16, {UP, DOWN_INDEX}, {0, 0}, 0, 3},
-             {TSR_U64, {UP, DOWN_INDEX}, {0, 0}, 0, 10},
-             {TSR_F32, {UP_INDEX, UP_INDEX}, {0, 0}, 0, 2},
-             {TSR_F64, {UP_INDEX, DOWN_INDEX}, {0, 0}, 0, 64}};
-
-/* Segments: one, few and many, of up to any length and of short ones alone, with what goes along.
- * Every type is among them, and those of 64 bits without an index too, which alone fit registers.
- */
-static const struct {
-    tsr_type type;
-    corner corner[2];
-    size_t value_bytes[2], segments, longest;
-} segment_cases[] = {{TSR_U32, {UP, UP}, {0, 0}, 1, 0},
-                     {TSR_U32, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 7, 0},
-                     {TSR_F32, {UP, UP}, {0, 0}, 64, 0},
-                     {TSR_U32, {UP, UP_INDEX}, {4, 4}, 37, 100},
-                     {TSR_F64, {DOWN_INDEX, DOWN_INDEX}, {0, 0}, 9, 0},
-                     {TSR_U8, {UP_INDEX, UP}, {16, 16}, 300, 33},
-                     {TSR_I64, {UP, UP_INDEX}, {4, 4}, 21, 64},
-                     {TSR_F16, {DOWN, DOWN}, {0, 0}, 1000, 1},
-                     {TSR_U32, {DOWN, DOWN}, {0, 0}, 101, 1023},
-                     {TSR_I8, {DOWN_INDEX, DOWN}, {1, 8}, 50, 200},
-                     {TSR_I16, {UP, UP_INDEX}, {4, 4}, 5, 0},
-                     {TSR_U16, {DOWN_INDEX, DOWN}, {1, 2}, 90, 64},
-                     {TSR_I32, {UP_INDEX, UP}, {16, 8}, 12, 0},
-                     {TSR_U64, {UP, UP}, {0, 0}, 30, 0},
-                     {TSR_U64, {DOWN_INDEX, DOWN}, {2, 2}, 16, 500},
-                     {TSR_I64, {DOWN, DOWN}, {0, 0}, 8, 0},
-                     {TSR_F32, {DOWN_INDEX, DOWN}, {1, 1}, 77, 300},
-                     {TSR_F64, {UP, UP}, {0, 0}, 45, 40}};
-
-enum {
-    ROW_CASES = sizeof(cases) / sizeof(cases[0]),
-    CASES = ROW_CASES + sizeof(segment_cases) / sizeof(segment_cases[0])
-};
-
 /* Several rows stay several, and together below a size. */
 static size_t rows_within(size_t rows, size_t n, bool tiny)
 {
@@ -436,32 +338,14 @@ static size_t rows_within(size_t rows, size_t n, bool tiny)
     return rows < 2 ? rows : size_max(size_min(rows, most), 2);
 }
 
-/* Case c of all, at its first or its second corner. */
-static tsr_sort_problem case_of(size_t c, size_t turn)
+/* Cases of the same type before case c, from a number on that differs from type to type, so that
+ * first cases do not all have the same families. */
+static size_t cases_before(const sort_case *cases, size_t c)
 {
-    const size_t g = c - ROW_CASES;
-    const bool rows = c < ROW_CASES;
-    const corner at = rows ? cases[c].corner[turn] : segment_cases[g].corner[turn];
-
-    return (tsr_sort_problem){.type = rows ? cases[c].type : segment_cases[g].type,
-                              .descending = at == DOWN || at == DOWN_INDEX,
-                              .argsort = at == UP_INDEX || at == DOWN_INDEX,
-                              .value_bytes = rows ? cases[c].value_bytes[turn]
-                                                  : segment_cases[g].value_bytes[turn],
-                              .rows = rows ? cases[c].rows : 0,
-                              .top = rows ? cases[c].top : 0,
-                              .segments = rows ? 0 : segment_cases[g].segments,
-                              .segment_longest = rows ? 0 : segment_cases[g].longest};
-}
-
-/* Cases of the same type before case c. */
-static size_t cases_before(size_t c)
-{
-    const tsr_type type = case_of(c, 0).type;
-    size_t count = 0;
+    size_t count = 3 * (size_t)cases[c].type; /* family_of turns by three cases */
 
     for (size_t i = 0; i < c; i++)
-        count += case_of(i, 0).type == type;
+        count += cases[i].type == cases[c].type;
     return count;
 }
 
@@ -480,28 +364,32 @@ static distribution family_of(size_t before, size_t at)
     return others[(at - at / 3 + 2 * before + before / 3) % count];
 }
 
-bool sort_sweep(size_t i, bool tiny, problem *out)
+const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i, bool tiny,
+                                  problem *out)
 {
     const size_t every = tiny ? EVERY_TINY : EVERY;
     const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / every;
-    const size_t c = i % CASES, at = i / CASES; /* short lengths first, each in every case */
-    tsr_sort_problem *p;
+    const size_t c = i % count, at = i / count; /* short lengths first, each in every case */
+    const size_t turn = at % 2, n = lengths[at * every + c % every];
+    const sort_corner corner = cases[c].corner[turn];
 
     if (at >= lengths_per_case)
-        return false;
+        return NULL;
     /* A family that comes again in a case is at the other corner: 3 or 9 lengths on. */
-    *out = sort_problem(case_of(c, at % 2));
-    out->inputs = family_of(cases_before(c), at);
-    p = sort_in(out);
-    p->n = lengths[at * every + c % every];
-    p->rows = rows_within(p->rows, p->n, tiny);
+    out->inputs = family_of(cases_before(cases, c), at);
+    *sort_in(out) =
+        (tsr_sort_problem){.type = cases[c].type,
+                           .n = n,
+                           .descending = corner == SORT_DOWN || corner == SORT_DOWN_INDEX,
+                           .argsort = corner == SORT_UP_INDEX || corner == SORT_DOWN_INDEX,
+                           .value_bytes = cases[c].value_bytes[turn],
+                           .rows = rows_within(cases[c].rows, n, tiny)};
     if ((at + c) % 4 == 3) {
-        p->offset_keys = 1 + i % 7;
-        p->offset_index = i % 5;
-        p->offset_values = i % 3;
-        p->offset_segments = i % 2;
+        sort_in(out)->offset_keys = 1 + i % 7;
+        sort_in(out)->offset_index = i % 5;
+        sort_in(out)->offset_values = i % 3;
     }
-    return true;
+    return &cases[c];
 }
 
 static void reject(verdict *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -518,8 +406,8 @@ static void reject(verdict *out, const char *format, ...)
 
 /* Operands from their first element to be sorted. */
 typedef struct sorted {
+    const sort_parts *parts;
     const tsr_sort_problem *problem;
-    const uint64_t *segment_offsets;                   /* NULL without segments */
     const void *before, *after;                        /* keys */
     const int64_t *index;                              /* NULL without argsort */
     const unsigned char *values_before, *values_after; /* NULL without values */
@@ -536,8 +424,8 @@ static bool value_follows(const sorted *s, size_t i, size_t from)
 /* What a right result is, as far as it is computed ahead. */
 typedef struct expectation {
     uint64_t sum, mix; /* of hashes of the keys with their values; beyond REFERENCE_MAX */
-    size_t order[];    /* up to REFERENCE_MAX, or of the top: positions of the keys in their part,
-                          sorted */
+    size_t order[];    /* up to REFERENCE_MAX, or of the first keys alone: positions of the keys in
+                          their part, sorted */
 } expectation;
 
 /* The hash of a key goes on with its value. */
@@ -555,20 +443,19 @@ typedef struct place {
     size_t part, start, end;
 } place;
 
-static place place_of(const tsr_sort_problem *s, const uint64_t *segment_offsets, size_t key)
+static place place_of(const sort_parts *p, size_t key)
 {
-    const size_t part = sort_part_of(s, segment_offsets, key);
-    const sort_part at = sort_part_at(s, segment_offsets, part);
+    const size_t part = sort_part_of(p, key);
+    const sort_part at = sort_part_at(p, part);
 
     return (place){part, at.start, at.start + at.n};
 }
 
 /* From the place of a key to that of one not before it. */
-static place place_next(const tsr_sort_problem *s, const uint64_t *segment_offsets, place at,
-                        size_t key)
+static place place_next(const sort_parts *p, place at, size_t key)
 {
     while (key >= at.end) {
-        const sort_part next = sort_part_at(s, segment_offsets, ++at.part);
+        const sort_part next = sort_part_at(p, ++at.part);
 
         at.start = next.start;
         at.end = next.start + next.n;
@@ -579,9 +466,10 @@ static place place_next(const tsr_sort_problem *s, const uint64_t *segment_offse
 /* Sum and exclusive or of a hash of each key with its part and value; values is NULL where there
  * are none.
  */
-static void hash_keys(const tsr_sort_problem *s, const uint64_t *segment_offsets, const void *keys,
-                      const unsigned char *values, expectation *out)
+static void hash_keys(const sort_parts *p, const void *keys, const unsigned char *values,
+                      expectation *out)
 {
+    const tsr_sort_problem *s = p->keys;
     const size_t n = sort_keys(s), bytes = s->value_bytes;
     const long long chunks = (long long)size_div_up(n, CHUNK);
     uint64_t sum = 0, mix = 0;
@@ -591,12 +479,12 @@ static void hash_keys(const tsr_sort_problem *s, const uint64_t *segment_offsets
 #endif
     for (long long c = 0; c < chunks; c++) {
         const size_t begin = (size_t)c * CHUNK, end = size_min(begin + CHUNK, n);
-        place at = place_of(s, segment_offsets, begin);
+        place at = place_of(p, begin);
 
         for (size_t i = begin; i < end; i++) {
             uint64_t bits = bits_get(s->type, keys, i);
 
-            at = place_next(s, segment_offsets, at, i);
+            at = place_next(p, at, i);
             bits = random_u64(&bits) ^ at.part * 0xD1342543DE82EF95u;
             if (bytes)
                 bits = hash_value(bits, values + i * bytes, bytes);
@@ -616,9 +504,9 @@ static const unsigned char *values_of(const tsr_sort_problem *s, const void *con
 }
 
 /* Whether a result is compared with one that is computed ahead, key by key. */
-static bool has_reference(const tsr_sort_problem *s)
+static bool has_reference(const sort_parts *p)
 {
-    return sort_keys(s) <= REFERENCE_MAX || sort_top(s) < s->n;
+    return sort_keys(p->keys) <= REFERENCE_MAX || p->kept < p->keys->n;
 }
 
 /* Whether key a of a row comes behind key b in the stable order. */
@@ -646,12 +534,11 @@ static void sink(const tsr_sort_problem *s, const unsigned char *row, size_t *he
     }
 }
 
-/* The first positions of a row's stable order: a heap holds those found so far, the last of them on
- * top, and gives them back in turn. */
-static void select_top(const tsr_sort_problem *s, const unsigned char *row, size_t *order)
+/* The first `count` positions of a row's stable order: a heap holds those found so far, the last of
+ * them on top, and gives them back in turn. */
+static void select_first(const tsr_sort_problem *s, const unsigned char *row, size_t count,
+                         size_t *order)
 {
-    const size_t count = sort_top(s);
-
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     for (size_t i = count; i-- > 0;)
@@ -670,14 +557,14 @@ static void select_top(const tsr_sort_problem *s, const unsigned char *row, size
     }
 }
 
-tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
+tsr_status sort_expect_parts(const sort_parts *p, const void *const before[], void **out,
+                             tsr_error *err)
 {
-    const tsr_sort_problem *s = sort_of(p);
+    const tsr_sort_problem *s = p->keys;
     const unsigned char *keys =
         (const unsigned char *)before[0] + s->offset_keys * tsr_type_size(s->type);
-    const uint64_t *segment_offsets = sort_segment_offsets(s, before);
-    const size_t n = sort_keys(s), kept = sort_rows(s) * sort_top(s);
-    const bool whole = has_reference(s);
+    const size_t n = sort_keys(s), kept = sort_rows(s) * p->kept;
+    const bool whole = has_reference(p);
     const size_t bytes = whole ? kept * sizeof(size_t) : 0;
     expectation *e = malloc(sizeof(*e) + bytes);
     size_t *scratch = malloc(bytes + 1);
@@ -689,17 +576,17 @@ tsr_status sort_expect(const problem *p, const void *const before[], void **out,
         goto cleanup;
     }
     *e = (expectation){0};
-    for (size_t i = 0; whole && n && i < sort_parts(s); i++) {
-        const sort_part part = sort_part_at(s, segment_offsets, i);
+    for (size_t i = 0; whole && n && i < p->count; i++) {
+        const sort_part part = sort_part_at(p, i);
         const unsigned char *first = keys + part.start * tsr_type_size(s->type);
 
-        if (sort_top(s) < s->n)
-            select_top(s, first, order + i * sort_top(s));
+        if (p->kept < s->n)
+            select_first(s, first, p->kept, order + i * p->kept);
         else
             sort_reference(s->type, s->descending, first, part.n, order + part.start, scratch);
     }
     if (!whole && !s->argsort)
-        hash_keys(s, segment_offsets, keys, values_of(s, before), e);
+        hash_keys(p, keys, values_of(s, before), e);
     *out = e;
     e = NULL; /* moved to the caller */
 
@@ -712,15 +599,15 @@ cleanup:
 static void check_reference(const sorted *s, const expectation *e, verdict *out)
 {
     const tsr_type type = s->problem->type;
-    const size_t n = sort_keys(s->problem), top = sort_top(s->problem);
-    place at = place_of(s->problem, s->segment_offsets, 0);
+    const size_t n = sort_keys(s->problem), kept = s->parts->kept;
+    place at = place_of(s->parts, 0);
 
-    for (size_t k = 0; k < sort_rows(s->problem) * top && out->ok; k++) {
-        const size_t i = k / top * s->problem->n + k % top;
+    for (size_t k = 0; k < sort_rows(s->problem) * kept && out->ok; k++) {
+        const size_t i = k / kept * s->problem->n + k % kept;
         uint64_t expected, got;
         size_t from;
 
-        at = place_next(s->problem, s->segment_offsets, at, i);
+        at = place_next(s->parts, at, i);
         from = at.start + e->order[k];
         expected = bits_get(type, s->before, from);
         got = bits_get(type, s->after, i);
@@ -742,12 +629,12 @@ static void check_chunk(const sorted *s, size_t begin, size_t end, verdict *out)
     const key_comparator compare = sort_comparator(s->problem->type);
     const size_t bytes = tsr_type_size(s->problem->type);
     const unsigned char *key = s->after;
-    place at = place_of(s->problem, s->segment_offsets, begin);
+    place at = place_of(s->parts, begin);
 
     for (size_t i = begin; i < end; i++) {
         int c;
 
-        at = place_next(s->problem, s->segment_offsets, at, i);
+        at = place_next(s->parts, at, i);
         if (i == at.start)
             continue; /* the first of its part */
         c = compare(key + (i - 1) * bytes, key + i * bytes);
@@ -786,7 +673,7 @@ static tsr_status check_permutation(const sorted *s, verdict *out, tsr_error *er
     const tsr_type type = s->problem->type;
     const size_t n = sort_keys(s->problem);
     unsigned char *seen = calloc(n / 8 + 1, 1);
-    place at = place_of(s->problem, s->segment_offsets, 0);
+    place at = place_of(s->parts, 0);
 
     if (!seen)
         return tsr_fail(err, TSR_ENOMEM, 0, "sort: no memory to check %zu indices", n);
@@ -794,7 +681,7 @@ static tsr_status check_permutation(const sorted *s, verdict *out, tsr_error *er
         const int64_t in_part = s->index[i];
         size_t from, length;
 
-        at = place_next(s->problem, s->segment_offsets, at, i);
+        at = place_next(s->parts, at, i);
         from = at.start + (size_t)in_part;
         length = at.end - at.start;
         if (in_part < 0 || (uint64_t)in_part >= length)
@@ -817,7 +704,7 @@ static void check_multiset(const sorted *s, const expectation *e, verdict *out)
 {
     expectation got;
 
-    hash_keys(s->problem, s->segment_offsets, s->after, s->values_after, &got);
+    hash_keys(s->parts, s->after, s->values_after, &got);
     if (got.sum != e->sum || got.mix != e->mix)
         reject(out, "the %zu keys%s are not the ones given: their checksums differ",
                sort_keys(s->problem), s->problem->value_bytes ? " with their values" : "");
@@ -831,14 +718,14 @@ static void check_gap(const char *name, const void *before, const void *after, s
         reject(out, "%s changed before their offset, in the first %zu bytes", name, bytes);
 }
 
-tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
-                       const void *const after[], const void *expected, verdict *out,
-                       tsr_error *err)
+tsr_status sort_verify_parts(const sort_parts *p, const void *const before[],
+                             const void *const after[], const void *expected, verdict *out,
+                             tsr_error *err)
 {
-    const tsr_sort_problem *s = sort_of(p);
+    const tsr_sort_problem *s = p->keys;
     const size_t skipped = s->offset_keys * tsr_type_size(s->type);
-    const sorted result = {.problem = s,
-                           .segment_offsets = sort_segment_offsets(s, before),
+    const sorted result = {.parts = p,
+                           .problem = s,
                            .before = (const unsigned char *)before[0] + skipped,
                            .after = (const unsigned char *)after[0] + skipped,
                            .index = s->argsort ? (const int64_t *)after[1] + s->offset_index : NULL,
@@ -848,17 +735,16 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
     void *own = NULL;
     tsr_status st = TSR_OK;
 
-    (void)d; /* the order is the same everywhere */
     *out = (verdict){.ok = true};
     if (s->n == 0)
         return TSR_OK; /* no operand holds a byte */
     if (!e) {
-        st = sort_expect(p, before, &own, err);
+        st = sort_expect_parts(p, before, &own, err);
         if (st)
             return st;
         e = own;
     }
-    if (has_reference(s)) {
+    if (has_reference(p)) {
         check_reference(&result, e, out);
     } else {
         check_order(&result, out);
@@ -874,4 +760,122 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
     if (s->value_bytes)
         check_gap("values", before[2], after[2], s->offset_values * s->value_bytes, out);
     return st;
+}
+
+/* ---- of sort ------------------------------------------------------------------------------- */
+
+static sort_parts parts_of(const tsr_sort_problem *s, const void *const before[])
+{
+    sort_parts p = sort_parts_of_rows(s);
+
+    if (s->segments) {
+        p.count = s->segments;
+        p.offsets = sort_segment_offsets(s, before);
+    }
+    return p;
+}
+
+tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
+{
+    const sort_parts parts = parts_of(sort_of(p), before);
+
+    return sort_expect_parts(&parts, before, out, err);
+}
+
+tsr_status sort_verify(const problem *p, const device_facts *d, const void *const before[],
+                       const void *const after[], const void *expected, verdict *out,
+                       tsr_error *err)
+{
+    const sort_parts parts = parts_of(sort_of(p), before);
+
+    (void)d; /* the order is the same everywhere */
+    return sort_verify_parts(&parts, before, after, expected, out, err);
+}
+
+/* A program is built for each direction, index or none and value size of a type, and building takes
+ * a CPU longer than running: with values the index is a matter of arguments alone, so those cases
+ * take both ways, and the others, where rows and values of their type have not its missing corners,
+ * two of them in turn. */
+static const sort_case cases[] = {
+    {TSR_U32, {SORT_UP, SORT_UP}, {0, 0}, 0},
+    {TSR_U32, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0},
+    {TSR_U32, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0},
+    {TSR_U32, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_I32, {SORT_UP, SORT_DOWN}, {0, 0}, 0},
+    {TSR_I32, {SORT_DOWN_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_I64, {SORT_DOWN, SORT_UP}, {0, 0}, 0},
+    {TSR_I64, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_U64, {SORT_UP, SORT_DOWN}, {0, 0}, 0},
+    {TSR_U64, {SORT_DOWN_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_F32, {SORT_UP, SORT_UP}, {0, 0}, 0},
+    {TSR_F32, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0},
+    {TSR_F64, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0},
+    {TSR_F64, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_F64, {SORT_UP, SORT_UP}, {0, 0}, 0},
+    {TSR_F64, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0},
+    {TSR_I8, {SORT_UP, SORT_DOWN}, {0, 0}, 0},
+    {TSR_I8, {SORT_DOWN_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_U8, {SORT_DOWN, SORT_UP}, {0, 0}, 0},
+    {TSR_U8, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_I16, {SORT_DOWN, SORT_UP}, {0, 0}, 0},
+    {TSR_I16, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_U16, {SORT_UP, SORT_UP}, {0, 0}, 0},
+    {TSR_U16, {SORT_DOWN_INDEX, SORT_UP_INDEX}, {0, 0}, 0},
+    {TSR_F16, {SORT_UP, SORT_DOWN}, {0, 0}, 0},
+    {TSR_F16, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0},
+    /* Values, with the index that the caller wants and one of their own. */
+    {TSR_F16, {SORT_UP, SORT_UP_INDEX}, {16, 4}, 0},
+    {TSR_I8, {SORT_UP, SORT_UP_INDEX}, {1, 8}, 0},
+    {TSR_I16, {SORT_DOWN, SORT_DOWN_INDEX}, {8, 8}, 0},
+    {TSR_U8, {SORT_UP_INDEX, SORT_UP}, {2, 16}, 0},
+    {TSR_U16, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 2}, 0},
+    {TSR_U64, {SORT_DOWN_INDEX, SORT_DOWN}, {8, 2}, 0},
+    {TSR_I64, {SORT_UP, SORT_UP_INDEX}, {4, 1}, 0},
+    {TSR_I32, {SORT_UP_INDEX, SORT_UP}, {16, 8}, 0},
+    {TSR_F64, {SORT_UP, SORT_UP_INDEX}, {16, 16}, 0},
+    {TSR_U32, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0},
+    {TSR_F32, {SORT_DOWN, SORT_DOWN_INDEX}, {1, 2}, 0},
+    /* Several rows: in one tile and in many, with what goes along. */
+    {TSR_U32, {SORT_UP, SORT_UP}, {0, 0}, 3},
+    {TSR_U32, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 37},
+    {TSR_F32, {SORT_UP_INDEX, SORT_UP_INDEX}, {0, 0}, 5},
+    {TSR_U8, {SORT_DOWN, SORT_DOWN_INDEX}, {4, 4}, 2},
+    {TSR_I64, {SORT_DOWN_INDEX, SORT_DOWN}, {16, 16}, 9},
+    {TSR_U16, {SORT_DOWN, SORT_DOWN}, {0, 0}, 301},
+    /* Segments: one, few and many, of up to any length and of short ones alone, with what goes
+     * along. Every type is among them, and those of 64 bits without an index too, which alone fit
+     * registers. */
+    {TSR_U32, {SORT_UP, SORT_UP}, {0, 0}, 0, {1, 0}},
+    {TSR_U32, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0, {7, 0}},
+    {TSR_F32, {SORT_UP, SORT_UP}, {0, 0}, 0, {64, 0}},
+    {TSR_U32, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {37, 100}},
+    {TSR_F64, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0, {9, 0}},
+    {TSR_U8, {SORT_UP_INDEX, SORT_UP}, {16, 16}, 0, {300, 33}},
+    {TSR_I64, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {21, 64}},
+    {TSR_F16, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {1000, 1}},
+    {TSR_U32, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {101, 1023}},
+    {TSR_I8, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 8}, 0, {50, 200}},
+    {TSR_I16, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {5, 0}},
+    {TSR_U16, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 2}, 0, {90, 64}},
+    {TSR_I32, {SORT_UP_INDEX, SORT_UP}, {16, 8}, 0, {12, 0}},
+    {TSR_U64, {SORT_UP, SORT_UP}, {0, 0}, 0, {30, 0}},
+    {TSR_U64, {SORT_DOWN_INDEX, SORT_DOWN}, {2, 2}, 0, {16, 500}},
+    {TSR_I64, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {8, 0}},
+    {TSR_F32, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 1}, 0, {77, 300}},
+    {TSR_F64, {SORT_UP, SORT_UP}, {0, 0}, 0, {45, 40}},
+};
+
+bool sort_sweep(size_t i, bool tiny, problem *out)
+{
+    problem p = {.op = &operation_sort};
+    const sort_case *c = sort_sweep_cases(cases, ARRAY_COUNT(cases), i, tiny, &p);
+
+    if (!c)
+        return false;
+    sort_in(&p)->segments = c->own[0];
+    sort_in(&p)->segment_longest = c->own[1];
+    if (sort_in(&p)->offset_keys)
+        sort_in(&p)->offset_segments = i % 2;
+    *out = p;
+    return true;
 }

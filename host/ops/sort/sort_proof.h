@@ -18,23 +18,48 @@ const char *sort_fill_word(distribution f);
  * by. Static. */
 const char *sort_fill_lengths(const tsr_sort_problem *s);
 
+/** Direction and index: the corners of a case, taken in turn. */
+typedef enum sort_corner { SORT_UP, SORT_DOWN, SORT_UP_INDEX, SORT_DOWN_INDEX } sort_corner;
+
+/** A case of a sweep: problems of one type and number of rows, of many lengths. */
+typedef struct sort_case {
+    tsr_type type;
+    sort_corner corner[2];
+    size_t value_bytes[2], rows;
+    size_t own[2]; /* what the operation adds */
+} sort_case;
+
+/**
+ * Problem i of a sweep over cases: its keys, and the family that they are of, go into *out.  A case
+ * has inputs of every family; with `tiny` random keys at its longest length, and two more families.
+ *
+ * @return The case; NULL behind the last problem.
+ */
+const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i, bool tiny,
+                                  problem *out);
+
 /**
  * operation.sweep of sort.  It is the same for every seed, which decides the values alone:
  *
  *  - each type stands, segments apart, at each of the four corners of ascending or descending, with
  *    an index or without; and it has values, with and without an index beside them;
  *  - values of each size go with keys of each width;
- *  - each case of the sweep (a type with its rows, segments or top) has inputs of every family, and
- *    over the cases of a type each family has short lengths, up to 64, middling ones and long ones,
+ *  - over the cases of a type each family has short lengths, up to 64, middling ones and long ones,
  *    from 1024 on.
  *
- * With `tiny` the same holds, but that a case has random keys at its longest length and two more
- * families, all are met over the cases of a type, and long lengths not at all.
+ * With `tiny` the same holds, but for long lengths.
  */
 bool sort_sweep(size_t i, bool tiny, problem *out);
 
 /** operation.expect of sort: order and sums that sort_verify compares with, below. */
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err);
+
+/** The same of the parts of keys, whichever operation's: operation.expect and operation.verify. */
+tsr_status sort_expect_parts(const sort_parts *p, const void *const before[], void **out,
+                             tsr_error *err);
+tsr_status sort_verify_parts(const sort_parts *p, const void *const before[],
+                             const void *const after[], const void *expected, verdict *out,
+                             tsr_error *err);
 
 /**
  * Up to 2^20 keys (REFERENCE_MAX): equality with a stable merge sort.  Beyond that, in time

@@ -1,23 +1,37 @@
 #include "base/fail.h"
-#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_fields.h"
 #include "stream/entry.h"
 
-/* What the problem does not ask for must not be there: whoever passes it has forgotten to ask. */
-static tsr_status check_asked(const tsr_sort_problem *p, bool index, bool values,
-                              bool segment_offsets, tsr_error *err)
+static tsr_status check_asked(const problem *p, bool index, bool values, bool segment_offsets,
+                              tsr_error *err)
 {
+    const tsr_sort_problem *s = sort_of(p);
     const struct {
         bool passed, asked;
         const char *name, *field;
-    } extras[] = {{index, p->argsort, "an index is", "argsort is false"},
-                  {values, p->value_bytes > 0, "values are", "value_bytes is 0"},
-                  {segment_offsets, p->segments > 0, "segment_offsets are", "segments is 0"}};
+    } extras[] = {{index, s->argsort, "an index is", "argsort is false"},
+                  {values, s->value_bytes > 0, "values are", "value_bytes is 0"},
+                  {segment_offsets, s->segments > 0, "segment_offsets are", "segments is 0"}};
 
     for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
         if (extras[i].passed && !extras[i].asked)
-            return tsr_fail(err, TSR_EINVAL, 0, "sort: %s passed, but %s", extras[i].name,
-                            extras[i].field);
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: %s passed, but %s", p->op->name,
+                            extras[i].name, extras[i].field);
     return TSR_OK;
+}
+
+tsr_status sort_check_arrays(const problem *p, const tsr_sort_arrays *a, tsr_error *err)
+{
+    if (!a)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the arrays are NULL", p->op->name);
+    return check_asked(p, a->index, a->values, a->segment_offsets, err);
+}
+
+tsr_status sort_check_buffers(const problem *p, const tsr_sort_buffers *b, tsr_error *err)
+{
+    if (!b)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: the buffers are NULL", p->op->name);
+    return check_asked(p, b->index, b->values, b->segment_offsets, err);
 }
 
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in,
@@ -27,11 +41,7 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in,
     problem p;
     tsr_status st = entry_problem(&operation_sort, problem_in, sizeof(*problem_in), &p, err);
 
-    if (st)
-        return st;
-    if (!arrays)
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: the arrays are NULL");
-    st = check_asked(problem_in, arrays->index, arrays->values, arrays->segment_offsets, err);
+    st = st ? st : sort_check_arrays(&p, arrays, err);
     if (st)
         return st;
     return entry_run(session, &p,
@@ -47,11 +57,7 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
     problem p;
     tsr_status st = entry_problem(&operation_sort, problem_in, sizeof(*problem_in), &p, err);
 
-    if (st)
-        return st;
-    if (!buffers)
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: the buffers are NULL");
-    st = check_asked(problem_in, buffers->index, buffers->values, buffers->segment_offsets, err);
+    st = st ? st : sort_check_buffers(&p, buffers, err);
     if (st)
         return st;
     return entry_enqueue(

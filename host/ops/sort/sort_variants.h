@@ -23,7 +23,4 @@ extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_
 /* Segments of given lengths: sort_segments.c; on CPUs sort_cpu_segments. */
 extern const variant sort_segments, sort_segments_registers, sort_segments_warp;
 
-/* The first keys alone: sort_top.c. */
-extern const variant sort_top_tiles, sort_cpu_top;
-
 #endif

@@ -49,7 +49,7 @@ static uint32_t lanes_for_parts(const job *j, size_t key)
     const size_t length = (size_t)1 << size_log2_up(usual_length(p));
     uint32_t lanes = sort_vector_lanes(j, key);
 
-    if (!param(j->params, "BITS") && sort_parts(p) > 1)
+    if (!param(j->params, "BITS") && (p->segments ? p->segments : sort_rows(p)) > 1)
         while (lanes > LANES_MIN && (size_t)lanes * lanes > length)
             lanes /= 2;
     return lanes;

@@ -19,7 +19,7 @@
  * Launch: 1-D, work-groups of 1, one per started chunk of each row.  The first
  *     launch reads keys, the last one, of a chunk for each row, leaves them; a
  *     launch reads and writes apart, unless it is both.  With VALUE_BYTES then
- *     those of sort_top_values.clh.
+ *     those of topk_values.clh.
  * Local memory: HEAP keys, and with an index as many uint: a work-item's own, no
  *     barrier.
  * Limits: keep <= HEAP; at most 2^31 keys in a row.
@@ -27,7 +27,7 @@
 #define PACKED 0 /* vectors hold keys alone, whatever the heap has */
 
 #include "sort/sort_row.clh"
-#include "sort/sort_top_values.clh"
+#include "topk/topk_values.clh"
 #include "sort/sort_vectors.clh"
 
 #ifndef HEAP
@@ -188,7 +188,7 @@ static inline void consider_chunk(heap *h, __global const word *keys, uint at, u
 /* Keys stand `length` apart from row to row, their index `index_length`; in the workspace, what a
  * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_top_chunk(__global word *keys, __global ulong *index, __global element *stored,
+topk_cpu_heaps_chunk(__global word *keys, __global ulong *index, __global element *stored,
                     ulong offset_keys, ulong offset_index, ulong length, ulong index_length,
                     ulong from, ulong to, uint n, uint keep, uint rows, uint first, uint last,
                     uint chunk)

@@ -16,7 +16,7 @@
  * Launch: 1-D, work-groups of GROUP, one per started tile of each row.  The first
  *     launch reads keys, the last one, of a tile for each row, leaves them; a
  *     launch reads and writes apart, unless it is both.  With VALUE_BYTES then
- *     those of sort_top_values.clh.
+ *     those of topk_values.clh.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys.
  * Limits: keep <= TILE / 2 where a row has more than a tile; fewer than 2^31 keys
  *     in a row.
@@ -26,7 +26,7 @@
 #endif
 
 #include "sort/sort_held_tile.clh"
-#include "sort/sort_top_values.clh"
+#include "topk/topk_values.clh"
 
 #define TILE (GROUP * KEYS)
 
@@ -52,7 +52,7 @@ IN_REGISTERS void fetch_stored(held_key held[KEYS], __global const stored_key *s
 /* Keys stand `length` apart from row to row, their index `index_length`; in the workspace, what a
  * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_top_tile(__global word *keys, __global ulong *index, __global stored_key *stored,
+topk_tile(__global word *keys, __global ulong *index, __global stored_key *stored,
               ulong offset_keys, ulong offset_index, ulong length, ulong index_length, ulong from,
               ulong to, uint n, uint keep, uint rows, uint first, uint last)
 {

@@ -1,13 +1,13 @@
 /**
- * The first keys alone: cl/sort/sort_top.cl and cl/sort/sort_cpu_top.cl.
+ * Parts of a row keep their first keys: cl/topk/topk_tiles.cl and cl/topk/topk_cpu_heaps.cl.
  */
 #include "base/sizes.h"
 #include "ops/sort/sort_commands.h"
-#include "ops/sort/sort_variants.h"
 #include "ops/sort/sort_vector_block.h"
+#include "ops/topk/topk_problem.h"
 
 /* The entries of both, in the variants' order. */
-enum { TOP_PART, TOP_GATHER, TOP_PUT };
+enum { TOPK_PART, TOPK_GATHER, TOPK_PUT };
 
 /* How the search is split: parts of what a row has, each of which leaves what it keeps. */
 typedef struct layout {
@@ -50,19 +50,19 @@ typedef struct tile_plan {
 
 static tile_plan tile_of(const job *j)
 {
-    const tsr_sort_problem *p = sort_of(j->problem);
+    const tsr_topk_problem *t = topk_of(j->problem);
     const size_t most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     tile_plan s = {.keys = param(j->params, "KEYS"), .group = param(j->params, "GROUP")};
     const bool given = s.group > 0;
 
-    s.held = sort_held_bytes(p);
+    s.held = sort_held_bytes(&t->sort);
     if (!s.keys)
         s.keys = on_cpu ? KEYS_ON_CPU : KEYS_ON_GPU;
     if (!given)
         s.group = group_fit(j->device, 0, on_cpu ? GROUP_LEAST_ON_CPU : GROUP_MIN);
     /* A tile leaves at most a fourth, where there is room for so large a one. */
-    while (!given && s.group * s.keys / 4 < sort_top(p) && 2 * s.group <= most &&
+    while (!given && s.group * s.keys / 4 < topk_kept(t) && 2 * s.group <= most &&
            2 * s.group * s.keys <= TILE_MAX &&
            2 * s.group * s.keys * s.held <= j->device->local_memory)
         s.group *= 2;
@@ -113,11 +113,11 @@ static size_t part_of(const layout *s, size_t level)
 }
 
 /* What launch `level` leaves of n keys of a row. */
-static size_t left_of(const tsr_sort_problem *p, const layout *s, size_t level, size_t n)
+static size_t left_of(const tsr_topk_problem *t, const layout *s, size_t level, size_t n)
 {
     const size_t part = part_of(s, level), whole = (n - 1) / part;
 
-    return whole * sort_top(p) + size_min(n - whole * part, sort_top(p));
+    return whole * topk_kept(t) + size_min(n - whole * part, topk_kept(t));
 }
 
 typedef struct top_space {
@@ -127,11 +127,12 @@ typedef struct top_space {
     size_t in_all;
 } top_space;
 
-static top_space space_of(const tsr_sort_problem *p, const layout *s)
+static top_space space_of(const tsr_topk_problem *t, const layout *s)
 {
-    const size_t rows = sort_rows(p), kept = rows * sort_top(p);
-    const size_t first = p->n > s->first ? left_of(p, s, 0, p->n) : 0;
-    const size_t second = first > s->part ? left_of(p, s, 1, first) : 0;
+    const tsr_sort_problem *p = &t->sort;
+    const size_t rows = sort_rows(p), kept = rows * topk_kept(t);
+    const size_t first = p->n > s->first ? left_of(t, s, 0, p->n) : 0;
+    const size_t second = first > s->part ? left_of(t, s, 1, first) : 0;
     top_space space = {.index = size_round_up(kept * p->value_bytes, VALUE_ALIGNMENT)};
 
     space.even = size_round_up(
@@ -144,9 +145,9 @@ static top_space space_of(const tsr_sort_problem *p, const layout *s)
 /* ---- commands ----------------------------------------------------------------------------- */
 
 /* Elements between the indices of two rows: the caller's array has them all. */
-static size_t index_length(const tsr_sort_problem *p)
+static size_t index_length(const tsr_topk_problem *t)
 {
-    return p->argsort ? p->n : sort_top(p);
+    return t->sort.argsort ? t->sort.n : topk_kept(t);
 }
 
 static size_t index_offset(const tsr_sort_problem *p, const top_space *space)
@@ -155,13 +156,14 @@ static size_t index_offset(const tsr_sort_problem *p, const top_space *space)
 }
 
 /* Launch `level`, on n keys of each row. */
-static void add_level(const tsr_sort_problem *p, const layout *s, const top_space *space,
+static void add_level(const tsr_topk_problem *t, const layout *s, const top_space *space,
                       size_t level, size_t n, plan *out)
 {
+    const tsr_sort_problem *p = &t->sort;
     const size_t own = level % 2 ? space->odd : space->even, other = space->even + space->odd - own;
     const size_t part = part_of(s, level), read = level ? s->stored : tsr_type_size(p->type);
     const bool last = n <= part;
-    command *c = sort_launch(out, p, TOP_PART, size_div_up(n, part) * s->group, s->group);
+    command *c = sort_launch(out, p, TOPK_PART, size_div_up(n, part) * s->group, s->group);
 
     command_operand(c, 0);
     sort_step_index(c, p);
@@ -172,27 +174,28 @@ static void add_level(const tsr_sort_problem *p, const layout *s, const top_spac
     command_u64(c, p->offset_keys);
     command_u64(c, index_offset(p, space));
     command_u64(c, p->n);
-    command_u64(c, index_length(p));
+    command_u64(c, index_length(t));
     command_u64(c, other / s->stored);
     command_u64(c, own / s->stored);
     command_u32(c, (uint32_t)n);
-    command_u32(c, (uint32_t)sort_top(p));
+    command_u32(c, (uint32_t)topk_kept(t));
     command_u32(c, (uint32_t)sort_rows(p));
     command_u32(c, level == 0);
     command_u32(c, last);
     if (s->part_is_argument)
         command_u32(c, (uint32_t)size_min(part, n));
     c->bytes = (double)sort_rows(p) *
-               ((double)n * (double)read + (double)left_of(p, s, level, n) *
+               ((double)n * (double)read + (double)left_of(t, s, level, n) *
                                                (double)(last ? sort_element_bytes(p) : s->stored));
 }
 
 /* Gather the values that are kept, or put them into their place. */
 static void add_values(const job *j, const top_space *space, unsigned entry, plan *out)
 {
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const bool gather = entry == TOP_GATHER;
-    command *c = sort_launch(out, p, entry, sort_top(p), sort_values_group(j));
+    const tsr_topk_problem *t = topk_of(j->problem);
+    const tsr_sort_problem *p = &t->sort;
+    const bool gather = entry == TOPK_GATHER;
+    command *c = sort_launch(out, p, entry, topk_kept(t), sort_values_group(j));
 
     command_operand(c, 2);
     command_workspace(c);
@@ -203,48 +206,41 @@ static void add_values(const job *j, const top_space *space, unsigned entry, pla
         command_u64(c, index_offset(p, space));
     command_u64(c, p->n);
     if (gather)
-        command_u64(c, index_length(p));
-    command_u32(c, (uint32_t)sort_top(p));
+        command_u64(c, index_length(t));
+    command_u32(c, (uint32_t)topk_kept(t));
     command_u32(c, (uint32_t)sort_rows(p));
-    sort_step_moves(c, p, sort_top(p), 2 * p->value_bytes + (gather ? sizeof(int64_t) : 0));
+    sort_step_moves(c, p, topk_kept(t), 2 * p->value_bytes + (gather ? sizeof(int64_t) : 0));
 }
 
 /* Launches until one part of each row is left, and behind them the values. */
 static void add_commands(const job *j, const layout *s, plan *out)
 {
-    const tsr_sort_problem *p = sort_of(j->problem);
+    const tsr_topk_problem *t = topk_of(j->problem);
+    const tsr_sort_problem *p = &t->sort;
     top_space space;
 
     if (sort_is_done(p))
         return;
-    space = space_of(p, s);
+    space = space_of(t, s);
     out->workspace = space.in_all;
     for (size_t n = p->n, level = 0;; level++) {
-        add_level(p, s, &space, level, n, out);
+        add_level(t, s, &space, level, n, out);
         if (n <= part_of(s, level))
             break;
-        n = left_of(p, s, level, n);
+        n = left_of(t, s, level, n);
     }
     if (p->value_bytes) {
-        add_values(j, &space, TOP_GATHER, out);
-        add_values(j, &space, TOP_PUT, out);
+        add_values(j, &space, TOPK_GATHER, out);
+        add_values(j, &space, TOPK_PUT, out);
     }
 }
 
 /* ---- plans --------------------------------------------------------------------------------- */
 
-/* Why none of these variants takes the problem. */
-static const char *top_unsupported(const tsr_sort_problem *p, plan *out)
-{
-    if (!p->top)
-        return "it finds the first keys alone, and all are wanted";
-    return sort_unsupported_positions(p, out);
-}
-
 static const char *plan_tiles(const job *j, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
-    const char *why = top_unsupported(p, out);
+    const char *why = sort_unsupported_positions(p, out);
     tile_plan s;
     layout l;
 
@@ -255,9 +251,9 @@ static const char *plan_tiles(const job *j, plan *out)
         return plan_unsupported(out, "its tiles have at most %d keys, not %zu", TILE_MAX, s.tile);
     if ((why = sort_unsupported_room(j, s.group, s.tile * s.held, j->device->local_memory, out)))
         return why;
-    if (p->n > s.tile && sort_top(p) > s.tile / 2)
+    if (p->n > s.tile && topk_kept(topk_of(j->problem)) > s.tile / 2)
         return plan_unsupported(out, "a tile of %zu keys keeps at most half of them, not %zu",
-                                s.tile, sort_top(p));
+                                s.tile, topk_kept(topk_of(j->problem)));
     if ((why = sort_unsupported_groups(p, size_min(s.group, sort_values_group(j)), out)))
         return why;
     l = (layout){.first = s.tile,
@@ -277,11 +273,12 @@ static const char *plan_tiles(const job *j, plan *out)
 static const char *plan_heaps(const job *j, plan *out)
 {
     const tsr_sort_problem *p = sort_of(j->problem);
+    const size_t kept = topk_kept(topk_of(j->problem));
     const size_t element = tsr_type_size(p->type) + (sort_with_index(p) ? sizeof(uint32_t) : 0);
     const size_t items = size_max(j->device->compute_units, 1) * CHUNKS_CORE;
-    const size_t least = size_max(param(j->params, "CHUNK"), CHUNK_KEPT * sort_top(p));
+    const size_t least = size_max(param(j->params, "CHUNK"), CHUNK_KEPT * kept);
     /* A power of 2, since each heap is a program of its own. */
-    const size_t heap = (size_t)1 << size_log2_up(sort_top(p));
+    const size_t heap = (size_t)1 << size_log2_up(kept);
     const layout l = {
         .first = size_max(size_div_up(p->n, size_div_up(items, sort_rows(p))), least),
         .part = least,
@@ -289,7 +286,7 @@ static const char *plan_heaps(const job *j, plan *out)
         .group = 1,
         .stored = 16, /* an element of cl/sort/sort_key.clh */
     };
-    const char *why = top_unsupported(p, out);
+    const char *why = sort_unsupported_positions(p, out);
 
     if (why)
         return why;
@@ -307,23 +304,23 @@ static const char *plan_heaps(const job *j, plan *out)
     return NULL;
 }
 
-const variant sort_top_tiles = {
+const variant topk_tiles = {
     .name = "top-tiles",
     .idea = "the first keys alone: each tile keeps as many, until one tile is left",
-    .source = "sort/sort_top.cl",
-    .entries = {"sort_top_tile", "sort_top_gather", "sort_top_put"},
+    .source = "topk/topk_tiles.cl",
+    .entries = {"topk_tile", "topk_gather", "topk_put"},
     .build = "",
     .tunables = tile_tunables,
     .tunable_count = ARRAY_COUNT(tile_tunables),
     .plan = plan_tiles,
 };
 
-const variant sort_cpu_top = {
+const variant topk_cpu_heaps = {
     .name = "cpu-top",
     .alias = "item-top",
     .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
-    .source = "sort/sort_cpu_top.cl",
-    .entries = {"sort_cpu_top_chunk", "sort_top_gather", "sort_top_put"},
+    .source = "topk/topk_cpu_heaps.cl",
+    .entries = {"topk_cpu_heaps_chunk", "topk_gather", "topk_put"},
     .build = "",
     .tunables = cpu_tunables,
     .tunable_count = ARRAY_COUNT(cpu_tunables),

@@ -1,0 +1,118 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/posing.h"
+#include "ops/sort/sort_fields.h"
+#include "ops/sort/sort_partition.h"
+#include "ops/topk/topk_problem.h"
+
+/* Keys that are wanted where sizes come without --top. */
+enum { USUAL = 100 };
+
+static const field fields[] = {
+    SORT_FIELDS_OF_KEYS,
+    SORT_FIELD_OF_ROWS,
+    {.name = "top",
+     .kind = FIELD_COUNT,
+     .offset = offsetof(tsr_topk_problem, k),
+     .zero = ZERO_IS_ALL,
+     .bound = "n",
+     .option = "top",
+     .otherwise = "100",
+     .taken = WITH_FILES | WITH_SIZES,
+     .value = "K",
+     .meaning = "only the K smallest keys, in order; with --descending the K largest",
+     .expects = "a whole number from 1 on"},
+    SORT_FIELD_OF_OPTION_ROWS,
+    SORT_FIELDS_OF_ORDER,
+};
+
+static const file_use files[] = {SORT_FILES_OF_KEYS};
+
+static const operation_help help = {
+    .usage = "KEYS --top K [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W] "
+             "[--rows]",
+    .summary = "find the smallest or largest keys, values that go with them, and where they stood",
+    .details =
+        "It is `sort` of KEYS, of which OUT, IDX and W hold the first K keys alone, or as many as\n"
+        "there are: in the same order, with the same files and options.  With --rows they are the\n"
+        "first of each row.\n",
+};
+
+static tsr_status check_settings(const given_options *given, tsr_error *err)
+{
+    if (!setting_of(given, "top"))
+        return tsr_fail(err, TSR_ENAME, 0, "no --top: it says how many keys are wanted");
+    return sort_check_settings(given, err);
+}
+
+/* The number of keys, or of rows and keys of each. */
+static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err)
+{
+    (void)size, (void)err;
+    sort_in(p)->n = n[count - 1];
+    sort_in(p)->rows = count == 1 ? 0 : n[0];
+    if (!setting_of(given, "top"))
+        topk_in(p)->k = USUAL;
+    return TSR_OK;
+}
+
+/* Keys, indices and values of the first keys alone.  A row of a matrix that stands for a vector
+ * lies along its second dimension. */
+static void cut(posing *x)
+{
+    const tsr_sort_problem *s = sort_of(&x->problem);
+    const size_t first = topk_kept(topk_of(&x->problem)), rows = sort_rows(s);
+
+    for (size_t i = 0; first < s->n && i < SORT_OPERANDS; i++) {
+        array *a = &x->array[i];
+        const bool along = setting_of(x->given, "rows") || (a->rank > 1 && a->shape[0] == 1);
+        const size_t row = a->data ? array_count(a) / rows * array_element_size(a) : 0;
+        const size_t kept = row / s->n * first;
+
+        if (a->rank == 0)
+            continue; /* there is none */
+        for (size_t r = 1; a->data && r < rows; r++)
+            memmove((char *)a->data + r * kept, (char *)a->data + r * row, kept);
+        a->shape[along] = first;
+    }
+}
+
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    return sort_command.pose(x, err);
+}
+
+static const char *host_source(const variant *v)
+{
+    return sort_command.host_source(v);
+}
+
+static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
+static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
+
+const operation_command topk_command = {
+    .sizes = {.bench = "10M",
+              .kernels = "2^22",
+              .roofline = "2^24",
+              .roofline_cpu = "2^20",
+              .tune = tune_sizes,
+              .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_topk_problem),
+    .fields = fields,
+    .field_count = ARRAY_COUNT(fields),
+    .files = files,
+    .file_count = ARRAY_COUNT(files),
+    .help = &help,
+    .host_source = host_source,
+    .no_output = SORT_NO_OUTPUT,
+    .size_form = "a number of keys, or ROWSxKEYS",
+    .size_numbers = 2,
+    .lay_out = lay_out,
+    .check_settings = check_settings,
+    .pose = pose,
+    .cut = cut,
+};
