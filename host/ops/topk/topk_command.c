@@ -67,17 +67,20 @@ static void cut(posing *x)
     const tsr_sort_problem *s = sort_of(&x->problem);
     const size_t first = topk_kept(topk_of(&x->problem)), rows = sort_rows(s);
 
-    for (size_t i = 0; first < s->n && i < SORT_OPERANDS; i++) {
+    if (s->n && first == s->n)
+        return;
+    for (size_t i = 0; i < SORT_OPERANDS; i++) {
         array *a = &x->array[i];
         const bool along = setting_of(x->given, "rows") || (a->rank > 1 && a->shape[0] == 1);
         const size_t row = a->data ? array_count(a) / rows * array_element_size(a) : 0;
-        const size_t kept = row / s->n * first;
+        const size_t kept = row / size_max(s->n, 1) * first;
 
         if (a->rank == 0)
             continue; /* there is none */
         for (size_t r = 1; a->data && r < rows; r++)
             memmove((char *)a->data + r * kept, (char *)a->data + r * row, kept);
-        a->shape[along] = first;
+        /* No rows have a length too. */
+        a->shape[along] = size_min(a->shape[along], topk_of(&x->problem)->k);
     }
 }
 
