@@ -426,22 +426,35 @@ static tsr_status enqueue_launch(const command *st, const binding *b, cl_command
     return TSR_OK;
 }
 
-static tsr_status enqueue_step(const command *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_fill(const command *st, const binding *b, cl_command_queue queue,
                                cl_uint n_wait, const cl_event *wait, cl_event *done, tsr_error *err)
 {
-    cl_mem target;
-    cl_int rc;
+    const cl_mem target = st->fill_target.kind == ARG_WORKSPACE
+                              ? b->workspace.memory
+                              : b->operands[b->call->order[st->fill_target.index]];
+    const cl_int rc =
+        clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
+                            st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
 
-    if (st->kind == COMMAND_LAUNCH)
-        return enqueue_launch(st, b, queue, n_wait, wait, done, err);
-    target = st->fill_target.kind == ARG_WORKSPACE
-                 ? b->workspace.memory
-                 : b->operands[b->call->order[st->fill_target.index]];
-    rc = clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
-                             st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
-    return TSR_OK;
+    return rc == CL_SUCCESS
+               ? TSR_OK
+               : tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
+}
+
+/* A command, and who brings what it works on. */
+static tsr_status enqueue_command(const command *st, const binding *b, cl_command_queue queue,
+                                  cl_uint n_wait, const cl_event *wait, cl_event *done,
+                                  tsr_error *err)
+{
+    const arrivals *a = b->ends->arrivals;
+    tsr_status status = a ? a->before(a->with, st, queue, err) : TSR_OK;
+
+    if (!status)
+        status = st->kind == COMMAND_LAUNCH ? enqueue_launch(st, b, queue, n_wait, wait, done, err)
+                                            : enqueue_fill(st, b, queue, n_wait, wait, done, err);
+    if (!status && a)
+        status = a->after(a->with, st, queue, err);
+    return status;
 }
 
 /* The events of a run of commands: the first where it is wanted, and the one that came last. */
@@ -528,21 +541,6 @@ static tsr_status queue_of(const binding *b, const command *st, sides *state, cl
     return status;
 }
 
-/* A command, and who brings what it works on. */
-static tsr_status enqueue_arriving(const command *st, const binding *b, cl_command_queue queue,
-                                   cl_uint n_wait, const cl_event *wait, cl_event *done,
-                                   tsr_error *err)
-{
-    const arrivals *a = b->ends->arrivals;
-    tsr_status status = a ? a->before(a->with, st, queue, err) : TSR_OK;
-
-    if (!status)
-        status = enqueue_step(st, b, queue, n_wait, wait, done, err);
-    if (!status && a)
-        status = a->after(a->with, st, queue, err);
-    return status;
-}
-
 /* What stands for the commands of a call that has none. */
 static tsr_status enqueue_marker(const binding *b, chain *events, tsr_error *err)
 {
@@ -559,26 +557,13 @@ static tsr_status enqueue_marker(const binding *b, chain *events, tsr_error *err
     return TSR_OK;
 }
 
-/* Whether the caller receives the event of command i. */
-static bool is_handed_out(const call_ends *ends, size_t i)
-{
-    return ends->each && i < ends->each_room;
-}
-
-/* Only commands that somebody waits for or times carry an event, which costs time: the first and
- * the last where they are wanted, every one where each is, and on an out-of-order queue. */
-static bool needs_event(const binding *b, size_t i, bool is_last)
-{
-    const call_ends *ends = b->ends;
-
-    return (i == 0 && ends->first) || (is_last && ends->last) || is_handed_out(ends, i) ||
-           b->session->out_of_order;
-}
-
-/* Enqueue the commands one after another. */
+/* Enqueue the commands one after another.  Only those that somebody waits for or times carry an
+ * event, which costs time: the first and the last where they are wanted, every one where each is,
+ * and on an out-of-order queue. */
 static tsr_status enqueue_commands(const binding *b, chain *events, size_t *count, tsr_error *err)
 {
     const call_ends *ends = b->ends;
+    const bool out_of_order = b->session->out_of_order;
     const plan *p = &b->call->plan;
     sides state = TOGETHER;
     tsr_status st = TSR_OK;
@@ -588,15 +573,17 @@ static tsr_status enqueue_commands(const binding *b, chain *events, size_t *coun
         return enqueue_marker(b, events, err);
     for (size_t i = 0; i < p->count && st == TSR_OK; i++) {
         const command *c = &p->commands[i];
+        const bool handed_out = ends->each && i < ends->each_room;
+        const bool wanted = handed_out || out_of_order || (i == 0 && ends->first) ||
+                            (i + 1 == p->count && ends->last);
         cl_command_queue queue;
         cl_event e = NULL;
 
         st = queue_of(b, c, &state, &queue, err);
         if (st == TSR_OK)
-            st = enqueue_arriving(c, b, queue, i == 0 ? ends->n_wait : b->session->out_of_order,
-                                  i == 0 ? ends->wait : &events->last,
-                                  needs_event(b, i, i + 1 == p->count) ? &e : NULL, err);
-        if (e && is_handed_out(ends, i) && clRetainEvent(e) == CL_SUCCESS)
+            st = enqueue_command(c, b, queue, i == 0 ? ends->n_wait : out_of_order,
+                                 i == 0 ? ends->wait : &events->last, wanted ? &e : NULL, err);
+        if (e && handed_out && clRetainEvent(e) == CL_SUCCESS)
             ends->each[i] = e;
         if (e)
             chain_push(events, e);

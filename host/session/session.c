@@ -100,9 +100,8 @@ tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *
     tsr_session *s;
     cl_int rc;
 
-    if (!queue || !out)
-        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: %s is NULL",
-                        queue ? "out" : "queue");
+    if (!out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: out is NULL");
     s = calloc(1, sizeof(*s));
     if (!s)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
