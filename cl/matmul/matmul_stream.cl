@@ -38,7 +38,7 @@ static inline __global real4 *kept(__global real4 *sums, uint place)
 
 /* Keep this group's sums of a piece; whether every group has, and `sum` is that of the tile. */
 IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global real4 *sums,
-                         __global tally *tallies, __local uint *last)
+                         __global group_counter *counters, __local uint *last)
 {
     const uint from = shares_first(s, at->tile), to = shares_last(s, at->tile);
     __global real4 *mine = kept(sums, shares_place(get_group_id(0), at->first == 0));
@@ -46,7 +46,7 @@ IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global 
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
         mine[v * ITEMS] = sum[v];
-    if (!is_last_group(tallies + (at->tile - s->unshared), to - from + 1, last))
+    if (!is_last_group(counters + (at->tile - s->unshared), to - from + 1, last))
         return false;
 #pragma unroll
     for (uint v = 0; v < VECTORS; v++)
@@ -66,7 +66,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
               ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b, uint ldb,
               REAL beta, __global result *restrict c, ulong offset_c, uint ldc, uint unshared,
-              __global real4 *sums, __global tally *tallies)
+              __global real4 *sums, __global group_counter *counters)
 {
     __local float4 memory[COPIED_BYTES / 16];
     __local uint last;
@@ -86,7 +86,7 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
 
         multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
                       min(at.count * DEPTH, k - front), local_address(memory));
-        if (at.count == s.each || add_up(sum, &s, &at, sums, tallies, &last))
+        if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
             update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, alpha, sum, beta);
     }
 }

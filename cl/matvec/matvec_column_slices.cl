@@ -89,8 +89,8 @@ static inline VECTOR add_stage(VECTOR sum, const stage *s)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_column_slices(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                     const matvec_call call)
+                     __global result *restrict y, __global REAL *partial,
+                     __global group_counter *counters, const matvec_call call)
 {
     __local VECTOR sums[LOCAL];
     const uint rows = (uint)call.rows;
@@ -156,5 +156,5 @@ matvec_column_slices(__global const factor *restrict a, __global const factor *r
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = item; i < ACROSS * VEC && first + i < rows; i += LOCAL)
         keep_sum(((__local const REAL *)sums)[i], first + i, part, partial, y, call);
-    add_parts_if_last(partial, tallies, first, ACROSS * VEC, y, call, (__local REAL *)sums);
+    add_parts_if_last(partial, counters, first, ACROSS * VEC, y, call, (__local REAL *)sums);
 }

@@ -3,8 +3,7 @@
  * Idea: a sum down a column of A jumps by lda at every step.  Here a work-item
  *     keeps `tile` sums, those of neighbouring columns, and runs along the rows
  *     of A in explicit vectors, LINES rows at a time so that a sum is loaded and
- *     stored once for as many products.  A may be asked for ahead of its
- *     use.
+ *     stored once for as many products.  A may be prefetched.
  * Work split: work-item g takes part g % parts, `chunk` rows of A, of the `tile`
  *     columns of A from column g / parts * tile; the last work-item of them or a
  *     second pass adds the parts up (matvec_parts.clh).
@@ -48,8 +47,8 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_columns_vector(__global const factor *restrict a, __global const factor *restrict x,
-                      __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                      const matvec_call call)
+                      __global result *restrict y, __global REAL *partial,
+                      __global group_counter *counters, const matvec_call call)
 {
     __local REAL sums[LOCAL];
     const uint rows = (uint)call.rows;
@@ -97,5 +96,5 @@ matvec_columns_vector(__global const factor *restrict a, __global const factor *
             sum[r] += load_factor(line + r) * load_factor(x + v_index(call.incx, c));
     for (uint r = 0; r < count; r++)
         keep_sum(sum[r], first + r, part, partial, y, call);
-    add_parts_if_last(partial, tallies, first, call.tile, y, call, sums);
+    add_parts_if_last(partial, counters, first, call.tile, y, call, sums);
 }

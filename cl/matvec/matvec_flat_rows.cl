@@ -119,7 +119,7 @@ matvec_flat_rows(__global const factor *restrict a, __global const factor *restr
     const uint first = (uint)get_group_id(0) * call.tile;
     const uint count = min(call.tile, rows - first);
     const uint length = columns / (VEC / TERMS); /* terms of a row */
-    uint doublings = 0; /* of a work-item to a team */
+    uint doublings = 0;                          /* of a work-item to a team */
     uint lane;
 
     while (call.tile << (doublings + 1) <= LOCAL)

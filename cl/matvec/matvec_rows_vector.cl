@@ -3,7 +3,7 @@
  * Idea: a compiler must not reorder a sum, so a plain loop over a row adds one
  *     element at a time.  Here each of ROWS rows has a vector of VEC sums: the
  *     vector units are used, the chains of additions overlap, and each piece of
- *     x is loaded once for all the rows.  A may be asked for ahead of its use.
+ *     x is loaded once for all the rows.  A may be prefetched.
  * Work split: work-item g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS.  Few rows are cut into several parts, which the last
  *     work-item of them or a second pass adds up (matvec_parts.clh).
@@ -33,8 +33,8 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_rows_vector(__global const factor *restrict a, __global const factor *restrict x,
-                   __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                   const matvec_call call)
+                   __global result *restrict y, __global REAL *partial,
+                   __global group_counter *counters, const matvec_call call)
 {
     __local REAL sums[LOCAL];
     const uint rows = (uint)call.rows;
@@ -74,5 +74,5 @@ matvec_rows_vector(__global const factor *restrict a, __global const factor *res
         if (first + r < rows)
             keep_sum(total, first + r, part, partial, y, call);
     }
-    add_parts_if_last(partial, tallies, first, ROWS, y, call, sums);
+    add_parts_if_last(partial, counters, first, ROWS, y, call, sums);
 }

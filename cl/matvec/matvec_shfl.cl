@@ -27,7 +27,7 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_shfl(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, const matvec_call call)
+            __global result *restrict y, const matvec_call call)
 {
     const uint rows = (uint)call.rows, columns = (uint)call.columns;
     const uint item = get_local_id(0);
@@ -41,8 +41,8 @@ matvec_shfl(__global const factor *restrict a, __global const factor *restrict x
     /* A warp beyond the last row sums nothing and shuffles with the others. */
     if (row < rows)
         for (uint c = lane; c < columns; c += WARP)
-            sum += load_factor(a + a_index(call.lda, row, c)) *
-                   load_factor(x + v_index(call.incx, c));
+            sum +=
+                load_factor(a + a_index(call.lda, row, c)) * load_factor(x + v_index(call.incx, c));
     sum = subgroup_sum(sum);
     if (lane == 0 && row < rows)
         update_y(y, row, sum, call);

@@ -67,8 +67,7 @@ static inline VECTOR x_of_vector(__global const factor *x, ulong incx, const uin
 /* The products of LOADS steps from step s on, `step` elements and `span` rows of A apart, those
  * before step `whole`: all vectors are loaded before the first is used. */
 static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global const factor *x,
-                               ulong incx, const uint *at, uint step, uint span, uint s,
-                               uint whole)
+                               ulong incx, const uint *at, uint step, uint span, uint s, uint whole)
 {
     VECTOR from_a[LOADS], from_x[LOADS];
 
@@ -88,8 +87,8 @@ static inline VECTOR add_steps(VECTOR sum, __global const factor *a, __global co
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_short_columns(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                     const matvec_call call)
+                     __global result *restrict y, __global REAL *partial,
+                     __global group_counter *counters, const matvec_call call)
 {
     __local VECTOR vectors[LOCAL];
     __local REAL *sums = (__local REAL *)vectors;
@@ -138,5 +137,5 @@ matvec_short_columns(__global const factor *restrict a, __global const factor *r
     }
     for (uint row = item; row < rows; row += LOCAL)
         keep_sum(sums[row], row, part, partial, y, call);
-    add_parts_if_last(partial, tallies, 0, rows, y, call, sums);
+    add_parts_if_last(partial, counters, 0, rows, y, call, sums);
 }

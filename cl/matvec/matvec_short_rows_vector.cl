@@ -4,8 +4,7 @@
  *     vector's elements cost more than the row itself where it is short.  Here
  *     the end of a row is a vector too, with what is behind the row masked, and
  *     VEC rows are added up by halves: elements beside each other of two vectors
- *     go into one, until one vector has the sums of all the rows.  A may be asked
- *     for ahead of its use.
+ *     go into one, until one vector has the sums of all the rows.  A may be prefetched.
  * Work split: work-item g takes every VEC rows of a stretch, the g-th of as many
  *     as there are work-items.
  * Parameters: VEC, of what BITS or the registers hold; PREFETCH (matvec_ahead.clh);

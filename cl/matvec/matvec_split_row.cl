@@ -2,7 +2,7 @@
  *
  * Idea: few long rows leave most of a device idle when a row goes to one
  *     work-group.  The columns are cut into parts, a work-group each, and the last
- *     one of a row adds the parts up, or a second pass where groups cannot be tallied.
+ *     one of a row adds the parts up, or a second pass where groups cannot be counted.
  * Work split: work-group g sums part g % parts of ROWS rows from row
  *     g / parts * ROWS; a team of LOCAL / ROWS work-items shares a row, and
  *     neighbouring work-items belong to neighbouring rows, so that a transposed
@@ -29,8 +29,8 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_row(__global const factor *restrict a, __global const factor *restrict x,
-                 __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                 const matvec_call call)
+                 __global result *restrict y, __global REAL *partial,
+                 __global group_counter *counters, const matvec_call call)
 {
     __local REAL sums[LOCAL];
     const uint rows = (uint)call.rows;
@@ -53,5 +53,5 @@ matvec_split_row(__global const factor *restrict a, __global const factor *restr
     sum = tree_reduce(sums + item, ROWS, lane, LANES, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);
-    add_parts_if_last(partial, tallies, row - item % ROWS, ROWS, y, call, sums);
+    add_parts_if_last(partial, counters, row - item % ROWS, ROWS, y, call, sums);
 }

@@ -35,7 +35,7 @@
 #error "LOADS: vectors of A that a work-item loads at once"
 #endif
 
-#define STEP   (TEAM * VEC) /* columns from one vector of a lane to its next */
+#define STEP (TEAM * VEC) /* columns from one vector of a lane to its next */
 
 /* The products of LOADS vectors from column c on, those below `end`: all are loaded before the
  * first is used. */
@@ -71,8 +71,8 @@ static inline VECTOR add_vectors(VECTOR sum, __global const factor *row, __globa
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_split_vector(__global const factor *restrict a, __global const factor *restrict x,
-                    __global result *restrict y, __global REAL *partial, __global tally *tallies,
-                    const matvec_call call)
+                    __global result *restrict y, __global REAL *partial,
+                    __global group_counter *counters, const matvec_call call)
 {
     __local REAL sums[LOCAL];
     const uint rows = (uint)call.rows;
@@ -98,5 +98,5 @@ matvec_split_vector(__global const factor *restrict a, __global const factor *re
     sum = tree_reduce(sums + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
         keep_sum(sum, row, part, partial, y, call);
-    add_parts_if_last(partial, tallies, first, TILE_ROWS, y, call, sums);
+    add_parts_if_last(partial, counters, first, TILE_ROWS, y, call, sums);
 }

@@ -23,7 +23,7 @@
 
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 matvec_subgroup(__global const factor *restrict a, __global const factor *restrict x,
-                     __global result *restrict y, const matvec_call call)
+                __global result *restrict y, const matvec_call call)
 {
     const uint rows = (uint)call.rows, columns = (uint)call.columns;
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
@@ -40,8 +40,8 @@ matvec_subgroup(__global const factor *restrict a, __global const factor *restri
         REAL sum = 0;
 
         for (uint c = lane; c < columns; c += size)
-            sum += load_factor(a + a_index(call.lda, row, c)) *
-                   load_factor(x + v_index(call.incx, c));
+            sum +=
+                load_factor(a + a_index(call.lda, row, c)) * load_factor(x + v_index(call.incx, c));
         sum = subgroup_sum(sum);
         if (lane == 0)
             update_y(y, row, sum, call);

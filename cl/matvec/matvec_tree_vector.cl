@@ -51,8 +51,8 @@ matvec_tree_vector(__global const factor *restrict a, __global const factor *res
     sum = ADD_UP(sums);
     if (row < rows)
         for (uint c = vectors + lane; c < columns; c += TEAM)
-            sum += load_factor(a + a_index(call.lda, row, c)) *
-                   load_factor(x + v_index(call.incx, c));
+            sum +=
+                load_factor(a + a_index(call.lda, row, c)) * load_factor(x + v_index(call.incx, c));
     sum = tree_reduce(partial + item, 1, lane, TEAM, sum);
     if (lane == 0 && row < rows)
         update_y(y, row, sum, call);

@@ -20,7 +20,7 @@ static inline last_group last_group_of(const device_facts *d)
     return d->feature[FEATURE_DEVICE_SCOPE] == FEATURE_YES ? LAST_GROUP_ATOMICS : LAST_GROUP_NONE;
 }
 
-/** The same where `used`, for `tiles` tiles, each with a tally of its own. */
+/** The same where `used`, for `tiles` tiles, each with a counter of its own. */
 static inline last_group last_group_for(const device_facts *d, bool used, size_t tiles)
 {
     return used && tiles <= GROUP_COUNTERS_MAX ? last_group_of(d) : LAST_GROUP_NONE;

@@ -191,7 +191,7 @@ class WarmCalls(Layered):
         self.assert_each({"clGetMemObjectInfo": 3, "clSetKernelArg": 4,
                           "clEnqueueNDRangeKernel": 1}, "matvec", "row-item", "turns")
 
-    def test_a_workspace_and_tallies_stay(self):
+    def test_a_workspace_and_counters_stay(self):
         """Sums of parts, which the last group adds up: A, x and y change, what the session keeps
         does not."""
         self.assert_each({"clGetMemObjectInfo": 3, "clSetKernelArg": 3,
