@@ -14,12 +14,12 @@
 #include "core/registry.h"
 #include "measure/verify.h"
 
-typedef struct tally {
+typedef struct counters {
     const tsr_device *device; /* of the rows that come */
     bool named;               /* one variant was asked for */
     size_t passed, failed, skipped;
     json_t *rows; /* NULL for text */
-} tally;
+} counters;
 
 typedef enum outcome { OUTCOME_OK, OUTCOME_FAIL, OUTCOME_SKIP } outcome;
 
@@ -71,7 +71,7 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
 
 static bool on_row(const verify_row *row, void *context)
 {
-    tally *t = context;
+    counters *t = context;
     bool host_variant = !row->variant->source;
     outcome how = row->failed ? OUTCOME_FAIL : row->problems ? OUTCOME_OK : OUTCOME_SKIP;
 
@@ -92,7 +92,7 @@ static bool on_row(const verify_row *row, void *context)
 
 /* Verify on one device; what kept it from running is complained of, and the rest goes on. */
 static int verify_device(const options *o, const operation *only, const tsr_device *device,
-                         tally *t)
+                         counters *t)
 {
     const verify_options wanted = {.variant = t->named ? o->value[OPTION_KERNEL] : NULL,
                                    .set = o->set,
@@ -121,7 +121,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
     return status;
 }
 
-static int finish(const options *o, tally *t, int status)
+static int finish(const options *o, counters *t, int status)
 {
     tsr_error err = {0};
 
@@ -168,7 +168,7 @@ int cmd_verify(const options *o)
     const operation *op = NULL;
     tsr_error err = {0};
     choice found = {0};
-    tally sum = {0};
+    counters sum = {0};
     tsr_status st =
         o->operand_count ? operation_find(o->operand[0], o->command, NULL, &op, &err) : TSR_OK;
     int status = EXIT_DONE;

@@ -36,7 +36,7 @@ typedef struct memo {
     stamp folder;
     uint64_t asked_ns; /* when the stamp was asked for, by clock_coarse_ns */
     unsigned stored;   /* tuning_stored then */
-    bool settled;      /* the stamp would differ after a change: file systems count in ticks */
+    bool reliable;     /* the stamp would differ after a change: file systems count in ticks */
     uint64_t age;      /* times that it was read anew */
     memo_class *classes;
 } memo;
@@ -86,19 +86,19 @@ static void refresh(memo *m)
     struct timespec t;
     stamp now;
 
-    if (m->settled && m->stored == tuning_stored() && asked_ns - m->asked_ns < STAMP_HOLDS_NS)
+    if (m->reliable && m->stored == tuning_stored() && asked_ns - m->asked_ns < STAMP_HOLDS_NS)
         return;
     m->asked_ns = asked_ns;
     m->stored = tuning_stored();
     now = read_stamp(m);
-    if (m->settled && same_stamp(&now, &m->folder))
+    if (m->reliable && same_stamp(&now, &m->folder))
         return;
     forget(m);
     m->age++;
     clock_gettime(CLOCK_REALTIME, &t);
     m->folder = now;
     /* Two seconds are more than any file system's tick. */
-    m->settled = !now.exists || t.tv_sec - now.changed.tv_sec > 2;
+    m->reliable = !now.exists || t.tv_sec - now.changed.tv_sec > 2;
 }
 
 /* The session's memo; NULL where memory runs out. */
@@ -155,5 +155,5 @@ uint64_t tuning_age(tsr_session *s)
     if (!m)
         return 0;
     refresh(m);
-    return m->settled ? m->age : 0;
+    return m->reliable ? m->age : 0;
 }

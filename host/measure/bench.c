@@ -700,8 +700,8 @@ static tsr_status calibrate(candidate *c, const bench_options *o, size_t *calls,
     return st;
 }
 
-/* Who has the i-th turn of a round: each goes first once, then they go backwards, so that nobody
- * always comes after the same other, whose heat and caches it finds. */
+/* Which candidate has the i-th turn of a round: each goes first once, then they go backwards, so
+ * that none always comes after the same other, whose heat and caches it finds. */
 static size_t turn(size_t round, size_t i, size_t count)
 {
     return (round + (round / count % 2 ? count - i : i)) % count;

@@ -22,7 +22,7 @@ typedef struct bench_options {
 } bench_options;
 
 /**
- * Somebody who can do the problem's job: a variant of ours or a peer.
+ * What can do the problem's job: a variant of ours or a peer.
  *
  * run() does `calls` calls back to back, each on the next of its input sets,
  * waits once and gives the wall time, or the device's with TIMER_HELD.

@@ -94,18 +94,18 @@ static void text_grows(void **state)
 
 static void suggestions_are_close(void **state)
 {
-    static const char *const names[] = {"matmul", "matvec", "sort"};
+    static const char *const names[] = {"marble", "market", "sand"};
     char long_word[200];
 
     (void)state;
-    assert_string_equal(text_closest("matmull", names, 3), "matmul");
-    assert_string_equal(text_closest("mtmul", names, 3), "matmul");
-    assert_string_equal(text_closest("amtvec", names, 3), "matvec"); /* distance 2, a third of 6 */
-    assert_string_equal(text_closest("sotr", names, 2 + 1) ? "found" : "none", "none");
-    assert_string_equal(text_closest("sor", names, 3), "sort"); /* at least 1 is allowed */
+    assert_string_equal(text_closest("marblee", names, 3), "marble");
+    assert_string_equal(text_closest("mrble", names, 3), "marble");
+    assert_string_equal(text_closest("amrket", names, 3), "market"); /* distance 2, a third of 6 */
+    assert_string_equal(text_closest("sadn", names, 2 + 1) ? "found" : "none", "none");
+    assert_string_equal(text_closest("san", names, 3), "sand"); /* at least 1 is allowed */
     assert_null(text_closest("convolve", names, 3));
     assert_null(text_closest("", names, 3));
-    assert_null(text_closest("matmul", names, 0));
+    assert_null(text_closest("marble", names, 0));
     memset(long_word, 'x', sizeof(long_word) - 1);
     long_word[sizeof(long_word) - 1] = '\0';
     assert_null(text_closest(long_word, names, 3)); /* longer than the table, not an overflow */

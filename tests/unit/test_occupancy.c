@@ -48,27 +48,27 @@ static void test_log_of_the_compiler(void **state)
 {
     static const char log[] =
         "ptxas info    : 0 bytes gmem\n"
-        "ptxas info    : Compiling entry function 'sort_b' for 'sm_90'\n"
-        "ptxas info    : Function properties for sort_b\n"
+        "ptxas info    : Compiling entry function 'kernel_b' for 'sm_90'\n"
+        "ptxas info    : Function properties for kernel_b\n"
         "    32 bytes stack frame, 124 bytes spill stores, 8 bytes spill loads\n"
         "ptxas info    : Used 255 registers, used 1 barriers, 65536 bytes smem\n"
-        "ptxas info    : Compiling entry function 'sort_a' for 'sm_90'\n"
-        "ptxas info    : Function properties for sort_a\n"
+        "ptxas info    : Compiling entry function 'kernel_a' for 'sm_90'\n"
+        "ptxas info    : Function properties for kernel_a\n"
         "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
         "ptxas info    : Used 56 registers, 400 bytes cmem[0]\n"
         "ptxas info    : Compiling entry function 'cut' for 'sm_90'\n";
     size_t registers = 7, spilled = 8;
 
     (void)state;
-    assert_true(occupancy_read_log(log, "sort_a", &registers, &spilled));
+    assert_true(occupancy_read_log(log, "kernel_a", &registers, &spilled));
     assert_int_equal(registers, 56);
     assert_int_equal(spilled, 0);
-    assert_true(occupancy_read_log(log, "sort_b", &registers, &spilled));
+    assert_true(occupancy_read_log(log, "kernel_b", &registers, &spilled));
     assert_int_equal(registers, 255);
     assert_int_equal(spilled, 124);
     assert_false(occupancy_read_log(log, "cut", &registers, &spilled));
-    assert_false(occupancy_read_log(log, "sort", &registers, &spilled));
-    assert_false(occupancy_read_log("", "sort_a", &registers, &spilled));
+    assert_false(occupancy_read_log(log, "kernel", &registers, &spilled));
+    assert_false(occupancy_read_log("", "kernel_a", &registers, &spilled));
     assert_int_equal(registers, 255);
 }
 
