@@ -418,7 +418,7 @@ static tsr_status sweep_variant(sweep *s, tsr_error *err)
         st = visit_all(s, &normal, err);
     if (st != TSR_OK || s->options->defaults)
         return st;
-    if (session_facts(s->session)->kind == DEVICE_CPU && !s->options->tiny) {
+    if (session_facts(s->session)->kind == DEVICE_CPU) {
         st = visit_packed(s, &normal, err);
         if (st == TSR_OK)
             count_never_ran(s);

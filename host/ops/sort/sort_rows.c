@@ -72,6 +72,7 @@ const variant sort_short_rows = {
 enum {
     WARP = 32,
     ROWS_GROUP = 128,
+    KEYS_ON_CPU = 4,
     SECTOR = 32,    /* bytes that neighbours read of a row at least, where it has as many */
     ROW_STRIP = 64, /* bytes of held keys side by side that are written as they are held */
 };
@@ -139,8 +140,8 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     if (p->n > (size_t)1 << SORT_TILE_SHIFT_MAX)
         return plan_unsupported(out, "a row has to fit in its tile: at most %d keys, not %zu",
                                 1 << SORT_TILE_SHIFT_MAX, p->n);
-    if (!keys)
-        keys = usual_keys(p, shuffles);
+    if (!keys) /* a CPU's compiler takes long over more, for every length anew */
+        keys = j->device->kind == DEVICE_CPU ? KEYS_ON_CPU : usual_keys(p, shuffles);
     row_shift = (uint32_t)size_max(size_log2_up(p->n), size_log2_up(keys));
     if (!group)
         group = (uint32_t)size_max(group_fit(j->device, 0, ROWS_GROUP),
