@@ -40,6 +40,8 @@ typedef struct tunable {
                                             to have many tiles; 0: the default */
     bool host_only;                      /* plan() alone uses it: it is no -D, so that one program
                                             serves all its values */
+    uint32_t cpu_most;                   /* larger values take a CPU's compiler minutes, and the
+                                            sweep leaves them to GPUs; 0: none do */
 } tunable;
 
 /** Number of legal values. */

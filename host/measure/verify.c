@@ -307,16 +307,25 @@ static bool find_supported(sweep *s, const params *chosen, size_t start, size_t 
     return false;
 }
 
+/* Whether value n of a tunable is still to run on a CPU. */
+static bool is_due(const sweep *s, const tunable *t, size_t n)
+{
+    const size_t index = (size_t)(t - s->variant->tunables);
+
+    return !s->ran[index][n] && !is_fixed(s->options, t) &&
+           (!t->cpu_most || t->values[n] <= t->cpu_most);
+}
+
 /* Where a value of tunable t that never ran can join the others, let it. */
 static void join_value(sweep *s, size_t t, params *chosen, size_t *i)
 {
     const tunable *of = &s->variant->tunables[t];
 
-    for (size_t n = 0; n < tunable_values(of) && !is_fixed(s->options, of); n++) {
+    for (size_t n = 0; n < tunable_values(of); n++) {
         params joined = *chosen;
 
         joined.value[t] = of->values[n];
-        if (!s->ran[t][n] && find_supported(s, &joined, *i, i)) {
+        if (is_due(s, of, n) && find_supported(s, &joined, *i, i)) {
             *chosen = joined;
             return;
         }
@@ -334,12 +343,12 @@ static tsr_status visit_packed(sweep *s, const params *normal, tsr_error *err)
     for (size_t t = 0; t < s->variant->tunable_count; t++) {
         const tunable *varied = &s->variant->tunables[t];
 
-        for (size_t n = 0; n < tunable_values(varied) && !is_fixed(s->options, varied); n++) {
+        for (size_t n = 0; n < tunable_values(varied); n++) {
             params chosen = *normal;
             size_t i, start = half + drawn * 13 % half;
 
             chosen.value[t] = varied->values[n];
-            if (st || is_over(s) || s->ran[t][n] || !find_supported(s, &chosen, start, &i))
+            if (st || is_over(s) || !is_due(s, varied, n) || !find_supported(s, &chosen, start, &i))
                 continue;
             for (size_t k = 1; k < s->variant->tunable_count; k++)
                 join_value(s, (t + k) % s->variant->tunable_count, &chosen, &i);

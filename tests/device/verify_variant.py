@@ -1,8 +1,9 @@
 """verify_variant.py OP VARIANT: the sweep of one variant on the CPU's OpenCL device.
 
 The operation's main type has the whole sweep with defaults, and the tiny one with every value of
-every tunable.  Types differ in few lines, and a CPU's compiler takes a second and more over a program: of the others one has the whole
-sweep with small tiles, of which there are many then, and the rest the tiny one.  Which one changes
+every tunable that a CPU's compiler is not minutes over.  Types differ in few lines, and a program
+takes that compiler a second and more: of the others one has the whole sweep with small tiles, of
+which there are many then, and the rest the tiny one.  Which one changes
 from variant to variant.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer
 looks at the host's code, not at what the device's compiler made.
 """

@@ -53,12 +53,14 @@ static const tunable registers_tunables[] = {
      "registers and short segments",
      {0, 4, 8, 16, 32},
      0,
-     4},
+     4,
+     .cpu_most = 4},
     {"GROUP",
      "work-items in a work-group: with KEYS they make a tile, which longer segments need",
      {0, 8, 32, 64, 128, 256, 512, 1024},
      0,
-     8},
+     8,
+     .cpu_most = 8},
     {"LAYOUT", "keys in local memory: 1 plainly, 2 swizzled against bank conflicts", {1, 2}, 2},
 };
 
