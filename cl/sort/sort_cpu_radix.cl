@@ -1,13 +1,13 @@
-/* Radix sort for CPUs: each work-item deals a chunk of keys out alone.
+/* Radix sort for CPUs: each work-item scatters a chunk of keys alone.
  *
  * Idea: as sort_radix.cl, but a core writes each key where it belongs at once: its
  *     cache holds the lines that are being filled, one for each digit, so there is
- *     nothing to be gained from sorting a tile first, and nobody to wait for.
+ *     nothing to be gained from sorting a tile first, and no barrier.
  * Work split: a work-item owns a chunk of keys.
  * Parameters: those of sort_radix_pass.clh, WARPS = 0.  Launches have up to PER_UNIT
  *     chunks for each compute unit.
  * Launch: 1-D, as sort_radix.cl, with work-groups of 1 in the first and the third
- *     launch of a pass: sort_cpu_radix_count, sort_radix_scan, sort_cpu_radix_deal.
+ *     launch of a pass: sort_cpu_radix_count, sort_radix_scan, sort_cpu_radix_scatter.
  * Workspace: as sort_radix.cl.
  * Local memory: sort_radix_scan.clh's.  Private: 2^BITS words.
  * Limits: fewer than 2^32 keys, one sequence.
@@ -61,10 +61,10 @@ static inline void leave_load(__global const payload *loads, __global payload *l
 #endif
 }
 
-/* Write the keys of each chunk, by the digit at bit `shift`, to where the scan says. */
+/* Write the keys of each chunk, by the digit at bit `shift`, to where the scan has it begin. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_radix_deal(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
-                     ulong n, ulong chunk, uint shift, uint last)
+sort_cpu_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
+                       ulong n, ulong chunk, uint shift, uint last)
 {
     const size_t end = chunk_end(chunk, n);
     uint next[DIGITS];

@@ -1,13 +1,13 @@
-/* Radix sort: keys are dealt out by one digit after another, the lowest first.
+/* Radix sort: keys are scattered by one digit after another, the lowest first.
  *
  * Idea: a network has to compare each key with log2(n)^2 / 2 others; here a digit
- *     of BITS bits says at once where a key belongs among 2^BITS, and a pass that
+ *     of BITS bits selects one of 2^BITS places for a key at once, and a pass that
  *     keeps the order of keys with equal digits leaves those of all lower digits
  *     in order.  KEY_BITS / BITS passes sort, whatever n is.  (Knuth, The Art of
  *     Computer Programming, volume 3, 5.2.5; on GPUs Satish, Harris and Garland,
  *     "Designing efficient sorting algorithms for manycore GPUs", 2009.)
  *     A pass is three launches: each work-group counts the digits of its chunk;
- *     a scan over the chunks' counts says where each chunk's keys with each digit
+ *     a scan over the chunks' counts gives where each chunk's keys with each digit
  *     begin; each work-group goes through its chunk again and writes the keys
  *     there.
  *
@@ -66,7 +66,7 @@ static inline void begin_chunk(__local uint *begin, __local uint *of_teams,
         begin[digit] += counts[(size_t)digit * chunks + get_group_id(0)];
 }
 
-/* Sort the keys of each chunk by the digit at bit `shift`, to where the scan says. */
+/* Sort the keys of each chunk by the digit at bit `shift`, to where the scan has it begin. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
                    ulong n, ulong chunk, uint shift, uint last)

@@ -521,9 +521,9 @@ const variant sort_onesweep = {
 const variant sort_cpu_radix = {
     .name = "cpu-radix",
     .alias = "item-radix",
-    .idea = "for CPUs: each work-item deals a chunk out by one digit after another, alone",
+    .idea = "for CPUs: each work-item scatters a chunk by one digit after another, alone",
     .source = "sort/sort_cpu_radix.cl",
-    .entries = {"sort_cpu_radix_count", "sort_radix_scan", "sort_cpu_radix_deal",
+    .entries = {"sort_cpu_radix_count", "sort_radix_scan", "sort_cpu_radix_scatter",
                 "sort_values_keep", "sort_values_gather"},
     .build = "",
     .tunables = tunables,
