@@ -6,8 +6,9 @@
  *   - makes the N-th call of one function fail: TESSERA_FAULT=FUNCTION:N:CODE.  The call does not
  *     reach the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
  *
- *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on
- *     (oclgrind/simulator.py says why).
+ *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on, and
+ * has a write of an operand begin at the start of its buffer and array (oclgrind/simulator.py says
+ *     why).
  *
  * At exit it writes to the file that TESSERA_FAULT_REPORT names:
  *
@@ -277,6 +278,17 @@ COMMAND(clEnqueueReadBufferRect,
          size_t r, size_t l, size_t x, size_t y, void *p, cl_uint n, const cl_event *w,
          cl_event *e),
         (q, m, b, o, h, s, r, l, x, y, p, n, w, e))
+/* An operand, which lies in its array as it does in its buffer, is written by a blocking call. */
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueWriteBuffer_from_start(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+    const void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const size_t before = blocking ? offset : 0;
+
+    return at_clEnqueueWriteBuffer(queue, buffer, blocking, offset - before, size + before,
+                                   (const char *)ptr - before, n_wait, wait, event);
+}
+
 COMMAND(clEnqueueWriteBufferRect,
         (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *s,
          size_t r, size_t l, size_t x, size_t y, const void *p, cl_uint n, const cl_event *w,
@@ -415,8 +427,10 @@ static void take_over(void)
     TAKE_COUNTED(Program);
     TAKE_COUNTED(Kernel);
     TAKE_COUNTED(Event);
-    if (getenv("TESSERA_KEEP_BUFFERS"))
+    if (getenv("TESSERA_KEEP_BUFFERS")) {
         layer.clReleaseMemObject = at_clReleaseMemObject_kept;
+        layer.clEnqueueWriteBuffer = at_clEnqueueWriteBuffer_from_start;
+    }
 }
 
 CL_API_ENTRY cl_int CL_API_CALL __attribute__((visibility("default")))

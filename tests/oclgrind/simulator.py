@@ -7,6 +7,9 @@ Oclgrind 21.10 gives a new buffer the number of a released one, and where the ne
 first written by a kernel, calls what lies beyond the old size uninitialized.  So no buffer is
 released here: a layer (faults/fault_layer.c) sees to it.
 
+What a first write leaves out at the start of a buffer puts it in the wrong place: it calls elements
+uninitialized that the host has written behind an offset.  So the layer has the write begin there.
+
 It also calls elements 8 to 15 of a vector of 16 uninitialized that one shuffle takes into a vector of
 8 or more: vstore8(vload16(0, x).hi, 0, out) complains, of an x that the host has written, while .lo
 and the same eight elements taken one by one do not.  So vectors of 16 are not run here.
