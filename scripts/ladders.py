@@ -24,12 +24,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 LADDERS = os.path.join(ROOT, "docs", "ladders.md")
 STORY = os.path.join(ROOT, "docs", "matmul.md")
-# Its tables: column, problem, and how the names of steps for other devices begin.
-STORIES = [("h200", "4096x4096x4096 float32", "item-"),
-           ("h200", "4096x4096x4096 float32 tf32", "item-"),
-           ("h200", "4096x4096x4096 float64", "item-"),
-           ("h200", "64x64x64 float32 x 4096", "item-"),
-           ("pocl3-epyc2", "1024x1024x1024 float32", "wgmma-")]
+# Its tables: column, problem, how the names of steps for other devices begin, the first step (those
+# before it are lessons, which do not take the problem), and the one that others are compared with.
+STORIES = [("h200", "4096x4096x4096 float32", "cpu-", "row-first", "naive"),
+           ("h200", "4096x4096x4096 float32 tf32", "cpu-", "general", "general"),
+           ("h200", "4096x4096x4096 float64", "cpu-", "general", "general"),
+           ("h200", "64x64x64 float32 x 4096", "cpu-", "general", "general"),
+           ("pocl3-epyc2", "1024x1024x1024 float32", "wgmma-", "row-first", "naive")]
 
 # Each table's operation and problem, as rows spell it, by the name of its place.
 TABLES = {
@@ -90,29 +91,30 @@ def ladder(operation, by_variant, names):
                    + " | ".join(cell(found.get(n)) for n in columns) + " |")
 
 
-def story(operation, by_variant, column, foreign):
-    """The Markdown table of one device: rates, and gains over the best step before."""
-    rows = [(v["name"], by_variant[v["name"]][column]) for v in operation["variants"]
-            if column in by_variant.get(v["name"], {}) and not v["name"].startswith(foreign)]
-    first = best = rows[0][1]["rate"]
+def story(operation, by_variant, column, foreign, first, base):
+    """The Markdown table of one device: rates, and gains over the best step before and over one."""
+    names = [v["name"] for v in operation["variants"]]
+    rows = [(name, by_variant[name][column]) for name in names[names.index(first):]
+            if column in by_variant.get(name, {}) and not name.startswith(foreign)]
+    best, basis = rows[0][1]["rate"], dict(rows)[base]["rate"]
     yield f"{rows[0][1]['problem']} on {rows[0][1]['device']}:"
     yield ""
-    yield f"| step | {rows[0][1]['unit']} | over the best before | over the first |"
+    yield f"| step | {rows[0][1]['unit']} | over the best before | over {base} |"
     yield "| --- | ---: | ---: | ---: |"
     for name, row in rows:
-        yield (f"| {name} | {cell(row)} | {row['rate'] / best:.2f} x | {row['rate'] / first:.1f} x |")
+        yield (f"| {name} | {cell(row)} | {row['rate'] / best:.2f} x | {row['rate'] / basis:.1f} x |")
         best = max(best, row["rate"])
 
 
 def make_story(operation, named_rows):
     with open(STORY, encoding="utf-8") as f:
         text = f.read()
-    for column, problem, foreign in STORIES:
+    for column, problem, *how in STORIES:
         by_variant = steps(named_rows, "matmul", problem)
         if not any(column in rows for rows in by_variant.values()):
             raise ValueError(f"no rows of matmul {problem} on {column}")
         text = results_rows.put(text, f"steps {column} {problem}",
-                                "\n".join(story(operation, by_variant, column, foreign)))
+                                "\n".join(story(operation, by_variant, column, *how)))
     with open(STORY, "w", encoding="utf-8") as f:
         f.write(text)
 

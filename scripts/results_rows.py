@@ -8,12 +8,13 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def aliases():
-    """Old names of variants, which rows of data/results may have, and what they are called now."""
+    """{(operation, old name): name now} of variants whose rows of data/results may have either."""
     found = {}
     for path in glob.glob(os.path.join(ROOT, "host", "ops", "*", "*.c")):
+        op = os.path.basename(os.path.dirname(path))
         with open(path, encoding="utf-8") as f:
             for name, old in re.findall(r'\.name = "([^"]+)",\s*\.alias = "([^"]+)"', f.read()):
-                found[old] = name
+                found[op, old] = name
     return found
 
 
@@ -29,6 +30,29 @@ def origins():
     return found
 
 
+def renamings():
+    """{(operation, old name): (what build options then had, name now on plain problems of float32,
+    on others)}: struct renaming of host/core/operation.h."""
+    found = {}
+    for path in glob.glob(os.path.join(ROOT, "host", "ops", "*", "*.c")):
+        op = os.path.basename(os.path.dirname(path))
+        with open(path, encoding="utf-8") as f:
+            for table in re.findall(r"renaming renamings\[\] = \{\n(.*?)\n\};", f.read(), re.DOTALL):
+                for old, *rest in re.findall(r'\{"(.*?)", "(.*?)", "(.*?)", "(.*?)"\}', table):
+                    found[op, old] = rest
+    return found
+
+
+def name_now(row, alias, renamed):
+    """What the row's variant is called now."""
+    key = row.get("op"), row.get("name")
+    if key in renamed:
+        built, plain, other = renamed[key]
+        if built in row.get("options", ""):
+            return plain if row["problem"] == row["size"] + " float32" else other
+    return alias.get(key, row.get("name"))
+
+
 def name_of(path):
     """NAME of data/results/ladder-NAME.jsonl or bench-NAME.jsonl: one device, in short."""
     stem = os.path.splitext(os.path.basename(path))[0]
@@ -37,17 +61,17 @@ def name_of(path):
 
 def read(paths):
     """Every row of the files with its file's name, in order: (NAME, row)."""
-    now, before = aliases(), origins()
+    alias, renamed, before = aliases(), renamings(), origins()
     for path in paths:
         with open(path, encoding="utf-8") as f:
             for number, line in enumerate(f, 1):
                 try:
                     row = json.loads(line)
-                    if row.get("name") in now:
-                        row["name"] = now[row["name"]]
                     for op, words, own in before:
                         if row.get("op") == op and words in row.get("problem", ""):
                             row["op"] = own
+                    if "name" in row:
+                        row["name"] = name_now(row, alias, renamed)
                     if row.get("outcome") == "unsuited":
                         row["outcome"] = "unsupported"
                     if "unsuited" in row:

@@ -1,38 +1,25 @@
-/* C := alpha op(A) op(B) + beta C: one work-item an output, rows first.
+/* C := A B: one work-item an element of C.
  *
- * Idea: the definition.  Element (i, j) is the dot product of row i of op(A) and
- *     column j of op(B), read straight from global memory.
- * Work split: work-item (x, y) computes C(x, y), in the order in which the
- *     formula has its indices; those beyond the edge do nothing.  Neighbours in
- *     x run together and are in different rows: what they load of A and store in
- *     C lies lda and ldc apart, so that each takes a memory transaction of its
- *     own.  (Only where A is transposed are its loads neighbours.)
- * Parameters: REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh);
- *     ROUNDED (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, at least m x n work-items by one a product of the batch, any
- *     work-group size.
+ * Idea: the definition.  C(i, j) is the dot product of row i of A and column j of B, read straight
+ *     from global memory.
+ * Work split: work-item (x, y) computes C(y, x); those beyond the edge do nothing.  Neighbours in x
+ *     run together and are in neighbouring columns: they share every load of A, and what they load
+ *     of B and store in C lies side by side, so that one memory transaction serves many of them.
+ * Launch: 2-D, at least n x m work-items, any work-group size.
  * Local memory: none.
- * Traffic: 2 k loads an output: 2 flops for every 2 elements loaded.
- * Limits: m, n, k and the leading dimensions up to 2^31.
+ * Traffic: 2 k loads an element: 2 operations for every 2 elements loaded.
+ * Limits: A is m x k, B is k x n, C is m x n, row by row without gaps; m, n and k up to 2^31.
  */
-#include "matmul/matmul_access.clh"
-#include "matmul/matmul_rounded.clh"
-
-__kernel void matmul_naive(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                           ulong offset_a, uint lda, __global const factor *restrict b,
-                           ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
-                           ulong offset_c, uint ldc, ulong stride_a, ulong stride_b, ulong stride_c)
+__kernel void matmul_naive(uint m, uint n, uint k, __global const float *restrict a,
+                           __global const float *restrict b, __global float *restrict c)
 {
-    const uint i = get_global_id(0);
-    const uint j = get_global_id(1);
-    REAL sum = 0;
+    const uint column = get_global_id(0);
+    const uint row = get_global_id(1);
+    float sum = 0;
 
-    if (i >= m || j >= n)
+    if (row >= m || column >= n)
         return;
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
     for (uint p = 0; p < k; p++)
-        sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
-    c += in_batch(offset_c, stride_c) + (ulong)i * ldc + j;
-    update_result(c, alpha, sum, beta);
+        sum += a[(ulong)row * k + p] * b[(ulong)p * n + column];
+    c[(ulong)row * n + column] = sum;
 }

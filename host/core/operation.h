@@ -270,6 +270,14 @@ typedef struct operation_origin {
     const char *problem, *problem_class;
 } operation_origin;
 
+/** What a variant's rows of results are called now, where its name went to another or to several:
+ *  those whose build options contain `built`, which no kernel of that name has any more. */
+typedef struct renaming {
+    const char *name, *built;
+    const char *plain; /* the name on problems of the default type whose size says all else */
+    const char *other; /* and on others */
+} renaming;
+
 struct operation {
     const char *name; /* as the command and files spell it */
     operation_origin origin;
@@ -285,6 +293,8 @@ struct operation {
     const operation_command *command;
     const variant *const *variants; /* variant_count of them, ladder order */
     size_t variant_count;
+    const renaming *renamings; /* renaming_count of them */
+    size_t renaming_count;
 
     /** Check shapes, strides, types and products against overflow.  Fills err. */
     tsr_status (*check)(const problem *p, tsr_error *err);

@@ -495,29 +495,47 @@ static tsr_status check_row(const result_row *r, tsr_error *err)
     return TSR_OK;
 }
 
+static const char *text_member(const json_t *o, const char *name)
+{
+    const char *value = json_string_value(json_object_get(o, name));
+
+    return value ? value : "";
+}
+
+/* What the variant of a row is called now; NULL where no variant has or had that name. */
+static const char *name_now(const json_t *o, const operation *op)
+{
+    const char *name = text_member(o, "name"), *type = tsr_type_name(op->default_type);
+    const variant *v = NULL;
+    char plain[192];
+
+    snprintf(plain, sizeof(plain), "%s %s", text_member(o, "size"), type);
+    for (size_t i = 0; i < op->renaming_count; i++)
+        if (!strcmp(op->renamings[i].name, name) &&
+            strstr(text_member(o, "options"), op->renamings[i].built))
+            return strcmp(text_member(o, "problem"), plain) ? op->renamings[i].other
+                                                            : op->renamings[i].plain;
+    return *name && variant_find(op, name, &v, NULL) == TSR_OK ? v->name : NULL;
+}
+
 /* Rows may have words, names of variants and of operations from before these were renamed. */
 static void rename_old(json_t *o)
 {
-    const char *outcome = json_string_value(json_object_get(o, "outcome"));
-    const char *operation_name = json_string_value(json_object_get(o, "op"));
-    const char *variant_name = json_string_value(json_object_get(o, "name"));
-    const char *described = json_string_value(json_object_get(o, "problem"));
     json_t *why = json_object_get(o, "unsuited");
-    const operation *op = NULL;
-    const variant *v = NULL;
+    const char *operation_name = text_member(o, "op");
+    const operation *op = operation_of_file(operation_name, text_member(o, "problem"), NULL);
+    const char *name = op ? name_now(o, op) : NULL;
 
     if (why) {
         json_object_set(o, "unsupported", why);
         json_object_del(o, "unsuited");
     }
-    if (outcome && !strcmp(outcome, "unsuited"))
+    if (!strcmp(text_member(o, "outcome"), "unsuited"))
         json_object_set_new(o, "outcome", json_string("unsupported"));
-    op = operation_name ? operation_of_file(operation_name, described, NULL) : NULL;
     if (op && strcmp(op->name, operation_name) != 0)
         json_object_set_new(o, "op", json_string(op->name));
-    if (op && variant_name && *variant_name && variant_find(op, variant_name, &v, NULL) == TSR_OK &&
-        strcmp(v->name, variant_name) != 0)
-        json_object_set_new(o, "name", json_string(v->name));
+    if (name)
+        json_object_set_new(o, "name", json_string(name));
 }
 
 tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)

@@ -41,8 +41,11 @@ static const rounding roundings[] = {
 static const struct {
     const char *name;
     bool turns;
-} variants[] = {{"naive", false},    {"coalesced", false}, {"tiled", false},
-                {"cpu-block", true}, {"cpu-panels", true}, {"cpu-split", true}};
+} variants[] = {{"general", false},
+                {"general-tiled", false},
+                {"cpu-block", true},
+                {"cpu-panels", true},
+                {"cpu-split", true}};
 
 static double rounded(const rounding *r, double x)
 {

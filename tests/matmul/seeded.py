@@ -24,10 +24,12 @@ BUGS = {
     "sweep-async-turned-stride":
         ("async", "matmul/matmul_async.cl", "from + p, inside, ld, others", 0,
          "from + p, inside, inside, others", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
-    "sweep-naive-c-stride":
-        ("naive", "matmul/matmul_naive.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
+    "sweep-naive-a-stride":
+        ("naive", "matmul/matmul_naive.cl", "(ulong)row * k + p", 0, "(ulong)row * n + p", []),
+    "sweep-general-c-stride":
+        ("general", "matmul/matmul_general.cl", "(ulong)i * ldc + j", 0, "(ulong)i * n + j", []),
     "sweep-matmul-a-stride":
-        ("naive", "matmul/matmul_access.clh", "(ulong)i * lda + p", 0,
+        ("general", "matmul/matmul_access.clh", "(ulong)i * lda + p", 0,
          "(ulong)i * (lda - 1) + p", []),
     "sweep-block-b-stride":
         ("block", "matmul/matmul_block.cl", "tile_b[p][x + r * SIDE]", 0,
@@ -43,16 +45,21 @@ BUGS = {
          "part + z * n + j", ["SPAN=8"]),
     # Off-by-one guards.
     "sweep-tiled-load-guard":
-        ("tiled", "matmul/matmul_tiled.cl", "i < m && p0 + x < k ?", 0,
+        ("tiled", "matmul/matmul_tiled.cl", "row < m && p0 + x < k ?", 0,
+         "row < m && p0 + x <= k ?", []),
+    "sweep-general-tiled-load-guard":
+        ("general-tiled", "matmul/matmul_general_tiled.cl", "i < m && p0 + x < k ?", 0,
          "i < m && p0 + x <= k ?", []),
     "sweep-block-row-guard":
-        ("block", "matmul/matmul_block.cl", "if (i < m && j < n)", 0,
-         "if (i + 1 < m && j < n)", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
+        ("block", "matmul/matmul_block.cl", "if (row < m && column < n)", 0,
+         "if (row + 1 < m && column < n)", ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "oclgrind-naive-store-guard":
-        ("naive", "matmul/matmul_naive.cl", "if (i >= m || j >= n)", 0,
-         "if (i > m || j >= n)", []),
-    "sweep-coalesced-column-guard":
-        ("coalesced", "matmul/matmul_coalesced.cl", "j >= n", 0, "j + 1 >= n", []),
+        ("naive", "matmul/matmul_naive.cl", "if (row >= m || column >= n)", 0,
+         "if (row > m || column >= n)", []),
+    "sweep-row-first-column-guard":
+        ("row-first", "matmul/matmul_row_first.cl", "column >= n", 0, "column + 1 >= n", []),
+    "sweep-general-column-guard":
+        ("general", "matmul/matmul_general.cl", "j >= n", 0, "j + 1 >= n", []),
     "oclgrind-batched-last-products":
         ("batched", "matmul/matmul_batched.cl", "min(own, batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MOST=16"]),

@@ -554,7 +554,7 @@ static void thin_products_are_coalesced(void **state)
         const problem p = matmul_problem(
             (tsr_matmul_problem){.m = i ? 7 : 4096, .n = i ? 4096 : 7, .k = 4096, .alpha = 1});
 
-        assert_string_equal(first_supported(&p, &d), "coalesced");
+        assert_string_equal(first_supported(&p, &d), "general");
     }
 }
 
@@ -567,8 +567,8 @@ static void every_precision_has_a_kernel(void **state)
     } cases[] = {{TSR_PRECISION_TF32, "ROUNDED=TF32"},
                  {TSR_PRECISION_BF16, "ROUNDED=BF16"},
                  {TSR_PRECISION_F16, "ROUNDED=F16"}};
-    static const char *const kernels[] = {"naive",     "coalesced",  "tiled",
-                                          "cpu-block", "cpu-panels", "cpu-split"};
+    static const char *const kernels[] = {"general", "general-tiled", "cpu-block", "cpu-panels",
+                                          "cpu-split"};
     const device_facts d = cpu(2);
     problem p = product(4, 4, 4);
 
@@ -593,6 +593,45 @@ static void says(const char *name, const problem *p, const device_facts *d, cons
     expect_reason(name, NULL, p, d, part1, part2);
 }
 
+/* Lessons multiply two float32 matrices, and say what does the rest; `general` does it. */
+static void lessons_say_what_they_leave_out(void **state)
+{
+    static const char *const lessons[] = {"row-first", "naive",  "tiled",  "block-column",
+                                          "block",     "vector", "swizzle"};
+    const struct {
+        tsr_matmul_problem p;
+        const char *why;
+    } cases[] = {
+        {{.type = TSR_F64, .alpha = 1}, "float64"},
+        {{.type = TSR_F16, .alpha = 1, .c_f32 = true}, "float16"},
+        {{.alpha = 1, .batch = 3, .stride_c = 30}, "takes 3 of them"},
+        {{.alpha = 1, .trans_a = true}, "transposes nothing"},
+        {{.alpha = 1, .trans_b = true}, "transposes nothing"},
+        {{.alpha = 2}, "alpha 2"},
+        {{.alpha = 1, .beta = -1}, "beta -1"},
+        {{.alpha = 1, .lda = 8}, "of A they are 8 and 0"},
+        {{.alpha = 1, .ldb = 9}, "of B they are 9 and 0"},
+        {{.alpha = 1, .ldc = 10}, "of C they are 10 and 0"},
+        {{.alpha = 1, .offset_c = 5}, "of C they are 6 and 5"},
+    };
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(lessons); v++) {
+        problem p = product(5, 6, 7);
+
+        assert_true(supports(lessons[v], &p, &d));
+        for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+            p = matmul_problem(cases[i].p);
+            matmul_in(&p)->m = 5;
+            matmul_in(&p)->n = 6;
+            matmul_in(&p)->k = 7;
+            says(lessons[v], &p, &d, cases[i].why, "`general`");
+            assert_true(supports("general", &p, &d));
+        }
+    }
+}
+
 static void reasons_hold_values(void **state)
 {
     const problem small = matmul_problem((tsr_matmul_problem){.m = 4, .n = 4, .k = 4, .alpha = 1});
@@ -601,6 +640,7 @@ static void reasons_hold_values(void **state)
 
     (void)state;
     d.local_memory = 1024;
+    says("general-tiled", &p, &d, "2048 bytes of local memory", "1024");
     says("tiled", &p, &d, "2048 bytes of local memory", "1024");  /* 2 x 16 x 16 floats */
     says("block", &p, &d, "8192 bytes of local memory", "1024");  /* 2 x 16 x 64 floats */
     says("vector", &p, &d, "8704 bytes of local memory", "1024"); /* 2 x 16 x (64 + 4) floats */
@@ -631,14 +671,14 @@ static void reasons_hold_values(void **state)
     d = gpu();
     d.fp64 = false;
     matmul_in(&p)->type = TSR_F64;
-    says("naive", &p, &d, "no double precision", "");
+    says("general", &p, &d, "no double precision", "");
     p = small;
     d = gpu();
     matmul_in(&p)->m = ((size_t)1 << 31) + 1;
     says("naive", &p, &d, "2147483649 is over 2147483648", "32 bits");
     p = small;
     matmul_in(&p)->ldc = (size_t)1 << 33;
-    says("vector", &p, &d, "8589934592 is over 2147483648", "32 bits");
+    says("general", &p, &d, "8589934592 is over 2147483648", "32 bits");
     p = small;
     matmul_in(&p)->precision = TSR_PRECISION_TF32;
     says("block", &p, &d, "tf32", "FP32");
@@ -1035,6 +1075,7 @@ int main(void)
         cmocka_unit_test(matrix_units_follow_the_shape),
         cmocka_unit_test(thin_products_are_coalesced),
         cmocka_unit_test(every_precision_has_a_kernel),
+        cmocka_unit_test(lessons_say_what_they_leave_out),
         cmocka_unit_test(reasons_hold_values),
         cmocka_unit_test(copies_say_what_they_take),
         cmocka_unit_test(alpha_zero_reads_nothing),

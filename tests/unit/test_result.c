@@ -339,6 +339,40 @@ static void refused_with(const char *name, const char *member, const char *says)
     text_free(&line);
 }
 
+/* Names that now mean something else: told apart by what the kernel was built with. */
+static void old_names_are_what_they_are_now(void **state)
+{
+    static const struct {
+        const char *name, *problem, *options, *now;
+    } cases[] = {
+        {"naive", "4x5x6 float32", "-DREAL=float -DTRANS_A=0", "row-first"},
+        {"naive", "4x5x6 float64", "-DREAL=double -DTRANS_A=0", "row-first"},
+        {"naive", "4x5x6 float32", "", "naive"},
+        {"coalesced", "4x5x6 float32", "-DREAL=float -DTRANS_A=0", "naive"},
+        {"coalesced", "4x5x6 float32 tf32", "-DREAL=float -DTRANS_A=0", "general"},
+        {"coalesced", "4x5x6 float32", "", "general"},
+        {"tiled", "4x5x6 float32", "-DREAL=float -DTILE=16", "tiled"},
+        {"tiled", "4x5x6 float32 x 3", "-DREAL=float -DTILE=16", "general-tiled"},
+        {"tiled", "4x5x6 float32", "-DTILE=2", "tiled"},
+        {"item-block", "4x5x6 float32", "", "cpu-block"},
+        {"cuBLAS", "4x5x6 float32", "", "cuBLAS"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        result_row row = full_row(), got;
+        text line = {0};
+
+        snprintf(row.name, sizeof(row.name), "%s", cases[i].name);
+        snprintf(row.problem, sizeof(row.problem), "%s", cases[i].problem);
+        snprintf(row.options, sizeof(row.options), "%s", cases[i].options);
+        written(&row, &line);
+        assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+        assert_string_equal(got.name, cases[i].now);
+        text_free(&line);
+    }
+}
+
 static void what_no_row_says(void **state)
 {
     (void)state;
@@ -488,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(a_row_with_tiles),
         cmocka_unit_test(a_row_of_a_sort),
+        cmocka_unit_test(old_names_are_what_they_are_now),
         cmocka_unit_test(what_no_row_says),
         cmocka_unit_test(a_row_of_an_operation_that_came_apart),
         cmocka_unit_test(bytes_that_are_no_text),

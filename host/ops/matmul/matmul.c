@@ -173,13 +173,15 @@ static const variant *const variants[] = {
     &matmul_kij,
     &matmul_blocked,
     &matmul_openmp,
+    &matmul_row_first,
     &matmul_naive,
-    &matmul_coalesced,
     &matmul_tiled,
     &matmul_block_column,
     &matmul_block,
     &matmul_vector,
     &matmul_swizzle,
+    &matmul_general,
+    &matmul_general_tiled,
     &matmul_pipelined,
     &matmul_async,
     &matmul_cp_async,
@@ -198,6 +200,13 @@ static const variant *const variants[] = {
     &matmul_wgmma_3xtf32_fused,
 };
 
+/* `naive` had rows along the first index, and the first steps took every type and batch. */
+static const renaming renamings[] = {
+    {"naive", "-DREAL=", "row-first", "row-first"},
+    {"coalesced", "-DREAL=", "naive", "general"},
+    {"tiled", "-DREAL=", "tiled", "general-tiled"},
+};
+
 static size_t names_copy(const char *const names[], size_t n, const char *out[PREFERENCES_MAX])
 {
     memcpy(out, names, n * sizeof(*out));
@@ -206,12 +215,12 @@ static size_t names_copy(const char *const names[], size_t n, const char *out[PR
 
 static size_t prefer_cpu(const tsr_matmul_problem *p, size_t cores, const char *out[])
 {
-    static const char *const packed[] = {"cpu-panels", "cpu-block", "cpu-split", "vector",
-                                         "block",      "tiled",     "coalesced", "pipelined"};
-    static const char *const direct[] = {"cpu-block", "cpu-panels", "cpu-split", "vector",
-                                         "block",     "tiled",      "coalesced", "pipelined"};
-    static const char *const split[] = {"cpu-split", "cpu-panels", "cpu-block", "vector",
-                                        "block",     "tiled",      "coalesced", "pipelined"};
+    static const char *const packed[] = {"cpu-panels",    "cpu-block", "cpu-split",
+                                         "general-tiled", "general",   "pipelined"};
+    static const char *const direct[] = {"cpu-block",     "cpu-panels", "cpu-split",
+                                         "general-tiled", "general",    "pipelined"};
+    static const char *const split[] = {"cpu-split",     "cpu-panels", "cpu-block",
+                                        "general-tiled", "general",    "pipelined"};
     const bool rounds = real_rounding(p->type, p->precision) > 0;
     const double columns = (double)p->n;
     const double outputs = (double)matmul_batch(p) * (double)p->m * columns;
@@ -274,20 +283,17 @@ static bool packing_pays(const tsr_matmul_problem *p)
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
-    static const char *const largest[] = {
-        "wgmma-3xtf32-fused", "wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",  "mma",
-        "pipelined",          "vector",       "block",        "tiled",      "coalesced"};
-    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32", "mma-f64",
-                                        "mma",          "pipelined",    "vector",     "block",
-                                        "tiled",        "coalesced"};
-    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32", "mma-f64",
-                                        "mma",          "pipelined",  "vector",
-                                        "block",        "tiled",      "coalesced"};
-    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "coalesced", "tiled", "block",
-                                       "vector",       "pipelined",  "mma-f64",   "mma"};
-    static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32", "mma-f64",
-                                        "mma",     "vector",       "pipelined",  "block",
-                                        "tiled",   "coalesced"};
+    static const char *const largest[] = {"wgmma-3xtf32-fused", "wgmma-3xtf32",  "wgmma-tensor",
+                                          "wgmma-tf32",         "mma-f64",       "mma",
+                                          "pipelined",          "general-tiled", "general"};
+    static const char *const large[] = {"wgmma-3xtf32", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
+                                        "mma",          "pipelined",    "general-tiled", "general"};
+    static const char *const small[] = {"wgmma-tensor", "wgmma-tf32",    "mma-f64", "mma",
+                                        "pipelined",    "general-tiled", "general"};
+    static const char *const thin[] = {"wgmma-tensor", "wgmma-tf32", "general", "general-tiled",
+                                       "pipelined",    "mma-f64",    "mma"};
+    static const char *const batch[] = {"batched", "wgmma-tensor", "wgmma-tf32",    "mma-f64",
+                                        "mma",     "pipelined",    "general-tiled", "general"};
     const size_t m = matmul_of(q)->m, n = matmul_of(q)->n;
 
     if (d->kind == DEVICE_HOST)
@@ -319,6 +325,8 @@ const operation operation_matmul = {.name = "matmul",
                                     .command = &matmul_command,
                                     .variants = variants,
                                     .variant_count = ARRAY_COUNT(variants),
+                                    .renamings = renamings,
+                                    .renaming_count = ARRAY_COUNT(renamings),
                                     .check = check,
                                     .normalize = normalize,
                                     .operands = operands,

@@ -202,6 +202,15 @@ static tsr_matmul_problem sweep_batch(size_t i)
     return p;
 }
 
+/* Every shape as lessons take it: float32, one product, A B alone, no gaps. */
+static tsr_matmul_problem sweep_plain(size_t shape)
+{
+    return (tsr_matmul_problem){.m = sweep_shapes[shape][0],
+                                .n = sweep_shapes[shape][1],
+                                .k = sweep_shapes[shape][2],
+                                .alpha = 1};
+}
+
 bool matmul_sweep(size_t i, bool tiny, problem *out)
 {
     const size_t shapes = tiny ? TINY_SHAPES : ARRAY_COUNT(sweep_shapes);
@@ -226,6 +235,11 @@ bool matmul_sweep(size_t i, bool tiny, problem *out)
         return true;
     }
     i -= batches;
+    if (i < shapes) {
+        *matmul_in(out) = sweep_plain(i);
+        return true;
+    }
+    i -= shapes;
     if (i >= large)
         return false;
     *matmul_in(out) = sweep_large[i];

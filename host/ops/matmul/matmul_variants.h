@@ -8,9 +8,12 @@
 /* matmul_host.c: the device `host`. */
 extern const variant matmul_ijk, matmul_jik, matmul_ikj, matmul_kij, matmul_blocked, matmul_openmp;
 
-/* matmul_ladder.c: one step after another, from the definition to vectors and copies. */
-extern const variant matmul_naive, matmul_coalesced, matmul_tiled, matmul_block_column,
-    matmul_block, matmul_vector, matmul_swizzle, matmul_async;
+/* matmul_ladder.c: lessons, one step after another from the definition to vectors. */
+extern const variant matmul_row_first, matmul_naive, matmul_tiled, matmul_block_column,
+    matmul_block, matmul_vector, matmul_swizzle;
+
+/* matmul_general.c: every type and batch on any device. */
+extern const variant matmul_general, matmul_general_tiled, matmul_async;
 
 /* matmul_pipelined.c */
 extern const variant matmul_pipelined;

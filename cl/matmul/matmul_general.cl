@@ -1,8 +1,7 @@
-/* C := alpha op(A) op(B) + beta C: one work-item an output, neighbours in a row.
+/* C := alpha op(A) op(B) + beta C: one work-item an output, of any type and batch.
  *
- * Idea: matmul_naive.cl with the indices exchanged.  Memory answers the
- *     work-items that run together with whole lines: where they read neighbours,
- *     a few lines serve them all.
+ * Idea: matmul_naive.cl in full: transposes, scales, leading dimensions, batches,
+ *     every type, and factors rounded as they are loaded.
  * Work split: work-item (x, y) computes C(y, x); those beyond the edge do
  *     nothing.  Neighbours in x are in neighbouring columns: they share every
  *     load of A, and their loads of B and stores in C coalesce.  (Only where B
@@ -18,11 +17,11 @@
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_rounded.clh"
 
-__kernel void matmul_coalesced(uint m, uint n, uint k, REAL alpha,
-                               __global const factor *restrict a, ulong offset_a, uint lda,
-                               __global const factor *restrict b, ulong offset_b, uint ldb,
-                               REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                               ulong stride_a, ulong stride_b, ulong stride_c)
+__kernel void matmul_general(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
+                             ulong offset_a, uint lda, __global const factor *restrict b,
+                             ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
+                             ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
+                             ulong stride_c)
 {
     const uint j = get_global_id(0);
     const uint i = get_global_id(1);
