@@ -313,7 +313,7 @@ class Kernels(Bench):
             return r, rows_of(f.read())
 
     def test_a_wrong_kernel_is_not_timed(self):
-        r, rows = self.bench_broken("update_result(c, alpha,", "update_result(c, alpha * (REAL)1.01,")
+        r, rows = self.bench_broken("= sum;", "= sum * 1.01f;")
         self.assertEqual(r.status, 3, r)
         self.assertEqual([row["size"] for row in rows], ["32x32x32", "40x40x40"])
         for row in rows:
@@ -324,7 +324,7 @@ class Kernels(Bench):
             self.assertIn("WRONG: " + row["unsupported"], r.out)
 
     def test_a_kernel_that_fails_has_a_row(self):
-        r, rows = self.bench_broken("update_result(c, alpha, sum,", "update_result(c, alpha, some,")
+        r, rows = self.bench_broken("= sum;", "= some;")
         self.assertEqual(r.status, 1, r)
         for row in rows:
             self.assertEqual([row[k] for k in ("name", "outcome", "samples", "verified")],
@@ -496,16 +496,16 @@ class Errors(Bench):
     def test_a_precision_that_rounds(self):
         """What TF32 loses shows in units of float32's roundoff."""
         self.device = ()
-        found, _ = self.errors("matmul", "--size", "40x36x512", "--kernel", "tiled",
+        found, _ = self.errors("matmul", "--size", "40x36x512", "--kernel", "general-tiled",
                                "--precision", "tf32")
-        row = found["tiled"]["uniform"]
+        row = found["general-tiled"]["uniform"]
         self.assertEqual(row["roundoff"], 2**-24)
         self.assertGreater(row["error_max"] / 2**-24, 256)
         self.assertLess(row["error_max"] / 2**-24, 2**14)
 
     def doctored(self, new):
         """The naive kernel with another last line, which its verification takes."""
-        old = "update_result(c, alpha, sum,"
+        old = "= sum;"
         source = self.succeed("kernels", "matmul", "naive", "--source").out
         self.assertIn(old, source)
         os.makedirs(self.path("cl/matmul"), exist_ok=True)
@@ -519,13 +519,13 @@ class Errors(Bench):
     def test_doctored_kernels(self):
         """They pass the bound that any order of 512 additions allows, and stand out here."""
         self.device = ()
-        right = self.doctored("update_result(c, alpha, sum,")
+        right = self.doctored("= sum;")
         self.assertLess(right["uniform"]["error_rms"], 2 * 2**-24)
-        biased = self.doctored("update_result(c, alpha, sum * (REAL)1.0000152587890625,")
+        biased = self.doctored("= sum * 1.0000152587890625f;")
         for key in ("error_max", "error_rms"):
             self.assertGreater(biased["uniform"][key], 4 * right["uniform"][key])
         self.assertEqual(biased["special"]["class_errors"], 0)
-        hidden = self.doctored("update_result(c, alpha, isnan(sum) ? (REAL)0 : sum,")
+        hidden = self.doctored("= isnan(sum) ? 0 : sum;")
         self.assertEqual(hidden["uniform"]["error_max"], right["uniform"]["error_max"])
         self.assertGreater(hidden["special"]["class_errors"], 40 * 36 // 20)
 

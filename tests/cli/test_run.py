@@ -795,7 +795,7 @@ class OnDevice(OnHost):
     def test_wrong_result(self):
         """A kernel that is off by 1% is found out: status 3, and nothing is written."""
         source = self.succeed("kernels", "matmul", "naive", "--source").out
-        wrong = source.replace("update_result(c, alpha", "update_result(c, alpha * (REAL)1.01")
+        wrong = source.replace("= sum;", "= sum * 1.01f;")
         self.assertNotEqual(source, wrong)
         os.makedirs(self.path("cl/matmul"))
         self.write(os.path.join("cl", "matmul/matmul_naive.cl"), wrong)

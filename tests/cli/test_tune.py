@@ -365,8 +365,8 @@ class OnDevice(Tuned):
 
     def test_a_kernel_that_does_nothing_is_wrong(self):
         """It is fast, and an earlier candidate's result may still lie in the output."""
-        folder = self.broken("matmul/matmul_tiled.cl", "if (i < m && j < n)",
-                             "if (i < m && j < n && sum == (REAL)12345.5)")
+        folder = self.broken("matmul/matmul_tiled.cl", "if (row < m && column < n)",
+                             "if (row < m && column < n && sum == 12345.5f)")
         r = self.tessera("tune", "matmul", "--size", "32", "--budget", "40", "--kernel-dir", folder,
                          "--json", env=self.env())
         self.assertEqual(r.status, 3, r)

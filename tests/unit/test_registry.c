@@ -368,7 +368,7 @@ static void options_hold_every_define(void **state)
     text t = {0};
 
     (void)state;
-    assert_int_equal(variant_find(&operation_matmul, "tiled", &v, NULL), TSR_OK);
+    assert_int_equal(variant_find(&operation_matmul, "general-tiled", &v, NULL), TSR_OK);
     chosen = params_default(v);
     j = (job){&p, &d, &chosen, false};
     variant_options(v, &j, &t);
