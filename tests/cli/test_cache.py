@@ -88,7 +88,7 @@ class Entries(Case):
         for name, kind in ("k.npy", np.uint32), ("f.npy", np.float32), ("x.npy", np.float32):
             self.save(name, np.random.default_rng(2).integers(0, 99, 33 if name == "x.npy" else 3000)
                       .astype(kind))
-        product, vector = ("matmul", "--kernel", "naive"), ("matvec", "--kernel", "row-item")
+        product, vector = ("matmul", "--kernel", "general"), ("matvec", "--kernel", "row-item")
         sort = "sort", "--kernel", "naive"
         calls = ((*product, "a.npy", "a.npy"), (*product, "a.npy", "a.npy", "--trans-b"),
                  (*vector, "a.npy", "x.npy"), (*vector, "a.npy", "x.npy", "--trans"),

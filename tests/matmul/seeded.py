@@ -46,7 +46,7 @@ BUGS = {
     # Off-by-one guards.
     "sweep-tiled-load-guard":
         ("tiled", "matmul/matmul_tiled.cl", "row < m && p0 + x < k ?", 0,
-         "row < m && p0 + x <= k ?", []),
+         "row + 1 < m && p0 + x < k ?", []),
     "sweep-general-tiled-load-guard":
         ("general-tiled", "matmul/matmul_general_tiled.cl", "i < m && p0 + x < k ?", 0,
          "i < m && p0 + x <= k ?", []),
