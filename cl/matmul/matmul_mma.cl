@@ -10,7 +10,7 @@
  * Parameters: DEPTH, a multiple of 16; ALIGNED_A, ALIGNED_B (matmul_fetch.clh);
  *     REAL, REAL_BITS (real.clh), FACTOR, RESULT (matmul_elements.clh): float for
  *     TF32 products, double for FP64;
- *     TRANS_A, TRANS_B (matmul_access.clh).
+ *     TRANS_A, TRANS_B (matmul_access.clh); TILE_M, TILE_N, ITEMS: 128, 128, 256.
  * Launch: 3-D, work-groups of 256 x 1 x 1, one per started tile of C, a
  *     layer of them for each product of the batch.
  * Local memory: 4 tiles of 128 rows and DEPTH along k, and their padding.
@@ -21,17 +21,17 @@
  * mma.sync"): element i of A is row g + 8 (i % 2), k 4 (i / 2) + t; of B k
  * 4 i + t, column g; of C rows g, g, g + 8, g + 8, columns 2 t and 2 t + 1.
  */
+#include "common/tf32.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_elements.clh"
-#include "common/tf32.clh"
 
 #ifndef DEPTH
 #error "DEPTH: extent of the tiles along k, a multiple of 16"
 #endif
 
-#define TILE_M 128
-#define TILE_N 128
-#define ITEMS  256
+#if TILE_M != 128 || TILE_N != 128 || ITEMS != 256
+#error "TILE_M, TILE_N, ITEMS: 128, 128 and 256, as warps share a tile"
+#endif
 #include "matmul/matmul_fetch.clh"
 
 /* Along k of one instruction. */

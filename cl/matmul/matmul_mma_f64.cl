@@ -7,7 +7,7 @@
  *     so that the barrier before the next block has a quarter of this one to hide behind.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps 64 x 32, as 4 x 4 pieces of
  *     16 x 8.
- * Parameters: TILE_M and TILE_N, 64 or 128; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B:
+ * Parameters: TILE_M and TILE_N, 64 or 128; ITEMS, TILE_M TILE_N / 64; DEPTH, 16; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B:
  *     whether two neighbours that start at a multiple of 2 are an aligned vector; REAL, REAL_BITS,
  *     FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh).
  * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the first dimension one per
@@ -40,8 +40,9 @@
 #error "ALIGNED_A, ALIGNED_B: 1 where vectors of 2 are aligned, else 0"
 #endif
 
-#define ITEMS (TILE_M * TILE_N / 64)
-#define DEPTH 16 /* of a block along k: that of one instruction */
+#if ITEMS != TILE_M * TILE_N / 64 || DEPTH != 16
+#error "ITEMS, DEPTH: 64 outputs a work-item, and 16 along k, which one instruction takes"
+#endif
 
 /* ---- tiles in local memory ------------------------------------------------------------------- *
  *

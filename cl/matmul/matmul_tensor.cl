@@ -12,7 +12,9 @@
  *     a tile, the producer fills the stages for the group's next one.
  * Parameters: FORMAT of the factors (below); FACTOR and RESULT (matmul_elements.clh); TILE_M, 128
  *     or 256, and TILE_N, 128, 192 or 256, not both 256; STAGES; BAND (matmul_bands.clh); TRANS_A,
- *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace.
+ *     TRANS_B (matmul_access.clh); STAGED_A, STAGED_B: whether they come from workspace;
+ *     CONSUMERS, PRODUCERS, PREPARE_ITEMS, PIECE, ROW_BYTES and MAP_BYTES as the host counts with
+ *     them (below).
  * Launch: 1-D, the preparation in work-groups of 256, one for each 64 x 64 elements that are staged
  *     and at least one; then groups of 384, PERSISTENT = 1 as many as compute units or started
  *     tiles of C, 2 one per tile.
@@ -20,12 +22,12 @@
  *     preparation 16640 bytes.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
-#include "matmul/matmul_access.clh"
-#include "matmul/matmul_bands.clh"
-#include "matmul/matmul_elements.clh"
 #include "common/tensor_copy.clh"
 #include "common/warp.clh"
 #include "common/wgmma.clh"
+#include "matmul/matmul_access.clh"
+#include "matmul/matmul_bands.clh"
+#include "matmul/matmul_elements.clh"
 
 #define FORMAT_TF32 0
 #define FORMAT_BF16 1
@@ -57,7 +59,19 @@
 #define ALONG_A (FORMAT == FORMAT_TF32 || !TRANS_A)
 #define ALONG_B (FORMAT == FORMAT_TF32 || TRANS_B)
 
-#define ROW_BYTES   128 /* of a box */
+#if ROW_BYTES != 128
+#error "ROW_BYTES: 128, of a row of a box"
+#endif
+#if CONSUMERS != 256 || PRODUCERS != 128
+#error "CONSUMERS, PRODUCERS: 256 and 128, as registers are dealt out"
+#endif
+#if !defined(PREPARE_ITEMS) || !defined(PIECE) || PREPARE_ITEMS % PIECE
+#error "PREPARE_ITEMS, PIECE: work-items that stage, a multiple of a side of what they stage"
+#endif
+#if MAP_BYTES != 8 * TENSOR_MAP_WORDS
+#error "MAP_BYTES: 8 * TENSOR_MAP_WORDS, of a map in workspace"
+#endif
+
 #define ROW         (ROW_BYTES / sizeof(ELEMENT))
 #define BLOCK_K     ROW
 #define BYTES_A     (TILE_M * ROW_BYTES)
@@ -92,21 +106,21 @@ static inline ELEMENT element_of(factor x)
 #endif
 }
 
-/* Stage the piece of 64 x 64 elements: row by row, and where it is turned through local memory,
- * so that neighbouring work-items write neighbours too. */
+/* Stage the piece of PIECE x PIECE elements: row by row, and where it is turned through local
+ * memory, so that neighbouring work-items write neighbours too. */
 IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
 {
-    const uint across = (o.columns + 63) / 64;
-    const uint r0 = piece / across * 64, c0 = piece % across * 64;
-    const uint x = get_local_id(0) % 64, y = get_local_id(0) / 64;
+    const uint across = (o.columns + PIECE - 1) / PIECE;
+    const uint r0 = piece / across * PIECE, c0 = piece % across * PIECE;
+    const uint x = get_local_id(0) % PIECE, y = get_local_id(0) / PIECE;
 
 #pragma unroll 4
-    for (uint e = y; e < 64; e += 4) {
+    for (uint e = y; e < PIECE; e += PREPARE_ITEMS / PIECE) {
         const bool inside = r0 + e < o.rows && c0 + x < o.columns;
         const factor v = inside ? o.x[(ulong)(r0 + e) * o.ld + c0 + x] : 0;
 
         if (o.turned)
-            tile[e * 65 + x] = v;
+            tile[e * (PIECE + 1) + x] = v;
         else if (inside)
             o.to[(ulong)(r0 + e) * o.pitch + c0 + x] = element_of(v);
     }
@@ -115,19 +129,19 @@ IN_REGISTERS void stage(operand o, uint piece, __local factor *tile)
     /* Filled before read: below, we read what other work-items wrote. */
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 4
-    for (uint e = y; e < 64; e += 4)
+    for (uint e = y; e < PIECE; e += PREPARE_ITEMS / PIECE)
         if (c0 + e < o.columns && r0 + x < o.rows)
-            o.to[(ulong)(c0 + e) * o.pitch + r0 + x] = element_of(tile[x * 65 + e]);
+            o.to[(ulong)(c0 + e) * o.pitch + r0 + x] = element_of(tile[x * (PIECE + 1) + e]);
 }
 
 /* Stage what has to be, A by the first pieces_a groups and B by the others, and write the maps,
  * A's and then B's, at the start of the workspace. */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(PREPARE_ITEMS, 1, 1))) void
 matmul_tensor_prepare(uint m, uint n, uint k, __global const factor *a, ulong offset_a, uint lda,
                       __global const factor *b, ulong offset_b, uint ldb, __global uchar *work,
                       ulong staged_a, ulong staged_b, uint pitch_a, uint pitch_b, uint pieces_a)
 {
-    __local factor tile[64 * 65];
+    __local factor tile[PIECE * (PIECE + 1)];
     const operand op_a = {a + offset_a,
                           lda,
                           TRANS_A ? k : m,
@@ -349,9 +363,9 @@ IN_REGISTERS void store_sums(const output *o, uint i, uint j, bool whole, const 
         if (whole && o->fours) {
 #pragma unroll
             for (uint e = 0; e < HELD / 4; e += 2)
-                store_exchanged(
-                    c + 8 * e, inside, pair_bits(scaled(o, pair_of(sums, high, e), before[e])),
-                    pair_bits(scaled(o, pair_of(sums, high, e + 1), before[e + 1])));
+                store_exchanged(c + 8 * e, inside,
+                                pair_bits(scaled(o, pair_of(sums, high, e), before[e])),
+                                pair_bits(scaled(o, pair_of(sums, high, e + 1), before[e + 1])));
             continue;
         }
 #endif
@@ -493,7 +507,7 @@ static inline void scale(const output *o, const team *t)
 }
 
 /* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
-__kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
 matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulong offset_a,
               uint lda, __global const factor *b, ulong offset_b, uint ldb, float beta,
               __global result *c, ulong offset_c, uint ldc, __global const uchar *work)
@@ -523,9 +537,9 @@ matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulo
     }
     /* Initialised before used. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) >= 256) {
+    if (get_local_id(0) >= CONSUMERS) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
-        if (get_local_id(0) == 256)
+        if (get_local_id(0) == CONSUMERS)
             produce(&t, (__global const ulong *)work);
     } else {
         place p = {0, 0};

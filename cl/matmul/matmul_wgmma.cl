@@ -22,7 +22,9 @@
  *     so that they share B in the cache; SPLIT, parts of k, of launches alone;
  *     ALONG_A, ALONG_B: whether 4 elements along k are 16 aligned bytes; TRANS_A,
  *     TRANS_B (matmul_access.clh); for adding up parts, FACTOR and RESULT, F32
- *     (matmul_elements.clh).
+ *     (matmul_elements.clh) and SUM_ITEMS (matmul_parts.clh); CONSUMERS, PRODUCERS,
+ *     PACK_ITEMS, PIECE_ALONG, PIECE_ACROSS, BLOCK_K and ROW_BYTES as the host
+ *     counts with them (below).
  * Launch: 1-D, the packing in work-groups of 256, as many as both operands have
  *     pieces; then groups of 384, one per started tile of C, for each part of k;
  *     then the adding up, where there are parts.
@@ -34,12 +36,12 @@
  *     strict_tiles, which may be NULL.  Without blocks there is nothing to add up,
  *     and C is scaled alone.
  */
+#include "common/tf32.clh"
+#include "common/wgmma.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_parts.clh"
 #include "matmul/matmul_strict.clh"
-#include "common/tf32.clh"
-#include "common/wgmma.clh"
 
 #if PRODUCTS != 1 && PRODUCTS != 3
 #error "PRODUCTS: 1 for TF32, 3 for FP32"
@@ -57,8 +59,16 @@
 #error "ALONG_A, ALONG_B: 1 where rows along k are aligned to 16 bytes, else 0"
 #endif
 
-#define ROW_BYTES   128 /* of a tile, along k */
-#define BLOCK_K     (PRODUCTS == 3 ? 16 : 32)
+#if BLOCK_K != (PRODUCTS == 3 ? 16 : 32) || ROW_BYTES != 128
+#error "BLOCK_K, ROW_BYTES: 16 or 32 along k, in rows of 128 bytes, as wgmma takes them"
+#endif
+#if CONSUMERS != 256 || PRODUCERS != 128 || PACK_ITEMS != 256
+#error "CONSUMERS, PRODUCERS, PACK_ITEMS: 256, 128 and 256, as registers and pieces are dealt out"
+#endif
+#if PIECE_ALONG != 32 || PIECE_ACROSS != 128
+#error "PIECE_ALONG, PIECE_ACROSS: rows of what a group packs, 32 and 128"
+#endif
+
 #define STAGE_BYTES ((TILE_M + TILE_N) * ROW_BYTES)
 
 /* ---- packing ------------------------------------------------------------------------------ */
@@ -91,18 +101,20 @@ static inline __global uint4 *image_row(const operand *o, uint r, uint block)
     return o->images + (((ulong)(r / o->tile) * o->blocks + block) * o->tile + r % o->tile) * 8;
 }
 
-/* Pieces of an operand that work-groups pack: 32 rows by 32 where (r, p) is at r ld + p, and 128
- * rows by BLOCK_K where it is at p ld + r.  Those of a tile follow each other. */
+/* Pieces of an operand that work-groups pack: PIECE_ALONG rows by as many where (r, p) is at r ld +
+ * p, and PIECE_ACROSS rows by BLOCK_K where it is at p ld + r.  Those of a tile follow each other.
+ */
 static inline uint pieces_along_k(uint blocks, bool along)
 {
-    return along ? (blocks * BLOCK_K + 31) / 32 : blocks;
+    return along ? (blocks * BLOCK_K + PIECE_ALONG - 1) / PIECE_ALONG : blocks;
 }
 
-/* Pack 32 rows by 32; returns whether this work-item met what cannot be split. */
+/* Pack rows along k; returns whether this work-item met what cannot be split. */
 static inline bool pack_along(const operand *o, uint piece, bool aligned)
 {
     const uint item = get_local_id(0), across = pieces_along_k(o->blocks, true);
-    const uint r = piece / across * 32 + item / 8, p = piece % across * 32 + item % 8 * 4;
+    const uint r = piece / across * PIECE_ALONG + item / 8;
+    const uint p = piece % across * PIECE_ALONG + item % 8 * 4;
     const uint block = p / BLOCK_K, chunk = p % BLOCK_K / 4;
     __global const float *from = o->x + (ulong)r * o->ld + p;
     __global uint4 *row = image_row(o, r, block);
@@ -126,12 +138,12 @@ static inline bool pack_along(const operand *o, uint piece, bool aligned)
     return beyond(v.s0) || beyond(v.s1) || beyond(v.s2) || beyond(v.s3);
 }
 
-/* The same for 128 rows by BLOCK_K, through local memory, so that whole lines are read and
+/* The same for rows across k, through local memory, so that whole lines are read and
  * written.  Each half of the work-group takes every other chunk. */
 static inline bool pack_across(const operand *o, uint piece, __local uint4 *image)
 {
-    const uint item = get_local_id(0) % 128, part = get_local_id(0) / 128;
-    const uint block = piece % o->blocks, r0 = piece / o->blocks * 128, r = r0 + item;
+    const uint item = get_local_id(0) % PIECE_ACROSS, part = get_local_id(0) / PIECE_ACROSS;
+    const uint block = piece % o->blocks, r0 = piece / o->blocks * PIECE_ACROSS, r = r0 + item;
     __global uint4 *out = image_row(o, r0, block);
     bool any = false;
 
@@ -157,24 +169,24 @@ static inline bool pack_across(const operand *o, uint piece, __local uint4 *imag
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint i = 0; i < 4; i++)
-        out[i * 256 + get_local_id(0)] = image[i * 256 + get_local_id(0)];
+        out[i * PACK_ITEMS + get_local_id(0)] = image[i * PACK_ITEMS + get_local_id(0)];
     return any;
 }
 
 /* op(A) into images of TILE_M rows, by the first pieces_a groups, and the transpose of op(B) into
  * images of TILE_N rows, by the others.  Images and flags are so many bytes from `work` on;
  * flags[piece]: it holds what cannot be split. */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void
 matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global const float *a,
                   ulong offset_a, uint lda, __global const float *b, ulong offset_b, uint ldb,
                   __global uchar *work, ulong images_a, ulong images_b, ulong flags)
 {
-    __local uint4 image[128 * 8];
+    __local uint4 image[PIECE_ACROSS * 8];
     __local uint found;
-    const operand op_a = {a + offset_a, lda,    m,
-                          k,            blocks, TILE_M, (__global uint4 *)(work + images_a)};
-    const operand op_b = {b + offset_b, ldb,    n,
-                          k,            blocks, TILE_N, (__global uint4 *)(work + images_b)};
+    const operand op_a = {
+        a + offset_a, lda, m, k, blocks, TILE_M, (__global uint4 *)(work + images_a)};
+    const operand op_b = {
+        b + offset_b, ldb, n, k, blocks, TILE_N, (__global uint4 *)(work + images_b)};
     const uint piece = get_group_id(0);
     bool any;
 
@@ -230,27 +242,19 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
 #if PRODUCTS == 3
 /* t := A B for one stage of 64 rows: 8 k each of big, big, small, small. */
 #define MULTIPLY_STAGE(t, a, b)                                                                    \
-    __asm__ volatile(BEGIN                                                                         \
-                     MULTIPLY("a2", "b0", "0")                                                     \
-                     MULTIPLY("a0", "b2", "1")                                                     \
-                     MULTIPLY("a3", "b1", "1")                                                     \
-                     MULTIPLY("a1", "b3", "1")                                                     \
-                     MULTIPLY("a0", "b0", "1")                                                     \
-                     MULTIPLY("a1", "b1", "1")                                                     \
-                     WGMMA_COMMIT WGMMA_WAIT("0") "}"                                                             \
-                     : OPERANDS(SUM_WRITTEN, t)                                                     \
+    __asm__ volatile(BEGIN MULTIPLY("a2", "b0", "0") MULTIPLY("a0", "b2", "1")                     \
+                         MULTIPLY("a3", "b1", "1") MULTIPLY("a1", "b3", "1")                       \
+                             MULTIPLY("a0", "b0", "1") MULTIPLY("a1", "b1", "1")                   \
+                                 WGMMA_COMMIT WGMMA_WAIT("0") "}"                                  \
+                     : OPERANDS(SUM_WRITTEN, t)                                                    \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #else
 /* sums += A B for one stage of 64 rows, under way on return. */
 #define MULTIPLY_STAGE(sums, a, b)                                                                 \
-    __asm__ volatile(BEGIN                                                                         \
-                     MULTIPLY("a0", "b0", "1")                                                     \
-                     MULTIPLY("a1", "b1", "1")                                                     \
-                     MULTIPLY("a2", "b2", "1")                                                     \
-                     MULTIPLY("a3", "b3", "1")                                                     \
-                     WGMMA_COMMIT "}"                                                                       \
-                     : OPERANDS(SUM_UPDATED, sums)                                                  \
+    __asm__ volatile(BEGIN MULTIPLY("a0", "b0", "1") MULTIPLY("a1", "b1", "1")                     \
+                         MULTIPLY("a2", "b2", "1") MULTIPLY("a3", "b3", "1") WGMMA_COMMIT "}"      \
+                     : OPERANDS(SUM_UPDATED, sums)                                                 \
                      : "l"(a), "l"(b)                                                              \
                      : "memory")
 #endif
@@ -274,8 +278,8 @@ IN_REGISTERS void store_sums(const product *p, uint i, uint j, const float *sums
 #pragma unroll
         for (uint e = 0; e < HELD / 2; e++)
             if (j + e / 2 * 8 + e % 2 < p->n)
-                c[e / 2 * 8 + e % 2] = product_of(
-                    p->alpha, sums[e / 2 * 4 + 2 * high + e % 2], p->beta, before[e]);
+                c[e / 2 * 8 + e % 2] =
+                    product_of(p->alpha, sums[e / 2 * 4 + 2 * high + e % 2], p->beta, before[e]);
     }
 }
 
@@ -329,7 +333,7 @@ IN_REGISTERS void consume(const product *p, uint i0, uint j0, uint blocks, uint 
     for (uint e = 0; e < HELD; e++)
         lower[e] = 0;
 #endif
-    /* A loop that might not run would serialize the instructions. */
+        /* A loop that might not run would serialize the instructions. */
 #pragma unroll 1
     do {
         const ulong from_a = tile_a + stage * (STAGE_BYTES / 16);
@@ -415,7 +419,7 @@ static inline void take_part(product *p, uint part, uint p0, uint depth)
 
 /* Each part has `span` blocks, and the last what is left of them.  Where there are several, c is
  * where their sums go, one matrix of m x n after another, alpha is 1 and beta 0. */
-__kernel __attribute__((reqd_work_group_size(384, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
 matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, float alpha,
              __global const float *a, ulong offset_a, uint lda, __global const float *b,
              ulong offset_b, uint ldb, float beta, __global float *c, ulong offset_c, uint ldc,
@@ -433,16 +437,18 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, floa
     const uint part = get_group_id(0) / (rows * columns), first = part * span;
     const uint count = min(blocks - first, span);
     const uint2 at = tile_of_group(get_group_id(0) % (rows * columns), columns, rows);
-    const uint flags_a = pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? 128 : 32));
-    const uint flags_b = pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? 32 : 128));
+    const uint flags_a =
+        pieces_along_k(blocks, !TRANS_A) * (TILE_M / (TRANS_A ? PIECE_ACROSS : PIECE_ALONG));
+    const uint flags_b =
+        pieces_along_k(blocks, TRANS_B) * (TILE_N / (TRANS_B ? PIECE_ALONG : PIECE_ACROSS));
     __global const uint *flag = (__global const uint *)(work + flags);
     bool strictly = blocks == 0;
 
     take_part(&p, part, first * BLOCK_K, span * BLOCK_K);
 #if PRODUCTS == 3
     /* All parts of a tile go the same way, whichever of them has what cannot be split. */
-    strictly = strictly || flagged(flag + at.y * flags_a, flags_a,
-                                   flag + pieces_a + at.x * flags_b, flags_b, &found);
+    strictly = strictly || flagged(flag + at.y * flags_a, flags_a, flag + pieces_a + at.x * flags_b,
+                                   flags_b, &found);
 #endif
     if (strictly) {
         if (blocks && part == 0)
@@ -461,9 +467,9 @@ matmul_wgmma(uint m, uint n, uint k, uint blocks, uint span, uint pieces_a, floa
     }
     /* Initialised before used. */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item >= 256) {
+    if (item >= CONSUMERS) {
         __asm__ volatile(WGMMA "setmaxnreg.dec.sync.aligned.u32 24;" ::: "memory");
-        if (item == 256)
+        if (item == CONSUMERS)
             produce(work + images_a + ((ulong)at.y * blocks + first) * TILE_M * ROW_BYTES,
                     work + images_b + ((ulong)at.x * blocks + first) * TILE_N * ROW_BYTES, count,
                     tiles, full, empty);

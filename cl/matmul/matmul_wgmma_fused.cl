@@ -15,7 +15,8 @@
  *     whole rows of tiles where that can be; ALIGNED_A, ALIGNED_B: whether four neighbours that
  *     start at a multiple of 4 are 16 aligned bytes; PADDED_A, PADDED_B: whether they are copies by
  *     matmul_align.clh, and zeros follow, up to whole tiles and pairs of blocks; TRANS_A, TRANS_B
- *     (matmul_access.clh).
+ *     (matmul_access.clh); tiles, blocks and work-items as the host counts with them (below);
+ *     ALIGN_ITEMS, ALIGN_LOADS (matmul_align.clh).
  * Launch: copies first.  Then 1-D, groups of 384, one per started tile of C.
  * Local memory: STAGES * (IMAGE_BYTES + RAW_BYTES) + LEAD * LEAD_BYTES, up to 1 KiB of alignment,
  *     and the barriers.
@@ -41,13 +42,13 @@
  * sum e is row g + 8 (e / 2 % 2), column 8 (e / 4) + 2 t + e % 2.  Each warp has 16 of the 64 rows.
  * Here rows are columns of C, and columns its rows.
  */
+#include "common/tf32.clh"
+#include "common/warp.clh"
+#include "common/wgmma.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_align.clh"
 #include "matmul/matmul_bands.clh"
 #include "matmul/matmul_strict.clh"
-#include "common/tf32.clh"
-#include "common/warp.clh"
-#include "common/wgmma.clh"
 
 #ifndef STAGES
 #error "STAGES: blocks along k under way"
@@ -62,26 +63,25 @@
 #error "PADDED_A, PADDED_B: 1 where zeros follow, up to whole tiles, else 0"
 #endif
 
-#define TILE_M    128
-#define TILE_N    256
-#define BLOCK_K   16
-#define CONSUMERS 256
-#define PRODUCERS 128
+#if TILE_M != 128 || TILE_N != 256 || BLOCK_K != 16 || CONSUMERS != 256 || PRODUCERS != 128
+#error                                                                                             \
+    "TILE_M, TILE_N, BLOCK_K, CONSUMERS, PRODUCERS: 128, 256, 16, 256 and 128, as registers are used"
+#endif
+#if !defined(ROW_BYTES) || !defined(ROW_PITCH) || !defined(LEAD)
+#error "ROW_BYTES, ROW_PITCH, LEAD: bytes of a row of A's and of B's blocks, and A's blocks ahead"
+#endif
 /* Whether rows of a tile of B may be copied whole. */
 #define WHOLE_ROWS (COPY == 1024 && ALIGNED_B && !TRANS_B)
 
 /* A block of A, split: rows of 16 big and 16 small parts along k, as wgmma.clh has tiles. */
-#define ROW_BYTES   128
 #define IMAGE_BYTES (TILE_M * ROW_BYTES)
 
 /* A block of B as it is in memory: 16 rows of 256 columns, or 256 rows of 16 along k.  A warp reads
  * 4 along k of 8 columns at once, which must lie in different banks: so rows of columns are 32
  * bytes longer than they need be, and those along k have their four vectors swizzled. */
-#define ROW_PITCH (TRANS_B ? 64 : 1056)
 #define RAW_BYTES (TRANS_B ? TILE_N * ROW_PITCH : BLOCK_K * ROW_PITCH)
 
 /* Blocks of A on their way to be split. */
-#define LEAD       3
 #define LEAD_BYTES (TILE_M * BLOCK_K * 4)
 
 /* Where they start in local memory, from a multiple of 1024. */
@@ -481,8 +481,7 @@ IN_REGISTERS void store_as(const product *p, const tile *t, uint j0, bool whole,
 #pragma unroll
     for (uint e = 0; e < 64; e++)
         if (whole || (at.x + down(e) < p->m && at.y + across(e) < p->n))
-            c[down(e) * (ulong)p->ldc + across(e)] =
-                product_of(p->alpha, sums[e], beta, before[e]);
+            c[down(e) * (ulong)p->ldc + across(e)] = product_of(p->alpha, sums[e], beta, before[e]);
 }
 
 IN_REGISTERS void store(const product *p, const tile *t, uint j0, bool whole, const float *sums)

@@ -22,6 +22,7 @@ static const char *unsupported_device(const job *j, unsigned least, size_t local
 
 /* ---- mma --------------------------------------------------------------------------------- */
 
+/* What the kernel is built with. */
 enum { MMA_TILE = 128, MMA_ITEMS = 256 };
 
 static const tunable mma_tunables[] = {
@@ -52,6 +53,9 @@ static const char *plan_mma(const job *j, plan *out)
         return why;
     matmul_define_operands(p, out);
     matmul_define_aligned(j, out);
+    plan_define(out, "TILE_M=%d", MMA_TILE);
+    plan_define(out, "TILE_N=%d", MMA_TILE);
+    plan_define(out, "ITEMS=%d", MMA_ITEMS);
     if (p->m == 0 || p->n == 0)
         return NULL;
     c = plan_launch_2d(out, 0, size_div_up(p->n, MMA_TILE) * MMA_ITEMS, size_div_up(p->m, MMA_TILE),
@@ -81,10 +85,12 @@ static const tunable mma_f64_tunables[] = {
     {"BAND", "rows of work-groups that run side by side: B shared against A", {1, 4, 8, 16}, 8},
 };
 
-/* Bytes of a block of an operand, `side` across and 16 along k, and its padding. */
+enum { MMA_F64_DEPTH = 16 };
+
+/* Bytes of a block of an operand, `side` across and MMA_F64_DEPTH along k, and its padding. */
 static size_t mma_f64_block(size_t side, bool along)
 {
-    return sizeof(double) * (along ? side * (16 + 4) : 16 * (side + 4));
+    return sizeof(double) * (along ? side * (MMA_F64_DEPTH + 4) : MMA_F64_DEPTH * (side + 4));
 }
 
 static const char *plan_mma_f64(const job *j, plan *out)
@@ -107,6 +113,8 @@ static const char *plan_mma_f64(const job *j, plan *out)
     /* Copies of 16 bytes take two elements. */
     plan_define(out, "ALIGNED_A=%d", matmul_starts_at(&a, 2));
     plan_define(out, "ALIGNED_B=%d", matmul_starts_at(&b, 2));
+    plan_define(out, "ITEMS=%zu", items);
+    plan_define(out, "DEPTH=%d", MMA_F64_DEPTH);
     if (p->m == 0 || p->n == 0)
         return NULL;
     c = plan_launch_2d(out, 0, size_div_up(p->m, tile_m) * size_div_up(p->n, tile_n) * items, 1,

@@ -31,6 +31,11 @@ k_parts matmul_parts_cut(const job *j, size_t parts, size_t depth)
     return cut;
 }
 
+void matmul_define_parts(plan *out)
+{
+    plan_define(out, "SUM_ITEMS=%d", SUM_ITEMS);
+}
+
 size_t matmul_parts_workspace(const tsr_matmul_problem *p, k_parts k)
 {
     return k.parts > 1 && p->m && p->n ? k.parts * p->m * p->n * matmul_real_size(p) : 0;

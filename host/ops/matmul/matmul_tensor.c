@@ -15,14 +15,20 @@ static const tunable tunables[] = {
     {"PERSISTENT", "1: a work-group a compute unit takes tile after tile; 2: one each", {1, 2}, 1},
 };
 
-/* As cl/matmul/matmul_tensor.cl has them; sizes in bytes. */
+/* What the kernels are built with; sizes in bytes. */
 enum {
-    ROW_BYTES = 128,
-    ITEMS = 384,
-    PREPARE_ITEMS = 256,
-    PIECE = 64,       /* rows and columns of what a work-group stages */
-    MAPS = 256,       /* two of 128 */
-    ALIGNMENT = 2048, /* of stages in local memory, and barriers beside them */
+    ROW_BYTES = 128, /* a row of a box */
+    CONSUMERS = 256, /* work-items of a group that multiply, and that bring tiles */
+    PRODUCERS = 128,
+    ITEMS = CONSUMERS + PRODUCERS,
+    PREPARE_ITEMS = 256, /* of a group that stages */
+    PIECE = 64,          /* rows and columns of what it stages */
+    MAP_BYTES = 128      /* of a map, A's and then B's at the start of the workspace */
+};
+
+enum {
+    MAPS = 2 * MAP_BYTES,
+    ALIGNMENT = 2048, /* of stages in local memory, and barriers beside them, at most */
     STAGED_ALIGN = 256
 };
 
@@ -128,6 +134,12 @@ static const char *plan_tensor(const job *j, plan *out)
     plan_define(out, "FORMAT=%u", format(p));
     plan_define(out, "STAGED_A=%d", a.staged);
     plan_define(out, "STAGED_B=%d", b.staged);
+    plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
+    plan_define(out, "MAP_BYTES=%d", MAP_BYTES);
+    plan_define(out, "CONSUMERS=%d", CONSUMERS);
+    plan_define(out, "PRODUCERS=%d", PRODUCERS);
+    plan_define(out, "PREPARE_ITEMS=%d", PREPARE_ITEMS);
+    plan_define(out, "PIECE=%d", PIECE);
     out->workspace = MAPS + a.bytes + b.bytes;
     if (p->m == 0 || p->n == 0)
         return NULL;

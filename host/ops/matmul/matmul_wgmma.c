@@ -21,13 +21,19 @@ static const tunable tunables[] = {
     {"TILE_N", "columns of a work-group's tile: fewer reads of A against B", {128, 256}, 128},
 };
 
-/* As cl/matmul/matmul_wgmma.cl has them. */
+/* What the kernels are built with. */
 enum {
-    ROW_BYTES = 128,
-    ITEMS = 384,
-    PACK_ITEMS = 256,
-    ALIGNMENT = 2048 /* of tiles in local memory, and barriers beside them */
+    ROW_BYTES = 128, /* of a tile, along k */
+    CONSUMERS = 256, /* work-items of a group that multiply, and that bring tiles */
+    PRODUCERS = 128,
+    ITEMS = CONSUMERS + PRODUCERS,
+    PACK_ITEMS = 256,  /* of a group that packs */
+    PIECE_ALONG = 32,  /* rows of what it packs, and as many along k; */
+    PIECE_ACROSS = 128 /* or rows of one block along k, where neighbours lie across k */
 };
+
+/* Bytes of local memory beside tiles, at most: their alignment, and barriers. */
+enum { ALIGNMENT = 2048 };
 
 /* Below this k, chains of FP32 multiply-adds are as exact and lose no time to packing. */
 enum { K_MIN = 64 };
@@ -133,12 +139,11 @@ typedef struct packing {
     size_t images_a, images_b, flags, bytes;
 } packing;
 
-/* Pieces of so many tiles of `tile` rows: 32 rows by 32 along k, or 128 rows by a block of
- * `depth`. */
+/* Pieces of so many tiles of `tile` rows, of blocks of `depth` along k. */
 static size_t pieces(size_t tiles, size_t tile, size_t blocks, size_t depth, bool runs_along)
 {
-    return runs_along ? tiles * (tile / 32) * size_div_up(blocks * depth, 32)
-                      : tiles * (tile / 128) * blocks;
+    return runs_along ? tiles * (tile / PIECE_ALONG) * size_div_up(blocks * depth, PIECE_ALONG)
+                      : tiles * (tile / PIECE_ACROSS) * blocks;
 }
 
 static packing packing_of(const job *j, cut c)
@@ -274,7 +279,15 @@ static const char *plan_wgmma(const job *j, plan *out)
     plan_set(out, "TILE_M", (uint32_t)c.tile_m);
     plan_set(out, "SPLIT", (uint32_t)c.k.parts);
     matmul_define_operands(p, out);
+    matmul_define_parts(out);
     plan_define(out, "PRODUCTS=%u", products(p));
+    plan_define(out, "BLOCK_K=%zu", block_k(p));
+    plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
+    plan_define(out, "CONSUMERS=%d", CONSUMERS);
+    plan_define(out, "PRODUCERS=%d", PRODUCERS);
+    plan_define(out, "PACK_ITEMS=%d", PACK_ITEMS);
+    plan_define(out, "PIECE_ALONG=%d", PIECE_ALONG);
+    plan_define(out, "PIECE_ACROSS=%d", PIECE_ACROSS);
     plan_define(out, "ALONG_A=%d", along(matmul_matrix_a(p)));
     plan_define(out, "ALONG_B=%d", along(matmul_matrix_b(p)));
     if (products(p) == 3)

@@ -18,21 +18,37 @@ static const tunable tunables[] = {
      0},
 };
 
-/* As cl/matmul/matmul_wgmma_fused.cl has them; sizes in bytes. */
+/* What the kernel is built with; sizes in bytes. */
 enum {
     TILE_M = 128,
     TILE_N = 256,
-    STEP_K = 32, /* two blocks */
-    ITEMS = 384,
-    IMAGE = 128 * 128,      /* a stage of A, split */
-    RAW_ROWS = 16 * 1056,   /* a stage of B by rows of columns, */
-    RAW_COLUMNS = 256 * 64, /* or along k */
-    LEADS = 3 * 128 * 64,   /* of A, to be split */
-    SLACK = 1024 + 128      /* alignment, and barriers */
+    BLOCK_K = 16,
+    CONSUMERS = 256, /* work-items of a group that multiply, and that bring tiles */
+    PRODUCERS = 128,
+    ROW_BYTES = 128,    /* a row of a block of A, split */
+    PITCH_ROWS = 1056,  /* a row of a block of B by rows of columns, */
+    PITCH_COLUMNS = 64, /* or along k */
+    LEAD = 3,           /* blocks of A on their way to be split */
+    ALIGN_ITEMS = 256,  /* work-items of a group that copies what is not aligned, */
+    ALIGN_LOADS = 4     /* and elements that each copies */
 };
 
-/* As cl/matmul/matmul_align.clh has them. */
-enum { ALIGN_ITEMS = 256, ALIGN_PIECE = 1024 };
+/* Local memory beside the blocks, at most: alignment, and barriers. */
+enum { SLACK = 1024 + 128 };
+
+static size_t row_pitch(const tsr_matmul_problem *p)
+{
+    return p->trans_b ? PITCH_COLUMNS : PITCH_ROWS;
+}
+
+/* Bytes of the stages, and of A's blocks on their way to be split. */
+static size_t local_bytes(const tsr_matmul_problem *p, size_t stages)
+{
+    const size_t split = TILE_M * ROW_BYTES;
+    const size_t raw = (p->trans_b ? TILE_N : BLOCK_K) * row_pitch(p);
+
+    return stages * (split + raw) + LEAD * TILE_M * BLOCK_K * sizeof(float);
+}
 
 /* Values of ALIGN. */
 enum { ALIGN_DECIDED, ALIGN_NEVER, ALIGN_ALWAYS };
@@ -94,7 +110,7 @@ static copies copies_of(const job *j)
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
     const size_t most = size_min(WORKSPACE_MAX, (size_t)j->device->max_allocation);
-    const size_t k = size_round_up(p->k, STEP_K);
+    const size_t k = size_round_up(p->k, 2 * BLOCK_K);
     const size_t m = size_round_up(p->m, TILE_M), n = size_round_up(p->n, TILE_N);
     copies s = {.a = {.lines = p->trans_a ? k : m, .pitch = p->trans_a ? m : k},
                 .b = {.lines = p->trans_b ? n : k, .pitch = p->trans_b ? k : n}};
@@ -114,7 +130,8 @@ static copies copies_of(const job *j)
 static void align(unsigned index, const matmul_matrix *x, const copy *to, plan *out)
 {
     command *c = plan_launch_1d(
-        out, ALIGN, to->lines * size_div_up(to->pitch, ALIGN_PIECE) * ALIGN_ITEMS, ALIGN_ITEMS);
+        out, ALIGN, to->lines * size_div_up(to->pitch, ALIGN_ITEMS * ALIGN_LOADS) * ALIGN_ITEMS,
+        ALIGN_ITEMS);
 
     command_u32(c, (uint32_t)x->lines);
     command_u32(c, (uint32_t)x->length);
@@ -143,14 +160,14 @@ static const char *plan_fused(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
     const matmul_matrix a = matmul_matrix_a(p), b = matmul_matrix_b(p);
-    const size_t stage = IMAGE + (p->trans_b ? RAW_COLUMNS : RAW_ROWS);
+    const size_t local = local_bytes(p, param(j->params, "STAGES")) + SLACK;
     const size_t tiles = size_div_up(p->m, TILE_M) * size_div_up(p->n, TILE_N);
     const char *why = matmul_unsupported_3xtf32(p, out);
     copies s;
     command *c;
 
     if (!why)
-        why = matmul_unsupported_local(j, param(j->params, "STAGES") * stage + LEADS + SLACK, out);
+        why = matmul_unsupported_local(j, local, out);
     if (why)
         return why;
     s = copies_of(j);
@@ -161,6 +178,16 @@ static const char *plan_fused(const job *j, plan *out)
     plan_define(out, "ALIGNED_B=%d", s.b.made || matmul_starts_at(&b, 4));
     plan_define(out, "PADDED_A=%d", s.a.made);
     plan_define(out, "PADDED_B=%d", s.b.made);
+    plan_define(out, "TILE_M=%d", TILE_M);
+    plan_define(out, "TILE_N=%d", TILE_N);
+    plan_define(out, "BLOCK_K=%d", BLOCK_K);
+    plan_define(out, "CONSUMERS=%d", CONSUMERS);
+    plan_define(out, "PRODUCERS=%d", PRODUCERS);
+    plan_define(out, "ROW_BYTES=%d", ROW_BYTES);
+    plan_define(out, "ROW_PITCH=%zu", row_pitch(p));
+    plan_define(out, "LEAD=%d", LEAD);
+    plan_define(out, "ALIGN_ITEMS=%d", ALIGN_ITEMS);
+    plan_define(out, "ALIGN_LOADS=%d", ALIGN_LOADS);
     out->workspace = s.bytes;
     out->tiles = matmul_k_read(p) ? tiles : 0;
     if (p->m == 0 || p->n == 0)
@@ -169,7 +196,7 @@ static const char *plan_fused(const job *j, plan *out)
         align(MATMUL_A, &a, &s.a, out);
     if (s.b.made)
         align(MATMUL_B, &b, &s.b, out);
-    c = plan_launch_1d(out, MULTIPLY, tiles * ITEMS, ITEMS);
+    c = plan_launch_1d(out, MULTIPLY, tiles * (CONSUMERS + PRODUCERS), CONSUMERS + PRODUCERS);
     command_u32(c, (uint32_t)p->m);
     command_u32(c, (uint32_t)p->n);
     command_u32(c, (uint32_t)matmul_k_read(p));
