@@ -329,7 +329,8 @@ static tsr_status print_source(listing *l, tsr_error *err)
             if (st)
                 goto cleanup;
             plan_options(l->variant, session_facts(l->session), &c->plan, &flags);
-            printf("/* options: %s */\n", text_get(&flags) + strspn(text_get(&flags), " "));
+            printf("/* options: %s */\n",
+                   *text_get(&flags) ? text_get(&flags) + strspn(text_get(&flags), " ") : "none");
         }
     } else if (!st) {
         printf("/* options: they depend on the OpenCL device, and none is chosen */\n");
