@@ -218,6 +218,15 @@ static inline void sort_define_keys(plan *out, const tsr_sort_problem *s)
     plan_define(out, "WITH_ROWS=%d", sort_rows(s) > 1);
 }
 
+/* Of kernels that hand keys on in a tile (cl/sort/sort_held_tile.clh), within sub-groups of `team`
+ * work-items by `means`. */
+static inline void sort_define_tile(plan *out, uint32_t team, const char *means)
+{
+    plan_define(out, "TILE_SHIFT_MAX=%d", SORT_TILE_SHIFT_MAX);
+    plan_define(out, "TEAM=%u", team);
+    plan_define(out, "TEAM_MEANS=%s", means);
+}
+
 /* The work-groups that one row takes, for each row: `items` in a row, in groups of `local`. */
 static inline command *sort_launch(plan *out, const tsr_sort_problem *s, unsigned entry,
                                    size_t items, size_t local)

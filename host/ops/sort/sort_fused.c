@@ -413,8 +413,7 @@ static const char *plan_fused(const job *j, plan *out, uint32_t team, const char
     sort_define_keys(out, p);
     plan_define(out, "SORT_GROUP=%u", s.sort_group);
     plan_define(out, "PASS_GROUP=%u", s.pass_group);
-    plan_define(out, "TEAM=%u", team);
-    plan_define(out, "TEAM_MEANS=%s", means);
+    sort_define_tile(out, team, means);
     if (shuffles >= 0)
         plan_define(out, "SHUFFLES=%d", shuffles);
     out->workspace = sort_values_bytes(p);

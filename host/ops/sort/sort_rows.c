@@ -169,8 +169,7 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     plan_define(out, "STRIP_BYTES=%d", ROW_STRIP);
     plan_define(out, "WIDE=%d", p->n % vector == 0);
     plan_define(out, "ALIGNED=%d", aligned(j, vector));
-    plan_define(out, "TEAM=%u", team);
-    plan_define(out, "TEAM_MEANS=%s", means);
+    sort_define_tile(out, team, means);
     if (!shuffles)
         plan_define(out, "SHUFFLES=0");
     out->workspace = sort_values_bytes(p);

@@ -337,8 +337,7 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
         return why;
     plan_set(out, "KEYS", (uint32_t)l.keys);
     plan_define(out, "SHUFFLES=0");
-    plan_define(out, "TEAM=%u", team);
-    plan_define(out, "TEAM_MEANS=%s", means);
+    sort_define_tile(out, team, means);
     return plan_segments(j, &l, out);
 }
 

@@ -264,8 +264,7 @@ static const char *plan_tiles(const job *j, plan *out)
     plan_set(out, "GROUP", (uint32_t)s.group);
     sort_define_keys(out, p);
     plan_define(out, "SHUFFLES=0");
-    plan_define(out, "TEAM=1");
-    plan_define(out, "TEAM_MEANS=TEAM_NONE");
+    sort_define_tile(out, 1, "TEAM_NONE");
     add_commands(j, &l, out);
     return NULL;
 }
