@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "core/registry.h"
 #include "file/output.h"
@@ -237,43 +237,14 @@ void tuning_read_text(const operation *op, const char *source, size_t size, cons
     read_text(op, source, size, where, embedded, visit, context);
 }
 
-/* The bytes of a regular file, malloced; NULL and why.  O_NONBLOCK: opening a pipe does not wait.
- */
-static char *read_bytes(const char *path, size_t *size, text *why)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    char *bytes = NULL;
-    struct stat st;
-    ssize_t got = -1;
-
-    if (fd < 0 || fstat(fd, &st) != 0)
-        text_format(why, "it cannot be opened: %s", strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        text_append(why, "it is no regular file");
-    else if (st.st_size > FILE_MAX)
-        text_format(why, "it has %lld bytes, and a tuning file has %d at most",
-                    (long long)st.st_size, FILE_MAX);
-    else if (!(bytes = malloc((size_t)st.st_size + 1)))
-        text_append(why, "no memory to read it");
-    else if ((got = read(fd, bytes, (size_t)st.st_size)) < 0)
-        text_format(why, "it cannot be read: %s", strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    if (got < 0) {
-        free(bytes);
-        return NULL;
-    }
-    *size = (size_t)got;
-    return bytes;
-}
-
 static bool read_file(const operation *op, const char *path, tuning_visit *visit, void *context)
 {
     text why = {0};
+    char *bytes = NULL;
     size_t size;
-    char *bytes = read_bytes(path, &size, &why);
-    bool more = bytes ? read_text(op, bytes, size, path, false, visit, context)
-                      : ignore(path, visit, context, &why);
+    bool more = file_read(path, FILE_MAX, FILE_OF_ANYBODY, &bytes, &size, &why)
+                    ? read_text(op, bytes, size, path, false, visit, context)
+                    : ignore(path, visit, context, &why);
 
     free(bytes);
     text_free(&why);

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/folders.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/sizes.h"
 
 /* What stands at the start of every entry; the number is the format's version. */
 static const char magic[8] = "TSRC\0001\n";
+
+enum { ENTRY_MAX = 1 << 28 /* bytes; programs have some megabytes at most */ };
 
 /* Then these, in the machine's byte order, then key, log and data. */
 typedef struct header {
@@ -43,7 +45,7 @@ static void find_folder(text *out)
 
 void cache_open(cache *c)
 {
-    struct stat st;
+    text why = {0};
     const char *folder;
 
     *c = (cache){0};
@@ -52,16 +54,11 @@ void cache_open(cache *c)
     if (!*folder)
         snprintf(c->why_off, sizeof(c->why_off),
                  "none of TESSERA_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
-    else if (!folders_make(folder) || stat(folder, &st) != 0)
+    else if (!folders_make(folder))
         snprintf(c->why_off, sizeof(c->why_off), "it cannot be made: %s", strerror(errno));
-    else if (!S_ISDIR(st.st_mode))
-        snprintf(c->why_off, sizeof(c->why_off), "it is no folder");
-    else if (st.st_uid != geteuid())
-        snprintf(c->why_off, sizeof(c->why_off), "it belongs to another user (%u)",
-                 (unsigned)st.st_uid);
-    else if (st.st_mode & (S_IWGRP | S_IWOTH))
-        snprintf(c->why_off, sizeof(c->why_off), "others can write it (mode %03o)",
-                 (unsigned)(st.st_mode & 0777));
+    else if (!folders_trusted(folder, &why))
+        snprintf(c->why_off, sizeof(c->why_off), "%s", text_get(&why));
+    text_free(&why);
 }
 
 void cache_close(cache *c)
@@ -83,41 +80,32 @@ static uint64_t checksum(const char *key, size_t key_size, const char *log, size
                       data_size);
 }
 
-/* Read the rest of an entry whose header is h: key, log and data in one block, or NULL. */
-static unsigned char *read_body(FILE *f, const header *h)
-{
-    unsigned char *body = NULL;
-    struct stat st;
-    size_t size;
-
-    if (fstat(fileno(f), &st) != 0 || !size_add(h->key_size, h->log_size, &size) ||
-        !size_add(size, h->data_size, &size) || (uint64_t)st.st_size != (uint64_t)size + sizeof(*h))
-        return NULL;
-    body = malloc(size + 1);
-    if (body && fread(body, 1, size, f) != size) {
-        free(body);
-        body = NULL;
-    }
-    return body;
-}
-
-/* The header and body of an entry file; NULL where it is not whole. */
+/* The header and body (key, log and data in one block) of an entry file; NULL where it is not
+ * whole, or where somebody else may have written it: what it holds is run as it is. */
 static unsigned char *read_entry(const char *path, header *h)
 {
-    FILE *f = fopen(path, "rb");
-    unsigned char *body = NULL;
+    char *bytes = NULL;
+    text why = {0};
+    size_t size, body;
+    bool whole;
 
-    if (!f)
-        return NULL;
-    if (fread(h, sizeof(*h), 1, f) == 1 && memcmp(h->magic, magic, sizeof(magic)) == 0)
-        body = read_body(f, h);
-    fclose(f);
-    if (body && checksum((char *)body, h->key_size, (char *)body + h->key_size, h->log_size,
-                         body + h->key_size + h->log_size, h->data_size) != h->checksum) {
-        free(body);
-        body = NULL;
+    whole = file_read(path, ENTRY_MAX, FILE_OF_USER, &bytes, &size, &why) && size >= sizeof(*h);
+    text_free(&why);
+    if (whole) {
+        memcpy(h, bytes, sizeof(*h));
+        memmove(bytes, bytes + sizeof(*h), size + 1 - sizeof(*h));
+        whole = memcmp(h->magic, magic, sizeof(magic)) == 0 &&
+                size_add(h->key_size, h->log_size, &body) && size_add(body, h->data_size, &body) &&
+                body == size - sizeof(*h) &&
+                checksum(bytes, h->key_size, bytes + h->key_size, h->log_size,
+                         (unsigned char *)bytes + h->key_size + h->log_size,
+                         h->data_size) == h->checksum;
     }
-    return body;
+    if (!whole) {
+        free(bytes);
+        bytes = NULL;
+    }
+    return (unsigned char *)bytes;
 }
 
 bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *data_size, text *log)

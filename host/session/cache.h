@@ -3,10 +3,11 @@
  *
  * It is $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
  * ~/.cache/tessera; created with mode 0700; used only where it belongs to the
- * user and nobody else can write it.  An entry holds its whole key, so a
- * foreign, truncated or corrupt file is never taken for another: it reads as
- * absent.  Entries are written beside their place and renamed, so that
- * concurrent writers do no harm.
+ * user and nobody else can write it or the folders above it.  An entry holds
+ * its whole key, so a foreign, truncated or corrupt file is never taken for
+ * another: it reads as absent, and so does what is no regular file, what
+ * belongs to another user and what others can write.  Entries are written
+ * beside their place and renamed, so that concurrent writers do no harm.
  */
 #ifndef SESSION_CACHE_H
 #define SESSION_CACHE_H

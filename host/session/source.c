@@ -1,14 +1,15 @@
 #include "session/source.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/files.h"
 #include "session/embedded.h"
 
-enum { INCLUDES_MAX = 16, NAME_SIZE = 64 };
+enum { INCLUDES_MAX = 16, NAME_SIZE = 64, SOURCE_MAX = 1 << 24 /* bytes */ };
 
 /* The files that one expansion has taken in so far. */
 typedef struct expansion {
@@ -30,26 +31,21 @@ static tsr_status read_embedded(const char *file, text *out, tsr_error *err)
 
 static tsr_status read_from_folder(const char *folder, const char *file, text *out, tsr_error *err)
 {
-    char buffer[4096];
-    text path = {0};
-    FILE *f;
-    size_t n;
+    text path = {0}, why = {0};
+    tsr_status st = TSR_OK;
+    char *bytes;
+    size_t size;
 
     text_format(&path, "%s/%s", folder, file);
-    f = fopen(text_get(&path), "rb");
-    if (!f) {
-        tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': %s", text_get(&path), strerror(errno));
-        text_free(&path);
-        return TSR_EFILE;
+    if (file_read(text_get(&path), SOURCE_MAX, FILE_OF_ANYBODY, &bytes, &size, &why)) {
+        text_append_bytes(out, bytes, size);
+        free(bytes);
+    } else {
+        st = tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': %s", text_get(&path), text_get(&why));
     }
-    while ((n = fread(buffer, 1, sizeof(buffer), f)) > 0)
-        text_append_bytes(out, buffer, n);
-    if (ferror(f))
-        tsr_fail(err, TSR_EFILE, 0, "kernel source '%s': cannot be read", text_get(&path));
-    n = (size_t)ferror(f);
-    fclose(f);
     text_free(&path);
-    return n ? TSR_EFILE : TSR_OK;
+    text_free(&why);
+    return st;
 }
 
 /* The file named by a line `#include "NAME"`, into name; false where the line is none. */

@@ -9,10 +9,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -245,6 +249,97 @@ static void a_folder_of_another_user_is_not_used(void **state)
     assert_int_equal(chown(f->folder, 0, 0), 0);
 }
 
+static void a_folder_below_one_that_others_write_is_not_used(void **state)
+{
+    fixture *f = *state;
+    char outer[128], path[160];
+    cache c;
+
+    snprintf(outer, sizeof(outer), "%s/outer", f->folder);
+    snprintf(path, sizeof(path), "%s/inner", outer);
+    assert_int_equal(mkdir(outer, 0700), 0);
+    setenv("TESSERA_CACHE_DIR", path, 1);
+    for (mode_t mode = 0720; mode; mode = mode == 0720 ? 0702 : 0) {
+        assert_int_equal(chmod(outer, mode), 0);
+        cache_open(&c);
+        assert_non_null(strstr(c.why_off, "others can write the folder "));
+        cache_close(&c);
+    }
+    assert_int_equal(chmod(outer, 01777), 0); /* as /tmp */
+    cache_open(&c);
+    assert_string_equal(c.why_off, "");
+    cache_close(&c);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(outer, 65534, 65534), 0);
+        cache_open(&c);
+        assert_non_null(strstr(c.why_off, "above it belongs to another user (65534)"));
+        cache_close(&c);
+    }
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(outer), 0);
+}
+
+static void entries_that_others_may_have_written_read_as_absent(void **state)
+{
+    const fixture *f = *state;
+
+    store(f);
+    assert_int_equal(chmod(only_file(f), 0620), 0);
+    assert_false(loads(f, key));
+    assert_int_equal(chmod(only_path, 0602), 0);
+    assert_false(loads(f, key));
+    assert_int_equal(chmod(only_path, 0644), 0);
+    assert_true(loads(f, key));
+    if (geteuid() == 0) {
+        assert_int_equal(chown(only_path, 65534, 65534), 0);
+        assert_false(loads(f, key));
+    }
+}
+
+/* Opened and read like a file, the pipe would wait for a writer and the device never end. */
+static void what_is_no_file_reads_as_absent(void **state)
+{
+    const fixture *f = *state;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int socket_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    store(f);
+    only_file(f);
+    alarm(20);
+    assert_int_equal(unlink(only_path), 0);
+    assert_int_equal(mkfifo(only_path, 0600), 0);
+    assert_false(loads(f, key));
+    assert_int_equal(unlink(only_path), 0);
+    assert_int_equal(symlink("/dev/zero", only_path), 0);
+    assert_false(loads(f, key));
+    assert_int_equal(unlink(only_path), 0);
+    assert_true(socket_fd >= 0 && strlen(only_path) < sizeof(name.sun_path));
+    snprintf(name.sun_path, sizeof(name.sun_path), "%.100s", only_path);
+    assert_int_equal(bind(socket_fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    assert_false(loads(f, key));
+    close(socket_fd);
+    alarm(0);
+    store(f); /* takes the place of any of them */
+    assert_true(loads(f, key));
+}
+
+/* A limit of file sizes ends the write in its middle. */
+static void a_store_that_fails_leaves_nothing(void **state)
+{
+    const fixture *f = *state;
+    static unsigned char large[100000];
+    struct rlimit before, small;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_false(cache_store(&f->c, key, large, sizeof(large), ""));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(each_file(f, NULL), 0);
+}
+
 static void a_file_is_no_folder(void **state)
 {
     fixture *f = *state;
@@ -385,6 +480,10 @@ int main(void)
         TEST(a_foreign_entry_reads_as_absent),
         TEST(others_must_not_write),
         TEST(a_folder_of_another_user_is_not_used),
+        TEST(a_folder_below_one_that_others_write_is_not_used),
+        TEST(entries_that_others_may_have_written_read_as_absent),
+        TEST(what_is_no_file_reads_as_absent),
+        TEST(a_store_that_fails_leaves_nothing),
         TEST(a_file_is_no_folder),
         TEST(folders_are_made_for_the_user_alone),
         TEST(clear_takes_its_own_files_alone),

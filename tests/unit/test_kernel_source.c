@@ -118,6 +118,26 @@ static void missing_files_are_named(void **state)
     text_free(&t);
 }
 
+/* Opened and read like a file, the pipe would wait for a writer and the device never end. */
+static void what_is_no_file_is_refused(void **state)
+{
+    tsr_error err = {0};
+    char path[128];
+    text t = {0};
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/odd.cl", folder);
+    alarm(20);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(i ? symlink("/dev/zero", path) : mkfifo(path, 0600), 0);
+        assert_int_equal(source_read(folder, "odd.cl", &t, &err), TSR_EFILE);
+        assert_non_null(strstr(err.message, "odd.cl': it is no regular file"));
+        assert_int_equal(unlink(path), 0);
+    }
+    alarm(0);
+    text_free(&t);
+}
+
 static void a_folder_stands_in_for_the_embedded_files(void **state)
 {
     text t = {0};
@@ -161,6 +181,7 @@ int main(void)
         cmocka_unit_test(includes_are_expanded_once),
         cmocka_unit_test(the_last_line_needs_no_end),
         cmocka_unit_test(missing_files_are_named),
+        cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(a_folder_stands_in_for_the_embedded_files),
         cmocka_unit_test(every_embedded_kernel_expands),
     };
