@@ -17,13 +17,16 @@ const char *choice_wanted(const options *o)
     return wanted && *wanted ? wanted : NULL;
 }
 
-/* A list of the machine's devices, and room to pick all of them. */
-static tsr_status list_devices(choice *out, tsr_error *err)
+/* A list of the machine's devices, and room to pick all of them.  `host` needs no driver. */
+static tsr_status list_devices(const char *wanted, choice *out, tsr_error *err)
 {
     tsr_status st;
 
     *out = (choice){0};
-    st = tsr_devices_find(&out->list, err);
+    if (wanted && !strcmp(wanted, "host"))
+        st = tsr_devices_find_host(&out->list, err);
+    else
+        st = tsr_devices_find(&out->list, err);
     if (st)
         return st;
     out->device = calloc(tsr_devices_count(out->list), sizeof(const tsr_device *));
@@ -32,7 +35,7 @@ static tsr_status list_devices(choice *out, tsr_error *err)
 
 tsr_status choice_all(choice *out, tsr_error *err)
 {
-    tsr_status st = list_devices(out, err);
+    tsr_status st = list_devices(NULL, out, err);
     const tsr_device *device;
     size_t opencl;
 
@@ -48,7 +51,7 @@ tsr_status choice_all(choice *out, tsr_error *err)
 tsr_status choice_find(const options *o, choice *out, tsr_error *err)
 {
     const char *wanted = choice_wanted(o);
-    tsr_status st = list_devices(out, err);
+    tsr_status st = list_devices(wanted, out, err);
     size_t all;
 
     if (st)

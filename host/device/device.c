@@ -281,17 +281,15 @@ static tsr_status add_platforms(tsr_devices *list)
     return st;
 }
 
-tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err)
+/* The list of `host` and, before it, what the loader finds where that is asked. */
+static tsr_status find(bool opencl, tsr_devices **out, tsr_error *err)
 {
-    tsr_devices *list;
+    tsr_devices *list = calloc(1, sizeof(*list));
     tsr_device *host;
 
-    if (!out)
-        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_find: out is NULL");
-    list = calloc(1, sizeof(*list));
     if (!list)
         goto no_memory;
-    if (add_platforms(list) != TSR_OK)
+    if (opencl && add_platforms(list) != TSR_OK)
         goto no_memory;
     host = grow(list);
     if (!host)
@@ -304,6 +302,20 @@ tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err)
 no_memory:
     tsr_devices_close(list);
     return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the list of devices");
+}
+
+tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err)
+{
+    if (!out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_find: out is NULL");
+    return find(true, out, err);
+}
+
+tsr_status tsr_devices_find_host(tsr_devices **out, tsr_error *err)
+{
+    if (!out)
+        return tsr_fail(err, TSR_EINVAL, 0, "tsr_devices_find_host: out is NULL");
+    return find(false, out, err);
 }
 
 void tsr_devices_close(tsr_devices *list)

@@ -29,6 +29,12 @@ typedef struct tsr_device tsr_device;   /* one device, borrowed from its list */
  */
 TSR_API tsr_status tsr_devices_find(tsr_devices **out, tsr_error *err);
 
+/**
+ * List `host` alone, without loading an OpenCL driver: one that hangs, crashes
+ * or ends the process does no harm.  Otherwise as tsr_devices_find.
+ */
+TSR_API tsr_status tsr_devices_find_host(tsr_devices **out, tsr_error *err);
+
 /** Free a list and its devices.  NULL is allowed.  Sessions on its devices must be closed before.
  */
 TSR_API void tsr_devices_close(tsr_devices *list);

@@ -122,6 +122,28 @@ class Absent(Case):
         self.assertIn("host\n", r.out)
 
 
+class Hostile(Case):
+    """The only driver ends the process that loads it, with status 66."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("vendors"))
+        self.write(os.path.join("vendors", "exiting.icd"), os.environ["EXITING_DRIVER"] + "\n")
+        self.env = {"OCL_ICD_VENDORS": self.path("vendors"), "OPENCL_VENDOR_PATH": None}
+
+    def test_host_loads_no_driver(self):
+        self.assertEqual(self.tessera("devices", env=self.env).status, 66)
+        self.save("k.npy", np.array([2, 3, 1], np.uint32))
+        self.save("a.npy", np.eye(3, dtype=np.float32))
+        for args in (("devices",), ("kernels", "sort"), ("verify", "matvec", "--tiny"),
+                     ("bench", "sort", "--size", "100", "--repeat", "1"),
+                     ("sort", "k.npy", "-o", "s.npy", "--verify"),
+                     ("matmul", "a.npy", "a.npy", "-o", "c.npy")):
+            self.succeed(*args, "--device", "host", env=self.env)
+        self.succeed("sort", "k.npy", "-o", "s.npy", env={**self.env, "TESSERA_DEVICE": "host"})
+        self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+
+
 @unittest.skipUnless(has_opencl() and os.path.isdir("/etc/OpenCL/vendors"), "no OpenCL device")
 class Mixed(Case):
     def test_bogus_driver_does_not_hide_the_others(self):

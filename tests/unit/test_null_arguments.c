@@ -56,6 +56,7 @@ static void what_is_needed_is_named(void **state)
     size_t n = 0;
 
     refused(tsr_devices_find(NULL, &err), &err, "tsr_devices_find: out is NULL");
+    refused(tsr_devices_find_host(NULL, &err), &err, "tsr_devices_find_host: out is NULL");
     refused(tsr_devices_select(NULL, "host", &device, 1, &n, &err), &err,
             "tsr_devices_select: list is NULL");
     refused(tsr_devices_select(f->list, "host", NULL, 1, &n, &err), &err,
