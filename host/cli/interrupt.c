@@ -1,6 +1,7 @@
 #include "cli/interrupt.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,8 @@ static void handle_interrupts(void (*handler)(int number), int flags)
 
 void interrupt_ends(void)
 {
+    atexit(output_remove_temporaries); /* also where a library that we call exits */
+    signal(SIGXFSZ, SIG_IGN);          /* the write fails and says why */
     handle_interrupts(end, 0);
     handle(SIGPIPE, end, 0);
 }

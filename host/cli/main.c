@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -522,10 +525,23 @@ static void hold_standard_streams(void)
     }
 }
 
+/* OMP_NUM_THREADS may ask for more threads than the machine can start, which ends the process. */
+static void bound_threads(void)
+{
+#ifdef _OPENMP
+    enum { THREADS_PER_PROCESSOR_MAX = 4 };
+    const int most = THREADS_PER_PROCESSOR_MAX * omp_get_num_procs();
+
+    if (omp_get_max_threads() > most)
+        omp_set_num_threads(most);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     int status;
 
+    bound_threads();
     hold_standard_streams();
     interrupt_ends();
     status = run(argc, argv);

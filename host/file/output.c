@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "file/output.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +22,11 @@
 struct output {
     char *name; /* the path as given, for messages and for opening in place */
     target target;
-    int fd;      /* TARGET_FILE: of the temporary file */
-    int slot;    /* among the temporaries, -1 for none */
-    text held;   /* otherwise: what output_commit writes */
-    bool filled; /* the last write has succeeded */
+    int fd;           /* TARGET_FILE: of the temporary file */
+    int slot;         /* of its name among the temporaries, -1 while it has none */
+    text held;        /* otherwise: what output_commit writes */
+    bool filled;      /* the last write has succeeded */
+    char unnamed[32]; /* /proc's link to a temporary file without a name, "" where it has one */
     char temporary[TEMPORARY_PATH];
 };
 
@@ -32,13 +35,40 @@ static tsr_status cannot(const output *o, const char *what, tsr_error *err)
     return tsr_fail(err, TSR_EFILE, 0, "%s: cannot %s: %s", o->name, what, strerror(errno));
 }
 
-/* mkstemp() creates 0600 and leaves it to the caller to find the umask, which
- * cannot be read without setting it for every thread.  open() applies it. */
-static tsr_status create_temporary(output *o, tsr_error *err)
+/* Nobody else reads what replaces a file that nobody else may read.  mkstemp() creates 0600 always
+ * and leaves it to the caller to find the umask, which cannot be read without setting it for every
+ * thread.  open() applies it. */
+static mode_t mode_of_temporary(const output *o)
+{
+    return o->target.exists ? 0600 : 0666;
+}
+
+/* A file without a name in the directory, which goes with the process however that ends.  False
+ * where the file system has none, or where it could not be given a name later. */
+static bool create_unnamed(output *o)
+{
+#ifdef O_TMPFILE
+    struct stat st;
+
+    o->fd = open(o->target.directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode_of_temporary(o));
+    if (o->fd < 0)
+        return false;
+    snprintf(o->unnamed, sizeof(o->unnamed), "/proc/self/fd/%d", o->fd);
+    if (stat(o->unnamed, &st) == 0)
+        return true;
+    close(o->fd);
+    o->fd = -1;
+    o->unnamed[0] = '\0';
+#else
+    (void)o;
+#endif
+    return false;
+}
+
+/* Give the file a name beside its place: that of the unnamed one, or a new one's. */
+static tsr_status create_name(output *o, tsr_error *err)
 {
     enum { ATTEMPTS = 100 };
-    /* Nobody else reads what replaces a file that nobody else may read. */
-    mode_t mode = o->target.exists ? 0600 : 0666;
     uint64_t state = clock_ns() ^ (uint64_t)getpid() << 32;
 
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -54,9 +84,15 @@ static tsr_status create_temporary(output *o, tsr_error *err)
         if (o->slot < 0)
             return tsr_fail(err, TSR_EFILE, 0, "%s: cannot create: %d outputs are open already",
                             o->name, TEMPORARIES_MAX);
-        o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (o->fd >= 0)
-            return TSR_OK;
+        if (o->unnamed[0]) {
+            if (linkat(AT_FDCWD, o->unnamed, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0)
+                return TSR_OK;
+        } else {
+            o->fd =
+                open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_of_temporary(o));
+            if (o->fd >= 0)
+                return TSR_OK;
+        }
         temporaries_drop(o->slot);
         o->slot = -1;
         if (errno != EEXIST)
@@ -84,7 +120,7 @@ tsr_status output_open(const char *path, output **out, tsr_error *err)
         goto cleanup;
     }
     if (o->target.kind == TARGET_FILE) {
-        status = create_temporary(o, err);
+        status = create_unnamed(o) ? TSR_OK : create_name(o, err);
         if (status)
             goto cleanup;
     }
@@ -186,6 +222,12 @@ static tsr_status commit_file(output *o, tsr_error *err)
         return cannot(o, "set its mode", err);
     if (fsync(fd) != 0)
         return cannot(o, "flush", err);
+    if (o->slot < 0) {
+        tsr_status status = create_name(o, err);
+
+        if (status)
+            return status;
+    }
     o->fd = -1; /* closed, also where close() fails */
     if (close(fd) != 0)
         return cannot(o, "close", err);

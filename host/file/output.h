@@ -2,7 +2,8 @@
  * Output files that appear whole or not at all.
  *
  * A regular (or not yet existing) output is written to a temporary file beside
- * its place, flushed and renamed over it by output_commit.  An output that
+ * its place, without a name where the file system has such, flushed and renamed
+ * over it by output_commit.  An output that
  * exists and is no regular file (a pipe, a device), and "-", standard output,
  * are written in place by output_commit.
  */
@@ -51,8 +52,8 @@ tsr_status output_commit(output *o, tsr_error *err);
 /** Drop what was written and free the output.  NULL is allowed. */
 void output_discard(output *o);
 
-/** Remove the temporary files of every open output.  Async-signal-safe: for a handler that exits.
- */
+/** Remove the named temporary files of every open output: those that a file system without unnamed
+ * ones needs.  Async-signal-safe: for a handler that exits, and for atexit(). */
 void output_remove_temporaries(void);
 
 #endif

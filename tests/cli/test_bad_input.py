@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import resource
 import subprocess
 import threading
 import unittest
@@ -383,6 +384,25 @@ class Outputs(Bad):
             r = self.tessera("matmul", "good.npy", "good.npy", "-o", "x.npy", "--json", "--quiet",
                              "--device", "host", stdout=full)
             self.assertEqual(r.status, 1, r)
+
+    def test_limit_on_file_sizes(self):
+        """The system's signal for it is ignored, so that the write fails and says why."""
+        self.save("big.npy", np.ones((64, 64), np.float32))
+        before = self.names()
+        done = subprocess.run(
+            [COMMAND, "matmul", "big.npy", "big.npy", "-o", "out.npy", "--device", "host"],
+            cwd=self.folder, env=environment(), stderr=subprocess.PIPE, timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, b"tessera: out.npy: cannot write: File too large\n"))
+        self.assertEqual(self.names(), before)
+
+    def test_threads_without_number(self):
+        """More of them than can be started would end the process."""
+        self.save("big.npy", np.ones((200, 200), np.float32))
+        for variant in ("openmp", "ijk"):
+            self.succeed("matmul", "big.npy", "big.npy", "-o", "out.npy", "--verify", "--device",
+                         "host", "--kernel", variant, env={"OMP_NUM_THREADS": "999999"})
 
     def test_pipe_is_written_in_place(self):
         os.mkfifo(self.path("pipe"))

@@ -19,6 +19,7 @@
 
 #include "file/array.h"
 #include "file/output.h"
+#include "file/temporaries.h"
 
 /* Every test runs in an empty directory of its own. */
 static char directory[] = "/tmp/test_output.XXXXXX";
@@ -235,7 +236,7 @@ static void nothing_is_visible_before_commit(void **state)
     o = open_output("a.mtx");
     assert_int_equal(output_write(o, &matrix, NULL), TSR_OK);
     holds("a.mtx", "old");
-    assert_int_equal(count_files(), 2);
+    assert_int_equal(count_files(), 1);
     assert_int_equal(output_commit(o, NULL), TSR_OK);
     holds("a.mtx", text_of_matrix);
     assert_int_equal(count_files(), 1);
@@ -485,7 +486,8 @@ static void remove_and_exit(int signal)
     _exit(signal);
 }
 
-static void signal_handler_removes_every_temporary(void **state)
+/* An open output has no name yet, where the file system has files without one. */
+static void a_killed_process_leaves_nothing(void **state)
 {
     pid_t child = fork();
     int status;
@@ -494,35 +496,55 @@ static void signal_handler_removes_every_temporary(void **state)
     if (child == 0) {
         output *a = NULL, *b = NULL;
 
-        signal(SIGTERM, remove_and_exit);
         if (output_open("a.npy", &a, NULL) || output_open("b.npy", &b, NULL) ||
-            output_write(a, &matrix, NULL) || output_commit(a, NULL) || count_files() != 2)
+            output_write(b, &matrix, NULL) || output_write(a, &matrix, NULL) ||
+            output_commit(a, NULL) || count_files() != 1)
+            _exit(99);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(count_files(), 1); /* what was committed stays */
+    assert_int_equal(access("a.npy", F_OK), 0);
+}
+
+/* The names of a file system without unnamed files. */
+static void signal_handler_removes_every_temporary(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        signal(SIGTERM, remove_and_exit);
+        put_file("kept", "");
+        put_file("a", "");
+        put_file("b", "");
+        put_file("c", "");
+        temporaries_drop(temporaries_add("kept"));
+        if (temporaries_add("a") < 0 || temporaries_add("b") < 0 || temporaries_add("c") < 0)
             _exit(99);
         raise(SIGTERM);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(WEXITSTATUS(status), SIGTERM);
-    assert_int_equal(count_files(), 1); /* what was committed stays */
-    assert_int_equal(access("a.npy", F_OK), 0);
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(access("kept", F_OK), 0);
 }
 
-static void outputs_beyond_the_table_are_refused_and_slots_come_back(void **state)
+static void names_beyond_the_table_are_refused_and_slots_come_back(void **state)
 {
-    enum { MOST = 16 };
-    output *o[MOST];
+    int slot[TEMPORARIES_MAX];
 
     (void)state;
     for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < MOST; i++) {
-            char name[16];
-
-            snprintf(name, sizeof(name), "%d", i);
-            o[i] = open_output(name);
+        for (int i = 0; i < TEMPORARIES_MAX; i++) {
+            slot[i] = temporaries_add("name");
+            assert_true(slot[i] >= 0);
         }
-        refuses_open("one-more", "one-more: cannot create: 16 outputs are open already");
-        for (int i = 0; i < MOST; i++)
-            output_discard(o[i]);
-        assert_int_equal(count_files(), 0);
+        assert_int_equal(temporaries_add("one more"), -1);
+        for (int i = 0; i < TEMPORARIES_MAX; i++)
+            temporaries_drop(slot[i]);
     }
 }
 
@@ -565,8 +587,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(dash_is_standard_output, enter, leave),
         cmocka_unit_test_setup_teardown(write_error_leaves_nothing_behind, enter, leave),
         cmocka_unit_test_setup_teardown(commit_that_fails_leaves_nothing_behind, enter, leave),
+        cmocka_unit_test_setup_teardown(a_killed_process_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(signal_handler_removes_every_temporary, enter, leave),
-        cmocka_unit_test_setup_teardown(outputs_beyond_the_table_are_refused_and_slots_come_back,
+        cmocka_unit_test_setup_teardown(names_beyond_the_table_are_refused_and_slots_come_back,
                                         enter, leave),
         cmocka_unit_test_setup_teardown(output_may_be_an_input, enter, leave),
     };
