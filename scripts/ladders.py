@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/ladders.md: what each step of each ladder reaches on each device, and of
-docs/matmul.md: what each step gains on one.
+"""Write the tables of docs/ladders.md: what each step of each ladder reaches on each device, and those
+of operations' own pages: what each step gains on one.
 
     scripts/ladders.py --tessera build/tessera    # data/results/bench-*.jsonl, all of it
 
@@ -9,12 +9,14 @@ newest row of the variant there, from
 
     tessera bench OP --kernel all --size SIZE --device DEVICE -o data/results/bench-NAME.jsonl
 
-with --precision tf32, --type f64, --batch 4096 or --trans where the table's problem says so.
+with --precision tf32, --type f64, --batch 4096 or --trans where the table's problem says so.  The
+lines around a table name it: `OP PROBLEM` in ladders.md, `steps COLUMN PROBLEM` in docs/OP.md.
 """
 import argparse
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -23,25 +25,17 @@ import results_rows
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 LADDERS = os.path.join(ROOT, "docs", "ladders.md")
-STORY = os.path.join(ROOT, "docs", "matmul.md")
-# Its tables: column, problem, how the names of steps for other devices begin, the first step (those
-# before it are lessons, which do not take the problem), and the one that others are compared with.
-STORIES = [("h200", "4096x4096x4096 float32", "cpu-", "row-first", "naive"),
-           ("h200", "4096x4096x4096 float32 tf32", "cpu-", "general", "general"),
-           ("h200", "4096x4096x4096 float64", "cpu-", "general", "general"),
-           ("h200", "64x64x64 float32 x 4096", "cpu-", "general", "general"),
-           ("pocl3-epyc2", "1024x1024x1024 float32", "wgmma-", "row-first", "naive")]
-
-# Each table's operation and problem, as rows spell it, by the name of its place.
-TABLES = {
-    "matmul": ("matmul", "1024x1024x1024 float32"),
-    "matvec": ("matvec", "4096x4096 float32"),
-    "matvec transposed": ("matvec", "4096x4096 float32 transposed"),
-    "sort": ("sort", "4194304 uint32"),
-}
+# Of tables on one device: column and problem, how the names of steps for other devices begin, the first
+# step (those before it are lessons, which do not take the problem), and the one that others are compared
+# with.
+STORIES = {("h200", "4096x4096x4096 float32"): ("cpu-", "row-first", "naive"),
+           ("h200", "4096x4096x4096 float32 tf32"): ("cpu-", "general", "general"),
+           ("h200", "4096x4096x4096 float64"): ("cpu-", "general", "general"),
+           ("h200", "64x64x64 float32 x 4096"): ("cpu-", "general", "general"),
+           ("pocl3-epyc2", "1024x1024x1024 float32"): ("wgmma-", "row-first", "naive")}
 
 # Steps of which there are rows from a time when they took the problem.
-GONE = {"matvec transposed": ("tree", "group-row", "local-x")}
+GONE = {"4096x4096 float32 transposed": ("tree", "group-row", "local-x")}
 
 
 def claim(row):
@@ -106,17 +100,24 @@ def story(operation, by_variant, column, foreign, first, base):
         best = max(best, row["rate"])
 
 
-def make_story(operation, named_rows):
-    with open(STORY, encoding="utf-8") as f:
+def make_stories(operation, named_rows):
+    """The tables of an operation's own page, where it has some."""
+    path = os.path.join(ROOT, "docs", operation["op"] + ".md")
+    with open(path, encoding="utf-8") as f:
         text = f.read()
-    for column, problem, *how in STORIES:
-        by_variant = steps(named_rows, "matmul", problem)
+    places = re.findall(r"^<!-- steps (\S+) (.*) -->$", text, re.MULTILINE)
+    for column, problem in places:
+        if (column, problem) not in STORIES:
+            raise ValueError(f"{path}: no table is known of {problem} on {column}")
+        by_variant = steps(named_rows, operation["op"], problem)
         if not any(column in rows for rows in by_variant.values()):
-            raise ValueError(f"no rows of matmul {problem} on {column}")
-        text = results_rows.put(text, f"steps {column} {problem}",
-                                "\n".join(story(operation, by_variant, column, *how)))
-    with open(STORY, "w", encoding="utf-8") as f:
-        f.write(text)
+            raise ValueError(f"no rows of {operation['op']} {problem} on {column}")
+        text = results_rows.put(text, f"steps {column} {problem}", "\n".join(
+            story(operation, by_variant, column, *STORIES[column, problem])))
+    if places:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    return places
 
 
 def make(args, named_rows):
@@ -127,10 +128,15 @@ def make(args, named_rows):
         text = f.read()
     operations = {o["op"]: o for o in json.loads(out.stdout)["operations"]}
     if args.file == LADDERS:
-        make_story(operations["matmul"], named_rows)
-    for place, (op, problem) in TABLES.items():
+        made = [place for o in operations.values() for place in make_stories(o, named_rows)]
+        if sorted(made) != sorted(STORIES):
+            raise ValueError(f"of {len(STORIES)} tables of steps {len(made)} have a place in docs/")
+    places = re.findall(r"^<!-- (?!end )((\S+) (.*)) -->$", text, re.MULTILINE)
+    if not places:
+        raise ValueError(f"{args.file}: no place of a table")
+    for place, op, problem in places:
         found = {name: rows for name, rows in steps(named_rows, op, problem).items()
-                 if name not in GONE.get(place, ())}
+                 if name not in GONE.get(problem, ())}
         if not found:
             raise ValueError(f"no rows of {op} {problem}")
         text = results_rows.put(text, place, "\n".join(ladder(operations[op], found, names)))

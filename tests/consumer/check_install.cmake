@@ -9,6 +9,7 @@
 set(first ${WORK}/${KIND}-${HOW}-first)
 set(prefix ${WORK}/${KIND}-${HOW}-final)
 set(project ${CMAKE_CURRENT_LIST_DIR}/project)
+file(GLOB program ${SOURCE}/tests/*/consumer.c)
 set(consumer ${WORK}/${KIND}-${HOW}-consumer)
 
 function(run)
@@ -53,7 +54,7 @@ endif()
 if(HOW STREQUAL cmake)
     run(${CMAKE_COMMAND} -S ${project} -B ${consumer} -G ${GENERATOR}
         -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${prefix} -DTESSERA=${target}
-        -DVERSION=${VERSION})
+        -DVERSION=${VERSION} -DPROGRAM=${program})
     run(${CMAKE_COMMAND} --build ${consumer})
 else()
     set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
@@ -61,7 +62,7 @@ else()
     execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${module}
         OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(flags UNIX_COMMAND "${flags}")
-    run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${project}/consumer.c -o ${consumer}/consumer
+    run(${C_COMPILER} -std=c11 -Wall -Wextra -Werror ${program} -o ${consumer}/consumer
         ${flags})
 endif()
 

@@ -1,14 +1,15 @@
-"""`tessera bench` as the checks of this folder run it: rows, and a size that lasts long enough."""
+"""`tessera bench` as checks of the timer run it: rows, and a size that lasts long enough."""
 
 import argparse
+import glob
 import json
 import os
+import runpy
 import subprocess
 
-# Grow no further: the inputs are made and verified on the host.
-LARGEST = {"matmul": 16384, "matvec": 16384, "sort": 1 << 24}
-# The time of a large problem grows with this power of its size.
-POWER = {"matmul": 3, "matvec": 2, "sort": 1.2}
+# What timing.py in an operation's folder of tests says of it, by the operation's name.
+TIMING = {os.path.basename(os.path.dirname(path)): runpy.run_path(path) for path in sorted(glob.glob(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "*", "timing.py")))}
 
 
 def arguments(description):
@@ -37,14 +38,14 @@ def bench(device, op, variant, sizes, *options, **environment):
 
 def size_lasting(device, op, variant, least_ns):
     """A size that lasts so long, seldom twice that; the largest where none does."""
-    size = 64
+    size, largest, power = 64, TIMING[op]["LARGEST"], TIMING[op]["POWER"]
     while True:
         rows = bench(device, op, variant, [size], "--budget", "0.5")
         if not rows or not rows[0]["samples"]:
             raise SystemExit("%s/%s was not timed at size %d" % (op, variant, size))
         median = rows[0]["median_ns"]
-        if median >= least_ns or size >= LARGEST[op]:
+        if median >= least_ns or size >= largest:
             return size
         # A little more than it should take, since a small problem's time has a constant part.
-        grow = min(max(1.1 * (least_ns / median) ** (1 / POWER[op]), 1.1), 8)
-        size = min(-int(-size * grow // 64) * 64, LARGEST[op])
+        grow = min(max(1.1 * (least_ns / median) ** (1 / power), 1.1), 8)
+        size = min(-int(-size * grow // 64) * 64, largest)

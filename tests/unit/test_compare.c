@@ -20,7 +20,7 @@ static result_row row_of(const char *device, const char *name, double rate, doub
     result_row r = {
         .kind = RESULT_KERNEL, .cold = true, .verified = true, .work = 2e9, .bytes = 12e6};
 
-    strcpy(r.op, "matmul");
+    strcpy(r.op, "first");
     strcpy(r.problem, "1000x1000x1000 float32");
     strcpy(r.type, "float32");
     strcpy(r.precision, "f32");
@@ -143,7 +143,7 @@ static void what_differs_is_not_compared(void **state)
         tsr_error err = {0};
 
         if (i == 0)
-            strcpy(b.op, "matvec");
+            strcpy(b.op, "second");
         else if (i == 1)
             strcpy(b.problem, "1001x1000x1000 float32");
         else if (i == 2)
@@ -173,8 +173,8 @@ static void both_problems_are_named(void **state)
     assert_int_equal(compare_build(files, 2, &c, &err), TSR_EINVAL);
     assert_string_equal(err.message,
                         "first.json and second.json have no problem in common: the first has "
-                        "'matmul 1000x1000x1000 float32, f32, cold, device time', the second "
-                        "'matmul 1000x1000x1000 float32, tf32, cold, device time'");
+                        "'first 1000x1000x1000 float32, f32, cold, device time', the second "
+                        "'first 1000x1000x1000 float32, tf32, cold, device time'");
 }
 
 static void each_clock_has_a_name(void **state)
