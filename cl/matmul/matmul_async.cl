@@ -18,6 +18,7 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
 #ifndef SIDE
@@ -70,11 +71,11 @@ static inline event_t bring_both(__local REAL *tile_a, __global const REAL *a, u
 }
 
 __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void
-matmul_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
-             uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-             __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
-             ulong stride_c)
+matmul_async(__global const factor *restrict a, __global const factor *restrict b,
+             __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local REAL tile_a[2][DEPTH * TILE];
     __local REAL tile_b[2][DEPTH * TILE];
     const uint x = get_local_id(0);
@@ -90,8 +91,8 @@ matmul_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
 #pragma unroll
         for (uint s = 0; s < BLOCK; s++)
             sum[r][s] = 0;
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
     if (k > 0)
         arrival = bring_both(tile_a[0], a, lda, i0, m, tile_b[0], b, ldb, j0, n, 0, k);
     for (uint p0 = 0; p0 < k; p0 += DEPTH, now ^= 1) {
@@ -118,7 +119,7 @@ matmul_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
                     sum[r][s] += column[r] * row[s];
         }
     }
-    c += in_batch(offset_c, stride_c);
+    c += in_batch(call.offset_c, call.stride_c);
 #pragma unroll
     for (uint r = 0; r < BLOCK; r++) {
         const uint i = i0 + y + r * SIDE;
@@ -128,7 +129,7 @@ matmul_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict
             const uint j = j0 + x + s * SIDE;
 
             if (i < m && j < n)
-                update_result(c + (ulong)i * ldc + j, alpha, sum[r][s], beta);
+                update_result(c + (ulong)i * ldc + j, call.alpha, sum[r][s], call.beta);
         }
     }
 }

@@ -30,6 +30,7 @@
  *     dimensions up to 2^31.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
 #ifndef TILE_M
@@ -224,17 +225,17 @@ IN_REGISTERS void store(real4 sum[ROWS][COLUMNS / 4], __global result *c, uint l
 }
 
 __kernel __attribute__((reqd_work_group_size(PRODUCTS * ITEMS, 1, 1))) void
-matmul_batched(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-               ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-               uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-               ulong stride_a, ulong stride_b, ulong stride_c, uint batch)
+matmul_batched(__global const factor *restrict a, __global const factor *restrict b,
+               __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local REAL tiles[PRODUCTS * SPACE] __attribute__((aligned(32)));
     const uint item = get_local_id(0) % ITEMS;
     const uint x = item % ACROSS, y = item / ACROSS;
     const uint own = get_group_id(0) * PRODUCTS + get_local_id(0) / ITEMS;
     /* Items without a product read the last one, so that everyone reaches the barriers. */
-    const uint product = min(own, batch - 1);
+    const uint product = min(own, call.batch - 1);
     __local REAL *tile_a = tiles + get_local_id(0) / ITEMS * SPACE;
     __local REAL *tile_b = tile_a + TILE_M * LINE_A;
     const uint rows = WHOLE ? TILE_M : m, columns = WHOLE ? TILE_N : n;
@@ -246,8 +247,8 @@ matmul_batched(uint m, uint n, uint k, REAL alpha, __global const factor *restri
 #pragma unroll
         for (uint h = 0; h < COLUMNS / 4; h++)
             sum[r][h] = 0;
-    a += offset_a + product * stride_a;
-    b += offset_b + product * stride_b;
+    a += call.offset_a + product * call.stride_a;
+    b += call.offset_b + product * call.stride_b;
     bring(next_a, next_b, item, a, lda, rows, b, ldb, columns, 0, k);
     for (uint p0 = 0;; p0 += DEPTH) {
         const bool more = !ONCE && k - p0 > DEPTH;
@@ -267,6 +268,7 @@ matmul_batched(uint m, uint n, uint k, REAL alpha, __global const factor *restri
         /* Read before refilled: the next round overwrites both tiles. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (own < batch)
-        store(sum, c + offset_c + product * stride_c, ldc, x, y, rows, columns, alpha, beta);
+    if (own < call.batch)
+        store(sum, c + call.offset_c + product * call.stride_c, ldc, x, y, rows, columns,
+              call.alpha, call.beta);
 }

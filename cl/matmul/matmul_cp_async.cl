@@ -22,6 +22,7 @@
  * Limits: float32; m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 8.0.
  */
 #include "matmul/matmul_bands.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_copied.clh"
 #include "matmul/matmul_parts.clh"
 
@@ -31,23 +32,23 @@
 #define PARTIAL SPLITS
 #include "matmul/matmul_update_block.clh"
 
-/* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
+/* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_cp_async(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                uint ldb, REAL beta, __global output *restrict c, ulong offset_c, uint ldc,
-                ulong stride_a, ulong stride_b, ulong stride_c, uint span)
+matmul_cp_async(__global const factor *restrict a, __global const factor *restrict b,
+                __global output *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local float4 memory[COPIED_BYTES / 16];
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const uint i0 = tile.s1 * TILE_M, j0 = tile.s0 * TILE_N;
-    const uint front = SPLITS ? get_group_id(2) * span : 0;
+    const uint front = SPLITS ? get_group_id(2) * call.span : 0;
     real4 sum[ROWS * VECTORS_N]; /* row by row */
 
-    multiply_tile(sum, a + in_batch(offset_a, stride_a) + at_a(0, front, lda), lda,
-                  b + in_batch(offset_b, stride_b) + at_b(front, 0, ldb), ldb, i0, j0, m, n,
-                  SPLITS ? min(span, k - front) : k, local_address(memory));
-    update_block(c + in_batch(offset_c, stride_c), ldc, i0 + tile_row(), j0 + tile_column(), m, n,
-                 alpha, sum, beta);
+    multiply_tile(sum, a + in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda), lda,
+                  b + in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb), ldb, i0, j0, m,
+                  n, SPLITS ? min(call.span, k - front) : k, local_address(memory));
+    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + tile_row(),
+                 j0 + tile_column(), m, n, call.alpha, sum, call.beta);
 }

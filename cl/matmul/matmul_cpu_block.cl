@@ -21,6 +21,7 @@
  *     that rows of op(B) are contiguous.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 
 #define COPIED_A 0
 #define COPIED_B 0
@@ -43,12 +44,11 @@ static inline void narrow(uint i0, uint m, uint n, uint k, REAL alpha, __global 
     }
 }
 
-__kernel void matmul_cpu_block(uint m, uint n, uint k, REAL alpha,
-                                __global const factor *restrict a, ulong offset_a, uint lda,
-                                __global const factor *restrict b, ulong offset_b, uint ldb,
-                                REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                                ulong stride_a, ulong stride_b, ulong stride_c)
+__kernel void matmul_cpu_block(__global const factor *restrict a, __global const factor *restrict b,
+                               __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     const uint i0 = get_global_id(0) * ROWS;
     const uint own = get_global_id(1) * COLUMNS; /* the first column that is this work-item's */
     const uint j0 = min(own, n - COLUMNS);       /* the first that it computes */
@@ -56,12 +56,12 @@ __kernel void matmul_cpu_block(uint m, uint n, uint k, REAL alpha,
     __global const factor *row[ROWS];
     vector sum[ROWS][VECTORS];
 
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
-    c += in_batch(offset_c, stride_c);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
+    c += in_batch(call.offset_c, call.stride_c);
     out = c + (ulong)i0 * ldc + j0;
     if (n < COLUMNS) {
-        narrow(i0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        narrow(i0, m, n, k, call.alpha, a, lda, b, ldb, call.beta, c, ldc);
         return;
     }
 #pragma unroll
@@ -69,7 +69,7 @@ __kernel void matmul_cpu_block(uint m, uint n, uint k, REAL alpha,
         row[r] = a + at_a(min(i0 + r, m - 1), 0, lda); /* the last row stands in beyond the edge */
     multiply(sum, row, TRANS_A ? lda : 1, b + j0, ldb, k);
     if (m - i0 >= ROWS && own == j0)
-        update_whole(sum, alpha, beta, out, ldc);
+        update_whole(sum, call.alpha, call.beta, out, ldc);
     else
-        update_part(sum, m - i0, own - j0, COLUMNS, alpha, beta, out, ldc);
+        update_part(sum, m - i0, own - j0, COLUMNS, call.alpha, call.beta, out, ldc);
 }

@@ -28,17 +28,18 @@
  *     a work-item copies; DEPTH, the most rows of them; SPLIT; REAL, REAL_BITS
  *     (real.clh); FACTOR, RESULT (matmul_elements.clh); ROUNDED
  *     (matmul_rounded.clh); TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, ceil(m / item_rows) x ceil(n / item_columns) work-items by
- *     ceil(k / item_k) with SPLIT, where c is workspace, stride_c leads from part
+ * Launch: 3-D, ceil(m / rows) x ceil(n / columns) work-items, of matmul_call, by
+ *     ceil(k / span) with SPLIT, where c is workspace, stride_c leads from part
  *     to part, and stride_a and stride_b are 0; by one a product of the batch
- *     without it, where item_k is k; any work-group size.  item_rows is a multiple
- *     of ROWS; item_columns of COLUMNS, up to PANELS of them; depth is up to DEPTH.
+ *     without it, where span is k; any work-group size.  rows is a multiple of
+ *     ROWS; columns of COLUMNS, up to PANELS of them; depth is up to DEPTH.
  * Local memory: none.  Private: PANELS * COLUMNS * DEPTH elements, and where A
  *     is copied BAND_ROWS * DEPTH.
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "common/fetch.clh"
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_rounded.clh"
 
 #ifndef SPLIT
@@ -149,28 +150,27 @@ static inline void pack_band(__global const factor *a, uint lda, uint i0, uint r
 }
 #endif
 
-__kernel void matmul_cpu_panels(uint m, uint n, uint k, REAL alpha,
-                                 __global const factor *restrict a, ulong offset_a, uint lda,
-                                 __global const factor *restrict b, ulong offset_b, uint ldb,
-                                 REAL beta, TO_C *restrict c, ulong offset_c, uint ldc,
-                                 ulong stride_a, ulong stride_b, ulong stride_c, uint item_rows,
-                                 uint item_columns, uint item_k, uint depth)
+__kernel void matmul_cpu_panels(__global const factor *restrict a,
+                                __global const factor *restrict b, TO_C *restrict c,
+                                const matmul_call call)
 {
-    const uint top = get_global_id(0) * item_rows, bottom = min(top + item_rows, m);
-    const uint left = get_global_id(1) * item_columns, right = min(left + item_columns, n);
-    const uint front = SPLIT ? get_global_id(2) * item_k : 0, back = min(front + item_k, k);
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
+    const uint top = get_global_id(0) * call.rows, bottom = min(top + call.rows, m);
+    const uint left = get_global_id(1) * call.columns, right = min(left + call.columns, n);
+    const uint front = SPLIT ? get_global_id(2) * call.span : 0, back = min(front + call.span, k);
     REAL panels[PANELS * DEPTH * COLUMNS] __attribute__((aligned(64)));
 #if COPIED_A
     REAL band[BAND_ROWS * DEPTH] __attribute__((aligned(64)));
 #endif
     uint p0 = front;
 
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
-    c += in_batch(offset_c, stride_c);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
+    c += in_batch(call.offset_c, call.stride_c);
     do { /* once without k too: C is scaled */
-        const uint rows_b = min(depth, back - p0);
-        const REAL scale = p0 == front ? beta : 1;
+        const uint rows_b = min(call.depth, back - p0);
+        const REAL scale = p0 == front ? call.beta : 1;
 
         pack_panels(b, ldb, p0, rows_b, left, right, panels);
         for (uint i = top; i < bottom; i += ROWS) {
@@ -202,9 +202,9 @@ __kernel void matmul_cpu_panels(uint m, uint n, uint k, REAL alpha,
                 multiply(sum, row, TRANS_A ? ROWS : 1, panels + (j - left) * rows_b, COLUMNS,
                          rows_b);
                 if (rows == ROWS && right - j >= COLUMNS)
-                    update_whole(sum, alpha, scale, out, ldc);
+                    update_whole(sum, call.alpha, scale, out, ldc);
                 else
-                    update_part(sum, rows, 0, right - j, alpha, scale, out, ldc);
+                    update_part(sum, rows, 0, right - j, call.alpha, scale, out, ldc);
             }
         }
         p0 += rows_b;
@@ -214,23 +214,23 @@ __kernel void matmul_cpu_panels(uint m, uint n, uint k, REAL alpha,
 #if SPLIT
 /* C := alpha (the sum of `parts` matrices, m x n, one after another) + beta C.  Launch: 1-D, a
  * work-item a row. */
-__kernel void matmul_cpu_panels_sum(uint n, uint parts, REAL alpha,
-                                     __global const REAL *restrict part, REAL beta,
-                                     __global result *restrict c, ulong offset_c, uint ldc)
+__kernel void matmul_cpu_panels_sum(__global const REAL *restrict part, __global result *restrict c,
+                                    const matmul_call call)
 {
+    const uint n = call.n, parts = call.parts;
     const size_t row = get_global_id(0), size = get_global_size(0) * n;
     uint j = 0;
 
     part += row * n;
-    c += offset_c + row * ldc;
+    c += call.offset_c + row * call.ldc;
     for (; j + LANES <= n; j += LANES) {
         vector sum = 0;
 
         for (uint z = 0; z < parts; z++)
             sum += VLOAD(0, part + z * size + j);
-        sum *= alpha;
-        if (beta != 0)
-            sum += beta * VLOAD_RESULTS(LANES_NUMBER, 0, c + j);
+        sum *= call.alpha;
+        if (call.beta != 0)
+            sum += call.beta * VLOAD_RESULTS(LANES_NUMBER, 0, c + j);
         VSTORE_RESULTS(sum, LANES_NUMBER, 0, c + j);
     }
     for (; j < n; j++) {
@@ -238,7 +238,7 @@ __kernel void matmul_cpu_panels_sum(uint n, uint parts, REAL alpha,
 
         for (uint z = 0; z < parts; z++)
             sum += part[z * size + j];
-        update_result(c + j, alpha, sum, beta);
+        update_result(c + j, call.alpha, sum, call.beta);
     }
 }
 #endif

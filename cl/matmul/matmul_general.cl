@@ -15,24 +15,24 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_rounded.clh"
 
-__kernel void matmul_general(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                             ulong offset_a, uint lda, __global const factor *restrict b,
-                             ulong offset_b, uint ldb, REAL beta, __global result *restrict c,
-                             ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
-                             ulong stride_c)
+__kernel void matmul_general(__global const factor *restrict a, __global const factor *restrict b,
+                             __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     const uint j = get_global_id(0);
     const uint i = get_global_id(1);
     REAL sum = 0;
 
     if (i >= m || j >= n)
         return;
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
     for (uint p = 0; p < k; p++)
         sum += load_rounded(a + at_a(i, p, lda)) * load_rounded(b + at_b(p, j, ldb));
-    c += in_batch(offset_c, stride_c) + (ulong)i * ldc + j;
-    update_result(c, alpha, sum, beta);
+    c += in_batch(call.offset_c, call.stride_c) + (ulong)i * ldc + j;
+    update_result(c, call.alpha, sum, call.beta);
 }

@@ -14,6 +14,7 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_rounded.clh"
 
 #ifndef TILE
@@ -21,11 +22,11 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-matmul_general_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                     ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                     uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                     ulong stride_a, ulong stride_b, ulong stride_c)
+matmul_general_tiled(__global const factor *restrict a, __global const factor *restrict b,
+                     __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local REAL tile_a[TILE][TILE];
     __local REAL tile_b[TILE][TILE];
     const uint x = get_local_id(0);
@@ -34,8 +35,8 @@ matmul_general_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *
     const uint j = get_group_id(0) * TILE + x;
     REAL sum = 0;
 
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
     for (uint p0 = 0; p0 < k; p0 += TILE) {
         /* Out-of-range elements load as 0 and add nothing.  Guarding the load,
          * not the work-item, lets everyone reach both barriers. */
@@ -49,7 +50,7 @@ matmul_general_tiled(uint m, uint n, uint k, REAL alpha, __global const factor *
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (i < m && j < n) {
-        c += in_batch(offset_c, stride_c) + (ulong)i * ldc + j;
-        update_result(c, alpha, sum, beta);
+        c += in_batch(call.offset_c, call.stride_c) + (ulong)i * ldc + j;
+        update_result(c, call.alpha, sum, call.beta);
     }
 }

@@ -23,6 +23,7 @@
  */
 #include "common/tf32.clh"
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
 #ifndef DEPTH
@@ -120,11 +121,11 @@ IN_REGISTERS void multiply_slice(REAL *sum, __local const REAL *tile_a, uint i0,
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a, ulong offset_a,
-           uint lda, __global const factor *restrict b, ulong offset_b, uint ldb, REAL beta,
-           __global result *restrict c, ulong offset_c, uint ldc, ulong stride_a, ulong stride_b,
-           ulong stride_c)
+matmul_mma(__global const factor *restrict a, __global const factor *restrict b,
+           __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local REAL tile_a[2][TILE(!TRANS_A)] __attribute__((aligned(32)));
     __local REAL tile_b[2][TILE(TRANS_B)] __attribute__((aligned(32)));
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
@@ -137,8 +138,8 @@ matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a
 #pragma unroll
     for (uint e = 0; e < 64; e++)
         sum[e] = 0;
-    a += in_batch(offset_a, stride_a);
-    b += in_batch(offset_b, stride_b);
+    a += in_batch(call.offset_a, call.stride_a);
+    b += in_batch(call.offset_b, call.stride_b);
     fetch(next_a, next_b, item, a, lda, i0, m, b, ldb, j0, n, 0, k);
     keep(next_a, LOADS_A, !TRANS_A, item, tile_a[0]);
     keep(next_b, LOADS_B, TRANS_B, item, tile_b[0]);
@@ -162,13 +163,13 @@ matmul_mma(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a
          * refilled in the next round. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    c += in_batch(offset_c, stride_c);
+    c += in_batch(call.offset_c, call.stride_c);
 #pragma unroll
     for (uint e = 0; e < 64; e++) {
         const uint i = i0 + row + e / 16 * 16 + lane / 4 + e / 2 % 2 * 8;
         const uint j = j0 + column + e / 4 % 4 * 8 + lane % 4 * 2 + e % 2;
 
         if (i < m && j < n)
-            update_result(c + (ulong)i * ldc + j, alpha, sum[e], beta);
+            update_result(c + (ulong)i * ldc + j, call.alpha, sum[e], call.beta);
     }
 }

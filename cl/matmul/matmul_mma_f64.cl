@@ -7,13 +7,13 @@
  *     so that the barrier before the next block has a quarter of this one to hide behind.
  * Work split: a group computes TILE_M x TILE_N of C; each of its warps 64 x 32, as 4 x 4 pieces of
  *     16 x 8.
- * Parameters: TILE_M and TILE_N, 64 or 128; ITEMS, TILE_M TILE_N / 64; DEPTH, 16; STAGES; BAND (matmul_bands.clh); ALIGNED_A, ALIGNED_B:
- *     whether two neighbours that start at a multiple of 2 are an aligned vector; REAL, REAL_BITS,
- *     FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A, TRANS_B (matmul_access.clh).
- * Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the first dimension one per
- *     started tile of C, a layer of them for each product of the batch.
- * Local memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each, and padding.
- * Limits: m, n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
+ * Parameters: TILE_M and TILE_N, 64 or 128; ITEMS, TILE_M TILE_N / 64; DEPTH, 16; STAGES; BAND
+ * (matmul_bands.clh); ALIGNED_A, ALIGNED_B: whether two neighbours that start at a multiple of 2
+ * are an aligned vector; REAL, REAL_BITS, FACTOR, RESULT (matmul_elements.clh): of double; TRANS_A,
+ * TRANS_B (matmul_access.clh). Launch: 3-D, work-groups of TILE_M * TILE_N / 64 x 1 x 1, along the
+ * first dimension one per started tile of C, a layer of them for each product of the batch. Local
+ * memory: STAGES blocks of A and B, 16 * (TILE_M + TILE_N) elements each, and padding. Limits: m,
+ * n, k and the leading dimensions up to 2^31; NVIDIA's compute capability 9.0.
  *
  * Fragments, g = lane / 4, t = lane % 4 (PTX ISA, "Matrix Fragments for mma.sync.m16n8k16"):
  * element i of A is row g + 8 (i % 2), k 4 (i / 2) + t; of B k 4 i + t, column g; of C rows g, g,
@@ -25,6 +25,7 @@
 #include "common/in_registers.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_bands.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
 #if !defined(TILE_M) || TILE_M % 64
@@ -179,11 +180,11 @@ IN_REGISTERS void store(__global result *c, uint ldc, uint i0, uint m, uint j0, 
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_mma_f64(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-               ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-               uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-               ulong stride_a, ulong stride_b, ulong stride_c)
+matmul_mma_f64(__global const factor *restrict a, __global const factor *restrict b,
+               __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local double memory[STAGES * STAGE / 8] __attribute__((aligned(16)));
     const uint2 tile =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
@@ -193,8 +194,10 @@ matmul_mma_f64(uint m, uint n, uint k, REAL alpha, __global const factor *restri
     /* This lane's first elements, from a stage's start. */
     const uint lane_a = (at.row + at.g) * ACROSS_A + at.t * ALONG_A;
     const uint lane_b = (at.column + at.g) * ACROSS_B + at.t * ALONG_B + TILE_A;
-    vector next_a = first_vector(a + in_batch(offset_a, stride_a), lda, !TRANS_A, TILE_M, i0);
-    vector next_b = first_vector(b + in_batch(offset_b, stride_b), ldb, TRANS_B, TILE_N, j0);
+    vector next_a =
+        first_vector(a + in_batch(call.offset_a, call.stride_a), lda, !TRANS_A, TILE_M, i0);
+    vector next_b =
+        first_vector(b + in_batch(call.offset_b, call.stride_b), ldb, TRANS_B, TILE_N, j0);
     double x[2][8], y[4][4]; /* of A, these 16 rows and the next; of B, all columns */
     double sum[4 * 4 * 4];
     uint now = 0;
@@ -243,5 +246,6 @@ matmul_mma_f64(uint m, uint n, uint k, REAL alpha, __global const factor *restri
     }
     /* None is under way, though of zeros alone, once the group is gone. */
     COPIES_WAIT(0);
-    store(c + in_batch(offset_c, stride_c), ldc, i0, m, j0, n, alpha, sum, beta);
+    store(c + in_batch(call.offset_c, call.stride_c), ldc, i0, m, j0, n, call.alpha, sum,
+          call.beta);
 }

@@ -28,6 +28,7 @@
  * Limits: m, n, k and the leading dimensions up to 2^31.
  */
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 #include "matmul/matmul_parts.clh"
 
@@ -178,7 +179,8 @@ IN_REGISTERS void keep(const real4 *next_a, const real4 *next_b, uint item, __lo
 }
 
 /* The product of what a slice takes of two tiles, from this work-item's first row and column on. */
-IN_REGISTERS void multiply_tiles(real4 *sum, __local const REAL *column_a, __local const REAL *row_b)
+IN_REGISTERS void multiply_tiles(real4 *sum, __local const REAL *column_a,
+                                 __local const REAL *row_b)
 {
 #pragma unroll UNROLL
     for (uint p = 0; p < STEPS; p++) {
@@ -227,21 +229,21 @@ IN_REGISTERS void add_slices(real4 *sum, __local real4 *shared, uint slice, uint
 #define GROUP
 #endif
 
-/* `span` is what a layer takes of k, where groups share it: a multiple of DEPTH. */
-__kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
-                                     __global const factor *restrict a, ulong offset_a, uint lda,
-                                     __global const factor *restrict b, ulong offset_b, uint ldb,
-                                     REAL beta, __global output *restrict c, ulong offset_c,
-                                     uint ldc, ulong stride_a, ulong stride_b, ulong stride_c,
-                                     uint span)
+/* call.span is what a layer takes of k, where groups share it: a multiple of DEPTH. */
+__kernel GROUP void matmul_pipelined(__global const factor *restrict a,
+                                     __global const factor *restrict b, __global output *restrict c,
+                                     const matmul_call call)
 {
+    const uint m = call.m, n = call.n;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local real4 shared[TILES_VECTORS > SUMS_VECTORS ? TILES_VECTORS : SUMS_VECTORS]
         __attribute__((aligned(32)));
     __local REAL *tiles_a = (__local REAL *)shared, *tiles_b = tiles_a + 2 * DEPTH * ROW_A;
     const uint item = get_local_id(0), slice = item / SLICE_ITEMS;
     const uint warp = item % SLICE_ITEMS / 32, lane = item % 32;
     const uint i0 = get_group_id(1) * TILE_M, j0 = get_group_id(0) * TILE_N;
-    const uint front = SPLITS ? get_group_id(2) * span : 0;
+    const uint front = SPLITS ? get_group_id(2) * call.span : 0;
+    const uint k = SPLITS ? min(call.span, call.k - front) : call.k;
     const uint row = warp_block_row(warp, lane), column = warp_block_column(warp, lane);
     const bool plain = inside(!TRANS_A, TILE_M, i0, m) && inside(TRANS_B, TILE_N, j0, n);
     const ulong step_a = TRANS_A ? (ulong)DEPTH * lda : DEPTH;
@@ -256,11 +258,9 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
 #pragma unroll ARRAYS
     for (uint v = 0; v < ROWS * VECTORS_N; v++)
         sum[v] = 0;
-    /* From here on k is this group's span, and the matrices begin with it. */
-    a += in_batch(offset_a, stride_a) + at_a(0, front, lda);
-    b += in_batch(offset_b, stride_b) + at_b(front, 0, ldb);
-    if (SPLITS)
-        k = min(span, k - front);
+    /* k is this group's span, and the matrices begin with it. */
+    a += in_batch(call.offset_a, call.stride_a) + at_a(0, front, lda);
+    b += in_batch(call.offset_b, call.stride_b) + at_b(front, 0, ldb);
 #pragma unroll ARRAYS
     for (uint e = 0; e < LOADS_A; e++)
         from_a[e] =
@@ -303,6 +303,6 @@ __kernel GROUP void matmul_pipelined(uint m, uint n, uint k, REAL alpha,
     add_slices(sum, shared, slice, item % SLICE_ITEMS);
     if (slice > 0)
         return;
-    update_block(c + in_batch(offset_c, stride_c), ldc, i0 + row, j0 + column, m, n, alpha, sum,
-                 beta);
+    update_block(c + in_batch(call.offset_c, call.stride_c), ldc, i0 + row, j0 + column, m, n,
+                 call.alpha, sum, call.beta);
 }

@@ -19,6 +19,7 @@
  */
 #include "common/last_group.clh"
 #include "matmul/matmul_bands.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_copied.clh"
 #include "matmul/matmul_shares.clh"
 
@@ -63,21 +64,22 @@ IN_REGISTERS bool add_up(real4 *sum, const shares *s, const piece *at, __global 
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-              ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b, uint ldb,
-              REAL beta, __global result *restrict c, ulong offset_c, uint ldc, uint unshared,
-              __global real4 *sums, __global group_counter *counters)
+matmul_stream(__global const factor *restrict a, __global const factor *restrict b,
+              __global result *restrict c, __global real4 *sums, __global group_counter *counters,
+              const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     __local float4 memory[COPIED_BYTES / 16];
     __local uint last;
     const uint across = (n + TILE_N - 1) / TILE_N, down = (m + TILE_M - 1) / TILE_M;
-    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, unshared,
+    shares s = shares_of(get_group_id(0), get_num_groups(0), across * down, call.unshared,
                          max((k + DEPTH - 1) / DEPTH, 1u));
     piece at;
 
-    a += offset_a;
-    b += offset_b;
-    c += offset_c;
+    a += call.offset_a;
+    b += call.offset_b;
+    c += call.offset_c;
 #pragma unroll 1
     while (shares_next(&s, &at)) {
         const uint2 tile = tile_of_group(at.tile, across, down);
@@ -87,6 +89,7 @@ matmul_stream(uint m, uint n, uint k, REAL alpha, __global const factor *restric
         multiply_tile(sum, a + at_a(0, front, lda), lda, b + at_b(front, 0, ldb), ldb, i0, j0, m, n,
                       min(at.count * DEPTH, k - front), local_address(memory));
         if (at.count == s.each || add_up(sum, &s, &at, sums, counters, &last))
-            update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, alpha, sum, beta);
+            update_block(c, ldc, i0 + tile_row(), j0 + tile_column(), m, n, call.alpha, sum,
+                         call.beta);
     }
 }

@@ -24,6 +24,7 @@
 #include "common/in_registers.clh"
 #include "common/sub_group.clh"
 #include "matmul/matmul_access.clh"
+#include "matmul/matmul_call.clh"
 #include "matmul/matmul_load4.clh"
 
 #ifndef ROWS
@@ -125,20 +126,22 @@ static inline void update4(__global result *to, uint count, REAL alpha, real4 su
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-matmul_subgroup(uint m, uint n, uint k, REAL alpha, __global const factor *restrict a,
-                ulong offset_a, uint lda, __global const factor *restrict b, ulong offset_b,
-                uint ldb, REAL beta, __global result *restrict c, ulong offset_c, uint ldc,
-                ulong stride_a, ulong stride_b, ulong stride_c)
+matmul_subgroup(__global const factor *restrict a, __global const factor *restrict b,
+                __global result *restrict c, const matmul_call call)
 {
+    const uint m = call.m, n = call.n, k = call.k;
+    const uint lda = call.lda, ldb = call.ldb, ldc = call.ldc;
     const uint front = get_group_id(1) * WIDTH, end = front + min(n - front, (uint)WIDTH);
-    const product x = {
-        m, end, k, a + in_batch(offset_a, stride_a), lda, b + in_batch(offset_b, stride_b), ldb};
+    const product x = {m,   end,
+                       k,   a + in_batch(call.offset_a, call.stride_a),
+                       lda, b + in_batch(call.offset_b, call.stride_b),
+                       ldb};
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
     const uint team = get_group_id(0) * subgroup_count() + subgroup_number();
     const uint teams = get_num_groups(0) * subgroup_count();
     const uint apart = 4 * subgroup_size();
 
-    c += in_batch(offset_c, stride_c);
+    c += in_batch(call.offset_c, call.stride_c);
     /* One trip count for all lanes of a sub-group: they meet where elements of A are handed on. */
     for (uint strip = team; strip <= (m - 1) / ROWS; strip += teams)
         for (uint j0 = front; j0 < end; j0 += VECTORS * apart) {
@@ -151,7 +154,7 @@ matmul_subgroup(uint m, uint n, uint k, REAL alpha, __global const factor *restr
                 const uint i = i0 + e / VECTORS, at = j + e % VECTORS * apart;
 
                 if (i < m && at < end)
-                    update4(c + (ulong)i * ldc + at, end - at, alpha, sum[e], beta);
+                    update4(c + (ulong)i * ldc + at, end - at, call.alpha, sum[e], call.beta);
             }
         }
 }

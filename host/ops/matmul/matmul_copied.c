@@ -250,6 +250,7 @@ static const char *plan_stream(const job *j, plan *out)
     tiling t = tiles_of(j, large ? 128 : 64, wide ? 128 : 64);
     const bool deep = large && is_deep(j, &t, true);
     const char *why = matmul_unsupported_batch(p, out);
+    matmul_call call = matmul_call_of(p);
     size_t tiles, steps, groups, shared;
     command *c;
 
@@ -280,10 +281,13 @@ static const char *plan_stream(const job *j, plan *out)
     if (p->m == 0 || p->n == 0)
         return NULL;
     c = plan_launch_1d(out, 0, groups * t.items, t.items);
-    matmul_arguments(c, p);
-    command_u32(c, (uint32_t)(tiles - shared));
+    call.unshared = (uint32_t)(tiles - shared);
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    command_operand(c, MATMUL_C);
     command_workspace(c);
     command_group_counters(c);
+    matmul_pass(c, p, &call);
     return NULL;
 }
 

@@ -67,7 +67,6 @@ static const char *plan_block(const job *j, plan *out)
     c = plan_launch_2d(out, 0, size_div_up(p->m, b.rows), size_div_up(p->n, b.columns), 1, 1);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
-    matmul_strides(c, p);
     return NULL;
 }
 
@@ -153,24 +152,19 @@ static const char *unsupported_panels(const job *j, block b, plan *out)
 /* The arguments of the product, into C or with `split` as plain sums into the workspace. */
 static void arguments(const tsr_matmul_problem *p, const share *s, bool split, command *c)
 {
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)matmul_k_read(p));
-    command_real(c, p->type, split ? 1 : matmul_alpha(p));
-    matmul_inputs(c, p);
-    if (split) {
-        matmul_output_parts(c, p);
-        command_u64(c, 0);
-        command_u64(c, 0);
-        command_u64(c, (uint64_t)p->m * p->n);
-    } else {
-        matmul_output(c, p);
-        matmul_strides(c, p);
-    }
-    command_u32(c, (uint32_t)s->rows);
-    command_u32(c, (uint32_t)s->columns);
-    command_u32(c, (uint32_t)s->span);
-    command_u32(c, (uint32_t)s->depth);
+    matmul_call call = split ? matmul_call_of_parts(p, 1) : matmul_call_of(p);
+
+    call.rows = (uint32_t)s->rows;
+    call.columns = (uint32_t)s->columns;
+    call.span = (uint32_t)s->span;
+    call.depth = (uint32_t)s->depth;
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    if (split)
+        command_workspace(c);
+    else
+        command_operand(c, MATMUL_C);
+    matmul_pass(c, p, &call);
 }
 
 static const char *plan_panels(const job *j, plan *out)
@@ -238,16 +232,16 @@ static const char *plan_split(const job *j, plan *out)
     out->workspace = s.parts * p->m * p->n * matmul_real_size(p);
     for (size_t e = 0; e < matmul_batch(p); e++) {
         const tsr_matmul_problem one = matmul_product(p, e);
+        matmul_call call = matmul_call_of(&one);
         command *c = plan_launch_2d(out, MULTIPLY, s.down, s.across, 1, 1);
 
         matmul_layers(c, s.parts);
         arguments(&one, &s, true, c);
         c = plan_launch_1d(out, SUM, p->m, 1);
-        command_u32(c, (uint32_t)p->n);
-        command_u32(c, (uint32_t)s.parts);
-        command_real(c, p->type, matmul_alpha(p));
+        call.parts = (uint32_t)s.parts;
         command_workspace(c);
-        matmul_output(c, &one);
+        command_operand(c, MATMUL_C);
+        matmul_pass(c, p, &call);
     }
     return NULL;
 }

@@ -18,7 +18,6 @@ static void launch(const job *j, size_t across, size_t down, size_t side_x, size
     c = plan_launch_2d(out, 0, across * side_x, down * side_y, side_x, side_y);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
-    matmul_strides(c, p);
 }
 
 /* In groups of 16 x 16, or smaller where the device takes no such group. */

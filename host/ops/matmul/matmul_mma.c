@@ -62,7 +62,6 @@ static const char *plan_mma(const job *j, plan *out)
                        MMA_ITEMS, 1);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
-    matmul_strides(c, p);
     return NULL;
 }
 
@@ -121,7 +120,6 @@ static const char *plan_mma_f64(const job *j, plan *out)
                        items, 1);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
-    matmul_strides(c, p);
     return NULL;
 }
 

@@ -46,19 +46,17 @@ void matmul_parts_sum(const job *j, const tsr_matmul_problem *p, k_parts k, unsi
                       plan *out)
 {
     const size_t items = group_fit(j->device, 0, SUM_ITEMS);
-    size_t lanes_each = 1;
+    matmul_call call = matmul_call_of(p);
     command *c;
 
-    while (lanes_each < size_min(LANES_MAX, items) && k.parts >= 8 * lanes_each)
-        lanes_each *= 2;
-    c = plan_launch_1d(out, entry, size_div_up(p->m * p->n, items / lanes_each) * items, items);
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)k.parts);
-    command_u32(c, (uint32_t)lanes_each);
-    command_real(c, p->type, matmul_alpha(p));
+    call.parts = (uint32_t)k.parts;
+    call.lanes = 1;
+    while (call.lanes < size_min(LANES_MAX, items) && k.parts >= 8 * call.lanes)
+        call.lanes *= 2;
+    c = plan_launch_1d(out, entry, size_div_up(p->m * p->n, items / call.lanes) * items, items);
     command_workspace(c);
-    matmul_output(c, p);
+    command_operand(c, MATMUL_C);
+    matmul_pass(c, p, &call);
 }
 
 void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigned sum, plan *out)
@@ -72,26 +70,20 @@ void matmul_parts_commands(const job *j, k_parts k, const command *grid, unsigne
     if (k.parts == 1) {
         matmul_layers(&c, matmul_batch(p));
         matmul_arguments(&c, p);
-        matmul_strides(&c, p);
-        command_u32(&c, (uint32_t)k.span);
         plan_append(out, &c);
         return;
     }
     for (size_t e = 0; e < matmul_batch(p); e++) {
         const tsr_matmul_problem one = matmul_product(p, e);
+        matmul_call call = matmul_call_of_parts(&one, matmul_alpha(p));
 
+        call.span = (uint32_t)k.span;
         c = *grid;
         matmul_layers(&c, k.parts);
-        command_u32(&c, (uint32_t)p->m);
-        command_u32(&c, (uint32_t)p->n);
-        command_u32(&c, (uint32_t)matmul_k_read(p));
-        command_real(&c, p->type, matmul_alpha(p));
-        matmul_inputs(&c, &one);
-        matmul_output_parts(&c, p);
-        command_u64(&c, 0);
-        command_u64(&c, 0);
-        command_u64(&c, (uint64_t)p->m * p->n);
-        command_u32(&c, (uint32_t)k.span);
+        command_operand(&c, MATMUL_A);
+        command_operand(&c, MATMUL_B);
+        command_workspace(&c);
+        matmul_pass(&c, p, &call);
         plan_append(out, &c);
         matmul_parts_sum(j, &one, k, sum, out);
     }

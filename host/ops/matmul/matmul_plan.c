@@ -117,6 +117,68 @@ void matmul_layers(command *c, size_t layers)
     c->local[2] = 1;
 }
 
+static void set_scale(const tsr_matmul_problem *p, double alpha, double beta, matmul_call *call)
+{
+    if (p->type == TSR_F64) {
+        call->scale.f64[0] = alpha;
+        call->scale.f64[1] = beta;
+    } else {
+        call->scale.f32[0] = (float)alpha;
+        call->scale.f32[1] = (float)beta;
+    }
+}
+
+matmul_call matmul_call_of(const tsr_matmul_problem *p)
+{
+    const size_t k = matmul_k_read(p);
+    matmul_call c = {.offset_a = p->offset_a,
+                     .offset_b = p->offset_b,
+                     .offset_c = p->offset_c,
+                     .stride_a = matmul_matrix_a(p).stride,
+                     .stride_b = matmul_matrix_b(p).stride,
+                     .stride_c = matmul_matrix_c(p).stride,
+                     .m = (uint32_t)p->m,
+                     .n = (uint32_t)p->n,
+                     .k = (uint32_t)k,
+                     .lda = (uint32_t)matmul_ld_a(p),
+                     .ldb = (uint32_t)matmul_ld_b(p),
+                     .ldc = (uint32_t)matmul_ld_c(p),
+                     .span = (uint32_t)k,
+                     .batch = (uint32_t)matmul_batch(p)};
+
+    set_scale(p, matmul_alpha(p), matmul_beta(p), &c);
+    return c;
+}
+
+matmul_call matmul_call_of_parts(const tsr_matmul_problem *p, double alpha)
+{
+    matmul_call c = matmul_call_of(p);
+
+    c.offset_c = 0;
+    c.stride_a = c.stride_b = 0;
+    c.stride_c = (uint64_t)p->m * p->n;
+    c.ldc = (uint32_t)p->n;
+    set_scale(p, alpha, 0, &c);
+    return c;
+}
+
+void matmul_pass(command *c, const tsr_matmul_problem *p, const matmul_call *call)
+{
+    command_block(c, call,
+                  offsetof(matmul_call, scale) +
+                      (p->type == TSR_F64 ? sizeof(call->scale.f64) : sizeof(call->scale.f32)));
+}
+
+void matmul_arguments(command *c, const tsr_matmul_problem *p)
+{
+    const matmul_call call = matmul_call_of(p);
+
+    command_operand(c, MATMUL_A);
+    command_operand(c, MATMUL_B);
+    command_operand(c, MATMUL_C);
+    matmul_pass(c, p, &call);
+}
+
 void matmul_inputs(command *c, const tsr_matmul_problem *p)
 {
     command_operand(c, MATMUL_A);
@@ -141,23 +203,6 @@ void matmul_output_parts(command *c, const tsr_matmul_problem *p)
     command_workspace(c);
     command_u64(c, 0);
     command_u32(c, (uint32_t)p->n);
-}
-
-void matmul_arguments(command *c, const tsr_matmul_problem *p)
-{
-    command_u32(c, (uint32_t)p->m);
-    command_u32(c, (uint32_t)p->n);
-    command_u32(c, (uint32_t)matmul_k_read(p));
-    command_real(c, p->type, matmul_alpha(p));
-    matmul_inputs(c, p);
-    matmul_output(c, p);
-}
-
-void matmul_strides(command *c, const tsr_matmul_problem *p)
-{
-    command_u64(c, matmul_matrix_a(p).stride);
-    command_u64(c, matmul_matrix_b(p).stride);
-    command_u64(c, matmul_matrix_c(p).stride);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------ */

@@ -48,6 +48,40 @@ void matmul_define_aligned(const job *j, plan *out);
 /** So many layers of a grid: products of a batch, or parts of k. */
 void matmul_layers(command *c, size_t layers);
 
+/** The scalars of a call: matmul_call of cl/matmul/matmul_call.clh, which ends where its `scale`
+ *  does. */
+typedef struct matmul_call {
+    uint64_t offset_a, offset_b, offset_c;
+    uint64_t stride_a, stride_b, stride_c;
+    uint32_t m, n, k;
+    uint32_t lda, ldb, ldc;
+    uint32_t span, batch;
+    uint32_t parts, lanes;
+    uint32_t rows, columns, depth;
+    uint32_t unshared;
+    union {
+        float f32[2]; /* alpha, beta */
+        double f64[2];
+    } scale;
+} matmul_call;
+
+_Static_assert(offsetof(matmul_call, scale) == 104 && sizeof(matmul_call) <= BLOCK_BYTES_MAX,
+               "as OpenCL C lays it out, and no larger than a command's");
+
+/** Of a product, or a batch, into C. */
+matmul_call matmul_call_of(const tsr_matmul_problem *p);
+
+/** Of the sums of parts of k, which go into the workspace, matrix after matrix of m x n. */
+matmul_call matmul_call_of_parts(const tsr_matmul_problem *p, double alpha);
+
+/** The last argument of most kernels. */
+void matmul_pass(command *c, const tsr_matmul_problem *p, const matmul_call *call);
+
+/** The arguments A, B and C, and matmul_call_of the problem. */
+void matmul_arguments(command *c, const tsr_matmul_problem *p);
+
+/* Kernels of Hopper's matrix instructions take scalars one by one: */
+
 /** The arguments of A and B: array, offset, leading dimension. */
 void matmul_inputs(command *c, const tsr_matmul_problem *p);
 
@@ -56,12 +90,6 @@ void matmul_output(command *c, const tsr_matmul_problem *p);
 
 /** The same where sums of parts of k go into the workspace, matrix after matrix of m x n. */
 void matmul_output_parts(command *c, const tsr_matmul_problem *p);
-
-/** What most kernels begin with: sizes, alpha, A and B, beta, C. */
-void matmul_arguments(command *c, const tsr_matmul_problem *p);
-
-/** The last arguments of kernels that take batches: from product to product of A, B and C. */
-void matmul_strides(command *c, const tsr_matmul_problem *p);
 
 /* ---- shapes ------------------------------------------------------------------------------ */
 

@@ -42,7 +42,6 @@ static const char *plan_lanes(const job *j, bool shfl, size_t lanes, plan *out)
                        items, 1);
     matmul_layers(c, matmul_batch(p));
     matmul_arguments(c, p);
-    matmul_strides(c, p);
     return NULL;
 }
 

@@ -149,7 +149,12 @@ static const char *plan_tensor(const job *j, plan *out)
     if (param(j->params, "PERSISTENT") == 1)
         groups = size_min(groups, size_max(j->device->compute_units, 1));
     c = plan_launch_1d(out, MULTIPLY, groups * ITEMS, ITEMS);
-    matmul_arguments(c, p);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)matmul_k_read(p));
+    command_real(c, p->type, matmul_alpha(p));
+    matmul_inputs(c, p);
+    matmul_output(c, p);
     command_workspace(c);
     return NULL;
 }
