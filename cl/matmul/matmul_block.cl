@@ -1,16 +1,17 @@
 /* C := A B: a register block per work-item.
  *
  * Idea: matmul_block_column.cl in both dimensions: each work-item computes BLOCK x BLOCK elements
- * of C.  For every p it reads BLOCK elements of each tile from local memory and uses each of them
- *     BLOCK times from a register.
+ *     of C.  For every p it reads BLOCK elements of each tile from local memory and uses each of
+ *     them BLOCK times from a register.
  * Work split: a work-group of SIDE x SIDE work-items computes a tile of C of TILE x TILE, TILE =
  *     SIDE * BLOCK.  Work-item (x, y) computes rows y, y + SIDE, ... and columns x, x + SIDE, ...,
  *     so that neighbours read and write neighbours.  All work-items load TILE x DEPTH of A and
- * DEPTH x TILE of B together (matmul_tiles.clh). Parameters: SIDE, BLOCK, DEPTH. Launch: 2-D,
- * work-groups of SIDE x SIDE, one for each tile of C that is begun. Local memory: 2 * DEPTH * TILE
- * floats, both tiles with k as the slow dimension. Traffic: 2 k / TILE global and 2 k / BLOCK local
- * loads an element. Limits: A is m x k, B is k x n, C is m x n, row by row without gaps; m, n and k
- * up to 2^31.
+ *     DEPTH x TILE of B together (matmul_tiles.clh).
+ * Parameters: SIDE, BLOCK, DEPTH.
+ * Launch: 2-D, work-groups of SIDE x SIDE, one for each tile of C that is begun.
+ * Local memory: 2 * DEPTH * TILE floats, both tiles with k as the slow dimension.
+ * Traffic: 2 k / TILE global and 2 k / BLOCK local loads an element.
+ * Limits: A is m x k, B is k x n, C is m x n, row by row without gaps; m, n and k up to 2^31.
  */
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"

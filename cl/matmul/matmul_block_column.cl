@@ -2,11 +2,12 @@
  *
  * Idea: each work-item computes BLOCK elements of C instead of one, all in the same column.  For
  *     every p it reads one element of the tile of B and uses it BLOCK times from a register: BLOCK
- * + 1 loads from local memory for BLOCK multiply-adds, where one element takes 2 for each. Work
- * split: a work-group of TILE x ROWS work-items, ROWS = TILE / BLOCK, computes a tile of C of TILE
- * x TILE.  Work-item (x, y) computes column x and rows y, y + ROWS, ...; neighbours in x read and
- * write neighbours, and share every element of A.  All work-items load TILE x DEPTH of A and DEPTH
- * x TILE of B together (matmul_tiles.clh). Parameters: TILE, a multiple of BLOCK; BLOCK; DEPTH.
+ *     + 1 loads from local memory for BLOCK multiply-adds, where one element takes 2 for each.
+ * Work split: a work-group of TILE x ROWS work-items, ROWS = TILE / BLOCK, computes a tile of C of
+ *     TILE x TILE.  Work-item (x, y) computes column x and rows y, y + ROWS, ...; neighbours in x
+ *     read and write neighbours, and share every element of A.  All work-items load TILE x DEPTH of
+ *     A and DEPTH x TILE of B together (matmul_tiles.clh).
+ * Parameters: TILE, a multiple of BLOCK; BLOCK; DEPTH.
  * Launch: 2-D, work-groups of TILE x ROWS, one for each tile of C that is begun.
  * Local memory: 2 * DEPTH * TILE floats, both tiles with k as the slow dimension.
  * Traffic: 2 k / TILE global and k (1 + 1 / BLOCK) local loads an element.

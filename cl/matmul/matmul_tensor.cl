@@ -63,7 +63,7 @@
 #error "ROW_BYTES: 128, of a row of a box"
 #endif
 #if CONSUMERS != 256 || PRODUCERS != 128
-#error "CONSUMERS, PRODUCERS: 256 and 128, as registers are dealt out"
+#error "CONSUMERS, PRODUCERS: 256 and 128, as registers are divided"
 #endif
 #if !defined(PREPARE_ITEMS) || !defined(PIECE) || PREPARE_ITEMS % PIECE
 #error "PREPARE_ITEMS, PIECE: work-items that stage, a multiple of a side of what they stage"
@@ -430,7 +430,7 @@ static inline void produce(const team *t, __global const ulong *maps)
             const uint to = t->memory + p.stage * STAGE_BYTES, full = t->full + 8 * p.stage;
 
             mbarrier_wait(t->empty + 8 * p.stage, p.parity);
-            mbarrier_expect(full, STAGE_BYTES);
+            mbarrier_arrive_expect(full, STAGE_BYTES);
             bring(to, maps, ALONG_A, TILE_M, start.y, block * BLOCK_K, full);
             bring(to + BYTES_A, maps + TENSOR_MAP_WORDS, ALONG_B, TILE_N, start.x, block * BLOCK_K,
                   full);

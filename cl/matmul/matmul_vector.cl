@@ -1,11 +1,10 @@
 /* C := A B: vector loads, and local memory with fewer bank conflicts.
  *
  * Idea: two changes to the register block of matmul_block.cl.  Elements move four at a time: global
- *     to local, local to registers, and in the arithmetic.  And the tile of A, whose vectors run
- *     along k and are stored across its rows, is laid out so that the work-items that do so
- * together meet in fewer banks.  Rows of a multiple of 32 floats begin in the same of 32 banks, and
- * what is stored together lies in DEPTH / 4 rows, four apart: as many items would meet.  There are
- *     two ways out:
+ *     to local, local to registers, and in the arithmetic.  And the tile of A is laid out
+ *     against bank conflicts: its vectors run along k and are stored across its rows, which are a
+ *     multiple of 32 floats long and so start in the same of 32 banks.  Without more, DEPTH / 4
+ *     work-items would meet in one bank.  There are two ways out:
  *     - padding (SWIZZLE 0): each row is PAD vectors longer than its data.  With PAD 1 half as many
  *       meet; with 2 all do again.
  *     - swizzling (SWIZZLE 1): the vectors of a row change places, by XOR of their number with one
@@ -14,9 +13,11 @@
  *     + 3 and columns 4 (x + s SIDE) ... + 3 for r, s < BLOCK / 4.
  * Parameters: SIDE; BLOCK and DEPTH, multiples of 4; SWIZZLE, and PAD where it is 0.
  * Launch: 2-D, work-groups of SIDE x SIDE, one for each tile of C that is begun.
- * Local memory: 2 * DEPTH * (TILE + 4 * PAD) floats, TILE = SIDE * BLOCK; swizzled 2 * DEPTH *
- * TILE. Traffic: the elements of matmul_block.cl, four to a load. Limits: A is m x k, B is k x n, C
- * is m x n, row by row without gaps; m, n and k up to 2^31; swizzled, TILE is a multiple of 32.
+ * Local memory: 2 * DEPTH * (TILE + 4 * PAD) floats, TILE = SIDE * BLOCK; swizzled, 2 * DEPTH *
+ *     TILE.
+ * Traffic: the elements of matmul_block.cl, four to a load.
+ * Limits: A is m x k, B is k x n, C is m x n, row by row without gaps; m, n and k up to 2^31;
+ *     swizzled, TILE is a multiple of 32.
  */
 #ifndef SIDE
 #error "SIDE: work-items along each side of a group"

@@ -63,7 +63,7 @@
 #error "BLOCK_K, ROW_BYTES: 16 or 32 along k, in rows of 128 bytes, as wgmma takes them"
 #endif
 #if CONSUMERS != 256 || PRODUCERS != 128 || PACK_ITEMS != 256
-#error "CONSUMERS, PRODUCERS, PACK_ITEMS: 256, 128 and 256, as registers and pieces are dealt out"
+#error "CONSUMERS, PRODUCERS, PACK_ITEMS: 256, 128 and 256, as registers and pieces are divided"
 #endif
 #if PIECE_ALONG != 32 || PIECE_ACROSS != 128
 #error "PIECE_ALONG, PIECE_ACROSS: rows of what a group packs, 32 and 128"
@@ -201,7 +201,7 @@ matmul_wgmma_pack(uint m, uint n, uint k, uint blocks, uint pieces_a, __global c
     barrier(CLK_LOCAL_MEM_FENCE);
     if (any)
         found = 1;
-    /* Found before told. */
+    /* Written before read: work-item 0 reads what any of them found. */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0)
         ((__global uint *)(work + flags))[piece] = found;
@@ -294,7 +294,7 @@ static inline void produce(__global const uchar *a, __global const uchar *b, uin
         const uint to = tiles + stage * STAGE_BYTES, done = full + 8 * stage;
 
         mbarrier_wait(empty + 8 * stage, parity);
-        mbarrier_expect(done, STAGE_BYTES);
+        mbarrier_arrive_expect(done, STAGE_BYTES);
         bulk_copy(to, a, TILE_M * ROW_BYTES, done);
         bulk_copy(to + TILE_M * ROW_BYTES, b, TILE_N * ROW_BYTES, done);
         a += TILE_M * ROW_BYTES;
@@ -402,7 +402,7 @@ static inline bool flagged(__global const uint *a, uint count_a, __global const 
     barrier(CLK_LOCAL_MEM_FENCE);
     if (any)
         *found = 1;
-    /* Found before told. */
+    /* Written before read: work-item 0 reads what any of them found. */
     barrier(CLK_LOCAL_MEM_FENCE);
     return *found;
 }

@@ -235,7 +235,7 @@ static inline uint whole_row_of(uint producer)
 static inline void bring_whole_row(__global const float *from, uint producer, uint raw, uint full)
 {
     if (producer % 32 == 0)
-        mbarrier_announce(full, 4 * TILE_N * 4);
+        mbarrier_expect(full, 4 * TILE_N * 4);
     /* Announced before copied. */
     warp_barrier();
     if (producer % 32 < 4)

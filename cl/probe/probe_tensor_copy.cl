@@ -35,7 +35,7 @@ __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void probe(__global ui
     if (i == 0) {
         TENSOR_DESCRIBE(map, TENSOR_TF32, t);
         tensor_acquire(map);
-        mbarrier_expect(barrier_at, 1024);
+        mbarrier_arrive_expect(barrier_at, 1024);
         tensor_copy(aligned, map, 4, 2, barrier_at);
     }
     mbarrier_wait(barrier_at, 0);

@@ -189,9 +189,9 @@ static inline void consider_chunk(heap *h, __global const word *keys, uint at, u
  * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 topk_cpu_heaps_chunk(__global word *keys, __global ulong *index, __global element *stored,
-                    ulong offset_keys, ulong offset_index, ulong length, ulong index_length,
-                    ulong from, ulong to, uint n, uint keep, uint rows, uint first, uint last,
-                    uint chunk)
+                     ulong offset_keys, ulong offset_index, ulong length, ulong index_length,
+                     ulong from, ulong to, uint n, uint keep, uint rows, uint first, uint last,
+                     uint chunk)
 {
     __local word orders[HEAP];
     __local uint indices[WITH_INDEX ? HEAP : 1];

@@ -53,8 +53,8 @@ IN_REGISTERS void fetch_stored(held_key held[KEYS], __global const stored_key *s
  * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 topk_tile(__global word *keys, __global ulong *index, __global stored_key *stored,
-              ulong offset_keys, ulong offset_index, ulong length, ulong index_length, ulong from,
-              ulong to, uint n, uint keep, uint rows, uint first, uint last)
+          ulong offset_keys, ulong offset_index, ulong length, ulong index_length, ulong from,
+          ulong to, uint n, uint keep, uint rows, uint first, uint last)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     const int tile_shift = SHIFT_OF(TILE), members_shift = SHIFT_OF(GROUP);

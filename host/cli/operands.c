@@ -58,12 +58,13 @@ static tsr_status check_type(const posing *x, tsr_error *err)
 
     if (!(op->types & 1u << type))
         return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is %s, and %s takes %s%s%sfloat32 or float64; --as f32 or --as f64 "
-                        "converts",
+                        "%s is %s, and %s takes %s%s%s%s converts",
                         x->file[0], tsr_type_name(type), op->name,
                         op->types & 1u << TSR_I32 ? "int8 to int64, uint8 to uint64, " : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
-                        op->types & 1u << TSR_BF16 ? "bfloat16, " : "");
+                        op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
+                        op->types & 1u << TSR_F64 ? "float32 or float64; --as f32 or --as f64"
+                                                  : "float32; --as f32");
     if (precision == TSR_PRECISION_DEFAULT)
         return TSR_OK;
     if (real_check(op->name, type, precision, NULL))

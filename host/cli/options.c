@@ -302,7 +302,10 @@ static option_spec spec_of(const char *subcommand, size_t id)
         spec.parse = uses[i].parse ? uses[i].parse : spec.parse;
         spec.expects = uses[i].expects ? uses[i].expects : spec.expects;
     }
-    if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
+    if (id == OPTION_AS && op && !(op->types & 1u << TSR_F64)) {
+        spec.meaning = "convert every input to f32 first, and warn of overflow";
+        spec.expects = "f32";
+    } else if (id == OPTION_AS && op && !(op->types & 1u << TSR_BF16)) {
         spec.meaning = "convert every input to f32, f64 or f16 first, and warn of overflow";
         spec.expects = "f32, f64 or f16";
     }

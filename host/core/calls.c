@@ -18,7 +18,7 @@ static void release(void *data)
     free(k);
 }
 
-/* Padding may differ between equal structures: that costs a look-up alone. */
+/* Padding may differ between equal problems: that costs a miss, never a wrong hit. */
 static bool is_problem(const kept_call *c, const problem *p)
 {
     return c->used && c->posed.op == p->op && c->posed.inputs == p->inputs &&
@@ -31,7 +31,7 @@ static bool is_selection(const selection *x, const selection *y)
            memcmp(x->params.value, y->params.value, sizeof(x->params.value)) == 0;
 }
 
-/* The call of the problem, and of the age, or where that is 0 of the selection. */
+/* The call of the problem and the age of the tuning; where that is 0, of the selection. */
 static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const selection *sel,
                        bool arriving)
 {

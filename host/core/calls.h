@@ -1,10 +1,11 @@
 /**
  * The calls that a session knows: all that was worked out for a distinct call, once.
  *
- * An entry is found by comparing bytes: the problem as it was posed, and either the variant and the
- * value of each of its tunables, or, where the library chose these, the age of the tuning
- * (core/tuning_memo.h).  Device, kernel sources and build are the session's and do not change.
- * Buffers are not in the key: every call checks its own and sets the kernel arguments that changed.
+ * An entry is found by comparing bytes: the problem as it was posed, whether its inputs arrive in
+ * pieces, and either the age of the tuning (core/tuning_memo.h), where the library chose, or the
+ * variant, the value of each of its tunables, and who selected them.  Device, kernel sources and
+ * build are the session's and do not change. Buffers are not in the key: every call checks its own
+ * and sets the kernel arguments that changed.
  *
  * What else a session remembers belongs to the device, not to a call, and lasts as long as it does:
  *

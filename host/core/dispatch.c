@@ -350,9 +350,9 @@ typedef struct binding {
     session_buffer group_counters; /* likewise */
 } binding;
 
-static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, const binding *b)
+static cl_int set_arg(const program_entry *entry, cl_uint i, const command *c, const binding *b)
 {
-    const command_arg *a = &st->arg[i];
+    const command_arg *a = &c->arg[i];
 
     switch (a->kind) {
     case ARG_OPERAND:
@@ -367,7 +367,7 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, 
     case ARG_SCALAR:
         return program_set_value(entry, i, a->bytes, a->scalar);
     case ARG_BLOCK:
-        return program_set_value(entry, i, a->bytes, st->block);
+        return program_set_value(entry, i, a->bytes, c->block);
     case ARG_LOCAL:
         break;
     }
@@ -377,15 +377,15 @@ static cl_int set_arg(const program_entry *entry, cl_uint i, const command *st, 
 /* What the compiler made of the kernel may be smaller than what the device allows.  PoCL aborts on
  * too much local memory, so it is checked before the launch; NVIDIA's driver counts a few bytes of
  * its own beyond the limit, takes static arrays over it, and returns an error where it cannot. */
-static tsr_status check_launch(const program_entry *e, const command *st, const binding *b,
+static tsr_status check_launch(const program_entry *e, const command *c, const binding *b,
                                tsr_error *err)
 {
     const device_facts *d = session_facts(b->session);
     const size_t local_limit = size_max(d->local_memory, d->large_local);
     size_t items = 1;
 
-    for (unsigned i = 0; i < st->dims; i++)
-        items *= st->local[i];
+    for (unsigned i = 0; i < c->dims; i++)
+        items *= c->local[i];
     /* NVIDIA's driver reports 256 for kernels that were compiled for more. */
     if (e->group_limit && items > e->group_limit && e->group_required == 0)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0,
@@ -398,62 +398,62 @@ static tsr_status check_launch(const program_entry *e, const command *st, const 
     return TSR_OK;
 }
 
-static tsr_status enqueue_launch(const command *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_launch(const command *c, const binding *b, cl_command_queue queue,
                                  cl_uint n_wait, const cl_event *wait, cl_event *done,
                                  tsr_error *err)
 {
-    const char *name = b->call->selection.variant->entries[st->entry];
+    const char *name = b->call->selection.variant->entries[c->entry];
     const program_entry *entry = NULL;
     tsr_status status = program_kernel(b->call->program, name, &entry, err);
     cl_int rc;
 
-    for (unsigned i = 0; i < st->n_args && status == TSR_OK; i++) {
-        rc = set_arg(entry, i, st, b);
+    for (unsigned i = 0; i < c->n_args && status == TSR_OK; i++) {
+        rc = set_arg(entry, i, c, b);
         if (rc != CL_SUCCESS)
             status = tsr_fail(err, TSR_ECL, rc, "clSetKernelArg(%s, %u)", name, i);
     }
     if (status == TSR_OK)
-        status = check_launch(entry, st, b, err);
+        status = check_launch(entry, c, b, err);
     if (status != TSR_OK)
         return status;
-    rc = clEnqueueNDRangeKernel(queue, entry->kernel, st->dims, NULL, st->global, st->local, n_wait,
+    rc = clEnqueueNDRangeKernel(queue, entry->kernel, c->dims, NULL, c->global, c->local, n_wait,
                                 n_wait ? wait : NULL, done);
     if (rc != CL_SUCCESS)
         return tsr_fail(
             err, TSR_ECL, rc, "clEnqueueNDRangeKernel(%s, global %zux%zux%zu, local %zux%zux%zu)",
-            name, st->global[0], st->dims > 1 ? st->global[1] : 1, st->dims > 2 ? st->global[2] : 1,
-            st->local[0], st->dims > 1 ? st->local[1] : 1, st->dims > 2 ? st->local[2] : 1);
+            name, c->global[0], c->dims > 1 ? c->global[1] : 1, c->dims > 2 ? c->global[2] : 1,
+            c->local[0], c->dims > 1 ? c->local[1] : 1, c->dims > 2 ? c->local[2] : 1);
     return TSR_OK;
 }
 
-static tsr_status enqueue_fill(const command *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_fill(const command *c, const binding *b, cl_command_queue queue,
                                cl_uint n_wait, const cl_event *wait, cl_event *done, tsr_error *err)
 {
-    const cl_mem target = st->fill_target.kind == ARG_WORKSPACE
+    const cl_mem target = c->fill_target.kind == ARG_WORKSPACE
                               ? b->workspace.memory
-                              : b->operands[b->call->order[st->fill_target.index]];
+                              : b->operands[b->call->order[c->fill_target.index]];
     const cl_int rc =
-        clEnqueueFillBuffer(queue, target, &st->fill_pattern, sizeof(st->fill_pattern),
-                            st->fill_offset, st->fill_bytes, n_wait, n_wait ? wait : NULL, done);
+        clEnqueueFillBuffer(queue, target, &c->fill_pattern, sizeof(c->fill_pattern),
+                            c->fill_offset, c->fill_bytes, n_wait, n_wait ? wait : NULL, done);
 
     return rc == CL_SUCCESS
                ? TSR_OK
-               : tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", st->fill_bytes);
+               : tsr_fail(err, TSR_ECL, rc, "clEnqueueFillBuffer(%zu bytes)", c->fill_bytes);
 }
 
 /* A command, and who brings what it works on. */
-static tsr_status enqueue_command(const command *st, const binding *b, cl_command_queue queue,
+static tsr_status enqueue_command(const command *c, const binding *b, cl_command_queue queue,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done,
                                   tsr_error *err)
 {
     const arrivals *a = b->ends->arrivals;
-    tsr_status status = a ? a->before(a->with, st, queue, err) : TSR_OK;
+    tsr_status status = a ? a->before(a->with, c, queue, err) : TSR_OK;
 
     if (!status)
-        status = st->kind == COMMAND_LAUNCH ? enqueue_launch(st, b, queue, n_wait, wait, done, err)
-                                            : enqueue_fill(st, b, queue, n_wait, wait, done, err);
+        status = c->kind == COMMAND_LAUNCH ? enqueue_launch(c, b, queue, n_wait, wait, done, err)
+                                           : enqueue_fill(c, b, queue, n_wait, wait, done, err);
     if (!status && a)
-        status = a->after(a->with, st, queue, err);
+        status = a->after(a->with, c, queue, err);
     return status;
 }
 
@@ -519,13 +519,13 @@ static tsr_status open_side(tsr_session *s, const call_ends *ends, tsr_error *er
 /* Whether commands may be in the second queue that the first has not waited for. */
 typedef enum sides { TOGETHER, FORKED } sides;
 
-/* The queue of a step.  Lanes above the first share the second queue; on a queue that is out of
- * order all steps follow one another, by events. */
-static tsr_status queue_of(const binding *b, const command *st, sides *state, cl_command_queue *out,
+/* The queue of a command.  Lanes above the first share the second queue; on a queue that is out of
+ * order all commands follow one another, by events. */
+static tsr_status queue_of(const binding *b, const command *c, sides *state, cl_command_queue *out,
                            tsr_error *err)
 {
     tsr_session *s = b->session;
-    const sides wanted = st->lane && !s->out_of_order ? FORKED : TOGETHER;
+    const sides wanted = c->lane && !s->out_of_order ? FORKED : TOGETHER;
     tsr_status status = TSR_OK;
 
     *out = s->queue;
@@ -535,7 +535,7 @@ static tsr_status queue_of(const binding *b, const command *st, sides *state, cl
         status = wait_across(s->side, s->queue, err);
     if (status == TSR_OK) {
         *state = wanted;
-        if (wanted == FORKED && st->lane > 1)
+        if (wanted == FORKED && c->lane > 1)
             *out = s->side;
     }
     return status;

@@ -1,6 +1,6 @@
-/** From a problem to commands on a queue: choose a variant, build it, enqueue its steps. */
-#ifndef OPS_DISPATCH_H
-#define OPS_DISPATCH_H
+/** From a problem to commands on a queue: choose a variant, build it, enqueue its commands. */
+#ifndef CORE_DISPATCH_H
+#define CORE_DISPATCH_H
 
 #include "core/calls.h"
 

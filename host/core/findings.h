@@ -1,6 +1,6 @@
 /** The verdict on a result of which threads judge a part each. */
-#ifndef OPS_FINDINGS_H
-#define OPS_FINDINGS_H
+#ifndef CORE_FINDINGS_H
+#define CORE_FINDINGS_H
 
 #include "core/variant.h"
 

@@ -1,6 +1,6 @@
 /** The work-groups that a device takes. */
-#ifndef OPS_GROUPS_H
-#define OPS_GROUPS_H
+#ifndef CORE_GROUPS_H
+#define CORE_GROUPS_H
 
 #include "base/sizes.h"
 #include "device/facts.h"

@@ -1,7 +1,7 @@
 /** How the last of some work-groups goes on with what all of them wrote: cl/common/last_group.clh.
  */
-#ifndef OPS_LAST_GROUP_H
-#define OPS_LAST_GROUP_H
+#ifndef CORE_LAST_GROUP_H
+#define CORE_LAST_GROUP_H
 
 #include "core/registry.h"
 #include "core/variant.h"

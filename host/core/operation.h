@@ -97,9 +97,8 @@ typedef enum field_kind {
     FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
     FIELD_ASKED      /* no member: an option that the operation looks up by itself; its value, where
-                        there is one, is a whole number from 1 on or one of the choices.  With a name
-                        it is told as null: what another operation has (operation_command.hand_over)
-                      */
+                        there is one, is a whole number from 1 on or one of the choices.  With a name,
+                        JSON has null for it: the operation that hand_over names has the value */
 } field_kind;
 
 /** What a count of 0 stands for. */

@@ -1,6 +1,6 @@
 /** How much memory of its own a work-item may have. */
-#ifndef OPS_PRIVATE_MEMORY_H
-#define OPS_PRIVATE_MEMORY_H
+#ifndef CORE_PRIVATE_MEMORY_H
+#define CORE_PRIVATE_MEMORY_H
 
 #include "base/text.h"
 #include "device/facts.h"

@@ -2,8 +2,8 @@
  * What matmul and matvec share: their element types, and the error that
  * floating-point sums of products may have.
  */
-#ifndef OPS_REAL_H
-#define OPS_REAL_H
+#ifndef CORE_REAL_H
+#define CORE_REAL_H
 
 #include "core/variant.h"
 

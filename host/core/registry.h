@@ -1,6 +1,6 @@
 /** Looking things up in the variant table. */
-#ifndef OPS_REGISTRY_H
-#define OPS_REGISTRY_H
+#ifndef CORE_REGISTRY_H
+#define CORE_REGISTRY_H
 
 #include "core/variant.h"
 

@@ -1,6 +1,6 @@
 /** Counting the strict tiles of one call that is waited for: see variant.tiles. */
-#ifndef OPS_STRICT_TILES_H
-#define OPS_STRICT_TILES_H
+#ifndef CORE_STRICT_TILES_H
+#define CORE_STRICT_TILES_H
 
 #include "core/dispatch.h"
 

@@ -13,8 +13,8 @@
  * No state: every call reads what is there now.  core/tuning_memo.h remembers for
  * a session.  The format of the files: data/tuning/README.md.
  */
-#ifndef OPS_TUNING_H
-#define OPS_TUNING_H
+#ifndef CORE_TUNING_H
+#define CORE_TUNING_H
 
 #include "core/variant.h"
 

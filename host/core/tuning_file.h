@@ -1,6 +1,6 @@
 /** Tuning files: where they are, what is in them, and how they are written. */
-#ifndef OPS_TUNING_FILE_H
-#define OPS_TUNING_FILE_H
+#ifndef CORE_TUNING_FILE_H
+#define CORE_TUNING_FILE_H
 
 #include "core/tuning.h"
 

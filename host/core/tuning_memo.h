@@ -1,6 +1,6 @@
 /** What a session remembers of the tuning: each class of problems is looked up once. */
-#ifndef OPS_TUNING_MEMO_H
-#define OPS_TUNING_MEMO_H
+#ifndef CORE_TUNING_MEMO_H
+#define CORE_TUNING_MEMO_H
 
 #include "core/tuning.h"
 #include "session/state.h"

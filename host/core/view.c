@@ -48,11 +48,6 @@ bool view_contiguous(const view *x)
            (x->count == 1 || x->stride == x->lines * x->length);
 }
 
-bool view_gapless(const view *x)
-{
-    return x->offset == 0 && view_contiguous(x);
-}
-
 operand view_operand(const char *name, const view *x, operand_access access)
 {
     operand o = {.name = name,

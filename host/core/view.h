@@ -48,9 +48,6 @@ bool view_extent(const view *x, size_t *out);
  *  they follow one another, or they lie side by side, each line of one beside that of the next. */
 bool view_apart(const view *x, size_t products);
 
-/** Whether the elements have no gap, nor the array one before them. */
-bool view_gapless(const view *x);
-
 /** Whether its elements follow one another, from the first to the last. */
 bool view_contiguous(const view *x);
 

@@ -261,8 +261,9 @@ static tsr_status operands_in(call *c, tsr_error *err)
     return TSR_OK;
 }
 
-/* What the device wrote into a buffer that is the caller's array is there once it was mapped. */
-static cl_int show(cl_command_queue queue, cl_mem buffer, size_t bytes)
+/* Map and unmap a buffer that is the caller's array: what the device wrote is then visible there.
+ */
+static cl_int sync_to_host(cl_command_queue queue, cl_mem buffer, size_t bytes)
 {
     cl_int rc;
     void *at =
@@ -287,7 +288,7 @@ static tsr_status operands_out(call *c, tsr_error *err)
         if (o->bytes == 0 || o->access == ACCESS_READ)
             continue;
         if (c->report.shared)
-            rc = show(queue, c->buffer[i], o->bytes);
+            rc = sync_to_host(queue, c->buffer[i], o->bytes);
         else if (view_contiguous(&o->view))
             rc = clEnqueueReadBuffer(queue, c->buffer[i], CL_TRUE, o->begin, bytes,
                                      (unsigned char *)c->array[i] + o->begin, 0, NULL, NULL);

@@ -56,8 +56,9 @@ typedef struct tsr_matvec_problem {
 
 /**
  * Multiply in host memory, synchronous.  No element of y may be one of A or x; what lies between
- * its elements is not written.  Returns as tsr_matmul, y being what C is there.  A matrix of 64 MiB and more, or of more than the session's device_memory, is
- * copied in panels of lines (rows, or columns of one that is column-major), each multiplied while
+ * its elements is not written.  Returns as tsr_matmul, y being what C is there.  A matrix of 64 MiB
+ * and more, or of more than the session's device_memory, is copied in panels of lines (rows, or
+ * columns of one that is column-major), each multiplied while
  * the next is on its way; it need not fit the device, but x, y and three lines have to.  A batch of
  * as much goes in groups of its products, or, where a product is more than a piece, a matrix that
  * all share outweighs the rest, two products do not fit, or elements of x or y of one lie between

@@ -604,15 +604,15 @@ static void lessons_say_what_they_leave_out(void **state)
     } cases[] = {
         {{.type = TSR_F64, .alpha = 1}, "float64"},
         {{.type = TSR_F16, .alpha = 1, .c_f32 = true}, "float16"},
-        {{.alpha = 1, .batch = 3, .stride_c = 30}, "takes 3 of them"},
-        {{.alpha = 1, .trans_a = true}, "transposes nothing"},
-        {{.alpha = 1, .trans_b = true}, "transposes nothing"},
+        {{.alpha = 1, .batch = 3, .stride_c = 30}, "a batch of 3"},
+        {{.alpha = 1, .trans_a = true}, "does not transpose"},
+        {{.alpha = 1, .trans_b = true}, "does not transpose"},
         {{.alpha = 2}, "alpha 2"},
         {{.alpha = 1, .beta = -1}, "beta -1"},
-        {{.alpha = 1, .lda = 8}, "of A they are 8 and 0"},
-        {{.alpha = 1, .ldb = 9}, "of B they are 9 and 0"},
-        {{.alpha = 1, .ldc = 10}, "of C they are 10 and 0"},
-        {{.alpha = 1, .offset_c = 5}, "of C they are 6 and 5"},
+        {{.alpha = 1, .lda = 8}, "A with leading dimension 8 and offset 0"},
+        {{.alpha = 1, .ldb = 9}, "B with leading dimension 9 and offset 0"},
+        {{.alpha = 1, .ldc = 10}, "C with leading dimension 10 and offset 0"},
+        {{.alpha = 1, .offset_c = 5}, "C with leading dimension 6 and offset 5"},
     };
     const device_facts d = gpu();
 

@@ -297,8 +297,8 @@ static void lessons_say_what_they_leave_out(void **state)
         const char *why; /* "": it is done */
     } cases[] = {{{.rows = 3, .columns = 5, .alpha = 1}, ""},
                  {{.rows = 3, .columns = 5, .alpha = 1, .lda = 5, .incx = 1, .batch = 1}, ""},
-                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_F64}, "takes float64 too"},
-                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_BF16}, "takes bfloat16 too"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_F64}, "for float64"},
+                 {{.rows = 3, .columns = 5, .alpha = 1, .type = TSR_BF16}, "for bfloat16"},
                  {{.rows = 3, .columns = 5, .alpha = 1, .trans = true}, "transpose A"},
                  {{.rows = 3, .columns = 5, .alpha = 2}, "alpha 2 and beta 0"},
                  {{.rows = 3, .columns = 5, .alpha = 1, .beta = 0.5}, "alpha 1 and beta 0.5"},
@@ -307,7 +307,7 @@ static void lessons_say_what_they_leave_out(void **state)
                  {{.rows = 3, .columns = 5, .alpha = 1, .incy = 3}, "incy 3"},
                  {{.rows = 3, .columns = 5, .alpha = 1, .offset_x = 9}, "0, 9 and 0"},
                  {{.rows = 3, .columns = 5, .alpha = 1, .batch = 4, .stride_a = 15, .stride_y = 3},
-                  "takes 4 of them"}};
+                  "a batch of 4"}};
     static const char *const lessons[] = {"naive", "tree", "group-row", "local-x"};
     const device_facts d = device(DEVICE_GPU, 4, 1024, 64 * 1024);
 

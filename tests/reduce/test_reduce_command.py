@@ -37,6 +37,14 @@ class Reduce(Case):
         for by, message in (("min", "no elements have no min"), ("max", "no elements have no max")):
             self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--by", by, *HOST, says=message)
 
+    def test_other_types_are_refused_with_the_way_out(self):
+        np.save(self.path("x.npy"), np.arange(3.0))
+        self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", *HOST,
+                       says="x.npy is float64, and reduce takes float32; --as f32 converts")
+        self.fail_with(2, "reduce", "x.npy", "-o", "r.npy", "--as", "f64", *HOST,
+                       says="'--as' takes f32, not 'f64'")
+        self.assertEqual(self.reduce(np.arange(3.0), "--as", "f32"), 3)
+
     def test_json_has_the_word(self):
         np.save(self.path("x.npy"), np.float32([3, 1, 2]))
         for args, by in (((), "sum"), (("--by", "min"), "min")):

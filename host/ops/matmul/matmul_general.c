@@ -1,5 +1,5 @@
-/* Variants for every type and batch on any device, which do what the lessons of matmul_ladder.c
- * leave out. */
+/* The full versions of `naive` and `tiled`, for every type and batch on any device; and `async`,
+ * for float32 and float64. */
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "ops/matmul/matmul_plan.h"

@@ -5,7 +5,7 @@
 #include "ops/matmul/matmul_plan.h"
 #include "ops/matmul/matmul_variants.h"
 
-/* That a problem is more than a lesson does. */
+/* NULL, or the first thing that a problem needs and a lesson leaves out. */
 static const char *unsupported(const job *j, plan *out)
 {
     const tsr_matmul_problem *p = matmul_of(j->problem);
@@ -13,28 +13,25 @@ static const char *unsupported(const job *j, plan *out)
     const char *why = NULL;
 
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "it multiplies float32, and `general` %s too",
+        return plan_unsupported(out, "it takes float32 alone: use `general` for %s",
                                 tsr_type_name(p->type));
     if (matmul_batch(p) > 1)
-        return plan_unsupported(
-            out, "it multiplies one pair of matrices, and `general` takes %zu of them",
-            matmul_batch(p));
+        return plan_unsupported(out, "it takes one product: use `general` for a batch of %zu",
+                                matmul_batch(p));
     why = matmul_unsupported_portable(j, out);
     if (why)
         return why;
     if (p->trans_a || p->trans_b)
-        return plan_unsupported(out, "it transposes nothing, and `general` does");
+        return plan_unsupported(out, "it does not transpose: use `general`");
     if (p->alpha != 1 || p->beta != 0)
         return plan_unsupported(out,
-                                "it computes A B alone, and with alpha %g and beta %g `general` "
-                                "does",
+                                "it computes A B alone: use `general` with alpha %g and beta %g",
                                 p->alpha, p->beta);
     for (size_t i = 0; i < ARRAY_COUNT(matrices); i++)
         if (matrices[i].ld != matrices[i].length || matrices[i].offset)
             return plan_unsupported(out,
-                                    "it takes arrays that are a matrix without gaps, and "
-                                    "`general` takes leading dimensions and offsets: of %c they "
-                                    "are %zu and %zu",
+                                    "it takes matrices without gaps from offset 0: use `general` "
+                                    "for %c with leading dimension %zu and offset %zu",
                                     "ABC"[i], matrices[i].ld, matrices[i].offset);
     return NULL;
 }

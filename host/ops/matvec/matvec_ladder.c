@@ -5,7 +5,7 @@
 #include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_variants.h"
 
-/* That a problem is more than a lesson does. */
+/* NULL, or the first thing that a problem needs and a lesson leaves out. */
 static const char *unsupported(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
@@ -14,27 +14,29 @@ static const char *unsupported(const job *j, plan *out)
     if (why)
         return why;
     if (p->type != TSR_F32)
-        return plan_unsupported(out, "it takes float32, and `row-item` takes %s too",
+        return plan_unsupported(out, "it takes float32 alone: use `row-item` for %s",
                                 tsr_type_name(p->type));
     if (matvec_batch(p) > 1)
-        return plan_unsupported(out, "it takes one matrix, and `row-item` takes %zu of them",
+        return plan_unsupported(out, "it takes one product: use `row-item` for a batch of %zu",
                                 matvec_batch(p));
     if (p->trans)
-        return "it does not transpose A, and `row-item` does";
+        return "it does not transpose A: use `row-item`";
     if (p->alpha != 1 || p->beta != 0)
-        return plan_unsupported(
-            out, "it computes A x alone, and with alpha %g and beta %g `row-item` does", p->alpha,
-            p->beta);
+        return plan_unsupported(out,
+                                "it computes A x alone: use `row-item` with alpha %g and beta %g",
+                                p->alpha, p->beta);
     if (!matvec_is_flat(p) || matvec_incx(p) != 1 || matvec_incy(p) != 1)
-        return plan_unsupported(out,
-                                "it takes arrays without gaps, and with lda %zu, incx %zu and incy "
-                                "%zu `row-item` does",
-                                matvec_lda(p), matvec_incx(p), matvec_incy(p));
+        return plan_unsupported(
+            out,
+            "it takes arrays without gaps: use `row-item` with lda %zu, incx %zu "
+            "and incy %zu",
+            matvec_lda(p), matvec_incx(p), matvec_incy(p));
     if (p->offset_a || p->offset_x || p->offset_y)
-        return plan_unsupported(out,
-                                "it takes arrays from their start, and from offsets %zu, %zu and "
-                                "%zu on `row-item` does",
-                                p->offset_a, p->offset_x, p->offset_y);
+        return plan_unsupported(
+            out,
+            "it takes arrays from their start: use `row-item` from offsets %zu, "
+            "%zu and %zu",
+            p->offset_a, p->offset_x, p->offset_y);
     return NULL;
 }
 

@@ -31,7 +31,7 @@ static const field fields[] = {
     {.name = "top",
      .kind = FIELD_ASKED,
      .option = "top",
-     .otherwise = "all keys; of topk 100",
+     .otherwise = "all keys",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "K",
      .meaning = "only the K smallest keys, in order; with --descending the K largest",
@@ -187,7 +187,7 @@ static tsr_status pose_segments(posing *x, tsr_error *err)
     return sort_segments_check(s->n, s->segments, offsets->data, &longest, err);
 }
 
-static tsr_status pose(posing *x, tsr_error *err)
+tsr_status sort_pose(posing *x, tsr_error *err)
 {
     const bool rows = setting_of(x->given, "rows") != NULL;
     tsr_sort_problem *s = sort_in(&x->problem);
@@ -221,7 +221,7 @@ static tsr_status pose(posing *x, tsr_error *err)
     return make_zeros(&index, &x->array[1], err);
 }
 
-static const char *host_source(const variant *v)
+const char *sort_host_source(const variant *v)
 {
     (void)v;
     return "host/ops/sort/sort_ladder.c";
@@ -251,7 +251,7 @@ const operation_command sort_command = {
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,
-    .host_source = host_source,
+    .host_source = sort_host_source,
     .no_output = SORT_NO_OUTPUT,
     .size_form = "a number of keys, or ROWSxKEYS",
     .size_numbers = 2,
@@ -259,5 +259,5 @@ const operation_command sort_command = {
     .lay_out = lay_out,
     .hand_over = hand_over,
     .check_settings = sort_check_settings,
-    .pose = pose,
+    .pose = sort_pose,
 };

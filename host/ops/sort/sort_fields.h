@@ -97,7 +97,13 @@ void sort_class_of_keys(const tsr_sort_problem *s, const char *word, size_t leng
  *  what else it has says which operation's they are. */
 bool sort_class_of_keys_text(problem *p, const char *name, text *out);
 
+/** operation.class_text of sort. */
 bool sort_class_text(const char *name, text *out);
+
+/** operation_command.pose and host_source, for an operation on keys. */
+tsr_status sort_pose(struct posing *x, tsr_error *err);
+const char *sort_host_source(const variant *v);
+
 /** TSR_EINVAL where an array or buffer that the keys' problem does not ask for is there: whoever
  * passes it has forgotten to ask; or where `arrays` or `buffers` is NULL. */
 tsr_status sort_check_arrays(const problem *p, const tsr_sort_arrays *arrays, tsr_error *err);

@@ -9,7 +9,7 @@
 #include "ops/topk/topk_problem.h"
 
 /* Keys that are wanted where sizes come without --top. */
-enum { USUAL = 100 };
+enum { K_DEFAULT = 100 };
 
 static const field fields[] = {
     SORT_FIELDS_OF_KEYS,
@@ -20,7 +20,7 @@ static const field fields[] = {
      .zero = ZERO_IS_ALL,
      .bound = "n",
      .option = "top",
-     .otherwise = "100",
+     .otherwise = "100 where sizes are given",
      .taken = WITH_FILES | WITH_SIZES,
      .value = "K",
      .meaning = "only the K smallest keys, in order; with --descending the K largest",
@@ -56,7 +56,7 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
     sort_in(p)->n = n[count - 1];
     sort_in(p)->rows = count == 1 ? 0 : n[0];
     if (!setting_of(given, "top"))
-        topk_in(p)->k = USUAL;
+        topk_in(p)->k = K_DEFAULT;
     return TSR_OK;
 }
 
@@ -84,16 +84,6 @@ static void cut(posing *x)
     }
 }
 
-static tsr_status pose(posing *x, tsr_error *err)
-{
-    return sort_command.pose(x, err);
-}
-
-static const char *host_source(const variant *v)
-{
-    return sort_command.host_source(v);
-}
-
 static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
 
@@ -110,12 +100,12 @@ const operation_command topk_command = {
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,
-    .host_source = host_source,
+    .host_source = sort_host_source,
     .no_output = SORT_NO_OUTPUT,
     .size_form = "a number of keys, or ROWSxKEYS",
     .size_numbers = 2,
     .lay_out = lay_out,
     .check_settings = check_settings,
-    .pose = pose,
+    .pose = sort_pose,
     .cut = cut,
 };
