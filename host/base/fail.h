@@ -9,7 +9,8 @@
  * printf-style message of one line, and return the status.
  *
  * With an OpenCL code, its name and number are appended: "WHAT: CL_OUT_OF_RESOURCES (-5)".
- * Line ends in the message become spaces.
+ * Line ends in the message become spaces and control characters '?'.  One that is too long loses
+ * its middle: it begins with what failed, a path often, and ends with the cause.
  */
 tsr_status tsr_fail(tsr_error *err, tsr_status status, int cl, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

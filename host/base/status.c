@@ -1,10 +1,12 @@
 #include "tessera/status.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "tessera/types.h"
 
 static const struct {
@@ -70,6 +72,8 @@ const char *cl_code_name(int code)
 
 tsr_status tsr_fail(tsr_error *err, tsr_status status, int cl, const char *format, ...)
 {
+    enum { HEAD = 200 };
+    char whole[3 * PATH_MAX]; /* no memory is allocated where it may have run out */
     va_list args;
     size_t length;
 
@@ -78,15 +82,22 @@ tsr_status tsr_fail(tsr_error *err, tsr_status status, int cl, const char *forma
     err->status = status;
     err->cl = cl;
     va_start(args, format);
-    vsnprintf(err->message, sizeof(err->message), format, args);
+    vsnprintf(whole, sizeof(whole), format, args);
     va_end(args);
-    length = strlen(err->message);
+    length = strlen(whole);
     if (cl)
-        snprintf(err->message + length, sizeof(err->message) - length, ": %s (%d)",
-                 cl_code_name(cl), cl);
-    for (char *c = err->message; *c; c++)
+        snprintf(whole + length, sizeof(whole) - length, ": %s (%d)", cl_code_name(cl), cl);
+    for (char *c = whole; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
+    text_make_plain(whole, "");
+    /* What is long begins with a path and ends with the cause. */
+    length = strlen(whole);
+    if (length < sizeof(err->message))
+        memcpy(err->message, whole, length + 1);
+    else
+        snprintf(err->message, sizeof(err->message), "%.*s...%s", HEAD, whole,
+                 whole + length - (sizeof(err->message) - HEAD - sizeof("...")));
     return status;
 }
 

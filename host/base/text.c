@@ -67,14 +67,31 @@ void text_vformat(text *t, const char *format, va_list args)
 
 void text_append_csv(text *t, const char *field)
 {
+    const size_t start = t->length;
+
     if (!strpbrk(field, ",\"\r\n")) {
         text_append(t, field);
-        return;
+    } else {
+        text_append(t, "\"");
+        for (; *field; field++)
+            text_append_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+        text_append(t, "\"");
     }
-    text_append(t, "\"");
-    for (; *field; field++)
-        text_append_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
-    text_append(t, "\"");
+    if (!t->failed)
+        text_make_plain(t->data + start, "\r\n");
+}
+
+void text_make_plain(char *s, const char *kept)
+{
+    for (; *s; s++) {
+        const unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+        if ((c < ' ' || c == 127) && !strchr(kept, c)) {
+            *s = '?';
+        } else if (c == 0xC2 && next >= 0x80 && next < 0xA0) { /* in UTF-8 */
+            s[0] = s[1] = '?';
+        }
+    }
 }
 
 void text_clear(text *t)

@@ -19,8 +19,15 @@ void text_append_bytes(text *t, const char *s, size_t length);
 void text_format(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vformat(text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/** A field of CSV (RFC 4180): in quotes where it has to be, with quotes inside doubled. */
+/** A field of CSV (RFC 4180): in quotes where it has to be, with quotes inside doubled, plain
+ * but for line ends. */
 void text_append_csv(text *t, const char *field);
+
+/**
+ * Put '?' for each character that a terminal may take for a command: the control characters of
+ * ASCII but those of `kept`, and those of Unicode between U+0080 and U+009F.
+ */
+void text_make_plain(char *s, const char *kept);
 
 /** Empty the text, keeping its memory. */
 void text_clear(text *t);

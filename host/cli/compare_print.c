@@ -6,11 +6,14 @@
 
 #include "cli/json_print.h"
 
-/* Files may hold any text: what could move a terminal's cursor becomes '?'. */
+/* Files may hold any text. */
 static void append_plain(text *out, const char *s)
 {
-    for (; *s; s++)
-        text_append_bytes(out, (unsigned char)*s < ' ' || *s == 127 ? "?" : s, 1);
+    const size_t start = out->length;
+
+    text_append(out, s);
+    if (out->data && !out->failed)
+        text_make_plain(out->data + start, "");
 }
 
 /* Characters as they stand in a column: bytes that do not continue one of UTF-8. */

@@ -546,9 +546,11 @@ int main(int argc, char **argv)
     interrupt_ends();
     status = run(argc, argv);
     errno = 0;
-    /* fflush says nothing of what an earlier flush lost. */
+    /* fflush says nothing of what an earlier flush lost, nor why: writing again does. */
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "tessera: standard output: %s\n", errno ? strerror(errno) : "write error");
+        if (!errno && (fputc('\n', stdout), fflush(stdout) == 0))
+            errno = EIO;
+        fprintf(stderr, "tessera: standard output: cannot write: %s\n", strerror(errno));
         status = status ? status : EXIT_FAILED;
     }
     return status;

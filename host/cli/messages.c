@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 int exit_status(tsr_status status)
 {
     switch (status) {
@@ -54,9 +56,13 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
 
 static void say(const char *head, const char *format, va_list args)
 {
-    fputs(head, stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    text line = {0};
+
+    text_vformat(&line, format, args);
+    if (line.data)
+        text_make_plain(line.data, "");
+    fprintf(stderr, "%s%s\n", head, text_get(&line));
+    text_free(&line);
 }
 
 int wrong_usage(const char *format, ...)
@@ -72,11 +78,15 @@ int wrong_usage(const char *format, ...)
 
 void show_build_log(const char *log)
 {
-    size_t end = strlen(log);
+    text plain = {0};
 
-    fputs(log, stderr);
-    if (end && log[end - 1] != '\n')
-        fputc('\n', stderr);
+    text_append(&plain, log);
+    if (plain.length && plain.data[plain.length - 1] != '\n')
+        text_append(&plain, "\n");
+    if (plain.data)
+        text_make_plain(plain.data, "\n\t");
+    fputs(text_get(&plain), stderr);
+    text_free(&plain);
 }
 
 void warn(const char *format, ...)

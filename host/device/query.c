@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 bool query(cl_device_id id, cl_device_info what, void *out, size_t bytes)
 {
     unsigned char value[256];
@@ -46,6 +48,7 @@ void query_string(cl_device_id id, cl_device_info what, char *out, size_t size)
         length = size - 1;
     memcpy(out, start, length);
     out[length] = '\0';
+    text_make_plain(out, ""); /* it is shown as it is */
     free(s);
 }
 

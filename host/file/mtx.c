@@ -11,7 +11,7 @@
 #include "file/mtx_line.h"
 
 typedef enum symmetry { GENERAL, SYMMETRIC, SKEW } symmetry;
-typedef enum field { REAL, INTEGER, PATTERN } field;
+typedef enum field { REAL, INTEGER, UNSIGNED, PATTERN } field;
 
 /* What the banner and the size line say. */
 typedef struct heading {
@@ -41,8 +41,10 @@ static tsr_status read_field(mtx_reader *r, mtx_slice word, heading *h)
     /* SciPy writes unsigned-integer, which the format's description lacks. */
     if (mtx_word_is(word, "real"))
         h->field = REAL;
-    else if (mtx_word_is(word, "integer") || mtx_word_is(word, "unsigned-integer"))
+    else if (mtx_word_is(word, "integer"))
         h->field = INTEGER;
+    else if (mtx_word_is(word, "unsigned-integer"))
+        h->field = UNSIGNED;
     else if (mtx_word_is(word, "pattern"))
         h->field = PATTERN;
     else if (mtx_word_is(word, "complex"))
@@ -165,8 +167,10 @@ static tsr_status check_rest(mtx_reader *r, const heading *h)
 
 static tsr_status read_value(mtx_reader *r, const heading *h, mtx_slice word, double *out)
 {
-    if (h->field == INTEGER && !mtx_integer(word, out))
-        return bad_word(r, "value", word, "an integer within float64");
+    if (h->field == UNSIGNED && word.s[0] == '-')
+        return bad_word(r, "value", word, "an integer of at least 0");
+    if ((h->field == INTEGER || h->field == UNSIGNED) && !mtx_integer(word, out))
+        return bad_word(r, "value", word, "an integer that float64 holds exactly");
     if (h->field == REAL && !mtx_real(word, out))
         return bad_word(r, "value", word, "a number within float64");
     return TSR_OK;

@@ -1,6 +1,7 @@
 #include "file/mtx_line.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,16 @@ static bool decimal(mtx_slice word, const char *characters, double *out)
 
 bool mtx_integer(mtx_slice word, double *out)
 {
-    return decimal(word, "+-0123456789", out);
+    const bool sign = word.length && (word.s[0] == '+' || word.s[0] == '-');
+    char digits[NUMBER_MAX + 1];
+    size_t at = sign;
+
+    if (!decimal(word, "+-0123456789", out))
+        return false;
+    while (at + 1 < word.length && word.s[at] == '0')
+        at++;
+    snprintf(digits, sizeof(digits), "%.0f", fabs(*out));
+    return strlen(digits) == word.length - at && !memcmp(digits, word.s + at, word.length - at);
 }
 
 bool mtx_real(mtx_slice word, double *out)

@@ -40,7 +40,8 @@ bool mtx_word_is(mtx_slice word, const char *text);
 /** Decimal digits alone, up to SIZE_MAX; false for anything else. */
 bool mtx_count(mtx_slice word, size_t *out);
 
-/** Decimal digits with an optional sign, rounded to float64; false for anything else. */
+/** Decimal digits with an optional sign; false for anything else, and for what float64 would round.
+ */
 bool mtx_integer(mtx_slice word, double *out);
 
 /**

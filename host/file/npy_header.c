@@ -182,10 +182,9 @@ static const char *refused_kind(char kind)
 
 static tsr_status refuse_descr(reader *r, slice descr, const char *what)
 {
-    const char *shown = what ? what : "no type of NumPy";
-
-    return tsr_fail(r->err, TSR_EFILE, 0, "%s: descr: '%s' is %s that is not read; %s are", r->name,
-                    excerpt_of(descr.s, descr.length).text, shown,
+    return tsr_fail(r->err, TSR_EFILE, 0, "%s: descr: '%s' is %s%s; %s are", r->name,
+                    excerpt_of(descr.s, descr.length).text, what ? what : "no type that is read",
+                    what ? " that is not read" : "",
                     r->any ? "elements of a fixed size"
                            : "float of 16 to 64 bits and int and uint of 8 to 64 bits");
 }

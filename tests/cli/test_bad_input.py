@@ -385,6 +385,33 @@ class Outputs(Bad):
                              "--device", "host", stdout=full)
             self.assertEqual(r.status, 1, r)
 
+    def test_full_device_of_a_table(self):
+        """The cause, where standard output was flushed long before its end too."""
+        for args in (("bench", "sort", "--size", "64", "--repeat", "1"), ("kernels", "--json")):
+            with open("/dev/full", "wb") as full:
+                r = self.tessera(*args, "--device", "host", stdout=full)
+            self.assertEqual(r.status, 1, r)
+            self.assertIn("No space left on device", r.err)
+            self.assertNotIn("write error", r.err)
+
+    def test_control_characters_stay_off_the_terminal(self):
+        escape = "\x1b[2J\x9b1m\x7f\a.npy"
+        for args in ((escape,), ("matmul", escape, escape, "-o", "x.npy"),
+                     ("matmul", "good.npy", "good.npy", "-o", "none/" + escape),
+                     ("matmul", "--" + escape), ("bench", "sort", "--size", escape),
+                     ("verify", "sort", "--kernel", escape),
+                     ("devices", "--device", escape),
+                     ("kernels", "sort", "--set", escape), ("compare", escape),
+                     ("help", escape)):
+            r = self.tessera(*args)
+            self.assertNotEqual(r.status, 0, r)
+            self.assertIn("?[2J", r.err)
+            self.assertNotRegex(r.err, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+    def test_a_long_path_leaves_the_cause(self):
+        path = "/".join(["p" * 200] * 9)
+        self.matmul(path, says=("tessera: ppp", ": cannot open: No such file or directory"))
+
     def test_limit_on_file_sizes(self):
         """The system's signal for it is ignored, so that the write fails and says why."""
         self.save("big.npy", np.ones((64, 64), np.float32))

@@ -181,6 +181,10 @@ static void npy_shapes_beyond_reach_are_refused(void **state)
     refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(9223372036854775808,)}",
                        "a.npy: shape: (9223372036854775808, 1, 1) of float32 is beyond "
                        "18446744073709551615 bytes");
+    /* A product of two extents that fits, and of three that does not: 2^64 is 0 in 64 bits. */
+    refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(4294967296,1,4294967296)}",
+                       "a.npy: shape: (4294967296, 1, 4294967296) of float32 is beyond "
+                       "18446744073709551615 bytes");
     /* Fits in 64 bits: refused by the size of the file, before any allocation. */
     refuses_dictionary("{'descr':'<f4','fortran_order':False,'shape':(4611686018427387903,)}",
                        "a.npy: data: truncated, expected 18446744073709551612 bytes, found 8");
@@ -191,11 +195,21 @@ static void npy_types_that_are_not_read_are_named(void **state)
     static const struct {
         const char *descr, *what;
     } types[] = {
-        {"|O", "a Python object"},   {"<c8", "a complex number"},  {"<U3", "a Unicode string"},
-        {"|S5", "a byte string"},    {"|b1", "a boolean"},         {"<M8[ns]", "a datetime64"},
-        {"<m8[s]", "a timedelta64"}, {"|V16", "a void record"},    {"<f16", "a float of a size"},
-        {"<i3", "an int of a size"}, {"<u16", "a uint of a size"}, {"", "no type of NumPy"},
-        {"<", "no type of NumPy"},   {"<x4", "no type of NumPy"},
+        {"|O", "a Python object that is not read"},
+        {"<c8", "a complex number that is not read"},
+        {"<U3", "a Unicode string that is not read"},
+        {"|S5", "a byte string that is not read"},
+        {"|b1", "a boolean that is not read"},
+        {"<M8[ns]", "a datetime64 that is not read"},
+        {"<m8[s]", "a timedelta64 that is not read"},
+        {"|V16", "a void record that is not read"},
+        {"<f16", "a float of a size that is not read"},
+        {"<i3", "an int of a size that is not read"},
+        {"<u16", "a uint of a size that is not read"},
+        {"", "no type that is read"},
+        {"<", "no type that is read"},
+        {"<e", "no type that is read"},
+        {"<x4", "no type that is read"},
     };
 
     (void)state;
@@ -204,7 +218,7 @@ static void npy_types_that_are_not_read_are_named(void **state)
 
         snprintf(dictionary, sizeof(dictionary), "{'descr':'%s'}", types[i].descr);
         snprintf(message, sizeof(message),
-                 "a.npy: descr: '%s' is %s that is not read; float of 16 to 64 bits and int and "
+                 "a.npy: descr: '%s' is %s; float of 16 to 64 bits and int and "
                  "uint of 8 to 64 bits are",
                  types[i].descr, types[i].what);
         refuses_dictionary(dictionary, message);
@@ -334,8 +348,14 @@ static void mtx_special_values_and_range(void **state)
     v = a.data;
     assert_true(isnan(v[0]));
     array_free(&a);
-    reads_mtx(BANNER("array integer general") "1 1\n9007199254740993\n", 1, 1,
-              (double[]){9007199254740992.0});
+    reads_mtx(BANNER("array integer general") "5 1\n9007199254740992\n-1152921504606846976\n"
+                                              "+007\n-0\n0\n",
+              5, 1, (double[]){9007199254740992.0, -1152921504606846976.0, 7, -0.0, 0});
+    refuses_mtx(BANNER("array integer general") "1 1\n-9007199254740993\n",
+                "a.mtx: line 3: value: expected an integer that float64 holds exactly, found "
+                "\"-9007199254740993\"");
+    refuses_mtx(BANNER("array unsigned-integer general") "1 1\n-3\n",
+                "a.mtx: line 3: value: expected an integer of at least 0, found \"-3\"");
     refuses_mtx(BANNER("array real general") "1 1\n1e400\n",
                 "a.mtx: line 3: value: expected a number within float64, found \"1e400\"");
 }
@@ -439,6 +459,12 @@ static void mtx_entries_are_checked_and_their_line_told(void **state)
                 "a.mtx: line 3: column 0 is not within 1 to 2");
     refuses_mtx(BANNER("coordinate real general") "2 2 1\n1.0 1 1\n",
                 "a.mtx: line 3: row: expected an index, found \"1.0\"");
+    /* Each index has the bound of its own extent. */
+    refuses_mtx(BANNER("coordinate pattern general") "2 3 1\n3 1\n",
+                "a.mtx: line 3: row 3 is not within 1 to 2");
+    refuses_mtx(BANNER("coordinate pattern general") "3 2 1\n1 3\n",
+                "a.mtx: line 3: column 3 is not within 1 to 2");
+    reads_mtx(BANNER("coordinate pattern general") "3 1 1\n3 1\n", 3, 1, (double[]){0, 0, 1});
     refuses_mtx(BANNER("coordinate real general") "2 2 1\n1 1    \n",
                 "a.mtx: line 3: expected ROW COLUMN VALUE, found \"1 1    \"");
     refuses_mtx(BANNER("coordinate pattern general") "2 2 1\n1 1 1\n",
@@ -446,7 +472,8 @@ static void mtx_entries_are_checked_and_their_line_told(void **state)
     refuses_mtx(BANNER("array real general") "1 1\n1 2\n",
                 "a.mtx: line 3: expected one VALUE, found \"1 2\"");
     refuses_mtx(BANNER("array integer general") "1 1\n1.5\n",
-                "a.mtx: line 3: value: expected an integer within float64, found \"1.5\"");
+                "a.mtx: line 3: value: expected an integer that float64 holds exactly, "
+                "found \"1.5\"");
     refuses_mtx(BANNER("coordinate real symmetric") "2 2 1\n1 2 1\n",
                 "a.mtx: line 3: entry (1, 2) is above the diagonal; a symmetric matrix lists the "
                 "lower triangle");

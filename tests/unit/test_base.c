@@ -149,6 +149,37 @@ static void messages_are_one_line(void **state)
     assert_non_null(strstr(err.message, "first second  third "));
 }
 
+static void messages_move_no_cursor(void **state)
+{
+    char odd[] = "a\033[2J\tb\177\xC2\x9B\xC2\xB5\n";
+    tsr_error err = {0};
+
+    (void)state;
+    tsr_fail(&err, TSR_EFILE, 0, "%s", odd);
+    assert_string_equal(err.message, "a?[2J?b???\xC2\xB5 ");
+    text_make_plain(odd, "\t\n");
+    assert_string_equal(odd, "a?[2J\tb???\xC2\xB5\n");
+}
+
+/* The path gives way, and the cause stays. */
+static void long_messages_keep_their_ends(void **state)
+{
+    tsr_error err = {0};
+    char path[4000];
+
+    (void)state;
+    memset(path, 'p', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    memcpy(path, "/start", 6);
+    tsr_fail(&err, TSR_EFILE, 0, "%s: cannot open: the cause", path);
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+    assert_memory_equal(err.message, "/startppp", 9);
+    assert_non_null(strstr(err.message, "p...p"));
+    assert_non_null(strstr(err.message, "ppp: cannot open: the cause"));
+    tsr_fail(&err, TSR_ECL, -5, "%s", path);
+    assert_non_null(strstr(err.message, "ppp: CL_OUT_OF_RESOURCES (-5)"));
+}
+
 static void long_messages_are_cut(void **state)
 {
     struct {
@@ -235,6 +266,8 @@ int main(void)
         cmocka_unit_test(the_closest_of_several_wins),
         cmocka_unit_test(failures_are_recorded),
         cmocka_unit_test(messages_are_one_line),
+        cmocka_unit_test(messages_move_no_cursor),
+        cmocka_unit_test(long_messages_keep_their_ends),
         cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(every_code_has_a_name),
         cmocka_unit_test(sixteen_bits_round_to_nearest_even),
