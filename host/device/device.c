@@ -9,6 +9,7 @@
 #include <CL/cl_ext.h>
 
 #include "base/fail.h"
+#include "base/forks.h"
 #include "device/query.h"
 
 struct tsr_devices {
@@ -258,8 +259,12 @@ static tsr_status add_platforms(tsr_devices *list)
     tsr_status st = TSR_OK;
     tsr_error why = {0};
     cl_uint n = 0;
-    cl_int rc = clGetPlatformIDs(0, NULL, &n);
+    cl_int rc;
 
+    if (forks_check_opencl(&why))
+        return add_failure(list, "OpenCL loader", &why);
+    forks_note_opencl();
+    rc = clGetPlatformIDs(0, NULL, &n);
     if (rc == CL_PLATFORM_NOT_FOUND_KHR || (rc == CL_SUCCESS && n == 0))
         return TSR_OK;
     if (rc != CL_SUCCESS) {

@@ -53,6 +53,9 @@ tsr_status tsr_pinned_alloc(tsr_session *s, size_t bytes, void **out, tsr_error 
                         !s     ? "the session is NULL"
                         : !out ? "out is NULL"
                                : "0 bytes are asked for");
+    st = session_check(s, err);
+    if (st)
+        return st;
     b = calloc(1, sizeof(*b));
     if (!b)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory to keep a pinned block");
@@ -78,7 +81,8 @@ static void drop_first(tsr_session *s, pinned_block **at)
 
 void tsr_pinned_free(tsr_session *s, void *memory)
 {
-    pinned_block **at = s ? &s->pinned : NULL;
+    /* In a child of the process that took it, it stays until the end. */
+    pinned_block **at = s && !session_check(s, NULL) ? &s->pinned : NULL;
 
     while (at && *at && (*at)->memory.at != memory)
         at = &(*at)->next;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/forks.h"
 #include "session/pinned.h"
 #include "session/probe.h"
 #include "session/program.h"
@@ -40,9 +41,12 @@ tsr_status tsr_session_open(const tsr_device *device, const tsr_session_options 
     if (!device || !out)
         return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_open: %s is NULL",
                         device ? "out" : "device");
+    if (device->facts.kind != DEVICE_HOST && (st = forks_check_opencl(err)))
+        return st;
     s = calloc(1, sizeof(*s));
     if (!s)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
+    s->forks = forks_so_far();
     s->device = *device;
     s->profiling = wanted != 0;
     st = apply_options(s, options, err);
@@ -102,9 +106,14 @@ tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_options *
 
     if (!out)
         return tsr_fail(err, TSR_EINVAL, 0, "tsr_session_adopt: out is NULL");
+    st = forks_check_opencl(err);
+    if (st)
+        return st;
+    forks_note_opencl();
     s = calloc(1, sizeof(*s));
     if (!s)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
+    s->forks = forks_so_far();
     rc = read_queue(queue, s, &id, &platform);
     if (rc != CL_SUCCESS) {
         s->context = NULL; /* not retained */
@@ -130,7 +139,9 @@ cleanup:
 
 void tsr_session_close(tsr_session *s)
 {
-    if (!s)
+    /* The driver of a session from before a fork would wait for threads that the child lacks: what
+     * the session has stays until the process ends. */
+    if (!s || session_check(s, NULL))
         return;
     if (s->queue)
         clFinish(s->queue);
@@ -170,6 +181,11 @@ cl_command_queue tsr_session_queue(const tsr_session *s)
 const char *tsr_session_build_log(const tsr_session *s)
 {
     return s ? text_get(&s->build_log) : "";
+}
+
+tsr_status session_check(const tsr_session *s, tsr_error *err)
+{
+    return s->queue ? forks_check_since(s->forks, err) : TSR_OK;
 }
 
 const device_facts *session_facts(const tsr_session *s)

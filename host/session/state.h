@@ -30,6 +30,7 @@ typedef struct session_buffer {
 
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
+    unsigned forks;    /* before it was opened: base/forks.h */
     cl_context context;
     cl_command_queue queue;
     cl_command_queue side; /* for what runs beside the commands of `queue`; NULL until it is used */
@@ -50,6 +51,10 @@ struct tsr_session {
     session_kept copies_kept;      /* stream/copies.h; released while the queue is there */
     pinned_block *pinned;          /* session/pinned.h: the caller's */
 };
+
+/** TSR_EUNSUPPORTED where the process was forked since the session of an OpenCL device was opened.
+ */
+tsr_status session_check(const tsr_session *s, tsr_error *err);
 
 /** What the device can do, with the probed features known so far. */
 const device_facts *session_facts(const tsr_session *s);

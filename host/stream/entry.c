@@ -1,11 +1,16 @@
 #include "stream/entry.h"
 
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/forks.h"
 #include "core/dispatch.h"
 #include "core/view.h"
+#include "session/state.h"
 #include "stream/host_memory.h"
 
 /* Each buffer holds what its operand needs. */
@@ -85,14 +90,26 @@ static tsr_status check_run(const operation *op, const tsr_run *run, tsr_error *
 tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], const tsr_run *run,
                      tsr_report *report, tsr_error *err)
 {
-    const tsr_status st = run ? check_run(p->op, run, err) : TSR_OK;
+    tsr_status st = run ? check_run(p->op, run, err) : TSR_OK;
 
+    if (!st && s)
+        st = session_check(s, err);
     if (st)
         return st;
     if (run && (run->n_wait || run->done))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s: wait and done are of enqueued calls; this one is synchronous",
                         p->op->name);
+#ifdef _OPENMP
+    if (forks_so_far()) {
+        const int threads = omp_get_max_threads();
+
+        omp_set_num_threads(1); /* those of a team from before the fork are not there */
+        st = host_memory_run(s, p, operands, run, report, err);
+        omp_set_num_threads(threads);
+        return st;
+    }
+#endif
     return host_memory_run(s, p, operands, run, report, err);
 }
 
@@ -111,6 +128,9 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     if (!s->queue)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: the host has no queue: pass host memory",
                         p->op->name);
+    st = session_check(s, err);
+    if (st)
+        return st;
     if (!run)
         run = &default_run;
     ends.n_wait = run->n_wait;

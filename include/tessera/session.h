@@ -2,6 +2,10 @@
  * A session: one device, its context and queue, and the programs built for it.
  *
  * One thread uses a session at a time; sessions are independent of each other.
+ *
+ * OpenCL drivers do not survive fork(): in a child of a process that listed
+ * OpenCL devices, calls on one are refused (TSR_EUNSUPPORTED), and a new list
+ * holds `host` alone, which works there with one thread.
  */
 #ifndef TESSERA_SESSION_H
 #define TESSERA_SESSION_H
