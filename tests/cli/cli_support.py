@@ -7,6 +7,7 @@ the folder of real inputs.
 import atexit
 import os
 import re
+import runpy
 import shutil
 import struct
 import subprocess
@@ -24,6 +25,9 @@ DATA = os.environ.get(
 # The operations, in the order in which they are registered and listed.
 with open(os.path.join(SOURCE, "host", "ops", "operations.c"), encoding="utf-8") as registered:
     OPERATIONS = re.findall(r"&operation_(\w+)", registered.read())
+
+# What tests of the command in general run: tests/OP/example.py, by the operation's name.
+EXAMPLES = {op: runpy.run_path(os.path.join(SOURCE, "tests", op, "example.py")) for op in OPERATIONS}
 
 # The user's caches stay untouched.  Tessera's is off but where a test names a folder: to save a
 # program, PoCL compiles it once more.  PoCL's own is the environment's where it names one: ctest
@@ -126,6 +130,19 @@ class Case(unittest.TestCase):
 
     def load(self, name):
         return np.load(self.path(name), allow_pickle=False)
+
+    def save_examples(self):
+        """Write the files of all examples; the calls of those."""
+        for example in EXAMPLES.values():
+            for name, array in example["FILES"].items():
+                self.save(name, array)
+        return [example["CALL"] for example in EXAMPLES.values()]
+
+    def check_example(self, op):
+        """The example's call has given its result."""
+        name, wanted = EXAMPLES[op]["RESULT"]
+        got = self.load(name)
+        self.assertEqual((got.dtype, got.tolist()), (wanted.dtype, wanted.tolist()), op)
 
     def write(self, name, content):
         with open(self.path(name), "wb") as f:

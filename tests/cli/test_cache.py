@@ -5,9 +5,10 @@ import json
 import os
 import unittest
 
-import numpy as np
+from cli_support import EXAMPLES, Case, has_opencl
 
-from cli_support import Case, has_opencl
+OP, EXAMPLE = next(iter(EXAMPLES.items()))
+KERNEL = EXAMPLE["KERNEL"]
 
 
 class Folder(Case):
@@ -54,13 +55,12 @@ class Entries(Case):
     def setUp(self):
         super().setUp()
         self.env = {"TESSERA_CACHE_DIR": self.path("cache")}
-        self.save("a.npy", np.random.default_rng(1).uniform(-1, 1, (33, 33)).astype(np.float32))
+        self.save_examples()
 
     def run_once(self):
-        r = self.succeed("matmul", "a.npy", "a.npy", "-o", "c.npy", "--json", "--quiet",
-                         "--kernel", "naive", env=self.env)
-        with open(self.path("c.npy"), "rb") as f:
-            return json.loads(r.out)["build"], f.read()
+        r = self.succeed(*EXAMPLE["CALL"], "--json", "--quiet", "--kernel", KERNEL, env=self.env)
+        self.check_example(OP)
+        return json.loads(r.out)["build"]
 
     def listed(self):
         return json.loads(self.succeed("cache", "--json", env=self.env).out)["entries"]
@@ -70,12 +70,12 @@ class Entries(Case):
 
     def test_second_run_is_cached(self):
         first, second = self.run_once(), self.run_once()
-        self.assertEqual((first[0], second[0]), ("cold", "cached"))
-        self.assertEqual(first[1], second[1])
+        self.assertEqual((first, second), ("cold", "cached"))
         titles = [e["title"] for e in self.listed()]
-        self.assertTrue(any("matmul/matmul_naive.cl" in t for t in titles), titles)
+        source = "%s/%s_%s.cl" % (OP, OP, KERNEL)
+        self.assertTrue(any(source in t for t in titles), titles)
         self.assertTrue(all(e["bytes"] > 0 for e in self.listed()))
-        self.assertIn("matmul/matmul_naive.cl", self.succeed("cache", env=self.env).out)
+        self.assertIn(source, self.succeed("cache", env=self.env).out)
         n = len(titles)
         self.assertRegex(self.succeed("cache", "--clear", env=self.env).out,
                          r"^removed %d entr" % n)
@@ -85,15 +85,8 @@ class Entries(Case):
     def test_saved_programs_serve_their_own_calls(self):
         """What differs in a type, an option or a payload is another program; each, once it is
         saved, gives what it gave."""
-        for name, kind in ("k.npy", np.uint32), ("f.npy", np.float32), ("x.npy", np.float32):
-            self.save(name, np.random.default_rng(2).integers(0, 99, 33 if name == "x.npy" else 3000)
-                      .astype(kind))
-        product, vector = ("matmul", "--kernel", "general"), ("matvec", "--kernel", "row-item")
-        sort = "sort", "--kernel", "naive"
-        calls = ((*product, "a.npy", "a.npy"), (*product, "a.npy", "a.npy", "--trans-b"),
-                 (*vector, "a.npy", "x.npy"), (*vector, "a.npy", "x.npy", "--trans"),
-                 (*sort, "k.npy"), (*sort, "k.npy", "--descending"), (*sort, "f.npy"),
-                 (*sort, "k.npy", "--argsort", "i.npy"))
+        calls = [call for example in EXAMPLES.values() for call in example["PROGRAMS"]]
+        self.assertTrue(calls)
         outputs = []
         for wanted in "cold", "cached":
             for args in calls:
@@ -111,7 +104,7 @@ class Entries(Case):
             with open(file, "wb") as f:
                 f.write(change(content))
         self.assertEqual(self.run_once(), first)
-        self.assertEqual(self.run_once(), ("cached", first[1]))
+        self.assertEqual(self.run_once(), "cached")
 
     def test_truncated_entries_are_rebuilt(self):
         self.damaged(lambda content: content[:len(content) // 2])
@@ -128,8 +121,8 @@ class Entries(Case):
     def test_a_folder_that_others_can_write_is_not_used(self):
         os.mkdir(self.path("cache"))
         os.chmod(self.path("cache"), 0o770)
-        self.assertEqual(self.run_once()[0], "cold")
-        self.assertEqual(self.run_once()[0], "cold")
+        self.assertEqual(self.run_once(), "cold")
+        self.assertEqual(self.run_once(), "cold")
         self.assertEqual(glob.glob(self.path("cache/*")), [])
 
 

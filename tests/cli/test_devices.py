@@ -4,9 +4,7 @@ import json
 import os
 import unittest
 
-import numpy as np
-
-from cli_support import Case, has_opencl
+from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
 
 FEATURES = {"fp16", "sub-groups", "inline PTX", "async copies", "large local memory", "wgmma",
             "tensor copies", "device-scope atomics", "sub-group shuffles",
@@ -17,12 +15,13 @@ FEATURES = {"fp16", "sub-groups", "inline PTX", "async copies", "large local mem
 class Present(Case):
     def test_no_device_of_a_kind(self):
         """One status in every command: the name is right, and no such device is there."""
-        self.save("k.npy", np.arange(5, dtype=np.uint32))
+        calls = self.save_examples()
         for kind, name in (("gpu", "GPU"), ("accelerator", "accelerator")):
             if self.tessera("devices", "--device", kind).status == 0:
                 continue
-            for args in (("devices",), ("kernels", "sort"), ("verify", "sort"), ("bench", "sort"),
-                         ("tune", "sort"), ("roofline",), ("sort", "k.npy", "-o", "s.npy")):
+            for args in (("devices",), ("roofline",), *calls,
+                         *((command, op) for command in ("kernels", "verify", "bench", "tune")
+                           for op in OPERATIONS[:1])):
                 r = self.fail_with(4, *args, "--device", kind,
                                    says="no %s was found; there are 0:0 " % name)
                 self.assertIn("\nhint: ", r.err)
@@ -67,10 +66,10 @@ class Present(Case):
         self.assertIn("0:0 ", r.out)
 
     def test_the_environment_names_the_device(self):
-        self.save("k.npy", np.arange(5, dtype=np.uint32))
-        r = self.succeed("sort", "k.npy", "-o", "s.npy", env={"TESSERA_DEVICE": "host"})
+        call = self.save_examples()[0]
+        r = self.succeed(*call, env={"TESSERA_DEVICE": "host"})
         self.assertIn(" on host: ", r.err)
-        r = self.succeed("sort", "k.npy", "-o", "s.npy", "--device", "0:0",
+        r = self.succeed(*call, "--kernel", EXAMPLES[OPERATIONS[0]]["KERNEL"], "--device", "0:0",
                          env={"TESSERA_DEVICE": "host"})
         self.assertNotIn(" on host: ", r.err)
 
@@ -93,27 +92,29 @@ class Absent(Case):
         self.assertEqual([d["id"] for d in json.loads(r.out)["devices"]], ["host"])
 
     def test_commands_that_need_one(self):
-        self.save("k.npy", np.arange(5, dtype=np.uint32))
-        for args in (("sort", "k.npy", "-o", "s.npy"), ("verify", "sort"),
+        calls = self.save_examples()
+        before = self.names()
+        for args in (*calls, *(("verify", op) for op in OPERATIONS),
                      ("verify", "--device", "all"), ("devices", "--device", "gpu"),
-                     ("kernels", "matmul", "tiled", "--ptx")):
+                     *(("kernels", op, e["KERNEL"], "--ptx") for op, e in EXAMPLES.items())):
             r = self.fail_with(4, *args, env=self.none)
             self.assertIn("hint: ", r.err)
             self.assertEqual(r.out, "")
-        self.assertEqual(self.names(), ["k.npy", "vendors"])
+        self.assertEqual(self.names(), before)
 
     def test_host_needs_none(self):
-        self.save("k.npy", np.array([2, 3, 1], np.uint32))
-        self.succeed("sort", "k.npy", "-o", "s.npy", "--verify", "--device", "host", env=self.none)
-        self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+        for op, call in zip(OPERATIONS, self.save_examples()):
+            self.succeed(*call, "--verify", "--device", "host", env=self.none)
+            self.check_example(op)
         self.succeed("devices", "--device", "host", env=self.none)
 
     def test_kernels_are_listed_all_the_same(self):
         d = json.loads(self.succeed("kernels", "--json", env=self.none).out)
         self.assertIsNone(d["device"])
         self.assertNotIn("suited", d["operations"][0]["variants"][0])
-        r = self.succeed("kernels", "matmul", "tiled", "--source", env=self.none)
-        self.assertTrue(r.out.startswith("/* options: they depend on"), r)
+        for op, example in EXAMPLES.items():
+            r = self.succeed("kernels", op, example["KERNEL"], "--source", env=self.none)
+            self.assertTrue(r.out.startswith("/* options: they depend on"), r)
 
     def test_bogus_driver(self):
         self.write(os.path.join("vendors", "bogus.icd"), "/nowhere/libbogus.so\n")
@@ -133,15 +134,13 @@ class Hostile(Case):
 
     def test_host_loads_no_driver(self):
         self.assertEqual(self.tessera("devices", env=self.env).status, 66)
-        self.save("k.npy", np.array([2, 3, 1], np.uint32))
-        self.save("a.npy", np.eye(3, dtype=np.float32))
-        for args in (("devices",), ("kernels", "sort"), ("verify", "matvec", "--tiny"),
-                     ("bench", "sort", "--size", "100", "--repeat", "1"),
-                     ("sort", "k.npy", "-o", "s.npy", "--verify"),
-                     ("matmul", "a.npy", "a.npy", "-o", "c.npy")):
+        calls = self.save_examples()
+        for args in (("devices",), ("kernels",), ("verify", OPERATIONS[-1], "--tiny"),
+                     ("bench", OPERATIONS[-1], "--size", "100", "--repeat", "1"),
+                     *((*call, "--verify") for call in calls)):
             self.succeed(*args, "--device", "host", env=self.env)
-        self.succeed("sort", "k.npy", "-o", "s.npy", env={**self.env, "TESSERA_DEVICE": "host"})
-        self.assertEqual(self.load("s.npy").tolist(), [1, 2, 3])
+        self.succeed(*calls[0], env={**self.env, "TESSERA_DEVICE": "host"})
+        self.check_example(OPERATIONS[0])
 
 
 @unittest.skipUnless(has_opencl() and os.path.isdir("/etc/OpenCL/vendors"), "no OpenCL device")

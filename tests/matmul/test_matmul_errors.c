@@ -1,4 +1,5 @@
-/* How errors of products are measured: on results that are made, and then changed by so much. */
+/* How errors of products of matrices are measured: on results that are made, and then changed by so
+ * much. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,6 @@
 #include "core/real.h"
 #include "measure/errors.h"
 #include "ops/matmul/matmul_shape.h"
-#include "ops/matvec/matvec_shape.h"
 
 enum { M = 24, N = 40, K = 70 };
 
@@ -242,28 +242,6 @@ static void samples(void **state)
     errors_close(&c);
 }
 
-/* y := op(A) x is a product of one column. */
-static void matvec(void **state)
-{
-    const problem p = matvec_problem((tsr_matvec_problem){
-        .type = TSR_F64, .rows = 50, .columns = 30, .trans = true, .alpha = 1});
-    error_case c = opened(&p, ERRORS_CANCELLING);
-    const double *a = c.before[0], *x = c.before[1];
-
-    (void)state;
-    assert_int_equal(c.count, 30);
-    for (size_t s = 0; s < c.count; s++) {
-        long double sum = 0;
-
-        for (size_t q = 0; q < 50; q++)
-            sum += (long double)a[q * 30 + s] * x[q];
-        assert_int_equal(c.samples[s].at, s);
-        assert_true(fabsl(sum - c.samples[s].exact) <= 0x1p-58L * c.samples[s].scale);
-        assert_true(fabsl(sum) < 0.02L * c.samples[s].scale);
-    }
-    errors_close(&c);
-}
-
 static void units(void **state)
 {
     problem p = product_of(TSR_BF16);
@@ -284,7 +262,6 @@ int main(void)
                                        cmocka_unit_test(wrong_classes),
                                        cmocka_unit_test(layouts),
                                        cmocka_unit_test(samples),
-                                       cmocka_unit_test(matvec),
                                        cmocka_unit_test(units)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
