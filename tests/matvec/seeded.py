@@ -7,6 +7,8 @@ BUGS = {
     # Dropped barriers.
     "oclgrind-group-row-fill-barrier":
         ("group-row", "matvec/matvec_group_row.cl", BARRIER, 0, "", ["TEAM=8", "GROUP=32"]),
+    "oclgrind-local-x-refill-barrier":
+        ("local-x", "matvec/matvec_local_x.cl", BARRIER, 1, "", ["TEAM=2", "TILE=4", "GROUP=4"]),
     "oclgrind-column-slices-fill-barrier":
         ("column-slices", "matvec/matvec_column_slices.cl", BARRIER, 0, "", []),
     "oclgrind-column-slices-store-barrier":

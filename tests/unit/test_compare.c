@@ -374,14 +374,21 @@ static void numbers_are_readable(void **state)
 
 static void a_page_keeps_names_as_text(void **state)
 {
-    result_row a = row_of("</script><b>{{data}}", "tiled", 100, 0);
-    compare_file file = {"a", &a, 1};
-    comparison c = built(&file, 1);
+    result_row rows[] = {row_of("</script><b>{{data}}", "tiled", 100, 0),
+                         row_of("</script><b>{{data}}", "block", 100, 0)};
+    compare_file file = {"a", rows, 2};
+    comparison c;
     text page = {0};
     tsr_error err = {0};
 
     (void)state;
+    rows[1].outcome = RESULT_UNSUITED;
+    rows[1].verified = false;
+    strcpy(rows[1].unsupported, "no \"x\" 'y' onclick=\"z");
+    c = built(&file, 1);
     assert_int_equal(report_html(&c, NULL, &page, &err), TSR_OK);
+    assert_non_null(
+        strstr(text_get(&page), "title=\"no &quot;x&quot; &#39;y&#39; onclick=&quot;z\""));
     assert_non_null(strstr(text_get(&page), "&lt;/script&gt;&lt;b&gt;{{data}}"));
     assert_non_null(strstr(text_get(&page), "\\u003c/script\\u003e"));
     assert_null(strstr(text_get(&page), "</script><b>"));

@@ -441,6 +441,32 @@ static void what_is_no_file_is_named(void **state)
     assert_non_null(strstr(s.why, "regular"));
 }
 
+/* Blanks at its end make a good file larger than any is read. */
+static void what_is_too_large_is_named(void **state)
+{
+    static const char good[] = FILE_OF("{" FIELDS("matmul") ", \"median_ns\": 1}");
+    enum { MOST = 1 << 20 };
+    char *content = malloc(MOST + 2);
+    seen s;
+
+    (void)state;
+    assert_non_null(content);
+    memset(content, ' ', MOST + 1);
+    memcpy(content, good, sizeof(good) - 1);
+    content[MOST + 1] = '\0';
+    write_file("matmul-x.json", content);
+    read_all(&s);
+    assert_int_equal(s.ignored, 1);
+    assert_int_equal(s.entries, 0);
+    assert_non_null(strstr(s.why, "it has 1048577 bytes, and at most 1048576 are read"));
+    content[MOST] = '\0';
+    write_file("matmul-x.json", content);
+    read_all(&s);
+    assert_int_equal(s.ignored, 0);
+    assert_int_equal(s.entries, 1);
+    free(content);
+}
+
 /* A stored file cut anywhere is ignored, and never taken for half an entry. */
 static void every_truncation_is_ignored(void **state)
 {
@@ -857,6 +883,7 @@ int main(void)
         FRESH(in_force_is_one_a_class),
         FRESH(what_is_wrong_is_named),
         FRESH(what_is_no_file_is_named),
+        FRESH(what_is_too_large_is_named),
         FRESH(every_truncation_is_ignored),
         FRESH(no_folder_is_no_tuning),
         FRESH(classes_name_their_problems),
