@@ -218,8 +218,15 @@ static tsr_status commit_file(output *o, tsr_error *err)
     char path[PATH_MAX + NAME_MAX + 2];
     int fd = o->fd;
 
-    if (o->target.exists && fchmod(fd, o->target.stat.st_mode & 07777) != 0)
-        return cannot(o, "set its mode", err);
+    if (o->target.exists) {
+        const struct stat *old = &o->target.stat;
+
+        /* Only root can give a file away; anybody else's replacement is their own.  Before the
+         * mode, of which a change of owner clears bits. */
+        (void)!fchown(fd, old->st_uid, old->st_gid);
+        if (fchmod(fd, old->st_mode & 07777) != 0)
+            return cannot(o, "set its mode", err);
+    }
     if (fsync(fd) != 0)
         return cannot(o, "flush", err);
     if (o->slot < 0) {

@@ -280,6 +280,22 @@ static void mode_is_kept_or_follows_the_umask(void **state)
     umask(before);
 }
 
+static void owner_is_kept_where_that_is_allowed(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    put_file("old.npy", "");
+    if (chown("old.npy", 65534, 65533) != 0)
+        skip(); /* only root can give a file away */
+    assert_int_equal(chmod("old.npy", 04755), 0);
+    write_whole("old.npy", &matrix);
+    assert_int_equal(stat("old.npy", &st), 0);
+    assert_int_equal(st.st_uid, 65534);
+    assert_int_equal(st.st_gid, 65533);
+    assert_int_equal(st.st_mode & 07777, 04755);
+}
+
 static void symbolic_links_are_followed_and_kept(void **state)
 {
     struct stat st;
@@ -576,6 +592,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_visible_before_commit, enter, leave),
         cmocka_unit_test_setup_teardown(discard_leaves_what_was_there, enter, leave),
         cmocka_unit_test_setup_teardown(mode_is_kept_or_follows_the_umask, enter, leave),
+        cmocka_unit_test_setup_teardown(owner_is_kept_where_that_is_allowed, enter, leave),
         cmocka_unit_test_setup_teardown(symbolic_links_are_followed_and_kept, enter, leave),
         cmocka_unit_test_setup_teardown(paths_that_cannot_be_written_are_refused_at_open, enter,
                                         leave),
