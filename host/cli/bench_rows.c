@@ -155,7 +155,7 @@ static int name_width(bool peers)
 
 /* What stands before why a row has no times. */
 static const char *const outcome_heads[] = {[RESULT_TIMED] = "",
-                                            [RESULT_UNSUITED] = "unsupported: ",
+                                            [RESULT_UNSUPPORTED] = "unsupported: ",
                                             [RESULT_WRONG] = "WRONG: ",
                                             [RESULT_FAILED] = "failed: ",
                                             [RESULT_LATE] = "left out: "};

@@ -76,10 +76,10 @@ static int finish(bench *b)
             bench_worsen(b, print_error(b->o->command, &err, NULL));
     if (b->late && !bench_ended(b))
         fprintf(stderr,
-                "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are done, and a "
+                "tessera: %s: the budget is over after %.3g s: %zu of %zu rows are left out; a "
                 "--budget above %s takes more of them\n",
-                b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->reported - b->late,
-                b->reported, b->o->value[OPTION_BUDGET]);
+                b->o->command, (double)(clock_ns() - b->start) * 1e-9, b->late, b->reported,
+                b->o->value[OPTION_BUDGET]);
     else if (!bench_ended(b) && !b->status && !b->timed) {
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
         bench_worsen(b, print_error(b->o->command, &err, NULL));

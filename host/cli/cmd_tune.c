@@ -150,6 +150,11 @@ static void note_candidates(tuning_run *r, const tune_result *found)
     }
 }
 
+static bool interrupted(const tuning_run *r)
+{
+    return *r->options.stop != 0;
+}
+
 static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
 {
     tune_result found;
@@ -176,7 +181,9 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
                 "which takes its place\n",
                 r->o->command);
     if (found.undecided)
-        fprintf(stderr, "tessera: %s: nothing kept: the time was too short\n", r->o->command);
+        fprintf(stderr, "tessera: %s: nothing kept: %s\n", r->o->command,
+                interrupted(r) ? "interrupted before the fastest were compared"
+                               : "the time was too short");
     if (found.alone)
         fprintf(stderr,
                 "tessera: %s: nothing kept: %s, which runs as before, was compared with nothing\n",
@@ -189,11 +196,6 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
         return searched;
     }
     return st;
-}
-
-static bool interrupted(const tuning_run *r)
-{
-    return *r->options.stop != 0;
 }
 
 static tsr_status tune_classes(tuning_run *r, tsr_error *err)

@@ -328,7 +328,8 @@ static void help(FILE *stream)
           "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
           "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
           "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
-          "bound; 4 no usable OpenCL device; 130 interrupted; 141 the reader of a pipe is gone.\n",
+          "bound, or a comparison below --fail-below; 4 no usable OpenCL device; 130 interrupted;\n"
+          "141 the reader of a pipe is gone.\n",
           stream);
 }
 

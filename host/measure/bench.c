@@ -238,7 +238,7 @@ static void note_refusal(const problem *p, const tsr_error *why, result_row *row
         message += length;
     result_refuse(row,
                   why->status == TSR_EBOUND         ? RESULT_WRONG
-                  : why->status == TSR_EUNSUPPORTED ? RESULT_UNSUITED
+                  : why->status == TSR_EUNSUPPORTED ? RESULT_UNSUPPORTED
                                                     : RESULT_FAILED,
                   message);
 }

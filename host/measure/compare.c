@@ -388,7 +388,7 @@ const char *compare_outcome_name(compare_outcome outcome)
     static const char *const names[] = {[COMPARE_RATIO] = "ratio",
                                         [COMPARE_NO_BASE] = "no base",
                                         [COMPARE_MISSING] = "missing",
-                                        [COMPARE_UNSUITED] = "unsupported",
+                                        [COMPARE_UNSUPPORTED] = "unsupported",
                                         [COMPARE_UNVERIFIED] = "unverified"};
 
     return names[outcome];
@@ -422,7 +422,7 @@ compare_verdict compare_judge(const comparison *c, size_t line, size_t column)
     } else if (!v.row) {
         v.outcome = v.base->kind == RESULT_LIMIT ? COMPARE_NO_BASE : COMPARE_MISSING;
     } else if (v.row->outcome != RESULT_TIMED) {
-        v.outcome = COMPARE_UNSUITED;
+        v.outcome = COMPARE_UNSUPPORTED;
     } else {
         v.outcome = COMPARE_RATIO;
         v.ratio =
@@ -442,7 +442,7 @@ bool compare_judged(const compare_verdict *v)
 
 bool compare_broken(const compare_verdict *v)
 {
-    return v->outcome == COMPARE_UNSUITED &&
+    return v->outcome == COMPARE_UNSUPPORTED &&
            (v->row->kind == RESULT_KERNEL || v->row->kind == RESULT_OVERLAP) &&
            (v->row->outcome == RESULT_WRONG || v->row->outcome == RESULT_FAILED);
 }

@@ -88,7 +88,7 @@ typedef enum compare_outcome {
     COMPARE_NO_BASE,   /* the base has none, or the column is its own base */
     COMPARE_MISSING,   /* the base has a rate and the column has no row; not said of limits, which
                           only `roofline` measures */
-    COMPARE_UNSUITED,  /* the base has a rate and the column says why it has none */
+    COMPARE_UNSUPPORTED,  /* the base has a rate and the column says why it has none */
     COMPARE_UNVERIFIED /* the column's row was not verified or not timed */
 } compare_outcome;
 

@@ -328,7 +328,7 @@ tsr_status overlap_measure(overlap *o, const overlap_job *j, result_row *row, ts
 
     overlap_row(o, j, row);
     if (why) {
-        result_refuse(row, RESULT_UNSUITED, why);
+        result_refuse(row, RESULT_UNSUPPORTED, why);
         return TSR_OK;
     }
     st = time_queues(o->session, row->queues, &row->queue_ns, &failure);

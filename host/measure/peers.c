@@ -421,7 +421,7 @@ static void open_peer(const comparison *m, peer_entry *e)
                   late                       ? RESULT_LATE
                   : err.status == TSR_EBOUND ? RESULT_WRONG
                   : err.status               ? RESULT_FAILED
-                                             : RESULT_UNSUITED,
+                                             : RESULT_UNSUPPORTED,
                   why);
 }
 

@@ -186,9 +186,9 @@ static result_outcome outcome_of(tsr_status st, const limit_result *r)
 {
     switch (st) {
     case TSR_OK:
-        return *r->why_not ? RESULT_UNSUITED : RESULT_TIMED;
+        return *r->why_not ? RESULT_UNSUPPORTED : RESULT_TIMED;
     case TSR_EUNSUPPORTED:
-        return RESULT_UNSUITED;
+        return RESULT_UNSUPPORTED;
     case TSR_EBOUND:
         return RESULT_WRONG;
     default:

@@ -236,7 +236,7 @@ static void run_candidate(search *x, tune_candidate *c)
     tsr_status st = TSR_OK;
 
     if (not_suited) {
-        note(c, TUNE_UNSUITED, not_suited);
+        note(c, TUNE_UNSUPPORTED, not_suited);
     } else if (hopeless(x, c)) {
         note(c, TUNE_SLOW, "on a small part of the problem it takes over ten times the best's");
     } else {
@@ -244,7 +244,7 @@ static void run_candidate(search *x, tune_candidate *c)
         st = st ? st : time_candidate(x, c, &why);
     }
     if (st == TSR_EUNSUPPORTED) /* what only the built kernel shows */
-        note(c, TUNE_UNSUITED, why.message);
+        note(c, TUNE_UNSUPPORTED, why.message);
     else if (st != TSR_OK)
         note(c, st == TSR_EBOUND ? TUNE_WRONG : TUNE_FAILED, why.message);
     x->failures = c->outcome == TUNE_FAILED ? x->failures + 1 : 0;

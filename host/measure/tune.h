@@ -19,7 +19,7 @@
 #include "measure/result.h"
 
 typedef enum tune_outcome {
-    TUNE_UNSUITED, /* detail: why */
+    TUNE_UNSUPPORTED, /* detail: why */
     TUNE_FAILED,   /* did not build or run; detail: why */
     TUNE_WRONG,    /* its result is out of its bound; detail: where */
     TUNE_SLOW,     /* given up */

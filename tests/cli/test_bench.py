@@ -596,7 +596,7 @@ class Host(Bench):
             self.assertEqual((row["unsupported"], row["samples"], row["timer"]),
                              ("the budget is over", 0, "wall"))
             self.assertRegex(r.out, r"(?m)^  %s +left out: the budget is over$" % row["name"])
-        self.assertIn("%d of %d rows are done" % (len(rows) - len(late), len(rows)), r.err)
+        self.assertIn("%d of %d rows are left out" % (len(late), len(rows)), r.err)
 
     def test_what_a_call_gets_is_measured_first(self):
         """A budget that one row uses up leaves out all but that of the default, in its place."""

@@ -237,11 +237,11 @@ static void missing_unsupported_and_unverified_have_no_ratio(void **state)
     comparison c;
 
     (void)state;
-    result_refuse(&b[1], RESULT_UNSUITED, "no sub-groups");
+    result_refuse(&b[1], RESULT_UNSUPPORTED, "no sub-groups");
     b[2].verified = false;
     c = built(files, 2);
     assert_int_equal(compare_judge(&c, line_named(&c, "naive"), 1).outcome, COMPARE_RATIO);
-    assert_int_equal(compare_judge(&c, line_named(&c, "tiled"), 1).outcome, COMPARE_UNSUITED);
+    assert_int_equal(compare_judge(&c, line_named(&c, "tiled"), 1).outcome, COMPARE_UNSUPPORTED);
     assert_int_equal(compare_judge(&c, line_named(&c, "vector"), 1).outcome, COMPARE_MISSING);
     assert_int_equal(compare_judge(&c, line_named(&c, "warp"), 1).outcome, COMPARE_UNVERIFIED);
     compare_close(&c);

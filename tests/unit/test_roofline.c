@@ -143,7 +143,7 @@ static void a_limit_becomes_a_row(void **state)
         .amount = 8e9,
         .time = {.count = 9, .calls = 1, .min_ns = 1e8, .median_ns = 1.2e8},
         .way = "side by side"};
-    const limit_result none = {.why_not = "the device has no fp64", .outcome = RESULT_UNSUITED};
+    const limit_result none = {.why_not = "the device has no fp64", .outcome = RESULT_UNSUPPORTED};
     const limit_result failed = {.why_not = "clCreateBuffer", .outcome = RESULT_FAILED};
     tsr_device device;
     result_row row;
@@ -162,7 +162,7 @@ static void a_limit_becomes_a_row(void **state)
     roofline_row(&device, LIMIT_FP64, &none, &row);
     assert_true(row.rate == 0 && !row.verified);
     assert_string_equal(row.unsupported, "the device has no fp64");
-    assert_int_equal(row.outcome, RESULT_UNSUITED);
+    assert_int_equal(row.outcome, RESULT_UNSUPPORTED);
     roofline_row(&device, LIMIT_FP64, &failed, &row);
     assert_int_equal(row.outcome, RESULT_FAILED);
     assert_string_equal(row.unsupported, "clCreateBuffer");
