@@ -382,7 +382,7 @@ static void a_page_keeps_names_as_text(void **state)
     tsr_error err = {0};
 
     (void)state;
-    rows[1].outcome = RESULT_UNSUITED;
+    rows[1].outcome = RESULT_UNSUPPORTED;
     rows[1].verified = false;
     strcpy(rows[1].unsupported, "no \"x\" 'y' onclick=\"z");
     c = built(&file, 1);
