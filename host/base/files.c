@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,21 @@ static bool is_private(const struct stat *st, text *why)
     return false;
 }
 
+/* Whether a group is the one that has its user's name and no other member, which Debian gives each
+ * user: its members may write what a umask of 002 makes. */
+static bool is_own_group(gid_t gid)
+{
+    char names[2][4096];
+    struct passwd user, *u = NULL;
+    struct group group, *g = NULL;
+
+    if (getpwuid_r(geteuid(), &user, names[0], sizeof(names[0]), &u) || !u || u->pw_gid != gid ||
+        getgrgid_r(gid, &group, names[1], sizeof(names[1]), &g) || !g)
+        return false;
+    return strcmp(g->gr_name, u->pw_name) == 0 &&
+           (!g->gr_mem[0] || (strcmp(g->gr_mem[0], u->pw_name) == 0 && !g->gr_mem[1]));
+}
+
 /* Whether nobody but the user and root can replace what lies in a folder. */
 static bool keeps_entries(const char *folder, text *why)
 {
@@ -47,7 +64,8 @@ static bool keeps_entries(const char *folder, text *why)
     else if (st.st_uid != geteuid() && st.st_uid != 0)
         text_format(why, "the folder %s above it belongs to another user (%u)", folder,
                     (unsigned)st.st_uid);
-    else if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
+    else if ((st.st_mode & S_IWOTH || (st.st_mode & S_IWGRP && !is_own_group(st.st_gid))) &&
+             !(st.st_mode & S_ISVTX))
         text_format(why, "others can write the folder %s above it (mode %03o)", folder,
                     (unsigned)(st.st_mode & 0777));
     else
