@@ -3,16 +3,17 @@
 The operation's main type has the whole sweep with defaults, and the tiny one with every value of
 every tunable that a CPU's compiler is not minutes over.  Types differ in few lines, and a program
 takes that compiler a second and more: of the others one has the whole sweep with small tiles, of
-which there are many then, and the rest the tiny one.  Which one changes
-from variant to variant.  With TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer
-looks at the host's code, not at what the device's compiler made.
+which there are many then, and one of each other width the tiny one.  Which ones turns from variant
+to variant, so that each type meets every shared header; a GPU's sweep has them all.  With
+TESSERA_SANITIZED the main type alone, and the tiny sweep: a sanitizer looks at the host's code, not
+at what the device's compiler made.
 """
 
 import os
 import subprocess
 import sys
 
-from variant_runs import outcome, variant
+from variant_runs import one_of_each_width, outcome, variant
 
 SMALL = ["--small", "--defaults"]
 
@@ -23,7 +24,7 @@ def runs(types, i):
     if os.environ.get("TESSERA_SANITIZED"):
         return [(main, ["--tiny"] + SMALL)]
     whole = others[i % len(others)] if others else None
-    return ([(t, ["--tiny"] + SMALL) for t in others if t != whole] +
+    return ([(t, ["--tiny"] + SMALL) for t in one_of_each_width(types, i) if t != whole] +
             [(t, SMALL) for t in others if t == whole] +
             [(main, ["--tiny"]), (main, ["--defaults"])])
 
