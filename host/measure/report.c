@@ -632,12 +632,12 @@ static void part_errors(const comparison *c, const compare_file *errors, text *o
 {
     if (!has_errors(c, errors))
         return;
-    text_append(out,
-                "<section id=\"errors\"><h2>Errors against speed</h2>\n"
-                "<p class=\"note\">Largest value and root mean square of |C - exact| / (|A| |B|), "
-                "element by element, in units of the roundoff of C's type, on four families of "
-                "inputs; wrong classes count elements that are NaN, an infinity or finite and "
-                "should be another of these.</p>\n<div class=\"figures\"></div>\n");
+    text_append(
+        out, "<section id=\"errors\"><h2>Errors against speed</h2>\n"
+             "<p class=\"note\">Largest value and root mean square of |C - exact| / (|A| |B|), "
+             "element by element, in units of the roundoff of C's type, on four distributions of "
+             "inputs; wrong classes count elements that are NaN, an infinity or finite and "
+             "should be another of these.</p>\n<div class=\"figures\"></div>\n");
     errors_data(c, errors, out);
     for (size_t f = 0; f < c->file_count; f++)
         errors_of_file(&errors[f], out);

@@ -312,7 +312,7 @@ class StandardOutput(Case):
             for args in (("--help",), ("cache",), ("matmul", "--help")):
                 r = self.tessera(*args, stdout=full)
                 self.assertEqual(r.status, 1, r)
-                self.assertEqual(r.err, "tessera: standard output: No space left on device\n")
+                self.assertEqual(r.err, "tessera: standard output: cannot write: No space left on device\n")
 
 
 if __name__ == "__main__":
