@@ -61,10 +61,10 @@ BUGS = {
     "sweep-general-column-guard":
         ("general", "matmul/matmul_general.cl", "j >= n", 0, "j + 1 >= n", []),
     "oclgrind-batched-last-products":
-        ("batched", "matmul/matmul_batched.cl", "min(own, batch - 1)", 0, "own",
+        ("batched", "matmul/matmul_batched.cl", "min(own, call.batch - 1)", 0, "own",
          ["GROUP=32", "DEPTH_MOST=16"]),
     "sweep-pipelined-span-guard":
-        ("pipelined", "matmul/matmul_pipelined.cl", "min(span, k - front)", 0, "k - front",
+        ("pipelined", "matmul/matmul_pipelined.cl", "min(call.span, call.k - front)", 0, "call.k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),
     "oclgrind-async-edge":
         ("async", "matmul/matmul_async.cl", "min(m - i0, (uint)TILE)", 0, "TILE",
@@ -73,7 +73,7 @@ BUGS = {
         ("async", "matmul/matmul_async.cl", "e / TILE >= steps", 0, "e / TILE > steps",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
     "sweep-item-panels-block-guard":
-        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "p0 == front ? beta : 1", 0, "beta",
+        ("cpu-panels", "matmul/matmul_cpu_panels.cl", "p0 == front ? call.beta : 1", 0, "call.beta",
          ["DEPTH=16"]),
     "oclgrind-item-panels-row-guard":
         ("cpu-panels", "matmul/matmul_cpu_panels.cl", "min(r, rows - 1)", 0, "r",
