@@ -57,9 +57,8 @@ static tsr_status check_type(const posing *x, tsr_error *err)
     const tsr_precision precision = problem_precision(&x->problem);
 
     if (!(op->types & 1u << type))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is %s, and %s takes %s%s%s%s converts",
-                        x->file[0], tsr_type_name(type), op->name,
+        return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s converts", x->file[0],
+                        tsr_type_name(type), op->name,
                         op->types & 1u << TSR_I32 ? "int8 to int64, uint8 to uint64, " : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",

@@ -84,12 +84,12 @@ void compare_group_name(const result_row *row, text *out);
 void compare_number(double x, text *out);
 
 typedef enum compare_outcome {
-    COMPARE_RATIO,     /* both have a rate */
-    COMPARE_NO_BASE,   /* the base has none, or the column is its own base */
-    COMPARE_MISSING,   /* the base has a rate and the column has no row; not said of limits, which
-                          only `roofline` measures */
-    COMPARE_UNSUPPORTED,  /* the base has a rate and the column says why it has none */
-    COMPARE_UNVERIFIED /* the column's row was not verified or not timed */
+    COMPARE_RATIO,       /* both have a rate */
+    COMPARE_NO_BASE,     /* the base has none, or the column is its own base */
+    COMPARE_MISSING,     /* the base has a rate and the column has no row; not said of limits, which
+                            only `roofline` measures */
+    COMPARE_UNSUPPORTED, /* the base has a rate and the column says why it has none */
+    COMPARE_UNVERIFIED   /* the column's row was not verified or not timed */
 } compare_outcome;
 
 /** How a cell stands against its base. */

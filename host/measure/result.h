@@ -32,9 +32,9 @@ typedef enum result_subject { SUBJECT_KERNEL, SUBJECT_PEER } result_subject;
 typedef enum result_outcome {
     RESULT_TIMED,
     RESULT_UNSUPPORTED, /* it cannot do this here */
-    RESULT_WRONG,    /* its result is out of its bound: not timed */
-    RESULT_FAILED,   /* a call failed, also in the proof */
-    RESULT_LATE      /* the budget was over */
+    RESULT_WRONG,       /* its result is out of its bound: not timed */
+    RESULT_FAILED,      /* a call failed, also in the proof */
+    RESULT_LATE         /* the budget was over */
 } result_outcome;
 
 /** Where the work was done. */

@@ -20,9 +20,9 @@
 
 typedef enum tune_outcome {
     TUNE_UNSUPPORTED, /* detail: why */
-    TUNE_FAILED,   /* did not build or run; detail: why */
-    TUNE_WRONG,    /* its result is out of its bound; detail: where */
-    TUNE_SLOW,     /* given up */
+    TUNE_FAILED,      /* did not build or run; detail: why */
+    TUNE_WRONG,       /* its result is out of its bound; detail: where */
+    TUNE_SLOW,        /* given up */
     TUNE_TIMED,
     TUNE_FINAL, /* timed again, interleaved with the other finalists */
     TUNE_OUTCOME_COUNT
