@@ -60,14 +60,15 @@ static cl_mem buffer_of(tsr_session *s, size_t floats, float *values)
     return b;
 }
 
-/* Run a step that copies. */
-static void copy(tsr_session *s, const command *st, const cl_mem operands[2], cl_mem workspace)
+/* Run a command that copies, of a program with these -Ds. */
+static void copy(tsr_session *s, const command *st, const char *defines, const cl_mem operands[2],
+                 cl_mem workspace)
 {
     const program_entry *entry = NULL;
     program *built = NULL;
     tsr_error err = {0};
 
-    if (program_get(s, "matmul/matmul_align.clh", "", " matmul_align", &built, &err) ||
+    if (program_get(s, "matmul/matmul_align.clh", defines, " matmul_align", &built, &err) ||
         program_kernel(built, "matmul_align", &entry, &err))
         fail_msg("%s", err.message);
     for (unsigned i = 0; i < st->n_args; i++) {
@@ -158,7 +159,7 @@ static void check(tsr_session *s, const tsr_matmul_problem *p)
     assert_int_equal(x.count, 3);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(v->entries[x.commands[i].entry], "matmul_align");
-        copy(s, &x.commands[i], operands, workspace);
+        copy(s, &x.commands[i], text_get(&x.defines), operands, workspace);
     }
     assert_string_equal(v->entries[x.commands[2].entry], "matmul_wgmma_fused");
     assert_int_equal(clEnqueueReadBuffer(s->queue, workspace, CL_TRUE, 0,
