@@ -104,12 +104,11 @@ bool file_read(const char *path, size_t max, file_writer writer, char **out, siz
     size_t done = 0;
     ssize_t n = 1;
     struct stat st;
+    const bool found = fd >= 0 && fstat(fd, &st) == 0;
 
-    if (fd < 0 && errno == ENXIO) {
-        text_append(why, "it is no regular file"); /* a socket */
-    } else if (fd < 0 || fstat(fd, &st) != 0) {
+    if (!found && errno != ENXIO) { /* which opening a socket gives */
         text_append(why, strerror(errno));
-    } else if (!S_ISREG(st.st_mode)) {
+    } else if (!found || !S_ISREG(st.st_mode)) {
         text_append(why, "it is no regular file");
     } else if (writer == FILE_OF_USER && !is_private(&st, why)) {
         /* why says it. */
