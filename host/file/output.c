@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* O_TMPFILE */
 #include "file/output.h"
 
 #include <assert.h>
