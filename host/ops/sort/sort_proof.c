@@ -370,11 +370,13 @@ const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i
     const size_t every = tiny ? EVERY_TINY : EVERY;
     const size_t lengths_per_case = (tiny ? LENGTHS_TINY : LENGTHS) / every;
     const size_t c = i % count, at = i / count; /* short lengths first, each in every case */
-    const size_t turn = at % 2, n = lengths[at * every + c % every];
+    const size_t turn = at % 2;
     const sort_corner corner = cases[c].corner[turn];
+    size_t n;
 
     if (at >= lengths_per_case)
         return NULL;
+    n = lengths[at * every + c % every];
     /* A family that comes again in a case is at the other corner: 3 or 9 lengths on. */
     out->inputs = family_of(cases_before(cases, c), at);
     *sort_in(out) =
