@@ -13,8 +13,8 @@ extern "C" {
  * The first k keys of each row as `sort` would leave them: the least ones, or where it is
  * descending the largest, in order, of equal keys those that stood first.
  *
- * They stand at the start of the row, their indices and values alike; what stands behind them in
- * the row is unspecified, of the index and the values too.  The arrays are as large as of a sort.
+ * They stand at the start of the row, their indices and values alike; the rest of the row is
+ * unspecified, of the index and the values too.  The arrays are as large as for a sort.
  *
  * On a device the kept keys of each part of a row take a workspace; a variant that sorts all keys
  * takes that of a sort (tsr_report.workspace_bytes).

@@ -140,7 +140,7 @@ static bool count_one(const tuning *t, const char *file, const char *ignored, vo
     return true;
 }
 
-/* So many entries and files are told to be ignored. */
+/* The numbers of ignored entries and files are reported. */
 static void count_ignored(const operation *op, size_t expected)
 {
     size_t count = 0;

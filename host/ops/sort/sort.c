@@ -23,28 +23,8 @@
 /* ---- the table --------------------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &sort_qsort,
-    &sort_naive,
-    &sort_two_phase,
-    &sort_two_phase_registers,
-    &sort_fused_passes,
-    &sort_fused_passes_subgroup,
-    &sort_fused_passes_warp,
-    &sort_fused_passes_shfl,
-    &sort_radix,
-    &sort_radix_warp,
-    &sort_onesweep,
-    &sort_cpu_vectors,
-    &sort_cpu_merges,
-    &sort_cpu_radix,
-    &sort_short_rows,
-    &sort_rows_registers,
-    &sort_rows_warp,
-    &sort_rows_shfl,
-    &sort_segments,
-    &sort_segments_registers,
-    &sort_segments_warp,
-    &sort_cpu_segments,
+    &sort_qsort,         SORT_VARIANTS_OF_ALL_KEYS, &sort_segments, &sort_segments_registers,
+    &sort_segments_warp, &sort_cpu_segments,
 };
 
 /* ---- the operation ----------------------------------------------------------------------- */

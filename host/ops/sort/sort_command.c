@@ -227,8 +227,8 @@ const char *sort_host_source(const variant *v)
     return "host/ops/sort/sort_ladder.c";
 }
 
-static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
-static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
+const char *const sort_tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
+const char *const sort_tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
 
 static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
                                      {"cub", "CUB", "NVIDIA's CUDA toolkit"},
@@ -238,12 +238,7 @@ static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboos
                                      {0}};
 
 const operation_command sort_command = {
-    .sizes = {.bench = "10M",
-              .kernels = "2^22",
-              .roofline = "2^24",
-              .roofline_cpu = "2^20",
-              .tune = tune_sizes,
-              .tune_cpu = tune_sizes_cpu},
+    .sizes = SORT_SIZES,
     .problem_bytes = sizeof(tsr_sort_problem),
     .peers = peers,
     .fields = fields,

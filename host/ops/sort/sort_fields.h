@@ -100,6 +100,14 @@ bool sort_class_of_keys_text(problem *p, const char *name, text *out);
 /** operation.class_text of sort. */
 bool sort_class_text(const char *name, text *out);
 
+/** operation_command.sizes of an operation on keys. */
+extern const char *const sort_tune_sizes[], *const sort_tune_sizes_cpu[];
+#define SORT_SIZES                                                                                 \
+    {                                                                                              \
+        .bench = "10M", .kernels = "2^22", .roofline = "2^24", .roofline_cpu = "2^20",             \
+        .tune = sort_tune_sizes, .tune_cpu = sort_tune_sizes_cpu                                   \
+    }
+
 /** operation_command.pose and host_source, for an operation on keys. */
 tsr_status sort_pose(struct posing *x, tsr_error *err);
 const char *sort_host_source(const variant *v);

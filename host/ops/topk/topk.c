@@ -14,23 +14,7 @@ static const variant *const variants[] = {
     &topk_tiles,
     &topk_cpu_heaps,
     /* All keys sorted: where many are wanted, and to compare with. */
-    &sort_naive,
-    &sort_two_phase,
-    &sort_two_phase_registers,
-    &sort_fused_passes,
-    &sort_fused_passes_subgroup,
-    &sort_fused_passes_warp,
-    &sort_fused_passes_shfl,
-    &sort_radix,
-    &sort_radix_warp,
-    &sort_onesweep,
-    &sort_cpu_vectors,
-    &sort_cpu_merges,
-    &sort_cpu_radix,
-    &sort_short_rows,
-    &sort_rows_registers,
-    &sort_rows_warp,
-    &sort_rows_shfl,
+    SORT_VARIANTS_OF_ALL_KEYS,
 };
 
 static tsr_status check(const problem *p, tsr_error *err)

@@ -84,16 +84,8 @@ static void cut(posing *x)
     }
 }
 
-static const char *const tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};
-static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
-
 const operation_command topk_command = {
-    .sizes = {.bench = "10M",
-              .kernels = "2^22",
-              .roofline = "2^24",
-              .roofline_cpu = "2^20",
-              .tune = tune_sizes,
-              .tune_cpu = tune_sizes_cpu},
+    .sizes = SORT_SIZES,
     .problem_bytes = sizeof(tsr_topk_problem),
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
