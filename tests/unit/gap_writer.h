@@ -34,4 +34,22 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
     return next(queue, kernel, dims, offset, global, local, n_wait, wait, done);
 }
 
+/* Stop, and fail unless each element is the expected one, and what is none was counted up alone. */
+static void gap_writer_check(const float *expected, int beta)
+{
+    const size_t count = gap_writer.count;
+
+    gap_writer.count = 0;
+    assert_true(gap_writer.launches > 0);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_result = gap_writer.element[i];
+        const float wanted = expected[i] + (float)(is_result ? 0 : gap_writer.launches);
+
+        if (gap_writer.array[i] != wanted)
+            fail_msg("beta %d: element %zu is %g, and should be %g%s", beta, i,
+                     (double)gap_writer.array[i], (double)wanted,
+                     is_result ? "" : ", which is not the result's");
+    }
+}
+
 #endif
