@@ -58,7 +58,7 @@ static tsr_status check_type(const posing *x, tsr_error *err)
 
     if (!(op->types & 1u << type))
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and %s takes %s%s%s%s converts", x->file[0],
-                        tsr_type_name(type), op->name,
+                        array_type_name(&x->array[0]), op->name,
                         op->types & 1u << TSR_I32 ? "int8 to int64, uint8 to uint64, " : "",
                         op->types & 1u << TSR_F16 ? "float16, " : "",
                         op->types & 1u << TSR_BF16 ? "bfloat16, " : "",
@@ -117,11 +117,11 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
         return tsr_fail(err, TSR_EINVAL, 0,
                         "%s is %s, and with --out-type f32 what is added is float32; --as "
                         "converts",
-                        input_name(path), tsr_type_name(a->type));
+                        input_name(path), array_type_name(a));
     if (!wide && a->type != x->array[0].type)
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s and %s is %s; --as f32 or --as f64 converts",
-                        x->file[0], tsr_type_name(x->array[0].type), input_name(path),
-                        tsr_type_name(a->type));
+                        x->file[0], array_type_name(&x->array[0]), input_name(path),
+                        array_type_name(a));
     return TSR_OK;
 }
 

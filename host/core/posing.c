@@ -1,6 +1,8 @@
 #include "core/posing.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -10,14 +12,21 @@
 
 const char *shape_text(const array *a, char out[SHAPE_SIZE])
 {
-    if (a->rank == 3)
-        snprintf(out, SHAPE_SIZE, "%zux%zux%zu", a->shape[0], a->shape[1], a->shape[2]);
-    else if (a->rank == 2)
-        snprintf(out, SHAPE_SIZE, "%zux%zu", a->shape[0], a->shape[1]);
-    else if (a->rank == 1)
+    enum { EXTENT = 21, MORE = 4 };
+    size_t length = 0;
+
+    if (a->rank == 1)
         snprintf(out, SHAPE_SIZE, "a vector of %zu", a->shape[0]);
-    else
+    else if (a->rank == 0)
         snprintf(out, SHAPE_SIZE, "a scalar");
+    for (unsigned i = 0; i < a->rank && a->rank > 1; i++) {
+        if (length + EXTENT + MORE >= SHAPE_SIZE) {
+            snprintf(out + length, SHAPE_SIZE - length, "x...");
+            break;
+        }
+        length +=
+            (size_t)snprintf(out + length, SHAPE_SIZE - length, "%s%zu", i ? "x" : "", a->shape[i]);
+    }
     return out;
 }
 
@@ -28,21 +37,14 @@ bool names_mtx(const char *path)
     return length >= 4 && !strcmp(path + length - 4, ".mtx");
 }
 
-tsr_status need_matrix(const posing *x, unsigned i, const char *hint, tsr_error *err)
+tsr_status need_matrices(const posing *x, unsigned i, const char *hint, tsr_error *err)
 {
     char shape[SHAPE_SIZE];
 
-    if (x->array[i].rank == 2)
+    if (x->array[i].rank >= 2)
         return TSR_OK;
-    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a matrix of rank 2 is needed%s", x->file[i],
+    return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and a matrix is needed%s", x->file[i],
                     shape_text(&x->array[i], shape), hint);
-}
-
-tsr_status need_matrices(const posing *x, unsigned i, const char *hint, tsr_error *err)
-{
-    const unsigned rank = x->array[i].rank;
-
-    return rank == 3 ? TSR_OK : need_matrix(x, i, rank == 1 ? hint : "", err);
 }
 
 tsr_status need_vector(posing *x, unsigned i, const char *hint, tsr_error *err)
@@ -84,16 +86,84 @@ tsr_status make_zeros(const array *shape, array *out, tsr_error *err)
     return TSR_OK;
 }
 
-matrices matrices_of(const array *a)
+/* Of its first `rank` extents, aligned with the last of `of` extents: the one at i, 1 before them.
+ */
+static size_t extent_at(const array *a, unsigned rank, unsigned of, unsigned i)
 {
-    const size_t *last = a->shape + a->rank - 2;
-
-    return (matrices){a->rank == 3 ? a->shape[0] : 1, last[0], last[1]};
+    return i + rank < of ? 1 : a->shape[i + rank - of];
 }
 
-size_t matrices_stride(const matrices *x)
+tsr_status broadcast_of(const posing *x, unsigned i, unsigned i_rank, unsigned k, unsigned k_rank,
+                        broadcast *out, tsr_error *err)
 {
-    return x->count == 1 ? 0 : x->rows * x->columns;
+    const unsigned rank = i_rank > k_rank ? i_rank : k_rank;
+    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+
+    *out = (broadcast){.rank = rank, .count = 1};
+    for (unsigned d = 0; d < rank; d++) {
+        const size_t a = extent_at(&x->array[i], i_rank, rank, d);
+        const size_t b = extent_at(&x->array[k], k_rank, rank, d);
+
+        if (a != b && a != 1 && b != 1)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
+                            x->file[i], shape_text(&x->array[i], left), x->file[k],
+                            shape_text(&x->array[k], right), a, b);
+        out->shape[d] = a == 1 ? b : a;
+        if (!size_mul(out->count, out->shape[d], &out->count))
+            return tsr_fail(err, TSR_EOVERFLOW, 0,
+                            "%s is %s and %s is %s: their batches are over %zu together",
+                            x->file[i], shape_text(&x->array[i], left), x->file[k],
+                            shape_text(&x->array[k], right), SIZE_MAX);
+    }
+    return TSR_OK;
+}
+
+/* Which vector or matrix of an array belongs to the e-th of the broadcast ones. */
+static size_t broadcast_source(const array *a, unsigned rank, const broadcast *to, size_t e)
+{
+    size_t at = 0, step = 1;
+
+    for (unsigned d = to->rank; d-- > 0;) {
+        const size_t extent = extent_at(a, rank, to->rank, d);
+
+        at += extent == 1 ? 0 : e % to->shape[d] * step;
+        step *= extent;
+        e /= to->shape[d];
+    }
+    return at;
+}
+
+tsr_status broadcast_operand(posing *x, unsigned i, unsigned rank, const broadcast *to,
+                             size_t *stride, tsr_error *err)
+{
+    array *a = &x->array[i], given = *a;
+    size_t count = 1, each = 1, bytes;
+    void *data = NULL;
+    tsr_status st;
+
+    for (unsigned d = 0; d < a->rank; d++)
+        *(d < rank ? &count : &each) *= a->shape[d];
+    *stride = count == 1 ? 0 : each;
+    if (count == 1 || count == to->count || to->count == 0 || each == 0)
+        return TSR_OK;
+    if (!size_mul(each, tsr_type_size(a->type), &each) || !size_mul(each, to->count, &bytes))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "%s: broadcast to a batch of %zu, it has too many "
+                        "elements",
+                        x->file[i], to->count);
+    st = block_allocate(x->file[i], bytes, &data, err);
+    if (st)
+        return st;
+    for (size_t e = 0; e < to->count; e++)
+        memcpy((char *)data + e * each,
+               (const char *)given.data + broadcast_source(&given, rank, to, e) * each, each);
+    memmove(a->shape + to->rank, given.shape + rank, (given.rank - rank) * sizeof *a->shape);
+    memcpy(a->shape, to->shape, to->rank * sizeof *a->shape);
+    a->rank = to->rank + given.rank - rank;
+    free(a->data);
+    a->data = data;
+    return TSR_OK;
 }
 
 /* What is added, against the shape of the result. */
@@ -103,6 +173,8 @@ static tsr_status check_added(posing *x, const array *result, tsr_error *err)
     char is[SHAPE_SIZE], wanted[SHAPE_SIZE];
     tsr_status st = result->rank == 1 ? need_vector(x, 2, "", err) : TSR_OK;
 
+    if (result->rank == 0 && array_count(added) == 1)
+        added->rank = 0;
     if (st || (added->rank == result->rank &&
                !memcmp(added->shape, result->shape, result->rank * sizeof *result->shape)))
         return st;

@@ -20,14 +20,13 @@ typedef struct posing {
 
 enum { SHAPE_SIZE = 72 };
 
-/** "3x4", or "a vector of 12", for messages. */
+/** "3x4", or "a vector of 12", for messages; of very many extents the first ones. */
 const char *shape_text(const array *a, char out[SHAPE_SIZE]);
 
 /** Whether a path ends in .mtx; NULL does not. */
 bool names_mtx(const char *path);
 
-/** TSR_EINVAL unless the array of operand i has the rank; `hint` follows the message. */
-tsr_status need_matrix(const posing *x, unsigned i, const char *hint, tsr_error *err);
+/** TSR_EINVAL unless the array of operand i has a rank of 2 or more; `hint` follows the message. */
 tsr_status need_matrices(const posing *x, unsigned i, const char *hint, tsr_error *err);
 
 /** The same of a vector, which a matrix of one column or row is too, and becomes. */
@@ -36,15 +35,22 @@ tsr_status need_vector(posing *x, unsigned i, const char *hint, tsr_error *err);
 /** An array of zeros in the type and shape of another. */
 tsr_status make_zeros(const array *shape, array *out, tsr_error *err);
 
-/** A file's matrices: of rank 3 one behind another. */
-typedef struct matrices {
-    size_t count, rows, columns;
-} matrices;
+/** The extents in which two operands are batches, broadcast as NumPy does it. */
+typedef struct broadcast {
+    unsigned rank;
+    size_t shape[ARRAY_RANK_MAX];
+    size_t count;
+} broadcast;
 
-matrices matrices_of(const array *a);
+/** Of operands i and k, whose first i_rank and k_rank extents count vectors or matrices.  Extents
+ *  meet from the last one on; those that differ are 1 in one of the two, or TSR_EINVAL. */
+tsr_status broadcast_of(const posing *x, unsigned i, unsigned i_rank, unsigned k, unsigned k_rank,
+                        broadcast *out, tsr_error *err);
 
-/** From matrix to matrix; 0 of a lone one, which serves every product. */
-size_t matrices_stride(const matrices *x);
+/** Elements from one vector or matrix of operand i to the next, 0 of a lone one, which serves all.
+ *  Where some serve several and not all, the array becomes one in which each has its copy. */
+tsr_status broadcast_operand(posing *x, unsigned i, unsigned rank, const broadcast *to,
+                             size_t *stride, tsr_error *err);
 
 /**
  * Fields that products have in common, of a problem's structure: its type and that of the result

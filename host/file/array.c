@@ -25,6 +25,8 @@ size_t array_element_size(const array *a)
 
 const char *array_type_name(const array *a)
 {
+    if (a->boolean)
+        return "bool";
     return a->opaque ? a->descr : tsr_type_name(a->type);
 }
 

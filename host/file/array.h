@@ -10,14 +10,15 @@
 #include "tessera/status.h"
 #include "tessera/types.h"
 
-enum { ARRAY_RANK_MAX = 3, ARRAY_DESCR_MAX = 20 };
+enum { ARRAY_RANK_MAX = 64, ARRAY_DESCR_MAX = 20 }; /* a rank of 64: as NumPy 2 */
 
 /** A dense array, row-major, in the host's byte order. */
 typedef struct array {
     tsr_type type;
-    unsigned rank;   /* 0 to ARRAY_RANK_MAX */
-    size_t shape[3]; /* up to the rank */
-    void *data;      /* aligned to 64 bytes; NULL where the array holds no element */
+    bool boolean;                 /* NumPy's bool, of type TSR_U8: every element is 0 or 1 */
+    unsigned rank;                /* 0 to ARRAY_RANK_MAX */
+    size_t shape[ARRAY_RANK_MAX]; /* up to the rank */
+    void *data;                   /* aligned to 64 bytes; NULL where the array holds no element */
     /* Elements of another type, which are moved alone: its name in a .npy file, with the byte order
      * that they have, and their bytes, which stand in place of `type`; "" and 0 elsewhere. */
     char descr[ARRAY_DESCR_MAX + 1];
@@ -27,7 +28,8 @@ typedef struct array {
 /** Bytes of an element. */
 size_t array_element_size(const array *a);
 
-/** NumPy's name of their type, as "float32", or "<c16" of one that is moved alone.  Borrowed. */
+/** NumPy's name of their type, as "float32" or "bool", or "<c16" of one that is moved alone.
+ *  Borrowed. */
 const char *array_type_name(const array *a);
 
 /** Number of elements: the product of the shape, which array_read has checked. */
@@ -41,7 +43,7 @@ void array_free(array *a);
  *
  * .npy: format versions 1.0, 2.0 and 3.0; both orders (Fortran order is
  * transposed to row-major); byte order = | < >; any key order and alignment;
- * float16, float32, float64 and int and uint of 8 to 64 bits.  NumPy has no
+ * float16, float32, float64, int and uint of 8 to 64 bits and bool.  NumPy has no
  * bfloat16 and writes such arrays as 'V2', two bytes without a meaning: they are
  * read as TSR_BF16, and the caller asks whether that is what is meant.
  * .mtx: array and coordinate; general, symmetric, skew-symmetric; real,
@@ -56,7 +58,7 @@ void array_free(array *a);
 tsr_status array_read(const char *path, array *out, tsr_error *err);
 
 /** The same of elements that are moved and never looked at: of .npy files also complex numbers,
- *  booleans, dates, times, strings, and all else of a fixed size that is no structure. */
+ *  dates, times, strings, and all else of a fixed size that is no structure. */
 tsr_status array_read_any(const char *path, array *out, tsr_error *err);
 
 /**

@@ -99,7 +99,7 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
         return tsr_fail(err, TSR_EINVAL, 0,
                         "conversion from %s to %s: only float32, float64, float16 and bfloat16 "
                         "can be asked for",
-                        tsr_type_name(a->type), tsr_type_name(to));
+                        array_type_name(a), tsr_type_name(to));
     if (a->type == to) {
         if (overflowed)
             *overflowed = 0;
@@ -123,6 +123,7 @@ tsr_status array_convert(array *a, tsr_type to, size_t *overflowed, tsr_error *e
     free(a->data);
     a->data = data;
     a->type = to;
+    a->boolean = false;
     return TSR_OK;
 }
 
@@ -145,9 +146,9 @@ tsr_status array_to_u64(const char *name, array *a, tsr_error *err)
 
     if (a->type == TSR_U64)
         return TSR_OK;
-    if (!is_integer(a->type))
+    if (!is_integer(a->type) || a->boolean)
         return tsr_fail(err, TSR_EINVAL, 0, "%s is %s, and whole numbers are needed", name,
-                        tsr_type_name(a->type));
+                        array_type_name(a));
     if (count > SIZE_MAX / sizeof(uint64_t))
         return tsr_fail(err, TSR_EOVERFLOW, 0, "%s: %zu elements of 8 bytes are beyond %zu bytes",
                         name, count, (size_t)SIZE_MAX);

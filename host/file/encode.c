@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/half.h"
+#include "base/sizes.h"
 #include "file/byte_order.h"
 #include "file/c_locale.h"
 
@@ -32,29 +33,27 @@ static char byte_order(tsr_type type)
 
 tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
 {
-    enum { PREAMBLE = 10, HEADER = 128 };
-    char header[HEADER + 1] = "\x93NUMPY\x01";
-    char shape[72] = "";
+    enum { PREAMBLE = 10, EXTENT = 22, LONGEST = ARRAY_RANK_MAX * EXTENT + 128 };
+    char header[LONGEST] = "\x93NUMPY\x01";
+    char shape[ARRAY_RANK_MAX * EXTENT + 1] = "";
     const char mine[] = {byte_order(a->type), '\0'};
-    size_t bytes = array_count(a) * array_element_size(a);
-    int length;
+    const char *type = a->opaque ? a->descr : a->boolean ? "b1" : descr(a->type);
+    size_t bytes = array_count(a) * array_element_size(a), text = 0, size;
     tsr_status status;
 
-    if (a->rank == 1)
-        snprintf(shape, sizeof(shape), "%zu,", a->shape[0]);
-    else if (a->rank == 2)
-        snprintf(shape, sizeof(shape), "%zu, %zu", a->shape[0], a->shape[1]);
-    else if (a->rank == 3)
-        snprintf(shape, sizeof(shape), "%zu, %zu, %zu", a->shape[0], a->shape[1], a->shape[2]);
-    header[8] = HEADER - PREAMBLE; /* little endian in two bytes */
-    /* Two 64-bit extents beside a third, 0, leave room for the padding: at most 117 bytes are
-     * text.  Three large ones do not fit in memory. */
-    length = snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
-                      "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
-                      a->opaque ? "" : mine, a->opaque ? a->descr : descr(a->type), shape);
-    memset(header + PREAMBLE + length, ' ', (size_t)(HEADER - PREAMBLE - length));
-    header[HEADER - 1] = '\n';
-    status = put(to, header, HEADER, err);
+    for (unsigned i = 0; i < a->rank; i++)
+        text += (size_t)snprintf(shape + text, sizeof(shape) - text, "%s%zu%s", i ? ", " : "",
+                                 a->shape[i], a->rank == 1 ? "," : "");
+    text = (size_t)snprintf(header + PREAMBLE, sizeof(header) - PREAMBLE,
+                            "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }",
+                            a->opaque ? "" : mine, type, shape);
+    /* 128 bytes with the line's end, or as many times 64 as many extents need. */
+    size = size_max(size_round_up(PREAMBLE + text + 1, 64), 128);
+    header[8] = (char)((size - PREAMBLE) & 255); /* little endian in two bytes */
+    header[9] = (char)((size - PREAMBLE) >> 8);
+    memset(header + PREAMBLE + text, ' ', size - PREAMBLE - text);
+    header[size - 1] = '\n';
+    status = put(to, header, size, err);
     if (status || bytes == 0)
         return status;
     return put(to, a->data, bytes, err);

@@ -91,15 +91,32 @@ static size_t element_size(const npy_header *h)
     return h->opaque ? h->opaque : tsr_type_size(h->type);
 }
 
-/* The first extent runs fastest in `from`, the last one in `to`: a transpose for each index of the
- * one between them, which an array of rank 2 has one of. */
+/* The extents between the first and the last, of `middle` indices together: the position, where
+ * the first of them runs fastest, of what is k-th where the last does. */
+static size_t reversed(const npy_header *h, size_t middle, size_t k)
+{
+    size_t at = 0, step = middle;
+
+    for (unsigned i = h->rank - 2; i > 0; i--) {
+        step /= h->shape[i];
+        at += k % h->shape[i] * step;
+        k /= h->shape[i];
+    }
+    return at;
+}
+
+/* The first extent runs fastest in `from`, the last one in `to`: a transpose for each index of
+ * those between them, which an array of rank 2 has one of. */
 static void transpose(const unsigned char *from, unsigned char *to, const npy_header *h)
 {
     const size_t size = element_size(h), rows = h->shape[0];
-    const size_t middle = h->rank == 3 ? h->shape[1] : 1, cols = h->shape[h->rank - 1];
+    const size_t cols = h->shape[h->rank - 1];
+    size_t middle = 1;
 
+    for (unsigned i = 1; i + 1 < h->rank; i++)
+        middle *= h->shape[i];
     for (size_t k = 0; k < middle; k++) {
-        const unsigned char *part = from + k * rows * size;
+        const unsigned char *part = from + reversed(h, middle, k) * rows * size;
         unsigned char *out = to + k * cols * size;
 
         switch (size) {
@@ -132,6 +149,8 @@ static tsr_status arrange(const char *name, const npy_header *h, void **data, ts
         return TSR_OK;
     if (h->swapped)
         swap_bytes(*data, h->bytes, tsr_type_size(h->type));
+    for (size_t i = 0; i < h->bytes && h->boolean; i++)
+        ((unsigned char *)*data)[i] = ((unsigned char *)*data)[i] != 0;
     if (!h->fortran || h->rank < 2)
         return TSR_OK;
     status = block_allocate(name, h->bytes, &rows, err);
@@ -161,7 +180,8 @@ tsr_status npy_read(input *s, bool any, array *out, tsr_error *err)
     status = arrange(s->name, &h, &data, err);
     if (status)
         goto cleanup;
-    *out = (array){.type = h.type, .rank = h.rank, .data = data, .opaque = h.opaque};
+    *out = (array){
+        .type = h.type, .boolean = h.boolean, .rank = h.rank, .data = data, .opaque = h.opaque};
     memcpy(out->descr, h.descr, sizeof(h.descr));
     memcpy(out->shape, h.shape, sizeof(h.shape));
     data = NULL; /* moved to the caller */

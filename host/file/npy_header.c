@@ -1,6 +1,7 @@
 #include "file/npy_header.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -166,11 +167,10 @@ static const char *refused_kind(char kind)
         char kind;
         const char *what;
     } kinds[] = {
-        {'?', "a boolean"},        {'b', "a boolean"},         {'c', "a complex number"},
-        {'M', "a datetime64"},     {'m', "a timedelta64"},     {'O', "a Python object"},
-        {'S', "a byte string"},    {'a', "a byte string"},     {'U', "a Unicode string"},
-        {'V', "a void record"},    {'f', "a float of a size"}, {'i', "an int of a size"},
-        {'u', "a uint of a size"},
+        {'b', "a boolean of a size"}, {'c', "a complex number"}, {'M', "a datetime64"},
+        {'m', "a timedelta64"},       {'O', "a Python object"},  {'S', "a byte string"},
+        {'a', "a byte string"},       {'U', "a Unicode string"}, {'V', "a void record"},
+        {'f', "a float of a size"},   {'i', "an int of a size"}, {'u', "a uint of a size"},
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -186,7 +186,7 @@ static tsr_status refuse_descr(reader *r, slice descr, const char *what)
                     excerpt_of(descr.s, descr.length).text, what ? what : "no type that is read",
                     what ? " that is not read" : "",
                     r->any ? "elements of a fixed size"
-                           : "float of 16 to 64 bits and int and uint of 8 to 64 bits");
+                           : "float of 16 to 64 bits, int and uint of 8 to 64 bits and bool");
 }
 
 static bool is_letter(char c)
@@ -260,6 +260,12 @@ static tsr_status read_descr(reader *r, npy_header *h)
             h->type = types[i].type;
             return TSR_OK;
         }
+    }
+    if ((descr.length == prefix + 2 && memcmp(descr.s + prefix, "b1", 2) == 0) ||
+        (descr.length == prefix + 1 && descr.s[prefix] == '?')) {
+        h->type = TSR_U8;
+        h->boolean = true;
+        return TSR_OK;
     }
     if (r->any && read_opaque(descr, prefix, h))
         return TSR_OK;
@@ -358,11 +364,26 @@ static tsr_status read_preamble(const char *name, const unsigned char *bytes, si
     return TSR_OK;
 }
 
+/* Of as many of its extents as fit. */
+static tsr_status refuse_shape(const reader *r, const npy_header *h)
+{
+    char shape[100] = "";
+    size_t length = 0;
+
+    for (unsigned i = 0; i < h->rank && length < sizeof(shape); i++)
+        length += (size_t)snprintf(shape + length, sizeof(shape) - length, "%s%zu", i ? ", " : "",
+                                   h->shape[i]);
+    return tsr_fail(r->err, TSR_EFILE, 0, "%s: shape: (%s%s) of %s is beyond %zu bytes", r->name,
+                    shape, length < sizeof(shape) ? "" : "...",
+                    h->opaque ? h->descr : tsr_type_name(h->type), (size_t)SIZE_MAX);
+}
+
 tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t size, bool any,
                             npy_header *h, tsr_error *err)
 {
     npy_header new = {.rank = 0};
-    size_t start = 0, length = 0, count;
+    size_t start = 0, length = 0, count = 1;
+    bool fits = true;
     reader r = {.name = name, .any = any, .err = err};
     tsr_status status = read_preamble(name, bytes, size, &start, &length, err);
 
@@ -374,11 +395,10 @@ tsr_status npy_header_parse(const char *name, const unsigned char *bytes, size_t
     if (status)
         return status;
     new.offset = start + length;
-    if (!size_mul(new.shape[0], new.shape[1], &count) || !size_mul(count, new.shape[2], &count) ||
-        !size_mul(count, new.opaque ? new.opaque : tsr_type_size(new.type), &new.bytes))
-        return tsr_fail(err, TSR_EFILE, 0, "%s: shape: (%zu, %zu, %zu) of %s is beyond %zu bytes",
-                        name, new.shape[0], new.shape[1], new.shape[2],
-                        new.opaque ? new.descr : tsr_type_name(new.type), (size_t)SIZE_MAX);
+    for (unsigned i = 0; i < new.rank; i++)
+        fits = fits && size_mul(count, new.shape[i], &count);
+    if (!fits || !size_mul(count, new.opaque ? new.opaque : tsr_type_size(new.type), &new.bytes))
+        return refuse_shape(&r, &new);
     *h = new;
     return TSR_OK;
 }

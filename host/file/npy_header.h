@@ -14,6 +14,7 @@ typedef struct npy_header {
     tsr_type type;
     char descr[ARRAY_DESCR_MAX + 1]; /* as in an array, as is `opaque` */
     size_t opaque;
+    bool boolean; /* as in an array */
     bool swapped; /* the byte order is not the host's, and elements are looked at */
     bool fortran; /* columns lie together */
     unsigned rank;

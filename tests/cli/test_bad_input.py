@@ -93,7 +93,7 @@ class Files(Bad):
             "huge": npy(header("(2, 2)", "(99999999999999999999999, 2)"), DATA),
             "overflow": npy(header("(2, 2)", "(9223372036854775807, 4)"), DATA),
             "beyond memory": npy(header("(2, 2)", "(1000000000, 1000000)"), DATA),
-            "rank 4": npy(header("(2, 2)", "(1, 2, 1, 2)"), DATA),
+            "rank 65": npy(header("(2, 2)", "(2, 2%s)" % (63 * ", 1")), DATA),
             "object": npy(header("<f4", "|O"), DATA),
             "complex": npy(header("<f4", "<c8"), DATA),
             "structured": npy(header("'<f4'", "[('a', '<f4')]"), DATA),
@@ -165,9 +165,7 @@ class Operands(Bad):
     def test_ranks(self):
         self.save("v.npy", np.ones(2, np.float32))
         self.save("s.npy", np.float32(1))
-        self.matmul("v.npy", says=("v.npy is a vector of 2", "matrix", "matvec"))
-        self.matmul("good.npy", b="v.npy", says=("v.npy is a vector of 2", "matvec"))
-        self.assertNotIn("matvec", self.matmul("s.npy", says=("s.npy is a scalar", "matrix")))
+        self.matmul("s.npy", says=("s.npy is a scalar", "matrix"))
         self.save("w.npy", np.ones((2, 3), np.float32))
         self.refused("matvec", "good.npy", "w.npy", "-o", "c.npy",
                      says=("good.npy is 2x2", "w.npy has 3 elements a row, not 2", "matmul"))
@@ -306,14 +304,14 @@ class Operands(Bad):
         for x, says in (("x3.npy", ("b2.npy is 2x3x4 and x3.npy is 3x4", "batches of 2 and 3")),
                         ("x2.npy", ("b2.npy is 2x3x4", "x2.npy has 5 elements a row, not 4")),
                         ("v5.npy", ("b2.npy is 2x3x4", "v5.npy has 5 elements, not 4")),
-                        ("b2.npy", ("b2.npy is 2x3x4, and a vector is needed",)),
+                        ("b2.npy", ("b2.npy is 2x3x4 and b2.npy is 2x3x4", "batches of 2 and 3")),
                         ("s.npy", ("s.npy is a scalar, and a vector is needed",))):
             self.refused("matvec", "b2.npy", x, "-o", "c.npy", says=says)
         self.refused("matvec", "b2.npy", "v4.npy", "-o", "c.npy", "--trans",
                      says=("b2.npy is 2x3x4 transposed", "v4.npy has 4 elements, not 3"))
         self.refused("matvec", "b2.npy", "v4.npy", "--add", "y3.npy", "--beta", "1", "-o", "c.npy",
                      says="y3.npy is a vector of 3 and the product of b2.npy and v4.npy is 2x3")
-        self.refused("matvec", "v4.npy", "v4.npy", "-o", "c.npy", says="a matrix of rank 2")
+        self.refused("matvec", "v4.npy", "v4.npy", "-o", "c.npy", says="v4.npy is a vector of 4, and a matrix is needed")
         self.save("d.npy", np.eye(2))
         self.save("e.npy", np.ones(2))
         self.refused("matvec", "d.npy", "e.npy", "-o", "c.npy", "--out-type", "f32",

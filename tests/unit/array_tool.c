@@ -12,15 +12,10 @@
 
 static void print_shape(FILE *to, const array *a)
 {
-    if (a->rank == 0)
-        fprintf(to, "%s ()\n", tsr_type_name(a->type));
-    else if (a->rank == 1)
-        fprintf(to, "%s (%zu,)\n", tsr_type_name(a->type), a->shape[0]);
-    else if (a->rank == 2)
-        fprintf(to, "%s (%zu, %zu)\n", tsr_type_name(a->type), a->shape[0], a->shape[1]);
-    else
-        fprintf(to, "%s (%zu, %zu, %zu)\n", tsr_type_name(a->type), a->shape[0], a->shape[1],
-                a->shape[2]);
+    fprintf(to, "%s (", array_type_name(a));
+    for (unsigned i = 0; i < a->rank; i++)
+        fprintf(to, "%s%zu%s", i ? ", " : "", a->shape[i], a->rank == 1 ? "," : "");
+    fputs(")\n", to);
 }
 
 static tsr_type type_of(const char *as)

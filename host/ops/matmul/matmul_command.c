@@ -1,5 +1,6 @@
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/sizes.h"
@@ -62,7 +63,8 @@ static const operation_help help = {
     .summary = "multiply matrices: C := alpha op(A) op(B) + beta C0",
     .details =
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
-        "suffix, else .npy.  An array of rank 3 is a batch of matrices, as NumPy has it.\n",
+        "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
+        "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n",
 };
 
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
@@ -82,52 +84,53 @@ static tsr_status pose(posing *x, tsr_error *err)
 {
     tsr_matmul_problem *p = matmul_in(&x->problem);
     const array *a = &x->array[MATMUL_A], *b = &x->array[MATMUL_B];
-    array result;
+    const unsigned a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
+    array result = {.type = matmul_type_c(p)};
     char left[SHAPE_SIZE], right[SHAPE_SIZE];
-    matrices of_a, of_b;
-    size_t batch, inner;
+    broadcast batch;
+    size_t inner;
+    tsr_status st;
 
-    for (unsigned i = 0; i < MATMUL_OPERANDS; i++) {
-        tsr_status st =
-            x->file[i]
-                ? need_matrices(x, i,
-                                i < MATMUL_C ? "; matvec multiplies a matrix by a vector" : "", err)
-                : TSR_OK;
-
-        if (st)
-            return st;
-    }
-    of_a = matrices_of(a);
-    of_b = matrices_of(b);
-    batch = of_a.count == 1 ? of_b.count : of_a.count;
-    inner = p->trans_b ? of_b.columns : of_b.rows;
-    p->m = p->trans_a ? of_a.columns : of_a.rows;
-    p->n = p->trans_b ? of_b.rows : of_b.columns;
-    p->k = p->trans_a ? of_a.rows : of_a.columns;
-    p->batch = batch;
-    p->stride_a = matrices_stride(&of_a);
-    p->stride_b = matrices_stride(&of_b);
+    for (unsigned i = MATMUL_A; i <= MATMUL_B; i++)
+        if (x->array[i].rank == 0)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "%s is a scalar, and a matrix or a vector is needed; --alpha X scales "
+                            "the product",
+                            x->file[i]);
+    /* A vector transposed is itself. */
+    p->trans_a = p->trans_a && a->rank > 1;
+    p->trans_b = p->trans_b && b->rank > 1;
+    p->m = a->rank == 1 ? 1 : a->shape[a_batch + p->trans_a];
+    p->k = a->rank == 1 ? a->shape[0] : a->shape[a_batch + !p->trans_a];
+    inner = b->shape[b_batch + p->trans_b];
+    p->n = b->rank == 1 ? 1 : b->shape[b_batch + !p->trans_b];
     if (inner != p->k)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s%s and %s is %s%s, inner lengths %zu and %zu",
                         x->file[MATMUL_A], shape_text(a, left), p->trans_a ? " transposed" : "",
                         x->file[MATMUL_B], shape_text(b, right), p->trans_b ? " transposed" : "",
                         p->k, inner);
-    if ((of_a.count != batch && of_a.count != 1) || (of_b.count != batch && of_b.count != 1))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
-                        x->file[MATMUL_A], shape_text(a, left), x->file[MATMUL_B],
-                        shape_text(b, right), of_a.count, of_b.count);
-    result = (array){.type = matmul_type_c(p), .rank = 2, .shape = {p->m, p->n}};
-    if (a->rank == 3 || b->rank == 3)
-        result = (array){.type = result.type, .rank = 3, .shape = {batch, p->m, p->n}};
-    if (result.rank == 3 && names_mtx(x->output[MATMUL_C]))
+    st = broadcast_of(x, MATMUL_A, a_batch, MATMUL_B, b_batch, &batch, err);
+    if (st)
+        return st;
+    result.rank = batch.rank;
+    memcpy(result.shape, batch.shape, sizeof result.shape);
+    if (a->rank > 1)
+        result.shape[result.rank++] = p->m;
+    if (b->rank > 1)
+        result.shape[result.rank++] = p->n;
+    if (result.rank > 2 && names_mtx(x->output[MATMUL_C]))
         return tsr_fail(err, TSR_EINVAL, 0,
                         "output %s: a .mtx file holds one matrix, and the result is %s",
                         x->output[MATMUL_C], shape_text(&result, left));
+    st = broadcast_operand(x, MATMUL_A, a_batch, &batch, &p->stride_a, err);
+    st = st ? st : broadcast_operand(x, MATMUL_B, b_batch, &batch, &p->stride_b, err);
+    if (st)
+        return st;
+    p->batch = batch.count;
     if (!size_mul(p->m, p->n, &p->stride_c))
         p->stride_c = 0; /* start_product() refuses a result of so many elements */
-    if (batch == 0) {
+    if (batch.count == 0) {
         p->batch = 1; /* of nothing */
         p->m = 0;
     }

@@ -64,12 +64,11 @@ static const operation_help help = {
     .summary = "multiply a matrix by a vector: y := alpha op(A) x + beta y0",
     .details =
         "A is a matrix, x and y0 are vectors (or matrices of one row or column) in .npy or .mtx\n"
-        "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 is "
-        "a\n"
-        "batch of matrices, and the rows of a matrix x one of vectors, as NumPy has it: a lone\n"
-        "matrix or vector serves all of the other's, and y and y0 are matrices of such rows.  To "
-        "a\n"
-        "lone A one row of x is a vector, not a batch of one.\n",
+        "files; - is standard input.  y is .mtx by its suffix, else .npy.  An array A of rank 3 "
+        "or\n"
+        "more is a batch of matrices, and the rows of x one of vectors, broadcast as NumPy does\n"
+        "it: a lone matrix or vector serves all of the other's, and y and y0 have such rows.  To\n"
+        "a lone A a matrix x of one row is a vector, not a batch of one.\n",
 };
 
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
@@ -86,54 +85,54 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
                     "--size '%s' is too large: a matrix has at most %zu elements", size, SIZE_MAX);
 }
 
-/* x is one vector, or the rows of a matrix; a matrix of one column stands for a vector too where
- * its rows have not the length. */
+/* x is one vector, or the rows of an array; a matrix of one column stands for a vector too where
+ * its rows have not the length, and one of one row where A is a lone matrix. */
 static tsr_status pose(posing *x, tsr_error *err)
 {
     tsr_matvec_problem *p = matvec_in(&x->problem);
     const array *a = &x->array[MATVEC_A];
-    array *v = &x->array[MATVEC_X], result;
-    char left[SHAPE_SIZE], right[SHAPE_SIZE];
+    array *v = &x->array[MATVEC_X], result = {.type = matvec_type_y(p)};
+    char left[SHAPE_SIZE];
     tsr_status st = need_matrices(x, MATVEC_A, "", err);
-    size_t inner, outer, batch, vectors, length;
+    unsigned a_batch, v_batch;
+    size_t inner, outer;
+    broadcast batch;
     const char *hint;
-    matrices m;
-    bool rows;
 
     if (st)
         return st;
-    m = matrices_of(a);
-    hint = a->rank == 3 ? "" : "; matmul multiplies matrices";
-    inner = p->trans ? m.rows : m.columns;
-    outer = p->trans ? m.columns : m.rows;
-    rows = v->rank == 2 && (v->shape[1] == inner || (v->shape[0] != 1 && v->shape[1] != 1));
-    st = rows ? TSR_OK : need_vector(x, MATVEC_X, hint, err);
+    a_batch = a->rank - 2;
+    hint = a_batch ? "" : "; matmul multiplies matrices";
+    p->rows = a->shape[a_batch];
+    p->columns = a->shape[a_batch + 1];
+    inner = p->trans ? p->rows : p->columns;
+    outer = p->trans ? p->columns : p->rows;
+    if (v->rank < 2 || (v->rank == 2 && (v->shape[0] == 1 || v->shape[1] == 1) &&
+                        (v->shape[1] != inner || (v->shape[0] == 1 && !a_batch)))) {
+        st = need_vector(x, MATVEC_X, hint, err);
+        if (st)
+            return st;
+    }
+    v_batch = v->rank - 1;
+    st = broadcast_of(x, MATVEC_A, a_batch, MATVEC_X, v_batch, &batch, err);
     if (st)
         return st;
-    vectors = rows ? v->shape[0] : 1;
-    length = v->shape[rows];
-    batch = m.count == 1 ? vectors : m.count;
-    if (vectors != 1 && vectors != batch)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "shapes do not match: %s is %s and %s is %s, batches of %zu and %zu",
-                        x->file[MATVEC_A], shape_text(a, left), x->file[MATVEC_X],
-                        shape_text(v, right), m.count, vectors);
-    if (length != inner)
+    if (v->shape[v_batch] != inner)
         return tsr_fail(err, TSR_EINVAL, 0,
                         "shapes do not match: %s is %s%s and %s has %zu elements%s, not %zu%s",
                         x->file[MATVEC_A], shape_text(a, left), p->trans ? " transposed" : "",
-                        x->file[MATVEC_X], length, vectors == 1 ? "" : " a row", inner,
-                        vectors == 1 ? "" : hint);
-    p->rows = m.rows;
-    p->columns = m.columns;
-    p->batch = batch;
-    p->stride_a = matrices_stride(&m);
-    p->stride_x = vectors == 1 ? 0 : length;
+                        x->file[MATVEC_X], v->shape[v_batch], v_batch ? " a row" : "", inner,
+                        v_batch ? hint : "");
+    st = broadcast_operand(x, MATVEC_A, a_batch, &batch, &p->stride_a, err);
+    st = st ? st : broadcast_operand(x, MATVEC_X, v_batch, &batch, &p->stride_x, err);
+    if (st)
+        return st;
+    p->batch = batch.count;
     p->stride_y = outer;
-    result = (array){.type = matvec_type_y(p), .rank = 1, .shape = {outer}};
-    if (a->rank == 3 || vectors != 1)
-        result = (array){.type = result.type, .rank = 2, .shape = {batch, outer}};
-    if (batch == 0) {
+    result.rank = batch.rank;
+    memcpy(result.shape, batch.shape, sizeof result.shape);
+    result.shape[result.rank++] = outer;
+    if (batch.count == 0) {
         p->batch = 1; /* of nothing */
         p->rows = p->columns = 0;
     }

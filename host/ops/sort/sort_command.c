@@ -75,8 +75,8 @@ static const operation_help help = {
         "KEYS' shape; with one dimension more, a value is what lies along it, as of two float64.  "
         "W\n"
         "has V's shape and type, in this machine's order of bytes.\n"
-        "With --rows KEYS is any matrix, and OUT and IDX have its shape; IDX counts within each "
-        "row.\n"
+        "With --rows the keys along the last dimension of KEYS, a matrix or more, are a row; IDX\n"
+        "counts within each row.\n"
         "With --segments stretches of KEYS are sorted, each by itself: S has ascending whole "
         "numbers\n"
         "in a .npy file, 0 first, where each starts, and last the number of keys; equal ones are "
@@ -197,18 +197,20 @@ tsr_status sort_pose(posing *x, tsr_error *err)
     tsr_status st;
 
     if (rows)
-        st = need_matrix(x, 0, ", whose rows --rows sorts", err);
+        st = need_matrices(x, 0, ", whose rows --rows sorts", err);
     else
         st = need_vector(x, 0,
-                         keys->rank != 2 ? ""
-                         : x->file[3]    ? "; --segments are stretches of it"
-                                         : "; --rows sorts each row of a matrix",
+                         keys->rank < 2 ? ""
+                         : x->file[3]   ? "; --segments are stretches of it"
+                                        : "; --rows sorts each row of a matrix",
                          err);
     if (st)
         return st;
     /* Nothing in no rows, as the problem counts them. */
-    s->n = rows && !keys->shape[0] ? 0 : keys->shape[rows];
-    s->rows = rows ? keys->shape[0] : 1;
+    s->rows = 1;
+    for (unsigned i = 0; i + 1 < keys->rank; i++)
+        s->rows *= keys->shape[i];
+    s->n = s->rows ? keys->shape[keys->rank - 1] : 0;
     s->argsort = x->output[1] != NULL;
     if (x->file[2])
         st = pose_values(&given, x, err);
@@ -218,6 +220,7 @@ tsr_status sort_pose(posing *x, tsr_error *err)
         return st;
     index = *keys;
     index.type = TSR_I64;
+    index.boolean = false;
     return make_zeros(&index, &x->array[1], err);
 }
 

@@ -60,8 +60,8 @@ static tsr_status lay_out(problem *p, const given_options *given, const char *si
     return TSR_OK;
 }
 
-/* Keys, indices and values of the first keys alone.  A row of a matrix that stands for a vector
- * lies along its second dimension. */
+/* Keys, indices and values of the first keys alone.  Rows lie along the last dimension of the keys;
+ * a row of a matrix that stands for a vector lies along its second one. */
 static void cut(posing *x)
 {
     const tsr_sort_problem *s = sort_of(&x->problem);
@@ -71,7 +71,8 @@ static void cut(posing *x)
         return;
     for (size_t i = 0; i < SORT_OPERANDS; i++) {
         array *a = &x->array[i];
-        const bool along = setting_of(x->given, "rows") || (a->rank > 1 && a->shape[0] == 1);
+        const unsigned along =
+            setting_of(x->given, "rows") ? x->array[0].rank - 1 : a->rank > 1 && a->shape[0] == 1;
         const size_t row = a->data ? array_count(a) / rows * array_element_size(a) : 0;
         const size_t kept = row / size_max(s->n, 1) * first;
 
