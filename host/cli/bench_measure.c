@@ -148,7 +148,7 @@ static size_t chosen_place(const bench *b, const problem *p, bool on_host)
     selection sel;
     const char *name;
 
-    if (!b->jobs.all || dispatch_select(b->session, p, NULL, &sel, NULL))
+    if (!b->jobs.all || dispatch_select(b->session, p, NULL, IN_BUFFERS, &sel, NULL))
         return 0;
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++)
         if (!strcmp(name, sel.variant->name))

@@ -169,7 +169,10 @@ static json_t *types_json(const operation *op)
 static json_t *variant_json(const listing *l, const variant *v, const char *why)
 {
     json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "name", v->name, "idea", v->idea, "runs_on",
-                               v->source ? "device" : "host", "tunables", tunables_json(v));
+                               v->source        ? "device"
+                               : v->serves_cpus ? "host and CPUs"
+                                                : "host",
+                               "tunables", tunables_json(v));
 
     if (v->source)
         json_object_set_new(object, "file", json_text(v->source));
@@ -198,7 +201,7 @@ static const variant *default_variant(listing *l, const problem *p)
 {
     selection sel;
 
-    if (!l->session || dispatch_select(l->session, p, NULL, &sel, NULL))
+    if (!l->session || dispatch_select(l->session, p, NULL, IN_ARRAYS, &sel, NULL))
         return NULL;
     return sel.variant;
 }
@@ -222,7 +225,6 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     const operation *op = p->op;
     json_t *variants = list ? json_array() : NULL;
     const variant *first = list ? NULL : default_variant(l, p);
-    const bool on_host = l->session && tsr_device_is_host(l->choice.device[0]);
     size_t elsewhere = 0;
     text described = {0};
 
@@ -245,12 +247,12 @@ static void list_operation(listing *l, const problem *p, json_t *list)
 
         if (l->variant && v != l->variant)
             continue;
-        if (!list && !l->variant && l->session && !v->source != on_host) {
+        if (!list && !l->variant && l->session && !variant_is_for(v, session_facts(l->session))) {
             elsewhere++;
             continue;
         }
         if (l->session)
-            why = dispatch_unsupported(l->session, p, v, &chosen, &reason);
+            why = dispatch_unsupported(l->session, p, v, &chosen, IN_ARRAYS, &reason);
         if (list)
             json_array_append_new(variants, variant_json(l, v, why));
         else
@@ -321,11 +323,12 @@ static tsr_status print_source(listing *l, tsr_error *err)
         kept_call *c;
 
         /* First, as it probes the features that options depend on. */
-        why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, &reason);
+        why = dispatch_unsupported(l->session, only_problem(l), l->variant, &l->params, IN_BUFFERS,
+                                   &reason);
         if (why) {
             printf("/* unsupported here: %s */\n", why);
         } else {
-            st = dispatch_call_of(l->session, only_problem(l), &sel, false, &c, err);
+            st = dispatch_call_of(l->session, only_problem(l), &sel, IN_BUFFERS, &c, err);
             if (st)
                 goto cleanup;
             plan_options(l->variant, session_facts(l->session), &c->plan, &flags);
@@ -361,11 +364,11 @@ static tsr_status print_ptx(listing *l, tsr_error *err)
     if (!session_facts(l->session)->nvidia)
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "--ptx: %s is no NVIDIA device",
                         tsr_device_name(l->choice.device[0]));
-    why = dispatch_unsupported(l->session, p, l->variant, &sel.params, &reason);
+    why = dispatch_unsupported(l->session, p, l->variant, &sel.params, IN_BUFFERS, &reason);
     if (why)
         st = tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s is unsupported on %s: %s", l->op->name,
                       l->variant->name, tsr_device_name(l->choice.device[0]), why);
-    st = st ? st : dispatch_call_of(l->session, p, &sel, false, &c, err);
+    st = st ? st : dispatch_call_of(l->session, p, &sel, IN_BUFFERS, &c, err);
     st = st ? st : dispatch_build(l->session, c, NULL, err);
     st = st ? st : program_binary(c->program, &ptx, &size, err);
     if (!st)

@@ -388,19 +388,19 @@ static const char *subject(const options *o, const tsr_error *err)
 /* The message of a refused problem names one kernel: say so where the others refuse it too. */
 static void hint_unsupported(const work *w)
 {
-    const bool on_host = tsr_device_is_host(w->choice.device[0]);
     size_t count = 0;
 
     for (size_t i = 0; i < w->op->variant_count; i++) {
         const variant *v = w->op->variants[i];
         const params normal = params_default(v);
         text reason = {0};
-        bool takes = !dispatch_unsupported(w->session, &w->x.problem, v, &normal, &reason);
+        bool takes =
+            !dispatch_unsupported(w->session, &w->x.problem, v, &normal, IN_ARRAYS, &reason);
 
         text_free(&reason);
         if (takes)
             return;
-        count += !v->source == on_host;
+        count += variant_is_for(v, session_facts(w->session));
     }
     hint("each of the %zu kernels of %s here was considered, and none takes this problem", count,
          w->op->name);

@@ -72,11 +72,10 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
 static bool on_row(const verify_row *row, void *context)
 {
     counters *t = context;
-    bool host_variant = !row->variant->source;
     outcome how = row->failed ? OUTCOME_FAIL : row->problems ? OUTCOME_OK : OUTCOME_SKIP;
 
     /* That C runs on the host and kernels on devices is no news, unless one was asked for. */
-    if (how == OUTCOME_SKIP && !t->named && host_variant != !!tsr_device_is_host(t->device))
+    if (how == OUTCOME_SKIP && !t->named && !variant_is_for(row->variant, &t->device->facts))
         return true;
     t->passed += how == OUTCOME_OK;
     t->failed += how == OUTCOME_FAIL;

@@ -85,7 +85,7 @@ static void print_chosen(tsr_session *s, const problem *p)
     tsr_error err = {0};
     text parameters = {0};
 
-    if (dispatch_select(s, p, NULL, &sel, &err) != TSR_OK) {
+    if (dispatch_select(s, p, NULL, IN_ARRAYS, &sel, &err) != TSR_OK) {
         printf("  runs nothing: %s\n", err.message);
         return;
     }
@@ -120,7 +120,7 @@ static json_t *chosen_json(tsr_session *s, const problem *p)
     text parameters = {0};
     json_t *object;
 
-    if (dispatch_select(s, p, NULL, &sel, NULL) != TSR_OK)
+    if (dispatch_select(s, p, NULL, IN_ARRAYS, &sel, NULL) != TSR_OK)
         return json_null();
     params_describe(&sel.params, &parameters);
     object = json_pack("{s:s, s:s, s:o}", "variant", sel.variant->name, "parameters",

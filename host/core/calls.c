@@ -33,7 +33,7 @@ static bool is_selection(const selection *x, const selection *y)
 
 /* The call of the problem and the age of the tuning; where that is 0, of the selection. */
 static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const selection *sel,
-                       bool arriving)
+                       placement place)
 {
     kept_calls *k = s->calls_kept.data;
 
@@ -41,7 +41,7 @@ static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const sel
         const size_t at = (k->last + i) % CALLS_KEPT;
         kept_call *c = &k->call[at];
 
-        if (!is_problem(c, p) || c->arriving != arriving ||
+        if (!is_problem(c, p) || c->place != place ||
             !(age ? c->age == age : is_selection(&c->selection, sel)))
             continue;
         c->used = ++k->uses;
@@ -51,14 +51,14 @@ static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const sel
     return NULL;
 }
 
-kept_call *calls_chosen(tsr_session *s, const problem *p, uint64_t age)
+kept_call *calls_chosen(tsr_session *s, const problem *p, placement place, uint64_t age)
 {
-    return age ? find(s, p, age, NULL, false) : NULL;
+    return age ? find(s, p, age, NULL, place) : NULL;
 }
 
-kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, bool arriving)
+kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, placement place)
 {
-    return find(s, p, 0, sel, arriving);
+    return find(s, p, 0, sel, place);
 }
 
 kept_call *calls_keep(tsr_session *s, kept_call *made)

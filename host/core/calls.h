@@ -1,8 +1,8 @@
 /**
  * The calls that a session knows: all that was worked out for a distinct call, once.
  *
- * An entry is found by comparing bytes: the problem as it was posed, whether its inputs arrive in
- * pieces, and either the age of the tuning (core/tuning_memo.h), where the library chose, or the
+ * An entry is found by comparing bytes: the problem as it was posed, where its operands are,
+ * and either the age of the tuning (core/tuning_memo.h), where the library chose, or the
  * variant, the value of each of its tunables, and who selected them.  Device, kernel sources and
  * build are the session's and do not change. Buffers are not in the key: every call checks its own
  * and sets the kernel arguments that changed.
@@ -45,7 +45,7 @@ typedef struct kept_call {
     unsigned order[OPERANDS_MAX];  /* its operand i is operand order[i] of the posed one */
     operand operand[OPERANDS_MAX]; /* of the posed one, operand_count of them */
     size_t operand_count;
-    bool arriving; /* as in job */
+    placement place;
     selection selection;
     plan plan;
     program *program; /* the session's; NULL until it is built */
@@ -56,10 +56,10 @@ typedef struct kept_call {
 
 /** The call of a problem whose variant the library chose when the tuning was of this age; NULL:
  *  there is none.  Borrowed until calls_keep or programs_release. */
-kept_call *calls_chosen(tsr_session *s, const problem *p, uint64_t age);
+kept_call *calls_chosen(tsr_session *s, const problem *p, placement place, uint64_t age);
 
 /** The call of a problem and selection, whenever that was chosen; likewise. */
-kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, bool arriving);
+kept_call *calls_find(tsr_session *s, const problem *p, const selection *sel, placement place);
 
 /**
  * Keep a call, in place of the one used least recently.

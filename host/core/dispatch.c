@@ -22,13 +22,14 @@ _Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
 /* The plan of a variant that is perhaps supported, once what it needs was probed: NULL, or the
  * reason why it is not, which stands in *out or is static.  The caller frees it in either case. */
 static const char *make_plan(tsr_session *s, const problem *normal, const selection *sel,
-                             bool arriving, plan *out)
+                             placement place, plan *out)
 {
     const variant *v = sel->variant;
     const job j = {.problem = normal,
                    .device = session_facts(s),
                    .params = &sel->params,
-                   .arriving = arriving};
+                   .arriving = place == ARRIVING,
+                   .in_arrays = place == IN_ARRAYS};
     tsr_error err = {0};
 
     if (v->source && j.device->kind != DEVICE_HOST &&
@@ -40,10 +41,10 @@ static const char *make_plan(tsr_session *s, const problem *normal, const select
 }
 
 const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
-                                 const params *chosen, text *reason)
+                                 const params *chosen, placement place, text *reason)
 {
     plan made;
-    const char *why = make_plan(s, p, &(selection){.variant = v, .params = *chosen}, false, &made);
+    const char *why = make_plan(s, p, &(selection){.variant = v, .params = *chosen}, place, &made);
 
     if (why) {
         text_clear(reason);
@@ -128,7 +129,7 @@ static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
         if (!why) {
             variant_find(op, t->variant, &c->selection.variant, NULL);
             tuning_params(c->selection.variant, t->parameters, &c->selection.params, NULL);
-            why = make_plan(s, &c->normal, &c->selection, false, &c->plan);
+            why = make_plan(s, &c->normal, &c->selection, c->place, &c->plan);
         }
         found = !why;
         if (found)
@@ -142,6 +143,29 @@ static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
     }
     text_free(&reason);
     return found;
+}
+
+/* Select the C code that does a small problem where its arrays are, with its plan; false where
+ * there is none, or it is of no use here.  It comes before tuning, which compares kernels by the
+ * device's time: what a launch costs, and compiling before the first one, is not in that. */
+static bool select_c(tsr_session *s, kept_call *c)
+{
+    const operation *op = c->posed.op;
+    const device_facts *d = session_facts(s);
+    const char *name = NULL;
+
+    if (c->place == IN_ARRAYS && d->kind == DEVICE_CPU && op->prefer_c)
+        name = op->prefer_c(&c->normal, d);
+    if (!name || variant_find(op, name, &c->selection.variant, NULL))
+        return false;
+    c->selection.params = params_default(c->selection.variant);
+    c->selection.selected = SELECTED_BY_PREFERENCE;
+    snprintf(c->selection.chosen, sizeof(c->selection.chosen),
+             "small enough that C code is done without compiling or launching a kernel");
+    if (!make_plan(s, &c->normal, &c->selection, c->place, &c->plan))
+        return true;
+    plan_free(&c->plan);
+    return false;
 }
 
 /* Device-kind name for messages. */
@@ -176,7 +200,7 @@ static tsr_status select_preferred(tsr_session *s, kept_call *c, const char *ski
         assert(st == TSR_OK && "prefer() names variants of its operation");
         (void)st;
         sel->params = params_default(sel->variant);
-        why = make_plan(s, &c->normal, sel, false, &c->plan);
+        why = make_plan(s, &c->normal, sel, c->place, &c->plan);
         found = !why;
         if (why && i == 0)
             text_format(&first_reason, "%s: %s", names[i], why);
@@ -199,13 +223,13 @@ static tsr_status select_preferred(tsr_session *s, kept_call *c, const char *ski
 }
 
 /* A new call: its problem checked and in the form that variants take. */
-static tsr_status pose(const problem *p, kept_call *out, tsr_error *err)
+static tsr_status pose(const problem *p, placement place, kept_call *out, tsr_error *err)
 {
     const tsr_status st = p->op->check(p, err);
 
     if (st)
         return st;
-    *out = (kept_call){.posed = *p};
+    *out = (kept_call){.posed = *p, .place = place};
     out->operand_count = p->op->operands(p, out->operand);
     out->normal = problem_normal(p, out->order);
     return TSR_OK;
@@ -219,22 +243,21 @@ static tsr_status keep(tsr_session *s, kept_call *made, kept_call **out, tsr_err
                            made->selection.variant->name);
 }
 
-tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, placement place,
                             kept_call **out, tsr_error *err)
 {
     kept_call made;
     const char *why;
     tsr_status st;
 
-    *out = calls_find(s, p, sel, arriving);
+    *out = calls_find(s, p, sel, place);
     if (*out)
         return TSR_OK;
-    st = pose(p, &made, err);
+    st = pose(p, place, &made, err);
     if (st)
         return st;
     made.selection = *sel;
-    made.arriving = arriving;
-    why = make_plan(s, &made.normal, sel, arriving, &made.plan);
+    why = make_plan(s, &made.normal, sel, place, &made.plan);
     if (!why)
         return keep(s, &made, out, err);
     st = made.plan.failed || made.plan.defines.failed ? TSR_ENOMEM : TSR_EUNSUPPORTED;
@@ -245,26 +268,27 @@ tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *s
 }
 
 /* The call that the library chooses for. */
-static tsr_status choose(tsr_session *s, const problem *p, kept_call **out, tsr_error *err)
+static tsr_status choose(tsr_session *s, const problem *p, placement place, kept_call **out,
+                         tsr_error *err)
 {
     const uint64_t age = tuning_age(s);
-    kept_call *known = calls_chosen(s, p, age), made;
+    kept_call *known = calls_chosen(s, p, place, age), made;
     text skipped = {0};
     tsr_status st;
 
     *out = known;
     if (known)
         return TSR_OK;
-    st = pose(p, &made, err);
+    st = pose(p, place, &made, err);
     if (st)
         return st;
     made.age = age;
-    if (!select_tuned(s, &made, &skipped))
+    if (!select_c(s, &made) && !select_tuned(s, &made, &skipped))
         st = select_preferred(s, &made, text_get(&skipped), err);
     text_free(&skipped);
     if (st)
         return st;
-    known = calls_find(s, p, &made.selection, false);
+    known = calls_find(s, p, &made.selection, place);
     if (!known)
         return keep(s, &made, out, err);
     plan_free(&made.plan); /* chosen again, from other files perhaps */
@@ -274,7 +298,7 @@ static tsr_status choose(tsr_session *s, const problem *p, kept_call **out, tsr_
     return TSR_OK;
 }
 
-tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, bool arriving,
+tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
                          kept_call **out, tsr_error *err)
 {
     selection sel;
@@ -286,16 +310,16 @@ tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, b
     if (run && run->variant)
         st = find_named(p, run, &sel, err);
     else {
-        st = choose(s, p, out, err);
-        if (st || !arriving)
+        st = choose(s, p, place == ARRIVING ? IN_BUFFERS : place, out, err);
+        if (st || place != ARRIVING)
             return st;
         sel = (*out)->selection;
     }
-    return st ? st : dispatch_call_of(s, p, &sel, arriving, out, err);
+    return st ? st : dispatch_call_of(s, p, &sel, place, out, err);
 }
 
-tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
-                           tsr_error *err)
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                           selection *out, tsr_error *err)
 {
     kept_call *c;
     tsr_status st;
@@ -303,9 +327,9 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
     *out = (selection){0};
     if (run && run->variant) {
         st = find_named(p, run, out, err);
-        return st ? st : dispatch_call_of(s, p, out, false, &c, err);
+        return st ? st : dispatch_call_of(s, p, out, place, &c, err);
     }
-    st = dispatch_call(s, p, run, false, &c, err);
+    st = dispatch_call(s, p, run, place, &c, err);
     if (!st)
         *out = c->selection;
     return st;
@@ -733,7 +757,7 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
                             const cl_mem operands[], const call_ends *ends, tsr_error *err)
 {
     kept_call *c;
-    const tsr_status st = dispatch_call_of(s, p, sel, false, &c, err);
+    const tsr_status st = dispatch_call_of(s, p, sel, IN_BUFFERS, &c, err);
 
     return st ? st : dispatch_run(s, c, operands, ends, err);
 }

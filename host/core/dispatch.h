@@ -32,25 +32,26 @@ typedef struct call_ends {
  * The call of a problem: a kept one, or a new one, which is checked, chosen for and planned, and
  * then kept.  Probes the features that candidates need.
  *
- * The variant is the named one, else that of the best tuned entry (core/tuning.h) which is
- * supported, else the first supported one in the operation's order of preference.
+ * The variant is the named one, else operation.prefer_c of arrays on a CPU device, else that of
+ * the best tuned entry (core/tuning.h) which is supported, else the first supported one in the
+ * operation's order of preference.
  *
- * @param run       May be NULL.
- * @param arriving  As in job: the variant of the call whose inputs are there, with another plan.
- * @param out       Receives it, borrowed until the session is asked for another call.
+ * @param run    May be NULL.
+ * @param place  ARRIVING: the variant of the call whose inputs are there, with another plan.
+ * @param out    Receives it, borrowed until the session is asked for another call.
  * @return TSR_OK; TSR_EINVAL or TSR_EOVERFLOW of the operation's check; TSR_ENAME; TSR_EUNSUPPORTED
  *         with the reason (of the named variant, or of the most preferred one); TSR_ENOMEM.
  */
-tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, bool arriving,
+tsr_status dispatch_call(tsr_session *s, const problem *p, const tsr_run *run, placement place,
                          kept_call **out, tsr_error *err);
 
 /** The same where the variant and its parameters are selected already. */
-tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, bool arriving,
+tsr_status dispatch_call_of(tsr_session *s, const problem *p, const selection *sel, placement place,
                             kept_call **out, tsr_error *err);
 
 /** What dispatch_call selects; where it fails, what the caller named, as far as that is known. */
-tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
-                           tsr_error *err);
+tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run, placement place,
+                           selection *out, tsr_error *err);
 
 /** What was selected, and the time since `start` (clock_ns), into a report. */
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
@@ -62,7 +63,7 @@ void dispatch_add_report(tsr_report *to, const tsr_report *one);
 /** NULL, or why a variant with these parameters cannot run p, as variants take it, here; probes
  * what it needs. */
 const char *dispatch_unsupported(tsr_session *s, const problem *p, const variant *v,
-                                 const params *chosen, text *reason);
+                                 const params *chosen, placement place, text *reason);
 
 /**
  * Build the program of a call, where that was not done yet.

@@ -192,12 +192,17 @@ void command_block(command *s, const void *block, size_t bytes)
 /* ---- what callers of a variant call -------------------------------------------------------- */
 
 /* NULL, or that a variant is of the other side, or needs a feature that is absent. */
-static const char *unsupported_here(const variant *v, const device_facts *d, plan *out)
+static const char *unsupported_here(const variant *v, const job *j, plan *out)
 {
-    if (!v->source && d->kind != DEVICE_HOST)
-        return "it is C code and runs on the device 'host'";
+    const device_facts *d = j->device;
+
     if (v->source && d->kind == DEVICE_HOST)
         return "it is an OpenCL kernel and the host runs C code";
+    if (!variant_is_for(v, d))
+        return v->serves_cpus ? "it is C code and runs on the device 'host' and on CPUs"
+                              : "it is C code and runs on the device 'host'";
+    if (!v->source && d->kind != DEVICE_HOST && !j->in_arrays)
+        return "it is C code and works on arrays in the host's memory, not in buffers";
     for (unsigned f = 0; f < FEATURE_COUNT; f++)
         if ((v->needs & 1u << f) && d->feature[f] != FEATURE_YES)
             return plan_unsupported(out, "it needs %s: %s", feature_name((feature)f),
@@ -211,7 +216,7 @@ const char *plan_make(const variant *v, const job *j, plan *out)
     const char *why;
 
     *out = (plan){.params = *j->params};
-    why = unsupported_here(v, j->device, out);
+    why = unsupported_here(v, j, out);
     if (!why)
         why = v->plan(j, out);
     if (!why && j->arriving && !out->arriving)

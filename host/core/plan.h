@@ -64,13 +64,21 @@ typedef struct params {
 /** Value of a tunable by name.  Asserts that the variant declares it. */
 uint32_t param(const params *p, const char *name);
 
+/** Where the operands of a call are. */
+typedef enum placement {
+    IN_BUFFERS, /* in buffers of the device */
+    ARRIVING,   /* likewise, and inputs arrive while commands run: job.arriving */
+    IN_ARRAYS   /* in the caller's arrays, which the device works on where they are */
+} placement;
+
 /** What plan() is asked for: the problem as operation.normalize has it. */
 typedef struct job {
     const problem *problem;
     const device_facts *device;
     const params *params;
-    bool arriving; /* inputs arrive from the front while commands run: what can be done with the
-                      first of them comes first, and each command says what it works on */
+    bool arriving;  /* inputs arrive from the front while commands run: what can be done with the
+                       first of them comes first, and each command says what it works on */
+    bool in_arrays; /* the operands are in memory of the host, where C code can work on them */
 } job;
 
 typedef enum arg_kind {

@@ -114,6 +114,13 @@ problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX])
     return normal;
 }
 
+bool variant_is_for(const variant *v, const device_facts *d)
+{
+    if (v->source)
+        return d->kind != DEVICE_HOST;
+    return d->kind == DEVICE_HOST || (v->serves_cpus && d->kind == DEVICE_CPU && d->unified_memory);
+}
+
 params params_default(const variant *v)
 {
     params p = {.tunables = v->tunables, .count = v->tunable_count};

@@ -26,6 +26,10 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
 /** A checked problem in the form that variants take, and where its operands were before. */
 problem problem_normal(const problem *p, unsigned order[OPERANDS_MAX]);
 
+/** Whether a variant is for a device of this kind: C for the host, and some of it for CPUs that
+ * share its memory; kernels for all others. */
+bool variant_is_for(const variant *v, const device_facts *d);
+
 /** The defaults of a variant. */
 params params_default(const variant *v);
 

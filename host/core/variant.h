@@ -25,7 +25,7 @@ struct variant {
     const char *idea; /* one line: what this step adds to the one before it */
 
     /* On a device: */
-    const char *source;               /* file under cl/; NULL for a variant of the host */
+    const char *source;               /* file under cl/; NULL for a variant in C */
     const char *entries[ENTRIES_MAX]; /* its kernels, NULL-terminated */
     const char *build;   /* compiler flags beside the -Ds, "" for none.  "%CLC%" stands for the
                             highest -cl-std= of the device */
@@ -50,6 +50,9 @@ struct variant {
     /** On the host, in place of commands: operands as in operation.operands, each pointer at the
      *  start of its array (offsets are the function's). */
     tsr_status (*host)(const problem *p, void *const operands[], tsr_error *err);
+
+    bool serves_cpus; /* a variant of the host that serves calls on arrays of CPU devices as well,
+                         on the calling thread and threads of its own: operation.prefer_c */
 };
 
 #endif

@@ -66,6 +66,12 @@ typedef struct timed_variant {
     double enqueue_ns;   /* of the last call, on the host */
 } timed_variant;
 
+/* Where the operands of its calls are; NULL: of the one that will be chosen. */
+static placement place_of(const variant *v)
+{
+    return v && !v->source ? IN_ARRAYS : IN_BUFFERS;
+}
+
 static tsr_status finish(const timed_variant *b, cl_event last, tsr_error *err)
 {
     cl_int state = CL_COMPLETE, rc = clFinish(b->session->queue);
@@ -139,7 +145,9 @@ static tsr_status prove(timed_variant *b, verdict *out, double *ns, tsr_error *e
     kept_call *c;
     tsr_status st = input_sets_copy(&b->sets, after, err);
 
-    st = st ? st : dispatch_call_of(b->session, b->problem, &b->selection, false, &c, err);
+    st = st ? st
+            : dispatch_call_of(b->session, b->problem, &b->selection,
+                               place_of(b->selection.variant), &c, err);
     /* Only here: a call that is timed counts nothing. */
     st = st ? st : strict_tiles_open(b->session, c, &b->counter, err);
     st = st ? st : call_next(b, ns, err);
@@ -213,7 +221,8 @@ static void describe_variant(const timed_variant *b, result_row *row)
     text parameters = {0}, options = {0};
     kept_call *c = NULL; /* stays so where it is unsupported */
 
-    dispatch_call_of(b->session, b->problem, &b->selection, false, &c, NULL);
+    dispatch_call_of(b->session, b->problem, &b->selection, place_of(b->selection.variant), &c,
+                     NULL);
     params_describe(c ? &c->plan.params : &b->selection.params, &parameters);
     if (c && b->selection.variant->source)
         plan_options(b->selection.variant, session_facts(b->session), &c->plan, &options);
@@ -243,12 +252,16 @@ static void note_refusal(const problem *p, const tsr_error *why, result_row *row
                   message);
 }
 
+/* Kernels work in buffers, and so what is chosen where none is named is one; C code on arrays. */
 static tsr_status choose(tsr_session *s, const problem *p, const tsr_run *run, selection *out,
                          tsr_error *err)
 {
+    const variant *named = NULL;
     tsr_status st = p->op->check(p, err);
 
-    return st ? st : dispatch_select(s, p, run, out, err);
+    if (!st && run && run->variant)
+        st = variant_find(p->op, run->variant, &named, err);
+    return st ? st : dispatch_select(s, p, run, place_of(named), out, err);
 }
 
 /* Where none was asked for and none is supported, the last one considered was not chosen. */
@@ -268,7 +281,7 @@ static tsr_status variant_open(tsr_session *s, const problem *p, const tsr_run *
     st = choose(s, p, run, &out->selection, err);
     if (st)
         return st;
-    st = input_sets_open(s, p, o->seed, o->warm, &out->sets, err);
+    st = input_sets_open(s, p, o->seed, o->warm, !out->selection.variant->source, &out->sets, err);
     if (st == TSR_EOVERFLOW && err)
         err->status = TSR_EUNSUPPORTED;
     return st == TSR_EOVERFLOW ? TSR_EUNSUPPORTED : st;
@@ -463,8 +476,10 @@ tsr_status bench_costs(tsr_session *s, const problem *p, const tsr_run *run, res
     if (session_facts(s)->kind == DEVICE_HOST)
         return TSR_OK; /* C code is built already, and its operands are where they should be */
     st = variant_open(s, p, run, &one_set, &b, err);
-    st = st ? st : build_costs(&b, row, err);
-    st = st ? st : copy_costs(&b, row, err);
+    if (!st && b.sets.buffer)
+        st = build_costs(&b, row, err);
+    if (!st && b.sets.buffer)
+        st = copy_costs(&b, row, err);
     variant_close(&b);
     return st;
 }

@@ -211,14 +211,14 @@ tsr_status explain_call(tsr_session *s, const problem *p, const tsr_run *run,
     *out = (explanation){.compulsory = p->op->bytes(p)};
     if (!s->profiling || session_facts(s)->kind == DEVICE_HOST)
         return tsr_fail(err, TSR_EINVAL, 0, "the session's queue records no times");
-    st = dispatch_call(s, p, run, false, &t.call, err);
+    st = dispatch_call(s, p, run, IN_BUFFERS, &t.call, err);
     st = st ? st : allocate(&t, out, err);
     if (st)
         goto cleanup;
     name_it(&t, out);
     if (t.count == 1 && out->command[0].bytes <= 0)
         out->command[0].bytes = out->compulsory;
-    st = input_sets_open(s, p, options->seed, options->warm, &t.sets, err);
+    st = input_sets_open(s, p, options->seed, options->warm, false, &t.sets, err);
     st = st ? st : run_calls(&t, options, out, err);
     st = st ? st : note_kernels(&t, out, err);
 

@@ -169,9 +169,8 @@ static tsr_status check_memory(const input_sets *x, tsr_error *err)
 }
 
 tsr_status input_sets_open(tsr_session *s, const problem *p, uint64_t seed, bool warm,
-                           input_sets *out, tsr_error *err)
+                           bool in_memory, input_sets *out, tsr_error *err)
 {
-    const bool on_host = session_facts(s)->kind == DEVICE_HOST;
     input_sets *x = out;
     tsr_status st;
     cl_int rc;
@@ -182,7 +181,7 @@ tsr_status input_sets_open(tsr_session *s, const problem *p, uint64_t seed, bool
     st = check_memory(x, err);
     if (st)
         return st;
-    if (on_host)
+    if (in_memory)
         x->memory = calloc(x->count, sizeof(*x->memory));
     else
         x->buffer = calloc(x->count, sizeof(*x->buffer));
@@ -191,9 +190,9 @@ tsr_status input_sets_open(tsr_session *s, const problem *p, uint64_t seed, bool
     st = fill_before(x, seed, err);
     for (size_t i = 0; i < x->operand_count && !st; i++) {
         x->in_place = x->in_place || x->operand[i].access == ACCESS_READ_WRITE;
-        st = on_host ? open_memory(x, i, err) : open_buffers(x, i, err);
+        st = in_memory ? open_memory(x, i, err) : open_buffers(x, i, err);
     }
-    if (st || on_host)
+    if (st || in_memory)
         return st;
     rc = clFinish(s->queue);
     return rc == CL_SUCCESS ? TSR_OK

@@ -36,10 +36,11 @@ size_t input_sets_count(const tsr_session *s, const problem *p, bool warm, bool 
 /**
  * Fill and copy them.  Free with input_sets_close, also on failure.
  *
+ * @param in_memory  In memory of the host, for code in C; else in buffers of the device.
  * @return TSR_OK; TSR_EOVERFLOW where they do not fit; TSR_ENOMEM; TSR_ECL.
  */
 tsr_status input_sets_open(tsr_session *s, const problem *p, uint64_t seed, bool warm,
-                           input_sets *out, tsr_error *err);
+                           bool in_memory, input_sets *out, tsr_error *err);
 void input_sets_close(input_sets *x);
 
 /** Make the sets fresh again, where calls use them up, and start over with the first; waits. */

@@ -484,7 +484,9 @@ static tsr_status open_comparison(comparison *m, tsr_error *err)
 
     /* Ours first: what cannot be compared needs no peers. */
     st = bench_candidate_open(a->session, a->problem, a->run, a->options, &m->ours, err);
-    st = st ? st : input_sets_open(a->session, a->problem, a->options->seed, true, &m->inputs, err);
+    st = st ? st
+            : input_sets_open(a->session, a->problem, a->options->seed, true,
+                              session_facts(a->session)->kind == DEVICE_HOST, &m->inputs, err);
     st = st ? st : open_queue(m, err);
     if (st)
         return st;

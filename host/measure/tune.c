@@ -139,7 +139,7 @@ static const char *unsupported(search *x, const tune_candidate *c, text *reason)
 
     for (size_t i = 0; i < x->problems.count && !why; i++)
         why = dispatch_unsupported(x->session, &x->problems.problems[i], c->variant, &c->params,
-                                   reason);
+                                   IN_BUFFERS, reason);
     return why;
 }
 
@@ -164,10 +164,10 @@ static double scout_time(search *x, const tune_candidate *c)
     const selection sel = select_candidate(c);
     text reason = {0};
     double ns = 0;
-    bool runs =
-        !dispatch_unsupported(x->session, &x->scout_problem, c->variant, &c->params, &reason) &&
-        tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK &&
-        tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK;
+    bool runs = !dispatch_unsupported(x->session, &x->scout_problem, c->variant, &c->params,
+                                      IN_BUFFERS, &reason) &&
+                tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK &&
+                tune_problems_sample(&x->scout, &sel, &ns, NULL) == TSR_OK;
 
     text_free(&reason);
     return runs ? ns : 0;
@@ -635,7 +635,8 @@ static size_t try_before(search *x)
 {
     selection now;
 
-    if (dispatch_select(x->session, &x->problems.problems[0], NULL, &now, NULL) != TSR_OK)
+    if (dispatch_select(x->session, &x->problems.problems[0], NULL, IN_BUFFERS, &now, NULL) !=
+        TSR_OK)
         return SIZE_MAX;
     return try(x, now.variant, &now.params);
 }

@@ -23,7 +23,8 @@ tsr_status tune_problems_open(tsr_session *s, const problem *problems, size_t co
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for %zu problems", count);
     out->count = count;
     for (size_t i = 0; i < count && st == TSR_OK; i++) {
-        st = input_sets_open(s, &problems[i], seed, warm, &out->sets[i], err);
+        st = input_sets_open(s, &problems[i], seed, warm, session_facts(s)->kind == DEVICE_HOST,
+                             &out->sets[i], err);
         if (st == TSR_OK)
             st = input_sets_copy(&out->sets[i], out->after[i], err);
     }

@@ -214,7 +214,7 @@ static tsr_status visit(sweep *s, size_t i, const problem *p, const params *chos
         return TSR_OK;
     }
     s->occurs[row->type] = true;
-    *why = dispatch_unsupported(s->session, &normal, s->variant, chosen, reason);
+    *why = dispatch_unsupported(s->session, &normal, s->variant, chosen, IN_ARRAYS, reason);
     if (*why)
         return TSR_OK;
     if (row->problems == 0)
@@ -299,7 +299,7 @@ static bool find_supported(sweep *s, const params *chosen, size_t start, size_t 
             continue;
         normal = problem_normal(&p, order);
         if (!s->options->typed || type_of(&p) == s->options->type)
-            why = dispatch_unsupported(s->session, &normal, s->variant, chosen, &reason);
+            why = dispatch_unsupported(s->session, &normal, s->variant, chosen, IN_ARRAYS, &reason);
         text_free(&reason);
         if (!why)
             return true;
@@ -453,7 +453,6 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
                             bool (*row)(const verify_row *row, void *context), void *context,
                             tsr_error *err)
 {
-    const bool on_host = session_facts(session)->kind == DEVICE_HOST;
     tsr_status st = TSR_OK;
     bool more = true;
 
@@ -461,7 +460,8 @@ tsr_status verify_operation(tsr_session *session, const operation *op,
         const variant *v = op->variants[i];
         sweep s = {.session = session, .op = op, .variant = v, .options = options};
 
-        if (options->variant ? strcmp(options->variant, v->name) != 0 : on_host != !v->source)
+        if (options->variant ? strcmp(options->variant, v->name) != 0
+                             : !variant_is_for(v, session_facts(session)))
             continue;
         st = sweep_variant(&s, err);
         for (int t = 0; t < TSR_TYPE_COUNT && st == TSR_OK && more; t++)

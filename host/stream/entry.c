@@ -138,7 +138,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.last = run->done;
     ends.strict_tiles = run->strict_tiles;
     st = check_run(p->op, run, err);
-    st = st ? st : dispatch_call(s, p, run, false, &c, err);
+    st = st ? st : dispatch_call(s, p, run, IN_BUFFERS, &c, err);
     st = st ? st : check_buffers(c, buffers, err);
     st = st ? st : check_counter(p, run, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);

@@ -11,7 +11,7 @@ tsr_status pieces_prepare(pieces *c, const problem *piece, tsr_error *err)
     const stream_call *call = c->call;
     tsr_report one = {0};
     kept_call *known;
-    tsr_status st = dispatch_call(call->session, piece, call->run, false, &known, err);
+    tsr_status st = dispatch_call(call->session, piece, call->run, IN_BUFFERS, &known, err);
 
     if (st)
         return st;
@@ -43,7 +43,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
         wait[i] = ends->wait[i];
     if (c->last)
         wait[all.n_wait++] = c->last;
-    st = dispatch_call(c->call->session, piece, c->call->run, ends->arrivals != NULL, &known, err);
+    st = dispatch_call(c->call->session, piece, c->call->run,
+                       ends->arrivals ? ARRIVING : IN_BUFFERS, &known, err);
     if (st)
         return st;
     *c->call->selection = known->selection;

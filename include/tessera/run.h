@@ -14,7 +14,8 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char *variant;    /* NULL: the tuned one, else the first suited of those preferred */
+    const char *variant;    /* NULL: on arrays of a CPU device one in C where the problem is small,
+                               else the tuned one, else the first suited of those preferred */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
     /**
@@ -39,7 +40,7 @@ typedef struct tsr_run {
 
 /** Where a program came from. */
 typedef enum tsr_build {
-    TSR_BUILD_NONE = 0, /* nothing was needed: the program was in the session already, or `host` */
+    TSR_BUILD_NONE = 0, /* nothing was needed: the program was in the session, or it is C */
     TSR_BUILD_CACHED,   /* loaded from the binary cache */
     TSR_BUILD_COLD      /* compiled */
 } tsr_build;
@@ -59,8 +60,8 @@ typedef struct tsr_report {
     uint64_t to_device_ns;   /* host-memory calls: copies to the device */
     uint64_t device_ns;      /* host-memory calls, where the queue records times (`profile` of
                                 tsr_session_options, or a property of the caller's queue): first
-                                START to last END of the operation's commands; on `host` always:
-                                wall time of the C function */
+                                START to last END of the operation's commands; of a variant in C
+                                always: wall time of its function */
     uint64_t from_device_ns; /* host-memory calls: copies back */
     uint64_t wall_ns;        /* the whole call */
     size_t commands;         /* launches and fills */

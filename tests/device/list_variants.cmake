@@ -6,7 +6,8 @@
 # SETTINGS sets `tessera`, `python`, `out`, `sanitized`, `folder` (tests/), `oclgrind` (its library, or
 # nothing), `environment` and `skip` (properties of every test).  The tests are:
 #
-#     device/OP/host          all variants in C
+#     device/OP/host          all variants in C, on the host
+#     device/OP/VARIANT       one of those that serve CPUs, on PoCL
 #     device/OP/VARIANT       device/verify_variant.py
 #     oclgrind/OP/VARIANT     oclgrind/sweep.py
 #
@@ -40,6 +41,10 @@ foreach(i RANGE ${last_operation})
         string(JSON variant GET "${listing}" operations ${i} variants ${j} name)
         string(JSON side GET "${listing}" operations ${i} variants ${j} runs_on)
         string(JSON tunables LENGTH "${listing}" operations ${i} variants ${j} tunables)
+        if(side STREQUAL "host and CPUs")
+            write_test(device/${op}/${variant} device 1800 20
+                ${tessera} verify ${op} --device cpu --kernel ${variant} ${extent})
+        endif()
         if(NOT side STREQUAL device OR NOT python)
             continue()
         endif()

@@ -225,7 +225,7 @@ static void input_sets_hold_the_family_of_the_problem(void **state)
     p.inputs = DISTRIBUTION_REVERSED;
     device_read_host(&host);
     assert_int_equal(tsr_session_open(&host, &closed, &s, NULL), TSR_OK);
-    assert_int_equal(input_sets_open(s, &p, 1, true, &x, NULL), TSR_OK);
+    assert_int_equal(input_sets_open(s, &p, 1, true, true, &x, NULL), TSR_OK);
     for (size_t i = 0; i < KEYS; i++) {
         assert_int_equal(((const uint32_t *)x.before[0])[i], KEYS - 1 - i);
         assert_int_equal(((const uint32_t *)x.memory[0][0])[i], KEYS - 1 - i);

@@ -59,19 +59,19 @@ static tsr_session *open_host(tsr_device *host)
 static program built;
 
 static kept_call *keep(tsr_session *s, const problem *p, const selection *sel, uint64_t age,
-                       bool arriving)
+                       placement place)
 {
     device_facts cpu = {.kind = DEVICE_CPU, .max_work_group = 1024, .local_memory = 32768};
     kept_call made = {.posed = *p,
                       .normal = *p,
                       .selection = *sel,
                       .age = age,
-                      .arriving = arriving,
+                      .place = place,
                       .program = &built};
     kept_call *kept;
 
     cpu.max_work_item[0] = cpu.max_work_item[1] = cpu.max_work_item[2] = 1024;
-    assert_null(plan_make(sel->variant, &(job){p, &cpu, &sel->params, false}, &made.plan));
+    assert_null(plan_make(sel->variant, &(job){p, &cpu, &sel->params, false, false}, &made.plan));
     kept = calls_keep(s, &made);
     assert_null(made.plan.commands);
     return kept;
@@ -90,16 +90,16 @@ static void a_call_finds_its_own_plan(void **state)
     (void)state;
     matmul_in(&scaled)->alpha = 2;
     wider.params.value[0] *= 2;
-    assert_null(calls_find(s, &p, &naive, false));
-    kept = keep(s, &p, &naive, 0, false);
+    assert_null(calls_find(s, &p, &naive, IN_BUFFERS));
+    kept = keep(s, &p, &naive, 0, IN_BUFFERS);
     assert_non_null(kept);
     assert_int_equal(kept->plan.count, 1);
 
-    assert_ptr_equal(calls_find(s, &p, &naive, false), kept);
-    assert_null(calls_find(s, &scaled, &naive, false));
-    assert_null(calls_find(s, &p, &tiled, false));
-    assert_non_null(keep(s, &p, &tiled, 0, false));
-    assert_null(calls_find(s, &p, &wider, false));
+    assert_ptr_equal(calls_find(s, &p, &naive, IN_BUFFERS), kept);
+    assert_null(calls_find(s, &scaled, &naive, IN_BUFFERS));
+    assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
+    assert_non_null(keep(s, &p, &tiled, 0, IN_BUFFERS));
+    assert_null(calls_find(s, &p, &wider, IN_BUFFERS));
     tsr_session_close(s);
 }
 
@@ -113,30 +113,30 @@ static void whatever_differs_is_another_call(void **state)
     selection sel = tiled;
 
     (void)state;
-    assert_non_null(keep(s, &p, &tiled, 1, false));
+    assert_non_null(keep(s, &p, &tiled, 1, IN_BUFFERS));
     for (size_t i = 0; i < sizeof(p.bytes); i++) {
         p.bytes[i] ^= 1;
-        assert_null(calls_find(s, &p, &tiled, false));
-        assert_null(calls_chosen(s, &p, 1));
+        assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
+        assert_null(calls_chosen(s, &p, IN_BUFFERS, 1));
         p.bytes[i] ^= 1;
     }
     p.op = &operation_sort;
-    assert_null(calls_find(s, &p, &tiled, false));
+    assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
     p.op = &operation_matmul;
     p.inputs = DISTRIBUTION_FEW;
-    assert_null(calls_find(s, &p, &tiled, false));
+    assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
     p.inputs = DISTRIBUTION_PLAIN;
     for (size_t i = 0; i < TUNABLES_MAX; i++) {
         sel.params.value[i]++;
-        assert_null(calls_find(s, &p, &sel, false));
+        assert_null(calls_find(s, &p, &sel, IN_BUFFERS));
         sel.params.value[i]--;
     }
     sel.selected = SELECTED_BY_TUNING;
-    assert_null(calls_find(s, &p, &sel, false));
-    assert_null(calls_chosen(s, &p, 2));
-    assert_null(calls_chosen(s, &p, 0));
-    assert_non_null(calls_find(s, &p, &tiled, false));
-    assert_non_null(calls_chosen(s, &p, 1));
+    assert_null(calls_find(s, &p, &sel, IN_BUFFERS));
+    assert_null(calls_chosen(s, &p, IN_BUFFERS, 2));
+    assert_null(calls_chosen(s, &p, IN_BUFFERS, 0));
+    assert_non_null(calls_find(s, &p, &tiled, IN_BUFFERS));
+    assert_non_null(calls_chosen(s, &p, IN_BUFFERS, 1));
     tsr_session_close(s);
 }
 
@@ -152,13 +152,13 @@ static void the_oldest_call_goes(void **state)
     for (size_t i = 0; i < CALLS_KEPT + 1; i++)
         p[i] = square(16 + i);
     for (size_t i = 0; i < CALLS_KEPT; i++)
-        assert_non_null(keep(s, &p[i], &naive, 0, false));
-    assert_non_null(calls_find(s, &p[0], &naive, false));
-    assert_non_null(keep(s, &p[CALLS_KEPT], &naive, 0, false));
-    assert_null(calls_find(s, &p[1], &naive, false));
+        assert_non_null(keep(s, &p[i], &naive, 0, IN_BUFFERS));
+    assert_non_null(calls_find(s, &p[0], &naive, IN_BUFFERS));
+    assert_non_null(keep(s, &p[CALLS_KEPT], &naive, 0, IN_BUFFERS));
+    assert_null(calls_find(s, &p[1], &naive, IN_BUFFERS));
     for (size_t i = 0; i < CALLS_KEPT + 1; i++)
         if (i != 1)
-            assert_non_null(calls_find(s, &p[i], &naive, false));
+            assert_non_null(calls_find(s, &p[i], &naive, IN_BUFFERS));
     tsr_session_close(s);
 }
 
@@ -172,11 +172,11 @@ static void who_brings_inputs_is_another_call(void **state)
     kept_call *arriving;
 
     (void)state;
-    assert_non_null(keep(s, &p, &naive, 0, false));
-    assert_null(calls_find(s, &p, &naive, true));
-    arriving = keep(s, &p, &naive, 0, true);
-    assert_ptr_equal(calls_find(s, &p, &naive, true), arriving);
-    assert_ptr_not_equal(calls_find(s, &p, &naive, false), arriving);
+    assert_non_null(keep(s, &p, &naive, 0, IN_BUFFERS));
+    assert_null(calls_find(s, &p, &naive, ARRIVING));
+    arriving = keep(s, &p, &naive, 0, ARRIVING);
+    assert_ptr_equal(calls_find(s, &p, &naive, ARRIVING), arriving);
+    assert_ptr_not_equal(calls_find(s, &p, &naive, IN_BUFFERS), arriving);
     tsr_session_close(s);
 }
 
@@ -212,10 +212,11 @@ static void a_choice_follows_the_tuning(void **state)
     setenv("TESSERA_TUNING_DIR", folder, 1);
     change_long_ago(folder, 1000);
     s = open_host(&host);
-    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(dispatch_select(s, &p, NULL, IN_BUFFERS, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_PREFERENCE);
-    assert_non_null(calls_chosen(s, &p, tuning_age(s)));
-    assert_ptr_equal(calls_chosen(s, &p, tuning_age(s))->selection.variant, sel.variant);
+    assert_non_null(calls_chosen(s, &p, IN_BUFFERS, tuning_age(s)));
+    assert_ptr_equal(calls_chosen(s, &p, IN_BUFFERS, tuning_age(s))->selection.variant,
+                     sel.variant);
 
     tuning_owner(session_facts(s), &t);
     strcpy(t.op, p.op->name);
@@ -227,14 +228,15 @@ static void a_choice_follows_the_tuning(void **state)
     assert_int_equal(tuning_store(&t, NULL, NULL), TSR_OK);
     /* It changed just now: nothing is kept until that is some time ago. */
     assert_int_equal(tuning_age(s), 0);
-    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(dispatch_select(s, &p, NULL, IN_BUFFERS, &sel, NULL), TSR_OK);
     assert_int_equal(sel.selected, SELECTED_BY_TUNING);
     change_long_ago(folder, 500);
     assert_true(tuning_age(s) > 0);
-    assert_null(calls_chosen(s, &p, tuning_age(s)));
-    assert_int_equal(dispatch_select(s, &p, NULL, &sel, NULL), TSR_OK);
-    assert_non_null(calls_chosen(s, &p, tuning_age(s)));
-    assert_int_equal(calls_chosen(s, &p, tuning_age(s))->selection.selected, SELECTED_BY_TUNING);
+    assert_null(calls_chosen(s, &p, IN_BUFFERS, tuning_age(s)));
+    assert_int_equal(dispatch_select(s, &p, NULL, IN_BUFFERS, &sel, NULL), TSR_OK);
+    assert_non_null(calls_chosen(s, &p, IN_BUFFERS, tuning_age(s)));
+    assert_int_equal(calls_chosen(s, &p, IN_BUFFERS, tuning_age(s))->selection.selected,
+                     SELECTED_BY_TUNING);
     tsr_session_close(s);
     unsetenv("TESSERA_TUNING_DIR");
     snprintf(shell, sizeof(shell), "rm -r %s", folder);
@@ -279,9 +281,9 @@ static void released_programs_take_their_calls(void **state)
     const problem p = square(64);
 
     (void)state;
-    assert_non_null(keep(s, &p, &naive, 0, false));
+    assert_non_null(keep(s, &p, &naive, 0, IN_BUFFERS));
     programs_release(s);
-    assert_null(calls_find(s, &p, &naive, false));
+    assert_null(calls_find(s, &p, &naive, IN_BUFFERS));
     tsr_session_close(s);
 }
 

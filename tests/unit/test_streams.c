@@ -355,7 +355,7 @@ static partition chosen_for(tsr_session *s, const problem *p, size_t memory)
     selection sel;
 
     s->host_calls_memory = memory;
-    assert_int_equal(dispatch_select(s, p, NULL, &sel, NULL), TSR_OK);
+    assert_int_equal(dispatch_select(s, p, NULL, IN_BUFFERS, &sel, NULL), TSR_OK);
     assert_int_equal(partition_choose(s, p, &sel, &how, NULL), TSR_OK);
     return how;
 }
@@ -809,7 +809,7 @@ static void refuses_pieces(tsr_session *s, const problem *p, size_t bytes)
     selection sel;
     size_t least = 0;
 
-    assert_int_equal(dispatch_select(s, p, NULL, &sel, &err), TSR_OK);
+    assert_int_equal(dispatch_select(s, p, NULL, IN_BUFFERS, &sel, &err), TSR_OK);
     assert_true(too_little(s, p, &sel, bytes, &err));
     assert_int_equal(sscanf(strstr(err.message, "from "), "from %zu bytes on", &least), 1);
     assert_true(least > bytes);

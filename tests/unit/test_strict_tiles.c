@@ -310,7 +310,7 @@ static void test_calls_add_up(void **state)
         tsr_report report = {0};
         selection sel;
 
-        assert_int_equal(dispatch_select(f->in_order, &p, runs[i], &sel, &err), TSR_OK);
+        assert_int_equal(dispatch_select(f->in_order, &p, runs[i], IN_BUFFERS, &sel, &err), TSR_OK);
         if (dispatch_enqueue(f->in_order, &p, &sel, &buffer,
                              &(call_ends){.strict_tiles = runs[i]->strict_tiles, .report = &report},
                              &err))

@@ -48,7 +48,7 @@ static const variant reduce_loop = {.name = "loop",
                                     .plan = loop_plan,
                                     .host = loop_run};
 
-static const variant *const variants[] = {&reduce_loop, &reduce_tree, &reduce_vector};
+static const variant *const variants[] = {&reduce_loop, &reduce_simd, &reduce_tree, &reduce_vector};
 
 /* ---- the operation ------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ static void describe(const problem *q, text *out)
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"loop"}, *const on_device[] = {"vector", "tree"};
+    static const char *const on_host[] = {"simd", "loop"}, *const on_device[] = {"vector", "tree"};
 
     (void)p;
     if (d->kind == DEVICE_HOST) {
@@ -112,6 +112,13 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     }
     memcpy(out, on_device, sizeof(on_device));
     return ARRAY_COUNT(on_device);
+}
+
+/* As long as it takes some 10 milliseconds, which are spent on memory in either case. */
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    (void)d;
+    return reduce_of(p)->n <= (size_t)1 << 26 ? "simd" : NULL;
 }
 
 const operation operation_reduce = {
@@ -130,6 +137,7 @@ const operation operation_reduce = {
     .bytes = traffic,
     .describe = describe,
     .prefer = prefer,
+    .prefer_c = prefer_c,
     .fill = reduce_fill,
     .sweep = reduce_sweep,
     .verify = reduce_verify,

@@ -57,8 +57,7 @@ static tsr_status pose(posing *x, tsr_error *err)
 
 static const char *host_source(const variant *v)
 {
-    (void)v;
-    return "host/ops/reduce/reduce.c";
+    return v == &reduce_simd ? "host/ops/reduce/reduce_simd_loops.c" : "host/ops/reduce/reduce.c";
 }
 
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};

@@ -11,6 +11,9 @@ extern const operation operation_reduce;
 /** reduce_command.c */
 extern const operation_command reduce_command;
 
+/** reduce_simd.c: C, on the host and on CPUs. */
+extern const variant reduce_simd;
+
 /** reduce_tree.c: work-groups combine their shares, and one group their results. */
 extern const variant reduce_tree, reduce_vector;
 
