@@ -17,7 +17,7 @@
  *     below TILE, in a tile with stride 1): a comparator that is done once more
  *     finds its keys in order, so one kernel serves every stage.
  *     The network is the flip form that sort_naive.cl explains, split into
- *     tiles as in sort_two_phase.cl.
+ *     tiles as in sort_two_phase.cl; here with keys of every type.
  * Work split: a work-item holds HELD keys in each round; a work-group owns a
  *     tile of GROUP * HELD keys.
  * Parameters: GROUP work-items in a work-group and STAGES, sub-stages in a

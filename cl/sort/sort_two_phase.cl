@@ -1,26 +1,21 @@
-/* Bitonic sort in two phases: short strides in local memory, long ones in global.
+/* Sort keys in ascending order by a bitonic network: short strides in local memory.
  *
- * Idea: the strides below TILE stay within tiles of TILE neighbouring keys.  A
- *     work-group that holds a tile in local memory does all of them for one
- *     read and one write of global memory.  The first kernel sorts every tile;
- *     each later stage takes one global launch per stride of TILE and more,
- *     and then one launch for all those below.
- *     The network is the flip form that sort_naive.cl explains.
- * Work split: a work-group owns a tile, its work-items share out the pairs;
- *     sort_two_phase_exchange gives each work-item one pair.
- * Parameters: GROUP work-items in a work-group, KEYS_PER_ITEM (at least 2): a
- *     tile is GROUP * KEYS_PER_ITEM keys, a power of 2; KEY, DESCENDING,
- *     WITH_INDEX (sort_key.clh), WITH_ROWS (sort_row.clh), VALUE_BYTES
- *     (sort_values.clh).
- * Launch: 1-D, work-groups of GROUP.  sort_two_phase_tile with a work-group per
- *     started tile of the n keys.  Then, for size = 2 * TILE, 4 * TILE, ... up
- *     to the first size >= n: sort_two_phase_exchange with stride = size / 2
- *     and flip = 1, then with stride = size / 4, ..., TILE and flip = 0, then
- *     sort_two_phase_merge, again with a work-group per started tile.
- *     With VALUE_BYTES then the kernels of sort_values.clh.
- * Local memory: TILE keys, and with WITH_INDEX TILE longs (one long without).
- *     Of several rows (sort_row.clh) each is n keys, and each launch is all of them.
- * Limits: n <= 2^31.
+ * Idea: strides below TILE stay within tiles of TILE neighbouring keys.  A work-group that holds a
+ *     tile in local memory does all of them for one read and one write of global memory.  The first
+ *     kernel sorts every tile; each later stage takes a launch for each stride of TILE and more, as
+ *     in sort_naive.cl, which explains the network, and then one launch for all strides below.
+ * Work split: a work-group owns a tile, and its work-items share out the pairs; in
+ *     sort_two_phase_exchange each work-item compares one pair.
+ * Parameters: GROUP work-items in a work-group, KEYS_PER_ITEM (at least 2): a tile is
+ *     GROUP * KEYS_PER_ITEM keys, a power of 2.
+ * Launch: 1-D, work-groups of GROUP.  sort_two_phase_tile with a work-group per started tile of the
+ *     n keys.  Then for size = 2 * TILE, 4 * TILE, ... up to the first size >= n:
+ *     sort_two_phase_exchange with stride = size / 2 and flip = 1, then with stride = size / 4,
+ * ..., TILE and flip = 0; then sort_two_phase_merge, again with a work-group per started tile.
+ * Local memory: TILE keys.
+ * Traffic: with tiles of 2^t keys, stage s reads all keys s - t + 1 times, where in sort_naive.cl
+ * it reads them s times, and all stages up to t do so once together. Limits: n up to 2^31.  Keys
+ * alone: sort_registers.cl sorts every type, with an index and values.
  */
 #ifndef GROUP
 #error "GROUP: work-items in a work-group, a power of 2"
@@ -31,62 +26,93 @@
 
 #define TILE (GROUP * KEYS_PER_ITEM)
 
-#include "sort/sort_row.clh"
-#include "sort/sort_tile_pairs.clh"
-#include "sort/sort_values.clh"
-
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_two_phase_tile(__global word *keys, __global long *index, ulong offset_keys,
-                    ulong offset_index, uint n, uint rows)
+/* The lower position of a pair, as in sort_naive.cl, and the position that it is compared with. */
+static inline uint lower(uint pair, uint stride)
 {
-    __local word orders[TILE];
-    __local long indices[TILE_INDICES];
-    const uint start = group_in_row(rows) * TILE;
-    const size_t row = row_start(rows, n);
+    const uint column = pair & (stride - 1);
 
-    keys += offset_keys + row;
-    index += offset_index + row;
-    tile_load_first(orders, indices, keys, start, n);
+    return 2 * (pair - column) + column;
+}
+
+static inline uint partner(uint low, uint stride, uint flip)
+{
+    return low ^ (flip ? 2 * stride - 1 : stride);
+}
+
+/* Fill the tile that starts at `start`.  Beyond the last key stands the largest, which stays. */
+static inline void tile_load(__local uint *tile, __global const uint *keys, uint start, uint n)
+{
+    for (uint i = get_local_id(0); i < TILE; i += GROUP)
+        tile[i] = start + i < n ? keys[start + i] : UINT_MAX;
     /* The tile is filled before pairs of it are read. */
     barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static inline void tile_store(__local const uint *tile, __global uint *keys, uint start, uint n)
+{
+    for (uint i = get_local_id(0); i < TILE; i += GROUP)
+        if (start + i < n)
+            keys[start + i] = tile[i];
+}
+
+/* One sub-stage in a tile. */
+static inline void tile_exchange(__local uint *tile, uint stride, uint flip)
+{
+    for (uint pair = get_local_id(0); pair < TILE / 2; pair += GROUP) {
+        const uint low = lower(pair, stride);
+        const uint high = partner(low, stride, flip);
+        const uint a = tile[low];
+        const uint b = tile[high];
+
+        /* Storing both in any case costs less than a branch that keys decide. */
+        tile[low] = min(a, b);
+        tile[high] = max(a, b);
+    }
+    /* This sub-stage is written before the next one reads it in other pairs. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_two_phase_tile(__global uint *keys, uint n)
+{
+    __local uint tile[TILE];
+    const uint start = get_group_id(0) * TILE;
+
+    tile_load(tile, keys, start, n);
     /* Where n is smaller than a tile, later stages would move nothing. */
     for (uint size = 2; size <= TILE && size / 2 < n; size *= 2) {
-        tile_exchange(orders, indices, size / 2, 1);
+        tile_exchange(tile, size / 2, 1);
         for (uint stride = size / 4; stride > 0; stride /= 2)
-            tile_exchange(orders, indices, stride, 0);
+            tile_exchange(tile, stride, 0);
     }
-    tile_store(orders, indices, keys, index, start, n);
+    tile_store(tile, keys, start, n);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_two_phase_exchange(__global word *keys, __global long *index, ulong offset_keys,
-                        ulong offset_index, uint n, uint stride, uint flip, uint rows)
+sort_two_phase_exchange(__global uint *keys, uint n, uint stride, uint flip)
 {
-    const uint low = lower_position(item_in_row(rows), stride);
+    const uint low = lower(get_global_id(0), stride);
     const uint high = partner(low, stride, flip);
-    const size_t row = row_start(rows, n);
 
-    keys += offset_keys + row;
-    index += offset_index + row;
-    if (high < n)
-        memory_exchange(keys, index, low, high);
+    if (high < n) {
+        const uint a = keys[low];
+        const uint b = keys[high];
+
+        if (a > b) {
+            keys[low] = b;
+            keys[high] = a;
+        }
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_two_phase_merge(__global word *keys, __global long *index, ulong offset_keys,
-                     ulong offset_index, uint n, uint rows)
+sort_two_phase_merge(__global uint *keys, uint n)
 {
-    __local word orders[TILE];
-    __local long indices[TILE_INDICES];
-    const uint start = group_in_row(rows) * TILE;
-    const size_t row = row_start(rows, n);
+    __local uint tile[TILE];
+    const uint start = get_group_id(0) * TILE;
 
-    keys += offset_keys + row;
-    index += offset_index + row;
-    tile_load(orders, indices, keys, index, start, n);
-    /* The tile is filled before pairs of it are read. */
-    barrier(CLK_LOCAL_MEM_FENCE);
+    tile_load(tile, keys, start, n);
     for (uint stride = TILE / 2; stride > 0; stride /= 2)
-        tile_exchange(orders, indices, stride, 0);
-    tile_store(orders, indices, keys, index, start, n);
+        tile_exchange(tile, stride, 0);
+    tile_store(tile, keys, start, n);
 }

@@ -119,8 +119,8 @@ class Kernels(Bench):
         """The commands of a call: their bytes are those of passes over the keys."""
         n = 5000
         row, explained = rows_of(self.bench(
-            "sort", "--kernel", "two-phase", "--size", "5000", "--argsort", "--explain", "--json",
-            "--quiet", *QUICK).out)
+            "sort", "--kernel", "two-phase-registers", "--size", "5000", "--argsort", "--explain",
+            "--set", "STAGES=1", "--set", "GROUP=1024", "--json", "--quiet", *QUICK).out)
         self.check_row(row)
         self.assertEqual(explained["schema"], "tessera-explain-1")
         same = ("op", "problem", "name", "parameters", "device", "device_id")
@@ -131,13 +131,13 @@ class Kernels(Bench):
         # The first launch reads keys alone, the others keys and index.  Of the last block of 2^12,
         # 904 keys in its lower half have nobody to be compared with.
         self.assertEqual([(c["kernel"], c["bytes"]) for c in commands],
-                         [("sort_two_phase_tile", n * 16), ("sort_two_phase_exchange", 4096 * 24),
-                          ("sort_two_phase_merge", n * 24), ("sort_two_phase_exchange", n * 24),
-                          ("sort_two_phase_exchange", 4096 * 24), ("sort_two_phase_merge", n * 24)])
+                         [("sort_registers_tile", n * 16), ("sort_registers_pass", 4096 * 24),
+                          ("sort_registers_merge", n * 24), ("sort_registers_pass", n * 24),
+                          ("sort_registers_pass", 4096 * 24), ("sort_registers_merge", n * 24)])
         self.assertEqual(explained["bytes"], sum(c["bytes"] for c in commands))
         for c in commands:
             self.assertGreater(c["time"]["median_ns"], 0)
-            self.assertEqual(c["group"], 256)
+            self.assertEqual(c["group"], 1024)
             self.assertAlmostEqual(c["passes"] * row["bytes"], c["bytes"], places=3)
         self.assertLessEqual(sum(c["time"]["min_ns"] for c in commands),
                              explained["call"]["max_ns"])
@@ -146,11 +146,11 @@ class Kernels(Bench):
     def test_explain_as_a_table(self):
         r = self.bench("sort", "--kernel", "naive", "--size", "5", "--explain", *QUICK)
         self.assertRegex(r.out, r"(?m)^  naive +[\d.]+ [mun]?s .* exact$")
-        self.assertRegex(r.out, r"(?m)^ +6 sort_naive_exchange +[\d.]+ us ")
-        self.assertRegex(r.out, r"(?m)^ +6 x sort_naive_exchange ")
+        self.assertRegex(r.out, r"(?m)^ +6 sort_naive +[\d.]+ us ")
+        self.assertRegex(r.out, r"(?m)^ +6 x sort_naive ")
         self.assertRegex(r.out, r"(?m)^ +6 x the whole call ")
         self.assertRegex(r.out, r"(?m)^ +copying to the device ")
-        self.assertLess(r.out.index("the whole call"), r.out.index("     1 sort_naive_exchange"))
+        self.assertLess(r.out.index("the whole call"), r.out.index("     1 sort_naive"))
         self.assertRegex(r.out, r"(?m)^ +6 x the whole call +[\d.]+ us 100\.0% ")
         # One command moves what the problem takes.
         r = self.bench("matvec", "--kernel", "row-item", "--size", "30x20", "--explain",

@@ -146,9 +146,9 @@ class Kernels(Case):
         for args, define in ((("matmul", "general", "--trans-a"), "-DTRANS_A=1"),
                              (("matmul", "general", "--trans-b"), "-DTRANS_B=1"),
                              (("matvec", "row-item", "--trans"), "-DTRANS=1"),
-                             (("sort", "naive", "--descending"), "-DDESCENDING=1"),
-                             (("sort", "naive", "--argsort"), "-DWITH_INDEX=1"),
-                             (("sort", "naive", "--size", "3x9"), "-DWITH_ROWS=1")):
+                             (("sort", "general", "--descending"), "-DDESCENDING=1"),
+                             (("sort", "general", "--argsort"), "-DWITH_INDEX=1"),
+                             (("sort", "general", "--size", "3x9"), "-DWITH_ROWS=1")):
             options = self.succeed("kernels", *args, "--source").out.splitlines()[0]
             self.assertIn(define + " ", options)
             options = self.succeed("kernels", *args[:2], "--source").out.splitlines()[0]

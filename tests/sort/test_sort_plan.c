@@ -140,7 +140,7 @@ static void test_unsupported_gives_the_values(void **state)
     check_reason_on("two-phase-registers", &d, &q, normal, "supported");
     d.local_memory = 1024;
     check_reason_on("two-phase", &d, &q, normal,
-                    "it needs 8200 bytes of local memory, and the device has 1024");
+                    "it needs 8192 bytes of local memory, and the device has 1024");
     check_reason_on("two-phase-registers", &d, &q, narrow,
                     "it needs 1032 bytes of local memory, and the device has 1024");
     d = gpu();
@@ -151,7 +151,45 @@ static void test_unsupported_gives_the_values(void **state)
     sort_in(&q)->n = ((size_t)1 << 31) + 1;
     check_reason_on("two-phase-registers", &d, &q, normal,
                     "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
-    check_reason_on("naive", &d, &q, normal, "supported");
+    check_reason_on("naive", &d, &q, normal,
+                    "it indexes in 32 bits: at most 2147483648 keys, not 2147483649");
+    check_reason_on("general", &d, &q, normal, "supported");
+}
+
+/* Lessons sort uint32 keys alone, and say who does the rest. */
+static void test_lessons_say_what_they_leave_out(void **state)
+{
+    static const struct {
+        tsr_sort_problem s;
+        const char *why; /* with the name of the variant that takes the problem */
+    } cases[] = {
+        {{.type = TSR_F32, .n = 9}, "it takes uint32 keys alone: use `%s` for float32"},
+        {{.type = TSR_U32, .n = 9, .descending = true},
+         "it sorts in ascending order alone: use `%s`"},
+        {{.type = TSR_U32, .n = 9, .argsort = true}, "it sorts keys alone: use `%s` for an index"},
+        {{.type = TSR_U32, .n = 9, .value_bytes = 4}, "it sorts keys alone: use `%s` for values"},
+        {{.type = TSR_U32, .n = 9, .rows = 5}, "it sorts one row: use `%s` for 5 rows"},
+        {{.type = TSR_U32, .n = 9, .offset_keys = 3},
+         "it takes keys from offset 0: use `%s` for offset 3"},
+        {{.type = TSR_U32, .n = 9, .rows = 1}, "supported"},
+        {{.type = TSR_U32}, "supported"},
+    };
+    static const char *const lessons[][2] = {{"naive", "general"},
+                                             {"two-phase", "two-phase-registers"}};
+    const char *const normal[] = {NULL};
+    const device_facts d = gpu();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t k = 0; k < COUNT(lessons); k++) {
+            problem q = sort_problem(cases[i].s);
+            text why = {0};
+
+            text_format(&why, cases[i].why, lessons[k][1]);
+            check_reason_on(lessons[k][0], &d, &q, normal, text_get(&why));
+            check_reason_on(lessons[k][1], &d, &q, normal, "supported");
+            text_free(&why);
+        }
 }
 
 /* The widest elements fit an ordinary GPU by default; the smallest device still sorts. */
@@ -228,7 +266,7 @@ static void test_rows_share_tiles(void **state)
     /* Launches of all rows at once: more work-groups than a kernel can number. */
     sort_in(&q)->n = 512;
     sort_in(&q)->rows = (size_t)1 << 31;
-    check_reason_on("naive", &d, &q, &small[2],
+    check_reason_on("general", &d, &q, &small[2],
                     "it numbers work-groups in 32 bits: at most 1431655765 rows of 512 keys, not "
                     "2147483648");
 }
@@ -781,6 +819,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unsupported_gives_the_values),
+        cmocka_unit_test(test_lessons_say_what_they_leave_out),
         cmocka_unit_test(test_something_always_suits),
         cmocka_unit_test(test_comparators_give_the_documented_order),
         cmocka_unit_test(test_kernels_map_keys_to_the_documented_order),

@@ -295,6 +295,17 @@ static void a_row_of_a_sort(void **state)
     result_problem(&row, &p);
     assert_string_equal(row.problem, "70 int16 descending");
     assert_string_equal(row.order, "random");
+    /* The first step took every problem. */
+    strcpy(row.name, "naive");
+    strcpy(row.options, "-DKEY=short -DDESCENDING=1");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.name, "general");
+    p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 70});
+    result_problem(&row, &p);
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.name, "naive");
     text_free(&line);
 }
 

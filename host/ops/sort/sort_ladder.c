@@ -1,7 +1,9 @@
 /**
- * The bitonic network step by step: on the host for comparison, in global memory
- * (cl/sort/sort_naive.cl, which explains the flip form), in tiles of local memory
- * (cl/sort/sort_two_phase.cl), and with registers (cl/sort/sort_registers.cl).
+ * The bitonic network step by step.  As lessons, which sort uint32 keys and nothing else: in global
+ * memory (cl/sort/sort_naive.cl, which explains the flip form) and in tiles of local memory
+ * (cl/sort/sort_two_phase.cl).  In full, with every type, index, values and rows: in global memory
+ * (cl/sort/sort_general.cl), and in tiles with registers (cl/sort/sort_registers.cl).  And the
+ * host's sort, for comparison.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -144,14 +146,141 @@ const variant sort_qsort = {
     .host = qsort_host,
 };
 
-/* ---- naive --------------------------------------------------------------------------------- */
+/* ---- lessons ------------------------------------------------------------------------------- */
 
-enum { NAIVE_IOTA, NAIVE_EXCHANGE, NAIVE_KEEP, NAIVE_GROUP = 256 };
+enum { NETWORK_GROUP = 256 };
+
+/* NULL, or the first thing that a problem needs and a lesson leaves out; `full` has it. */
+static const char *unsupported_lesson(const tsr_sort_problem *s, const char *full, plan *out)
+{
+    const char *why = sort_parts_unsupported(s);
+
+    if (why)
+        return why;
+    if (s->type != TSR_U32)
+        return plan_unsupported(out, "it takes uint32 keys alone: use `%s` for %s", full,
+                                tsr_type_name(s->type));
+    if (s->descending)
+        return plan_unsupported(out, "it sorts in ascending order alone: use `%s`", full);
+    if (s->argsort || s->value_bytes)
+        return plan_unsupported(out, "it sorts keys alone: use `%s` for %s", full,
+                                s->argsort ? "an index" : "values");
+    if (sort_rows(s) > 1)
+        return plan_unsupported(out, "it sorts one row: use `%s` for %zu rows", full, sort_rows(s));
+    if (s->offset_keys)
+        return plan_unsupported(out, "it takes keys from offset 0: use `%s` for offset %zu", full,
+                                s->offset_keys);
+    return sort_unsupported_positions(s, out);
+}
+
+/* The keys and their number. */
+static void step_lesson(command *c, const tsr_sort_problem *s)
+{
+    command_operand(c, 0);
+    command_u32(c, (uint32_t)s->n);
+}
+
+/* One sub-stage in global memory, a pair a work-item: the first of a stage flips. */
+static void add_exchange(const tsr_sort_problem *s, unsigned entry, size_t group, size_t stride,
+                         bool flip, plan *out)
+{
+    const size_t pairs = sort_exchange_items(s->n, stride, 2);
+    command *c = sort_launch(out, s, entry, pairs, group);
+
+    step_lesson(c, s);
+    command_u32(c, (uint32_t)stride);
+    command_u32(c, flip);
+    sort_step_moves(c, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
+}
 
 static const char *plan_naive(const job *j, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
-    const size_t group = group_fit(j->device, 0, NAIVE_GROUP);
+    const char *why = unsupported_lesson(s, "general", out);
+
+    if (why)
+        return why;
+    for (size_t half = 1; half < s->n; half *= 2)
+        for (size_t stride = half; stride > 0; stride /= 2)
+            add_exchange(s, 0, group_fit(j->device, 0, NETWORK_GROUP), stride, stride == half, out);
+    return NULL;
+}
+
+const variant sort_naive = {
+    .name = "naive",
+    .idea = "bitonic network in global memory: one launch per sub-stage",
+    .source = "sort/sort_naive.cl",
+    .entries = {"sort_naive"},
+    .build = "",
+    .plan = plan_naive,
+};
+
+/* Entries of sort_two_phase.cl, and of sort_registers.cl with two more. */
+enum { TWO_PHASE_TILE, TWO_PHASE_PASS, TWO_PHASE_MERGE, TWO_PHASE_KEEP };
+
+static const tunable two_phase_tunables[] = {
+    {"GROUP",
+     "work-items in a work-group: more hide latency, fewer leave room for other groups",
+     {1, 2, 4, 16, 64, 128, 256, 512, 1024},
+     256,
+     16},
+    {"KEYS_PER_ITEM",
+     "keys of a tile per work-item: a larger tile saves global launches and takes local memory",
+     {2, 4, 8, 16, 32},
+     8,
+     4},
+};
+
+/* All tiles in local memory. */
+static void add_lesson_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, size_t tile,
+                             plan *out)
+{
+    command *c = sort_launch(out, s, entry, size_div_up(s->n, tile) * group, group);
+
+    step_lesson(c, s);
+    sort_step_moves(c, s, s->n, 2 * sort_element_bytes(s));
+}
+
+static const char *plan_two_phase(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t group = param(j->params, "GROUP");
+    const size_t tile = group * param(j->params, "KEYS_PER_ITEM");
+    const char *why = unsupported_lesson(s, "two-phase-registers", out);
+
+    if (!why)
+        why =
+            sort_unsupported_room(j, group, tile * sizeof(uint32_t), j->device->local_memory, out);
+    if (why || sort_is_done(s))
+        return why;
+    add_lesson_tiles(s, TWO_PHASE_TILE, group, tile, out);
+    for (size_t half = tile; half < s->n; half *= 2) {
+        for (size_t stride = half; stride >= tile; stride /= 2)
+            add_exchange(s, TWO_PHASE_PASS, group, stride, stride == half, out);
+        add_lesson_tiles(s, TWO_PHASE_MERGE, group, tile, out);
+    }
+    return NULL;
+}
+
+const variant sort_two_phase = {
+    .name = "two-phase",
+    .idea = "all short strides of a stage in one launch, in a tile of local memory",
+    .source = "sort/sort_two_phase.cl",
+    .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge"},
+    .build = "",
+    .tunables = two_phase_tunables,
+    .tunable_count = ARRAY_COUNT(two_phase_tunables),
+    .plan = plan_two_phase,
+};
+
+/* ---- in full: global memory ------------------------------------------------------------------ */
+
+enum { GENERAL_IOTA, GENERAL_EXCHANGE, GENERAL_KEEP };
+
+static const char *plan_general(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t group = group_fit(j->device, 0, NETWORK_GROUP);
     const char *why;
     command *c;
 
@@ -162,7 +291,7 @@ static const char *plan_naive(const job *j, plan *out)
     if (sort_is_done(s))
         return NULL;
     if (sort_with_index(s)) {
-        c = sort_launch(out, s, NAIVE_IOTA, s->n, group);
+        c = sort_launch(out, s, GENERAL_IOTA, s->n, group);
         sort_step_index(c, s);
         command_u64(c, s->argsort ? s->offset_index : 0);
         command_u64(c, s->n);
@@ -173,7 +302,7 @@ static const char *plan_naive(const job *j, plan *out)
         for (size_t stride = half; stride > 0; stride /= 2) {
             const size_t pairs = sort_exchange_items(s->n, stride, 2);
 
-            c = sort_launch(out, s, NAIVE_EXCHANGE, pairs, group);
+            c = sort_launch(out, s, GENERAL_EXCHANGE, pairs, group);
             sort_step_sequence(c, s);
             command_u64(c, s->n);
             command_u64(c, stride);
@@ -181,114 +310,23 @@ static const char *plan_naive(const job *j, plan *out)
             command_u32(c, (uint32_t)sort_rows(s));
             sort_step_moves(c, s, size_min(2 * pairs, s->n), 2 * sort_element_bytes(s));
         }
-    sort_move_values(j, NAIVE_KEEP, out);
+    sort_move_values(j, GENERAL_KEEP, out);
     return NULL;
 }
 
-const variant sort_naive = {
-    .name = "naive",
-    .idea = "bitonic network in global memory: one launch per sub-stage",
-    .source = "sort/sort_naive.cl",
-    .entries = {"sort_naive_iota", "sort_naive_exchange", "sort_values_keep", "sort_values_gather"},
+const variant sort_general = {
+    .name = "general",
+    .idea = "naive for every type, index, values and rows, in both directions",
+    .source = "sort/sort_general.cl",
+    .entries = {"sort_general_iota", "sort_general_exchange", "sort_values_keep",
+                "sort_values_gather"},
     .build = "",
-    .plan = plan_naive,
+    .plan = plan_general,
 };
 
-/* ---- two-phase, two-phase-registers: tiles in local memory --------------------------------- */
+/* ---- in full: tiles of local memory and registers ------------------------------------------ */
 
-enum { TWO_PHASE_TILE, TWO_PHASE_PASS, TWO_PHASE_MERGE, TWO_PHASE_KEEP };
-
-/* How a variant splits the network. */
-typedef struct tiling {
-    size_t group;  /* work-items in a work-group */
-    size_t tile;   /* keys in a tile */
-    size_t stages; /* sub-stages in a global launch */
-} tiling;
-
-/* A work-group per started tile. */
-static void add_tiles(const tsr_sort_problem *s, unsigned entry, tiling t, plan *out)
-{
-    command *c = sort_launch(out, s, entry, size_div_up(s->n, t.tile) * t.group, t.group);
-
-    sort_step_sequence(c, s);
-    command_u32(c, (uint32_t)s->n);
-    command_u32(c, (uint32_t)sort_rows(s));
-    /* The first launch has no index to read yet. */
-    sort_step_moves(c, s, s->n,
-                    (entry == TWO_PHASE_TILE ? tsr_type_size(s->type) : sort_element_bytes(s)) +
-                        sort_element_bytes(s));
-}
-
-/* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
-static const char *plan_tiling(const job *j, tiling t, plan *out)
-{
-    const tsr_sort_problem *s = sort_of(j->problem);
-    const char *why;
-
-    if ((why = sort_parts_unsupported(s)) || (why = sort_unsupported_positions(s, out)) ||
-        (why = sort_unsupported_room(j, t.group, sort_pairs_bytes(s, t.tile),
-                                     j->device->local_memory, out)) ||
-        (why = sort_unsupported_groups(s, t.group, out)))
-        return why;
-    sort_define_keys(out, s);
-    out->workspace = sort_values_bytes(s);
-    if (sort_is_done(s))
-        return NULL;
-    add_tiles(s, TWO_PHASE_TILE, t, out);
-    for (size_t half = t.tile; half < s->n; half *= 2) {
-        const size_t strides = size_log2_up(2 * half / t.tile);
-
-        for (size_t pass = 0; pass * t.stages < strides; pass++) {
-            const size_t stride = 2 * half >> t.stages * (pass + 1);
-            const size_t items = sort_exchange_items(s->n, stride, (size_t)1 << t.stages);
-            command *c = sort_launch(out, s, TWO_PHASE_PASS, items, t.group);
-
-            sort_step_sequence(c, s);
-            command_u32(c, (uint32_t)s->n);
-            command_u32(c, (uint32_t)stride);
-            command_u32(c, pass == 0);
-            command_u32(c, (uint32_t)sort_rows(s));
-            sort_step_moves(c, s, size_min(items << t.stages, s->n), 2 * sort_element_bytes(s));
-        }
-        add_tiles(s, TWO_PHASE_MERGE, t, out);
-    }
-    sort_move_values(j, TWO_PHASE_KEEP, out);
-    return NULL;
-}
-
-static const tunable two_phase_tunables[] = {
-    {"GROUP",
-     "work-items in a work-group: more hide latency, fewer leave room for other groups",
-     {1, 16, 64, 128, 256, 512, 1024},
-     256,
-     16},
-    {"KEYS_PER_ITEM",
-     "keys of a tile per work-item: a larger tile saves global launches and takes local memory",
-     {2, 4, 8, 16, 32},
-     8,
-     4},
-};
-
-static const char *plan_two_phase(const job *j, plan *out)
-{
-    const size_t group = param(j->params, "GROUP");
-
-    return plan_tiling(j, (tiling){group, group * param(j->params, "KEYS_PER_ITEM"), 1}, out);
-}
-
-const variant sort_two_phase = {
-    .name = "two-phase",
-    .idea = "all short strides of a stage in one launch, in a tile of local memory",
-    .source = "sort/sort_two_phase.cl",
-    .entries = {"sort_two_phase_tile", "sort_two_phase_exchange", "sort_two_phase_merge",
-                "sort_values_keep", "sort_values_gather"},
-    .build = "",
-    .tunables = two_phase_tunables,
-    .tunable_count = ARRAY_COUNT(two_phase_tunables),
-    .plan = plan_two_phase,
-};
-
-static const tunable two_phase_registers_tunables[] = {
+static const tunable registers_tunables[] = {
     {"GROUP",
      "work-items in a work-group: more make a larger tile, which saves global passes",
      {1, 16, 64, 128, 256, 512, 1024},
@@ -301,11 +339,58 @@ static const tunable two_phase_registers_tunables[] = {
      2},
 };
 
-static const char *plan_two_phase_registers(const job *j, plan *out)
+/* A work-group per started tile. */
+static void add_tiles(const tsr_sort_problem *s, unsigned entry, size_t group, size_t tile,
+                      plan *out)
 {
-    const size_t group = param(j->params, "GROUP"), stages = param(j->params, "STAGES");
+    command *c = sort_launch(out, s, entry, size_div_up(s->n, tile) * group, group);
 
-    return plan_tiling(j, (tiling){group, group << stages, stages}, out);
+    sort_step_sequence(c, s);
+    command_u32(c, (uint32_t)s->n);
+    command_u32(c, (uint32_t)sort_rows(s));
+    /* The first launch has no index to read yet. */
+    sort_step_moves(c, s, s->n,
+                    (entry == TWO_PHASE_TILE ? tsr_type_size(s->type) : sort_element_bytes(s)) +
+                        sort_element_bytes(s));
+}
+
+/* Sort tiles; then for each stage above them, passes for the long strides and one merge. */
+static const char *plan_registers(const job *j, plan *out)
+{
+    const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t group = param(j->params, "GROUP"), stages = param(j->params, "STAGES");
+    const size_t tile = group << stages;
+    const char *why;
+
+    if ((why = sort_parts_unsupported(s)) || (why = sort_unsupported_positions(s, out)) ||
+        (why = sort_unsupported_room(j, group, sort_pairs_bytes(s, tile), j->device->local_memory,
+                                     out)) ||
+        (why = sort_unsupported_groups(s, group, out)))
+        return why;
+    sort_define_keys(out, s);
+    out->workspace = sort_values_bytes(s);
+    if (sort_is_done(s))
+        return NULL;
+    add_tiles(s, TWO_PHASE_TILE, group, tile, out);
+    for (size_t half = tile; half < s->n; half *= 2) {
+        const size_t strides = size_log2_up(2 * half / tile);
+
+        for (size_t pass = 0; pass * stages < strides; pass++) {
+            const size_t stride = 2 * half >> stages * (pass + 1);
+            const size_t items = sort_exchange_items(s->n, stride, (size_t)1 << stages);
+            command *c = sort_launch(out, s, TWO_PHASE_PASS, items, group);
+
+            sort_step_sequence(c, s);
+            command_u32(c, (uint32_t)s->n);
+            command_u32(c, (uint32_t)stride);
+            command_u32(c, pass == 0);
+            command_u32(c, (uint32_t)sort_rows(s));
+            sort_step_moves(c, s, size_min(items << stages, s->n), 2 * sort_element_bytes(s));
+        }
+        add_tiles(s, TWO_PHASE_MERGE, group, tile, out);
+    }
+    sort_move_values(j, TWO_PHASE_KEEP, out);
+    return NULL;
 }
 
 const variant sort_two_phase_registers = {
@@ -315,7 +400,7 @@ const variant sort_two_phase_registers = {
     .entries = {"sort_registers_tile", "sort_registers_pass", "sort_registers_merge",
                 "sort_values_keep", "sort_values_gather"},
     .build = "",
-    .tunables = two_phase_registers_tunables,
-    .tunable_count = ARRAY_COUNT(two_phase_registers_tunables),
-    .plan = plan_two_phase_registers,
+    .tunables = registers_tunables,
+    .tunable_count = ARRAY_COUNT(registers_tunables),
+    .plan = plan_registers,
 };

@@ -869,15 +869,23 @@ static const sort_case cases[] = {
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
 {
+    const size_t plain = tiny ? LENGTHS_TINY : LENGTHS;
+    const size_t wide = ARRAY_COUNT(cases) * (plain / (tiny ? EVERY_TINY : EVERY));
     problem p = {.op = &operation_sort};
-    const sort_case *c = sort_sweep_cases(cases, ARRAY_COUNT(cases), i, tiny, &p);
+    const sort_case *c;
 
-    if (!c)
+    if (i >= wide + plain)
         return false;
-    sort_in(&p)->segments = c->own[0];
-    sort_in(&p)->segment_longest = c->own[1];
-    if (sort_in(&p)->offset_keys)
-        sort_in(&p)->offset_segments = i % 2;
+    c = sort_sweep_cases(cases, ARRAY_COUNT(cases), i, tiny, &p);
+    if (c) {
+        sort_in(&p)->segments = c->own[0];
+        sort_in(&p)->segment_longest = c->own[1];
+        if (sort_in(&p)->offset_keys)
+            sort_in(&p)->offset_segments = i % 2;
+    } else { /* each length as lessons take it: uint32 keys alone, ascending, from offset 0 */
+        *sort_in(&p) = (tsr_sort_problem){.type = TSR_U32, .n = lengths[i - wide]};
+        p.inputs = family_of(0, i - wide);
+    }
     *out = p;
     return true;
 }

@@ -4,8 +4,8 @@
 
 #include "core/variant.h"
 
-/* Bitonic networks, step by step: host/ops/sort/sort_ladder.c. */
-extern const variant sort_qsort, sort_naive, sort_two_phase, sort_two_phase_registers;
+/* Bitonic networks, step by step, the first two as lessons: host/ops/sort/sort_ladder.c. */
+extern const variant sort_qsort, sort_naive, sort_two_phase, sort_general, sort_two_phase_registers;
 
 /* Networks that hold keys in registers: sort_fused.c. */
 extern const variant sort_fused_passes, sort_fused_passes_subgroup, sort_fused_passes_warp,
@@ -25,7 +25,7 @@ extern const variant sort_segments, sort_segments_registers, sort_segments_warp;
 
 /** Variants that sort all keys of each row, in their order: in a table of variants. */
 #define SORT_VARIANTS_OF_ALL_KEYS                                                                  \
-    &sort_naive, &sort_two_phase, &sort_two_phase_registers, &sort_fused_passes,                   \
+    &sort_naive, &sort_two_phase, &sort_general, &sort_two_phase_registers, &sort_fused_passes,    \
         &sort_fused_passes_subgroup, &sort_fused_passes_warp, &sort_fused_passes_shfl,             \
         &sort_radix, &sort_radix_warp, &sort_onesweep, &sort_cpu_vectors, &sort_cpu_merges,        \
         &sort_cpu_radix, &sort_short_rows, &sort_rows_registers, &sort_rows_warp, &sort_rows_shfl
