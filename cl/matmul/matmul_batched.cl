@@ -19,7 +19,7 @@
  *     ALIGNED_A, ALIGNED_B (matmul_fetch.clh), ALIGNED_C (matmul_update.clh);
  *     REAL, REAL_BITS (real.clh); FACTOR, RESULT (matmul_elements.clh); TRANS_A,
  *     TRANS_B (matmul_access.clh).  The host decides DEPTH, ROWS, COLUMNS and
- *     PRODUCTS: at most DEPTH_MOST, ROWS_MOST, COLUMNS_MOST and about GROUP
+ *     PRODUCTS: at most DEPTH_MAX, ROWS_MAX, COLUMNS_MAX and about GROUP
  *     work-items.
  * Launch: 1-D, work-groups of PRODUCTS * ACROSS * DOWN, one per started
  *     PRODUCTS of the batch.

@@ -137,13 +137,13 @@ matmul_subgroup(__global const factor *restrict a, __global const factor *restri
                        lda, b + in_batch(call.offset_b, call.stride_b),
                        ldb};
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
-    const uint team = get_group_id(0) * subgroup_count() + subgroup_number();
-    const uint teams = get_num_groups(0) * subgroup_count();
+    const uint subgroup = get_group_id(0) * subgroup_count() + subgroup_number();
+    const uint subgroups = get_num_groups(0) * subgroup_count();
     const uint apart = 4 * subgroup_size();
 
     c += in_batch(call.offset_c, call.stride_c);
     /* One trip count for all lanes of a sub-group: they meet where elements of A are handed on. */
-    for (uint strip = team; strip <= (m - 1) / ROWS; strip += teams)
+    for (uint strip = subgroup; strip <= (m - 1) / ROWS; strip += subgroups)
         for (uint j0 = front; j0 < end; j0 += VECTORS * apart) {
             const uint i0 = strip * ROWS, j = j0 + 4 * subgroup_item();
             real4 sum[ROWS * VECTORS];

@@ -1,6 +1,6 @@
 /* Matrix-vector product: a row of op(A) per sub-group, added up by sub-group functions.
  *
- * Idea: the hardware's own team adds its sums without local memory or barriers.
+ * Idea: a sub-group adds its sums without local memory or barriers.
  * Work split: the sub-groups of all work-groups are numbered; number s computes
  *     rows s, s + S, ... for S sub-groups in all, so that every row is covered
  *     whatever size the device gives its sub-groups.  Lane l takes columns l,
@@ -27,8 +27,8 @@ matvec_subgroup(__global const factor *restrict a, __global const factor *restri
 {
     const uint rows = (uint)call.rows, columns = (uint)call.columns;
     /* Each group has the same number of sub-groups; the last of a group may be smaller. */
-    const uint team = (uint)get_group_id(0) * subgroup_count() + subgroup_number();
-    const uint teams = (uint)get_num_groups(0) * subgroup_count();
+    const uint subgroup = (uint)get_group_id(0) * subgroup_count() + subgroup_number();
+    const uint subgroups = (uint)get_num_groups(0) * subgroup_count();
     const uint lane = subgroup_item();
     const uint size = subgroup_size();
 
@@ -36,7 +36,7 @@ matvec_subgroup(__global const factor *restrict a, __global const factor *restri
     x += of_product(call.offset_x, call.stride_x);
     y += of_product(call.offset_y, call.stride_y);
     /* One trip count for all lanes of a sub-group: they meet in the reduction. */
-    for (uint row = team; row < rows; row += teams) {
+    for (uint row = subgroup; row < rows; row += subgroups) {
         REAL sum = 0;
 
         for (uint c = lane; c < columns; c += size)

@@ -56,7 +56,7 @@ tsr_status bench_errors_note(bench_errors *e, const result_row *given, tsr_error
     }
     for (int f = 0; f < ERRORS_DISTRIBUTIONS; f++) {
         entry->row[f] = row;
-        snprintf(entry->row[f].family, sizeof(row.family), "%s",
+        snprintf(entry->row[f].distribution, sizeof(row.distribution), "%s",
                  errors_distribution_name((error_distribution)f));
     }
     return TSR_OK;

@@ -250,7 +250,7 @@ static void print_elements(const result_row rows[], const size_t elements[], siz
     for (size_t f = 0; f < distributions; f++) {
         if (elements[f] == most)
             continue;
-        printf("%s%s %zu", before, rows[f].family, elements[f]);
+        printf("%s%s %zu", before, rows[f].distribution, elements[f]);
         before = ", ";
     }
     puts(*before == ',' ? ")" : "");
@@ -263,7 +263,7 @@ void row_errors_head(const result_row rows[], const size_t elements[], size_t di
     print_elements(rows, elements, distributions);
     printf("  %-*s %9s", name_width(peers), "", "");
     for (size_t f = 0; f < distributions; f++)
-        printf(" %17s", rows[f].family);
+        printf(" %17s", rows[f].distribution);
     printf("\n  %-*s %9s", name_width(peers), peers ? "library" : "kernel", rows->unit);
     for (size_t f = 0; f < distributions; f++)
         printf(" %9s %7s", "max", "rms");

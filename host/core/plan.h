@@ -42,6 +42,7 @@ typedef struct tunable {
                                             serves all its values */
     uint32_t cpu_most;                   /* larger values take a CPU's compiler minutes, and the
                                             sweep leaves them to GPUs; 0: none do */
+    const char *alias;                   /* as that of a variant */
 } tunable;
 
 /** Number of legal values. */

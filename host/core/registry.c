@@ -87,6 +87,19 @@ tsr_status operation_find(const char *name, const char *taker, const char *also,
     return unknown_name("operation", name, head, names, operation_count + (also != NULL), err);
 }
 
+/* Whether `name` is one of a list of names with blanks between them. */
+static bool lists_name(const char *list, const char *name, size_t length)
+{
+    for (; list && *list; list += strspn(list, " ")) {
+        const size_t n = strcspn(list, " ");
+
+        if (n == length && !memcmp(list, name, n))
+            return true;
+        list += n;
+    }
+    return false;
+}
+
 tsr_status variant_find(const operation *op, const char *name, const variant **out, tsr_error *err)
 {
     const char *names[NAMES_MAX];
@@ -95,7 +108,7 @@ tsr_status variant_find(const operation *op, const char *name, const variant **o
         const variant *v = op->variants[i];
 
         names[i] = v->name;
-        if (strcmp(v->name, name) == 0 || (v->alias && strcmp(v->alias, name) == 0)) {
+        if (strcmp(v->name, name) == 0 || lists_name(v->alias, name, strlen(name))) {
             *out = v;
             return TSR_OK;
         }
@@ -141,6 +154,12 @@ static tsr_status unknown_value(const tunable *t, const char *value, tsr_error *
     return TSR_ENAME;
 }
 
+bool tunable_has_name(const tunable *t, const char *name, size_t length)
+{
+    return (strlen(t->name) == length && !memcmp(t->name, name, length)) ||
+           lists_name(t->alias, name, length);
+}
+
 tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err)
 {
     const char *equals = strchr(assignment, '=');
@@ -158,7 +177,7 @@ tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_e
         unsigned long value;
 
         names[i] = t->name;
-        if (strcmp(t->name, name) != 0)
+        if (!tunable_has_name(t, name, length))
             continue;
         value = strtoul(equals + 1, &end, 10);
         for (size_t j = 0; j < tunable_values(t); j++) {
@@ -178,6 +197,24 @@ void params_describe(const params *p, text *out)
 {
     for (size_t i = 0; i < p->count; i++)
         text_format(out, "%s%s=%u", i ? " " : "", p->tunables[i].name, p->value[i]);
+}
+
+void params_rename(const variant *v, const char *parameters, text *out)
+{
+    while (*(parameters += strspn(parameters, " "))) {
+        const size_t length = strcspn(parameters, "= "), whole = strcspn(parameters, " ");
+        size_t i = 0;
+
+        while (i < v->tunable_count && !tunable_has_name(&v->tunables[i], parameters, length))
+            i++;
+        text_append(out, out->length ? " " : "");
+        if (i < v->tunable_count)
+            text_append(out, v->tunables[i].name);
+        else
+            text_format(out, "%.*s", (int)length, parameters);
+        text_format(out, "%.*s", (int)(whole - length), parameters + length);
+        parameters += whole;
+    }
 }
 
 const char *variant_unsupported(const variant *v, const job *j, text *reason)

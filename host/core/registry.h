@@ -33,8 +33,14 @@ bool variant_is_for(const variant *v, const device_facts *d);
 /** The defaults of a variant. */
 params params_default(const variant *v);
 
+/** Whether so many characters are the name of a tunable, or one that it had before. */
+bool tunable_has_name(const tunable *t, const char *name, size_t length);
+
 /** Apply one "NAME=VALUE"; TSR_ENAME where the variant has no such tunable or value. */
 tsr_status params_set(const variant *v, params *p, const char *assignment, tsr_error *err);
+
+/** Parameters, as params_describe writes them, with the names that tunables have now. */
+void params_rename(const variant *v, const char *parameters, text *out);
 
 /** "TILE=16 ITEMS=4". */
 void params_describe(const params *p, text *out);

@@ -19,10 +19,10 @@
 enum { ENTRIES_MAX = 8 };
 
 struct variant {
-    const char *name; /* key in the command, tests, tuning files and results */
-    const char
-        *alias; /* the name it had before, which files and `--kernel` may still use; or NULL */
-    const char *idea; /* one line: what this step adds to the one before it */
+    const char *name;  /* key in the command, tests, tuning files and results */
+    const char *alias; /* the names it had before, blanks between them, which files and `--kernel`
+                          may still use; or NULL */
+    const char *idea;  /* one line: what this step adds to the one before it */
 
     /* On a device: */
     const char *source;               /* file under cl/; NULL for a variant in C */

@@ -74,7 +74,7 @@ static device_kind kind_of(cl_device_type type)
 }
 
 /* What each vendor calls the number of work-items that run in lock step. */
-static size_t read_team(cl_device_id id, const device_facts *d)
+static size_t read_warp_size(cl_device_id id, const device_facts *d)
 {
     cl_uint width;
 
@@ -144,7 +144,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     d.denormals_f32 = (f32 & CL_FP_DENORM) != 0;
     d.denormals_f64 = (f64 & CL_FP_DENORM) != 0;
     read_capability(id, &d);
-    d.team = read_team(id, &d);
+    d.warp_size = read_warp_size(id, &d);
     if (d.cl_version < 120 || d.max_work_group == 0)
         return tsr_fail(err, TSR_ENODEVICE, 0,
                         "device '%s' says '%s', %zu work-items a group: OpenCL 1.2 is needed",
@@ -160,7 +160,7 @@ void device_read_host(tsr_device *out)
                       .denormals_f32 = true,
                       .denormals_f64 = true,
                       .unified_memory = true,
-                      .team = 1};
+                      .warp_size = 1};
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 

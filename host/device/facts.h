@@ -25,7 +25,7 @@ typedef enum feature {
     FEATURE_WGMMA,            /* warp-group matrix instructions through a PTX retarget, NVIDIA */
     FEATURE_TENSOR_COPY,      /* boxes of matrices copied by the chip (TMA), likewise */
     FEATURE_DEVICE_SCOPE,     /* atomics that order what work-groups write */
-    FEATURE_SUBGROUP_SHUFFLE, /* sub_group_shuffle_xor within teams of eight */
+    FEATURE_SUBGROUP_SHUFFLE, /* sub_group_shuffle_xor among eight work-items */
     FEATURE_LOAD_ONCE,        /* loads past the first-level cache, by inline PTX */
     FEATURE_COUNT
 } feature;
@@ -56,9 +56,9 @@ typedef struct device_facts {
     bool unified_memory;    /* shares physical memory with the host */
     bool nvidia;            /* the vendor is NVIDIA */
     unsigned nv_capability; /* compute capability as 10 * major + minor, 0 elsewhere */
-    size_t team;            /* width that a kernel may take as its natural team: warp,
-                               sub-group or wavefront; 1 on CPUs */
-    size_t vector_bits;   /* of a vector register for float, as the device reports it; 0 unknown */
+    size_t warp_size;   /* work-items that run in step, as the driver reports it: a warp, wavefront
+                           or sub-group; 1 on CPUs */
+    size_t vector_bits; /* of a vector register for float, as the device reports it; 0 unknown */
     size_t subgroup_size; /* seen by the sub-group probe, 0 otherwise */
     size_t large_local;   /* bytes of local memory that the probe got, 0 otherwise */
     feature_state feature[FEATURE_COUNT];

@@ -32,9 +32,9 @@ static uint64_t fact_capability(const device_facts *d)
     return d->nv_capability;
 }
 
-static uint64_t fact_team(const device_facts *d)
+static uint64_t fact_warp_size(const device_facts *d)
 {
-    return d->kind == DEVICE_CPU ? 0 : d->team;
+    return d->kind == DEVICE_CPU ? 0 : d->warp_size;
 }
 
 static uint64_t fact_fp64(const device_facts *d)
@@ -101,7 +101,7 @@ static const source sources[] = {
      CL_DEVICE_MAX_NUM_SUB_GROUPS,
      "",
      NULL},
-    {{"team_width", "warp or wavefront", PROPERTY_NUMBER}, FORM_FACT_U64, 0, "", fact_team},
+    {{"warp_size", "warp or wavefront", PROPERTY_NUMBER}, FORM_FACT_U64, 0, "", fact_warp_size},
     {{"float_vector_width", "float vector", PROPERTY_NUMBER},
      FORM_U32,
      CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT,

@@ -512,10 +512,10 @@ static bool same_subject(const result_row *a, const result_row *b)
 {
     return same_errors(a, b) && a->subject == b->subject && !strcmp(a->name, b->name) &&
            !strcmp(a->parameters, b->parameters) && !strcmp(a->problem, b->problem) &&
-           strcmp(a->family, b->family) != 0;
+           strcmp(a->distribution, b->distribution) != 0;
 }
 
-/* How many rows, from the first of them, are of one line: one of each family. */
+/* How many rows, from the first of them, are of one line: one of each distribution. */
 static size_t errors_line(const result_row *rows, size_t count)
 {
     size_t n = 1;
@@ -525,7 +525,7 @@ static size_t errors_line(const result_row *rows, size_t count)
     return n;
 }
 
-static void errors_head(const result_row *rows, size_t families, text *out)
+static void errors_head(const result_row *rows, size_t distributions, text *out)
 {
     text_append(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
     column_problem(out, rows);
@@ -534,9 +534,9 @@ static void errors_head(const result_row *rows, size_t families, text *out)
     text_format(out, "; errors in units of %.3g</caption><thead><tr><th scope=\"col\"></th>",
                 rows->roundoff);
     text_append(out, "<th scope=\"col\">Precision</th><th scope=\"col\" class=\"n\">Rate</th>");
-    for (size_t f = 0; f < families; f++) {
+    for (size_t f = 0; f < distributions; f++) {
         text_append(out, "<th scope=\"col\" class=\"n\">");
-        html_text(out, rows[f].family);
+        html_text(out, rows[f].distribution);
         text_append(out, ": max</th><th scope=\"col\" class=\"n\">rms</th>");
     }
     text_append(out, "<th scope=\"col\" class=\"n\">Wrong classes</th></tr></thead><tbody>\n");
@@ -553,7 +553,7 @@ static void errors_value(double error, double roundoff, text *out)
     text_append(out, "</td>");
 }
 
-static void errors_cells(const result_row *rows, size_t families, text *out)
+static void errors_cells(const result_row *rows, size_t distributions, text *out)
 {
     size_t wrong = 0;
 
@@ -570,7 +570,7 @@ static void errors_cells(const result_row *rows, size_t families, text *out)
     text_append(out, "</td><td class=\"n\">");
     column_rate(out, rows);
     text_append(out, "</td>");
-    for (size_t f = 0; f < families; f++) {
+    for (size_t f = 0; f < distributions; f++) {
         if (rows[f].outcome == RESULT_FAILED) {
             text_append(out, "<td class=\"why\">failed</td><td></td>");
             continue;

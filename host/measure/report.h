@@ -17,7 +17,7 @@
  *
  * @param c       Of one file or several.
  * @param errors  c->file_count files, of each its rows of RESULT_ERROR, a table of the page: what
- * one variant or peer has of each family of inputs follows one another.  NULL for none.
+ * one variant or peer has of each distribution of inputs follows one another.  NULL for none.
  * @return TSR_OK, or TSR_ENOMEM.
  */
 tsr_status report_html(const comparison *c, const compare_file *errors, text *out, tsr_error *err);

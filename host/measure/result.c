@@ -180,7 +180,7 @@ static const column columns[] = {
     COLUMN("strict_tiles", COLUMN_COUNT, strict_tiles),
     /* Of rows of errors alone: */
     NAMED("subject", subject, subject_names),
-    COLUMN("family", COLUMN_TEXT, family),
+    COLUMN("family", COLUMN_TEXT, distribution),
     COLUMN("error_max", COLUMN_NUMBER, error_max),
     COLUMN("error_rms", COLUMN_NUMBER, error_rms),
     COLUMN("roundoff", COLUMN_NUMBER, roundoff),
@@ -518,13 +518,17 @@ static const char *name_now(const json_t *o, const operation *op)
     return *name && variant_find(op, name, &v, NULL) == TSR_OK ? v->name : NULL;
 }
 
-/* Rows may have words, names of variants and of operations from before these were renamed. */
+/* Rows may have words, names of operations, variants and tunables from before these were renamed.
+ */
 static void rename_old(json_t *o)
 {
     json_t *why = json_object_get(o, "unsuited");
     const char *operation_name = text_member(o, "op");
     const operation *op = operation_of_file(operation_name, text_member(o, "problem"), NULL);
     const char *name = op ? name_now(o, op) : NULL;
+    const json_t *parameters = json_object_get(o, "parameters");
+    const variant *v = NULL;
+    text now = {0};
 
     if (why) {
         json_object_set(o, "unsupported", why);
@@ -536,6 +540,11 @@ static void rename_old(json_t *o)
         json_object_set_new(o, "op", json_string(op->name));
     if (name)
         json_object_set_new(o, "name", json_string(name));
+    if (name && variant_find(op, name, &v, NULL) == TSR_OK && json_is_string(parameters)) {
+        params_rename(v, json_string_value(parameters), &now);
+        json_object_set_new(o, "parameters", json_string(text_get(&now)));
+        text_free(&now);
+    }
 }
 
 tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)

@@ -21,7 +21,7 @@ typedef enum result_kind {
     RESULT_KERNEL, /* a variant of ours */
     RESULT_PEER,   /* the same job through another library */
     RESULT_LIMIT,  /* a limit of the device that `roofline` measured */
-    RESULT_ERROR,  /* how exact a variant or peer is on one family of inputs, with its times */
+    RESULT_ERROR, /* how exact a variant or peer is on one distribution of inputs, with its times */
     RESULT_OVERLAP /* an array copied in, computed and copied out in chunks over several queues */
 } result_kind;
 
@@ -120,12 +120,12 @@ typedef struct result_row {
     size_t strict_tiles; /* of them, those that held what cannot be split */
     /* Of RESULT_ERROR alone: */
     result_subject subject;
-    char family[16];     /* of inputs: errors_family_name */
-    double error_max;    /* largest |C - exact| / (|A| |B|); INFINITY where C is not finite */
-    double error_rms;    /* its root mean square */
-    double roundoff;     /* u of the result's element type */
-    size_t elements;     /* that were compared; `sampled` where they are fewer than all */
-    size_t class_errors; /* of them: NaN, an infinity or finite where it should be another */
+    char distribution[16]; /* of inputs */
+    double error_max;      /* largest |C - exact| / (|A| |B|); INFINITY where C is not finite */
+    double error_rms;      /* its root mean square */
+    double roundoff;       /* u of the result's element type */
+    size_t elements;       /* that were compared; `sampled` where they are fewer than all */
+    size_t class_errors;   /* of them: NaN, an infinity or finite where it should be another */
     /* Of RESULT_OVERLAP alone: */
     char memory[16]; /* of the host: "pageable", "pinned", "svm" */
     size_t queues, chunks;

@@ -619,9 +619,8 @@ tsr_status tune_check(const operation *op, const tune_options *o, tsr_error *err
 
         for (size_t i = 0; i < count; i++)
             for (size_t t = 0; t < spaces[i].variant->tunable_count; t++) {
-                const char *name = spaces[i].variant->tunables[t].name;
-
-                known = known || (strlen(name) == length && strncmp(name, o->set[k], length) == 0);
+                known =
+                    known || tunable_has_name(&spaces[i].variant->tunables[t], o->set[k], length);
             }
         if (!known)
             st = tsr_fail(err, TSR_ENAME, 0, "no kernel of %s%s%s has the tunable of '%s'",

@@ -67,11 +67,11 @@ tsr_status tune_space_make(const variant *v, const char *const *set, size_t set_
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < v->tunable_count; i++) {
-        const size_t length = strlen(v->tunables[i].name);
-
         allow_all(&v->tunables[i], i, &space);
         for (size_t k = 0; k < set_count && st == TSR_OK; k++) {
-            if (strncmp(set[k], v->tunables[i].name, length) != 0 || set[k][length] != '=')
+            const size_t length = strcspn(set[k], "=");
+
+            if (!set[k][length] || !tunable_has_name(&v->tunables[i], set[k], length))
                 continue;
             st = check_list(v, set[k], err);
             restrict_to(set[k] + length + 1, i, &space);

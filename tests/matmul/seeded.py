@@ -16,7 +16,7 @@ BUGS = {
         ("block-column", "matmul/matmul_block_column.cl", BARRIER, 1, "",
          ["TILE=32", "BLOCK=16", "DEPTH=8"]),
     "oclgrind-batched-refill-barrier":
-        ("batched", "matmul/matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MOST=16"]),
+        ("batched", "matmul/matmul_batched.cl", BARRIER, 1, "", ["GROUP=64", "DEPTH_MAX=16"]),
     "oclgrind-async-wait":
         ("async", "matmul/matmul_async.cl", "wait_group_events(1, &arrival);", 0, "",
          ["SIDE=8", "BLOCK=2", "DEPTH=8"]),
@@ -62,7 +62,7 @@ BUGS = {
         ("general", "matmul/matmul_general.cl", "j >= n", 0, "j + 1 >= n", []),
     "oclgrind-batched-last-products":
         ("batched", "matmul/matmul_batched.cl", "min(own, call.batch - 1)", 0, "own",
-         ["GROUP=32", "DEPTH_MOST=16"]),
+         ["GROUP=32", "DEPTH_MAX=16"]),
     "sweep-pipelined-span-guard":
         ("pipelined", "matmul/matmul_pipelined.cl", "min(call.span, call.k - front)", 0, "call.k - front",
          ["TILE_M=32", "TILE_N=32", "SUMS=32", "DEPTH=8", "SLICES=1", "SPLIT=4", "REGISTERS=255"]),

@@ -20,7 +20,7 @@ static device_facts gpu(void)
                           .fp64 = true,
                           .denormals_f32 = true,
                           .denormals_f64 = true,
-                          .team = 32};
+                          .warp_size = 32};
 }
 
 static device_facts cpu(size_t cores)

@@ -13,7 +13,7 @@ static device_facts hopper(void)
                       .max_allocation = (uint64_t)37 << 30,
                       .global_memory = (uint64_t)139 << 30,
                       .fp64 = true,
-                      .team = 32};
+                      .warp_size = 32};
 
     for (int f = 0; f < FEATURE_COUNT; f++)
         d.feature[f] = FEATURE_YES;

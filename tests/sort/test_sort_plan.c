@@ -109,7 +109,7 @@ static device_facts gpu(void)
                           .max_work_group = 1024,
                           .max_work_item = {1024, 1024, 64},
                           .local_memory = 49152,
-                          .team = 32};
+                          .warp_size = 32};
 }
 
 static device_facts tiny_device(void)

@@ -35,7 +35,7 @@ static device_facts processor(void)
 
 static const variant *top_tiles(void)
 {
-    return find_of(&operation_topk, "top-tiles");
+    return find_of(&operation_topk, "tiles");
 }
 
 static problem topk_problem(tsr_topk_problem t)
@@ -81,7 +81,7 @@ static void test_chunks_for_all_cores(void **state)
     (void)state;
     d.local_memory = 512 << 10; /* heaps of 10000 keys */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_items(find_of(&operation_topk, "cpu-top"), &d, &cases[i].problem, cases[i].items);
+        check_items(find_of(&operation_topk, "cpu-heaps"), &d, &cases[i].problem, cases[i].items);
 }
 
 static void check_workspace(const variant *v, const device_facts *d, const params *p,
@@ -99,7 +99,7 @@ static void check_workspace(const variant *v, const device_facts *d, const param
 static void test_values_follow(void **state)
 {
     static const char *const small_chunks[] = {"CHUNK=64", NULL};
-    const variant *item = find_of(&operation_topk, "cpu-top");
+    const variant *item = find_of(&operation_topk, "cpu-heaps");
     const params p = small(), chunks = settings(item, small_chunks);
     const device_facts d = gpu(), cpu = processor();
     problem q = topk_problem(
@@ -156,7 +156,7 @@ static void test_unsupported_gives_the_values(void **state)
 
 static void test_heaps_that_do_not_fit(void **state)
 {
-    const variant *v = find_of(&operation_topk, "cpu-top");
+    const variant *v = find_of(&operation_topk, "cpu-heaps");
     const params p = params_default(v);
     problem q = topk_problem((tsr_topk_problem){{.type = TSR_U32, .n = 100000}, .k = 8192});
 
@@ -201,10 +201,10 @@ static void test_cpus_prefer_heaps(void **state)
         const size_t count = operation_topk.prefer(&q, &d, names);
 
         assert_true(count > 0);
-        assert_int_equal(!strcmp(names[0], "cpu-top"), cases[i].preferred);
+        assert_int_equal(!strcmp(names[0], "cpu-heaps"), cases[i].preferred);
         d.kind = DEVICE_GPU;
         operation_topk.prefer(&q, &d, names);
-        assert_string_not_equal(names[0], "cpu-top");
+        assert_string_not_equal(names[0], "cpu-heaps");
         d.kind = DEVICE_CPU;
     }
 }

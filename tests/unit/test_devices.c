@@ -96,7 +96,7 @@ static void facts_are_plausible(void **state)
         assert_true(d->name[0] && d->vendor[0] && d->platform[0] && d->driver[0]);
         assert_true(d->cl_version >= 120 && d->clc_version >= 120);
         assert_true(d->compute_units && d->max_work_group && d->max_work_item[0]);
-        assert_true(d->local_memory && d->global_memory && d->team);
+        assert_true(d->local_memory && d->global_memory && d->warp_size);
         assert_true(d->max_allocation && d->max_allocation <= d->global_memory);
         assert_true(d->kind != DEVICE_HOST);
         for (int f = 0; f < FEATURE_COUNT; f++)

@@ -35,7 +35,7 @@ static device_facts facts(device_kind kind)
                           .fp64 = true,
                           .denormals_f32 = true,
                           .denormals_f64 = true,
-                          .team = kind == DEVICE_GPU ? 32 : 1,
+                          .warp_size = kind == DEVICE_GPU ? 32 : 1,
                           .vector_bits = kind == DEVICE_CPU ? 256 : 0};
 }
 

@@ -31,7 +31,7 @@ static device_facts facts(device_kind kind)
                       .global_memory = (uint64_t)8 << 30,
                       .max_allocation = (uint64_t)2 << 30,
                       .fp64 = true,
-                      .team = kind == DEVICE_GPU ? 32 : 1};
+                      .warp_size = kind == DEVICE_GPU ? 32 : 1};
 
     for (int f = 0; f < FEATURE_COUNT; f++)
         d.feature[f] = FEATURE_NO;

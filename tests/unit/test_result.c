@@ -196,7 +196,7 @@ static void a_row_of_errors(void **state)
     written(&row, &plain);
     row.kind = RESULT_ERROR;
     row.subject = SUBJECT_PEER;
-    strcpy(row.family, "wide");
+    strcpy(row.distribution, "wide");
     row.error_max = INFINITY;
     row.error_rms = 2e-7;
     row.roundoff = 0x1p-24;
@@ -206,7 +206,7 @@ static void a_row_of_errors(void **state)
     assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
     assert_int_equal(got.kind, RESULT_ERROR);
     assert_int_equal(got.subject, SUBJECT_PEER);
-    assert_string_equal(got.family, "wide");
+    assert_string_equal(got.distribution, "wide");
     assert_true(isinf(got.error_max) && got.error_rms == 2e-7 && got.roundoff == 0x1p-24);
     assert_int_equal(got.elements * 10 + got.class_errors, 123);
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
@@ -427,7 +427,7 @@ static void a_row_of_an_operation_that_came_apart(void **state)
     written(&row, &line);
     assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
     assert_string_equal(got.op, "topk");
-    assert_string_equal(got.name, "cpu-top");
+    assert_string_equal(got.name, "cpu-heaps");
     text_clear(&line);
     strcpy(row.problem, "5000 uint32");
     written(&row, &line);

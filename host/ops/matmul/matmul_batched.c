@@ -16,13 +16,22 @@ static const tunable tunables[] = {
      {32, 64, 128, 256},
      128,
      32},
-    {"ROWS_MOST", "rows of sums of a work-item, where C has 4 times as many", {4, 8}, 8},
-    {"COLUMNS_MOST", "columns of sums of a work-item, where C has 4 times as many", {4, 8}, 4},
-    {"DEPTH_MOST",
+    {"ROWS_MAX",
+     "rows of sums of a work-item, where C has 4 times as many",
+     {4, 8},
+     8,
+     .alias = "ROWS_MOST"},
+    {"COLUMNS_MAX",
+     "columns of sums of a work-item, where C has 4 times as many",
+     {4, 8},
+     4,
+     .alias = "COLUMNS_MOST"},
+    {"DEPTH_MAX",
      "largest extent of the tiles along k: more bytes under way against local memory",
      {16, 32, 64},
      64,
-     16},
+     16,
+     .alias = "DEPTH_MOST"},
     {"STAGES", "2: tiles arrive while others are multiplied, in more registers", {1, 2}, 1},
 };
 
@@ -71,12 +80,12 @@ static const char *plan_batched(const job *j, plan *out)
                                 batch_max);
     tile_m = tile_of(p->m);
     tile_n = tile_of(p->n);
-    rows = block_of(tile_m, param(j->params, "ROWS_MOST"));
-    columns = block_of(tile_n, param(j->params, "COLUMNS_MOST"));
+    rows = block_of(tile_m, param(j->params, "ROWS_MAX"));
+    columns = block_of(tile_n, param(j->params, "COLUMNS_MAX"));
     items = tile_m / rows * (tile_n / columns); /* of a product */
     /* At the least depth each of them has a vector of A and one of B. */
     least = size_max(TILE_MIN, 4 * size_max(tile_m, tile_n) / (rows * columns));
-    depth = size_max(least, size_min(param(j->params, "DEPTH_MOST"), tile_of(size_min(p->k, 64))));
+    depth = size_max(least, size_min(param(j->params, "DEPTH_MAX"), tile_of(size_min(p->k, 64))));
     while (depth > least && local_bytes(p, tile_m, tile_n, depth) > limit)
         depth /= 2;
     local = local_bytes(p, tile_m, tile_n, depth);

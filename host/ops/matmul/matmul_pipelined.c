@@ -41,7 +41,7 @@ static const tunable tunables[] = {
 enum {
     GROUP_ITEMS = 256, /* at most, of a group whose slices are chosen here */
     SLICES_MAX = 8,
-    DEPTH_MOST = 32
+    DEPTH_MAX = 32
 };
 
 /* How groups share a product. */
@@ -88,7 +88,7 @@ static void slice(const job *j, uint32_t slices, layout *s)
     s->items = (size_t)s->tile_m * s->tile_n / s->sums * slices;
     s->depth = param(j->params, "DEPTH");
     if (!s->depth) /* a vector of each tile for each work-item, or more */
-        s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MOST);
+        s->depth = (uint32_t)size_min(size_max(4 * s->items / least, 8), DEPTH_MAX);
     s->local = local_bytes(s, matmul_real_size(matmul_of(j->problem)));
 }
 

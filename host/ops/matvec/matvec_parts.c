@@ -90,7 +90,7 @@ static const char *split_vector_plan(const job *j, plan *out)
             team *= 2;
     }
     if (team > local)
-        return plan_unsupported(out, "a team of %zu exceeds the work-group of %zu", team, local);
+        return plan_unsupported(out, "TEAM=%zu exceeds the work-group of %zu", team, local);
     /* No more parts than groups that the device runs at once: what is left would run alone at the
      * end. */
     tiles = size_max(matvec_tiles(j, local / team), 1);

@@ -42,12 +42,10 @@ const char *matvec_unsupported_rows(const job *j, plan *out)
 const char *matvec_unsupported_team(const job *j, size_t team, size_t local, plan *out)
 {
     if (team > param(j->params, "GROUP"))
-        return plan_unsupported(out, "a team of %zu exceeds GROUP, %u", team,
-                                param(j->params, "GROUP"));
+        return plan_unsupported(out, "TEAM=%zu exceeds GROUP=%u", team, param(j->params, "GROUP"));
     if (team > local)
-        return plan_unsupported(out,
-                                "a team of %zu work-items exceeds the device's work-groups of %zu",
-                                team, group_limit(j->device, 0));
+        return plan_unsupported(out, "TEAM=%zu exceeds the device's work-groups of %zu", team,
+                                group_limit(j->device, 0));
     return NULL;
 }
 

@@ -112,14 +112,15 @@ static const char *subgroup_plan(const job *j, plan *out)
 {
     const size_t local = matvec_group(j, out);
     /* Only how many rows a group is expected to take: the kernel covers them all anyhow. */
-    const size_t teams = size_max(local / size_max(j->device->subgroup_size, 1), 1);
+    const size_t subgroups = size_max(local / size_max(j->device->subgroup_size, 1), 1);
     const matvec_call call = matvec_call_of(j);
     const char *why = matvec_unsupported_rows(j, out);
 
     if (why)
         return why;
     matvec_define_operands(j, local, out);
-    matvec_launch(j, size_min(size_div_up(call.rows, teams), MATVEC_GROUPS_MAX), local, &call, out);
+    matvec_launch(j, size_min(size_div_up(call.rows, subgroups), MATVEC_GROUPS_MAX), local, &call,
+                  out);
     return NULL;
 }
 

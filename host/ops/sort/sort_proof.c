@@ -177,9 +177,9 @@ static int64_t ascending(const tsr_sort_problem *s, size_t i, size_t count)
     return is_unsigned(s->type) ? at : at - (narrow ? distinct : (int64_t)count) / 2;
 }
 
-/* Keys of a family that keys of the whole array have in common. */
+/* What the keys of a whole array have in common. */
 typedef struct common {
-    distribution family;
+    distribution keys;
     size_t count;    /* keys of the array */
     size_t tooth;    /* of them in a stretch that ascends */
     uint64_t two[2]; /* their bits, distinct */
@@ -189,7 +189,7 @@ typedef struct common {
 static common common_of(const tsr_sort_problem *s, distribution f, size_t count, uint64_t state)
 {
     const uint64_t mask = 2 * sign_of(s->type) - 1;
-    common c = {.family = f, .count = count, .tooth = (size_t)sqrt((double)count) | 1};
+    common c = {.keys = f, .count = count, .tooth = (size_t)sqrt((double)count) | 1};
 
     c.two[0] = plain_bits(s->type, special_bits, &state) & mask;
     do
@@ -201,7 +201,7 @@ static common common_of(const tsr_sort_problem *s, distribution f, size_t count,
 static void fill_key(const tsr_sort_problem *s, const common *c, size_t i, uint64_t *state,
                      void *keys)
 {
-    switch (c->family) {
+    switch (c->keys) {
     case DISTRIBUTION_PLAIN:
         bits_set(s->type, keys, i, plain_bits(s->type, any_bits, state));
         break;
@@ -339,10 +339,10 @@ static size_t rows_within(size_t rows, size_t n, bool tiny)
 }
 
 /* Cases of the same type before case c, from a number on that differs from type to type, so that
- * first cases do not all have the same families. */
+ * first cases do not all have the same distributions. */
 static size_t cases_before(const sort_case *cases, size_t c)
 {
-    size_t count = 3 * (size_t)cases[c].type; /* family_of turns by three cases */
+    size_t count = 3 * (size_t)cases[c].type; /* distribution_at turns by three cases */
 
     for (size_t i = 0; i < c; i++)
         count += cases[i].type == cases[c].type;
@@ -350,9 +350,9 @@ static size_t cases_before(const sort_case *cases, size_t c)
 }
 
 /* Inputs of the length `at` of a case that so many of its type come before.  Every third length has
- * random keys, whose loss or exchange shows most; the other families take turns at the rest,
+ * random keys, whose loss or exchange shows most; the other distributions take turns at the rest,
  * further on in each case, so that two lengths and three cases are enough for all. */
-static distribution family_of(size_t before, size_t at)
+static distribution distribution_at(size_t before, size_t at)
 {
     static const distribution others[] = {DISTRIBUTION_FEW,      DISTRIBUTION_ORDERED,
                                           DISTRIBUTION_REVERSED, DISTRIBUTION_CONSTANT,
@@ -377,8 +377,8 @@ const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i
     if (at >= lengths_per_case)
         return NULL;
     n = lengths[at * every + c % every];
-    /* A family that comes again in a case is at the other corner: 3 or 9 lengths on. */
-    out->inputs = family_of(cases_before(cases, c), at);
+    /* A distribution that comes again in a case is at the other corner: 3 or 9 lengths on. */
+    out->inputs = distribution_at(cases_before(cases, c), at);
     *sort_in(out) =
         (tsr_sort_problem){.type = cases[c].type,
                            .n = n,

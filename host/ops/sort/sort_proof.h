@@ -8,7 +8,7 @@
 
 void sort_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);
 
-/** The word for a family of keys: "random" of DISTRIBUTION_PLAIN, "sorted" of
+/** The word for a distribution of keys: "random" of DISTRIBUTION_PLAIN, "sorted" of
  * DISTRIBUTION_ORDERED... Static.
  */
 const char *sort_fill_word(distribution f);
@@ -30,8 +30,9 @@ typedef struct sort_case {
 } sort_case;
 
 /**
- * Problem i of a sweep over cases: its keys, and the family that they are of, go into *out.  A case
- * has inputs of every family; with `tiny` random keys at its longest length, and two more families.
+ * Problem i of a sweep over cases: its keys, and the distribution that they are of, go into *out.
+ * A case has inputs of every distribution; with `tiny` random keys at its longest length, and two
+ * more.
  *
  * @return The case; NULL behind the last problem.
  */
@@ -44,8 +45,8 @@ const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i
  *  - each type stands, segments apart, at each of the four corners of ascending or descending, with
  *    an index or without; and it has values, with and without an index beside them;
  *  - values of each size go with keys of each width;
- *  - over the cases of a type each family has short lengths, up to 64, middling ones and long ones,
- *    from 1024 on.
+ *  - over the cases of a type each distribution has short lengths, up to 64, middling ones and long
+ * ones, from 1024 on.
  *
  * With `tiny` the same holds, but for long lengths.
  */

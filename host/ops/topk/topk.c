@@ -79,10 +79,10 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     size_t n = 0;
 
     if (d->kind == DEVICE_CPU && heap_pays(topk_of(p)))
-        out[n++] = "cpu-top";
+        out[n++] = "cpu-heaps";
     /* Rows that a tile holds several of are better sorted together. */
     if ((d->kind == DEVICE_GPU || d->kind == DEVICE_ACCELERATOR) && sort_of(p)->n > SORT_SHORT_KEYS)
-        out[n++] = "top-tiles";
+        out[n++] = "tiles";
     return n + operation_sort.prefer(p, d, out + n);
 }
 

@@ -17,12 +17,12 @@ typedef struct layout {
     size_t stored;         /* bytes of what launches leave of a key for the next one */
 } layout;
 
-/* ---- top-tiles: a work-group sorts a tile ------------------------------------------------------
+/* ---- tiles: a work-group sorts a tile ----------------------------------------------------------
  */
 
 enum {
     GROUP_MIN = 256,
-    GROUP_LEAST_ON_CPU = 16, /* which goes through the work-items of a group one by one */
+    GROUP_MIN_ON_CPU = 16, /* which goes through the work-items of a group one by one */
     KEYS_ON_CPU = 8,
     KEYS_ON_GPU = 16, /* of 32, fewer work-items have registers at a time */
     TILE_MAX = 1 << SORT_TILE_SHIFT_MAX
@@ -60,7 +60,7 @@ static tile_plan tile_of(const job *j)
     if (!s.keys)
         s.keys = on_cpu ? KEYS_ON_CPU : KEYS_ON_GPU;
     if (!given)
-        s.group = group_fit(j->device, 0, on_cpu ? GROUP_LEAST_ON_CPU : GROUP_MIN);
+        s.group = group_fit(j->device, 0, on_cpu ? GROUP_MIN_ON_CPU : GROUP_MIN);
     /* A tile leaves at most a fourth, where there is room for so large a one. */
     while (!given && s.group * s.keys / 4 < topk_kept(t) && 2 * s.group <= most &&
            2 * s.group * s.keys <= TILE_MAX &&
@@ -70,7 +70,7 @@ static tile_plan tile_of(const job *j)
     return s;
 }
 
-/* ---- cpu-top: a work-item keeps a heap --------------------------------------------------------
+/* ---- cpu-heaps: a work-item keeps a heap -------------------------------------------------------
  */
 
 /* Work-items for each core, so that none waits long for another one. */
@@ -304,7 +304,8 @@ static const char *plan_heaps(const job *j, plan *out)
 }
 
 const variant topk_tiles = {
-    .name = "top-tiles",
+    .name = "tiles",
+    .alias = "top-tiles",
     .idea = "the first keys alone: each tile keeps as many, until one tile is left",
     .source = "topk/topk_tiles.cl",
     .entries = {"topk_tile", "topk_gather", "topk_put"},
@@ -315,8 +316,8 @@ const variant topk_tiles = {
 };
 
 const variant topk_cpu_heaps = {
-    .name = "cpu-top",
-    .alias = "item-top",
+    .name = "cpu-heaps",
+    .alias = "cpu-top item-top",
     .idea = "for CPUs: each work-item keeps the first keys of a chunk in a heap, alone",
     .source = "topk/topk_cpu_heaps.cl",
     .entries = {"topk_cpu_heaps_chunk", "topk_gather", "topk_put"},
