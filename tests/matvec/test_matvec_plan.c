@@ -336,7 +336,7 @@ static void a_team_must_fit_its_group(void **state)
     (void)state;
     assert_int_equal(params_set(v, &chosen, "TEAM=64", NULL), TSR_OK);
     assert_int_equal(params_set(v, &chosen, "GROUP=32", NULL), TSR_OK);
-    assert_has(variant_unsupported(v, &j, &reason), "exceeds GROUP, 32");
+    assert_has(variant_unsupported(v, &j, &reason), "exceeds GROUP=32");
     text_free(&reason);
 }
 
