@@ -884,7 +884,7 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
             sort_in(&p)->offset_segments = i % 2;
     } else { /* each length as lessons take it: uint32 keys alone, ascending, from offset 0 */
         *sort_in(&p) = (tsr_sort_problem){.type = TSR_U32, .n = lengths[i - wide]};
-        p.inputs = family_of(0, i - wide);
+        p.inputs = distribution_at(0, i - wide);
     }
     *out = p;
     return true;
