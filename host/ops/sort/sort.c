@@ -23,8 +23,9 @@
 /* ---- the table --------------------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &sort_qsort,         SORT_VARIANTS_OF_ALL_KEYS, &sort_segments, &sort_segments_registers,
-    &sort_segments_warp, &sort_cpu_segments,
+    &sort_qsort,        &sort_host_radix,         SORT_VARIANTS_OF_ALL_KEYS,
+    &sort_segments,     &sort_segments_registers, &sort_segments_warp,
+    &sort_cpu_segments,
 };
 
 /* `naive` took every problem; so did `two-phase`, whose rows of others keep their name. */
@@ -307,7 +308,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     size_t n = 0;
 
     if (d->kind == DEVICE_HOST) {
-        out[0] = "qsort";
+        out[0] = "host-radix";
         return 1;
     }
     if (sort_of(p)->segments) {

@@ -9,6 +9,7 @@
 #include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_segments.h"
+#include "ops/sort/sort_variants.h"
 #include "ops/topk/topk_problem.h"
 
 const field_choice sort_value_sizes[] = {{"1", 1}, {"2", 2},   {"4", 4},
@@ -226,8 +227,8 @@ tsr_status sort_pose(posing *x, tsr_error *err)
 
 const char *sort_host_source(const variant *v)
 {
-    (void)v;
-    return "host/ops/sort/sort_ladder.c";
+    return v == &sort_host_radix ? "host/ops/sort/sort_host_words.c"
+                                 : "host/ops/sort/sort_ladder.c";
 }
 
 const char *const sort_tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NULL};

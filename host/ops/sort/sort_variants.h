@@ -4,6 +4,9 @@
 
 #include "core/variant.h"
 
+/* In C, by digits, on the host's cores: host/ops/sort/sort_host.c. */
+extern const variant sort_host_radix;
+
 /* Bitonic networks, step by step, the first two as lessons: host/ops/sort/sort_ladder.c. */
 extern const variant sort_qsort, sort_naive, sort_two_phase, sort_general, sort_two_phase_registers;
 

@@ -11,6 +11,7 @@
 
 static const variant *const variants[] = {
     &sort_qsort,
+    &sort_host_radix,
     &topk_tiles,
     &topk_cpu_heaps,
     /* All keys sorted: where many are wanted, and to compare with. */

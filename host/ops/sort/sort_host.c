@@ -1,0 +1,340 @@
+/*
+ * The variant in C for the host and for CPUs: digits, as host/ops/sort/sort_host_words.h has it.
+ *
+ * A long sequence is sorted by all threads, which have a chunk of it each; shorter ones of a
+ * problem are shared out to them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "ops/sort/sort_commands.h"
+#include "ops/sort/sort_host_words.h"
+#include "ops/sort/sort_variants.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#define PRAGMA(x)     _Pragma(#x)
+#define OMP(x)        PRAGMA(omp x)
+#define THREAD_NUMBER (size_t) omp_get_thread_num()
+#else
+#define OMP(x)
+#define THREAD_NUMBER 0
+#endif
+
+/* The arrays of a problem from the first key on, and how its keys are sorted. */
+typedef struct sorting {
+    const sort_words *kind;
+    sort_map map;
+    size_t key_bytes, value_bytes;
+    unsigned char *keys;
+    int64_t *index;        /* NULL: nobody asks for it */
+    unsigned char *values; /* NULL: there are none */
+} sorting;
+
+/* So many keys and more are put into buckets by their first bits, on all threads, which then sort
+ * buckets: one fits a cache. */
+enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 4096, BUCKET_BITS_MIN = 5 };
+
+/* A thread that has fewer keys takes longer to start than it helps. */
+enum { THREAD_KEYS_MIN = 1 << 15 };
+
+/* Threads that are worth while for n keys. */
+static size_t threads_for(size_t n)
+{
+#ifdef _OPENMP
+    const int most = omp_get_max_threads(), processors = omp_get_num_procs();
+
+    return size_max(1,
+                    size_min((size_t)(most < processors ? most : processors), n / THREAD_KEYS_MIN));
+#else
+    (void)n;
+    return 1;
+#endif
+}
+
+/* Chunk c of n keys in `chunks` about equal ones. */
+static sort_part chunk_of(size_t n, size_t chunks, size_t c)
+{
+    const size_t start = n / chunks * c + size_min(c, n % chunks);
+
+    return (sort_part){start, n / chunks + (c < n % chunks)};
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* For a sequence, one allocation. */
+typedef struct scratch {
+    size_t *counts;                      /* of each chunk */
+    unsigned char *words, *other, *copy; /* `copy` of values */
+} scratch;
+
+/* The scratch of n keys, with so many counts, in `memory`, or where that would be; `bytes` becomes
+ * its size.  Words of keys alone have the place of the keys beside their own.  False: too large. */
+static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t counts,
+                       scratch *out, size_t *bytes)
+{
+    enum { ALIGN = 64 };
+    const size_t words = x->index || x->values ? 2 : 1;
+    size_t each, all = counts * sizeof(size_t);
+
+    if (n > SIZE_MAX - ALIGN || !size_mul(size_round_up(n, ALIGN), x->kind->bytes, &each) ||
+        !size_mul(each, words, bytes) || !size_add(*bytes, all, bytes) ||
+        !size_add(*bytes, x->value_bytes ? n * x->value_bytes : 0, bytes))
+        return false;
+    if (!memory)
+        return true;
+    out->counts = (size_t *)(void *)memory;
+    out->words = memory + all;
+    out->other = words == 2 ? out->words + each : NULL;
+    out->copy = out->words + words * each;
+    return true;
+}
+
+static tsr_status no_memory(const problem *p, size_t n, tsr_error *err)
+{
+    return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory to sort %zu keys", p->op->name, n);
+}
+
+/* ---- one sequence ---------------------------------------------------------------------------- */
+
+/* A sequence of keys, and the memory to sort it. */
+typedef struct sequence {
+    const sorting *x;
+    unsigned char *keys, *values;
+    int64_t *index;
+    unsigned char *words, *other, *copy;
+} sequence;
+
+static sequence sequence_at(const sorting *x, size_t start, const scratch *memory)
+{
+    unsigned char *keys = x->keys + start * x->key_bytes;
+
+    return (sequence){.x = x,
+                      .keys = keys,
+                      .index = x->index ? x->index + start : NULL,
+                      .values = x->values ? x->values + start * x->value_bytes : NULL,
+                      .words = memory->words,
+                      .other = memory->other ? memory->other : keys,
+                      .copy = memory->copy};
+}
+
+/* Make words of a part of the keys; returns the bits in which any differs from the first of all. */
+static uint64_t load(const sequence *q, sort_part part)
+{
+    const size_t bytes = q->x->value_bytes;
+
+    if (q->values)
+        memcpy(q->copy + part.start * bytes, q->values + part.start * bytes, part.n * bytes);
+    return q->x->kind->load(&q->x->map, q->keys, part.start, part.n, q->words);
+}
+
+/* Put a part of the result from its words. */
+static void unload(const sequence *q, const void *words, sort_part part)
+{
+    const sort_words *kind = q->x->kind;
+
+    kind->unload(&q->x->map, words, part.start, part.n, q->keys, q->index);
+    if (!q->values)
+        return;
+
+#define MOVE(bytes)                                                                                \
+    case bytes:                                                                                    \
+        for (size_t i = part.start; i < part.start + part.n; i++)                                  \
+            memcpy(q->values + i * (bytes), q->copy + sort_word_index(kind, words, i) * (bytes),   \
+                   bytes);                                                                         \
+        break
+
+    switch (q->x->value_bytes) {
+        MOVE(1);
+        MOVE(2);
+        MOVE(4);
+        MOVE(8);
+        MOVE(16);
+    default:
+        break;
+    }
+#undef MOVE
+}
+
+static void sort_short(const sequence *q, size_t n)
+{
+    const uint64_t varies = load(q, (sort_part){0, n});
+
+    unload(q, q->x->kind->sort(q->words, q->other, n, varies), (sort_part){0, n});
+}
+
+/* Sort the words of a bucket, which `other` has, and put them. */
+static void sort_bucket(const sequence *q, sort_part b)
+{
+    const sort_words *kind = q->x->kind;
+    unsigned char *const words = q->words + b.start * kind->bytes;
+    unsigned char *const other = q->other + b.start * kind->bytes;
+    const void *sorted;
+
+    if (b.n == 0)
+        return;
+    sorted = kind->sort(other, words, b.n, kind->varies(other, 0, b.n));
+    unload(q, sorted == words ? q->words : q->other, b);
+}
+
+/* The topmost bits of those that vary: so many that a bucket of evenly spread keys is small. */
+static digit bucket_digit(uint64_t varies, size_t n)
+{
+    const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
+    const unsigned wanted = size_log2_up(size_div_up(n, BUCKET_KEYS));
+    const unsigned bits = wanted < BUCKET_BITS_MIN  ? BUCKET_BITS_MIN
+                          : wanted > DIGIT_BITS_MAX ? DIGIT_BITS_MAX
+                                                    : wanted;
+
+    return top > bits ? (digit){top - bits, bits} : (digit){0, top};
+}
+
+static void sort_long(const sequence *q, size_t n, size_t threads, size_t counts[])
+{
+    const sort_words *kind = q->x->kind;
+    uint64_t varies = 0;
+    digit d = {0};
+
+    OMP(parallel for num_threads((int)threads) reduction(| : varies))
+    for (size_t c = 0; c < threads; c++)
+        varies |= load(q, chunk_of(n, threads, c));
+    if (varies)
+        d = bucket_digit(varies, n);
+    OMP(parallel for num_threads((int)threads))
+    for (size_t c = 0; c < threads; c++) {
+        const sort_part part = chunk_of(n, threads, c);
+
+        kind->count(q->words, part.start, part.n, d, counts + (c << d.bits));
+    }
+    sort_digit_starts(counts, threads, d);
+    OMP(parallel for num_threads((int)threads))
+    for (size_t c = 0; c < threads; c++) {
+        const sort_part part = chunk_of(n, threads, c);
+
+        kind->scatter(q->words, part.start, part.n, d, counts + (c << d.bits), q->other);
+    }
+    /* The last chunk's words of a digit end where the next digit's begin. */
+    counts += (threads - 1) << d.bits;
+    OMP(parallel for num_threads((int)threads) schedule(dynamic))
+    for (size_t i = 0; i < (size_t)1 << d.bits; i++) {
+        const size_t start = i ? counts[i - 1] : 0;
+
+        sort_bucket(q, (sort_part){start, counts[i] - start});
+    }
+}
+
+/* ---- all sequences --------------------------------------------------------------------------- */
+
+/* The long ones, each on all threads; *longest becomes the most keys of the others. */
+static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort_parts *parts,
+                                  size_t *longest, tsr_error *err)
+{
+    size_t bytes, n = 0;
+    unsigned char *memory;
+    size_t counts;
+    scratch s;
+
+    *longest = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const size_t keys = sort_part_at(parts, i).n;
+
+        n = size_max(n, keys);
+        *longest = keys < BUCKETS_FROM ? size_max(*longest, keys) : *longest;
+    }
+    if (n < BUCKETS_FROM)
+        return TSR_OK;
+    counts = threads_for(n) << DIGIT_BITS_MAX;
+    memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? malloc(bytes) : NULL;
+    if (!memory)
+        return no_memory(p, n, err);
+    scratch_in(x, memory, n, counts, &s, &bytes);
+    for (size_t i = 0; i < parts->count; i++) {
+        const sort_part part = sort_part_at(parts, i);
+        const sequence q = sequence_at(x, part.start, &s);
+
+        if (part.n >= BUCKETS_FROM)
+            sort_long(&q, part.n, threads_for(part.n), s.counts);
+    }
+    free(memory);
+    return TSR_OK;
+}
+
+/* The others, of up to n keys, shared out to threads. */
+static tsr_status sort_short_parts(const problem *p, const sorting *x, const sort_parts *parts,
+                                   size_t n, tsr_error *err)
+{
+    enum { PARTS_AT_ONCE = 64, TURNS = 16 };
+    const size_t threads = size_min(threads_for(sort_keys(sort_of(p))), parts->count);
+    size_t bytes, all, at_once;
+    unsigned char *memory;
+    scratch first;
+
+    if (n == 0)
+        return TSR_OK;
+    if (!scratch_in(x, NULL, n, 0, &first, &bytes) || !size_mul(bytes, threads, &all))
+        return no_memory(p, n, err);
+    memory = malloc(all);
+    if (!memory)
+        return no_memory(p, n, err);
+    at_once = size_min(PARTS_AT_ONCE, size_div_up(parts->count, threads * TURNS));
+    (void)at_once; /* where there is no OpenMP */
+    OMP(parallel num_threads((int)threads) if (threads > 1))
+    {
+        size_t own = bytes;
+        scratch s;
+
+        scratch_in(x, memory + THREAD_NUMBER * bytes, n, 0, &s, &own);
+        OMP(for schedule(dynamic, at_once))
+        for (size_t i = 0; i < parts->count; i++) {
+            const sort_part part = sort_part_at(parts, i);
+            const sequence q = sequence_at(x, part.start, &s);
+
+            if (part.n && part.n < BUCKETS_FROM)
+                sort_short(&q, part.n);
+        }
+    }
+    free(memory);
+    return TSR_OK;
+}
+
+static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_error *err)
+{
+    const tsr_sort_problem *s = sort_of(p);
+    const size_t bytes = tsr_type_size(s->type);
+    sort_parts parts = sort_parts_of_rows(s);
+    sorting x = {.map = sort_map_of(s->type, s->descending),
+                 .key_bytes = bytes,
+                 .value_bytes = s->value_bytes};
+    size_t longest;
+    tsr_status st;
+
+    if (sort_is_done(s))
+        return TSR_OK;
+    if (s->segments) {
+        parts.count = s->segments;
+        parts.offsets = sort_segment_offsets(s, (const void *const *)operands);
+    }
+    x.kind = sort_words_of(bytes, sort_with_index(s), s->n);
+    x.keys = (unsigned char *)operands[0] + s->offset_keys * bytes;
+    if (s->argsort)
+        x.index = (int64_t *)operands[1] + s->offset_index;
+    if (s->value_bytes)
+        x.values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
+    st = sort_long_parts(p, &x, &parts, &longest, err);
+    return st ? st : sort_short_parts(p, &x, &parts, longest, err);
+}
+
+static const char *plan_host_radix(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
+const variant sort_host_radix = {
+    .name = "host-radix",
+    .idea = "digits in C: every core sorts buckets of the first bits, a pass for each digit left",
+    .plan = plan_host_radix,
+    .host = run_host_radix,
+};

@@ -1,0 +1,177 @@
+#include "ops/sort/sort_host_words.h"
+
+#include <string.h>
+
+#ifdef _OPENMP
+#define PRAGMA(x) _Pragma(#x)
+#define OMP(x)    PRAGMA(omp x)
+#else
+#define OMP(x)
+#endif
+
+enum { INDEX_BITS = 32 };
+
+/* ---- keys and words ------------------------------------------------------------------------ */
+
+#define KEY         uint8_t
+#define NAMED(name) name##_8
+#define KEY_LEAVES_ROOM
+#include "ops/sort/sort_host_keys.h"
+#undef KEY
+#undef NAMED
+
+#define KEY         uint16_t
+#define NAMED(name) name##_16
+#include "ops/sort/sort_host_keys.h"
+#undef KEY
+#undef NAMED
+
+#define KEY         uint32_t
+#define NAMED(name) name##_32
+#include "ops/sort/sort_host_keys.h"
+#undef KEY
+#undef NAMED
+#undef KEY_LEAVES_ROOM
+
+#define KEY         uint64_t
+#define NAMED(name) name##_64
+#include "ops/sort/sort_host_keys.h"
+#undef KEY
+#undef NAMED
+
+sort_map sort_map_of(tsr_type type, bool descending)
+{
+    const size_t bits = 8 * tsr_type_size(type);
+    const uint64_t all = UINT64_MAX >> (64 - bits), sign = (uint64_t)1 << (bits - 1);
+    const unsigned fraction = type == TSR_F16 ? 10 : type == TSR_F32 ? 23 : 52;
+    sort_map m = {.down = descending ? all : 0};
+
+    switch (type) {
+    case TSR_U8:
+    case TSR_U16:
+    case TSR_U32:
+    case TSR_U64:
+        return m;
+    case TSR_I8:
+    case TSR_I16:
+    case TSR_I32:
+    case TSR_I64:
+        m.flip_positive = m.flip_negative = sign;
+        return m;
+    default:
+        /* Numbers of either sign then ascend, but NaNs with a sign come before all others: there
+         * are as many as fractions that are not 0. */
+        m.flip_positive = sign;
+        m.flip_negative = all;
+        m.bias = ((uint64_t)1 << fraction) - 1;
+        return m;
+    }
+}
+
+/* ---- digits ---------------------------------------------------------------------------------- */
+
+/* Up to so many words all pairs are compared. */
+enum { RANKED_MAX = 64 };
+
+/* Digits of DIGIT_BITS_MAX have many counts for few words. */
+enum { WIDE_DIGIT_WORDS = 4096, NARROW_DIGIT_BITS = 8 };
+
+/* The next digit from the bits that vary, about as wide as those after it, which loses its bits. */
+static digit next_digit(uint64_t *varies, size_t n)
+{
+    const unsigned most = n < WIDE_DIGIT_WORDS ? NARROW_DIGIT_BITS : DIGIT_BITS_MAX;
+    const unsigned shift = (unsigned)__builtin_ctzll(*varies);
+    const unsigned span = 64 - (unsigned)__builtin_clzll(*varies) - shift;
+    const unsigned passes = (span + most - 1) / most, bits = (span + passes - 1) / passes;
+
+    *varies &= ~((((uint64_t)1 << bits) - 1) << shift);
+    return (digit){shift, bits};
+}
+
+void sort_digit_starts(size_t counts[], size_t chunks, digit d)
+{
+    const size_t digits = (size_t)1 << d.bits;
+    size_t start = 0;
+
+    for (size_t i = 0; i < digits; i++) {
+        for (size_t c = 0; c < chunks; c++) {
+            const size_t count = counts[c * digits + i];
+
+            counts[c * digits + i] = start;
+            start += count;
+        }
+    }
+}
+
+#define ORDER(w) (w)
+
+#define WORD        uint8_t
+#define ORDER_TYPE  uint8_t
+#define NAMED(name) name##_uint8_t
+#include "ops/sort/sort_host_digits.h"
+#undef WORD
+#undef ORDER_TYPE
+#undef NAMED
+
+#define WORD        uint16_t
+#define ORDER_TYPE  uint16_t
+#define NAMED(name) name##_uint16_t
+#include "ops/sort/sort_host_digits.h"
+#undef WORD
+#undef ORDER_TYPE
+#undef NAMED
+
+#define WORD        uint32_t
+#define ORDER_TYPE  uint32_t
+#define NAMED(name) name##_uint32_t
+#include "ops/sort/sort_host_digits.h"
+#undef WORD
+#undef ORDER_TYPE
+#undef NAMED
+
+#define WORD        uint64_t
+#define ORDER_TYPE  uint64_t
+#define NAMED(name) name##_uint64_t
+#include "ops/sort/sort_host_digits.h"
+#undef WORD
+#undef NAMED
+#undef ORDER
+
+#define WORD        word_pair
+#define ORDER(w)    (w).key
+#define NAMED(name) name##_word_pair
+#include "ops/sort/sort_host_digits.h"
+#undef WORD
+#undef ORDER
+#undef ORDER_TYPE
+#undef NAMED
+
+/* ---- kinds of words -------------------------------------------------------------------------- */
+
+/* The index takes part in no digit. */
+static uint64_t varies_with_index(const void *words, size_t first, size_t n)
+{
+    return varies_uint64_t(words, first, n) >> INDEX_BITS << INDEX_BITS;
+}
+
+#define KIND(word, key, as, varies)                                                                \
+    {                                                                                              \
+        sizeof(word), load_##as##_##key, varies, count_##word, scatter_##word, sort_##word,        \
+            unload_##as##_##key                                                                    \
+    }
+#define ALONE(key)   KIND(uint##key##_t, key, alone, varies_uint##key##_t)
+#define INDEXED(key) KIND(uint64_t, key, indexed, varies_with_index)
+#define PAIRS(key)   KIND(word_pair, key, pairs, varies_word_pair)
+
+static const sort_words alone[] = {ALONE(8), ALONE(16), ALONE(32), ALONE(64)};
+static const sort_words indexed[] = {INDEXED(8), INDEXED(16), INDEXED(32)};
+static const sort_words pairs[] = {PAIRS(8), PAIRS(16), PAIRS(32), PAIRS(64)};
+
+const sort_words *sort_words_of(size_t key_bytes, bool with_index, size_t n)
+{
+    const size_t i = size_log2_up(key_bytes);
+
+    if (!with_index)
+        return &alone[i];
+    return key_bytes == 8 || n >> INDEX_BITS ? &pairs[i] : &indexed[i];
+}
