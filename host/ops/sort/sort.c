@@ -331,6 +331,18 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     return n;
 }
 
+/* In C keys alone are sorted sooner than vectors of OpenCL do it up to so many; with an index,
+ * where merges pack both in 64 bits, up to any number that takes less time than compiling them. */
+enum { IN_C_ALONE = 1 << 17, IN_C_INDEXED = 1 << 22 };
+
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    const tsr_sort_problem *s = sort_of(p);
+
+    (void)d;
+    return sort_keys(s) <= (sort_with_index(s) ? IN_C_INDEXED : IN_C_ALONE) ? "host-radix" : NULL;
+}
+
 const operation operation_sort = {
     .name = "sort",
     .idea = "keys in order, with them their values, and by argsort the positions they came from",
@@ -361,6 +373,7 @@ const operation operation_sort = {
     .shrink = sort_shrink,
     .inputs_name = sort_fill_word,
     .prefer = prefer,
+    .prefer_c = prefer_c,
     .fill = sort_fill,
     .sweep = sort_sweep,
     .expect = sort_expect,

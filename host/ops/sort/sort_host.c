@@ -38,7 +38,7 @@ typedef struct sorting {
 enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 4096, BUCKET_BITS_MIN = 5 };
 
 /* A thread that has fewer keys takes longer to start than it helps. */
-enum { THREAD_KEYS_MIN = 1 << 15 };
+enum { THREAD_KEYS_MIN = 1 << 16 };
 
 /* Threads that are worth while for n keys. */
 static size_t threads_for(size_t n)
@@ -337,4 +337,5 @@ const variant sort_host_radix = {
     .idea = "digits in C: every core sorts buckets of the first bits, a pass for each digit left",
     .plan = plan_host_radix,
     .host = run_host_radix,
+    .serves_cpus = true,
 };

@@ -1,0 +1,129 @@
+/* Sorting in C by digits, against the C library's qsort with its comparators: to the bit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "ops/sort/sort_order.h"
+#include "ops/sort/sort_variants.h"
+
+/* Bytes around each operand that are not to change. */
+enum { GUARD = 64 };
+
+static void same_as_qsort(const tsr_sort_problem *s, distribution how)
+{
+    const problem p = sort_problem(*s);
+    operand o[OPERANDS_MAX];
+    const size_t count = operation_sort.operands(&p, o);
+    unsigned char *memory[2][OPERANDS_MAX] = {{NULL}};
+    void *given[2][OPERANDS_MAX] = {{NULL}};
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t side = 0; side < 2; side++) {
+            memory[side][i] = malloc(o[i].bytes + 2 * GUARD);
+            assert_non_null(memory[side][i]);
+            memset(memory[side][i], 0xA5, o[i].bytes + 2 * GUARD);
+            given[side][i] = memory[side][i] + GUARD;
+        }
+    }
+    operation_sort.fill(&p, 11, how, given[0]);
+    for (size_t i = 0; i < count; i++)
+        memcpy(given[1][i], given[0][i], o[i].bytes);
+    assert_int_equal(sort_qsort.host(&p, given[0], NULL), TSR_OK);
+    assert_int_equal(sort_host_radix.host(&p, given[1], NULL), TSR_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_memory_equal(memory[0][i], memory[1][i], o[i].bytes + 2 * GUARD);
+        free(memory[0][i]);
+        free(memory[1][i]);
+    }
+}
+
+/* A key alone, with an index, with values, with both; ascending and descending. */
+static void in_every_mode(tsr_type type, size_t n, distribution how)
+{
+    static const size_t value_bytes[] = {0, 1, 2, 4, 8, 16};
+
+    for (size_t v = 0; v < ARRAY_COUNT(value_bytes); v++)
+        for (int mode = 0; mode < 4; mode++)
+            same_as_qsort(&(tsr_sort_problem){.type = type,
+                                              .n = n,
+                                              .argsort = mode & 1,
+                                              .descending = mode & 2,
+                                              .value_bytes = value_bytes[v]},
+                          how);
+}
+
+/* Around where the ways of sorting change. */
+static void test_lengths(void **state)
+{
+    static const size_t lengths[] = {0, 1, 2, 3, 8, 31, 63, 64, 65, 100, 1000, 4095, 4097};
+
+    (void)state;
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        for (size_t i = 0; i < ARRAY_COUNT(lengths) && sort_takes((tsr_type)t); i++)
+            in_every_mode((tsr_type)t, lengths[i], DISTRIBUTION_PLAIN);
+}
+
+static void test_distributions(void **state)
+{
+    (void)state;
+    for (int t = 0; t < TSR_TYPE_COUNT; t++)
+        for (int how = 0; how < DISTRIBUTION_COUNT && sort_takes((tsr_type)t); how++)
+            in_every_mode((tsr_type)t, 300, (distribution)how);
+}
+
+/* In buckets, by several threads where there are several processors. */
+static void test_long_ones(void **state)
+{
+    static const tsr_type types[] = {TSR_F32, TSR_I64, TSR_U8, TSR_F16, TSR_F64};
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++) {
+        same_as_qsort(&(tsr_sort_problem){.type = types[t], .n = 150001, .descending = t & 1},
+                      DISTRIBUTION_PLAIN);
+        same_as_qsort(
+            &(tsr_sort_problem){.type = types[t], .n = 66000, .argsort = true, .value_bytes = 2},
+            t & 1 ? DISTRIBUTION_FEW : DISTRIBUTION_PLAIN);
+    }
+    same_as_qsort(&(tsr_sort_problem){.type = TSR_U32, .n = 70000}, DISTRIBUTION_CONSTANT);
+}
+
+/* Rows and segments: one long among short ones, and offsets of each operand. */
+static void test_parts(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < 4; mode++) {
+        tsr_sort_problem s = {.type = TSR_F32,
+                              .n = 77,
+                              .rows = 1000,
+                              .argsort = mode & 1,
+                              .descending = mode & 2,
+                              .value_bytes = mode & 1 ? 0 : 4,
+                              .offset_keys = 3,
+                              .offset_index = mode & 1 ? 5 : 0,
+                              .offset_values = mode & 1 ? 0 : 7};
+
+        same_as_qsort(&s, DISTRIBUTION_PLAIN);
+        s.n = 70001;
+        s.rows = 3;
+        same_as_qsort(&s, DISTRIBUTION_PLAIN);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_long_ones),
+        cmocka_unit_test(test_parts),
+    };
+
+    return cmocka_run_group_tests_name("sort in C", tests, NULL, NULL);
+}
