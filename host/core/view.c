@@ -146,7 +146,12 @@ void *view_copy(const view *x, const void *array, tsr_precision precision)
 
     if (size_mul(x->lines, x->length, &bytes) && size_mul(bytes, tsr_type_size(type), &bytes))
         copy = malloc(size_max(bytes, 1));
-    for (size_t l = 0; copy && l < x->lines; l++)
+    if (!copy)
+        return NULL;
+#ifdef _OPENMP
+#pragma omp parallel for if (x->lines * x->length > PARALLEL_MIN)
+#endif
+    for (size_t l = 0; l < x->lines; l++)
         for (size_t i = 0; i < x->length; i++)
             real_set(type, copy, l * x->length + i,
                      real_rounded(precision, real_get(x->type, array, view_line(x, 0, l) + i)));
@@ -157,6 +162,9 @@ void view_put(const view *x, const void *copy, void *array)
 {
     const tsr_type type = real_sums(x->type);
 
+#ifdef _OPENMP
+#pragma omp parallel for if (x->lines * x->length > PARALLEL_MIN)
+#endif
     for (size_t l = 0; l < x->lines; l++)
         for (size_t i = 0; i < x->length; i++)
             real_set(x->type, array, view_line(x, 0, l) + i,

@@ -167,37 +167,14 @@ static void describe(const problem *q, text *out)
 
 /* From the definition to the fastest, on the host and then on devices. */
 static const variant *const variants[] = {
-    &matmul_ijk,
-    &matmul_jik,
-    &matmul_ikj,
-    &matmul_kij,
-    &matmul_blocked,
-    &matmul_openmp,
-    &matmul_row_first,
-    &matmul_naive,
-    &matmul_tiled,
-    &matmul_block_column,
-    &matmul_block,
-    &matmul_vector,
-    &matmul_swizzle,
-    &matmul_general,
-    &matmul_general_tiled,
-    &matmul_pipelined,
-    &matmul_async,
-    &matmul_cp_async,
-    &matmul_stream,
-    &matmul_subgroup,
-    &matmul_shfl,
-    &matmul_batched,
-    &matmul_cpu_block,
-    &matmul_cpu_panels,
-    &matmul_cpu_split,
-    &matmul_mma,
-    &matmul_mma_f64,
-    &matmul_wgmma_tf32,
-    &matmul_wgmma_tensor,
-    &matmul_wgmma_3xtf32,
-    &matmul_wgmma_3xtf32_fused,
+    &matmul_ijk,        &matmul_jik,          &matmul_ikj,          &matmul_kij,
+    &matmul_blocked,    &matmul_openmp,       &matmul_simd,         &matmul_row_first,
+    &matmul_naive,      &matmul_tiled,        &matmul_block_column, &matmul_block,
+    &matmul_vector,     &matmul_swizzle,      &matmul_general,      &matmul_general_tiled,
+    &matmul_pipelined,  &matmul_async,        &matmul_cp_async,     &matmul_stream,
+    &matmul_subgroup,   &matmul_shfl,         &matmul_batched,      &matmul_cpu_block,
+    &matmul_cpu_panels, &matmul_cpu_split,    &matmul_mma,          &matmul_mma_f64,
+    &matmul_wgmma_tf32, &matmul_wgmma_tensor, &matmul_wgmma_3xtf32, &matmul_wgmma_3xtf32_fused,
 };
 
 /* `naive` had rows along the first index, and the first steps took every type and batch. */
@@ -282,7 +259,7 @@ static bool packing_pays(const tsr_matmul_problem *p)
 
 static size_t prefer(const problem *q, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"openmp", "blocked", "ikj", "kij", "ijk", "jik"};
+    static const char *const on_host[] = {"simd", "openmp", "blocked", "ikj", "kij", "ijk", "jik"};
     static const char *const largest[] = {"wgmma-3xtf32-fused", "wgmma-3xtf32",  "wgmma-tensor",
                                           "wgmma-tf32",         "mma-f64",       "mma",
                                           "pipelined",          "general-tiled", "general"};
@@ -315,6 +292,12 @@ static size_t prefer(const problem *q, const device_facts *d, const char *out[PR
     return names_of_gpu(small, ARRAY_COUNT(small), matmul_of(q), d, out);
 }
 
+/* A product is as fast there as by kernels on a CPU: what is saved are launches, and compiling. */
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    return matmul_simd_is_brief(matmul_of(p), d->compute_units) ? "simd" : NULL;
+}
+
 const operation operation_matmul = {.name = "matmul",
                                     .idea = "C := alpha op(A) op(B) + beta C",
                                     .unit = WORK_FLOPS,
@@ -338,6 +321,7 @@ const operation operation_matmul = {.name = "matmul",
                                     .products = matmul_products,
                                     .product = matmul_product_view,
                                     .prefer = prefer,
+                                    .prefer_c = prefer_c,
                                     .fill = matmul_fill,
                                     .sweep = matmul_sweep,
                                     .verify = matmul_verify};

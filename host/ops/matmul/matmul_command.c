@@ -7,6 +7,7 @@
 #include "core/posing.h"
 #include "ops/matmul/matmul_fields.h"
 #include "ops/matmul/matmul_shape.h"
+#include "ops/matmul/matmul_variants.h"
 
 static const field fields[] = {
     PRODUCT_TYPE_FIELDS(tsr_matmul_problem, c_f32),
@@ -139,8 +140,8 @@ static tsr_status pose(posing *x, tsr_error *err)
 
 static const char *host_source(const variant *v)
 {
-    (void)v;
-    return "host/ops/matmul/matmul_host.c and matmul_host_body.h";
+    return v == &matmul_simd ? "host/ops/matmul/matmul_simd_loops.c and matmul_simd_body.h"
+                             : "host/ops/matmul/matmul_host.c and matmul_host_body.h";
 }
 
 static const char *const tune_sizes[] = {"512", "1024", "2048", "4096", "8192", NULL};

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
-#include "ops/matmul/matmul_shape.h"
+#include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* A block of B of 128 x 512 floats is 256 KiB: it stays in the second-level cache while every row
@@ -35,7 +35,7 @@ enum { BLOCK_K = 128, BLOCK_N = 512, STRIP_M = 8 };
 
 /* Elements of 16 bits, and precisions that round the factors: on copies in float32. */
 static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operands[],
-                                void (*loops)(const terms_f32 *), tsr_error *err)
+                                matmul_host_loops *loops, const void *with, tsr_error *err)
 {
     const matmul_matrix none = {0}, c = matmul_matrix_c(p);
     const bool reads = matmul_alpha(p) != 0;
@@ -51,7 +51,7 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     plain.lda = plain.ldb = plain.ldc = 0;
     plain.offset_a = plain.offset_b = plain.offset_c = 0;
     if (copy[0] && copy[1] && copy[2])
-        st = run_f32(&plain, copy, loops, err);
+        st = loops(&plain, copy, with, err);
     else
         st = tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of %zu x %zu x %zu", p->m,
                       p->n, p->k);
@@ -62,38 +62,59 @@ static tsr_status run_on_copies(const tsr_matmul_problem *p, void *const operand
     return st;
 }
 
-/* One product after another. */
-static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
-                      void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
-                      tsr_error *err)
+tsr_status matmul_host_product(const tsr_matmul_problem *p, void *const operands[],
+                               matmul_host_loops *loops, const void *with, tsr_error *err)
 {
-    const bool plain = p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0);
-    tsr_status st = TSR_OK;
+    const bool as_it_is =
+        p->type == TSR_F64 || (p->type == TSR_F32 && !(real_rounding(p->type, p->precision) > 0));
 
     if (p->m == 0 || p->n == 0)
         return TSR_OK;
-    for (size_t e = 0; e < matmul_batch(p) && st == TSR_OK; e++) {
-        const tsr_matmul_problem one = matmul_product(p, e);
-
-        st = p->type == TSR_F64 ? run_f64(&one, operands, f64, err)
-             : plain            ? run_f32(&one, operands, f32, err)
-                                : run_on_copies(&one, operands, f32, err);
-    }
-    return st;
+    return as_it_is ? loops(p, operands, with, err) : run_on_copies(p, operands, loops, with, err);
 }
 
-/* ---- variants ---------------------------------------------------------------------------- */
-
-static const char *plan_host(const job *j, plan *out)
+const char *matmul_host_plan(const job *j, plan *out)
 {
     return real_unsupported(matmul_of(j->problem)->type, TSR_PRECISION_DEFAULT, j->device,
                             &out->reason);
 }
 
+/* ---- variants ---------------------------------------------------------------------------- */
+
+typedef struct ladder_loops {
+    void (*f32)(const terms_f32 *);
+    void (*f64)(const terms_f64 *);
+} ladder_loops;
+
+static tsr_status run_loops(const tsr_matmul_problem *p, void *const operands[], const void *with,
+                            tsr_error *err)
+{
+    const ladder_loops *loops = with;
+
+    return p->type == TSR_F64 ? run_f64(p, operands, loops->f64, err)
+                              : run_f32(p, operands, loops->f32, err);
+}
+
+/* One product after another. */
+static tsr_status run(const tsr_matmul_problem *p, void *const operands[],
+                      void (*f32)(const terms_f32 *), void (*f64)(const terms_f64 *),
+                      tsr_error *err)
+{
+    const ladder_loops loops = {f32, f64};
+    tsr_status st = TSR_OK;
+
+    for (size_t e = 0; e < matmul_batch(p) && st == TSR_OK; e++) {
+        const tsr_matmul_problem one = matmul_product(p, e);
+
+        st = matmul_host_product(&one, operands, run_loops, &loops, err);
+    }
+    return st;
+}
+
 static const char *plan_openmp(const job *j, plan *out)
 {
 #ifdef _OPENMP
-    return plan_host(j, out);
+    return matmul_host_plan(j, out);
 #else
     (void)j;
     (void)out;
@@ -109,7 +130,7 @@ static tsr_status run_ijk(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_ijk = {
     .name = "ijk",
     .idea = "the definition as three loops: the inner one walks down a column of B",
-    .plan = plan_host,
+    .plan = matmul_host_plan,
     .host = run_ijk};
 
 static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *err)
@@ -120,7 +141,7 @@ static tsr_status run_jik(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_jik = {
     .name = "jik",
     .idea = "the same with columns outside: B's column is reused, each row of A is not",
-    .plan = plan_host,
+    .plan = matmul_host_plan,
     .host = run_jik};
 
 static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *err)
@@ -131,7 +152,7 @@ static tsr_status run_ikj(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_ikj = {
     .name = "ikj",
     .idea = "the inner loop runs along rows of B and C: every cache line is used whole",
-    .plan = plan_host,
+    .plan = matmul_host_plan,
     .host = run_ikj};
 
 static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *err)
@@ -142,7 +163,7 @@ static tsr_status run_kij(const problem *p, void *const operands[], tsr_error *e
 const variant matmul_kij = {.name = "kij",
                             .idea =
                                 "row-wise too, but all of C passes through the cache for every p",
-                            .plan = plan_host,
+                            .plan = matmul_host_plan,
                             .host = run_kij};
 
 static tsr_status run_blocked(const problem *p, void *const operands[], tsr_error *err)
@@ -153,7 +174,7 @@ static tsr_status run_blocked(const problem *p, void *const operands[], tsr_erro
 const variant matmul_blocked = {
     .name = "blocked",
     .idea = "i-k-j on blocks of B that stay in the cache while all of A passes",
-    .plan = plan_host,
+    .plan = matmul_host_plan,
     .host = run_blocked};
 
 static tsr_status run_openmp(const problem *p, void *const operands[], tsr_error *err)

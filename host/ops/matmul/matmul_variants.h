@@ -8,6 +8,12 @@
 /* matmul_host.c: the device `host`. */
 extern const variant matmul_ijk, matmul_jik, matmul_ikj, matmul_kij, matmul_blocked, matmul_openmp;
 
+/* matmul_simd.c: C, on the host and on CPUs. */
+extern const variant matmul_simd;
+
+/** Whether it takes a problem less than some 50 milliseconds on so many cores. */
+bool matmul_simd_is_brief(const tsr_matmul_problem *p, size_t cores);
+
 /* matmul_ladder.c: lessons, one step after another from the definition to vectors. */
 extern const variant matmul_row_first, matmul_naive, matmul_tiled, matmul_block_column,
     matmul_block, matmul_vector, matmul_swizzle;

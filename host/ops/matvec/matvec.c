@@ -19,31 +19,19 @@
 /* ---- the table: ladder order --------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &matvec_row_pointers,
-    &matvec_contiguous,
-    &matvec_contiguous_O0,
-    &matvec_contiguous_O1,
-    &matvec_contiguous_O2,
-    &matvec_contiguous_O3,
-    &matvec_unroll_2,
-    &matvec_unroll_4,
-    &matvec_openmp,
-    &matvec_naive,
-    &matvec_row_item,
-    &matvec_tree,
-    &matvec_tree_vector,
-    &matvec_subgroup,
-    &matvec_shfl,
-    &matvec_group_row,
-    &matvec_local_x,
-    &matvec_short_rows,
-    &matvec_flat_rows,
-    &matvec_split_row,
-    &matvec_split_vector,
-    &matvec_column_slices,
-    &matvec_short_columns,
-    &matvec_rows_vector,
-    &matvec_short_rows_vector,
+    &matvec_row_pointers,   &matvec_contiguous,
+    &matvec_contiguous_O0,  &matvec_contiguous_O1,
+    &matvec_contiguous_O2,  &matvec_contiguous_O3,
+    &matvec_unroll_2,       &matvec_unroll_4,
+    &matvec_openmp,         &matvec_simd,
+    &matvec_naive,          &matvec_row_item,
+    &matvec_tree,           &matvec_tree_vector,
+    &matvec_subgroup,       &matvec_shfl,
+    &matvec_group_row,      &matvec_local_x,
+    &matvec_short_rows,     &matvec_flat_rows,
+    &matvec_split_row,      &matvec_split_vector,
+    &matvec_column_slices,  &matvec_short_columns,
+    &matvec_rows_vector,    &matvec_short_rows_vector,
     &matvec_columns_vector,
 };
 
@@ -205,9 +193,9 @@ static void describe(const problem *q, text *out)
 
 static size_t prefer_on_host(const char *out[])
 {
-    static const char *const order[] = {"openmp",        "unroll-4",      "unroll-2",
-                                        "contiguous-O3", "contiguous-O2", "contiguous",
-                                        "row-pointers",  "contiguous-O1", "contiguous-O0"};
+    static const char *const order[] = {
+        "simd",          "openmp",     "unroll-4",     "unroll-2",      "contiguous-O3",
+        "contiguous-O2", "contiguous", "row-pointers", "contiguous-O1", "contiguous-O0"};
     const size_t count = ARRAY_COUNT(order);
 
     memcpy(out, order, sizeof(order));
@@ -288,6 +276,16 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
                : prefer_on_gpu(matvec_of(p), rows, size_max(d->compute_units, 1), out);
 }
 
+/* As long as it takes some 10 milliseconds, which are spent on memory in either case; elements of
+ * 16 bits are copied first. */
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    const size_t bytes = tsr_type_size(matvec_of(p)->type);
+
+    (void)d;
+    return work(p) / 2 <= 0x1p28 / (bytes == 2 ? 16 : (double)bytes) ? "simd" : NULL;
+}
+
 const operation operation_matvec = {
     .name = "matvec",
     .class_separator = '-',
@@ -310,6 +308,7 @@ const operation operation_matvec = {
     .products = matvec_products,
     .product = matvec_product_view,
     .prefer = prefer,
+    .prefer_c = prefer_c,
     .fill = matvec_fill,
     .sweep = matvec_sweep,
     .verify = matvec_verify,

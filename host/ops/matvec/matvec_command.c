@@ -7,6 +7,7 @@
 #include "core/posing.h"
 #include "ops/matvec/matvec_fields.h"
 #include "ops/matvec/matvec_shape.h"
+#include "ops/matvec/matvec_variants.h"
 
 /* No type is stored as TF32. */
 static const field_choice own_precisions[] = {
@@ -141,6 +142,8 @@ static tsr_status pose(posing *x, tsr_error *err)
 
 static const char *host_source(const variant *v)
 {
+    if (v == &matvec_simd)
+        return "host/ops/matvec/matvec_simd_loops.c and matvec_simd_body.h";
     return strncmp(v->name, "contiguous", strlen("contiguous")) == 0
                ? "host/ops/matvec/matvec_level.c and matvec_level_body.h"
                : "host/ops/matvec/matvec_host.c and matvec_host_body.h";

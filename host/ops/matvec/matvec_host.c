@@ -107,7 +107,7 @@ tsr_status matvec_host_run(const problem *q, void *const operands[], const matve
 
 /* ---- the variants --------------------------------------------------------------------------- */
 
-static const char *host_plan(const job *j, plan *out)
+const char *matvec_host_plan(const job *j, plan *out)
 {
     const tsr_matvec_problem *p = matvec_of(j->problem);
 
@@ -124,36 +124,36 @@ static tsr_status run_row_pointers(const problem *p, void *const operands[], tsr
 const variant matvec_row_pointers = {
     .name = "row-pointers",
     .idea = "the plain loop over an array of row pointers, each row reached through memory",
-    .plan = host_plan,
+    .plan = matvec_host_plan,
     .host = run_row_pointers};
 
 const variant matvec_contiguous = {
     .name = "contiguous",
     .idea = "one block of memory: the address of a row is computed, not loaded",
-    .plan = host_plan,
+    .plan = matvec_host_plan,
     .host = matvec_run_contiguous};
 
 const variant matvec_contiguous_O0 = {
     .name = "contiguous-O0",
     .idea = "the same source at -O0: every variable goes through memory",
-    .plan = host_plan,
+    .plan = matvec_host_plan,
     .host = matvec_run_contiguous_O0};
 
 const variant matvec_contiguous_O1 = {.name = "contiguous-O1",
                                       .idea = "the same source at -O1: variables stay in registers",
-                                      .plan = host_plan,
+                                      .plan = matvec_host_plan,
                                       .host = matvec_run_contiguous_O1};
 
 const variant matvec_contiguous_O2 = {
     .name = "contiguous-O2",
     .idea = "the same source at -O2: invariants leave the loop, instructions are scheduled",
-    .plan = host_plan,
+    .plan = matvec_host_plan,
     .host = matvec_run_contiguous_O2};
 
 const variant matvec_contiguous_O3 = {
     .name = "contiguous-O3",
     .idea = "the same source at -O3: vector code, as far as the order of the sum allows",
-    .plan = host_plan,
+    .plan = matvec_host_plan,
     .host = matvec_run_contiguous_O3};
 
 static tsr_status run_unroll_2(const problem *p, void *const operands[], tsr_error *err)
@@ -165,7 +165,7 @@ static tsr_status run_unroll_2(const problem *p, void *const operands[], tsr_err
 
 const variant matvec_unroll_2 = {.name = "unroll-2",
                                  .idea = "two sums a row by hand: two chains of additions overlap",
-                                 .plan = host_plan,
+                                 .plan = matvec_host_plan,
                                  .host = run_unroll_2};
 
 static tsr_status run_unroll_4(const problem *p, void *const operands[], tsr_error *err)
@@ -178,13 +178,13 @@ static tsr_status run_unroll_4(const problem *p, void *const operands[], tsr_err
 const variant matvec_unroll_4 = {.name = "unroll-4",
                                  .idea =
                                      "four sums a row: the chains hide the latency of an addition",
-                                 .plan = host_plan,
+                                 .plan = matvec_host_plan,
                                  .host = run_unroll_4};
 
 static const char *openmp_plan(const job *j, plan *out)
 {
 #ifdef _OPENMP
-    return host_plan(j, out);
+    return matvec_host_plan(j, out);
 #else
     (void)j;
     (void)out;

@@ -23,6 +23,9 @@ typedef struct matvec_loops {
 tsr_status matvec_host_run(const problem *p, void *const operands[], const matvec_loops *loops,
                            tsr_error *err);
 
+/** variant.plan of C: every type and its own precision, where the device has it. */
+const char *matvec_host_plan(const job *j, plan *out);
+
 /* One source, matvec_level.c, compiled with the library's own flags and at four levels. */
 tsr_status matvec_run_contiguous(const problem *p, void *const operands[], tsr_error *err);
 tsr_status matvec_run_contiguous_O0(const problem *p, void *const operands[], tsr_error *err);

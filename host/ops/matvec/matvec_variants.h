@@ -9,6 +9,9 @@ extern const variant matvec_row_pointers, matvec_contiguous, matvec_contiguous_O
     matvec_contiguous_O1, matvec_contiguous_O2, matvec_contiguous_O3, matvec_unroll_2,
     matvec_unroll_4, matvec_openmp;
 
+/* matvec_simd.c: C, on the host and on CPUs. */
+extern const variant matvec_simd;
+
 /* matvec_ladder.c: lessons, y := A x of float32. */
 extern const variant matvec_naive, matvec_tree, matvec_group_row, matvec_local_x;
 

@@ -1,0 +1,21 @@
+/** What the variants of matmul in C share. */
+#ifndef OPS_MATMUL_HOST_H
+#define OPS_MATMUL_HOST_H
+
+#include "core/variant.h"
+#include "ops/matmul/matmul_shape.h"
+
+/** One product of float32 or float64 in no other precision; operands as in operation.operands.
+ *  TSR_ENOMEM where it needs memory beside C and there is none. */
+typedef tsr_status matmul_host_loops(const tsr_matmul_problem *p, void *const operands[],
+                                     const void *with, tsr_error *err);
+
+/** One product of any type and precision: on its operands, or on copies of them in float32 where
+ *  they have 16 bits, or a precision rounds their factors. */
+tsr_status matmul_host_product(const tsr_matmul_problem *p, void *const operands[],
+                               matmul_host_loops *loops, const void *with, tsr_error *err);
+
+/** variant.plan of C: every type, where the device has it. */
+const char *matmul_host_plan(const job *j, plan *out);
+
+#endif

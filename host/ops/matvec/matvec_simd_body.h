@@ -1,0 +1,149 @@
+/* The loops of matvec_simd_loops.c for one element type: REAL, NAMED(name) with the type's suffix,
+ * PUBLIC(name) with that and the instruction set's. */
+
+typedef REAL NAMED(vector) __attribute__((vector_size(VECTOR_BYTES)));
+typedef REAL NAMED(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
+
+typedef MASK NAMED(mask) __attribute__((vector_size(VECTOR_BYTES)));
+
+enum { NAMED(LANES) = VECTOR_BYTES / sizeof(REAL) };
+
+static inline NAMED(vector) NAMED(load)(const REAL *at)
+{
+    return *(const NAMED(unaligned) *)at;
+}
+
+/* The last elements of a line, fewer than a vector has, and zeros: the last vector of it without
+ * what comes before them, by `keep`. */
+static inline NAMED(vector) NAMED(load_end)(const REAL *line, size_t length, NAMED(mask) keep)
+{
+    return (NAMED(vector))((NAMED(mask))NAMED(load)(line + length - NAMED(LANES)) & keep);
+}
+
+static inline NAMED(mask) NAMED(keep_last)(size_t count)
+{
+    NAMED(mask) keep;
+
+    for (size_t l = 0; l < NAMED(LANES); l++)
+        keep[l] = l + count >= NAMED(LANES) ? -1 : 0;
+    return keep;
+}
+
+/* Halves are added until one element is left. */
+static inline REAL NAMED(sum)(NAMED(vector) v)
+{
+    REAL lane[NAMED(LANES)];
+
+    memcpy(lane, &v, sizeof(v));
+    UNROLLED
+    for (size_t half = NAMED(LANES) / 2; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+/* `rows`, which is a constant at every call, rows of A times x. */
+static inline void NAMED(dots)(size_t rows, const REAL *a, size_t step, size_t columns,
+                               const REAL *x, NAMED(mask) keep, REAL out[ROWS])
+{
+    const size_t lanes = NAMED(LANES), whole = columns - columns % lanes;
+    NAMED(vector) even[ROWS] = {{0}}, odd[ROWS] = {{0}};
+    size_t c = 0;
+
+    for (; c + 2 * lanes <= columns; c += 2 * lanes) {
+        const NAMED(vector) x0 = NAMED(load)(x + c), x1 = NAMED(load)(x + c + lanes);
+
+        UNROLLED
+        for (size_t r = 0; r < rows; r++) {
+            even[r] += NAMED(load)(a + r * step + c) * x0;
+            odd[r] += NAMED(load)(a + r * step + c + lanes) * x1;
+        }
+    }
+    if (c < whole) {
+        const NAMED(vector) x0 = NAMED(load)(x + c);
+
+        UNROLLED
+        for (size_t r = 0; r < rows; r++)
+            even[r] += NAMED(load)(a + r * step + c) * x0;
+    }
+    if (whole < columns) {
+        const NAMED(vector) x1 = NAMED(load_end)(x, columns, keep);
+
+        UNROLLED
+        for (size_t r = 0; r < rows; r++)
+            odd[r] += NAMED(load_end)(a + r * step, columns, keep) * x1;
+    }
+    UNROLLED
+    for (size_t r = 0; r < rows; r++)
+        out[r] = NAMED(sum)(even[r] + odd[r]);
+}
+
+/* A row that is shorter than a vector.  The processor overlaps the chains of several. */
+static inline REAL NAMED(short_dot)(const REAL *a, size_t columns, const REAL *x)
+{
+    REAL sum = 0;
+
+#ifdef __clang__
+#pragma clang loop vectorize(disable)
+#endif
+    for (size_t c = 0; c < columns; c++)
+        sum += a[c] * x[c];
+    return sum;
+}
+
+void PUBLIC(matvec_dot)(const void *matrix, size_t step, size_t rows, size_t columns, const void *x,
+                        double alpha, double beta, void *y)
+{
+    const NAMED(mask) keep = NAMED(keep_last)(columns % NAMED(LANES));
+    const REAL *a = matrix, scale = (REAL)alpha, old = (REAL)beta;
+    REAL *out = y, sum[ROWS];
+
+    for (size_t r = 0; r < rows;) {
+        const size_t count = rows - r < ROWS ? 1 : ROWS;
+
+        if (columns < NAMED(LANES))
+            for (size_t i = 0; i < count; i++)
+                sum[i] = NAMED(short_dot)(a + (r + i) * step, columns, x);
+        else if (count == ROWS)
+            NAMED(dots)(ROWS, a + r * step, step, columns, x, keep, sum);
+        else
+            NAMED(dots)(1, a + r * step, step, columns, x, keep, sum);
+        for (size_t i = 0; i < count; i++, r++)
+            out[r] = old == 0 ? scale * sum[i] : scale * sum[i] + old * out[r];
+    }
+}
+
+void PUBLIC(matvec_columns)(const void *matrix, size_t step, size_t rows, size_t columns,
+                            const void *vector, void *result)
+{
+    const REAL *a = matrix, *x = vector;
+    REAL *restrict sums = result;
+    size_t r = 0;
+
+    memset(sums, 0, columns * sizeof(REAL));
+    for (; r + ROWS <= rows; r += ROWS) {
+        const REAL *row = a + r * step;
+
+        for (size_t c = 0; c < columns; c++)
+            sums[c] += (row[c] * x[r] + row[step + c] * x[r + 1]) +
+                       (row[2 * step + c] * x[r + 2] + row[3 * step + c] * x[r + 3]);
+    }
+    for (; r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            sums[c] += a[r * step + c] * x[r];
+}
+
+void PUBLIC(matvec_put)(const void *sums, size_t parts, size_t n, double alpha, double beta,
+                        void *y)
+{
+    const REAL *part = sums, scale = (REAL)alpha, old = (REAL)beta;
+    REAL *out = y;
+
+    for (size_t r = 0; r < n; r++) {
+        REAL sum = part[r];
+
+        for (size_t p = 1; p < parts; p++)
+            sum += part[p * n + r];
+        out[r] = old == 0 ? scale * sum : scale * sum + old * out[r];
+    }
+}
