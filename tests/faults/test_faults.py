@@ -99,9 +99,9 @@ class Layered(Case):
 
 
 OPERATIONS = {
-    "matmul": ("matmul", "a.npy", "b.npy", "-o", "out.npy"),
+    "matmul": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "cpu-block"),
     "matmul naive": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "naive"),
-    "matvec": ("matvec", "a.npy", "x.npy", "-o", "out.npy"),
+    "matvec": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "rows-vector"),
     "matvec split-row": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "split-row"),
     "sort": ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy"),
     "sort general": ("sort", "keys.npy", "-o", "out.npy", "--kernel", "general"),
