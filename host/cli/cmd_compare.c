@@ -1,13 +1,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "cli/commands.h"
 #include "cli/compare_print.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "file/output.h"
 #include "measure/report.h"
+#include "measure/roofline.h"
 
 /* The files of the command line, and what owns their rows. */
 typedef struct inputs {
@@ -51,6 +54,36 @@ static tsr_status part_errors(result_row *rows, size_t count, compare_file *othe
     return TSR_OK;
 }
 
+/* The limits of a row's device, of its own file before those of others. */
+static void limits_of(const inputs *in, size_t file, const result_row *row, limits *out)
+{
+    *out = (limits){0};
+    for (size_t i = 0; i <= in->count; i++) {
+        const compare_file *f = &in->file[i < in->count ? i : file];
+
+        for (size_t k = 0; k < f->count; k++)
+            if (result_same_driver(&f->rows[k], row))
+                roofline_note(&f->rows[k], out);
+    }
+}
+
+/* What was measured before the limits were has its place under them, too. */
+static void place_rows(inputs *in)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        for (size_t k = 0; k < in->file[i].count; k++) {
+            result_row *row = &in->rows[i][k];
+            limits l;
+
+            if (row->kind != RESULT_KERNEL || row->place == RESULT_ON_HOST ||
+                !compare_has_rate(row) || row->share > 0)
+                continue;
+            limits_of(in, i, row, &l);
+            roofline_place(&l, row);
+        }
+    }
+}
+
 static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
 {
     in->file = calloc(o->operand_count, sizeof *in->file);
@@ -68,17 +101,21 @@ static tsr_status inputs_read(const options *o, inputs *in, tsr_error *err)
             return st;
         in->file[i].path = in->errors[i].path = o->operand[i];
     }
+    place_rows(in);
     return TSR_OK;
 }
 
-static void format(const options *o, const comparison *c, text *out)
+static tsr_status format(const options *o, const comparison *c, text *out, tsr_error *err)
 {
+    const bool to_file = o->given[OPTION_OUTPUT] && strcmp(o->value[OPTION_OUTPUT], "-") != 0;
+
     if (o->given[OPTION_JSON])
-        compare_as_json(c, o->fail_below, out);
-    else if (o->given[OPTION_CSV])
-        compare_as_csv(c, out);
-    else
-        compare_as_text(c, o->fail_below, out);
+        return compare_as_json(c, o->fail_below, out, err);
+    if (!o->given[OPTION_CSV])
+        return compare_as_text(c, o->fail_below,
+                               to_file ? WIDTH_USUAL : terminal_width(STDOUT_FILENO), out, err);
+    compare_as_csv(c, out);
+    return TSR_OK;
 }
 
 static tsr_status write_text(output **to, const text *t, tsr_error *err)
@@ -142,10 +179,9 @@ static tsr_status write_outputs(const options *o, const comparison *c, const com
                                 outputs *out, tsr_error *err)
 {
     text table = {0}, page = {0};
-    tsr_status st = TSR_OK;
+    tsr_status st = format(o, c, &table, err);
 
-    format(o, c, &table);
-    if (out->page)
+    if (!st && out->page)
         st = report_html(c, errors, &page, err);
     if (!st && out->page)
         st = write_text(&out->page, &page, err);

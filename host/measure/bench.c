@@ -64,6 +64,7 @@ typedef struct timed_variant {
     cl_mem counter;      /* of the call that is judged; NULL before and after it */
     size_t strict_tiles; /* of that call */
     double enqueue_ns;   /* of the last call, on the host */
+    double wall_ns;      /* of it, until it had ended; 0 on `host` */
 } timed_variant;
 
 /* Where the operands of its calls are; NULL: of the one that will be chosen. */
@@ -101,10 +102,11 @@ static tsr_status call_device(timed_variant *b, double *ns, tsr_error *err)
     if (st)
         return st;
     st = finish(b, last, err);
+    b->wall_ns = fmax((double)(clock_ns() - start), 1);
     if (!st && b->session->profiling)
         st = events_span(first, last, ns, err);
     else if (!st)
-        *ns = (double)(clock_ns() - start);
+        *ns = b->wall_ns;
     if (!st)
         *ns = fmax(*ns, 1);
     clReleaseEvent(first);
@@ -190,11 +192,12 @@ static tsr_status take_samples(timed_variant *b, const bench_options *o, result_
                                tsr_error *err)
 {
     double *ns = calloc(SAMPLES_MAX, sizeof(*ns)), *enqueue = calloc(SAMPLES_MAX, sizeof(*ns));
+    double *wall = calloc(SAMPLES_MAX, sizeof(*ns));
     tsr_status st = TSR_OK;
     uint64_t start;
     size_t n = 0;
 
-    if (!ns || !enqueue) {
+    if (!ns || !enqueue || !wall) {
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %d samples", SAMPLES_MAX);
         goto cleanup;
     }
@@ -202,17 +205,20 @@ static tsr_status take_samples(timed_variant *b, const bench_options *o, result_
     while (!st && go_on(o, n, start, seconds_of(o))) {
         st = call_next(b, &ns[n], err);
         enqueue[n] = b->enqueue_ns;
+        wall[n] = b->wall_ns;
         n += !st;
     }
     if (st)
         goto cleanup;
     row->time = timing_of(ns, n, 1);
     row->enqueue_ns = timing_of(enqueue, n, 1).median_ns;
+    row->wall_ns = timing_of(wall, n, 1).median_ns;
     result_rate(row);
 
 cleanup:
     free(ns);
     free(enqueue);
+    free(wall);
     return st;
 }
 

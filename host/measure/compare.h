@@ -3,8 +3,9 @@
  * faster or slower one column is than another.
  *
  * A column is what one file says about one device (name, number, driver and
- * version of Tessera).  A file that holds nothing but limits of a device that
- * another file measured, on the same driver, adds them to that file's column.
+ * version of Tessera).  A file that measured other jobs of the same device, or
+ * nothing but its limits, on the same driver, adds them to that column: files of
+ * several operations are one column.
  *
  * A group is one problem: operation, problem, element type, precision, cold or
  * warm, and timer agree.  The limits of devices are a group of their own.  A line is one variant,
@@ -30,8 +31,15 @@ typedef struct compare_file {
     size_t count;
 } compare_file;
 
-typedef struct compare_column {
+/** What one file says about one device. */
+typedef struct compare_source {
     size_t file;           /* index of the file */
+    const result_row *who; /* its first row */
+    size_t column;         /* that it is part of */
+} compare_source;
+
+typedef struct compare_column {
+    size_t file;           /* index of its first file */
     const result_row *who; /* its first row: device, driver, version */
     size_t base;           /* index of the column it is compared with; its own for the first */
     size_t rows;
@@ -46,6 +54,8 @@ typedef struct compare_line {
 typedef struct comparison {
     const compare_file *files;
     size_t file_count;
+    compare_source *sources;
+    size_t source_count;
     compare_column *columns;
     size_t column_count;
     compare_line *lines;
@@ -59,9 +69,7 @@ typedef struct comparison {
  *
  * @param files  At least one; borrowed until compare_close.
  * @param out    Receives the comparison, to be freed with compare_close.
- * @return TSR_OK; TSR_ENOMEM; TSR_EINVAL where a file has no row, or where a later file shares no
- *         group with those before it: rows of different problems, types or precisions have no
- *         ratio.  The message names one group of each.
+ * @return TSR_OK; TSR_ENOMEM; TSR_EINVAL where a file has no row.
  */
 tsr_status compare_build(const compare_file *files, size_t count, comparison *out, tsr_error *err);
 
@@ -82,6 +90,52 @@ void compare_group_name(const result_row *row, text *out);
 
 /** A rate or ratio as people read it, three figures at least: "0.812", "13.4", "5,042". */
 void compare_number(double x, text *out);
+
+/** The unit in which rates up to `largest` are read, "TFLOP/s" for 2,000 GFLOP/s; *scale is what a
+ *  rate in `unit` is multiplied by.  Static, or `unit` itself. */
+const char *compare_unit(const char *unit, double largest, double *scale);
+
+/** A rate in the unit in which it is read: "1.310 TFLOP/s". */
+void compare_rate(double rate, const char *unit, text *out);
+
+/** The unit of a line's table, the same for the lines of a group; of a limit its own. */
+const char *compare_line_unit(const comparison *c, size_t line, double *scale);
+
+/** The files of a column: "a.json + b.json". */
+void compare_paths(const comparison *c, size_t column, text *out);
+
+/** How much a rate is of the limit that binds the row, "81.2% of memory read"; nothing where that is
+ *  not measured. */
+void compare_roof(const result_row *row, double rate, text *out);
+
+/** The fastest variant of a job in one column. */
+typedef struct compare_best {
+    const result_row *row; /* NULL where no variant has a rate */
+    bool wall;             /* by wall time; else by the device's */
+    double rate;           /* by that clock, in the row's unit */
+    size_t base;           /* the column that it is compared with; its own where there is none */
+    double ratio;          /* rate over the base's; 0 where there is none */
+} compare_best;
+
+/**
+ * A job: a problem in a type and precision, cold or warm.
+ *
+ * Columns are compared by device time where each of those that have the job recorded it, else by
+ * wall time: C code on the host has no other.  A column that has no wall time then keeps its device
+ * time, without a ratio.
+ */
+typedef struct compare_job {
+    const result_row *what; /* its first row */
+    size_t columns;         /* that have a rate */
+    compare_best *best;     /* of each column */
+} compare_job;
+
+/** The jobs for which a variant has a rate; free with compare_jobs_free.  TSR_ENOMEM. */
+tsr_status compare_jobs(const comparison *c, compare_job **out, size_t *count, tsr_error *err);
+void compare_jobs_free(compare_job *jobs);
+
+/** "OPERATION 1024x1024x1024 float32, f32, cold". */
+void compare_job_name(const compare_job *entry, text *out);
 
 typedef enum compare_outcome {
     COMPARE_RATIO,       /* both have a rate */

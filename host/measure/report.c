@@ -8,6 +8,14 @@
 #include "base/fail.h"
 #include "measure/report_parts.h"
 
+/* What a page shows. */
+typedef struct page {
+    const comparison *c;
+    const compare_file *errors; /* of each file; NULL for none */
+    const compare_job *jobs;
+    size_t job_count;
+} page;
+
 /* ---- text in a page -------------------------------------------------------------------------- */
 
 static void html_text(text *out, const char *s)
@@ -97,12 +105,6 @@ static void percent(text *out, double share)
         text_format(out, "%.1f%%", 100 * share);
 }
 
-static void number(text *out, const result_row *row)
-{
-    if (compare_has_rate(row))
-        compare_number(row->rate, out);
-}
-
 /* ---- devices --------------------------------------------------------------------------------- */
 
 static void fact(text *out, const char *name, const char *value)
@@ -114,61 +116,74 @@ static void fact(text *out, const char *name, const char *value)
     text_append(out, "</dd>");
 }
 
-/* The fastest verified row of an operation's variants in a column; cold rows before warm ones. */
-static const result_row *fastest(const comparison *c, size_t column, const char *op)
+/* The job of an operation that a card shows: one that most columns have, so that cards show the
+ * same one; of these a cold one, and the fastest. */
+static const compare_job *card_job(const page *p, const char *op)
 {
-    const result_row *best = NULL;
+    const compare_job *shown = NULL;
+    double fastest = 0;
 
-    for (size_t i = 0; i < c->line_count; i++) {
-        const result_row *row = compare_cell(c, i, column);
+    for (size_t i = 0; i < p->job_count; i++) {
+        const compare_job *entry = &p->jobs[i];
+        double rate = 0;
 
-        if (!compare_has_rate(row) || row->kind != RESULT_KERNEL || strcmp(row->op, op) != 0)
+        if (strcmp(entry->what->op, op) != 0)
             continue;
-        if (!best || (row->cold && !best->cold) ||
-            (row->cold == best->cold && row->rate > best->rate))
-            best = row;
+        for (size_t j = 0; j < p->c->column_count; j++)
+            rate = fmax(rate, entry->best[j].rate);
+        if (!shown || entry->columns > shown->columns ||
+            (entry->columns == shown->columns &&
+             (entry->what->cold > shown->what->cold ||
+              (entry->what->cold == shown->what->cold && rate > fastest)))) {
+            shown = entry;
+            fastest = rate;
+        }
     }
-    return best;
+    return shown;
 }
 
-static void device_best(const comparison *c, size_t column, const char *op, text *out)
+static void device_best(const page *p, size_t column, const char *op, text *out)
 {
-    const result_row *best = fastest(c, column, op);
+    const compare_job *entry = card_job(p, op);
+    const compare_best *best = entry ? &entry->best[column] : NULL;
+    text roof = {0};
+    const char *unit;
+    double scale;
 
-    if (!best)
+    if (!best || !best->row)
         return;
+    unit = compare_unit(best->row->unit, best->rate, &scale);
+    compare_roof(best->row, best->rate, &roof);
     text_format(out, "<li><span class=\"op\">%s</span> <span class=\"rate\"><b>", op);
-    number(out, best);
+    compare_number(best->rate * scale, out);
     text_append(out, "</b> ");
-    html_text(out, best->unit);
+    html_text(out, unit);
     text_append(out, "</span><span class=\"how\">");
-    html_text(out, best->name);
+    html_text(out, best->row->name);
     text_append(out, ", ");
-    html_text(out, best->problem);
-    if (*best->precision) {
-        text_append(out, ", ");
-        html_text(out, best->precision);
-    }
-    if (best->share > 0) {
+    html_text(out, best->row->problem);
+    text_format(out, ", %s time", best->wall ? "wall" : "device");
+    if (roof.length) {
         text_append(out, "; ");
-        percent(out, best->share);
-        text_append(out, " of ");
-        html_text(out, *best->bound_by ? best->bound_by : "its limit");
+        html_text(out, text_get(&roof));
     }
     text_append(out, "</span></li>");
+    text_free(&roof);
 }
 
-static void device_card(const comparison *c, size_t i, text *out)
+static void device_card(const page *p, size_t i, text *out)
 {
+    const comparison *c = p->c;
     const compare_column *column = &c->columns[i];
     const result_row *who = column->who;
+    text paths = {0};
 
     text_format(out, "<article class=\"card c%zu\"><h3><span class=\"key\">%zu</span> ", i % 6,
                 i + 1);
     html_text(out, who->device);
     text_append(out, "</h3><ul class=\"best\">");
     for (size_t k = 0; k < operation_count; k++)
-        device_best(c, i, operations[k]->name, out);
+        device_best(p, i, operations[k]->name, out);
     text_append(out, "</ul><dl>");
     fact(out, "Vendor", who->vendor);
     fact(out, "Platform", who->platform);
@@ -176,18 +191,22 @@ static void device_card(const comparison *c, size_t i, text *out)
     fact(out, "Number", who->device_id);
     fact(out, "Tessera", who->version);
     fact(out, "Measured", who->when);
-    fact(out, "File", c->files[column->file].path);
+    compare_paths(c, i, &paths);
+    fact(out, "File", text_get(&paths));
+    text_free(&paths);
     text_format(out, "<dt>Rows</dt><dd>%zu</dd></dl></article>\n", column->rows);
 }
 
-static void part_devices(const comparison *c, text *out)
+static void part_devices(const page *p, text *out)
 {
-    for (size_t i = 0; i < c->column_count; i++)
-        device_card(c, i, out);
+    for (size_t i = 0; i < p->c->column_count; i++)
+        device_card(p, i, out);
 }
 
-static void part_title(const comparison *c, text *out)
+static void part_title(const page *p, text *out)
 {
+    const comparison *c = p->c;
+
     for (size_t i = 0; i < c->column_count; i++) {
         bool seen = false;
 
@@ -201,6 +220,80 @@ static void part_title(const comparison *c, text *out)
     }
 }
 
+/* ---- the fastest of each job ----------------------------------------------------------------- */
+
+static void best_cell(const compare_best *b, bool has_ratio, text *out)
+{
+    text roof = {0}, rate = {0};
+
+    if (!b->row) {
+        text_append(out, has_ratio ? "<td></td><td></td>" : "<td></td>");
+        return;
+    }
+    compare_rate(b->rate, b->row->unit, &rate);
+    text_append(out, "<td class=\"n\">");
+    html_text(out, text_get(&rate));
+    text_append(out, "<br><small>");
+    html_text(out, b->row->name);
+    compare_roof(b->row, b->rate, &roof);
+    if (roof.length) {
+        text_append(out, "<br>");
+        html_text(out, text_get(&roof));
+    }
+    text_append(out, "</small></td>");
+    if (has_ratio)
+        text_append(out, "<td class=\"n\">");
+    if (has_ratio && b->ratio > 0) {
+        compare_number(b->ratio, out);
+        text_format(out, "<br><small>to %zu</small>", b->base + 1);
+    }
+    if (has_ratio)
+        text_append(out, "</td>");
+    text_free(&roof);
+    text_free(&rate);
+}
+
+static const char *job_clock(const page *p, const compare_job *entry)
+{
+    bool wall = false, device = false;
+
+    for (size_t j = 0; j < p->c->column_count; j++) {
+        wall = wall || (entry->best[j].row && entry->best[j].wall);
+        device = device || (entry->best[j].row && !entry->best[j].wall);
+    }
+    return !wall ? "device time" : device ? "wall time and device time" : "wall time";
+}
+
+/* Jobs that several columns have; of one column every job. */
+static void part_fastest(const page *p, text *out)
+{
+    const size_t count = p->c->column_count, least = count < 2 ? count : 2;
+
+    text_append(out, "<thead><tr><th scope=\"col\"></th>");
+    for (size_t j = 0; j < count; j++) {
+        text_format(out, "<th scope=\"col\" class=\"n\"><span class=\"key k%zu\">%zu</span> ",
+                    j % 6, j + 1);
+        html_text(out, p->c->columns[j].who->device);
+        text_append(out, j ? "</th><th scope=\"col\" class=\"n\">Ratio</th>" : "</th>");
+    }
+    text_append(out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < p->job_count; i++) {
+        text name = {0};
+
+        if (p->jobs[i].columns < least)
+            continue;
+        compare_job_name(&p->jobs[i], &name);
+        text_append(out, "<tr><th scope=\"row\">");
+        html_text(out, text_get(&name));
+        text_format(out, ", %s</th>", job_clock(p, &p->jobs[i]));
+        for (size_t j = 0; j < count; j++)
+            best_cell(&p->jobs[i].best[j], j > 0, out);
+        text_append(out, "</tr>\n");
+        text_free(&name);
+    }
+    text_append(out, "</tbody>");
+}
+
 /* ---- side by side ---------------------------------------------------------------------------- */
 
 static void cell(const comparison *c, size_t line, size_t column, text *out)
@@ -208,8 +301,11 @@ static void cell(const comparison *c, size_t line, size_t column, text *out)
     const compare_verdict v = compare_judge(c, line, column);
 
     if (compare_has_rate(v.row)) {
+        double scale;
+
+        compare_line_unit(c, line, &scale);
         text_append(out, "<td class=\"n\">");
-        number(out, v.row);
+        compare_number(v.row->rate * scale, out);
     } else if (v.row && v.row->outcome != RESULT_TIMED) {
         text_append(out, "<td class=\"why\" title=\"");
         html_text(out, v.row->unsupported);
@@ -239,13 +335,14 @@ static void side_head(const comparison *c, size_t line, text *out)
 {
     const result_row *what = c->lines[line].what;
     text name = {0};
+    double scale;
 
     compare_group_name(what, &name);
     text_append(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
     html_text(out, text_get(&name));
     if (what->kind != RESULT_LIMIT) {
         text_append(out, "; ");
-        html_text(out, what->unit);
+        html_text(out, compare_line_unit(c, line, &scale));
     }
     text_append(out, "</caption><thead><tr><th scope=\"col\"></th>");
     for (size_t i = 0; i < c->column_count; i++) {
@@ -261,8 +358,10 @@ static void side_head(const comparison *c, size_t line, text *out)
     text_free(&name);
 }
 
-static void part_side_by_side(const comparison *c, text *out)
+static void part_side_by_side(const page *p, text *out)
 {
+    const comparison *c = p->c;
+
     for (size_t i = 0; i < c->line_count; i++) {
         const compare_line *l = &c->lines[i];
         text name = {0};
@@ -274,8 +373,10 @@ static void part_side_by_side(const comparison *c, text *out)
                     l->what->kind == RESULT_PEER ? "peer" : "");
         html_text(out, text_get(&name));
         if (l->what->kind == RESULT_LIMIT) {
+            double scale;
+
             text_append(out, " <small>");
-            html_text(out, l->what->unit);
+            html_text(out, compare_line_unit(c, i, &scale));
             text_append(out, "</small>");
         }
         text_append(out, "</th>");
@@ -321,11 +422,12 @@ static void column_how(text *out, const result_row *r)
 
 static void column_rate(text *out, const result_row *r)
 {
-    number(out, r);
-    if (compare_has_rate(r)) {
-        text_append(out, " ");
-        html_text(out, r->unit);
-    }
+    text rate = {0};
+
+    if (compare_has_rate(r))
+        compare_rate(r->rate, r->unit, &rate);
+    html_text(out, text_get(&rate));
+    text_free(&rate);
 }
 
 static void column_median(text *out, const result_row *r)
@@ -443,8 +545,10 @@ static const struct {
 
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
-static void part_everything(const comparison *c, text *out)
+static void part_everything(const page *p, text *out)
 {
+    const comparison *c = p->c;
+
     text_append(out, "<thead><tr><th scope=\"col\"></th>");
     for (size_t k = 0; k < EVERYTHING; k++)
         text_format(out, "<th scope=\"col\" class=\"%s\">%s</th>", everything[k].css,
@@ -628,9 +732,9 @@ static void errors_data(const comparison *c, const compare_file *errors, text *o
 }
 
 /* A part of the page where any file has such rows, and the link to it. */
-static void part_errors(const comparison *c, const compare_file *errors, text *out)
+static void part_errors(const page *p, text *out)
 {
-    if (!has_errors(c, errors))
+    if (!has_errors(p->c, p->errors))
         return;
     text_append(
         out, "<section id=\"errors\"><h2>Errors against speed</h2>\n"
@@ -638,15 +742,15 @@ static void part_errors(const comparison *c, const compare_file *errors, text *o
              "element by element, in units of the roundoff of C's type, on four distributions of "
              "inputs; wrong classes count elements that are NaN, an infinity or finite and "
              "should be another of these.</p>\n<div class=\"figures\"></div>\n");
-    errors_data(c, errors, out);
-    for (size_t f = 0; f < c->file_count; f++)
-        errors_of_file(&errors[f], out);
+    errors_data(p->c, p->errors, out);
+    for (size_t f = 0; f < p->c->file_count; f++)
+        errors_of_file(&p->errors[f], out);
     text_append(out, "</section>\n");
 }
 
-static void part_errors_link(const comparison *c, const compare_file *errors, text *out)
+static void part_errors_link(const page *p, text *out)
 {
-    if (has_errors(c, errors))
+    if (has_errors(p->c, p->errors))
         text_append(out, "<a href=\"#errors\">Errors</a>");
 }
 
@@ -661,9 +765,9 @@ static bool has_overlap(const comparison *c)
 }
 
 /* A part of the page where there are such rows; the script draws their timelines. */
-static void part_overlap(const comparison *c, text *out)
+static void part_overlap(const page *p, text *out)
 {
-    if (has_overlap(c))
+    if (has_overlap(p->c))
         text_append(
             out, "<section id=\"overlap\"><h2>Overlap</h2>\n"
                  "<p class=\"note\">An array in host memory, in chunks: copied in, computed and "
@@ -673,9 +777,9 @@ static void part_overlap(const comparison *c, text *out)
                  "<div class=\"figures wide\"></div></section>\n");
 }
 
-static void part_overlap_link(const comparison *c, text *out)
+static void part_overlap_link(const page *p, text *out)
 {
-    if (has_overlap(c))
+    if (has_overlap(p->c))
         text_append(out, "<a href=\"#overlap\">Overlap</a>");
 }
 
@@ -686,9 +790,12 @@ static void data_columns(const comparison *c, text *json)
     text_append(json, "{\"schema\":\"tessera-report-1\",\"columns\":[");
     for (size_t i = 0; i < c->column_count; i++) {
         const result_row *who = c->columns[i].who;
+        text paths = {0};
 
         text_append(json, i ? ",{" : "{");
-        member(json, "file", c->files[c->columns[i].file].path);
+        compare_paths(c, i, &paths);
+        member(json, "file", text_get(&paths));
+        text_free(&paths);
         text_append(json, ",");
         member(json, "device", who->device);
         text_append(json, ",");
@@ -726,29 +833,64 @@ static void data_lines(const comparison *c, text *json)
         text_free(&name);
         text_free(&group);
     }
+    text_append(json, "],\n");
+}
+
+/* A job is its first row, and of each column the fastest variant, its rate and clock, or null. */
+static void data_jobs(const page *p, text *json)
+{
+    text_append(json, "\"jobs\":[");
+    for (size_t i = 0; i < p->job_count; i++) {
+        text name = {0};
+
+        compare_job_name(&p->jobs[i], &name);
+        text_append(json, i ? ",\n{" : "{");
+        member(json, "title", text_get(&name));
+        text_append(json, ",\"first\":");
+        result_to_json(p->jobs[i].what, json);
+        text_append(json, ",\"best\":[");
+        for (size_t j = 0; j < p->c->column_count; j++) {
+            const compare_best *b = &p->jobs[i].best[j];
+
+            text_append(json, j ? "," : "");
+            if (!b->row) {
+                text_append(json, "null");
+                continue;
+            }
+            text_append(json, "{");
+            member(json, "name", b->row->name);
+            text_append(json, ",");
+            member(json, "clock", b->wall ? "wall time" : "device time");
+            text_format(json, ",\"rate\":%.17g}", b->rate);
+        }
+        text_append(json, "]}");
+        json->failed |= name.failed;
+        text_free(&name);
+    }
     text_append(json, "]}");
 }
 
-static void part_data(const comparison *c, text *out)
+static void part_data(const page *p, text *out)
 {
     text json = {0};
 
-    data_columns(c, &json);
-    data_lines(c, &json);
+    data_columns(p->c, &json);
+    data_lines(p->c, &json);
+    data_jobs(p, &json);
     script_json(out, &json);
     out->failed |= json.failed;
     text_free(&json);
 }
 
-static void part_chart_library(const comparison *c, text *out)
+static void part_chart_library(const page *p, text *out)
 {
-    (void)c;
+    (void)p;
     text_append(out, (const char *)report_chart_library);
 }
 
-static void part_version(const comparison *c, text *out)
+static void part_version(const page *p, text *out)
 {
-    (void)c;
+    (void)p;
     html_text(out, tsr_version());
 }
 
@@ -756,40 +898,25 @@ static void part_version(const comparison *c, text *out)
 
 static const struct {
     const char *name;
-    void (*write)(const comparison *c, text *out);
+    void (*write)(const page *p, text *out);
 } parts[] = {{"title", part_title},
              {"version", part_version},
              {"devices", part_devices},
+             {"fastest", part_fastest},
              {"side-by-side", part_side_by_side},
              {"everything", part_everything},
              {"overlap", part_overlap},
              {"overlap-link", part_overlap_link},
+             {"errors", part_errors},
+             {"errors-link", part_errors_link},
              {"data", part_data},
              {"chart-library", part_chart_library}};
 
-/* Those of the errors, which are no part of the comparison. */
-static const struct {
-    const char *name;
-    void (*write)(const comparison *c, const compare_file *errors, text *out);
-} error_parts[] = {{"errors", part_errors}, {"errors-link", part_errors_link}};
-
-static bool is_part(const char *part, const char *name, size_t length)
+static void write_part(const page *p, const char *name, size_t length, text *out)
 {
-    return strlen(part) == length && !strncmp(part, name, length);
-}
-
-static void write_part(const comparison *c, const compare_file *errors, const char *name,
-                       size_t length, text *out)
-{
-    for (size_t i = 0; i < sizeof error_parts / sizeof *error_parts; i++) {
-        if (is_part(error_parts[i].name, name, length)) {
-            error_parts[i].write(c, errors, out);
-            return;
-        }
-    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (is_part(parts[i].name, name, length)) {
-            parts[i].write(c, out);
+        if (strlen(parts[i].name) == length && !strncmp(parts[i].name, name, length)) {
+            parts[i].write(p, out);
             return;
         }
     }
@@ -799,17 +926,24 @@ static void write_part(const comparison *c, const compare_file *errors, const ch
 tsr_status report_html(const comparison *c, const compare_file *errors, text *out, tsr_error *err)
 {
     const char *at = (const char *)report_template, *open;
+    page p = {.c = c, .errors = errors};
+    compare_job *jobs;
+    tsr_status st = compare_jobs(c, &jobs, &p.job_count, err);
 
+    if (st)
+        return st;
+    p.jobs = jobs;
     /* What a part writes is not looked at again: "{{" in a device's name stays. */
     while ((open = strstr(at, "{{"))) {
         const char *close = strstr(open, "}}");
 
         assert(close);
         text_append_bytes(out, at, (size_t)(open - at));
-        write_part(c, errors, open + 2, (size_t)(close - open - 2), out);
+        write_part(&p, open + 2, (size_t)(close - open - 2), out);
         at = close + 2;
     }
     text_append(out, at);
+    compare_jobs_free(jobs);
     if (out->failed)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for the report of %zu lines", c->line_count);
     return TSR_OK;

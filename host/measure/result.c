@@ -26,6 +26,17 @@ void result_now(char out[RESULT_WHEN_SIZE])
         strftime(out, RESULT_WHEN_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
+bool result_same_device(const result_row *a, const result_row *b)
+{
+    return !strcmp(a->device, b->device) && !strcmp(a->device_id, b->device_id);
+}
+
+bool result_same_driver(const result_row *a, const result_row *b)
+{
+    return result_same_device(a, b) && !strcmp(a->platform, b->platform) &&
+           !strcmp(a->driver, b->driver);
+}
+
 void result_start(result_row *row, const tsr_device *device)
 {
     const device_facts *d = &device->facts;
@@ -175,6 +186,8 @@ static const column columns[] = {
     COLUMN("seed", COLUMN_SEED, seed),
     /* Only of operations that name it, where it is known: */
     COLUMN("order", COLUMN_TEXT, order),
+    /* Where it was measured beside the time of the device: */
+    COLUMN("wall_ns", COLUMN_NUMBER, wall_ns),
     /* Of rows with tiles alone, which the first of these two decides: */
     COLUMN("tiles", COLUMN_COUNT, tiles),
     COLUMN("strict_tiles", COLUMN_COUNT, strict_tiles),
@@ -201,7 +214,8 @@ enum {
     COLUMNS_MAX = sizeof(columns) / sizeof(columns[0]),
     COLUMNS_ELSE = COLUMNS_MAX - COLUMNS_OF_OVERLAP, /* but of overlap */
     COLUMN_TILES = COLUMNS_ELSE - COLUMNS_OF_TILES - COLUMNS_OF_ERRORS,
-    COLUMN_ORDER = COLUMN_TILES - 1,
+    COLUMN_WALL = COLUMN_TILES - 1,
+    COLUMN_ORDER = COLUMN_WALL - 1,
     COLUMNS = COLUMN_ORDER /* that every row has */
 };
 
@@ -213,6 +227,8 @@ static bool has_column(const result_row *row, size_t i)
         return row->kind == RESULT_OVERLAP;
     if (i == COLUMN_ORDER)
         return row->order[0] != '\0';
+    if (i == COLUMN_WALL)
+        return row->wall_ns > 0;
     return i < COLUMN_TILES + COLUMNS_OF_TILES ? row->tiles > 0 : row->kind == RESULT_ERROR;
 }
 
@@ -564,12 +580,13 @@ tsr_status result_from_json(const char *line, result_row *out, tsr_error *err)
     st = check_schema(o, err);
     if (!st)
         rename_old(o);
-    /* What says that a row has further fields comes before them; the order and the tiles may be
-     * there or not. */
+    /* What says that a row has further fields comes before them; the order, the wall time and the
+     * tiles may be there or not. */
     for (size_t i = 0; i < COLUMNS_MAX && !st; i++) {
         const json_t *value = json_object_get(o, columns[i].name);
         const operation *of = operation_named(row.op);
-        const bool optional = i == COLUMN_TILES || (i == COLUMN_ORDER && (of && of->inputs_name));
+        const bool optional =
+            i == COLUMN_TILES || i == COLUMN_WALL || (i == COLUMN_ORDER && (of && of->inputs_name));
         const bool wants = optional ? value != NULL : has_column(&row, i);
         const char *wanted =
             wants && value ? field_from_json(&columns[i], value, &row, &names) : NULL;

@@ -108,6 +108,8 @@ typedef struct result_row {
     bool sampled;                          /* checked by samples and sums */
     double build_cold_ns, build_cached_ns; /* 0 where not measured */
     double enqueue_ns;                     /* host time to enqueue one call */
+    double wall_ns;                        /* by the host's clock, from enqueuing one call to its
+                                              end; 0 where not measured */
     double to_device_ns, from_device_ns;
     double to_device_bytes, from_device_bytes;
     size_t commands;
@@ -136,6 +138,10 @@ typedef struct result_row {
 
 /** The time of day as rows have it: UTC, ISO 8601. */
 void result_now(char out[RESULT_WHEN_SIZE]);
+
+/** Whether two rows are of one device, its number included, and one driver. */
+bool result_same_device(const result_row *a, const result_row *b);
+bool result_same_driver(const result_row *a, const result_row *b);
 
 /** Fill in who and where: device, driver, version, time of day. */
 void result_start(result_row *row, const tsr_device *device);

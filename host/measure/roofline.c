@@ -276,6 +276,15 @@ void roofline_row(const tsr_device *device, limit l, const limit_result *r, resu
     out->commands = r->time.calls;
 }
 
+void roofline_note(const result_row *row, limits *out)
+{
+    if (row->kind != RESULT_LIMIT || row->outcome != RESULT_TIMED)
+        return;
+    for (int l = 0; l < LIMIT_COUNT; l++)
+        if (!strcmp(row->name, limit_name((limit)l)))
+            out->of[l].value = row->rate;
+}
+
 /* ---- placing ------------------------------------------------------------------------------- */
 
 /* A roof of one precision's arithmetic: of instructions of its own, or of several others each. */

@@ -93,6 +93,9 @@ const char *roofline_source(size_t i);
  *  from the run that took it. */
 void roofline_row(const tsr_device *device, limit l, const limit_result *r, result_row *out);
 
+/** Take the value of a row of kind RESULT_LIMIT; of others nothing. */
+void roofline_note(const result_row *row, limits *out);
+
 /**
  * Fill a row's bound_by, limit_rate and share.
  *

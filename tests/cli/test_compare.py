@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -43,14 +44,14 @@ class Compare(Case):
         r = self.succeed("compare", "a.json", "b.json")
         self.assertIn("[1] a.json: Made-up GPU 9000, ", r.out)
         self.assertIn("ratio to [1]", r.out)
-        self.assertRegex(r.out, r"\n  tiled +7,111 +14,222 +2\.000\n")
-        self.assertRegex(r.out, r"\n  naive +5,037 +5,037 +1\.000\n")
+        self.assertRegex(r.out, r"\n  tiled +7\.111 +14\.22 +2\.000\n")
+        self.assertRegex(r.out, r"\n  naive +5\.037 +5\.037 +1\.000\n")
         self.assertRegex(r.out, r"\n  needs-sub-groups +unsupported +unsupported\n")
         self.assertEqual(r.err, "")
 
     def test_one_file(self):
         r = self.succeed("compare", "a.json")
-        self.assertRegex(r.out, r"\n  tiled +7,111\n")
+        self.assertRegex(r.out, r"\n  tiled +7\.111\n")
 
     def test_losses(self):
         self.rows("b.json", slowed(self.base, 0.9, "tiled"))
@@ -60,7 +61,7 @@ class Compare(Case):
                                  "of that in a.json, within the noise 0.9", " at most, in b.json)",
                                  "5 of "])
         self.assertNotIn("naive", r.err)
-        self.assertRegex(r.out, r"\n  tiled +7,111 +6,400 +0\.900 <\n")
+        self.assertRegex(r.out, r"\n  tiled +7\.111 +6\.400 +0\.900 <\n")
         self.succeed("compare", "a.json", "b.json", "--fail-below", "0.85")
 
     def test_within_the_noise(self):
@@ -93,7 +94,7 @@ class Compare(Case):
         r = self.succeed("compare", "a.json", "b.json", "--fail-below", "0.95")
         self.assertRegex(r.err, r"^hint: 5 of the rates of \[1\] are missing in \[2\] b\.json, .*"
                                 r"tiled\n$")
-        self.assertRegex(r.out, r"\n  tiled +7,111 +missing\n")
+        self.assertRegex(r.out, r"\n  tiled +7\.111 +missing\n")
         self.assertEqual(self.succeed("compare", "a.json", "b.json", "--quiet").err, "")
 
     def test_what_broke_is_lost(self):
@@ -114,15 +115,92 @@ class Compare(Case):
         self.fail_with(1, "compare", "a.json", "b.json", "--fail-below", "0.9",
                        says="nothing to judge")
 
-    def test_other_problems_are_refused(self):
-        self.rows("b.json", [dict(r, precision="tf32") for r in self.base if r["op"] == "matmul"])
-        self.fail_with(1, "compare", "a.json", "b.json", says=[
-            "a.json and b.json have no problem in common", "float32, f32,", "float32, tf32,"])
-        self.rows("c.json", [r for r in made_up_rows.gpu() if r["op"] == "sort"])
-        r = self.fail_with(1, "compare", "a.json", "c.json", "--html", "r.html", says=[
-            "matmul 256x256x256 float32", "sort 65536 uint32"])
-        self.assertEqual(r.out, "")
-        self.assertNotIn("r.html", self.names())
+    def test_other_problems_are_taken_together(self):
+        """Files of different operations: of one device they are one column, of two they are two."""
+        cpu = [r for r in made_up_rows.cpu() if r["kind"] == "kernel"]
+        files = {"gpu-rest.json": self.base, "cpu-rest.json": [r for r in cpu if r["op"] != "sort"],
+                 "gpu-sort.json": [r for r in made_up_rows.gpu() if r["op"] == "sort"],
+                 "cpu-sort.json": [r for r in cpu if r["op"] == "sort"]}
+        for name, rows in files.items():
+            self.rows(name, rows)
+        r = self.succeed("compare", *files, "--json")
+        d = json.loads(r.out)
+        self.assertEqual([c["file"] for c in d["columns"]],
+                         ["gpu-rest.json + gpu-sort.json", "cpu-rest.json + cpu-sort.json"])
+        self.assertEqual(sum(c["rows"] for c in d["columns"]), sum(map(len, files.values())))
+        self.assertEqual({j["op"] for j in d["jobs"] if all(j["best"])},
+                         {r["op"] for r in cpu})
+        self.succeed("compare", *files, "--html", "r.html")
+
+    def test_other_files_of_the_same_jobs_stay_apart(self):
+        self.rows("b.json", slowed(self.base, 2))
+        d = json.loads(self.succeed("compare", "a.json", "b.json", "--json").out)
+        self.assertEqual([c["file"] for c in d["columns"]], ["a.json", "b.json"])
+
+    def test_fastest_of_each_job(self):
+        """Of each device the fastest variant, its ratio to the first, and the limit that binds it."""
+        self.rows("b.json", made_up_rows.cpu())
+        r = self.succeed("compare", "a.json", "b.json")
+        job = r"matmul 4096x4096x4096 float32, f32, cold, device time\n"
+        gpu = r" +\[1\] +(\S+) TFLOP/s +warp-tile, (\S+)% of fp32\n"
+        cpu = r" +\[2\] +(\S+) GFLOP/s +(\S+) x \[1\] +cpu-block, (\S+)% of fp32\n"
+        found = re.search(job + gpu + cpu, r.out)
+        self.assertTrue(found, r.out)
+        first, share, second, ratio, other = (float(x) for x in found.groups())
+        self.assertAlmostEqual(ratio, second / first / 1000, 4)
+        self.assertAlmostEqual(share, 100 * first / 52, 0)
+        self.assertAlmostEqual(other, 100 * second / 900, 0)
+        self.assertLess(r.out.index("fastest variant"), r.out.index("limits of the device"))
+
+    def test_host_and_device_meet_on_wall_time(self):
+        """The host has no other clock; a device's rows bring their wall time along."""
+        device = next(r for r in self.base if r["name"] == "tiled" and r["kind"] == "kernel")
+        host = dict(device, device="host", device_id="host", name="openmp", timer="wall", place="host")
+        host = slowed([host], 0.5)[0]
+        for wall, says in ((2 * device["median_ns"], "1.000 x [1]"), (None, "openmp, wall time")):
+            self.rows("b.json", [dict(device, **({"wall_ns": wall} if wall else {}))])
+            self.rows("c.json", [host])
+            out = self.succeed("compare", "b.json", "c.json").out
+            self.assertIn(says, out)
+            self.assertEqual(" x [1]" in out, wall is not None)
+
+    def test_parameters_are_a_set(self):
+        """Their order makes no other row."""
+        rows = [dict(r, parameters=p) for p in ("TILE=16 ROWS=4", "TILE=32 ROWS=4")
+                for r in self.base if r["name"] == "tiled" and r["kind"] == "kernel"]
+        self.rows("a.json", rows)
+        self.rows("b.json", [dict(r, parameters=" ".join(reversed(r["parameters"].split())))
+                             for r in rows])
+        d = json.loads(self.succeed("compare", "a.json", "b.json", "--json").out)
+        self.assertEqual(len(d["lines"]), len(rows))
+        self.assertTrue(all(x["cells"][1]["ratio"] == 1 for x in d["lines"]))
+
+    def test_lines_fit_the_terminal(self):
+        """Names, and columns where there are many."""
+        long = " ".join("PARAMETER%d=%d" % (i, i) for i in range(9))
+        rows = [dict(r, parameters=long + " TILE=%d" % t) for t in (8, 16) for r in self.base
+                if r["kind"] == "kernel"]
+        names = ["%d.json" % i for i in range(6)]
+        for i, name in enumerate(names):
+            self.rows(name, slowed(rows, 1 + i))
+        for width in (60, 80, 132):
+            out = self.succeed("compare", *names, env={"COLUMNS": str(width)}).out
+            self.assertLessEqual(max(map(len, out.splitlines())), width)
+            self.assertIn("PARAMETER8=8", out)
+
+    def test_shares_of_limits_that_came_later(self):
+        """Rows that were measured before the limits of their device were known get their share."""
+        self.rows("b.json", [dict(r, share=0.0, limit_rate=0.0, bound_by="") for r in self.base])
+
+        def best(name):
+            return {(j["op"], j["problem"]): (j["best"][0]["share"], j["best"][0]["bound_by"])
+                    for j in json.loads(self.succeed("compare", name, "--json").out)["jobs"]}
+
+        before, after = best("a.json"), best("b.json")
+        self.assertEqual(before.keys(), after.keys())
+        for job, (share, roof) in before.items():
+            self.assertEqual(after[job][1], roof)
+            self.assertAlmostEqual(after[job][0], share, 6)
 
     def test_what_no_kernel_takes(self):
         """Its row has no name, which its column says."""
@@ -167,7 +245,7 @@ class Compare(Case):
             page = f.read()
         self.assertTrue(page.startswith("<!DOCTYPE html>"))
         self.assertTrue(page.rstrip().endswith("</html>"))
-        self.assertIn("<td class=\"n\">7,111</td>", page)
+        self.assertIn("<td class=\"n\">7.111</td>", page)
         start = page.index(">", page.index('<script type="application/json"')) + 1
         data = json.loads(page[start:page.index("</script>", start)])
         self.assertEqual(data["schema"], "tessera-report-1")

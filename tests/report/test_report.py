@@ -134,6 +134,7 @@ class Charts(Page):
     def test_every_series(self):
         dom = self.dump(self.page)
         devices = [made_up_rows.GPU["device"], made_up_rows.CPU["device"]]
+        self.assertEqual(self.figures(dom, "fastest"), [devices] * len(made_up_rows.SIZES))
         roofs = self.figures(dom, "roofline")
         self.assertEqual(len(roofs), 2)
         for series, kind in zip(roofs, ("gpu", "cpu")):
@@ -183,6 +184,60 @@ class Charts(Page):
         self.assertNotIn("calls back to back<", pages[1])
         self.assertIn("device time of calls back to back<", pages[2])
 
+    def test_shapes_stand_apart(self):
+        """Sizes are joined by a line where their shapes are alike: 1024x64 and 2048x128."""
+        rows = made_up_rows.gpu()
+        some = [r for r in rows if "x" in r["size"] and r["timer"] == "events"]
+        long = [{**r, "size": r["size"] + "0", "problem": r["size"] + "0 float32"} for r in some]
+        lines = [len(self.figures(self.dump(self.report(x)), "sizes")) for x in (some, some + long)]
+        self.assertEqual(lines[1], 2 * lines[0])
+
+    def test_units(self):
+        """Rates are read in the unit of their size, in charts and tables."""
+        dom = self.dump(self.page)
+        self.assertRegex(dom, r"Memory 3\.90 TB/s; fp32 52\.0 TFLOP/s, fp64 26\.0 TFLOP/s")
+        self.assertRegex(dom, r"Memory 80\.0 GB/s; fp32 900 GFLOP/s, fp64 450 GFLOP/s")
+        self.assertNotRegex(dom, r">[0-9]+,[0-9]{3} (GFLOP|GB|Mkeys)/s")
+
+    def test_ladders_stand_in_the_order_of_the_table(self):
+        """Whatever the order of the file."""
+        rows = [r for r in made_up_rows.gpu() if r["op"] == "matmul"]
+        dom = self.dump(self.report(rows[::-1]))
+        part = dom[dom.index('<section id="ladders"'):]
+        names = re.findall(r"<tr><th[^>]*>([^<]*)</th>", part[:part.index("</figure>")])
+        known = [n for n in made_up_rows.LADDERS["gpu"]["matmul"] if n in ("naive", "tiled", "block", "vector")]
+        self.assertEqual([n for n in names if n in known], known)
+
+    def test_cards_show_the_same_problem(self):
+        """Of each operation the one that the devices have in common."""
+        cpu = [r for r in made_up_rows.cpu() if r["problem"].split(" ")[0] != "4096x4096x4096"]
+        with open(self.report(made_up_rows.gpu(), cpu), encoding="utf-8") as f:
+            page = f.read()
+        cards = re.findall(r"<article.*?</article>", page, flags=re.S)
+        self.assertEqual(len(cards), 2)
+        shown = [re.findall(r'class="how">[^,]*, ([^,;]*)', card) for card in cards]
+        self.assertEqual(shown[0], shown[1])
+        self.assertIn("2048x2048x2048 float32", shown[0])
+
+    def test_labels_are_whole(self):
+        """A long name is broken into lines; none is longer than the axis is wide."""
+        rows = [dict(r, parameters=p) for p in ("TILE=16 ROWS=4 COLUMNS=8 DEPTH=1024", "TILE=32 ROWS=4")
+                for r in made_up_rows.gpu() if r["timer"] == "events"]
+        page = self.report(rows)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        check = ("<script>document.documentElement.dataset.widest = String(Math.max.apply(null, "
+                 "Object.values(Chart.instances).map(function (c) { return Math.max.apply(null, "
+                 "(c.data.labels || []).map(function (l) { return Math.max.apply(null, [].concat(l)."
+                 "map(function (s) { return s.length; })); })); })));</script></body>")
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(text.replace("</body>", check))
+        for size, most in ((500, 17), (1280, 26)):
+            dom = self.dump(page, "--window-size=%d,900" % size)
+            widest = int(re.search(r'data-widest="(\d+)"', dom).group(1))
+            self.assertLessEqual(widest, most)
+            self.assertGreater(widest, 8)
+
     def test_phone(self):
         """Nothing is wider than the window, and the same charts are there."""
         wide, narrow = self.dump(self.page), self.dump(self.page, "--window-size=500,900")
@@ -196,9 +251,9 @@ class Charts(Page):
         colours of text and bars, so the third is the charts' alone."""
         light, dark = (0, 128, 93), (62, 207, 160)
         for name, colour, options in (
-                ("desktop.png", light, ["--window-size=1280,2800"]),
-                ("phone.png", light, ["--window-size=500,3600"]),
-                ("dark.png", dark, ["--window-size=1280,2800",
+                ("desktop.png", light, ["--window-size=1280,5000"]),
+                ("phone.png", light, ["--window-size=500,7500"]),
+                ("dark.png", dark, ["--window-size=1280,5000",
                                     "--blink-settings=preferredColorScheme=0"])):
             seen = self.picture(self.page, name, *options)
             self.assertGreater(seen[bytes(colour)], 30, name)

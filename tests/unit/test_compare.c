@@ -139,8 +139,7 @@ static void what_differs_is_not_compared(void **state)
     for (int i = 0; i < 6; i++) {
         result_row a = row_of("d", "tiled", 100, 0), b = a;
         compare_file files[] = {{"first.json", &a, 1}, {"second.json", &b, 1}};
-        comparison c = {0};
-        tsr_error err = {0};
+        comparison c;
 
         if (i == 0)
             strcpy(b.op, "second");
@@ -154,27 +153,73 @@ static void what_differs_is_not_compared(void **state)
             b.cold = false;
         else
             b.timer = TIMER_WALL;
-        assert_int_equal(compare_build(files, 2, &c, &err), TSR_EINVAL);
-        assert_non_null(strstr(err.message, "first.json"));
-        assert_non_null(strstr(err.message, "second.json"));
-        assert_null(c.lines);
+        c = built(files, 2);
+        assert_int_equal(c.group_count, 2);
+        assert_int_equal(c.line_count, 2);
+        /* Nothing to compare: two files about one device. */
+        assert_int_equal(c.column_count, 1);
+        compare_close(&c);
     }
 }
 
-static void both_problems_are_named(void **state)
+/* A file of the same job stands beside the first, whatever else it has. */
+static void files_of_one_job_are_two_columns(void **state)
 {
-    result_row a = row_of("d", "tiled", 100, 0), b = a;
-    compare_file files[] = {{"first.json", &a, 1}, {"second.json", &b, 1}};
-    comparison c = {0};
-    tsr_error err = {0};
+    result_row a = row_of("d", "tiled", 100, 0), b[] = {a, a}, c_other = a;
+    compare_file files[] = {{"a", &a, 1}, {"b", b, 2}, {"c", &c_other, 1}};
+    comparison c;
+    text paths = {0};
 
     (void)state;
-    strcpy(b.precision, "tf32");
-    assert_int_equal(compare_build(files, 2, &c, &err), TSR_EINVAL);
-    assert_string_equal(err.message,
-                        "first.json and second.json have no problem in common: the first has "
-                        "'first 1000x1000x1000 float32, f32, cold, device time', the second "
-                        "'first 1000x1000x1000 float32, tf32, cold, device time'");
+    strcpy(b[1].type, "float64");
+    strcpy(c_other.precision, "tf32");
+    c = built(files, 3);
+    assert_int_equal(c.column_count, 2);
+    compare_paths(&c, 0, &paths);
+    assert_string_equal(text_get(&paths), "a + c");
+    assert_int_equal(c.columns[0].rows, 2);
+    assert_int_equal(c.columns[1].rows, 2);
+    text_free(&paths);
+    compare_close(&c);
+}
+
+static void the_order_of_parameters_does_not_matter(void **state)
+{
+    result_row a[] = {row_of("d", "tiled", 1, 0), row_of("d", "tiled", 2, 0)};
+    result_row b = row_of("d", "tiled", 3, 0);
+    compare_file files[] = {{"a", a, 2}, {"b", &b, 1}};
+    comparison c;
+
+    (void)state;
+    strcpy(a[0].parameters, "TILE=16 ROWS=4");
+    strcpy(a[1].parameters, "TILE=16 ROWS=44");
+    strcpy(b.parameters, "ROWS=4 TILE=16");
+    c = built(files, 2);
+    assert_int_equal(c.line_count, 2);
+    assert_ptr_equal(compare_cell(&c, 0, 1), &b);
+    assert_null(compare_cell(&c, 1, 1));
+    compare_close(&c);
+}
+
+static void rates_have_the_unit_of_their_size(void **state)
+{
+    static const struct {
+        double rate;
+        const char *unit, *shown;
+    } cases[] = {{999, "GFLOP/s", "999.0 GFLOP/s"},
+                 {971288, "GFLOP/s", "971.3 TFLOP/s"},
+                 {4596, "GB/s", "4.596 TB/s"},
+                 {42800, "Mkeys/s", "42.80 Gkeys/s"},
+                 {2000, "us", "2,000 us"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        text shown = {0};
+
+        compare_rate(cases[i].rate, cases[i].unit, &shown);
+        assert_string_equal(text_get(&shown), cases[i].shown);
+        text_free(&shown);
+    }
 }
 
 static void each_clock_has_a_name(void **state)
@@ -403,7 +448,9 @@ int main(void)
         cmocka_unit_test(rows_without_quartiles_have_their_median),
         cmocka_unit_test(times_are_the_better_the_shorter),
         cmocka_unit_test(what_differs_is_not_compared),
-        cmocka_unit_test(both_problems_are_named),
+        cmocka_unit_test(files_of_one_job_are_two_columns),
+        cmocka_unit_test(the_order_of_parameters_does_not_matter),
+        cmocka_unit_test(rates_have_the_unit_of_their_size),
         cmocka_unit_test(each_clock_has_a_name),
         cmocka_unit_test(a_file_without_rows_is_refused),
         cmocka_unit_test(a_ladder_keeps_its_order_when_a_later_file_has_more_steps),

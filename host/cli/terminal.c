@@ -1,0 +1,93 @@
+#include "cli/terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_MIN = 40 };
+
+size_t terminal_width(int fd)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    size_t width = WIDTH_USUAL;
+
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    else if (columns && atoi(columns) > 0)
+        width = (size_t)atoi(columns);
+    return width < WIDTH_MIN ? WIDTH_MIN : width;
+}
+
+size_t text_width(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
+static void new_line(text *out, size_t indent)
+{
+    text_format(out, "\n%*s", (int)indent, "");
+}
+
+void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width)
+{
+    size_t blanks = 0;
+
+    while (*s) {
+        const size_t length = strcspn(s, " \n");
+        char word[512];
+
+        if (length == 0) {
+            blanks = *s == ' ' ? blanks + 1 : 0;
+            if (*s++ == '\n') {
+                new_line(out, indent);
+                at = indent;
+            }
+            continue;
+        }
+        snprintf(word, sizeof word, "%.*s", (int)length, s);
+        if (blanks && at > indent && at + blanks + text_width(word) > width) {
+            new_line(out, indent);
+            at = indent;
+        } else {
+            text_format(out, "%*s", (int)blanks, "");
+            at += blanks;
+        }
+        text_append_bytes(out, s, length);
+        at += text_width(word);
+        blanks = 0;
+        s += length;
+    }
+}
+
+void progress_show(const char *line)
+{
+    /* The last column stays free: some terminals begin a new line there. */
+    const size_t most = terminal_width(STDERR_FILENO) - 1;
+    text plain = {0};
+    size_t length = 0;
+
+    text_append(&plain, line);
+    if (plain.data)
+        text_make_plain(plain.data, "");
+    line = text_get(&plain);
+    for (size_t n = 0; line[length]; length++) {
+        n += ((unsigned char)line[length] & 0xC0) != 0x80;
+        if (n > most)
+            break;
+    }
+    fprintf(stderr, "\r\033[K%.*s", (int)length, line);
+    fflush(stderr);
+    text_free(&plain);
+}
+
+void progress_clear(void)
+{
+    fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,35 @@
+/** Lines that fit a terminal: its width, text broken at blanks, and the line that shows progress.
+ */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/** Columns of a line where nothing says how wide the terminal is. */
+enum { WIDTH_USUAL = 80 };
+
+/** Columns of the terminal behind a file descriptor; where it is none, what COLUMNS says, else
+ *  WIDTH_USUAL. */
+size_t terminal_width(int fd);
+
+/** Characters as they stand in a column: bytes that do not continue one of UTF-8. */
+size_t text_width(const char *s);
+
+/**
+ * Append text that begins at column `at`, broken at blanks so that lines end before `width`.
+ *
+ * Line ends of the text stay.  Lines but the first begin with `indent` blanks; a word that is
+ * longer than a line stands on one of its own.  No line end behind the last.
+ */
+void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width);
+
+/** Replace the line of standard error, cut to the terminal; only where that is one. */
+void progress_show(const char *line);
+
+/** Empty that line. */
+void progress_clear(void);
+
+#endif
