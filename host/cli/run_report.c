@@ -18,6 +18,12 @@ static double rate(const run_report *r)
                      (double)r->fastest.device_ns);
 }
 
+/* The first run after compiling says little of the device: caches are cold, and a CPU was busy. */
+static bool has_rate(const run_report *r)
+{
+    return r->fastest.device_ns && (r->first.build != TSR_BUILD_COLD || r->count > 1);
+}
+
 /* "3.10 ms" */
 static void append_time(text *out, uint64_t ns)
 {
@@ -59,6 +65,21 @@ static void append_copies(text *out, const run_report *r)
     }
 }
 
+/* What a first call waits for beside its work, where anybody would notice. */
+static void append_waits(text *out, const run_report *r)
+{
+    enum { NOTICED_NS = 100000000 };
+
+    if (r->first.probe_ns >= NOTICED_NS) {
+        text_append(out, ", probed the device in ");
+        append_time(out, r->first.probe_ns);
+    }
+    if (r->first.build_ns >= NOTICED_NS) {
+        text_append(out, r->first.build == TSR_BUILD_COLD ? ", compiled in " : ", loaded in ");
+        append_time(out, r->first.build_ns);
+    }
+}
+
 void run_report_summary(const run_report *r)
 {
     text line = {0};
@@ -74,13 +95,12 @@ void run_report_summary(const run_report *r)
         if (r->count > 1) {
             text_format(&line, " at best of %zu, median ", r->count);
             append_time(&line, r->median_ns);
-        } else if (r->fastest.build == TSR_BUILD_COLD) {
-            /* Drivers compile on at the first launch, PoCL above all. */
-            text_append(&line, " (first run after compiling)");
         }
-        text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->problem->op->unit));
+        if (has_rate(r))
+            text_format(&line, ", %.3g %s", rate(r), work_unit_name(r->problem->op->unit));
     }
     append_copies(&line, r);
+    append_waits(&line, r);
     append_verdict(&line, r);
     if (r->fastest.strict_tiles)
         text_format(&line, "\n%zu of %zu tiles held what cannot be split, and ran in FP32",
@@ -135,12 +155,13 @@ static json_t *times_json(const run_report *r)
 {
     const tsr_report *t = &r->fastest;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "build_ns",
-                     json_count(t->build_ns), "to_device_ns", json_count(t->to_device_ns),
-                     "device_ns", json_count(t->device_ns), "from_device_ns",
-                     json_count(t->from_device_ns), "wall_ns", json_count(t->wall_ns),
-                     "median_device_ns", json_count(r->median_ns), "median_wall_ns",
-                     json_count(r->median_wall_ns), "runs", json_count(r->count));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "probe_ns",
+                     json_count(r->first.probe_ns), "build_ns", json_count(r->first.build_ns),
+                     "first_wall_ns", json_count(r->first.wall_ns), "to_device_ns",
+                     json_count(t->to_device_ns), "device_ns", json_count(t->device_ns),
+                     "from_device_ns", json_count(t->from_device_ns), "wall_ns",
+                     json_count(t->wall_ns), "median_device_ns", json_count(r->median_ns),
+                     "median_wall_ns", json_count(r->median_wall_ns), "runs", json_count(r->count));
 }
 
 static json_t *bytes_json(const run_report *r)
@@ -185,10 +206,10 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "parameters", json_text(t->parameters));
     json_object_set_new(object, "chosen", json_text(t->chosen));
     json_object_set_new(object, "device", device_identity(r->device));
-    json_object_set_new(object, "build", json_string(builds[t->build]));
+    json_object_set_new(object, "build", json_string(builds[r->first.build]));
     json_object_set_new(object, "commands", json_count(t->commands));
     json_object_set_new(object, "times", times_json(r));
-    json_object_set_new(object, "rate", r->fastest.device_ns ? json_number(rate(r)) : json_null());
+    json_object_set_new(object, "rate", has_rate(r) ? json_number(rate(r)) : json_null());
     json_object_set_new(object, "rate_unit", json_string(work_unit_name(r->problem->op->unit)));
     json_object_set_new(object, "bytes", bytes_json(r));
     json_object_set_new(object, "tiles", tiles_json(r));

@@ -15,7 +15,8 @@ typedef struct run_report {
     const char *command; /* the operation's name as the command line has it */
     const problem *problem;
     const tsr_device *device;
-    tsr_report fastest; /* of `count` runs; its build fields are those of the first */
+    tsr_report first;   /* of `count` runs: the one that probes and builds */
+    tsr_report fastest; /* of them */
     uint64_t median_ns; /* of the runs' device times */
     uint64_t median_wall_ns;
     size_t count;

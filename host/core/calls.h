@@ -49,6 +49,7 @@ typedef struct kept_call {
     selection selection;
     plan plan;
     program *program; /* the session's; NULL until it is built */
+    bool launched;    /* its kernels have been, and so are compiled */
     uint64_t age;     /* tuning_age when the library chose; 0: the caller named it, or the tuning
                          is changing */
     uint64_t used;    /* the higher, the later; 0: this place is free */

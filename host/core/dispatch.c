@@ -581,6 +581,21 @@ static tsr_status enqueue_marker(const binding *b, chain *events, tsr_error *err
     return TSR_OK;
 }
 
+/* Whether command i of a plan is the first launch of its kernel with its work-group. */
+static bool launches_first(const plan *p, size_t i)
+{
+    const command *c = &p->commands[i];
+
+    for (size_t k = 0; k < i; k++) {
+        const command *before = &p->commands[k];
+
+        if (before->kind == COMMAND_LAUNCH && before->entry == c->entry &&
+            memcmp(before->local, c->local, sizeof(c->local)) == 0)
+            return false;
+    }
+    return c->kind == COMMAND_LAUNCH;
+}
+
 /* Enqueue the commands one after another.  Only those that somebody waits for or times carry an
  * event, which costs time: the first and the last where they are wanted, every one where each is,
  * and on an out-of-order queue. */
@@ -598,7 +613,8 @@ static tsr_status enqueue_commands(const binding *b, chain *events, size_t *coun
     for (size_t i = 0; i < p->count && st == TSR_OK; i++) {
         const command *c = &p->commands[i];
         const bool handed_out = ends->each && i < ends->each_room;
-        const bool wanted = handed_out || out_of_order || (i == 0 && ends->first) ||
+        const bool noted = ends->launches && !b->call->launched && launches_first(p, i);
+        const bool wanted = handed_out || out_of_order || noted || (i == 0 && ends->first) ||
                             (i + 1 == p->count && ends->last);
         cl_command_queue queue;
         cl_event e = NULL;
@@ -609,6 +625,8 @@ static tsr_status enqueue_commands(const binding *b, chain *events, size_t *coun
                                  i == 0 ? ends->wait : &events->last, wanted ? &e : NULL, err);
         if (e && handed_out && clRetainEvent(e) == CL_SUCCESS)
             ends->each[i] = e;
+        if (e && noted)
+            first_launches_note(ends->launches, e);
         if (e)
             chain_push(events, e);
         *count += st == TSR_OK;
@@ -745,6 +763,7 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     give_back(&b.workspace, &s->workspace);
     give_back(&b.group_counters, &s->group_counters);
+    c->launched = c->launched || !st;
     if (st == TSR_OK)
         hand_over(&b, &events);
     else

@@ -3,6 +3,7 @@
 #define CORE_DISPATCH_H
 
 #include "core/calls.h"
+#include "session/events.h"
 
 /** Who brings what a call works on while its commands are enqueued, in the order of a plan for
  * inputs that arrive.  Either ends the call with its error; its commands are then finished. */
@@ -25,6 +26,7 @@ typedef struct call_ends {
     size_t each_room;
     cl_mem strict_tiles;      /* 4 bytes, to which strict tiles are added; NULL: not counted */
     const arrivals *arrivals; /* NULL: all is there */
+    first_launches *launches; /* receives those that may wait for a compiler; NULL: nobody asks */
     tsr_report *report;       /* receives what the call took, but for times and names */
 } call_ends;
 

@@ -55,6 +55,8 @@ typedef struct device_facts {
     bool denormals_f64;
     bool unified_memory;    /* shares physical memory with the host */
     bool nvidia;            /* the vendor is NVIDIA */
+    bool compiles_late;     /* a kernel is compiled when it is first launched, and its driver keeps
+                               what it compiled: PoCL */
     unsigned nv_capability; /* compute capability as 10 * major + minor, 0 elsewhere */
     size_t warp_size;   /* work-items that run in step, as the driver reports it: a warp, wavefront
                            or sub-group; 1 on CPUs */

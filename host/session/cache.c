@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/hash.h"
@@ -18,6 +19,8 @@
 static const char magic[8] = "TSRC\0001\n";
 
 enum { ENTRY_MAX = 1 << 28 /* bytes; programs have some megabytes at most */ };
+
+static const uint64_t LOCK_WAIT_NS = UINT64_C(120) * 1000000000;
 
 /* Then these, in the machine's byte order, then key, log and data. */
 typedef struct header {
@@ -177,6 +180,49 @@ bool cache_store(const cache *c, const char *key, const unsigned char *data, siz
     text_free(&path);
     text_free(&temporary);
     return stored;
+}
+
+/* One file has the locks of all entries, each of the byte that its key's hash numbers, so that no
+ * locks are left behind.  They belong to the process, which may have several sessions in one thread
+ * that would wait for themselves otherwise. */
+static bool try_lock(int file, uint64_t place, bool *busy)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
+    const bool got = fcntl(file, F_SETLK, &lock) == 0;
+
+    *busy = !got && (errno == EAGAIN || errno == EACCES || errno == EINTR);
+    return got;
+}
+
+void cache_lock_entry(const cache *c, const char *key, cache_lock *lock)
+{
+    static const struct timespec pause = {.tv_nsec = 10000000};
+    const uint64_t place = hash_bytes(HASH_START, key, strlen(key)) >> 2; /* off_t has a sign */
+    const uint64_t until = clock_ns() + LOCK_WAIT_NS;
+    text path = {0};
+    bool busy;
+
+    cache_unlock(lock);
+    if (c->why_off[0])
+        return;
+    text_format(&path, "%s/lock", text_get(&c->folder));
+    lock->file =
+        open(text_get(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    text_free(&path);
+    if (lock->file < 0)
+        return;
+    while (!(lock->held = try_lock(lock->file, place, &busy)) && busy && clock_ns() < until)
+        nanosleep(&pause, NULL);
+    if (!lock->held)
+        close(lock->file);
+}
+
+void cache_unlock(cache_lock *lock)
+{
+    if (lock->held)
+        close(lock->file); /* which gives the lock up */
+    lock->held = false;
 }
 
 /* Whether a file name is one that the cache gives: an entry, or one that was being written. */

@@ -40,6 +40,23 @@ bool cache_load(const cache *c, const char *key, unsigned char **data, size_t *d
 bool cache_store(const cache *c, const char *key, const unsigned char *data, size_t size,
                  const char *log);
 
+/** Held by the process that makes an entry.  Zeroed: not held. */
+typedef struct cache_lock {
+    bool held;
+    int file;
+} cache_lock;
+
+/**
+ * Wait until no other process makes the entry of a key, for two minutes at most, and hold its lock
+ * where that can be had: many processes that start at once compile a program once.  A lock that is
+ * held already is given up first, so that no two processes wait for each other.  Sessions of one
+ * process do not wait for one another.
+ */
+void cache_lock_entry(const cache *c, const char *key, cache_lock *lock);
+
+/** Nothing where it is not held. */
+void cache_unlock(cache_lock *lock);
+
 /** One entry, as `tessera cache` lists it. */
 typedef struct cache_entry {
     char file[64];

@@ -49,3 +49,33 @@ tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err
         *ns = end > start ? (double)(end - start) : 0;
     return st;
 }
+
+void first_launches_note(first_launches *l, cl_event e)
+{
+    if (l->count < sizeof(l->event) / sizeof(*l->event) && clRetainEvent(e) == CL_SUCCESS)
+        l->event[l->count++] = e;
+}
+
+uint64_t first_launches_take(first_launches *l, cl_event first, uint64_t *after)
+{
+    uint64_t begin = 0, total = 0, reached = 0;
+
+    *after = 0;
+    if (!first || events_time(first, CL_PROFILING_COMMAND_START, &begin, NULL))
+        begin = UINT64_MAX;
+    for (size_t i = 0; i < l->count; i++) {
+        uint64_t from = 0, to = 0;
+
+        if (!events_time(l->event[i], CL_PROFILING_COMMAND_SUBMIT, &from, NULL) &&
+            !events_time(l->event[i], CL_PROFILING_COMMAND_START, &to, NULL)) {
+            from = from > reached ? from : reached; /* two that wait at once wait once */
+            total += to > from ? to - from : 0;
+            from = from > begin ? from : begin;
+            *after += to > from ? to - from : 0;
+            reached = to > reached ? to : reached;
+        }
+        event_forget(&l->event[i]);
+    }
+    l->count = 0;
+    return total;
+}

@@ -2,6 +2,8 @@
 #ifndef SESSION_EVENTS_H
 #define SESSION_EVENTS_H
 
+#include <stdbool.h>
+
 #include "device/device.h"
 #include "tessera/status.h"
 
@@ -26,5 +28,25 @@ tsr_status events_span(cl_event first, cl_event last, double *ns, tsr_error *err
 /** One of its times, as clGetEventProfilingInfo has it: CL_PROFILING_COMMAND_END, for instance.
  *  TSR_ECL where its queue records none. */
 tsr_status events_time(cl_event e, cl_profiling_info which, uint64_t *ns, tsr_error *err);
+
+/**
+ * Launches that may have had to wait for their kernels to be compiled, on a device that compiles
+ * late.  There the driver starts a command as soon as it is submitted and compiled.  Zeroed: none.
+ */
+typedef struct first_launches {
+    cl_event event[64];
+    size_t count;
+} first_launches;
+
+/** Note one, in the order of the queue; beyond the last place, nothing. */
+void first_launches_note(first_launches *l, cl_event e);
+
+/**
+ * Time that finished launches spent between SUBMIT and START, and forget them.
+ *
+ * @param first  The command whose START begins what is timed.
+ * @param after  Receives how much of it came after that START, and so is part of the span.
+ */
+uint64_t first_launches_take(first_launches *l, cl_event first, uint64_t *after);
 
 #endif

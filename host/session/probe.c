@@ -15,7 +15,7 @@
 enum {
     PROBE_ITEMS = 64, /* of a probe's one work-group */
     WARP_GROUP = 128, /* work-items that a wgmma takes */
-    PROBE_FORMAT = 2  /* part of every key: raise it when the C side of a probe changes */
+    PROBE_FORMAT = 3  /* part of every key: raise it when the C side of a probe changes */
 };
 
 /* Sizes of static local memory to try, largest first, in bytes: what NVIDIA's chips of compute
@@ -87,8 +87,10 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
     }
     rc = launch(s, entry->kernel, items, buffer, out);
     clReleaseMemObject(buffer);
-    if (rc == CL_SUCCESS)
+    if (rc == CL_SUCCESS) {
+        programs_save(s);
         return ANSWER_YES;
+    }
     snprintf(why, why_size, "running the probe: %s (%d)", cl_code_name(rc), rc);
     return launch_failed(rc);
 }
@@ -335,14 +337,28 @@ static cl_uint device_scope_expected(unsigned item)
 
 static answer probe_device_scope(tsr_session *s, char *why, size_t size)
 {
+    const cl_device_atomic_capabilities wanted =
+        CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+    cl_device_atomic_capabilities reported = 0;
     cl_uint got[PROBE_ITEMS];
     char options[32];
     answer ran;
 
-    /* Earlier compilers have none, and PoCL's writes to standard error when it refuses. */
+    /* Earlier compilers have none. */
     if (s->device.facts.clc_version < 200) {
         snprintf(why, size, "its OpenCL C is %u.%u, and 2.0 is the first to have them",
                  s->device.facts.clc_version / 100, s->device.facts.clc_version / 10 % 10);
+        return ANSWER_NO;
+    }
+    /* The memory of a CPU is one for all its cores, so that what it reports is enough: compiling
+     * the probe would be a good part of a first call. */
+    if (s->device.facts.kind == DEVICE_CPU) {
+        if (s->device.facts.clc_version < 300 ||
+            (query(s->device.id, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, &reported,
+                   sizeof(reported)) &&
+             (reported & wanted) == wanted))
+            return ANSWER_YES;
+        snprintf(why, size, "the device reports none");
         return ANSWER_NO;
     }
     standard(&s->device.facts, options, sizeof(options));

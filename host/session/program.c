@@ -10,8 +10,8 @@
 #include "session/retarget.h"
 #include "session/source.h"
 
-/* Part of every key: raise it when binaries of older versions must not be read. */
-enum { BINARY_FORMAT = 3 };
+/* Part of every key: raise it when entries of older versions must not be read. */
+enum { BINARY_FORMAT = 4 };
 
 /* Arguments of a kernel that are remembered; later ones are set each time. */
 enum { ARGUMENTS_KEPT = 24 };
@@ -44,10 +44,22 @@ static void program_free(program *p)
     free(p);
 }
 
+/* Whether the driver finds what it compiled in a cache of its own.  PoCL does, unless it is told
+ * not to; and asked for a binary it compiles every kernel once more, for work-groups of any size,
+ * which takes as long again as the first call.  Entries of such a driver say that a program was
+ * built, and hold no binary. */
+static bool driver_keeps_builds(const tsr_session *s)
+{
+    const char *pocl = getenv("POCL_KERNEL_CACHE");
+
+    return s->device.facts.compiles_late && !(pocl && strcmp(pocl, "0") == 0);
+}
+
 /* Everything that decides what the binary is; its first line is the title that people see. */
 static void compose_key(const tsr_session *s, const program *p, const char *source, text *key)
 {
     const device_facts *d = &s->device.facts;
+    const char *folder = getenv("POCL_CACHE_DIR");
     char platform[512] = "", version[256];
 
     clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform) - 1, platform,
@@ -57,6 +69,8 @@ static void compose_key(const tsr_session *s, const program *p, const char *sour
     text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\noptions %s\nruns%s\n",
                 BINARY_FORMAT, d->platform, platform, d->vendor, version, d->driver,
                 text_get(&p->options), text_get(&p->runs));
+    if (driver_keeps_builds(s)) /* in this folder */
+        text_format(key, "kept by the driver %s\n", folder ? folder : "");
     text_append(key, source);
 }
 
@@ -86,6 +100,12 @@ static bool load(tsr_session *s, program *p)
 
     if (!cache_load(&s->cache, text_get(&p->key), &binary, &size, &p->log))
         return false;
+    if (driver_keeps_builds(s)) {
+        free(binary);
+        text_clear(&p->log);
+        p->saved = true;
+        return false;
+    }
     borrowed = binary;
     p->handle =
         clCreateProgramWithBinary(s->context, 1, &s->device.id, &size, &borrowed, &status, &rc);
@@ -180,8 +200,22 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
     read_log(s, p->handle, &p->log);
     if (rc != CL_SUCCESS)
         return build_failed(s, p, text_get(&p->options), rc, err);
-    p->built = TSR_BUILD_COLD;
+    p->built = p->saved ? TSR_BUILD_CACHED : TSR_BUILD_COLD;
     return retarget_wanted(source, target) ? retarget(s, p, target, err) : TSR_OK;
+}
+
+/* Load or compile; one process compiles what several want, and the others then find its entry. */
+static tsr_status build(tsr_session *s, program *p, const char *source, tsr_error *err)
+{
+    bool loaded = load(s, p);
+
+    if (!loaded && !p->saved) {
+        cache_lock_entry(&s->cache, text_get(&p->key), &s->building);
+        loaded = load(s, p);
+        if (loaded || p->saved)
+            cache_unlock(&s->building);
+    }
+    return loaded ? TSR_OK : compile(s, p, source, err);
 }
 
 static program *find(tsr_session *s, const char *source_file, const char *options, const char *runs)
@@ -224,8 +258,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
         st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for program %s", source_file);
         goto cleanup;
     }
-    if (!load(s, p))
-        st = compile(s, p, text_get(&source), err);
+    st = build(s, p, text_get(&source), err);
     if (st != TSR_OK)
         goto cleanup;
     p->build_ns = clock_ns() - start;
@@ -233,8 +266,12 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
     s->programs = p;
     *out = p;
     p = NULL; /* moved to the session */
+    if (!s->device.facts.compiles_late)
+        programs_save(s);
 
 cleanup:
+    if (st || !s->device.facts.compiles_late)
+        cache_unlock(&s->building);
     text_free(&source);
     program_free(p);
     return st;
@@ -411,18 +448,19 @@ cleanup:
 void programs_save(tsr_session *s)
 {
     for (program *p = s->programs; p; p = p->next) {
-        unsigned char *binary;
-        size_t size;
+        unsigned char *binary = NULL;
+        size_t size = 0;
 
         if (p->saved || s->cache.why_off[0])
             continue;
-        if (program_binary(p, &binary, &size, NULL) != TSR_OK)
+        if (!driver_keeps_builds(s) && program_binary(p, &binary, &size, NULL) != TSR_OK)
             continue;
         /* Tried once: a cache that cannot be written costs speed, not results. */
         cache_store(&s->cache, text_get(&p->key), binary, size, text_get(&p->log));
         p->saved = true;
         free(binary);
     }
+    cache_unlock(&s->building);
 }
 
 void programs_release(tsr_session *s)

@@ -39,9 +39,9 @@ struct program {
 /**
  * The program of a source file and options, built or loaded on first use.
  *
- * PoCL compiles a kernel when it first runs, and keeps the first binary that it is asked for.  So
- * a stored binary serves well those who run the same kernels: on a CPU, programs of which
- * different kernels run are kept apart.
+ * PoCL compiles a kernel when it first runs.  So an entry of the cache, which says what was
+ * compiled, serves those who run the same kernels: on a CPU, programs of which different kernels
+ * run are kept apart.
  *
  * @param runs Names of the kernels that are to run, each after a space.
  * @param out  Receives it, borrowed from the session.
@@ -74,7 +74,9 @@ cl_int program_set_buffer(const program_entry *e, cl_uint i, cl_mem buffer, uint
  */
 tsr_status program_binary(const program *p, unsigned char **out, size_t *size, tsr_error *err);
 
-/** Save what was built and has run: PoCL specialises when kernels first run. */
+/** Save what was built, where that was not done yet, and let other processes go on that wait for
+ * it.  Of a device that compiles late: to be called once its kernels have run.  Takes no longer
+ * than writing the files. */
 void programs_save(tsr_session *s);
 
 /** Release every program of a session, and the kept calls that borrow them. */

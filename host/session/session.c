@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/forks.h"
 #include "session/pinned.h"
@@ -198,7 +199,11 @@ tsr_status session_probe(tsr_session *s, unsigned features, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (unsigned f = 0; f < FEATURE_COUNT && st == TSR_OK; f++)
-        if (features & 1u << f && s->device.facts.feature[f] == FEATURE_UNKNOWN)
+        if (features & 1u << f && s->device.facts.feature[f] == FEATURE_UNKNOWN) {
+            const uint64_t start = clock_ns();
+
             st = probe_feature(s, (feature)f, err);
+            s->probe_ns += clock_ns() - start;
+        }
     return st;
 }

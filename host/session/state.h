@@ -41,10 +41,12 @@ struct tsr_session {
                                  what it streams; 0: what there is */
     text kernel_dir;          /* "" for the embedded sources */
     cache cache;
-    program *programs; /* built in this session */
+    cache_lock building; /* what is built and not saved yet */
+    program *programs;   /* built in this session */
     session_buffer workspace;
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
+    uint64_t probe_ns;             /* spent in probes so far */
     text build_log;                /* of the build that failed last */
     session_kept tuning;           /* core/tuning_memo.h */
     session_kept calls_kept;       /* core/calls.h */

@@ -120,6 +120,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     const uint64_t start = report ? clock_ns() : 0;
     tsr_report taken = {0};
     call_ends ends = {.report = report ? &taken : NULL};
+    uint64_t probed;
     kept_call *c;
     tsr_status st;
 
@@ -131,6 +132,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     st = session_check(s, err);
     if (st)
         return st;
+    probed = s->probe_ns;
     if (!run)
         run = &default_run;
     ends.n_wait = run->n_wait;
@@ -142,8 +144,10 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     st = st ? st : check_buffers(c, buffers, err);
     st = st ? st : check_counter(p, run, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);
+    cache_unlock(&s->building); /* nobody waits for what the caller does next */
     if (st || !report)
         return st;
+    taken.probe_ns = s->probe_ns - probed;
     dispatch_report(&c->selection, start, &taken);
     *report = taken;
     return TSR_OK;

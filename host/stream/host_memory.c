@@ -337,17 +337,23 @@ static uint64_t span(const tsr_session *s, cl_event first, cl_event last)
 
 static tsr_status compute(call *c, tsr_error *err)
 {
+    const bool late = c->session->profiling && session_facts(c->session)->compiles_late;
+    first_launches launches = {0};
     cl_event first = NULL, last = NULL;
+    uint64_t compiled, within;
     cl_int rc;
     tsr_status st = dispatch_run(c->session, c->known, c->buffer,
                                  &(call_ends){.first = c->session->profiling ? &first : NULL,
                                               .last = &last,
                                               .strict_tiles = c->strict_tiles,
+                                              .launches = late ? &launches : NULL,
                                               .report = &c->report},
                                  err);
 
-    if (st != TSR_OK)
+    if (st != TSR_OK) {
+        first_launches_take(&launches, NULL, &within);
         return st;
+    }
     rc = clFinish(c->session->queue);
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
@@ -357,6 +363,9 @@ static tsr_status compute(call *c, tsr_error *err)
                       c->selection.variant->name, session_facts(c->session)->name);
     } else
         c->report.device_ns = span(c->session, first, last);
+    compiled = first_launches_take(&launches, first, &within);
+    c->report.build_ns += compiled;
+    c->report.device_ns -= c->report.device_ns > within ? within : c->report.device_ns;
     if (st == TSR_OK)
         st = strict_tiles_read(c->session, c->strict_tiles, &c->report.strict_tiles, err);
     event_forget(&first);
@@ -463,12 +472,13 @@ static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
 tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operands[],
                            const tsr_run *run, tsr_report *report, tsr_error *err)
 {
-    uint64_t start = clock_ns();
+    uint64_t start = clock_ns(), probed;
     call c = {.session = s, .problem = *p, .reports = report != NULL};
     tsr_status st;
 
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
+    probed = s->probe_ns;
     st = check_call(&c, operands, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
@@ -480,8 +490,10 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
         c.selection = c.known->selection;
         st = run_where(&c, run, err);
     }
+    cache_unlock(&s->building);
     if (st != TSR_OK || !report)
         return st;
+    c.report.probe_ns = s->probe_ns - probed;
     dispatch_report(&c.selection, start, &c.report);
     *report = c.report;
     return TSR_OK;

@@ -35,6 +35,7 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
                      .strict_tiles = c->strict_tiles,
                      .arrivals = ends->arrivals,
                      .report = &one};
+    const tsr_session *s = c->call->session;
     kept_call *known;
     tsr_status st;
 
@@ -43,6 +44,8 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
         wait[i] = ends->wait[i];
     if (c->last)
         wait[all.n_wait++] = c->last;
+    if (s->profiling && session_facts(s)->compiles_late)
+        all.launches = &c->launches;
     st = dispatch_call(c->call->session, piece, c->call->run,
                        ends->arrivals ? ARRIVING : IN_BUFFERS, &known, err);
     if (st)
@@ -78,6 +81,8 @@ tsr_status pieces_outcome(const pieces *c, tsr_error *err)
 tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
 {
     tsr_report *report = c->call->report;
+    uint64_t within = 0;
+    const uint64_t compiled = first_launches_take(&c->launches, st ? NULL : c->first, &within);
     size_t strict = 0;
     double ns = 0;
 
@@ -86,7 +91,8 @@ tsr_status pieces_close(pieces *c, tsr_status st, tsr_error *err)
     report->strict_tiles += strict;
     if (!st && c->first && c->call->session->profiling &&
         events_span(c->first, c->last, &ns, NULL) == TSR_OK)
-        report->device_ns += (uint64_t)ns;
+        report->device_ns += (uint64_t)ns > within ? (uint64_t)ns - within : 0;
+    report->build_ns += compiled;
     if (c->first)
         clReleaseEvent(c->first);
     if (c->last)

@@ -27,6 +27,7 @@ typedef struct pieces {
     const stream_call *call;
     cl_mem strict_tiles;  /* their count, or NULL */
     cl_event first, last; /* commands of the first piece and of the last one */
+    first_launches launches;
 } pieces;
 
 /** Choose for a piece, and build its program: what has none is known before anything is written.

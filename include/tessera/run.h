@@ -48,15 +48,17 @@ typedef enum tsr_build {
 /**
  * What one call did.  Times are nanoseconds, 0 where they were not measured.
  *
- * `build` and `build_ns` are of the variant's own program: they leave out the
- * probes of the device that a first call may run.  wall_ns has all of it.
+ * Compiling is no part of device_ns: build_ns has it, also what a driver compiles
+ * at a kernel's first launch (PoCL), where the session's queue records times.
+ * Beside these times, wall_ns has choosing, planning and allocating.
  */
 typedef struct tsr_report {
     char variant[32];
     char parameters[160];    /* "TILE=16 ITEMS=4" */
     char chosen[160];        /* why this variant: named, tuned (and where), or preferred */
     tsr_build build;         /* the slowest kind of build that the call needed */
-    uint64_t build_ns;       /* building or loading programs */
+    uint64_t probe_ns;       /* probes of what the device can do, which a first call may run */
+    uint64_t build_ns;       /* building or loading the variant's programs */
     uint64_t to_device_ns;   /* host-memory calls: copies to the device */
     uint64_t device_ns;      /* host-memory calls, where the queue records times (`profile` of
                                 tsr_session_options, or a property of the caller's queue): first
