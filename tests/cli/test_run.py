@@ -565,7 +565,7 @@ class OnHost(Case):
         self.assertEqual(printed, self.shares() and not self.device)
         err = self.matmul("a.npy", "b.npy", "--copy").err
         self.assertNotIn("nothing copied", err)
-        self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s\n", err)),
+        self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s[,\n]", err)),
                          not self.device)
         self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
         self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
