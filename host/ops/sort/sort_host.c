@@ -34,8 +34,8 @@ typedef struct sorting {
 } sorting;
 
 /* So many keys and more are put into buckets by their first bits, on all threads, which then sort
- * buckets: one fits a cache. */
-enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 4096, BUCKET_BITS_MIN = 5 };
+ * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
+enum { BUCKETS_FROM = 1 << 17, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
 
 /* A thread that has fewer keys takes longer to start than it helps. */
 enum { THREAD_KEYS_MIN = 1 << 16 };
@@ -105,6 +105,7 @@ typedef struct sequence {
     unsigned char *keys, *values;
     int64_t *index;
     unsigned char *words, *other, *copy;
+    size_t *counts;
 } sequence;
 
 static sequence sequence_at(const sorting *x, size_t start, const scratch *memory)
@@ -117,7 +118,8 @@ static sequence sequence_at(const sorting *x, size_t start, const scratch *memor
                       .values = x->values ? x->values + start * x->value_bytes : NULL,
                       .words = memory->words,
                       .other = memory->other ? memory->other : keys,
-                      .copy = memory->copy};
+                      .copy = memory->copy,
+                      .counts = memory->counts};
 }
 
 /* Make words of a part of the keys; returns the bits in which any differs from the first of all. */
@@ -165,64 +167,98 @@ static void sort_short(const sequence *q, size_t n)
     unload(q, q->x->kind->sort(q->words, q->other, n, varies), (sort_part){0, n});
 }
 
-/* Sort the words of a bucket, which `other` has, and put them. */
-static void sort_bucket(const sequence *q, sort_part b)
-{
-    const sort_words *kind = q->x->kind;
-    unsigned char *const words = q->words + b.start * kind->bytes;
-    unsigned char *const other = q->other + b.start * kind->bytes;
-    const void *sorted;
-
-    if (b.n == 0)
-        return;
-    sorted = kind->sort(other, words, b.n, kind->varies(other, 0, b.n));
-    unload(q, sorted == words ? q->words : q->other, b);
-}
-
 /* The topmost bits of those that vary: so many that a bucket of evenly spread keys is small. */
 static digit bucket_digit(uint64_t varies, size_t n)
 {
     const unsigned top = 64 - (unsigned)__builtin_clzll(varies);
     const unsigned wanted = size_log2_up(size_div_up(n, BUCKET_KEYS));
-    const unsigned bits = wanted < BUCKET_BITS_MIN  ? BUCKET_BITS_MIN
-                          : wanted > DIGIT_BITS_MAX ? DIGIT_BITS_MAX
-                                                    : wanted;
+    const unsigned bits = wanted < BUCKET_BITS_MIN   ? BUCKET_BITS_MIN
+                          : wanted > BUCKET_BITS_MAX ? BUCKET_BITS_MAX
+                                                     : wanted;
 
     return top > bits ? (digit){top - bits, bits} : (digit){0, top};
 }
 
-static void sort_long(const sequence *q, size_t n, size_t threads, size_t counts[])
+/* Sort the words from `start` on, in `words`, and put them. */
+static void sort_bucket(const sequence *q, unsigned char *words, unsigned char *other, sort_part b)
 {
     const sort_words *kind = q->x->kind;
+    const size_t start = b.start * kind->bytes;
+    const void *sorted;
+
+    if (b.n == 0)
+        return;
+    sorted = kind->sort(words + start, other + start, b.n, kind->varies(words, b.start, b.n));
+    unload(q, sorted == words + start ? words : other, b);
+}
+
+/* A bucket of a larger share, and that many keys, is put into buckets again, so that no thread has
+ * it alone. */
+enum { LARGE_SHARE = 32 };
+
+/* Put words from `words` into buckets in `other`, which threads then sort: those in which `varies`
+ * has bits that differ. */
+static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned char *other,
+                            sort_part part, uint64_t varies, size_t threads)
+{
+    const sort_words *kind = q->x->kind;
+    const digit d = bucket_digit(varies, part.n);
+    const size_t digits = (size_t)1 << d.bits;
+    const size_t large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE);
+    unsigned char *const from = words + part.start * kind->bytes;
+    unsigned char *const to = other + part.start * kind->bytes;
+    sort_part again[LARGE_SHARE];
+    size_t n_again = 0, *counts = q->counts;
+
+    OMP(parallel for num_threads((int)threads))
+    for (size_t c = 0; c < threads; c++) {
+        const sort_part chunk = chunk_of(part.n, threads, c);
+
+        kind->count(from, chunk.start, chunk.n, d, counts + c * digits);
+    }
+    sort_digit_starts(counts, threads, d);
+    OMP(parallel for num_threads((int)threads))
+    for (size_t c = 0; c < threads; c++) {
+        const sort_part chunk = chunk_of(part.n, threads, c);
+
+        kind->scatter(from, chunk.start, chunk.n, d, counts + c * digits, to);
+    }
+    /* The last chunk's words of a digit end where those of the next digit begin. */
+    counts += (threads - 1) * digits;
+    for (size_t i = 0; i < digits; i++) {
+        const size_t start = i ? counts[i - 1] : 0, n = counts[i] - start;
+
+        if (n > large)
+            again[n_again++] = (sort_part){part.start + start, n};
+    }
+    OMP(parallel for num_threads((int)threads) schedule(dynamic))
+    for (size_t i = 0; i < digits; i++) {
+        const size_t start = i ? counts[i - 1] : 0, n = counts[i] - start;
+
+        if (n <= large)
+            sort_bucket(q, other, words, (sort_part){part.start + start, n});
+    }
+    for (size_t i = 0; i < n_again; i++) {
+        const uint64_t left = kind->varies(other, again[i].start, again[i].n);
+
+        if (left)
+            sort_by_buckets(q, other, words, again[i], left, threads);
+        else
+            unload(q, other, again[i]);
+    }
+}
+
+static void sort_long(const sequence *q, size_t n, size_t threads)
+{
     uint64_t varies = 0;
-    digit d = {0};
 
     OMP(parallel for num_threads((int)threads) reduction(| : varies))
     for (size_t c = 0; c < threads; c++)
         varies |= load(q, chunk_of(n, threads, c));
     if (varies)
-        d = bucket_digit(varies, n);
-    OMP(parallel for num_threads((int)threads))
-    for (size_t c = 0; c < threads; c++) {
-        const sort_part part = chunk_of(n, threads, c);
-
-        kind->count(q->words, part.start, part.n, d, counts + (c << d.bits));
-    }
-    sort_digit_starts(counts, threads, d);
-    OMP(parallel for num_threads((int)threads))
-    for (size_t c = 0; c < threads; c++) {
-        const sort_part part = chunk_of(n, threads, c);
-
-        kind->scatter(q->words, part.start, part.n, d, counts + (c << d.bits), q->other);
-    }
-    /* The last chunk's words of a digit end where the next digit's begin. */
-    counts += (threads - 1) << d.bits;
-    OMP(parallel for num_threads((int)threads) schedule(dynamic))
-    for (size_t i = 0; i < (size_t)1 << d.bits; i++) {
-        const size_t start = i ? counts[i - 1] : 0;
-
-        sort_bucket(q, (sort_part){start, counts[i] - start});
-    }
+        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, varies, threads);
+    else
+        unload(q, q->words, (sort_part){0, n});
 }
 
 /* ---- all sequences --------------------------------------------------------------------------- */
@@ -245,7 +281,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
     }
     if (n < BUCKETS_FROM)
         return TSR_OK;
-    counts = threads_for(n) << DIGIT_BITS_MAX;
+    counts = threads_for(n) << BUCKET_BITS_MAX;
     memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? malloc(bytes) : NULL;
     if (!memory)
         return no_memory(p, n, err);
@@ -255,7 +291,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
         const sequence q = sequence_at(x, part.start, &s);
 
         if (part.n >= BUCKETS_FROM)
-            sort_long(&q, part.n, threads_for(part.n), s.counts);
+            sort_long(&q, part.n, threads_for(part.n));
     }
     free(memory);
     return TSR_OK;

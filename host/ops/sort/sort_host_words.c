@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/isa.h"
+#include "ops/sort/sort_host_loops.h"
+
 #ifdef _OPENMP
 #define PRAGMA(x) _Pragma(#x)
 #define OMP(x)    PRAGMA(omp x)
@@ -146,6 +149,27 @@ void sort_digit_starts(size_t counts[], size_t chunks, digit d)
 #undef ORDER_TYPE
 #undef NAMED
 
+/* ---- vectors -----------------------------------------------------------------------------------
+ */
+
+static void *sort_32(void *words, void *other, size_t n, uint64_t varies)
+{
+    static sort_quick_32 *const quick[ISA_COUNT] = {ISA_EACH(sort_quick_32)};
+
+    if (varies && quick[isa_best()](words, other, n))
+        return other;
+    return sort_uint32_t(words, other, n, varies);
+}
+
+static void *sort_64(void *words, void *other, size_t n, uint64_t varies)
+{
+    static sort_quick_64 *const quick[ISA_COUNT] = {ISA_EACH(sort_quick_64)};
+
+    if (varies && quick[isa_best()](words, other, n))
+        return other;
+    return sort_uint64_t(words, other, n, varies);
+}
+
 /* ---- kinds of words -------------------------------------------------------------------------- */
 
 /* The index takes part in no digit. */
@@ -154,16 +178,17 @@ static uint64_t varies_with_index(const void *words, size_t first, size_t n)
     return varies_uint64_t(words, first, n) >> INDEX_BITS << INDEX_BITS;
 }
 
-#define KIND(word, key, as, varies)                                                                \
+#define KIND(word, key, as, varies, sort)                                                          \
     {                                                                                              \
-        sizeof(word), load_##as##_##key, varies, count_##word, scatter_##word, sort_##word,        \
+        sizeof(word), load_##as##_##key, varies, count_##word, scatter_##word, sort,               \
             unload_##as##_##key                                                                    \
     }
-#define ALONE(key)   KIND(uint##key##_t, key, alone, varies_uint##key##_t)
-#define INDEXED(key) KIND(uint64_t, key, indexed, varies_with_index)
-#define PAIRS(key)   KIND(word_pair, key, pairs, varies_word_pair)
+#define ALONE(key, sort) KIND(uint##key##_t, key, alone, varies_uint##key##_t, sort)
+#define INDEXED(key)     KIND(uint64_t, key, indexed, varies_with_index, sort_64)
+#define PAIRS(key)       KIND(word_pair, key, pairs, varies_word_pair, sort_word_pair)
 
-static const sort_words alone[] = {ALONE(8), ALONE(16), ALONE(32), ALONE(64)};
+static const sort_words alone[] = {ALONE(8, sort_uint8_t), ALONE(16, sort_uint16_t),
+                                   ALONE(32, sort_32), ALONE(64, sort_64)};
 static const sort_words indexed[] = {INDEXED(8), INDEXED(16), INDEXED(32)};
 static const sort_words pairs[] = {PAIRS(8), PAIRS(16), PAIRS(32), PAIRS(64)};
 

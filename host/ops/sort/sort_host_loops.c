@@ -1,0 +1,60 @@
+#include "ops/sort/sort_host_loops.h"
+
+#include <string.h>
+
+#include "base/isa.h"
+
+#if ISA == 2 /* AVX-512 */
+#include <immintrin.h>
+
+/* Samples for a pivot, and half as many of fewer words. */
+enum { SAMPLES = 15, MANY = 512 };
+
+#define WORD         uint32_t
+#define SIGNED       int32_t
+#define MASK         __mmask16
+#define LANES        16
+#define V(name)      _mm512_##name##_epi32
+#define V_MASK(name) _mm512_##name##_epu32_mask
+#define NAMED(name)  name##_32
+#include "ops/sort/sort_host_quick.h"
+#undef WORD
+#undef SIGNED
+#undef MASK
+#undef LANES
+#undef V
+#undef V_MASK
+#undef NAMED
+
+#define WORD         uint64_t
+#define SIGNED       int64_t
+#define MASK         __mmask8
+#define LANES        8
+#define V(name)      _mm512_##name##_epi64
+#define V_MASK(name) _mm512_##name##_epu64_mask
+#define NAMED(name)  name##_64
+#include "ops/sort/sort_host_quick.h"
+
+#endif
+
+bool ISA_NAMED(sort_quick_32)(uint32_t *from, uint32_t *to, size_t n)
+{
+#if ISA == 2
+    quick_32(from, to, n);
+    return true;
+#else
+    (void)from, (void)to, (void)n;
+    return false;
+#endif
+}
+
+bool ISA_NAMED(sort_quick_64)(uint64_t *from, uint64_t *to, size_t n)
+{
+#if ISA == 2
+    quick_64(from, to, n);
+    return true;
+#else
+    (void)from, (void)to, (void)n;
+    return false;
+#endif
+}
