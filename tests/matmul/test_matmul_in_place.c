@@ -144,7 +144,16 @@ static const tsr_matmul_problem update = {.m = REST,
 
 static void blocks_of_one_matrix(void **state)
 {
-    static const size_t memories[] = {0, 0, 4000};
+    /* In C and by a kernel on the arrays, and by kernels on copies, of which the last are streamed.
+     */
+    static const struct {
+        tsr_run run;
+        tsr_session_options options;
+    } ways[] = {{{.variant = "simd"}, {0}},
+                {{.variant = "general"}, {0}},
+                {{0}, {.copies = 1}},
+                {{0}, {.copies = 1, .device_memory = 4000}}};
+    const tsr_run enqueued = {.variant = "general"};
     float m[SIDE * SIDE], expected[SIDE * SIDE];
     tsr_matmul_problem moved = update;
 
@@ -154,32 +163,31 @@ static void blocks_of_one_matrix(void **state)
     moved.offset_a = FIRST * SIDE;
     moved.offset_b = FIRST;
     moved.offset_c = FIRST * SIDE + FIRST;
-    for (size_t i = 0; i < 3; i++) {
-        const tsr_session_options options = {.copies = i > 0, .device_memory = memories[i]};
+    for (size_t i = 0; i < 4; i++) {
         tsr_report report = {0};
         tsr_error err = {0};
         cpu_session cpu;
         cl_mem buffer;
 
-        cpu_session_open(&cpu, &options);
+        cpu_session_open(&cpu, &ways[i].options);
         fill(m, SIDE * SIDE, 1);
         if (tsr_matmul(cpu.session, &update, m + FIRST * SIDE, m + FIRST, m + FIRST * SIDE + FIRST,
-                       NULL, &report, &err))
+                       &ways[i].run, &report, &err))
             fail_msg("%s", err.message);
         assert_memory_equal(m, expected, sizeof(m));
-        assert_int_equal(report.shared, i == 0);
-        if (i == 0)
+        assert_int_equal(report.shared, i < 2);
+        if (i < 2)
             assert_int_equal(report.to_device_bytes + report.from_device_bytes, 0);
 
         /* By offsets, and in one buffer. */
         fill(m, SIDE * SIDE, 1);
-        if (tsr_matmul(cpu.session, &moved, m, m, m, NULL, &report, &err))
+        if (tsr_matmul(cpu.session, &moved, m, m, m, &ways[i].run, &report, &err))
             fail_msg("%s", err.message);
         assert_memory_equal(m, expected, sizeof(m));
         fill(m, SIDE * SIDE, 1);
         buffer = clCreateBuffer(tsr_session_context(cpu.session),
                                 CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(m), m, NULL);
-        if (tsr_matmul_enqueue(cpu.session, &moved, buffer, buffer, buffer, NULL, NULL, &err))
+        if (tsr_matmul_enqueue(cpu.session, &moved, buffer, buffer, buffer, &enqueued, NULL, &err))
             fail_msg("%s", err.message);
         assert_int_equal(clEnqueueReadBuffer(tsr_session_queue(cpu.session), buffer, CL_TRUE, 0,
                                              sizeof(m), m, 0, NULL, NULL),
