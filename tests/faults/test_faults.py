@@ -99,12 +99,14 @@ class Layered(Case):
         self.assertEqual({k: n for k, n in report.balance.items() if n}, {}, r)
 
 
+SORT = ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy")
+
 OPERATIONS = {
     "matmul": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "cpu-block"),
     "matmul naive": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "naive"),
     "matvec": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "rows-vector"),
     "matvec split-row": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "split-row"),
-    "sort": ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy"),
+    "sort": (*SORT, "--kernel", "radix"),
     "sort general": ("sort", "keys.npy", "-o", "out.npy", "--kernel", "general"),
 }
 
@@ -344,12 +346,12 @@ class Failures(Failing):
     def test_streamed_sort(self):
         """Chunks in two queues, that are merged as they arrive."""
         for pinned in ("off", "on"):
-            self.stream((*OPERATIONS["sort"], "--kernel", "fused-passes", "--pinned", pinned), "1M",
+            self.stream((*SORT, "--kernel", "fused-passes", "--pinned", pinned), "1M",
                         8, "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList")
 
     def test_streamed_rows(self):
         self.save("keys.npy", np.arange(5000, dtype=np.int32)[::-1].reshape(100, 50))
-        self.stream((*OPERATIONS["sort"], "--rows", "--pinned", "on"), "12K", 10)
+        self.stream((*SORT, "--rows", "--pinned", "on"), "12K", 10)
 
     def test_streamed_exchange(self):
         self.stream(("sort", "keys.npy", "-o", "out.npy"), "12K", 10)
