@@ -200,10 +200,9 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
         "Boost.Compute", version,   PEER_OPENCL, nullptr,       peer_sequence_unsupported,
         boost_open,      boost_run, nullptr,     boost_restore, boost_result,
         boost_close};
-    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     /* Headers only: the library that was compiled is the one that runs. */
     std::snprintf(version, sizeof(version), "%d.%d.%d", BOOST_VERSION / 100000,
                   BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100);
-    return &list;
+    return peer_sort_module(&the_peer, 1);
 }

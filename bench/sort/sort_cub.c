@@ -317,12 +317,12 @@ static peer the_peers[] = {
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
-    static const peer_list list = SORT_PEERS(the_peers, sizeof(the_peers) / sizeof(the_peers[0]));
+    const size_t count = sizeof(the_peers) / sizeof(the_peers[0]);
     static char version[64];
     const int cub = cub_version_u32();
 
     snprintf(version, sizeof(version), "%d.%d.%d", cub / 100000, cub / 100 % 1000, cub % 100);
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < count; i++)
         the_peers[i].version = version;
-    return &list;
+    return peer_sort_module(the_peers, count);
 }

@@ -27,22 +27,6 @@ size_t peer_sort_keys(const peer_problem *p)
     return s->rows > 1 ? s->rows * s->n : s->n;
 }
 
-size_t peer_sort_parts(const peer_problem *p)
-{
-    const tsr_sort_problem *s = sort_of(p);
-
-    return s->segments ? s->segments : s->rows ? s->rows : 1;
-}
-
-void peer_sort_part(const peer_problem *p, size_t i, size_t *begin, size_t *end)
-{
-    const tsr_sort_problem *s = sort_of(p);
-    const uint64_t *offsets = (const uint64_t *)p->operand[SORT_SEGMENTS];
-
-    *begin = s->segments ? (size_t)offsets[i] : i * s->n;
-    *end = s->segments ? (size_t)offsets[i + 1] : *begin + s->n;
-}
-
 const char *peer_keys_unsupported(const peer_problem *p)
 {
     const size_t keys = peer_sort_keys(p);

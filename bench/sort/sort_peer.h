@@ -1,5 +1,9 @@
-/** Sorts as other libraries take them: what they refuse, and independent parts, which are rows or
- *  segments. */
+/**
+ * Sorts as other libraries take them: what they refuse, and the independent parts of their keys.
+ *
+ * A module is of rows or of segments by the object that it links: sort_rows.c, or segsort_peer.c of
+ * bench/segsort.
+ */
 #ifndef BENCH_SORT_PEER_H
 #define BENCH_SORT_PEER_H
 
@@ -17,11 +21,10 @@ enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_SEGMENTS };
 /** Types that they sort: the first so many of tsr_type. */
 enum { SORT_TYPES = 6 };
 
-#define SORT_PEERS(peers, count)                                                                   \
-    {                                                                                              \
-        PEER_ABI, "sort", sizeof(tsr_sort_problem), (peers), (count)                               \
-    }
+/** peer_module() of these peers, for the operation whose parts are sorted. */
+const peer_list *peer_sort_module(const peer *peers, size_t count);
 
+/* Of segments too: their problem begins with a sort. */
 static inline const tsr_sort_problem *sort_of(const peer_problem *p)
 {
     return (const tsr_sort_problem *)p->problem;

@@ -35,7 +35,6 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     /* The algorithms are templates: the library that compiled them is the one that runs. */
     static const peer the_peer = host_sort::describe<algorithms>("std::sort", LIBRARY_VERSION);
-    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
-    return &list;
+    return peer_sort_module(&the_peer, 1);
 }

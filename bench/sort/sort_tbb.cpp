@@ -58,9 +58,8 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
 {
     static char version[64];
     static const peer the_peer = host_sort::describe<algorithms>("parallel std::sort", version);
-    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
     std::snprintf(version, sizeof(version), "TBB %s, %d threads", TBB_runtime_version(),
                   tbb::info::default_concurrency());
-    return &list;
+    return peer_sort_module(&the_peer, 1);
 }

@@ -32,7 +32,6 @@ extern "C" PEER_EXPORT const peer_list *peer_module(void)
     static const peer the_peer = host_sort::describe<algorithms>(
         "vqsort", /* of the headers: the library has no call for it */
         "Highway " TEXT(HWY_MAJOR) "." TEXT(HWY_MINOR) "." TEXT(HWY_PATCH));
-    static const peer_list list = SORT_PEERS(&the_peer, 1);
 
-    return &list;
+    return peer_sort_module(&the_peer, 1);
 }

@@ -166,8 +166,6 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     if (st)
         return st;
     if (!size)
-        size = c->bench_size ? c->bench_size(&o->settings) : NULL;
-    if (!size)
         size = c->sizes.bench;
     *out = problem_start(op);
     fields_set(out, &o->settings, WITH_SIZES | WITH_INPUTS);

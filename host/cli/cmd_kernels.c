@@ -33,12 +33,7 @@ typedef struct listing {
 /* The problem that the options describe, of a typical size where they do not say. */
 static tsr_status read_problem(const operation *op, const options *o, problem *out, tsr_error *err)
 {
-    const operation_command *c = op->command;
-    const char *usual = c->bench_size ? c->bench_size(&o->settings) : NULL;
-
-    if (!usual)
-        usual = c->sizes.kernels;
-    return bench_problem(op, o->size_count ? o->size[0] : usual, o, out, err);
+    return bench_problem(op, o->size_count ? o->size[0] : op->command->sizes.kernels, o, out, err);
 }
 
 /* The options that describe one operation's problem need that operation; every one has a type. */

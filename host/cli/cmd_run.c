@@ -384,6 +384,18 @@ static const char *subject(const options *o, const tsr_error *err)
     return o->command;
 }
 
+/* The name of an operation that the command handed over to gives way to the command's own. */
+static void name_by_command(const work *w, tsr_error *err)
+{
+    char *rest = err->message;
+
+    if (!w->op || !strcmp(w->op->name, w->o->command) || !begins_with_name(rest, w->op->name))
+        return;
+    rest += strlen(w->op->name) + 1;
+    rest += strspn(rest, " ");
+    memmove(err->message, rest, strlen(rest) + 1);
+}
+
 /* The message of a refused problem names one kernel: say so where the others refuse it too. */
 static void hint_unsupported(const work *w)
 {
@@ -432,8 +444,10 @@ int cmd_run(const options *o)
         if (o->given[OPTION_JSON])
             status = run_report_json(&w.report);
     }
-    if (st)
+    if (st) {
+        name_by_command(&w, &err);
         status = print_error(subject(o, &err), &err, w.session);
+    }
     if (st == TSR_EUNSUPPORTED && w.session && !o->given[OPTION_KERNEL])
         hint_unsupported(&w);
     work_free(&w);

@@ -128,8 +128,9 @@ static json_t *field_json(const field *f, const problem *p)
         return json_number(field_real(f, p));
     case FIELD_PRECISION:
         return json_string(tsr_precision_name(problem_precision(p)));
-    case FIELD_INPUTS:
     case FIELD_ASKED:
+        return f->zero == ZERO_IS_ALL ? json_null() : json_count(0);
+    case FIELD_INPUTS:
         break;
     }
     return json_null();

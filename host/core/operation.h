@@ -98,7 +98,8 @@ typedef enum field_kind {
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
     FIELD_ASKED      /* no member: an option that the operation looks up by itself; its value, where
                         there is one, is a whole number from 1 on or one of the choices.  With a name,
-                        JSON has null for it: the operation that hand_over names has the value */
+                        JSON has for it what a count of 0 says: the operation that hand_over names has
+                        the value */
 } field_kind;
 
 /** What a count of 0 stands for. */
@@ -239,10 +240,6 @@ typedef struct operation_command {
      *  that takes them too.  TSR_ENAME where they exclude each other.  NULL function: always this.
      */
     tsr_status (*hand_over)(const given_options *given, const operation **out, tsr_error *err);
-
-    /** The size that options ask for where --size does not; NULL, also as a function: the one of
-     *  `sizes`. */
-    const char *(*bench_size)(const given_options *given);
 
     /** Set what follows from the numbers of a --size, beyond the fields that are extents: layout,
      *  and how numbers and options go together.  NULL function: nothing does. */

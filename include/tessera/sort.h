@@ -40,19 +40,6 @@ extern "C" {
  * for counts; larger values come on top.  Merges, on CPUs, take a copy of the keys, and
  * where an index or values go with them up to 16 bytes a key on top of the above
  * (tsr_report.workspace_bytes).
- *
- * With segments, as many independent stretches of the n keys, of any lengths, are
- * sorted each by itself: segment i is the keys from segment_offsets[i] to before
- * segment_offsets[i + 1], both counted from the first key (offset_keys comes on
- * top).  These are segments + 1 ascending offsets (uint64, at offset_segments), the
- * first 0 and the last n; equal ones are an empty segment.  An index counts from
- * the start of its segment, and values stay in theirs.  Segments go neither with
- * rows above 1.  On a device, segments of more than 2^31 keys are
- * refused.
- *
- * segment_longest bounds their lengths, where the caller knows it: without it the
- * bound is n, and launches that longer segments need find nothing to do.  Host
- * memory is looked at, and the length found there.
  */
 typedef struct tsr_sort_problem {
     tsr_type type; /* any but TSR_BF16; TSR_F16 by its 16 bits, on every device */
@@ -62,16 +49,13 @@ typedef struct tsr_sort_problem {
     size_t offset_keys, offset_index;
     size_t value_bytes; /* 0: keys alone; else 1, 2, 4, 8 or 16 */
     size_t offset_values;
-    size_t rows;            /* 0 counts as 1 */
-    size_t segments;        /* 0: none are given */
-    size_t offset_segments; /* of segment_offsets, counted in offsets */
-    size_t segment_longest; /* most keys of a segment; 0, and what is beyond n, counts as n */
+    size_t rows; /* 0 counts as 1 */
 } tsr_sort_problem;
 
 /** No keys, float32, ascending, all else 0, in C and C++: `type` and `n` follow. */
 #define TSR_SORT_PROBLEM_INIT                                                                      \
     {                                                                                              \
-        TSR_F32, 0, false, false, 0, 0, 0, 0, 0, 0, 0, 0                                           \
+        TSR_F32, 0, false, false, 0, 0, 0, 0, 0                                                    \
     }
 
 /** What a sort works on in host memory.  The arrays stay the caller's and must not overlap. */
@@ -79,12 +63,11 @@ typedef struct tsr_sort_arrays {
     void *keys;     /* rows * n keys, sorted in place */
     int64_t *index; /* as many positions where the problem's argsort, else NULL */
     void *values;   /* as many values where its value_bytes, sorted in place, else NULL */
-    const uint64_t *segment_offsets; /* segments + 1 offsets where its segments, else NULL */
 } tsr_sort_arrays;
 
 /** The same in OpenCL buffers. */
 typedef struct tsr_sort_buffers {
-    cl_mem keys, index, values, segment_offsets;
+    cl_mem keys, index, values;
 } tsr_sort_buffers;
 
 /**
@@ -101,20 +84,13 @@ typedef struct tsr_sort_buffers {
  * done, the result is the same to the bit.
  *
  * @return as tsr_matmul; TSR_EINVAL also where an array is not NULL that the problem does not ask
- *         for, and where the offsets do not start at 0, ascend and end at n, with the first that
- *         is wrong.
+ *         for.
  */
 TSR_API tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem,
                             const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
                             tsr_error *err);
 
-/**
- * Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.
- *
- * What segment_offsets holds, and segment_longest, is the caller's promise, and not checked.  Where
- * it is broken, which of the n keys, indices and values end up where is unspecified; nothing
- * outside them is touched.
- */
+/** Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue. */
 TSR_API tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
                                     const tsr_sort_buffers *buffers, const tsr_run *run,
                                     tsr_report *report, tsr_error *err);

@@ -8,6 +8,7 @@
 #include "tessera/matvec.h"
 #include "tessera/reduce.h"
 #include "tessera/run.h"
+#include "tessera/segsort.h"
 #include "tessera/session.h"
 #include "tessera/sort.h"
 #include "tessera/status.h"

@@ -20,7 +20,7 @@ extern "C" {
  * takes that of a sort (tsr_report.workspace_bytes).
  */
 typedef struct tsr_topk_problem {
-    tsr_sort_problem sort; /* the keys, and what goes with them; rows, no segments */
+    tsr_sort_problem sort; /* the keys, and what goes with them, in one row or several */
     size_t k;              /* 1 and more; what is beyond sort.n counts as sort.n */
 } tsr_topk_problem;
 

@@ -64,7 +64,8 @@ class Help(Case):
     def test_help_names_the_operation_of_an_option(self):
         for command in ("kernels", "bench", "tune"):
             for op, *names in (("matmul", "trans-a", "trans-b"), ("matvec", "trans"),
-                               ("sort, topk", "argsort", "descending"), ("sort", "segments"),
+                               ("sort, topk, segsort", "argsort", "descending"),
+                               ("sort, segsort", "segments"),
                                ("matmul, matvec", "batch", "out-type")):
                 for name in names:
                     self.assertIn(" %s: " % op, self.option(command, name))

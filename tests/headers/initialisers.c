@@ -9,6 +9,7 @@ static tsr_matmul_problem matmul = TSR_MATMUL_PROBLEM_INIT;
 static tsr_matvec_problem matvec = TSR_MATVEC_PROBLEM_INIT;
 static tsr_sort_problem sort = TSR_SORT_PROBLEM_INIT;
 static tsr_topk_problem topk = TSR_TOPK_PROBLEM_INIT;
+static tsr_segsort_problem segsort = TSR_SEGSORT_PROBLEM_INIT;
 static tsr_reduce_problem reduce = TSR_REDUCE_PROBLEM_INIT;
 
 static int is_zero(const void *bytes, size_t size)
@@ -34,7 +35,7 @@ int main(void)
     matvec.alpha = 0;
     if (!is_zero(&matmul, sizeof(matmul)) || !is_zero(&matvec, sizeof(matvec)) ||
         !is_zero(&sort, sizeof(sort)) || !is_zero(&topk, sizeof(topk)) ||
-        !is_zero(&reduce, sizeof(reduce))) {
+        !is_zero(&segsort, sizeof(segsort)) || !is_zero(&reduce, sizeof(reduce))) {
         printf("more than alpha is set\n");
         failed = 1;
     }

@@ -32,8 +32,7 @@ static const char *unsupported_as(const peer_problem *p, const char *name)
     const char *wanted = getenv("FAKE_SORT");
     const tsr_sort_problem *s = p->problem;
 
-    if (s->type != TSR_U32 || s->argsort || s->descending || s->segments || s->rows > 1 ||
-        s->value_bytes)
+    if (s->type != TSR_U32 || s->argsort || s->descending || s->rows > 1 || s->value_bytes)
         return "it sorts one sequence of uint32 keys only";
     return wanted && strstr(name, wanted) ? NULL : "FAKE_SORT does not name it";
 }

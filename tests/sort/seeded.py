@@ -4,7 +4,6 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 # Small tiles, so that the tiny sweep has passes of both kinds.
 FUSED = ["KEYS=4", "GROUP=8", "SORT_TILES=1", "SHORT_GROUP=8"]
-SEGMENTS = ["GROUP=16", "TILE=64"]
 RADIX = ["BITS=4", "GROUP=8", "ITEMS=4"]
 
 # name: (variant, file, text, which occurrence of it, replacement, settings)
@@ -62,18 +61,6 @@ BUGS = {
     "sweep-item-vectors-end":
         ("cpu-vectors", "sort/sort_vectors.clh", "from_order((word)(part[l] >> 32))", 0,
          "from_order((word)part[l])", ["BITS=128", "BLOCK=64", "LEVELS=3"]),
-    "sweep-item-segments-turns":
-        ("cpu-segments", "sort/sort_cpu_segments.cl", "left % 2 ? a->lanes : a->keys", 0,
-         "left % 2 ? a->keys : a->lanes", ["BITS=128", "BLOCK=64", "PIECE=64"]),
-    "sweep-item-segments-end":
-        ("cpu-segments", "sort/sort_segment_units.clh", "w->found.start + w->at >= w->end", 0,
-         "false", ["BITS=128", "BLOCK=64", "PIECE=64"]),
-    "oclgrind-segments-registers-merge":
-        ("segments-registers", "sort/sort_segments_registers.cl", "level_merge(held, level, TILE_SHIFT - 1", 0,
-         "level_merge(held, level, TILE_SHIFT - 2", ["KEYS=4", "GROUP=8"]),
-    "oclgrind-segments-registers-blocks":
-        ("segments-registers", "sort/sort_segments_registers.cl", "block < blocks ? list->n[at + block] : 0",
-         0, "list->n[at + block]", ["KEYS=4", "GROUP=8"]),
     "oclgrind-radix-room-barrier":
         ("radix", "sort/sort_radix_tile.clh",
          "/* Counters are read before keys take their room. */\n    " + BARRIER, 0, "", RADIX),
@@ -102,22 +89,7 @@ BUGS = {
     "oclgrind-radix-count-guard":
         ("radix", "sort/sort_radix_count.clh", "(int)(r * GROUP) < mine ? keys", 0,
          "(int)(r * GROUP) <= mine ? keys", RADIX),
-    "sweep-segments-flip":
-        ("segments", "sort/sort_segments.cl", "indices, positions, size / 2, 1", 0,
-         "indices, positions, size / 2, 0", SEGMENTS),
-    "sweep-segments-second-tile":
-        ("segments", "sort/sort_segments_long.clh", "!(odd && s.start <= window)", 0, "!odd",
-         SEGMENTS),
-    "sweep-segments-gather":
-        ("segments", "sort/sort_segments_values.clh", "copy[offset_copy + s.start + from]", 0,
-         "copy[offset_copy + from]", SEGMENTS),
     # Off-by-one guards.
-    "oclgrind-segments-column-guard":
-        ("segments", "sort/sort_segments.cl", "column < list->n[place]", 1,
-         "column <= list->n[place]", SEGMENTS),
-    "oclgrind-segments-last-batch":
-        ("segments", "sort/sort_segments.cl", "(uint)min((ulong)batch, segments - first)", 0,
-         "batch", SEGMENTS),
     "sweep-fused-tile-guard":
         ("fused-passes", "sort/sort_fused.cl", "end - start >= SORT_TILE", 0,
          "end - start >= SORT_TILE - 1", FUSED),

@@ -52,7 +52,7 @@ static inline plan plan_for(const variant *v, const job *j)
 static inline void check_reason_on(const char *name, const device_facts *d, const problem *q,
                                    const char *const *assignments, const char *expected)
 {
-    const variant *v = find(name);
+    const variant *v = find_of(q->op, name);
     const params p = settings(v, assignments);
     const job j = {q, d, &p, false};
     plan out;

@@ -94,7 +94,7 @@ static void test_long_ones(void **state)
     same_as_qsort(&(tsr_sort_problem){.type = TSR_U32, .n = 70000}, DISTRIBUTION_CONSTANT);
 }
 
-/* Rows and segments: one long among short ones, and offsets of each operand. */
+/* Rows, short ones and long ones, and offsets of each operand. */
 static void test_parts(void **state)
 {
     (void)state;

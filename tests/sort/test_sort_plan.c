@@ -565,85 +565,6 @@ static void test_proof_of_rows(void **state)
     assert_false(trial_passes(&t)); /* all sorted as one row */
 }
 
-/* Segments are distinguished as rows are, wherever they start. */
-static void test_proof_of_segments(void **state)
-{
-    static trial t;
-    uint32_t *keys = (uint32_t *)t.after[0];
-    int64_t *index = (int64_t *)t.after[1];
-    const uint64_t *offsets = t.before[3] + 1;
-    size_t s = 1;
-    uint32_t kept;
-
-    (void)state;
-    t.q = sort_problem((tsr_sort_problem){.type = TSR_U32,
-                                          .n = 300,
-                                          .segments = 20,
-                                          .segment_longest = 40,
-                                          .offset_segments = 1,
-                                          .argsort = true});
-    trial_start(&t, DISTRIBUTION_UNIFORM);
-    trial_sort(&t);
-    assert_true(trial_passes(&t));
-    while (offsets[s] == offsets[s - 1] || offsets[s + 1] == offsets[s] ||
-           keys[offsets[s] - 1] <= keys[offsets[s]])
-        s++;
-    index[offsets[s]] += (int64_t)(offsets[s] - offsets[s - 1]); /* from another segment's start */
-    assert_false(trial_passes(&t));
-    index[offsets[s]] -= (int64_t)(offsets[s] - offsets[s - 1]);
-    kept = keys[offsets[s]]; /* the two in order, as if they were of one segment */
-    keys[offsets[s]] = keys[offsets[s] - 1];
-    keys[offsets[s] - 1] = kept;
-    assert_false(trial_passes(&t));
-    sort_in(&t.q)->segments = 0;
-    trial_start(&t, DISTRIBUTION_UNIFORM);
-    trial_sort(&t);
-    sort_in(&t.q)->segments = 20;
-    memcpy(t.after[3], t.before[3], sizeof(t.after[3]));
-    assert_false(trial_passes(&t)); /* all sorted as one */
-}
-
-/* The same beyond the reference, with an index and without. */
-static void test_proof_of_many_segments(void **state)
-{
-    enum { LENGTH = 1100, COUNT_OF = 1000, N = LENGTH * COUNT_OF };
-    const device_facts d = gpu();
-    problem q = uint32_problem(N, false);
-    uint32_t *before = malloc(N * sizeof(*before)), *after_ = malloc(N * sizeof(*after_));
-    int64_t *index = malloc(N * sizeof(*index));
-    uint64_t *offsets = calloc(2 * COUNT_OF + 1, sizeof(*offsets));
-    const void *const given[] = {before, index, NULL, offsets};
-    const void *const sorted[] = {after_, index, NULL, offsets};
-    verdict v;
-
-    (void)state;
-    assert_true(before && after_ && index && offsets);
-    sort_in(&q)->segments = (size_t)2 * COUNT_OF; /* every other one is empty */
-    for (size_t i = 0; i < N; i++) {
-        before[i] = after_[i] = (uint32_t)(i % LENGTH);
-        index[i] = (int64_t)(i % LENGTH);
-    }
-    for (size_t i = 1; i <= (size_t)2 * COUNT_OF; i++)
-        offsets[i] = i / 2 * LENGTH;
-    for (int argsort = 0; argsort < 2; argsort++) {
-        sort_in(&q)->argsort = argsort;
-        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
-        assert_true(v.ok);
-        after_[0] = before[LENGTH] = 1; /* in order, but of two segments */
-        after_[LENGTH] = before[0] = 0;
-        operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
-        assert_false(v.ok);
-        after_[0] = before[LENGTH] = 0;
-    }
-    after_[N - 1] = 5;
-    operation_sort.verify(&q, &d, given, sorted, NULL, &v, NULL);
-    assert_false(v.ok);
-    free(before);
-    free(after_);
-    free(index);
-    free(offsets);
-}
-
 /* The same beyond the reference. */
 static void test_proof_of_many_rows(void **state)
 {
@@ -829,8 +750,6 @@ int main(void)
         cmocka_unit_test(test_proof_of_values),
         cmocka_unit_test(test_proof_of_many_values),
         cmocka_unit_test(test_proof_of_rows),
-        cmocka_unit_test(test_proof_of_segments),
-        cmocka_unit_test(test_proof_of_many_segments),
         cmocka_unit_test(test_proof_of_many_rows),
         cmocka_unit_test(test_rows_share_tiles),
         cmocka_unit_test(test_proof_of_many_keys),

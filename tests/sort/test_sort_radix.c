@@ -118,10 +118,6 @@ static void test_problems_refused(void **state)
         q.rows = 2;
         check_reason(ways[w].name, &d, &q, none, "it sorts one row");
         q.rows = 0;
-        q.segments = 2;
-        check_reason(ways[w].name, &d, &q, none,
-                     "it sorts one sequence or rows of one length, not segments of their own");
-        q.segments = 0;
         q.n = sweeps ? INT32_MAX : UINT32_MAX;
         check_reason(ways[w].name, &d, &q, none, "supported");
         q.n++;

@@ -414,7 +414,7 @@ static void what_no_row_says(void **state)
     refused_with("op", "\"op\":\"a\",\"op\":\"b\"", "duplicate");
 }
 
-/* Rows of sort from before topk had a name of its own. */
+/* Rows of sort from before topk and segsort had names of their own. */
 static void a_row_of_an_operation_that_came_apart(void **state)
 {
     result_row row = full_row(), got;
@@ -428,6 +428,13 @@ static void a_row_of_an_operation_that_came_apart(void **state)
     assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
     assert_string_equal(got.op, "topk");
     assert_string_equal(got.name, "cpu-heaps");
+    text_clear(&line);
+    strcpy(row.name, "item-segments");
+    strcpy(row.problem, "5000 uint32 in 1 segment of up to 5000");
+    written(&row, &line);
+    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
+    assert_string_equal(got.op, "segsort");
+    assert_string_equal(got.name, "cpu-segments");
     text_clear(&line);
     strcpy(row.problem, "5000 uint32");
     written(&row, &line);

@@ -279,14 +279,14 @@ static void segments_stay_in_their_buffers(void **state)
     const char *const set[] = {"TILE=1024"};
     cl_event done = NULL;
     const tsr_run run = {.variant = "segments", .set = set, .set_count = 1, .done = &done};
-    const tsr_sort_problem p = {.type = TSR_U32,
-                                .n = N,
-                                .segments = SEGMENTS,
-                                .argsort = true,
-                                .value_bytes = 4,
-                                .offset_keys = AROUND,
-                                .offset_index = AROUND,
-                                .offset_values = AROUND};
+    const tsr_segsort_problem p = {{.type = TSR_U32,
+                                    .n = N,
+                                    .argsort = true,
+                                    .value_bytes = 4,
+                                    .offset_keys = AROUND,
+                                    .offset_index = AROUND,
+                                    .offset_values = AROUND},
+                                   .segments = SEGMENTS};
     static uint32_t keys[ALL], got[ALL], values[ALL];
     static int64_t index[ALL];
     tsr_error err = {0};
@@ -299,7 +299,7 @@ static void segments_stay_in_their_buffers(void **state)
 
         memset(index, 0x5A, sizeof(index));
         i = buffer_of(f, index, sizeof(index));
-        if (tsr_sort_enqueue(s, &p, &(tsr_sort_buffers){k, i, v, o}, &run, NULL, &err))
+        if (tsr_segsort_enqueue(s, &p, &(tsr_segsort_buffers){k, i, v, o}, &run, NULL, &err))
             fail_msg("%s", err.message);
         assert_int_equal(clWaitForEvents(1, &done), CL_SUCCESS);
         clEnqueueReadBuffer(f->queue, k, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
@@ -332,7 +332,7 @@ static void broken_segments_are_refused(void **state)
 {
     fixture *f = *state;
     const tsr_device *const devices[] = {f->device, f->host};
-    const tsr_sort_problem p = {.type = TSR_U32, .n = 4, .segments = 2};
+    const tsr_segsort_problem p = {{.type = TSR_U32, .n = 4}, .segments = 2};
     const uint64_t right[] = {0, 3, 4}, broken[] = {0, 5, 4};
 
     for (size_t i = 0; i < 2; i++) {
@@ -341,17 +341,17 @@ static void broken_segments_are_refused(void **state)
         tsr_error err = {0};
 
         assert_int_equal(tsr_session_open(devices[i], NULL, &s, &err), TSR_OK);
-        assert_int_equal(tsr_sort(s, &p,
-                                  &(tsr_sort_arrays){.keys = keys, .segment_offsets = broken}, NULL,
-                                  NULL, &err),
+        assert_int_equal(tsr_segsort(s, &p,
+                                     &(tsr_segsort_arrays){.keys = keys, .segment_offsets = broken},
+                                     NULL, NULL, &err),
                          TSR_EINVAL);
-        assert_string_equal(err.message, "sort: segment offset 2 is 4, below the 5 of offset 1");
-        assert_int_equal(tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys}, NULL, NULL, &err),
+        assert_string_equal(err.message, "segsort: segment offset 2 is 4, below the 5 of offset 1");
+        assert_int_equal(tsr_segsort(s, &p, &(tsr_segsort_arrays){.keys = keys}, NULL, NULL, &err),
                          TSR_EINVAL);
         assert_non_null(strstr(err.message, "segment offsets is NULL and should hold 24 bytes"));
         assert_int_equal(keys[0], 9);
-        if (tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys, .segment_offsets = right}, NULL, NULL,
-                     &err))
+        if (tsr_segsort(s, &p, &(tsr_segsort_arrays){.keys = keys, .segment_offsets = right}, NULL,
+                        NULL, &err))
             fail_msg("%s", err.message);
         assert_true(keys[0] == 7 && keys[1] == 8 && keys[2] == 9 && keys[3] == 6);
         tsr_session_close(s);
@@ -364,7 +364,6 @@ static void arrays_not_asked_for_are_refused(void **state)
     fixture *f = *state;
     const tsr_device *const devices[] = {f->device, f->host};
     const tsr_sort_problem p = {.type = TSR_U32, .n = 2};
-    const uint64_t offsets[] = {0, 2};
 
     for (size_t i = 0; i < 2; i++) {
         uint32_t keys[] = {9, 8}, values[] = {1, 2};
@@ -381,11 +380,6 @@ static void arrays_not_asked_for_are_refused(void **state)
             tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys, .values = values}, NULL, NULL, &err),
             TSR_EINVAL);
         assert_string_equal(err.message, "sort: values are passed, but value_bytes is 0");
-        assert_int_equal(tsr_sort(s, &p,
-                                  &(tsr_sort_arrays){.keys = keys, .segment_offsets = offsets},
-                                  NULL, NULL, &err),
-                         TSR_EINVAL);
-        assert_string_equal(err.message, "sort: segment_offsets are passed, but segments is 0");
         assert_true(keys[0] == 9 && keys[1] == 8);
         tsr_session_close(s);
     }

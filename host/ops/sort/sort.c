@@ -17,15 +17,14 @@
 #include "ops/sort/sort_order.h"
 #include "ops/sort/sort_partition.h"
 #include "ops/sort/sort_proof.h"
-#include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_variants.h"
 
 /* ---- the table --------------------------------------------------------------------------- */
 
 static const variant *const variants[] = {
-    &sort_qsort,        &sort_host_radix,         SORT_VARIANTS_OF_ALL_KEYS,
-    &sort_segments,     &sort_segments_registers, &sort_segments_warp,
-    &sort_cpu_segments,
+    &sort_qsort,
+    &sort_host_radix,
+    SORT_VARIANTS_OF_ALL_KEYS,
 };
 
 /* `naive` took every problem; so did `two-phase`, whose rows of others keep their name. */
@@ -33,8 +32,8 @@ static const renaming renamings[] = {{"naive", "-DKEY=", "naive", "general"}};
 
 /* ---- the operation ----------------------------------------------------------------------- */
 
-static tsr_status check_extent(const problem *p, const char *what, size_t n, size_t offset,
-                               size_t bytes, tsr_error *err)
+tsr_status sort_check_extent(const problem *p, const char *what, size_t n, size_t offset,
+                             size_t bytes, tsr_error *err)
 {
     size_t end;
 
@@ -59,23 +58,7 @@ static tsr_status check_values(const problem *p, tsr_error *err)
                         "%s: %zu values of %zu bytes with their index exceed what memory can "
                         "address",
                         p->op->name, sort_keys(s), bytes);
-    return check_extent(p, "values", sort_keys(s), s->offset_values, bytes, err);
-}
-
-static tsr_status check_segments(const problem *p, tsr_error *err)
-{
-    const tsr_sort_problem *s = sort_of(p);
-    size_t offsets;
-
-    if (sort_rows(s) > 1)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "sort: takes %zu rows or %zu segments, not both at a time", s->rows,
-                        s->segments);
-    if (!size_add(s->segments, 1, &offsets))
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "sort: the offsets of %zu segments exceed what memory can address",
-                        s->segments);
-    return check_extent(p, "segment offsets", offsets, s->offset_segments, sizeof(uint64_t), err);
+    return sort_check_extent(p, "values", sort_keys(s), s->offset_values, bytes, err);
 }
 
 static tsr_status check(const problem *p, tsr_error *err)
@@ -95,23 +78,12 @@ static tsr_status check(const problem *p, tsr_error *err)
         return tsr_fail(err, TSR_EOVERFLOW, 0,
                         "%s: %zu rows of %zu keys exceed what memory can address", p->op->name,
                         s->rows, s->n);
-    st = check_extent(p, "keys", keys, s->offset_keys, tsr_type_size(s->type), err);
+    st = sort_check_extent(p, "keys", keys, s->offset_keys, tsr_type_size(s->type), err);
     if (st == TSR_OK && s->argsort)
-        st = check_extent(p, "indices", keys, s->offset_index, sizeof(int64_t), err);
+        st = sort_check_extent(p, "indices", keys, s->offset_index, sizeof(int64_t), err);
     if (st == TSR_OK && s->value_bytes)
         st = check_values(p, err);
-    return st == TSR_OK && s->segments ? check_segments(p, err) : st;
-}
-
-/* The segments' offsets ascend from 0 to n; the longest one is found in host memory. */
-static tsr_status inspect(problem *p, const void *const operands[], tsr_error *err)
-{
-    tsr_sort_problem *s = sort_in(p);
-
-    if (!s->segments)
-        return TSR_OK;
-    return sort_segments_check(s->n, s->segments, sort_segment_offsets(s, operands),
-                               &s->segment_longest, err);
+    return st;
 }
 
 /* Values are bytes: an integer type of that size, or one that they are two of. */
@@ -130,28 +102,19 @@ static operand line_of(const char *name, tsr_type type, size_t bytes, size_t n, 
     return view_operand(name, &x, access);
 }
 
-/* The index has no bytes where values alone need it, and the workspace has one; nor have index and
- * values where segments alone follow them. */
+/* The index has no bytes where values alone need it, and the workspace has one. */
 static size_t operands(const problem *p, operand out[OPERANDS_MAX])
 {
     const tsr_sort_problem *s = sort_of(p);
 
     out[0] = line_of("keys", s->type, tsr_type_size(s->type), sort_keys(s), s->offset_keys,
                      ACCESS_READ_WRITE);
-    if (!sort_with_index(s) && !s->segments)
-        return 1;
     out[1] = line_of("index", TSR_I64, sizeof(int64_t), s->argsort ? sort_keys(s) : 0,
                      s->argsort ? s->offset_index : 0, ACCESS_WRITE);
     out[1].whole = true;
-    if (!s->value_bytes && !s->segments)
-        return 2;
     out[2] = line_of("values", value_type(s->value_bytes), s->value_bytes,
                      s->value_bytes ? sort_keys(s) : 0, s->offset_values, ACCESS_READ_WRITE);
-    if (!s->segments)
-        return 3;
-    out[3] = line_of("segment offsets", TSR_U64, sizeof(uint64_t), s->segments + 1,
-                     s->offset_segments, ACCESS_READ);
-    return 4;
+    return s->value_bytes ? 3 : s->argsort ? 2 : 1;
 }
 
 double sort_work(const problem *p)
@@ -169,10 +132,13 @@ double sort_traffic(const tsr_sort_problem *s, size_t kept)
 
 static double bytes(const problem *p)
 {
-    const tsr_sort_problem *s = sort_of(p);
-    const size_t offsets = s->segments ? (s->segments + 1) * sizeof(uint64_t) : 0;
+    return sort_traffic(sort_of(p), sort_of(p)->n);
+}
 
-    return sort_traffic(s, s->n) + (double)offsets;
+void sort_describe_inputs(const problem *p, text *out)
+{
+    if (p->inputs)
+        text_format(out, ", %s input", sort_fill_word(p->inputs));
 }
 
 static void describe(const problem *p, text *out)
@@ -185,23 +151,15 @@ static void describe(const problem *p, text *out)
                 s->descending ? " descending" : "");
     if (s->value_bytes)
         text_format(out, " with %zu-byte values", s->value_bytes);
-    if (s->segments)
-        text_format(out, " in %zu%s segment%s", s->segments, sort_fill_lengths(s),
-                    s->segments == 1 ? "" : "s");
-    if (s->segments && s->segment_longest)
-        text_format(out, " of up to %zu", s->segment_longest);
-    if (p->inputs)
-        text_format(out, ", %s input", sort_fill_word(p->inputs));
+    sort_describe_inputs(p, out);
 }
 
 /* The direction costs nothing; the bytes that move with each stage or digit and the number of these
  * do.  Values that do not go along with their keys are as an argsort.  Of several rows it is the
- * length that counts, of segments their mean one. */
+ * length that counts. */
 static void classify(const problem *p, text *out)
 {
-    const tsr_sort_problem *s = sort_of(p);
-
-    sort_class_of_keys(s, s->segments ? " segments" : "", s->n / size_max(s->segments, 1), out);
+    sort_class_of_keys(sort_of(p), "", sort_of(p)->n, out);
 }
 
 /* Rows of up to so many keys leave most of a work-item's vectors idle: several to a tile are
@@ -299,9 +257,6 @@ static size_t prefer_in_one_launch(const problem *p, const device_facts *d, cons
     return n;
 }
 
-/* Segments of fewer keys in the mean are better sorted many to a tile on CPUs. */
-enum { SHORT_SEGMENT = 4 };
-
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     static const char *const on_device[] = {"two-phase-registers", "general"};
@@ -310,16 +265,6 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
     if (d->kind == DEVICE_HOST) {
         out[0] = "host-radix";
         return 1;
-    }
-    if (sort_of(p)->segments) {
-        if (d->kind == DEVICE_GPU) {
-            out[n++] = "segments-warp";
-            out[n++] = "segments-registers";
-        } else if (d->kind == DEVICE_CPU && sort_of(p)->n / sort_of(p)->segments >= SHORT_SEGMENT) {
-            out[n++] = "cpu-segments";
-        }
-        out[n++] = "segments";
-        return n;
     }
     if (d->kind == DEVICE_CPU)
         n += prefer_on_cpu(sort_of(p), out);
@@ -335,7 +280,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
  * where merges pack both in 64 bits, up to any number that takes less time than compiling them. */
 enum { IN_C_ALONE = 1 << 17, IN_C_INDEXED = 1 << 22 };
 
-static const char *prefer_c(const problem *p, const device_facts *d)
+const char *sort_prefer_c(const problem *p, const device_facts *d)
 {
     const tsr_sort_problem *s = sort_of(p);
 
@@ -363,7 +308,6 @@ const operation operation_sort = {
     .check = check,
     .operands = operands,
     .partition = sort_partition,
-    .inspect = inspect,
     .work = sort_work,
     .bytes = bytes,
     .describe = describe,
@@ -373,7 +317,7 @@ const operation operation_sort = {
     .shrink = sort_shrink,
     .inputs_name = sort_fill_word,
     .prefer = prefer,
-    .prefer_c = prefer_c,
+    .prefer_c = sort_prefer_c,
     .fill = sort_fill,
     .sweep = sort_sweep,
     .expect = sort_expect,

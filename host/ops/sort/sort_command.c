@@ -6,18 +6,16 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/posing.h"
+#include "ops/segsort/segsort_problem.h"
 #include "ops/sort/sort_fields.h"
 #include "ops/sort/sort_order.h"
-#include "ops/sort/sort_segments.h"
 #include "ops/sort/sort_variants.h"
 #include "ops/topk/topk_problem.h"
 
 const field_choice sort_value_sizes[] = {{"1", 1}, {"2", 2},   {"4", 4},
                                          {"8", 8}, {"16", 16}, {NULL, 0}};
 
-/* Lengths are drawn from 0 to so many times their mean, which lay_out makes the longest of it
- * (fill_offsets of ops/sort/sort_proof.c). */
-static const field_choice segment_lengths[] = {{"uniform", 2}, {"mixed", 16}, {NULL, 0}};
+const field_choice sort_segment_lengths[] = {{"uniform", 2}, {"mixed", 16}, {NULL, 0}};
 
 const field_choice sort_orders[] = {
     {"random", DISTRIBUTION_PLAIN},      {"few-values", DISTRIBUTION_FEW},
@@ -28,9 +26,9 @@ const field_choice sort_orders[] = {
 static const field fields[] = {
     SORT_FIELDS_OF_KEYS,
     SORT_FIELD_OF_ROWS,
-    {.name = "segments", .kind = FIELD_COUNT, .offset = offsetof(tsr_sort_problem, segments)},
     {.name = "top",
      .kind = FIELD_ASKED,
+     .zero = ZERO_IS_ALL,
      .option = "top",
      .otherwise = "all keys",
      .taken = WITH_FILES | WITH_SIZES,
@@ -38,25 +36,13 @@ static const field fields[] = {
      .meaning = "only the K smallest keys, in order; with --descending the K largest",
      .expects = "a whole number from 1 on"},
     SORT_FIELD_OF_OPTION_ROWS,
-    {.kind = FIELD_COUNT,
-     .offset = offsetof(tsr_sort_problem, segment_longest),
-     .option = "segments",
-     .taken = WITH_SIZES,
-     .value = "LENGTHS",
-     .meaning = "segments of random lengths, of which --size gives number and mean: uniform from 0 "
-                "to twice the mean, or mixed up to 16 times, most of them short",
-     .expects = "uniform or mixed",
-     .choices = segment_lengths},
+    {.name = "segments", .kind = FIELD_ASKED, SORT_OPTION_OF_SEGMENTS},
     SORT_FIELDS_OF_ORDER,
 };
 
 static const file_use files[] = {
     SORT_FILES_OF_KEYS,
-    {.option = "segments",
-     .meaning =
-         "sort each segment by itself: FILE has where they start, and last the number of keys",
-     .operand = 3,
-     .as_it_is = true},
+    SORT_FILE_OF_SEGMENTS,
 };
 
 static const operation_help help = {
@@ -87,32 +73,13 @@ static const operation_help help = {
         "keys, or as many as there are, of KEYS or of each row.\n",
 };
 
-static const char *bench_size(const given_options *given)
-{
-    return setting_of(given, "segments") ? "100kx100" : NULL;
-}
-
-/* Rows and keys of each, or segments and their mean length. */
+/* Rows and keys of each. */
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
                           size_t count, tsr_error *err)
 {
-    tsr_sort_problem *s = sort_in(p);
-    const char *lengths = setting_of(given, "segments");
-    const size_t spread = s->segment_longest; /* as the choice has it */
-
-    s->n = count == 1 ? n[0] : n[1];
-    s->rows = count == 1 || lengths ? 0 : n[0];
-    if (!lengths)
-        return TSR_OK;
-    if (count == 1)
-        return tsr_fail(err, TSR_ENAME, 0,
-                        "--segments %s needs a --size of SEGMENTSxKEYS, their mean length, not "
-                        "'%s'",
-                        lengths, size);
-    s->segments = n[0];
-    if (!size_mul(n[0], n[1], &s->n) || !size_mul(n[1], spread, &s->segment_longest))
-        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: there are at most %zu keys",
-                        size, SIZE_MAX);
+    (void)given, (void)size, (void)err;
+    sort_in(p)->n = n[count - 1];
+    sort_in(p)->rows = count == 1 ? 0 : n[0];
     return TSR_OK;
 }
 
@@ -128,7 +95,7 @@ tsr_status sort_check_settings(const given_options *given, tsr_error *err)
     return TSR_OK;
 }
 
-/* What takes the first keys alone is an operation of its own. */
+/* What takes segments, or the first keys alone, is an operation of its own. */
 static tsr_status hand_over(const given_options *given, const operation **out, tsr_error *err)
 {
     static const char *const excluded[] = {"rows", "top"};
@@ -138,7 +105,9 @@ static tsr_status hand_over(const given_options *given, const operation **out, t
         if (setting_of(given, excluded[i]))
             return tsr_fail(err, TSR_ENAME, 0, "--segments %s and --%s exclude each other",
                             segments, excluded[i]);
-    if (setting_of(given, "top"))
+    if (segments)
+        *out = &operation_segsort;
+    else if (setting_of(given, "top"))
         *out = &operation_topk;
     return TSR_OK;
 }
@@ -169,25 +138,6 @@ static tsr_status pose_values(const array *keys, posing *x, tsr_error *err)
     return TSR_OK;
 }
 
-/* Where segments start, and behind the last one the number of keys. */
-static tsr_status pose_segments(posing *x, tsr_error *err)
-{
-    tsr_sort_problem *s = sort_in(&x->problem);
-    array *offsets = &x->array[3];
-    tsr_status st = need_vector(x, 3, "", err);
-    size_t longest;
-
-    st = st ? st : array_to_u64(x->file[3], offsets, err);
-    if (st)
-        return st;
-    if (offsets->shape[0] == 0)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s is empty, and needs one offset more than there are segments",
-                        x->file[3]);
-    s->segments = offsets->shape[0] - 1;
-    return sort_segments_check(s->n, s->segments, offsets->data, &longest, err);
-}
-
 tsr_status sort_pose(posing *x, tsr_error *err)
 {
     const bool rows = setting_of(x->given, "rows") != NULL;
@@ -201,9 +151,9 @@ tsr_status sort_pose(posing *x, tsr_error *err)
         st = need_matrices(x, 0, ", whose rows --rows sorts", err);
     else
         st = need_vector(x, 0,
-                         keys->rank < 2 ? ""
-                         : x->file[3]   ? "; --segments are stretches of it"
-                                        : "; --rows sorts each row of a matrix",
+                         keys->rank < 2                     ? ""
+                         : setting_of(x->given, "segments") ? "; --segments are stretches of it"
+                                                            : "; --rows sorts each row of a matrix",
                          err);
     if (st)
         return st;
@@ -215,8 +165,6 @@ tsr_status sort_pose(posing *x, tsr_error *err)
     s->argsort = x->output[1] != NULL;
     if (x->file[2])
         st = pose_values(&given, x, err);
-    if (!st && x->file[3])
-        st = pose_segments(x, err);
     if (st || !s->argsort)
         return st;
     index = *keys;
@@ -254,7 +202,6 @@ const operation_command sort_command = {
     .no_output = SORT_NO_OUTPUT,
     .size_form = "a number of keys, or ROWSxKEYS",
     .size_numbers = 2,
-    .bench_size = bench_size,
     .lay_out = lay_out,
     .hand_over = hand_over,
     .check_settings = sort_check_settings,

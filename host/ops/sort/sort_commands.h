@@ -66,15 +66,7 @@ enum { SORT_VALUE_BYTES_ALONG = 8 };
 static inline bool sort_values_go_along(const tsr_sort_problem *s)
 {
     return s->value_bytes && s->value_bytes <= SORT_VALUE_BYTES_ALONG && !s->argsort &&
-           sort_rows(s) == 1 && !s->segments;
-}
-
-/* Why a variant for one sequence, or rows of one length, cannot run a problem; NULL: there are no
- * segments. */
-static inline const char *sort_parts_unsupported(const tsr_sort_problem *s)
-{
-    return s->segments ? "it sorts one sequence or rows of one length, not segments of their own"
-                       : NULL;
+           sort_rows(s) == 1;
 }
 
 /* Bytes of a key in a work-item's registers: cl/sort/sort_held.clh. */

@@ -143,7 +143,8 @@ static const char *plan_vectors(const job *j, plan *out)
     const tsr_sort_problem *p = sort_of(j->problem);
     const uint32_t top = size_log2_up(p->n);
     const range whole = {0, p->n};
-    layout s = {.block = sort_vector_block(j, BLOCK_BYTES), .levels = param(j->params, "LEVELS")};
+    layout s = {.block = sort_vector_block(j, BLOCK_BYTES, sort_rows(p) > 1 ? p->n : 0),
+                .levels = param(j->params, "LEVELS")};
     const size_t block = (size_t)1 << s.block.shift;
     uint32_t sorted = top;
     size_t span;

@@ -54,20 +54,15 @@ bool sort_class_text(const char *name, text *out)
 {
     problem p = {.op = &operation_sort};
 
-    if (sort_class_of_keys_text(&p, name, out))
-        return true;
-    sort_in(&p)->segments = 1;
     return sort_class_of_keys_text(&p, name, out);
 }
 
-/* Segments by their number and mean length, rows by theirs. */
+/* Rows by their number and length. */
 void sort_size_text(const problem *p, text *out)
 {
     const tsr_sort_problem *s = sort_of(p);
 
-    if (s->segments)
-        text_format(out, "%zux%zu", s->segments, s->n / s->segments);
-    else if (s->rows > 1)
+    if (s->rows > 1)
         text_format(out, "%zux%zu", s->rows, s->n);
     else
         text_format(out, "%zu", s->n);
@@ -76,5 +71,4 @@ void sort_size_text(const problem *p, text *out)
 void sort_shrink(problem *p)
 {
     sort_in(p)->n /= 64;
-    sort_in(p)->segments = size_div_up(sort_in(p)->segments, 64);
 }

@@ -11,6 +11,9 @@ extern const operation_command sort_command;
  *  libraries promise no order. */
 extern const field_choice sort_value_sizes[], sort_orders[];
 
+/** Lengths of segments, drawn from 0 to so many times their mean. */
+extern const field_choice sort_segment_lengths[];
+
 /* Fields of every operation on keys, whose problem begins with a tsr_sort_problem, in the order of
  * output: its own stand between these. */
 #define SORT_FIELDS_OF_KEYS                                                                        \
@@ -78,12 +81,35 @@ extern const field_choice sort_value_sizes[], sort_orders[];
         .operand = 2, .output = true                                                               \
     }
 
+/* Lengths of segments where sizes are given, and the file of their offsets where files are: of the
+ * operation on segments, and of the one that hands over to it. */
+#define SORT_OPTION_OF_SEGMENTS                                                                    \
+    .option = "segments", .taken = WITH_SIZES, .value = "LENGTHS",                                 \
+    .meaning =                                                                                     \
+        "segments of random lengths, of which --size gives number and mean: uniform from 0 "       \
+        "to twice the mean, or mixed up to 16 times, most of them short",                          \
+    .expects = "uniform or mixed", .choices = sort_segment_lengths
+#define SORT_FILE_OF_SEGMENTS                                                                      \
+    {                                                                                              \
+        .option = "segments",                                                                      \
+        .meaning = "sort each segment by itself: FILE has where they start, and last the number "  \
+                   "of keys",                                                                      \
+        .operand = SORT_OPERANDS, .as_it_is = true                                                 \
+    }
+
 #define SORT_NO_OUTPUT                                                                             \
     "'-o FILE' takes the keys, '--argsort FILE' their order, '--values-out FILE' the values that " \
     "--values names"
 
 /** operation.work of an operation on keys: their number. */
 double sort_work(const problem *p);
+
+/** TSR_EOVERFLOW where n elements, `what`, of so many bytes from an offset on do not fit memory. */
+tsr_status sort_check_extent(const problem *p, const char *what, size_t n, size_t offset,
+                             size_t bytes, tsr_error *err);
+
+/** Append how keys come, to a description: ", reversed input". */
+void sort_describe_inputs(const problem *p, text *out);
 
 /** Compulsory traffic in bytes, where the first `kept` keys of each row are written. */
 double sort_traffic(const tsr_sort_problem *s, size_t kept);
@@ -96,6 +122,9 @@ void sort_class_of_keys(const tsr_sort_problem *s, const char *word, size_t leng
 /** operation.class_text for an operation on keys: the keys of *p are set to each class in turn, and
  *  what else it has says which operation's they are. */
 bool sort_class_of_keys_text(problem *p, const char *name, text *out);
+
+/** operation.prefer_c of an operation on keys that has host-radix. */
+const char *sort_prefer_c(const problem *p, const device_facts *d);
 
 /** operation.class_text of sort. */
 bool sort_class_text(const char *name, text *out);

@@ -184,8 +184,7 @@ static const char *unsupported(const job *j, const layout *s, bool warps, plan *
     if (warps && s->group < WARP)
         return plan_unsupported(out, "it needs whole warps of %d work-items, not %u", WARP,
                                 s->group);
-    if ((why = sort_parts_unsupported(p)) || (why = sort_unsupported_positions(p, out)) ||
-        (why = sort_unsupported_packed(p)))
+    if ((why = sort_unsupported_positions(p, out)) || (why = sort_unsupported_packed(p)))
         return why;
     if (most > SORT_TILE_SHIFT_MAX)
         return plan_unsupported(out, "its tiles have at most 2^%d keys, not 2^%u",

@@ -335,11 +335,11 @@ static tsr_status sort_short_parts(const problem *p, const sorting *x, const sor
     return TSR_OK;
 }
 
-static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_error *err)
+tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *const operands[],
+                           tsr_error *err)
 {
-    const tsr_sort_problem *s = sort_of(p);
+    const tsr_sort_problem *s = parts->keys;
     const size_t bytes = tsr_type_size(s->type);
-    sort_parts parts = sort_parts_of_rows(s);
     sorting x = {.map = sort_map_of(s->type, s->descending),
                  .key_bytes = bytes,
                  .value_bytes = s->value_bytes};
@@ -348,30 +348,27 @@ static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_e
 
     if (sort_is_done(s))
         return TSR_OK;
-    if (s->segments) {
-        parts.count = s->segments;
-        parts.offsets = sort_segment_offsets(s, (const void *const *)operands);
-    }
     x.kind = sort_words_of(bytes, sort_with_index(s), s->n);
     x.keys = (unsigned char *)operands[0] + s->offset_keys * bytes;
     if (s->argsort)
         x.index = (int64_t *)operands[1] + s->offset_index;
     if (s->value_bytes)
         x.values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
-    st = sort_long_parts(p, &x, &parts, &longest, err);
-    return st ? st : sort_short_parts(p, &x, &parts, longest, err);
+    st = sort_long_parts(p, &x, parts, &longest, err);
+    return st ? st : sort_short_parts(p, &x, parts, longest, err);
 }
 
-static const char *plan_host_radix(const job *j, plan *out)
+static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_error *err)
 {
-    (void)j, (void)out;
-    return NULL;
+    const sort_parts rows = sort_parts_of_rows(sort_of(p));
+
+    return sort_host_parts(p, &rows, operands, err);
 }
 
 const variant sort_host_radix = {
     .name = "host-radix",
     .idea = "digits in C: every core sorts buckets of the first bits, a pass for each digit left",
-    .plan = plan_host_radix,
+    .plan = sort_plan_in_c,
     .host = run_host_radix,
     .serves_cpus = true,
 };

@@ -95,10 +95,9 @@ static void qsort_keys(const tsr_sort_problem *s, unsigned char *keys)
         reverse(keys, s->n, bytes);
 }
 
-static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
+tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err)
 {
-    const tsr_sort_problem *s = sort_of(p);
-    sort_parts parts = sort_parts_of_rows(s);
+    const tsr_sort_problem *s = parts->keys;
     const size_t bytes = tsr_type_size(s->type);
     unsigned char *keys, *values = NULL;
     int64_t *index = NULL;
@@ -106,19 +105,15 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
 
     if (sort_is_done(s))
         return TSR_OK;
-    if (s->segments) {
-        parts.count = s->segments;
-        parts.offsets = sort_segment_offsets(s, (const void *const *)operands);
-    }
     keys = (unsigned char *)operands[0] + s->offset_keys * bytes;
     if (s->argsort)
         index = (int64_t *)operands[1] + s->offset_index;
     if (s->value_bytes)
         values = (unsigned char *)operands[2] + s->offset_values * s->value_bytes;
-    for (size_t i = 0; i < parts.count && st == TSR_OK; i++) {
+    for (size_t i = 0; i < parts->count && st == TSR_OK; i++) {
         tsr_sort_problem part = *s;
 
-        part.n = sort_part_at(&parts, i).n;
+        part.n = sort_part_at(parts, i).n;
         if (sort_is_done(&part))
             ;
         else if (index || values)
@@ -132,8 +127,15 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
     return st;
 }
 
+static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error *err)
+{
+    const sort_parts rows = sort_parts_of_rows(sort_of(p));
+
+    return sort_qsort_parts(&rows, operands, err);
+}
+
 /* It takes every problem. */
-static const char *plan_qsort(const job *j, plan *out)
+const char *sort_plan_in_c(const job *j, plan *out)
 {
     (void)j, (void)out;
     return NULL;
@@ -142,7 +144,7 @@ static const char *plan_qsort(const job *j, plan *out)
 const variant sort_qsort = {
     .name = "qsort",
     .idea = "the C library's qsort, with one comparator per type",
-    .plan = plan_qsort,
+    .plan = sort_plan_in_c,
     .host = qsort_host,
 };
 
@@ -153,10 +155,6 @@ enum { NETWORK_GROUP = 256 };
 /* NULL, or the first thing that a problem needs and a lesson leaves out; `full` has it. */
 static const char *unsupported_lesson(const tsr_sort_problem *s, const char *full, plan *out)
 {
-    const char *why = sort_parts_unsupported(s);
-
-    if (why)
-        return why;
     if (s->type != TSR_U32)
         return plan_unsupported(out, "it takes uint32 keys alone: use `%s` for %s", full,
                                 tsr_type_name(s->type));
@@ -284,7 +282,7 @@ static const char *plan_general(const job *j, plan *out)
     const char *why;
     command *c;
 
-    if ((why = sort_parts_unsupported(s)) || (why = sort_unsupported_groups(s, group, out)))
+    if ((why = sort_unsupported_groups(s, group, out)))
         return why;
     sort_define_keys(out, s);
     out->workspace = sort_values_bytes(s);
@@ -362,7 +360,7 @@ static const char *plan_registers(const job *j, plan *out)
     const size_t tile = group << stages;
     const char *why;
 
-    if ((why = sort_parts_unsupported(s)) || (why = sort_unsupported_positions(s, out)) ||
+    if ((why = sort_unsupported_positions(s, out)) ||
         (why = sort_unsupported_room(j, group, sort_pairs_bytes(s, tile), j->device->local_memory,
                                      out)) ||
         (why = sort_unsupported_groups(s, group, out)))

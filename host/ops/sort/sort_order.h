@@ -45,6 +45,9 @@ static inline size_t sort_rows(const tsr_sort_problem *s)
     return s->rows ? s->rows : 1;
 }
 
+/** The operands that are sorted, in order. */
+enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_OPERANDS };
+
 /** Keys of all rows; the problem is checked, so this fits. */
 static inline size_t sort_keys(const tsr_sort_problem *s)
 {
@@ -78,19 +81,6 @@ static inline sort_part sort_part_at(const sort_parts *p, size_t i)
 
 /** The part of a key. */
 size_t sort_part_of(const sort_parts *p, size_t key);
-
-/** Where the segment offsets start in the arrays of the operands; NULL without segments. */
-static inline const uint64_t *sort_segment_offsets(const tsr_sort_problem *s,
-                                                   const void *const arrays[])
-{
-    return s->segments ? (const uint64_t *)arrays[3] + s->offset_segments : NULL;
-}
-
-/** Most keys of a segment, as far as it is known. */
-static inline size_t sort_longest(const tsr_sort_problem *s)
-{
-    return s->segment_longest && s->segment_longest < s->n ? s->segment_longest : s->n;
-}
 
 /** Whether keys of a type are sorted: all types but bfloat16. */
 bool sort_takes(tsr_type type);

@@ -40,7 +40,7 @@ static size_t widest(const tsr_sort_problem *q)
                     sort_element(q, SORT_VALUES));
 }
 
-static bool fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_budget *budget)
+bool sort_fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_budget *budget)
 {
     const size_t keys = rows * q->n; /* the whole is checked, and this is no more */
 
@@ -221,33 +221,18 @@ static tsr_status cut_exchange(const tsr_sort_problem *q, const stream_budget *b
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Segments of given lengths are sorted at once. */
-static tsr_status check_segments(const tsr_sort_problem *q, bool holds, const stream_budget *budget,
-                                 tsr_error *err)
-{
-    const size_t offsets = (q->offset_segments + q->segments + 1) * sizeof(uint64_t);
-    const size_t keys = q->n * sort_entry_bytes(q);
-
-    if (!budget->limited || (holds && offsets <= budget->all && keys <= budget->all - offsets))
-        return TSR_OK;
-    return stream_refuse(err, "sort", budget, keys + offsets,
-                         "%zu keys of %zu segments, what goes with them and the offsets", q->n,
-                         q->segments);
-}
-
 tsr_status sort_partition(const problem *p, const selection *sel, const stream_budget *budget,
                           partition *out, tsr_error *err)
 {
     const tsr_sort_problem *q = sort_of(p);
     const size_t rows = sort_rows(q), entries = rows * q->n;
-    const bool holds = fits(q, rows, 1, budget), slots = fits(q, 1, PARTITION_SLOTS_MAX, budget);
+    const bool holds = sort_fits(q, rows, 1, budget),
+               slots = sort_fits(q, 1, PARTITION_SLOTS_MAX, budget);
     const bool large = entries >= STREAMED_MIN / sort_entry_bytes(q);
     const bool keys_alone = !q->argsort && !q->value_bytes;
 
     if (!entries || (holds && !large && !budget->limited))
         return TSR_OK;
-    if (q->segments)
-        return check_segments(q, holds, budget, err);
     if (holds && rows == 1) {
         if (sel->variant->arrives)
             *out = (partition){.kind = &arriving, .pieces = 1};

@@ -5,12 +5,13 @@
 #include "ops/sort/sort_order.h"
 #include "stream/partition.h"
 
-/** The operands that are sorted, in order. */
-enum { SORT_KEYS, SORT_INDEX, SORT_VALUES, SORT_OPERANDS };
-
 /** operation.partition. */
 tsr_status sort_partition(const problem *p, const selection *sel, const stream_budget *budget,
                           partition *out, tsr_error *err);
+
+/** Whether so many rows of n keys, with what goes with them, fit `slots` times beside each other.
+ */
+bool sort_fits(const tsr_sort_problem *q, size_t rows, size_t slots, const stream_budget *budget);
 
 /** Bytes of an element of an operand; 0: there is none. */
 size_t sort_element(const tsr_sort_problem *q, size_t which);

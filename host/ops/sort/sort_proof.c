@@ -232,34 +232,6 @@ static void fill_key(const tsr_sort_problem *s, const common *c, size_t i, uint6
     }
 }
 
-/*
- * Offsets of segments that are any length up to segment_longest, n keys in all: r^power of the
- * range, r in [0, 1), is 1 / (power + 1) of it on the average, so where the mean is half of the
- * longest all lengths are as likely, and where it is less, most are short and many empty.  The
- * power follows what is left, and so do the limits.
- */
-static void fill_offsets(const tsr_sort_problem *s, uint64_t *state, uint64_t *offsets)
-{
-    const size_t places = size_div_up(s->n, s->segments); /* that hold all keys, if all are full */
-    const size_t longest = size_max(size_max(sort_longest(s), places), 1);
-    size_t left = s->n;
-
-    offsets[0] = 0;
-    for (size_t i = 0; i < s->segments; i++) {
-        const size_t after = s->segments - 1 - i;
-        const double r = (double)(random_u64(state) >> 11) * 0x1p-53;
-        const double mean = (double)left / (double)(after + 1);
-        const double power = mean > 0 ? (double)longest / mean - 1 : 0;
-        const size_t drawn = (size_t)(pow(r, power) * (double)(longest + 1));
-        const size_t least = left / longest >= after ? left - after * longest : 0;
-        const size_t most = size_min(longest, left);
-        const size_t length = size_max(size_min(drawn, most), least);
-
-        offsets[i + 1] = offsets[i] + length;
-        left -= length;
-    }
-}
-
 const char *sort_fill_word(distribution f)
 {
     static const char *const words[DISTRIBUTION_COUNT] = {
@@ -270,13 +242,6 @@ const char *sort_fill_word(distribution f)
         [DISTRIBUTION_SAWTOOTH] = "sawtooth"};
 
     return words[f];
-}
-
-const char *sort_fill_lengths(const tsr_sort_problem *s)
-{
-    const double full = (double)s->segments * (double)s->segment_longest;
-
-    return !s->n || full < 2 * (double)s->n ? "" : full > 2 * (double)s->n ? " mixed" : " uniform";
 }
 
 /* Threads take chunks; each chunk has a stream of random numbers of its own. */
@@ -307,13 +272,6 @@ void sort_fill(const problem *p, uint64_t seed, distribution f, void *const oper
         ((uint64_t *)operands[1])[i] = random_u64(&state);
     for (size_t i = 0; i < value_bytes; i++)
         ((unsigned char *)operands[2])[i] = (unsigned char)(random_u64(&state) >> 56);
-    if (s->segments) {
-        uint64_t *offsets = operands[3];
-
-        for (size_t i = 0; i < s->offset_segments; i++)
-            offsets[i] = random_u64(&state);
-        fill_offsets(s, &state, offsets + s->offset_segments);
-    }
 }
 
 /* Around the sizes of sub-stages, work-groups, tiles and passes; the small ones first. */
@@ -766,20 +724,9 @@ tsr_status sort_verify_parts(const sort_parts *p, const void *const before[],
 
 /* ---- of sort ------------------------------------------------------------------------------- */
 
-static sort_parts parts_of(const tsr_sort_problem *s, const void *const before[])
-{
-    sort_parts p = sort_parts_of_rows(s);
-
-    if (s->segments) {
-        p.count = s->segments;
-        p.offsets = sort_segment_offsets(s, before);
-    }
-    return p;
-}
-
 tsr_status sort_expect(const problem *p, const void *const before[], void **out, tsr_error *err)
 {
-    const sort_parts parts = parts_of(sort_of(p), before);
+    const sort_parts parts = sort_parts_of_rows(sort_of(p));
 
     return sort_expect_parts(&parts, before, out, err);
 }
@@ -788,7 +735,7 @@ tsr_status sort_verify(const problem *p, const device_facts *d, const void *cons
                        const void *const after[], const void *expected, verdict *out,
                        tsr_error *err)
 {
-    const sort_parts parts = parts_of(sort_of(p), before);
+    const sort_parts parts = sort_parts_of_rows(sort_of(p));
 
     (void)d; /* the order is the same everywhere */
     return sort_verify_parts(&parts, before, after, expected, out, err);
@@ -844,27 +791,6 @@ static const sort_case cases[] = {
     {TSR_U8, {SORT_DOWN, SORT_DOWN_INDEX}, {4, 4}, 2},
     {TSR_I64, {SORT_DOWN_INDEX, SORT_DOWN}, {16, 16}, 9},
     {TSR_U16, {SORT_DOWN, SORT_DOWN}, {0, 0}, 301},
-    /* Segments: one, few and many, of up to any length and of short ones alone, with what goes
-     * along. Every type is among them, and those of 64 bits without an index too, which alone fit
-     * registers. */
-    {TSR_U32, {SORT_UP, SORT_UP}, {0, 0}, 0, {1, 0}},
-    {TSR_U32, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0, {7, 0}},
-    {TSR_F32, {SORT_UP, SORT_UP}, {0, 0}, 0, {64, 0}},
-    {TSR_U32, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {37, 100}},
-    {TSR_F64, {SORT_DOWN_INDEX, SORT_DOWN_INDEX}, {0, 0}, 0, {9, 0}},
-    {TSR_U8, {SORT_UP_INDEX, SORT_UP}, {16, 16}, 0, {300, 33}},
-    {TSR_I64, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {21, 64}},
-    {TSR_F16, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {1000, 1}},
-    {TSR_U32, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {101, 1023}},
-    {TSR_I8, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 8}, 0, {50, 200}},
-    {TSR_I16, {SORT_UP, SORT_UP_INDEX}, {4, 4}, 0, {5, 0}},
-    {TSR_U16, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 2}, 0, {90, 64}},
-    {TSR_I32, {SORT_UP_INDEX, SORT_UP}, {16, 8}, 0, {12, 0}},
-    {TSR_U64, {SORT_UP, SORT_UP}, {0, 0}, 0, {30, 0}},
-    {TSR_U64, {SORT_DOWN_INDEX, SORT_DOWN}, {2, 2}, 0, {16, 500}},
-    {TSR_I64, {SORT_DOWN, SORT_DOWN}, {0, 0}, 0, {8, 0}},
-    {TSR_F32, {SORT_DOWN_INDEX, SORT_DOWN}, {1, 1}, 0, {77, 300}},
-    {TSR_F64, {SORT_UP, SORT_UP}, {0, 0}, 0, {45, 40}},
 };
 
 bool sort_sweep(size_t i, bool tiny, problem *out)
@@ -872,17 +798,11 @@ bool sort_sweep(size_t i, bool tiny, problem *out)
     const size_t plain = tiny ? LENGTHS_TINY : LENGTHS;
     const size_t wide = ARRAY_COUNT(cases) * (plain / (tiny ? EVERY_TINY : EVERY));
     problem p = {.op = &operation_sort};
-    const sort_case *c;
 
     if (i >= wide + plain)
         return false;
-    c = sort_sweep_cases(cases, ARRAY_COUNT(cases), i, tiny, &p);
-    if (c) {
-        sort_in(&p)->segments = c->own[0];
-        sort_in(&p)->segment_longest = c->own[1];
-        if (sort_in(&p)->offset_keys)
-            sort_in(&p)->offset_segments = i % 2;
-    } else { /* each length as lessons take it: uint32 keys alone, ascending, from offset 0 */
+    if (!sort_sweep_cases(cases, ARRAY_COUNT(cases), i, tiny, &p)) {
+        /* each length as lessons take it: uint32 keys alone, ascending, from offset 0 */
         *sort_in(&p) = (tsr_sort_problem){.type = TSR_U32, .n = lengths[i - wide]};
         p.inputs = distribution_at(0, i - wide);
     }

@@ -13,11 +13,6 @@ void sort_fill(const problem *p, uint64_t seed, distribution f, void *const oper
  */
 const char *sort_fill_word(distribution f);
 
-/** Which lengths of segments it draws, for descriptions: " uniform" where their mean is half of
- *  segment_longest, " mixed", most of them short, where it is less; "" where there is none to go
- * by. Static. */
-const char *sort_fill_lengths(const tsr_sort_problem *s);
-
 /** Direction and index: the corners of a case, taken in turn. */
 typedef enum sort_corner { SORT_UP, SORT_DOWN, SORT_UP_INDEX, SORT_DOWN_INDEX } sort_corner;
 
@@ -42,7 +37,7 @@ const sort_case *sort_sweep_cases(const sort_case *cases, size_t count, size_t i
 /**
  * operation.sweep of sort.  It is the same for every seed, which decides the values alone:
  *
- *  - each type stands, segments apart, at each of the four corners of ascending or descending, with
+ *  - each type stands at each of the four corners of ascending or descending, with
  *    an index or without; and it has values, with and without an index beside them;
  *  - values of each size go with keys of each width;
  *  - over the cases of a type each distribution has short lengths, up to 64, middling ones and long

@@ -2,16 +2,14 @@
 #include "ops/sort/sort_fields.h"
 #include "stream/entry.h"
 
-static tsr_status check_asked(const problem *p, bool index, bool values, bool segment_offsets,
-                              tsr_error *err)
+static tsr_status check_asked(const problem *p, bool index, bool values, tsr_error *err)
 {
     const tsr_sort_problem *s = sort_of(p);
     const struct {
         bool passed, asked;
         const char *name, *field;
     } extras[] = {{index, s->argsort, "an index is", "argsort is false"},
-                  {values, s->value_bytes > 0, "values are", "value_bytes is 0"},
-                  {segment_offsets, s->segments > 0, "segment_offsets are", "segments is 0"}};
+                  {values, s->value_bytes > 0, "values are", "value_bytes is 0"}};
 
     for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
         if (extras[i].passed && !extras[i].asked)
@@ -24,14 +22,14 @@ tsr_status sort_check_arrays(const problem *p, const tsr_sort_arrays *a, tsr_err
 {
     if (!a)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the arrays are NULL", p->op->name);
-    return check_asked(p, a->index, a->values, a->segment_offsets, err);
+    return check_asked(p, a->index, a->values, err);
 }
 
 tsr_status sort_check_buffers(const problem *p, const tsr_sort_buffers *b, tsr_error *err)
 {
     if (!b)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the buffers are NULL", p->op->name);
-    return check_asked(p, b->index, b->values, b->segment_offsets, err);
+    return check_asked(p, b->index, b->values, err);
 }
 
 tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in,
@@ -42,12 +40,9 @@ tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *problem_in,
     tsr_status st = entry_problem(&operation_sort, problem_in, sizeof(*problem_in), &p, err);
 
     st = st ? st : sort_check_arrays(&p, arrays, err);
-    if (st)
-        return st;
-    return entry_run(session, &p,
-                     (void *const[]){arrays->keys, arrays->index, arrays->values,
-                                     entry_readable(arrays->segment_offsets)},
-                     run, report, err);
+    return st ? st
+              : entry_run(session, &p, (void *const[]){arrays->keys, arrays->index, arrays->values},
+                          run, report, err);
 }
 
 tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem_in,
@@ -58,10 +53,8 @@ tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *proble
     tsr_status st = entry_problem(&operation_sort, problem_in, sizeof(*problem_in), &p, err);
 
     st = st ? st : sort_check_buffers(&p, buffers, err);
-    if (st)
-        return st;
-    return entry_enqueue(
-        session, &p,
-        (const cl_mem[]){buffers->keys, buffers->index, buffers->values, buffers->segment_offsets},
-        run, report, err);
+    return st ? st
+              : entry_enqueue(session, &p,
+                              (const cl_mem[]){buffers->keys, buffers->index, buffers->values}, run,
+                              report, err);
 }

@@ -406,8 +406,6 @@ static const char *plan_digits(const job *j, plan *out, radix_way way)
     const char *why;
     layout s;
 
-    if ((why = sort_parts_unsupported(p)))
-        return why;
     if (sort_rows(p) > 1)
         return "it sorts one row";
     if (p->n > most)

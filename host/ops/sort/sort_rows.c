@@ -32,8 +32,6 @@ static const char *plan_tile(const job *j, plan *out)
     const char *why;
     command *c;
 
-    if ((why = sort_parts_unsupported(s)))
-        return why;
     if (s->n > tile)
         return plan_unsupported(out, "a row has to fit in its tile: at most %zu keys, not %zu",
                                 tile, s->n);
@@ -136,7 +134,7 @@ static const char *plan_registers(const job *j, plan *out, uint32_t team, const 
     const char *why;
     command *c;
 
-    if ((why = sort_parts_unsupported(p)) || (why = sort_unsupported_packed(p)))
+    if ((why = sort_unsupported_packed(p)))
         return why;
     if (p->n > (size_t)1 << SORT_TILE_SHIFT_MAX)
         return plan_unsupported(out, "a row has to fit in its tile: at most %d keys, not %zu",

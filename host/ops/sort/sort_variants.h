@@ -3,6 +3,7 @@
 #define OPS_SORT_VARIANTS_H
 
 #include "core/variant.h"
+#include "ops/sort/sort_order.h"
 
 /* In C, by digits, on the host's cores: host/ops/sort/sort_host.c. */
 extern const variant sort_host_radix;
@@ -18,13 +19,17 @@ extern const variant sort_fused_passes, sort_fused_passes_subgroup, sort_fused_p
 extern const variant sort_radix, sort_radix_warp, sort_onesweep, sort_cpu_radix;
 
 /* For CPUs, each work-item alone: sort_cpu_vectors.c, sort_cpu_merges.c. */
-extern const variant sort_cpu_vectors, sort_cpu_merges, sort_cpu_segments;
+extern const variant sort_cpu_vectors, sort_cpu_merges;
 
 /* Short rows: sort_rows.c. */
 extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_rows_shfl;
 
-/* Segments of given lengths: sort_segments.c; on CPUs sort_cpu_segments. */
-extern const variant sort_segments, sort_segments_registers, sort_segments_warp;
+/** What the variants in C do with the parts of a problem's keys, whichever operation's; and their
+ *  plan: they take every problem. */
+tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err);
+tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *const operands[],
+                           tsr_error *err);
+const char *sort_plan_in_c(const job *j, plan *out);
 
 /** Variants that sort all keys of each row, in their order: in a table of variants. */
 #define SORT_VARIANTS_OF_ALL_KEYS                                                                  \

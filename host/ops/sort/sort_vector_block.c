@@ -23,10 +23,8 @@ size_t sort_lane_bytes(const tsr_sort_problem *p)
 
 const char *sort_unsupported_lanes(const tsr_sort_problem *p, plan *out)
 {
-    const char *why = sort_parts_unsupported(p);
+    const char *why = sort_unsupported_packed(p);
 
-    if (!why)
-        why = sort_unsupported_packed(p);
     return why ? why : sort_unsupported_positions(p, out);
 }
 
@@ -35,34 +33,27 @@ size_t sort_lanes_offset(const tsr_sort_problem *p)
     return size_div_up(sort_values_bytes(p), sort_lane_bytes(p));
 }
 
-/* Keys of most parts: rows, or segments, of which few are longer than twice the mean. */
-static size_t usual_length(const tsr_sort_problem *p)
-{
-    return p->segments ? size_min(2 * (p->n / p->segments + 1), sort_longest(p)) : p->n;
-}
-
 /* A block has as many vectors as lanes at least: of short parts, which do not fill them, narrower
  * vectors are left less idle. */
-static uint32_t lanes_for_parts(const job *j, size_t key)
+static uint32_t lanes_for_parts(const job *j, size_t key, size_t part)
 {
-    const tsr_sort_problem *p = sort_of(j->problem);
-    const size_t length = (size_t)1 << size_log2_up(usual_length(p));
+    const size_t length = (size_t)1 << size_log2_up(part);
     uint32_t lanes = sort_vector_lanes(j, key);
 
-    if (!param(j->params, "BITS") && (p->segments ? p->segments : sort_rows(p)) > 1)
+    if (!param(j->params, "BITS") && part)
         while (lanes > LANES_MIN && (size_t)lanes * lanes > length)
             lanes /= 2;
     return lanes;
 }
 
-vector_block sort_vector_block(const job *j, size_t bytes)
+vector_block sort_vector_block(const job *j, size_t bytes, size_t part)
 {
     const size_t key = sort_lane_bytes(sort_of(j->problem));
     const size_t block = param(j->params, "BLOCK");
     const size_t room = size_min(bytes, j->device->local_memory);
 
     return (vector_block){
-        .lanes = lanes_for_parts(j, key),
+        .lanes = lanes_for_parts(j, key, part),
         .held_shift = param(j->params, "HELD_SHIFT"),
         .shift = block ? size_log2_up(block) : size_log2_up(room / key / 2 + 1),
     };
@@ -85,4 +76,17 @@ const char *sort_unsupported_vector_block(const job *j, const vector_block *b, p
     if (keys < least)
         return plan_unsupported(out, "its blocks have at least %zu keys, not %zu", least, keys);
     return sort_unsupported_room(j, 1, local, j->device->local_memory, out);
+}
+
+/* Work-items for each core, so that none waits long for another one, and the least that is worth
+ * searching where it begins. */
+enum { PIECES_CORE = 4, PIECE_MIN = 4096 };
+
+size_t sort_merge_piece(const job *j, const vector_block *block, size_t n)
+{
+    const size_t items = size_max(j->device->compute_units, 1) * PIECES_CORE;
+    const size_t least = (size_t)param(j->params, "STREAMS") * block->lanes;
+    const size_t shared = size_max((size_t)1 << size_log2_up(n / items + 1), PIECE_MIN);
+
+    return size_max(size_min(shared, param(j->params, "PIECE")), least);
 }

@@ -22,9 +22,6 @@ static tsr_status check(const problem *p, tsr_error *err)
 {
     if (topk_of(p)->k == 0)
         return tsr_fail(err, TSR_EINVAL, 0, "topk: k is 0: it says how many keys are wanted");
-    if (sort_of(p)->segments)
-        return tsr_fail(err, TSR_EINVAL, 0, "topk: it takes rows of one length, not %zu segments",
-                        sort_of(p)->segments);
     return operation_sort.check(p, err);
 }
 

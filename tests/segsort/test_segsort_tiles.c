@@ -1,4 +1,4 @@
-/* The variants of sort for segments: how a work-group arranges its short ones, as the kernels' own
+/* The variants of segsort with tiles: how a work-group arranges short segments, as the kernels' own
  * text does it; how long ones are split; what is refused, and what the offsets have to be. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sort/sort_plans.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
-#include "ops/sort/sort_order.h"
-#include "ops/sort/sort_segments.h"
-#include "sort_plans.h"
+#include "ops/segsort/segsort_problem.h"
 
 /* ---- the kernels' lists, compiled as C for one work-item ------------------------------------- */
 
@@ -47,7 +46,9 @@ static uint shift_least; /* 0, or of a work-item that holds so many keys */
 #define WITH_INDEX               with_index
 #define SHIFT_MIN                shift_least
 #define BATCH_MAX                256
-#include "../../cl/sort/sort_segments.clh"
+#define segsort_call             kernel_call // the host's is of the same name
+#include "../../cl/segsort/segsort_batch.clh"
+#undef segsort_call
 #undef min
 #undef max
 
@@ -113,7 +114,7 @@ static void test_batches_hold_every_short_segment(void **state)
     }
 }
 
-/* The lengths that the head of cl/sort/sort_segments.clh has; and three of 60, which leave one
+/* The lengths that the head of cl/segsort/segsort_batch.clh has; and three of 60, which leave one
  * block of 64 in their second round for what is shorter, if that is all there is. */
 static void test_what_is_left_joins_longer_ones(void **state)
 {
@@ -183,7 +184,7 @@ static device_facts gpu(void)
 
 static const variant *segments(void)
 {
-    return find("segments");
+    return find_of(&operation_segsort, "segments");
 }
 
 static params with(const variant *v, const char *one, const char *other)
@@ -202,7 +203,7 @@ static params small(void)
 
 static problem in_segments(size_t n, size_t count)
 {
-    return sort_problem((tsr_sort_problem){.type = TSR_U32, .n = n, .segments = count});
+    return segsort_problem((tsr_segsort_problem){{.type = TSR_U32, .n = n}, .segments = count});
 }
 
 /* No launch for segments longer than those there are; and what looks for them on the device. */
@@ -215,7 +216,7 @@ static void test_known_lengths_save_launches(void **state)
     plan out;
 
     (void)state;
-    sort_in(&q)->segment_longest = 1500; /* a tile of 2048 takes them */
+    segsort_in(&q)->segment_longest = 1500; /* a tile of 2048 takes them */
     check_options(segments(), &j, "-DGROUP=256 -DTILE=2048");
     out = plan_for(segments(), &j);
     assert_int_equal(out.count, 1);
@@ -225,7 +226,7 @@ static void test_known_lengths_save_launches(void **state)
     out = plan_for(segments(), &in_small);
     assert_int_equal(out.commands[1].global[0], 4096 * 16); /* that take 2 * 15625 tiles in turn */
     plan_free(&out);
-    sort_in(&q)->segment_longest = 0;
+    segsort_in(&q)->segment_longest = 0;
     out = plan_for(segments(), &j);
     assert_int_equal(out.commands[0].kind, COMMAND_FILL);
     assert_int_equal(out.commands[0].fill_offset, 0);
@@ -252,7 +253,7 @@ static void test_held_tiles(void **state)
                  {1000000, 100000, 7, " -DKEYS=4 -DGROUP=128"},
                  {100000000, 10000, 20000, " -DKEYS=32 -DGROUP=256"}, /* 48 KiB hold no more */
                  {1000000, 100000, 900000, " -DKEYS=4 -DGROUP=1024"}};
-    const variant *v = find("segments-registers");
+    const variant *v = find_of(&operation_segsort, "segments-registers");
     const device_facts d = gpu();
     const params p = params_default(v);
 
@@ -261,7 +262,7 @@ static void test_held_tiles(void **state)
         problem q = in_segments(plans[i].n, plans[i].segments);
         const job j = {&q, &d, &p, false};
 
-        sort_in(&q)->segment_longest = plans[i].longest;
+        segsort_in(&q)->segment_longest = plans[i].longest;
         check_options(v, &j, plans[i].defines);
         check_options(v, &j, "-DTEAM=1 -DTEAM_MEANS=TEAM_NONE");
     }
@@ -270,14 +271,14 @@ static void test_held_tiles(void **state)
 /* Beyond the local memory that is reported, where a probe found more. */
 static void test_warps_take_large_tiles(void **state)
 {
-    const variant *v = find("segments-warp");
+    const variant *v = find_of(&operation_segsort, "segments-warp");
     device_facts d = gpu();
     const params p = params_default(v);
     problem q = in_segments(100000000, 10000);
     const job j = {&q, &d, &p, false};
 
     (void)state;
-    sort_in(&q)->segment_longest = 20000;
+    segsort_in(&q)->segment_longest = 20000;
     d.large_local = 231424;
     check_options(v, &j, "-DKEYS=32 -DGROUP=1024 -DSHUFFLES=0 -DTEAM=32 -DTEAM_MEANS=TEAM_WARP");
 }
@@ -301,22 +302,19 @@ static const char *why_not(const variant *v, const problem *q, const device_fact
 static void test_unsupported_gives_the_values(void **state)
 {
     device_facts d = gpu();
-    const variant *held = find("segments-registers");
+    const variant *held = find_of(&operation_segsort, "segments-registers");
     const params p = params_default(segments()), fixed = small();
     const params wide = with(held, "KEYS=16", "GROUP=1024");
-    problem q = in_segments(1000, 0);
+    problem q = in_segments(1000, 10);
     text reason = {0};
 
     (void)state;
-    assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
-                        "it sorts segments of given lengths, and none are given");
-    sort_in(&q)->segments = 10;
     assert_null(why_not(segments(), &q, &d, &p, &reason));
     sort_in(&q)->n = ((size_t)1 << 31) + 1;
     assert_string_equal(why_not(segments(), &q, &d, &p, &reason),
                         "it indexes in 32 bits: segments of at most 2147483648 keys, not "
                         "2147483649");
-    sort_in(&q)->segment_longest = 1000;
+    segsort_in(&q)->segment_longest = 1000;
     assert_null(why_not(segments(), &q, &d, &p, &reason));
     d.max_work_group = 8;
     assert_string_equal(why_not(segments(), &q, &d, &fixed, &reason),
@@ -333,14 +331,11 @@ static void test_unsupported_gives_the_values(void **state)
     sort_in(&q)->argsort = false;
     assert_string_equal(why_not(held, &q, &d, &wide, &reason),
                         "it needs 134392 bytes of local memory, and the device has 49152");
-    sort_in(&q)->segments = 0;
-    assert_string_equal(why_not(held, &q, &d, &wide, &reason),
-                        "it sorts segments of given lengths, and none are given");
     text_free(&reason);
 }
 
-/* Whoever sorts a sequence or rows says so; prefer() names who does not. */
-static void test_others_take_no_segments(void **state)
+/* What is preferred runs. */
+static void test_preferred_ones_take_segments(void **state)
 {
     const device_facts devices[] = {gpu(),
                                     {.kind = DEVICE_CPU,
@@ -354,20 +349,14 @@ static void test_others_take_no_segments(void **state)
 
     (void)state;
     for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
-        for (size_t i = 0; i < operation_sort.variant_count; i++) {
-            const variant *v = operation_sort.variants[i];
-            const params p = params_default(v);
-
-            if (v->source && !strstr(v->name, "segments"))
-                assert_non_null(why_not(v, &q, &devices[d], &p, &reason));
-        }
-        count = operation_sort.prefer(&q, &devices[d], names);
+        count = operation_segsort.prefer(&q, &devices[d], names);
         assert_int_equal(count, devices[d].kind == DEVICE_GPU ? 3 : 2);
         assert_string_equal(names[count - 1], "segments");
         for (size_t i = 0; i < count; i++) {
-            const params p = params_default(find(names[i]));
+            const params p = params_default(find_of(&operation_segsort, names[i]));
 
-            assert_null(why_not(find(names[i]), &q, &devices[d], &p, &reason));
+            assert_null(
+                why_not(find_of(&operation_segsort, names[i]), &q, &devices[d], &p, &reason));
         }
     }
     text_free(&reason);
@@ -379,9 +368,9 @@ static void check_refuses(const problem *q, const uint64_t *offsets, const char 
     problem known = *q;
     tsr_error err = {0};
 
-    assert_int_equal(operation_sort.inspect(&known, operands, &err), TSR_EINVAL);
+    assert_int_equal(operation_segsort.inspect(&known, operands, &err), TSR_EINVAL);
     assert_string_equal(err.message, message);
-    assert_int_equal(sort_in(&known)->segment_longest, sort_of(q)->segment_longest);
+    assert_int_equal(segsort_in(&known)->segment_longest, segsort_of(q)->segment_longest);
 }
 
 static void test_offsets_ascend_to_n(void **state)
@@ -392,13 +381,13 @@ static void test_offsets_ascend_to_n(void **state)
     problem q = in_segments(9, 3);
 
     (void)state;
-    sort_in(&q)->offset_segments = 1;
-    sort_in(&q)->segment_longest = 2; /* a caller's, which host memory knows better */
-    check_refuses(&q, first, "sort: segment offset 0 is 1, not 0");
-    check_refuses(&q, down, "sort: segment offset 2 is 4, below the 5 of offset 1");
-    check_refuses(&q, last, "sort: segment offset 3, the last one, is 8, and there are 9 keys");
-    assert_int_equal(operation_sort.inspect(&q, operands, NULL), TSR_OK);
-    assert_int_equal(sort_in(&q)->segment_longest, 5);
+    segsort_in(&q)->offset_segments = 1;
+    segsort_in(&q)->segment_longest = 2; /* a caller's, which host memory knows better */
+    check_refuses(&q, first, "segsort: segment offset 0 is 1, not 0");
+    check_refuses(&q, down, "segsort: segment offset 2 is 4, below the 5 of offset 1");
+    check_refuses(&q, last, "segsort: segment offset 3, the last one, is 8, and there are 9 keys");
+    assert_int_equal(operation_segsort.inspect(&q, operands, NULL), TSR_OK);
+    assert_int_equal(segsort_in(&q)->segment_longest, 5);
 }
 
 static void test_check_and_operands(void **state)
@@ -409,65 +398,35 @@ static void test_check_and_operands(void **state)
     tsr_error err = {0};
 
     (void)state;
-    sort_in(&q)->offset_segments = 2;
-    assert_int_equal(operation_sort.check(&q, &err), TSR_OK);
-    assert_int_equal(operation_sort.operands(&q, o), 4);
+    segsort_in(&q)->offset_segments = 2;
+    assert_int_equal(operation_segsort.check(&q, &err), TSR_OK);
+    assert_int_equal(operation_segsort.operands(&q, o), 4);
     assert_int_equal(o[1].bytes + o[2].bytes, 0);
     assert_int_equal(o[3].begin, 16);
     assert_int_equal(o[3].bytes, (2 + 4) * 8);
-    operation_sort.describe(&q, &said);
+    operation_segsort.describe(&q, &said);
     assert_string_equal(text_get(&said), "9 uint32 in 3 segments");
     text_clear(&said);
-    sort_in(&q)->segment_longest = 5;
-    sort_in(&q)->segments = 1;
-    operation_sort.describe(&q, &said);
+    segsort_in(&q)->segment_longest = 5;
+    segsort_in(&q)->segments = 1;
+    operation_segsort.describe(&q, &said);
     assert_string_equal(text_get(&said), "9 uint32 in 1 segment of up to 5");
     text_clear(&said);
     tuning_class(&q, &said);
     assert_string_equal(text_get(&said), "4-byte segments below 2^12");
     sort_in(&q)->rows = 2;
-    assert_int_equal(operation_sort.check(&q, &err), TSR_EINVAL);
-    assert_string_equal(err.message, "sort: takes 2 rows or 1 segments, not both at a time");
+    assert_int_equal(operation_segsort.check(&q, &err), TSR_EINVAL);
+    assert_string_equal(err.message,
+                        "segsort: takes one row of keys, whose segments it sorts, not 2 rows");
     sort_in(&q)->rows = 1;
-    sort_in(&q)->segments = SIZE_MAX;
-    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
-    sort_in(&q)->segments = SIZE_MAX / 8;
-    assert_int_equal(operation_sort.check(&q, &err), TSR_EOVERFLOW);
+    segsort_in(&q)->segments = 0;
+    assert_int_equal(operation_segsort.check(&q, &err), TSR_EINVAL);
+    assert_string_equal(err.message, "segsort: segments is 0, and there are 9 keys");
+    segsort_in(&q)->segments = SIZE_MAX;
+    assert_int_equal(operation_segsort.check(&q, &err), TSR_EOVERFLOW);
+    segsort_in(&q)->segments = SIZE_MAX / 8;
+    assert_int_equal(operation_segsort.check(&q, &err), TSR_EOVERFLOW);
     text_free(&said);
-}
-
-/* ---- inputs and proof ------------------------------------------------------------------------ */
-
-/* Random lengths are all there are, up to the longest, and add up. */
-static void test_lengths_are_mixed(void **state)
-{
-    enum { COUNT = 2000, MEAN = 50 };
-    static uint32_t keys[COUNT * MEAN];
-    static uint64_t offsets[COUNT + 1];
-    void *const operands[] = {keys, NULL, NULL, offsets};
-    problem q = in_segments((size_t)COUNT * MEAN, COUNT);
-
-    (void)state;
-    for (size_t spread = 2; spread <= 16; spread += 14) {
-        size_t empty = 0, short_ones = 0, longest = 0;
-        tsr_error err = {0};
-
-        sort_in(&q)->segment_longest = spread * MEAN;
-        operation_sort.fill(&q, 5, DISTRIBUTION_UNIFORM, operands);
-        if (sort_segments_check(sort_in(&q)->n, COUNT, offsets, &longest, &err))
-            fail_msg("%s", err.message);
-        for (size_t i = 0; i < COUNT; i++) {
-            empty += offsets[i + 1] == offsets[i];
-            short_ones += offsets[i + 1] - offsets[i] <= MEAN;
-        }
-        assert_in_range(longest, spread * MEAN * 9 / 10, spread * MEAN);
-        /* Of lengths r^power (longest + 1), r uniform, power = spread - 1: as many are 0 as
-         * (longest + 1)^(-1 / power), and up to the mean as (MEAN + 1)^(1 / power) times that. Five
-         * standard deviations of a count below 2000 are below 112. */
-        assert_in_range(empty, spread == 2 ? 1 : 1279 - 112, spread == 2 ? 20 + 112 : 1279 + 112);
-        assert_in_range(short_ones, spread == 2 ? 1010 - 112 : 1662 - 112,
-                        spread == 2 ? 1010 + 112 : 1662 + 112);
-    }
 }
 
 int main(void)
@@ -481,10 +440,9 @@ int main(void)
         cmocka_unit_test(test_held_tiles),
         cmocka_unit_test(test_warps_take_large_tiles),
         cmocka_unit_test(test_unsupported_gives_the_values),
-        cmocka_unit_test(test_others_take_no_segments),
+        cmocka_unit_test(test_preferred_ones_take_segments),
         cmocka_unit_test(test_offsets_ascend_to_n),
         cmocka_unit_test(test_check_and_operands),
-        cmocka_unit_test(test_lengths_are_mixed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,17 @@
 /* Bitonic sort of many segments of given lengths, with the keys in registers.
  *
- * Idea: rounds of segments of like length, as in sort_segments.cl, whose blocks are
+ * Idea: rounds of segments of like length, as in segsort_tiles.cl, whose blocks are
  *     sorted as rows are in sort_rows_registers.cl: a work-item holds KEYS keys of a
  *     segment, and its neighbours the others.  Up to a team's positions nobody
  *     waits for others while a block is sorted.
  *     The network is the flip form that sort_naive.cl explains.
- * Work split: as in sort_segments.cl, in tiles of GROUP * KEYS positions.
+ * Work split: as in segsort_tiles.cl, in tiles of GROUP * KEYS positions.
  * Parameters: KEYS, a power of 2; GROUP work-items in a work-group; a tile is at
- *     most 2^15; BATCH_MAX (sort_segments.clh); LAYOUT (sort_held_tile.clh), with
+ *     most 2^15; BATCH_MAX (segsort_batch.clh); LAYOUT (sort_held_tile.clh), with
  *     SHUFFLES 0; TEAM, TEAM_MEANS (sort_team.clh); KEY of at most 32 bits where there is an index, DESCENDING,
  *     WITH_INDEX (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
- * Launch: as sort_segments.cl has it, with sort_segments_registers_short,
- *     sort_segments_registers_tile and sort_segments_registers_merge in place of the kernels
+ * Launch: as segsort_tiles.cl has it, with segsort_registers_short,
+ *     segsort_registers_tile and segsort_registers_merge in place of the kernels
  *     there.
  * Local memory: a tile of held keys: 4 bytes each, 8 with an index or 64-bit keys;
  *     and a batch_list.
@@ -27,7 +27,7 @@
 #define TILE_SHIFT  SHIFT_OF(TILE)
 #define SHIFT_MIN KEYS_SHIFT
 
-#include "sort/sort_segments_long.clh"
+#include "segsort/segsort_long.clh"
 
 /* Take the keys of n that stand `apart` from each other, from `column` on. */
 IN_REGISTERS void fetch_first(held_key held[KEYS], __global const word *keys, uint position,
@@ -87,20 +87,19 @@ IN_REGISTERS void round_sort(__local held_key *tile, __local const batch_list *l
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_registers_short(__global word *keys, __global ulong *index,
-                         __global const ulong *segment_offsets, __global uint *longest,
-                         ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                         ulong segments, ulong offset_longest, uint noted, uint batch)
+segsort_registers_short(__global word *keys, __global ulong *index,
+                        __global const ulong *segment_offsets, __global uint *longest,
+                        segsort_call call)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     __local batch_list list;
-    const size_t first = get_group_id(0) * (size_t)batch;
+    const size_t first = get_group_id(0) * (size_t)call.batch;
     uint at = 0;
 
-    keys += offset_keys;
-    index += offset_index;
-    batch_fill(&list, segment_offsets + offset_segments, first,
-               (uint)min((ulong)batch, segments - first), n);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    batch_fill(&list, segment_offsets + call.offset_segments, first,
+               (uint)min((ulong)call.batch, call.segments - first), call.n);
     for (uint shift = KEYS_SHIFT; shift <= TILE_SHIFT; shift++) {
         const uint end = list.end[shift], most = (uint)TILE >> shift;
 
@@ -108,26 +107,25 @@ sort_segments_registers_short(__global word *keys, __global ulong *index,
             round_sort(tile, &list, keys, index, at, shift, min(most, end - at));
         at = end;
     }
-    if (noted && get_local_id(0) == 0 && list.longest)
-        atomic_max(longest + offset_longest, list.longest);
+    if (call.noted && get_local_id(0) == 0 && list.longest)
+        atomic_max(longest + call.offset_longest, list.longest);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_registers_tile(__global word *keys, __global ulong *index,
-                        __global const ulong *segment_offsets, __global const uint *longest,
-                        ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                        ulong segments, ulong offset_longest, uint noted, uint stage)
+segsort_registers_tile(__global word *keys, __global ulong *index,
+                       __global const ulong *segment_offsets, __global const uint *longest,
+                       segsort_call call)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     __local long_tile t;
     const uint item = team_item();
 
-    if (is_over(longest, offset_longest, noted, stage))
+    if (is_over(longest, call))
         return; /* everybody does */
-    keys += offset_keys;
-    index += offset_index;
-    segment_offsets += offset_segments;
-    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    segment_offsets += call.offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, call, i);
          i = t.number + get_num_groups(0)) {
         const size_t start = t.segment + t.start;
         const uint in_tile = min(t.n - t.start, (uint)TILE);
@@ -142,22 +140,21 @@ sort_segments_registers_tile(__global word *keys, __global ulong *index,
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_registers_merge(__global word *keys, __global ulong *index,
-                         __global const ulong *segment_offsets, __global const uint *longest,
-                         ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                         ulong segments, ulong offset_longest, uint noted, uint stage)
+segsort_registers_merge(__global word *keys, __global ulong *index,
+                        __global const ulong *segment_offsets, __global const uint *longest,
+                        segsort_call call)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     __local long_tile t;
     const uint item = team_item();
     const int level = (TILE_SHIFT - 1) / KEYS_SHIFT;
 
-    if (is_over(longest, offset_longest, noted, stage))
+    if (is_over(longest, call))
         return; /* everybody does */
-    keys += offset_keys;
-    index += offset_index;
-    segment_offsets += offset_segments;
-    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    segment_offsets += call.offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, call, i);
          i = t.number + get_num_groups(0)) {
         const size_t start = t.segment + t.start;
         const uint in_tile = min(t.n - t.start, (uint)TILE);

@@ -1,14 +1,9 @@
 /**
- * Segments of given lengths: cl/sort/sort_segments.cl, and with keys in registers
- * cl/sort/sort_segments_registers.cl.
+ * Segments of like length side by side in a tile: cl/segsort/segsort_tiles.cl, and with keys in
+ * registers cl/segsort/segsort_registers.cl.
  */
-#include "ops/sort/sort_segments.h"
-
-#include <inttypes.h>
-
-#include "base/fail.h"
+#include "ops/segsort/segsort_problem.h"
 #include "ops/sort/sort_commands.h"
-#include "ops/sort/sort_variants.h"
 
 /* Entries of both, in the variants' order. */
 enum { SEGMENTS_SHORT, SEGMENTS_TILE, SEGMENTS_EXCHANGE, SEGMENTS_MERGE, SEGMENTS_KEEP };
@@ -71,46 +66,44 @@ typedef struct layout {
     size_t batch;                    /* segments of a work-group */
     uint32_t tile_shift;             /* 2^tile_shift positions of a tile */
     uint32_t top_shift;              /* 2^top_shift holds any segment */
-    bool noted;                      /* the longest segment is looked for on the device */
-    size_t longest_at; /* where its length is kept in the workspace, behind what values
-                          need, in units of 4 bytes */
+    bool noted;                      /* the longest segment is looked for on the device, and kept in
+                                        the workspace behind what values need */
 } layout;
 
-static size_t mean_length(const tsr_sort_problem *s)
+static size_t mean_length(const tsr_segsort_problem *s)
 {
-    return size_max(s->n / size_max(s->segments, 1), 1);
+    return size_max(segsort_mean(s), 1);
 }
 
 /* Keys that a tile is to hold: the longest segment, unless there are few as long. */
-static size_t length_wanted(const tsr_sort_problem *s)
+static size_t length_wanted(const tsr_segsort_problem *s)
 {
     const size_t usual = size_max(FEW_MEANS * mean_length(s), TILE_FOR_FEW);
 
-    return size_min(sort_longest(s), usual);
+    return size_min(segsort_longest(s), usual);
 }
 
 /* What follows from the tile. */
 static layout finish(const job *j, layout l)
 {
-    const tsr_sort_problem *s = sort_of(j->problem);
+    const tsr_segsort_problem *s = segsort_of(j->problem);
 
     l.batch = size_min(size_max(BATCH_TILES * l.tile / mean_length(s), 1), BATCH_MAX);
     l.tile_shift = size_log2_up(l.tile);
-    l.top_shift = size_log2_up(sort_longest(s));
+    l.top_shift = size_log2_up(segsort_longest(s));
     l.noted = l.top_shift > l.tile_shift && !s->segment_longest;
-    l.longest_at = l.noted ? size_div_up(sort_values_bytes(s), sizeof(uint32_t)) : 0;
     return l;
 }
 
 /* Local memory of pairs and of the list of segments. */
-static size_t pairs_bytes(const tsr_sort_problem *s, size_t tile)
+static size_t pairs_bytes(const tsr_segsort_problem *s, size_t tile)
 {
-    return sort_pairs_bytes(s, tile) + BATCH_BYTES;
+    return sort_pairs_bytes(&s->sort, tile) + BATCH_BYTES;
 }
 
 static layout lay_out_pairs(const job *j)
 {
-    const tsr_sort_problem *s = sort_of(j->problem);
+    const tsr_segsort_problem *s = segsort_of(j->problem);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     layout l = {.group = param(j->params, "GROUP"),
                 .tile = param(j->params, "TILE"),
@@ -127,10 +120,10 @@ static layout lay_out_pairs(const job *j)
 }
 
 /* Keys for a work-item: neighbours read side by side what is not short. */
-static size_t usual_keys(const tsr_sort_problem *s)
+static size_t usual_keys(const tsr_segsort_problem *s)
 {
-    const size_t held = sort_held_bytes(s);
-    const size_t length = size_min(sort_longest(s), 2 * mean_length(s));
+    const size_t held = sort_held_bytes(&s->sort);
+    const size_t length = size_min(segsort_longest(s), 2 * mean_length(s));
     const size_t side_by_side = ((size_t)1 << size_log2_up(length)) / (SECTOR / held);
 
     return size_min(size_max(side_by_side, KEYS_MIN), KEYS_BYTES / held);
@@ -138,8 +131,8 @@ static size_t usual_keys(const tsr_sort_problem *s)
 
 static layout lay_out_registers(const job *j, bool warp)
 {
-    const tsr_sort_problem *s = sort_of(j->problem);
-    const size_t held = sort_held_bytes(s), most = group_limit(j->device, 0);
+    const tsr_segsort_problem *s = segsort_of(j->problem);
+    const size_t held = sort_held_bytes(&s->sort), most = group_limit(j->device, 0);
     const bool on_cpu = j->device->kind == DEVICE_CPU;
     layout l = {.group = param(j->params, "GROUP"),
                 .keys = param(j->params, "KEYS"),
@@ -164,103 +157,79 @@ static layout lay_out_registers(const job *j, bool warp)
     return finish(j, l);
 }
 
-tsr_status sort_segments_check(size_t n, size_t segments, const uint64_t *offsets, size_t *longest,
-                               tsr_error *err)
+const char *segsort_unsupported(const tsr_segsort_problem *s, plan *out)
 {
-    size_t most = 1;
-
-    if (offsets[0] != 0)
-        return tsr_fail(err, TSR_EINVAL, 0, "sort: segment offset 0 is %" PRIu64 ", not 0",
-                        offsets[0]);
-    for (size_t i = 1; i <= segments; i++) {
-        if (offsets[i] < offsets[i - 1])
-            return tsr_fail(err, TSR_EINVAL, 0,
-                            "sort: segment offset %zu is %" PRIu64 ", below the %" PRIu64
-                            " of offset %zu",
-                            i, offsets[i], offsets[i - 1], i - 1);
-        most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));
-    }
-    if (offsets[segments] != n)
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "sort: segment offset %zu, the last one, is %" PRIu64
-                        ", and there are %zu keys",
-                        segments, offsets[segments], n);
-    *longest = most;
-    return TSR_OK;
-}
-
-const char *sort_unsupported_segments(const tsr_sort_problem *s, plan *out)
-{
-    if (!s->segments)
-        return "it sorts segments of given lengths, and none are given";
-    if (sort_longest(s) <= SORT_POSITIONS_32)
+    if (segsort_longest(s) <= SORT_POSITIONS_32)
         return NULL;
     return plan_unsupported(out, "it indexes in 32 bits: segments of at most %zu keys, not %zu",
-                            SORT_POSITIONS_32, sort_longest(s));
+                            SORT_POSITIONS_32, segsort_longest(s));
 }
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
-void sort_segments_fill_longest(size_t offset, plan *out)
+segsort_call segsort_call_of(const tsr_segsort_problem *s)
 {
-    plan_fill(out, ARG_WORKSPACE, 0, offset * sizeof(uint32_t), sizeof(uint32_t), 0);
+    return (segsort_call){.offset_keys = s->sort.offset_keys,
+                          .offset_index = s->sort.argsort ? s->sort.offset_index : 0,
+                          .offset_segments = s->offset_segments,
+                          .n = s->sort.n,
+                          .segments = s->segments};
 }
 
-void sort_segments_move_values(const job *j, unsigned keep, plan *out)
+void segsort_fill_longest(const segsort_call *call, plan *out)
+{
+    plan_fill(out, ARG_WORKSPACE, 0, call->offset_longest * sizeof(uint32_t), sizeof(uint32_t), 0);
+}
+
+void segsort_arguments(command *c, const segsort_call *call)
+{
+    command_operand(c, SEGSORT_OFFSETS);
+    if (call->noted)
+        command_workspace(c);
+    else
+        command_operand(c, SORT_KEYS); /* which it leaves alone */
+    command_block(c, call, sizeof(*call));
+}
+
+void segsort_move_values(const job *j, unsigned keep, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
     const size_t local = sort_values_group(j);
+    segsort_call call = segsort_call_of(segsort_of(j->problem));
     command *c;
 
     if (!s->value_bytes || sort_is_done(s))
         return;
+    call.offset_values = s->offset_values;
+    call.offset_copy = sort_copy_offset(s);
     sort_keep_values(j, keep, out);
     c = plan_launch_1d(out, keep + 1, size_round_up(s->n, local), local);
-    command_operand(c, 2);
+    command_operand(c, SORT_VALUES);
     command_workspace(c);
     sort_step_index(c, s);
-    command_operand(c, 3);
-    command_u64(c, s->offset_values);
-    command_u64(c, sort_copy_offset(s));
-    command_u64(c, s->argsort ? s->offset_index : 0);
-    command_u64(c, s->offset_segments);
-    command_u64(c, s->n);
-    command_u64(c, s->segments);
+    command_operand(c, SEGSORT_OFFSETS);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, s, s->n, 2 * s->value_bytes + sizeof(int64_t));
 }
 
-/* A launch with the arguments of all kernels that sort. */
+/* A launch of a kernel that sorts. */
 static command *launch(const tsr_sort_problem *s, const layout *l, unsigned entry, size_t groups,
-                       plan *out)
+                       const segsort_call *call, plan *out)
 {
     command *c = plan_launch_1d(out, entry, groups * l->group, l->group);
 
-    command_operand(c, 0);
-    sort_step_index(c, s);
-    command_operand(c, 3);
-    if (l->noted)
-        command_workspace(c);
-    else
-        command_operand(c, 0); /* which it leaves alone */
-    command_u64(c, s->offset_keys);
-    command_u64(c, s->argsort ? s->offset_index : 0);
-    command_u64(c, s->offset_segments);
-    command_u64(c, s->n);
-    command_u64(c, s->segments);
-    command_u64(c, l->longest_at);
-    command_u32(c, l->noted);
+    sort_step_keys(c, s);
+    segsort_arguments(c, call);
     return c;
 }
 
-/* A launch for tiles of segments that are long enough for a stage. */
-static command *launch_tiles(const tsr_sort_problem *s, const layout *l, unsigned entry,
-                             uint32_t stage, plan *out)
+/* A launch for tiles of segments that are long enough for the call's stage. */
+static void launch_tiles(const tsr_sort_problem *s, const layout *l, unsigned entry,
+                         const segsort_call *call, plan *out)
 {
     const size_t tiles = 2 * size_div_up(s->n, l->tile);
-    command *c = launch(s, l, entry, size_min(tiles, GROUPS_OF_TILES), out);
 
-    command_u32(c, stage);
-    return c;
+    launch(s, l, entry, size_min(tiles, GROUPS_OF_TILES), call, out);
 }
 
 /* ---- plans --------------------------------------------------------------------------------- */
@@ -277,6 +246,8 @@ static const char *layout_unsupported(const job *j, const layout *l, plan *out)
 static const char *plan_segments(const job *j, const layout *l, plan *out)
 {
     const tsr_sort_problem *s = sort_of(j->problem);
+    const size_t segments = segsort_of(j->problem)->segments;
+    segsort_call call = segsort_call_of(segsort_of(j->problem));
     command *c;
 
     plan_set(out, "GROUP", (uint32_t)l->group);
@@ -285,31 +256,34 @@ static const char *plan_segments(const job *j, const layout *l, plan *out)
     out->workspace = sort_values_bytes(s);
     if (sort_is_done(s))
         return NULL;
+    call.noted = l->noted;
+    call.batch = (uint32_t)l->batch;
     if (l->noted) {
-        out->workspace = (l->longest_at + 1) * sizeof(uint32_t);
-        sort_segments_fill_longest(l->longest_at, out);
+        call.offset_longest = size_div_up(out->workspace, sizeof(uint32_t));
+        out->workspace = (call.offset_longest + 1) * sizeof(uint32_t);
+        segsort_fill_longest(&call, out);
     }
-    c = launch(s, l, SEGMENTS_SHORT, size_div_up(s->segments, l->batch), out);
-    command_u32(c, (uint32_t)l->batch);
+    c = launch(s, l, SEGMENTS_SHORT, size_div_up(segments, l->batch), &call, out);
+    call.stage = l->tile_shift + 1;
     if (l->top_shift <= l->tile_shift) /* else it is not known how many are short */
         sort_step_moves(c, s, s->n, tsr_type_size(s->type) + sort_element_bytes(s));
     else
-        launch_tiles(s, l, SEGMENTS_TILE, l->tile_shift + 1, out);
-    for (uint32_t stage = l->tile_shift + 1; stage <= l->top_shift; stage++) {
-        for (uint32_t i = 0; i < stage - l->tile_shift; i++) {
-            c = launch_tiles(s, l, SEGMENTS_EXCHANGE, stage, out);
-            command_u32(c, 1u << (stage - 1 - i));
-            command_u32(c, i == 0);
+        launch_tiles(s, l, SEGMENTS_TILE, &call, out);
+    for (; call.stage <= l->top_shift; call.stage++) {
+        for (uint32_t i = 0; i < call.stage - l->tile_shift; i++) {
+            call.stride = 1u << (call.stage - 1 - i);
+            call.flip = i == 0;
+            launch_tiles(s, l, SEGMENTS_EXCHANGE, &call, out);
         }
-        launch_tiles(s, l, SEGMENTS_MERGE, stage, out);
+        launch_tiles(s, l, SEGMENTS_MERGE, &call, out);
     }
-    sort_segments_move_values(j, SEGMENTS_KEEP, out);
+    segsort_move_values(j, SEGMENTS_KEEP, out);
     return NULL;
 }
 
 static const char *plan_pairs(const job *j, plan *out)
 {
-    const char *why = sort_unsupported_segments(sort_of(j->problem), out);
+    const char *why = segsort_unsupported(segsort_of(j->problem), out);
     layout l;
 
     if (why)
@@ -324,16 +298,15 @@ static const char *plan_pairs(const job *j, plan *out)
 /* With keys in registers, which the work-group hands on, or a warp within itself. */
 static const char *plan_registers(const job *j, plan *out, uint32_t team, const char *means)
 {
-    const tsr_sort_problem *s = sort_of(j->problem);
     const layout l = lay_out_registers(j, team == WARP);
     const char *why;
 
     if (l.group < team)
         return plan_unsupported(out, "it needs whole warps of %d work-items, not %zu", WARP,
                                 l.group);
-    if (s->segments && (why = sort_unsupported_packed(s)))
-        return why;
-    if ((why = sort_unsupported_segments(s, out)) || (why = layout_unsupported(j, &l, out)))
+    if ((why = sort_unsupported_packed(sort_of(j->problem))) ||
+        (why = segsort_unsupported(segsort_of(j->problem), out)) ||
+        (why = layout_unsupported(j, &l, out)))
         return why;
     plan_set(out, "KEYS", (uint32_t)l.keys);
     plan_define(out, "SHUFFLES=0");
@@ -351,39 +324,37 @@ static const char *plan_warp(const job *j, plan *out)
     return plan_registers(j, out, WARP, "TEAM_WARP");
 }
 
-const variant sort_segments = {
+const variant segsort_tiles = {
     .name = "segments",
     .idea = "segments of given lengths: those of like length side by side in a tile",
-    .source = "sort/sort_segments.cl",
-    .entries = {"sort_segments_short", "sort_segments_tile", "sort_segments_exchange",
-                "sort_segments_merge", "sort_values_keep", "sort_segments_gather"},
+    .source = "segsort/segsort_tiles.cl",
+    .entries = {"segsort_short", "segsort_tile", "segsort_exchange", "segsort_merge",
+                "sort_values_keep", "segsort_gather"},
     .build = "",
     .tunables = pairs_tunables,
     .tunable_count = ARRAY_COUNT(pairs_tunables),
     .plan = plan_pairs,
 };
 
-const variant sort_segments_registers = {
+const variant segsort_registers = {
     .name = "segments-registers",
     .alias = "segments-held",
     .idea = "segments in registers, handed on in local memory between strides",
-    .source = "sort/sort_segments_registers.cl",
-    .entries = {"sort_segments_registers_short", "sort_segments_registers_tile",
-                "sort_segments_exchange", "sort_segments_registers_merge", "sort_values_keep",
-                "sort_segments_gather"},
+    .source = "segsort/segsort_registers.cl",
+    .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
+                "segsort_registers_merge", "sort_values_keep", "segsort_gather"},
     .build = "",
     .tunables = registers_tunables,
     .tunable_count = ARRAY_COUNT(registers_tunables),
     .plan = plan_group,
 };
 
-const variant sort_segments_warp = {
+const variant segsort_warp = {
     .name = "segments-warp",
     .idea = "a segment belongs to a warp or less where it fits, which waits for nobody else",
-    .source = "sort/sort_segments_registers.cl",
-    .entries = {"sort_segments_registers_short", "sort_segments_registers_tile",
-                "sort_segments_exchange", "sort_segments_registers_merge", "sort_values_keep",
-                "sort_segments_gather"},
+    .source = "segsort/segsort_registers.cl",
+    .entries = {"segsort_registers_short", "segsort_registers_tile", "segsort_exchange",
+                "segsort_registers_merge", "sort_values_keep", "segsort_gather"},
     .build = "",
     .needs = 1u << FEATURE_PTX | 1u << FEATURE_LARGE_LOCAL,
     .tunables = registers_tunables,

@@ -1,4 +1,4 @@
-/* The variant of sort for segments on CPUs: the kernels' own text deals every unit to one
+/* The variant of segsort for CPUs: the kernels' own text deals every unit to one
  * work-item; the workspace; what is refused, and when it is preferred. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sort/sort_plans.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/registry.h"
-#include "sort_plans.h"
+#include "ops/segsort/segsort_problem.h"
 
 /* ---- the kernels' units, compiled as C ------------------------------------------------------- */
 
@@ -21,10 +22,11 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 
-#define __global  // NOLINT(bugprone-reserved-identifier)
-#define min(a, b) ((a) < (b) ? (a) : (b))
-#include "../../cl/sort/sort_segment_units.clh"
-#include "ops/sort/sort_order.h"
+#define __global     // NOLINT(bugprone-reserved-identifier)
+#define min(a, b)    ((a) < (b) ? (a) : (b))
+#define segsort_call kernel_call // the host's is of the same name
+#include "../../cl/segsort/segsort_units.clh"
+#undef segsort_call
 #undef min
 
 /* Each unit of segments that are long enough is met once, by whom it starts with. */
@@ -37,7 +39,8 @@ static void check_units(const uint64_t *offsets, size_t segments, size_t window,
 
     assert_non_null(met);
     for (size_t begin = 0; begin < n; begin += window) {
-        walk w = walk_start(offsets, segments, n, begin, window, unit, more);
+        const kernel_call call = {.n = n, .segments = segments, .window = window};
+        walk w = walk_start(offsets, call, begin, unit, more);
 
         while (walk_on(&w)) {
             const size_t start = w.found.start + w.at;
@@ -89,7 +92,8 @@ static void test_broken_offsets_stay_inside(void **state)
         for (size_t s = 0; s < 21; s++)
             offsets[s] = random_u64(&random) >> random_u64(&random) % 64;
         for (size_t begin = 0; begin < n; begin += 50) {
-            walk w = walk_start(offsets, 20, n, begin, 50, 16, 0);
+            const kernel_call call = {.n = n, .segments = 20, .window = 50};
+            walk w = walk_start(offsets, call, begin, 16, 0);
             size_t met = 0;
 
             for (; walk_on(&w); met++) {
@@ -115,15 +119,15 @@ static device_facts cpu(void)
 
 static problem in_segments(size_t n, size_t segments, size_t longest)
 {
-    return sort_problem((tsr_sort_problem){
-        .type = TSR_U32, .n = n, .segments = segments, .segment_longest = longest});
+    return segsort_problem((tsr_segsort_problem){
+        {.type = TSR_U32, .n = n}, .segments = segments, .segment_longest = longest});
 }
 
 /* Blocks by windows for all cores, and a launch for each stage of the longest segment. */
 static void test_stages_of_the_longest(void **state)
 {
     static const char *const small[] = {"BLOCK=256", NULL};
-    const variant *v = find("cpu-segments");
+    const variant *v = find_of(&operation_segsort, "cpu-segments");
     const params p = settings(v, small);
     const device_facts d = cpu();
     problem q = in_segments(100000, 50, 2049);
@@ -135,7 +139,7 @@ static void test_stages_of_the_longest(void **state)
     assert_int_equal(out.count, 1 + 4); /* 2049 keys make nine blocks */
     assert_int_equal(out.commands[0].global[0], 16);
     plan_free(&out);
-    sort_in(&q)->segment_longest = 256;
+    segsort_in(&q)->segment_longest = 256;
     out = plan_for(v, &j);
     assert_int_equal(out.workspace, 0);
     assert_int_equal(out.count, 1);
@@ -146,7 +150,7 @@ static void test_stages_of_the_longest(void **state)
 static void test_the_longest_is_noted(void **state)
 {
     static const char *const small[] = {"BLOCK=64", NULL};
-    const variant *v = find("cpu-segments");
+    const variant *v = find_of(&operation_segsort, "cpu-segments");
     const params p = settings(v, small);
     const device_facts d = cpu();
     problem q = in_segments(1001, 10, 0);
@@ -174,7 +178,7 @@ static void test_short_segments_have_narrow_vectors(void **state)
     } cases[] = {{6400, 100, 128, " -DLANES=8 "},  {6400, 100, 0, " -DLANES=16 "},
                  {3100, 100, 64, " -DLANES=8 "},   {3100, 100, 32, " -DLANES=4 "},
                  {100000, 100, 0, " -DLANES=16 "}, {10, 1, 10, " -DLANES=16 "}};
-    const variant *v = find("cpu-segments");
+    const variant *v = find_of(&operation_segsort, "cpu-segments");
     const params p = params_default(v);
     const device_facts d = cpu();
 
@@ -197,11 +201,9 @@ static void check_reason(const problem *q, const char *expected)
 
 static void test_unsupported_gives_the_values(void **state)
 {
-    problem q = in_segments(1000, 0, 0);
+    problem q = in_segments(1000, 10, 0);
 
     (void)state;
-    check_reason(&q, "it sorts segments of given lengths, and none are given");
-    q = in_segments(1000, 10, 0);
     check_reason(&q, "supported");
     sort_in(&q)->argsort = true;
     check_reason(&q, "supported");
@@ -218,15 +220,15 @@ static void test_cpus_prefer_it(void **state)
     const char *names[PREFERENCES_MAX];
 
     (void)state;
-    assert_int_equal(operation_sort.prefer(&q, &d, names), 2);
+    assert_int_equal(operation_segsort.prefer(&q, &d, names), 2);
     assert_string_equal(names[0], "cpu-segments");
     assert_string_equal(names[1], "segments");
-    sort_in(&q)->segments++;
-    assert_int_equal(operation_sort.prefer(&q, &d, names), 1);
+    segsort_in(&q)->segments++;
+    assert_int_equal(operation_segsort.prefer(&q, &d, names), 1);
     assert_string_equal(names[0], "segments");
-    sort_in(&q)->segments--;
+    segsort_in(&q)->segments--;
     d.kind = DEVICE_GPU;
-    operation_sort.prefer(&q, &d, names);
+    operation_segsort.prefer(&q, &d, names);
     assert_string_not_equal(names[0], "cpu-segments");
 }
 

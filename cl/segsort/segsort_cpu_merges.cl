@@ -2,7 +2,7 @@
  *
  * Idea: as sort_cpu_merges.cl, for every segment at once.  Keys of a segment are
  *     dealt out in units from its start on: blocks that are sorted, then pieces of
- *     what runs merge to (sort_segment_units.clh).
+ *     what runs merge to (segsort_units.clh).
  *     A segment takes as many merges as its length asks for.  It starts in that
  *     array from which it comes to where keys are with the last of them, and
  *     launches for longer ones pass over it.
@@ -11,10 +11,10 @@
  *     (sort_merges.clh); PIECE, of launches alone; KEY, DESCENDING, WITH_INDEX
  *     (sort_key.clh), VALUE_BYTES (sort_values.clh), WITH_ROWS = 0.
  * Launch: 1-D, work-groups of 1, one per started window of the n keys.
- *     sort_cpu_segments_block, any window.  Then, for length = BLOCK, 2 * BLOCK, ...
- *     while there may be a longer segment: sort_cpu_segments_merge, whose window is a
+ *     segsort_cpu_block, any window.  Then, for length = BLOCK, 2 * BLOCK, ...
+ *     while there may be a longer segment: segsort_cpu_merge, whose window is a
  *     piece, a power of 2 of at least STREAMS * LANES.  With VALUE_BYTES those of
- *     sort_segments_values.clh go along.
+ *     segsort_values.clh go along.
  * Workspace: an array of lanes (sort_vectors.clh), with an index two, and where the
  *     longest segment is not known its length, 0 before the first launch (`noted`).
  * Local memory: BLOCK lanes, a work-item's own: no barrier.
@@ -23,8 +23,8 @@
 #define PACKED WITH_INDEX
 
 #include "sort/sort_merges.clh"
-#include "sort/sort_segment_units.clh"
-#include "sort/sort_segments_values.clh"
+#include "segsort/segsort_units.clh"
+#include "segsort/segsort_values.clh"
 
 /* The keys of all segments and their index, and lanes between launches: without an index in the
  * keys' place and in `lanes`, with one in two halves of `lanes`, n apart. */
@@ -60,16 +60,14 @@ static inline destination destination_of(const arrays *a, const segment *s, uint
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_segments_block(__global word *keys, __global ulong *index, __global sortable *lanes,
-                         __global const ulong *segment_offsets, __global uint *longest,
-                         ulong offset_keys, ulong offset_index, ulong offset_lanes,
-                         ulong offset_segments, ulong offset_longest, ulong n, ulong segments,
-                         ulong window, uint noted)
+segsort_cpu_block(__global word *keys, __global ulong *index, __global sortable *lanes,
+                  __global const ulong *segment_offsets, __global uint *longest, segsort_call call)
 {
     __local vector p[BLOCK / LANES];
-    const arrays a = {keys + offset_keys, index + offset_index, lanes + offset_lanes, n};
-    walk w = walk_start(segment_offsets + offset_segments, segments, n, get_group_id(0) * window,
-                        window, BLOCK, WITH_INDEX ? 0 : 1);
+    const arrays a = {keys + call.offset_keys, index + call.offset_index,
+                      lanes + call.offset_lanes, call.n};
+    walk w = walk_start(segment_offsets + call.offset_segments, call,
+                        get_group_id(0) * call.window, BLOCK, WITH_INDEX ? 0 : 1);
     uint most = 0;
 
     while (walk_on(&w)) {
@@ -78,31 +76,31 @@ sort_cpu_segments_block(__global word *keys, __global ulong *index, __global sor
         block_sort(p, to.keys, 0, &to, (uint)w.at, w.found.n);
         most = max(most, w.found.n);
     }
-    if (noted)
-        atomic_max(longest + offset_longest, most);
+    if (call.noted)
+        atomic_max(longest + call.offset_longest, most);
 }
 
-/* Of segments with more than `length` keys: runs of so many become runs of twice as many. */
+/* Of segments with more than call.length keys: runs of so many become runs of twice as many. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_segments_merge(__global word *keys, __global ulong *index, __global sortable *lanes,
-                         __global const ulong *segment_offsets, __global const uint *longest,
-                         ulong offset_keys, ulong offset_index, ulong offset_lanes,
-                         ulong offset_segments, ulong offset_longest, ulong n, ulong segments,
-                         ulong window, uint noted, uint length)
+segsort_cpu_merge(__global word *keys, __global ulong *index, __global sortable *lanes,
+                  __global const ulong *segment_offsets, __global const uint *longest,
+                  segsort_call call)
 {
-    const arrays a = {keys + offset_keys, index + offset_index, lanes + offset_lanes, n};
-    const uint piece = (uint)window;
+    const arrays a = {keys + call.offset_keys, index + call.offset_index,
+                      lanes + call.offset_lanes, call.n};
+    const uint piece = (uint)call.window;
     walk w;
 
-    if (noted && longest[offset_longest] <= length)
+    if (call.noted && longest[call.offset_longest] <= call.length)
         return;
-    w = walk_start(segment_offsets + offset_segments, segments, n, get_group_id(0) * window, window,
-                   piece, length);
+    w = walk_start(segment_offsets + call.offset_segments, call, get_group_id(0) * call.window,
+                   piece, call.length);
     while (walk_on(&w)) {
-        const uint left = merges_of(w.found.n) - merges_of(length);
+        const uint left = merges_of(w.found.n) - merges_of(call.length);
         const uint begin = (uint)w.at, stop = begin + min(w.found.n - begin, piece);
         const destination to = destination_of(&a, &w.found, left - 1);
 
-        merge_piece(lanes_of(&a, &w.found, left), &to, w.found.n, length, begin, stop, piece);
+        merge_piece(lanes_of(&a, &w.found, left), &to, w.found.n, call.length, begin, stop,
+                    piece);
     }
 }

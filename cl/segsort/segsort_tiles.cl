@@ -1,25 +1,25 @@
 /* Bitonic sort of many segments of given lengths, short ones in rounds of a tile.
  *
  * Idea: a work-group takes segments that follow one another, and sorts those of
- *     like length side by side in a tile of local memory (sort_segments.clh): one
+ *     like length side by side in a tile of local memory (segsort_batch.clh): one
  *     read and one write of global memory, and hardly a position without a key,
  *     however mixed the lengths are.  Segments that no tile holds go through
  *     global memory as in sort_two_phase.cl, at their own positions, all in the
  *     same launches.
  *     The network is the flip form that sort_naive.cl explains.
- * Work split: sort_segments_short: `batch` segments for a work-group.  The other
- *     kernels take tiles of long segments (sort_segments_long.clh).
+ * Work split: segsort_short: `batch` segments for a work-group.  The other
+ *     kernels take tiles of long segments (segsort_long.clh).
  * Parameters: GROUP work-items in a work-group; TILE positions, a power of 2, at
- *     most 2^15; BATCH_MAX (sort_segments.clh); KEY, DESCENDING, WITH_INDEX
+ *     most 2^15; BATCH_MAX (segsort_batch.clh); KEY, DESCENDING, WITH_INDEX
  *     (sort_key.clh), WITH_ROWS 0, VALUE_BYTES (sort_values.clh).
- * Launch: 1-D, work-groups of GROUP.  sort_segments_short with one per started
+ * Launch: 1-D, work-groups of GROUP.  segsort_short with one per started
  *     batch.  Then, where a segment may be longer than TILE, with any number of
- *     them: sort_segments_tile, and for stage = log2(TILE) + 1 up to the exponent
- *     of the longest segment sort_segments_exchange with strides 2^(stage - 1),
- *     flip = 1, then 2^(stage - 2) ... TILE, flip = 0, and sort_segments_merge.
+ *     them: segsort_tile, and for stage = log2(TILE) + 1 up to the exponent
+ *     of the longest segment segsort_exchange with strides 2^(stage - 1),
+ *     flip = 1, then 2^(stage - 2) ... TILE, flip = 0, and segsort_merge.
  *     With `noted` the first kernel leaves the exponent of the longest segment in
  *     *longest, which starts as 0, and the others do nothing beyond it.
- *     With VALUE_BYTES then sort_values_keep and sort_segments_gather, with a
+ *     With VALUE_BYTES then sort_values_keep and segsort_gather, with a
  *     work-item per value.
  * Local memory: TILE keys, with WITH_INDEX TILE longs (one long without), and a
  *     batch_list.
@@ -34,7 +34,7 @@
 
 #define SHIFT_MIN 0
 
-#include "sort/sort_segments_long.clh"
+#include "segsort/segsort_long.clh"
 #include "sort/sort_tile_pairs.clh"
 
 /* Sort the segments of `blocks` blocks of 2^shift positions, from place `at` of the list on. */
@@ -72,21 +72,19 @@ static inline void round_sort(__local word *orders, __local long *indices,
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_short(__global word *keys, __global long *index,
-                    __global const ulong *segment_offsets, __global uint *longest,
-                    ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                    ulong segments, ulong offset_longest, uint noted, uint batch)
+segsort_short(__global word *keys, __global long *index, __global const ulong *segment_offsets,
+              __global uint *longest, segsort_call call)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
     __local batch_list list;
-    const size_t first = get_group_id(0) * (size_t)batch;
+    const size_t first = get_group_id(0) * (size_t)call.batch;
     uint at = 0;
 
-    keys += offset_keys;
-    index += offset_index;
-    batch_fill(&list, segment_offsets + offset_segments, first,
-               (uint)min((ulong)batch, segments - first), n);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    batch_fill(&list, segment_offsets + call.offset_segments, first,
+               (uint)min((ulong)call.batch, call.segments - first), call.n);
     for (uint shift = 0; shift < SHIFTS && (1u << shift) <= TILE; shift++) {
         const uint end = list.end[shift], most = (uint)TILE >> shift;
 
@@ -94,28 +92,26 @@ sort_segments_short(__global word *keys, __global long *index,
             round_sort(orders, indices, &list, keys, index, at, shift, min(most, end - at));
         at = end;
     }
-    if (noted && get_local_id(0) == 0 && list.longest)
-        atomic_max(longest + offset_longest, list.longest);
+    if (call.noted && get_local_id(0) == 0 && list.longest)
+        atomic_max(longest + call.offset_longest, list.longest);
 }
 
 /* ---- long segments --------------------------------------------------------------------------- */
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_tile(__global word *keys, __global long *index,
-                   __global const ulong *segment_offsets, __global const uint *longest,
-                   ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                   ulong segments, ulong offset_longest, uint noted, uint stage)
+segsort_tile(__global word *keys, __global long *index, __global const ulong *segment_offsets,
+             __global const uint *longest, segsort_call call)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
     __local long_tile t;
 
-    if (is_over(longest, offset_longest, noted, stage))
+    if (is_over(longest, call))
         return; /* everybody does */
-    keys += offset_keys;
-    index += offset_index;
-    segment_offsets += offset_segments;
-    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    segment_offsets += call.offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, call, i);
          i = t.number + get_num_groups(0)) {
         tile_load_first(orders, indices, keys + t.segment, t.start, t.n);
         /* The tile is filled before pairs of it are read. */
@@ -130,21 +126,19 @@ sort_segments_tile(__global word *keys, __global long *index,
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_segments_merge(__global word *keys, __global long *index,
-                    __global const ulong *segment_offsets, __global const uint *longest,
-                    ulong offset_keys, ulong offset_index, ulong offset_segments, ulong n,
-                    ulong segments, ulong offset_longest, uint noted, uint stage)
+segsort_merge(__global word *keys, __global long *index, __global const ulong *segment_offsets,
+              __global const uint *longest, segsort_call call)
 {
     __local word orders[TILE];
     __local long indices[TILE_INDICES];
     __local long_tile t;
 
-    if (is_over(longest, offset_longest, noted, stage))
+    if (is_over(longest, call))
         return; /* everybody does */
-    keys += offset_keys;
-    index += offset_index;
-    segment_offsets += offset_segments;
-    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, n, segments, i);
+    keys += call.offset_keys;
+    index += call.offset_index;
+    segment_offsets += call.offset_segments;
+    for (ulong i = get_group_id(0); tile_next(&t, segment_offsets, call, i);
          i = t.number + get_num_groups(0)) {
         tile_load(orders, indices, keys + t.segment, index + t.segment, t.start, t.n);
         /* The tile is filled before pairs of it are read. */

@@ -1,0 +1,117 @@
+#include "base/fail.h"
+#include "core/posing.h"
+#include "ops/segsort/segsort_problem.h"
+#include "ops/sort/sort_fields.h"
+#include "ops/sort/sort_variants.h"
+
+static const field fields[] = {
+    SORT_FIELDS_OF_KEYS,
+    SORT_FIELD_OF_ROWS,
+    {.name = "segments", .kind = FIELD_COUNT, .offset = offsetof(tsr_segsort_problem, segments)},
+    {.name = "top",
+     .kind = FIELD_ASKED,
+     .zero = ZERO_IS_ALL}, /* all keys, as JSON of sort has it */
+    {.kind = FIELD_COUNT,
+     .offset = offsetof(tsr_segsort_problem, segment_longest),
+     .otherwise = "uniform",
+     SORT_OPTION_OF_SEGMENTS},
+    SORT_FIELDS_OF_ORDER,
+};
+
+static const file_use files[] = {
+    SORT_FILES_OF_KEYS,
+    SORT_FILE_OF_SEGMENTS,
+};
+
+static const operation_help help = {
+    .usage =
+        "KEYS --segments S [-o OUT] [--descending] [--argsort IDX] [--values V --values-out W]",
+    .summary = "sort segments of any lengths, values that go with the keys, and where they stood",
+    .details =
+        "It is `sort` of stretches of KEYS, each by itself, with the same files and options.  S "
+        "has\n"
+        "ascending whole numbers in a .npy file: 0 first, where each segment starts, and last the\n"
+        "number of keys; equal ones are an empty segment.  IDX counts within each segment.\n",
+};
+
+static tsr_status check_settings(const given_options *given, tsr_error *err)
+{
+    if (!setting_of(given, "segments"))
+        return tsr_fail(err, TSR_ENAME, 0, "no --segments: it says where the segments start");
+    return sort_check_settings(given, err);
+}
+
+/* Segments and their mean length.  The longest is so many times that: as the choice has it, which
+ * stands in its place until now, and without one the first. */
+static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
+                          size_t count, tsr_error *err)
+{
+    tsr_segsort_problem *s = segsort_in(p);
+    const char *lengths = setting_of(given, "segments");
+    const size_t spread = lengths ? s->segment_longest : sort_segment_lengths[0].value;
+
+    if (count == 1)
+        return tsr_fail(err, TSR_ENAME, 0,
+                        "%s%s needs a --size of SEGMENTSxKEYS, their mean length, not '%s'",
+                        lengths ? "--segments " : "segsort", lengths ? lengths : "", size);
+    s->segments = n[0];
+    if (!size_mul(n[0], n[1], &s->sort.n) || !size_mul(n[1], spread, &s->segment_longest))
+        return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: there are at most %zu keys",
+                        size, SIZE_MAX);
+    return TSR_OK;
+}
+
+static tsr_status pose(posing *x, tsr_error *err)
+{
+    tsr_segsort_problem *s = segsort_in(&x->problem);
+    array *offsets = &x->array[SEGSORT_OFFSETS];
+    tsr_status st = sort_pose(x, err);
+    size_t longest;
+
+    st = st ? st : need_vector(x, SEGSORT_OFFSETS, "", err);
+    st = st ? st : array_to_u64(x->file[SEGSORT_OFFSETS], offsets, err);
+    if (st)
+        return st;
+    if (offsets->shape[0] == 0)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "%s is empty, and needs one offset more than there are segments",
+                        x->file[SEGSORT_OFFSETS]);
+    s->segments = offsets->shape[0] - 1;
+    return segsort_check_offsets(s->sort.n, s->segments, offsets->data, &longest, err);
+}
+
+static const char *host_source(const variant *v)
+{
+    return sort_host_source(v == &segsort_host_radix ? &sort_host_radix : &sort_qsort);
+}
+
+static const char *const tune_sizes[] = {"1Mx64", "10kx10k", "100x1M", NULL};
+static const char *const tune_sizes_cpu[] = {"20kx64", "100x10k", "10x100k", NULL};
+
+static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit"},
+                                     {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
+                                     {"std", "std::sort", "g++"},
+                                     {"vqsort", "vqsort", "libhwy-dev"},
+                                     {0}};
+
+const operation_command segsort_command = {
+    .sizes = {.bench = "100kx100",
+              .roofline = "2^18x64",
+              .roofline_cpu = "2^14x64",
+              .tune = tune_sizes,
+              .tune_cpu = tune_sizes_cpu},
+    .problem_bytes = sizeof(tsr_segsort_problem),
+    .peers = peers,
+    .fields = fields,
+    .field_count = ARRAY_COUNT(fields),
+    .files = files,
+    .file_count = ARRAY_COUNT(files),
+    .help = &help,
+    .host_source = host_source,
+    .no_output = SORT_NO_OUTPUT,
+    .size_form = "SEGMENTSxKEYS",
+    .size_numbers = 2,
+    .lay_out = lay_out,
+    .check_settings = check_settings,
+    .pose = pose,
+};

@@ -1,0 +1,12 @@
+"""Segments of a few keys, which tests of the command in general run."""
+
+import numpy as np
+
+KEYS = np.random.default_rng(5).integers(0, 99, 300).astype(np.uint32)
+OFFSETS = np.array([0, 7, 7, 100, 101, 300])
+
+FILES = {"g.npy": KEYS, "offsets.npy": OFFSETS}
+CALL = ("segsort", "g.npy", "--segments", "offsets.npy", "-o", "segments.npy")
+RESULT = ("segments.npy", np.concatenate([np.sort(part) for part in np.split(KEYS, OFFSETS[1:-1])]))
+KERNEL = "segments"
+PROGRAMS = []
