@@ -73,6 +73,7 @@ typedef struct operand {
     size_t bytes;          /* from the start of the array, offset included, to the end of the last
                               element; 0: there is none, or none is read */
     bool whole;            /* the operation writes every element: no need to copy it in */
+    bool read_back;        /* kernels read what others of the call wrote to it */
 } operand;
 
 /** What a check found. */

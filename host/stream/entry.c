@@ -13,52 +13,116 @@
 #include "session/state.h"
 #include "stream/host_memory.h"
 
-/* Each buffer holds what its operand needs. */
-static tsr_status check_buffers(const kept_call *c, const cl_mem buffers[], tsr_error *err)
+/* A buffer as part of the memory that it is made of: a sub-buffer is one of its parent's. */
+typedef struct memory {
+    cl_mem whole;
+    size_t origin; /* bytes from its start */
+} memory;
+
+static tsr_status ask(cl_mem buffer, cl_mem_info what, void *out, size_t bytes, const char *op,
+                      const char *name, tsr_error *err)
 {
-    const operand *operands = c->operand;
+    const cl_int rc = clGetMemObjectInfo(buffer, what, bytes, out, NULL);
+
+    return rc == CL_SUCCESS ? TSR_OK
+                            : tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", op, name);
+}
+
+/* A buffer of the session's context that holds the operand and may be used as the call does. */
+static tsr_status check_buffer(const tsr_session *s, const char *op, const operand *o,
+                               cl_mem buffer, memory *out, tsr_error *err)
+{
+    size_t size = 0;
+    cl_context context = NULL;
+    cl_mem_flags flags = 0;
+    cl_mem parent = NULL;
+    tsr_status st;
+
+    *out = (memory){buffer, 0};
+    if (!buffer)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is NULL and should hold %zu bytes", op,
+                        o->name, o->bytes);
+    st = ask(buffer, CL_MEM_SIZE, &size, sizeof size, op, o->name, err);
+    st = st ? st : ask(buffer, CL_MEM_CONTEXT, &context, sizeof context, op, o->name, err);
+    st = st ? st : ask(buffer, CL_MEM_FLAGS, &flags, sizeof flags, op, o->name, err);
+    st = st ? st
+            : ask(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, &parent, sizeof parent, op, o->name, err);
+    if (!st && parent) {
+        out->whole = parent;
+        st = ask(buffer, CL_MEM_OFFSET, &out->origin, sizeof out->origin, op, o->name, err);
+    }
+    if (st)
+        return st;
+    if (context != s->context)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is of another context than the session",
+                        op, o->name);
+    if (size < o->bytes)
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu", op,
+                        o->name, size, o->bytes);
+    if ((flags & CL_MEM_READ_ONLY) && (o->access & ACCESS_WRITE))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is CL_MEM_READ_ONLY and is written", op,
+                        o->name);
+    if ((flags & CL_MEM_WRITE_ONLY) && ((o->access & ACCESS_READ) || o->read_back))
+        return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is CL_MEM_WRITE_ONLY and is read", op,
+                        o->name);
+    return TSR_OK;
+}
+
+/* The buffers of the operands and, behind them, that of the counter of strict tiles, where there is
+ * one.  What is written has no element in common with another. */
+static tsr_status check_buffers(const tsr_session *s, const kept_call *c, const cl_mem buffers[],
+                                cl_mem strict_tiles, tsr_error *err)
+{
+    static const view one = {TSR_U32, 1, 1, 1, 0, 1, 0};
     const char *op = c->posed.op->name;
+    const operand counter =
+        strict_tiles ? view_operand("strict_tiles", &one, ACCESS_READ_WRITE) : (operand){0};
+    memory m[OPERANDS_MAX + 1];
 
-    for (size_t i = 0; i < c->operand_count; i++) {
-        size_t size = 0;
-        cl_int rc;
+    for (size_t i = 0; i <= c->operand_count; i++) {
+        const operand *o = i < c->operand_count ? &c->operand[i] : &counter;
+        tsr_status st;
 
-        if (operands[i].bytes == 0)
+        if (o->bytes == 0)
             continue;
-        if (!buffers[i])
-            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s is NULL and should hold %zu bytes",
-                            op, operands[i].name, operands[i].bytes);
-        rc = clGetMemObjectInfo(buffers[i], CL_MEM_SIZE, sizeof(size), &size, NULL);
-        if (rc != CL_SUCCESS)
-            return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(%s)", op, operands[i].name);
-        if (size < operands[i].bytes)
-            return tsr_fail(err, TSR_EINVAL, 0, "%s: buffer %s has %zu bytes and should have %zu",
-                            op, operands[i].name, size, operands[i].bytes);
-        for (size_t k = 0; k < i; k++)
-            if (buffers[k] == buffers[i] &&
-                ((operands[k].access | operands[i].access) & ACCESS_WRITE) &&
-                operands_meet(&operands[k], NULL, &operands[i], NULL))
-                return tsr_fail(err, TSR_EINVAL, 0, "%s: %s and %s overlap in one buffer", op,
-                                operands[k].name, operands[i].name);
+        st = check_buffer(s, op, o, i < c->operand_count ? buffers[i] : strict_tiles, &m[i], err);
+        if (st)
+            return st;
+        for (size_t k = 0; k < i; k++) {
+            const operand *other = &c->operand[k];
+
+            if (other->bytes && m[k].whole == m[i].whole &&
+                ((other->access | o->access) & ACCESS_WRITE) &&
+                operands_meet(other, (void *)m[k].origin, o, (void *)m[i].origin))
+                return tsr_fail(err, TSR_EINVAL, 0,
+                                "%s: %s and %s overlap in one buffer: they are within its bytes "
+                                "%zu to %zu and %zu to %zu",
+                                op, other->name, o->name, m[k].origin + other->begin,
+                                m[k].origin + other->bytes - 1, m[i].origin + o->begin,
+                                m[i].origin + o->bytes - 1);
+        }
     }
     return TSR_OK;
 }
 
-/* Check the optional counter buffer. */
-static tsr_status check_counter(const problem *p, const tsr_run *run, tsr_error *err)
+/* Events of the session's context. */
+static tsr_status check_events(const tsr_session *s, const char *op, const tsr_run *run,
+                               tsr_error *err)
 {
-    size_t size = 0;
-    cl_int rc;
+    for (cl_uint i = 0; i < run->n_wait; i++) {
+        cl_context context = NULL;
+        cl_int rc;
 
-    if (!run->strict_tiles)
-        return TSR_OK;
-    rc = clGetMemObjectInfo(run->strict_tiles, CL_MEM_SIZE, sizeof(size), &size, NULL);
-    if (rc != CL_SUCCESS)
-        return tsr_fail(err, TSR_ECL, rc, "%s: clGetMemObjectInfo(strict_tiles)", p->op->name);
-    if (size < sizeof(uint32_t))
-        return tsr_fail(err, TSR_EINVAL, 0,
-                        "%s: buffer strict_tiles has %zu bytes and should have %zu", p->op->name,
-                        size, sizeof(uint32_t));
+        if (!run->wait[i])
+            return tsr_fail(err, TSR_EINVAL, 0, "%s: wait[%u] is NULL", op, (unsigned)i);
+        rc = clGetEventInfo(run->wait[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+        if (rc != CL_SUCCESS)
+            return tsr_fail(err, TSR_ECL, rc, "%s: clGetEventInfo(wait[%u])", op, (unsigned)i);
+        if (context != s->context)
+            return tsr_fail(err, TSR_EINVAL, 0,
+                            "%s: wait[%u] is an event of another context than the session", op,
+                            (unsigned)i);
+    }
     return TSR_OK;
 }
 
@@ -140,9 +204,9 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.last = run->done;
     ends.strict_tiles = run->strict_tiles;
     st = check_run(p->op, run, err);
+    st = st ? st : check_events(s, p->op->name, run, err);
     st = st ? st : dispatch_call(s, p, run, IN_BUFFERS, &c, err);
-    st = st ? st : check_buffers(c, buffers, err);
-    st = st ? st : check_counter(p, run, err);
+    st = st ? st : check_buffers(s, c, buffers, run->strict_tiles, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);
     cache_unlock(&s->building); /* nobody waits for what the caller does next */
     if (st || !report)

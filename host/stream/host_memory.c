@@ -49,6 +49,43 @@ static tsr_status check_pointers(const call *c, tsr_error *err)
     return TSR_OK;
 }
 
+/* ---- arrays that are not aligned to their elements ------------------------------------------- */
+
+/* Copy the elements of an operand, and no gap, between two places. */
+static void copy_elements(const operand *o, const void *from, void *to)
+{
+    const view *x = &o->view;
+    const size_t size = tsr_type_size(x->type);
+
+    for (size_t e = 0; e < x->count; e++)
+        for (size_t l = 0; l < x->lines; l++) {
+            const size_t at = view_line(x, e, l) * size;
+
+            memcpy((unsigned char *)to + at, (const unsigned char *)from + at, x->length * size);
+        }
+}
+
+/* Let what lies at no multiple of its element's size be worked on in a copy: C code and the kernels
+ * of CPUs load elements as they are aligned.  out[i]: the copy, or NULL. */
+static tsr_status copy_unaligned(call *c, void *out[], tsr_error *err)
+{
+    for (size_t i = 0; i < c->operand_count; i++) {
+        const operand *o = &c->operand[i];
+
+        if (!o->bytes || !c->array[i] || (uintptr_t)c->array[i] % tsr_type_size(o->type) == 0)
+            continue;
+        out[i] = malloc(o->bytes);
+        if (!out[i])
+            return tsr_fail(err, TSR_ENOMEM, 0,
+                            "%s: no memory for a copy of %s (%zu bytes), which is not aligned to "
+                            "its elements of %zu bytes",
+                            c->problem.op->name, o->name, o->bytes, tsr_type_size(o->type));
+        copy_elements(o, c->array[i], out[i]);
+        c->array[i] = out[i];
+    }
+    return TSR_OK;
+}
+
 /* ---- arrays that the device works on where they are ------------------------------------------ */
 
 /* What kernels for other devices than CPUs take for granted of a buffer's address; those of CPUs
@@ -221,21 +258,16 @@ static cl_int copy_lines(const call *c, size_t i, bool back)
 static tsr_status copy_elements_back(const call *c, size_t i, cl_int *rc, tsr_error *err)
 {
     const operand *o = &c->operand[i];
-    const view *x = &o->view;
-    const size_t size = tsr_type_size(x->type), bytes = o->bytes - o->begin;
-    unsigned char *copy = malloc(bytes), *array = c->array[i];
+    const size_t bytes = o->bytes - o->begin;
+    unsigned char *copy = malloc(bytes);
 
     if (!copy)
         return tsr_fail(err, TSR_ENOMEM, 0, "%s: no memory for a copy of %s (%zu bytes)",
                         c->problem.op->name, o->name, bytes);
     *rc = clEnqueueReadBuffer(c->session->queue, c->buffer[i], CL_TRUE, o->begin, bytes, copy, 0,
                               NULL, NULL);
-    for (size_t e = 0; e < x->count && *rc == CL_SUCCESS; e++)
-        for (size_t l = 0; l < x->lines; l++) {
-            const size_t at = view_line(x, e, l) * size;
-
-            memcpy(array + at, copy + at - o->begin, x->length * size);
-        }
+    if (*rc == CL_SUCCESS)
+        copy_elements(o, copy - o->begin, c->array[i]);
     free(copy);
     return TSR_OK;
 }
@@ -454,7 +486,7 @@ static tsr_status run_where(call *c, const tsr_run *run, tsr_error *err)
 }
 
 /* Check the problem and the caller's arrays, and look at what they say of it. */
-static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
+static tsr_status check_call(call *c, void *const operands[], void *aligned[], tsr_error *err)
 {
     const operation *op = c->problem.op;
     tsr_status st = op->check(&c->problem, err);
@@ -464,6 +496,7 @@ static tsr_status check_call(call *c, void *const operands[], tsr_error *err)
     c->operand_count = op->operands(&c->problem, c->operand);
     memcpy(c->array, operands, c->operand_count * sizeof(*operands));
     st = check_pointers(c, err);
+    st = st ? st : copy_unaligned(c, aligned, err);
     if (st == TSR_OK && op->inspect)
         st = op->inspect(&c->problem, (const void *const *)c->array, err);
     return st;
@@ -474,12 +507,13 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
 {
     uint64_t start = clock_ns(), probed;
     call c = {.session = s, .problem = *p, .reports = report != NULL};
+    void *aligned[OPERANDS_MAX] = {NULL};
     tsr_status st;
 
     if (!s)
         return tsr_fail(err, TSR_EINVAL, 0, "%s: the session is NULL", p->op->name);
     probed = s->probe_ns;
-    st = check_call(&c, operands, err);
+    st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
         st = dispatch_call(s, &c.problem, run, can_use_c(&c) ? IN_ARRAYS : IN_BUFFERS, &c.known,
@@ -491,6 +525,12 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
         st = run_where(&c, run, err);
     }
     cache_unlock(&s->building);
+    for (size_t i = 0; i < c.operand_count; i++) {
+        if (!st && aligned[i] && (c.operand[i].access & ACCESS_WRITE))
+            copy_elements(&c.operand[i], aligned[i], operands[i]);
+        c.report.shared = c.report.shared && !aligned[i];
+        free(aligned[i]);
+    }
     if (st != TSR_OK || !report)
         return st;
     c.report.probe_ns = s->probe_ns - probed;

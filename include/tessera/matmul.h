@@ -70,7 +70,8 @@ typedef struct tsr_matmul_problem {
  * No element of C may be one of A or B, which may be one array.  So blocks of one matrix may be the
  * operands: A22 := A22 - A21 A12.  What lies between elements of C is not written: threads, each
  * with a session of its own, may compute blocks of one matrix side by side.  A or B may be NULL
- * where it holds no element.
+ * where it holds no element.  An array may lie at any address; one that is not aligned to its
+ * elements is worked on in a copy.
  *
  * Matrices of 64 MiB and more together, and of any size where the session's device_memory is set,
  * are multiplied as they arrive: op(A) and op(B) in slabs of k whose products are added up in C,
@@ -106,7 +107,9 @@ TSR_API tsr_status tsr_matmul(tsr_session *session, const tsr_matmul_problem *pr
  * Asynchronous: returns once the work is enqueued.  A small call is not flushed, which would take
  * longer than the rest of it: clFlush sends it off, or what waits for it, as any OpenCL command.
  * The buffers must live, unmodified, until the work is done: until *run->done completes, where the
- * caller asked for that event.  report holds no device time.
+ * caller asked for that event.  They may be sub-buffers; no element of C may be one of A or B in
+ * memory either.  What is read is not CL_MEM_WRITE_ONLY, and what is written not CL_MEM_READ_ONLY.
+ * Events to wait for are of the session's context too.  report holds no device time.
  *
  * @param run  NULL picks the best variant, waits for nothing and hands out no event.
  * @return as tsr_matmul; on `host` TSR_EUNSUPPORTED.  On failure commands already

@@ -71,9 +71,10 @@ typedef struct tsr_report {
     size_t to_device_bytes;
     size_t from_device_bytes;
     int shared;          /* host-memory calls: nonzero where the arrays were worked on where they
-                            are, without a copy: device and host share memory, the session's
-                            `copies` is 0, and arrays that lie between one another are whole
-                            elements apart; always on `host` */
+                            are, without a copy: device and host share memory, each array lies at
+                            a multiple of its element's size, the session's `copies` is 0, and
+                            arrays that lie between one another are whole elements apart; on
+                            `host` where they are aligned */
     size_t chunks;       /* host-memory calls: in how many pieces the work was done, each while the
                             next was copied: panels of a matvec's matrix; tiles, slabs and strips
                             of a product; chunks of keys, or of rows, or pairs of chunks of a sort;

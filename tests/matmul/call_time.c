@@ -41,14 +41,23 @@ CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue queue)
     return CL_SUCCESS;
 }
 
-/* All that is asked of a buffer here is its size, and those below have this one. */
+static tsr_session *session; /* whose context all buffers are of */
+
+/* Buffers that are read and written and no sub-buffers. */
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info what, size_t size,
                                                    void *value, size_t *size_out)
 {
     (void)buffer, (void)size, (void)size_out;
-    if (what != CL_MEM_SIZE)
+    if (what == CL_MEM_SIZE)
+        *(size_t *)value = SIDE * SIDE * sizeof(float);
+    else if (what == CL_MEM_CONTEXT)
+        *(cl_context *)value = tsr_session_context(session);
+    else if (what == CL_MEM_FLAGS)
+        *(cl_mem_flags *)value = CL_MEM_READ_WRITE;
+    else if (what == CL_MEM_ASSOCIATED_MEMOBJECT)
+        *(cl_mem *)value = NULL;
+    else
         return CL_INVALID_VALUE;
-    *(size_t *)value = SIDE * SIDE * sizeof(float);
     return CL_SUCCESS;
 }
 
@@ -98,6 +107,7 @@ int main(int argc, char **argv)
     st = tsr_devices_find(&list, &err);
     st = st ? st : tsr_devices_select(list, argv[1], &device, 1, &n, &err);
     st = st ? st : tsr_session_open(device, NULL, &s, &err);
+    session = s;
     for (size_t i = 0; i < 3 && !st; i++)
         b[i] = clCreateBuffer(tsr_session_context(s), CL_MEM_READ_WRITE,
                               SIDE * SIDE * sizeof(float), NULL, NULL);

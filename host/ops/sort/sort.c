@@ -112,6 +112,7 @@ static size_t operands(const problem *p, operand out[OPERANDS_MAX])
     out[1] = line_of("index", TSR_I64, sizeof(int64_t), s->argsort ? sort_keys(s) : 0,
                      s->argsort ? s->offset_index : 0, ACCESS_WRITE);
     out[1].whole = true;
+    out[1].read_back = true;
     out[2] = line_of("values", value_type(s->value_bytes), s->value_bytes,
                      s->value_bytes ? sort_keys(s) : 0, s->offset_values, ACCESS_READ_WRITE);
     return s->value_bytes ? 3 : s->argsort ? 2 : 1;
