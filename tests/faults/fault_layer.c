@@ -3,8 +3,9 @@
  *
  *   - counts, per kind of object, references taken (create, retain, events given out) less those
  *     released, and how often each function was called;
- *   - makes the N-th call of one function fail: TESSERA_FAULT=FUNCTION:N:CODE.  The call does not
- *     reach the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
+ *   - makes the N-th call of one function fail, TESSERA_FAULT=FUNCTION:N:CODE, or that one and all
+ *     after it, FUNCTION:N+:CODE; FUNCTION * counts the calls of all.  Such a call does not reach
+ * the driver.  FUNCTION clGetEventInfo.status: the N-th execution status read is CODE.
  *
  *   - with TESSERA_KEEP_BUFFERS set, counts the release of a buffer and does not pass it on, and
  * has a write of an operand begin at the start of its buffer and array (oclgrind/simulator.py says
@@ -15,9 +16,11 @@
  *     layer ready
  *     calls clCreateBuffer 3
  *     balance mem 0
- *     fault clCreateBuffer 2
+ *     failed clCreateBuffer 1
+ *     fault clCreateBuffer:2:-5
  *
- * "layer ready" is how a test knows that it was loaded; the line "fault" is there once it happened.
+ * "layer ready" is how a test knows that it was loaded; "failed" says how many calls were made to
+ * fail, and the line "fault" is there once one was.
  * One thread calls OpenCL in what is tested, so the counts are plain.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -52,17 +55,17 @@ static cl_icd_dispatch layer;
 static long balance[KIND_COUNT];
 static struct {
     const char *name;
-    unsigned long count;
+    unsigned long count, failed;
 } calls[CALLS_MAX];
-static int struck;
+static unsigned long all_calls;
 
-static unsigned long count_call(const char *name)
+static int call_index(const char *name)
 {
     for (int i = 0; i < CALLS_MAX; i++) {
         if (!calls[i].name)
             calls[i].name = name;
         if (calls[i].name == name || strcmp(calls[i].name, name) == 0)
-            return ++calls[i].count;
+            return i;
     }
     abort(); /* CALLS_MAX is too small */
 }
@@ -70,16 +73,22 @@ static unsigned long count_call(const char *name)
 /* The code that this call of a function is to fail with, or 0. */
 static cl_int fault(const char *name)
 {
-    const unsigned long n = count_call(name);
+    const int at = call_index(name);
     const char *wanted = getenv("TESSERA_FAULT");
-    const size_t length = strlen(name);
-    unsigned long which = 0;
+    const int any = wanted && wanted[0] == '*';
+    const size_t length = any ? 1 : strlen(name);
+    unsigned long n = ++calls[at].count, which = 0;
+    char behind[2] = "";
     int code = 0;
 
-    if (!wanted || strncmp(wanted, name, length) != 0 || wanted[length] != ':' ||
-        sscanf(wanted + length, ":%lu:%d", &which, &code) != 2 || which != n)
+    all_calls += strchr(name, '.') == NULL; /* a status is a part of a call */
+    n = any ? all_calls : n;
+    if (!wanted || (!any && strncmp(wanted, name, length) != 0) || wanted[length] != ':' ||
+        (sscanf(wanted + length, ":%lu:%d", &which, &code) != 2 &&
+         sscanf(wanted + length, ":%lu%1[+]:%d", &which, behind, &code) != 3) ||
+        (behind[0] ? n < which : n != which))
         return 0;
-    struck = 1;
+    calls[at].failed++;
     return code;
 }
 
@@ -104,15 +113,19 @@ static void report(void)
 {
     const char *path = getenv("TESSERA_FAULT_REPORT");
     FILE *f = path ? fopen(path, "w") : NULL;
+    unsigned long failed = 0;
 
     if (!f)
         return;
     fputs("layer ready\n", f);
     for (int i = 0; i < CALLS_MAX && calls[i].name; i++)
-        fprintf(f, "calls %s %lu\n", calls[i].name, calls[i].count);
+        fprintf(f, "calls %s %lu\nfailed %s %lu\n", calls[i].name, calls[i].count, calls[i].name,
+                calls[i].failed);
+    for (int i = 0; i < CALLS_MAX; i++)
+        failed += calls[i].failed;
     for (int k = 0; k < KIND_COUNT; k++)
         fprintf(f, "balance %s %ld\n", kind_names[k], balance[k]);
-    if (struck)
+    if (failed)
         fprintf(f, "fault %s\n", getenv("TESSERA_FAULT"));
     fclose(f);
 }

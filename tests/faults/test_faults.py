@@ -18,6 +18,9 @@ from cli_support import Case, environment, has_opencl
 
 LAYER = os.environ["FAULT_LAYER"]
 KINDS = {"context", "queue", "mem", "program", "kernel", "event", "svm"}
+KIND_OF_RELEASE = {"clReleaseContext": "context", "clReleaseCommandQueue": "queue",
+                   "clReleaseMemObject": "mem", "clReleaseProgram": "program",
+                   "clReleaseKernel": "kernel", "clReleaseEvent": "event"}
 CODE = -5  # CL_OUT_OF_RESOURCES: any call may give it
 
 # Of each function the first calls fail in turn; later ones come from the same lines.
@@ -46,7 +49,7 @@ class Report:
     """What the layer wrote at exit."""
 
     def __init__(self, path):
-        self.calls, self.balance, self.ready, self.struck = {}, {}, False, False
+        self.calls, self.failed, self.balance, self.ready, self.struck = {}, {}, {}, False, False
         if not os.path.exists(path):
             return
         with open(path, encoding="ascii") as f:
@@ -83,20 +86,23 @@ class Layered(Case):
         self.save("x.npy", rng.uniform(-1, 1, 30).astype(np.float32))
         self.save("keys.npy", rng.integers(0, 1000, 5000).astype(np.int32))
 
-    def run_layered(self, *args, fault=None, cache=None):
+    def run_layered(self, *args, fault=None, cache=None, timeout=300):
         path = self.path("report")
         if os.path.exists(path):
             os.remove(path)
         env = {"OPENCL_LAYERS": LAYER, "TESSERA_FAULT_REPORT": path, "TESSERA_FAULT": fault}
         if cache:
             env["TESSERA_CACHE_DIR"] = self.path(cache)
-        r = self.tessera(*args, env=env)
+        r = self.tessera(*args, env=env, timeout=timeout)
         return r, Report(path)
 
     def assert_balance(self, r, report):
+        """What was taken is given back, but for releases that failed."""
         self.assertTrue(report.ready, "the layer was not loaded\n%s" % r)
         self.assertEqual(set(report.balance), KINDS)
-        self.assertEqual({k: n for k, n in report.balance.items() if n}, {}, r)
+        kept = {KIND_OF_RELEASE[f]: n for f, n in report.failed.items()
+                if n and f in KIND_OF_RELEASE}
+        self.assertEqual({k: n for k, n in report.balance.items() if n}, kept, r)
 
 
 SORT = ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy")
@@ -159,6 +165,7 @@ class Balance(Layered):
         r, report = self.run_layered(*OPERATIONS["matmul"], fault="clReleaseMemObject:2:-5")
         self.assertTrue(report.struck, r)
         self.assertEqual(report.balance["mem"], 1, r)
+        self.assert_balance(r, report)  # and knows what caused it
 
 
 class WarmCalls(Layered):
@@ -411,6 +418,62 @@ class Failures(Failing):
                     self.assertIn("CL_OUT_OF_RESOURCES (-5)", r.err)
                     self.assertIn("no OpenCL device", r.err)
                     self.assert_gone(args, r)
+
+
+class EveryFunction(Failing):
+    """Each function that a run calls fails once, at its first, middle and last call, and from there
+    on: retains and releases too.  The result is right, or there is a message and no result; nothing
+    leaks, is released twice or hangs.  TESSERA_LONG=1: more operations, and up to 40 calls of each
+    function."""
+
+    LONG = os.environ.get("TESSERA_LONG") == "1"
+
+    def fail_each(self, *args):
+        self.calls_of(args, "cache")
+        calls = self.calls_of(args, "cache")
+        done = 0
+        for function, count in sorted(calls.items()):
+            some = {1, (count + 1) // 2, count}
+            for n in sorted(some | set(range(1, min(count, 40) + 1)) if self.LONG else some):
+                for last in ("", "+"):
+                    done += self.fail_one(args, function, "%d%s" % (n, last))
+        self.assertGreater(done, 2 * len(calls))
+        print("%d runs with failing calls of %s" % (done, " ".join(args)), file=sys.stderr)
+
+    def fail_one(self, args, function, n):
+        with self.subTest(function=function, call=n):
+            r, report = self.run_layered(*args, fault="%s:%s:%d" % (function, n, CODE),
+                                         cache="cache", timeout=60)
+            self.assertTrue(report.struck, r)
+            self.assert_balance(r, report)
+            self.assert_right_or_failed(args, function, n, r)
+        return 1
+
+    def test_copies(self):
+        self.fail_each(*OPERATIONS["matmul"], "--copy", "--kernel", "tiled")
+
+    def test_streamed(self):
+        self.fail_each(*OPERATIONS["matvec"], "--copy", "--kernel", "split-row",
+                       "--device-memory", "1K")
+
+    @unittest.skipUnless(LONG, "TESSERA_LONG=1 asks for it")
+    def test_all_operations(self):
+        self.save("c0.npy", np.ones((40, 50), np.float32))
+        for args in OPERATIONS.values():
+            for more in ([], ["--copy"], ["--copy", "--device-memory", "6K"],
+                         ["--copy", "--device-memory", "1M", "--pinned", "on"]):
+                with self.subTest(args=args, more=more):
+                    self.fail_each(*args, *more)
+
+    @unittest.skipUnless(LONG, "TESSERA_LONG=1 asks for it")
+    def test_every_call_in_turn(self):
+        """The N-th call of all, for each N, and all calls from the N-th on."""
+        args = [*OPERATIONS["matmul"], "--copy"]
+        self.calls_of(args, "cache")
+        calls = self.calls_of(args, "cache")
+        for n in range(1, sum(c for f, c in calls.items() if "." not in f) + 1):
+            for last in ("", "+"):
+                self.fail_one(args, "*", "%d%s" % (n, last))
 
 
 class ColdFailures(Failing):
