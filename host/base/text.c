@@ -81,16 +81,54 @@ void text_append_csv(text *t, const char *field)
         text_make_plain(t->data + start, "\r\n");
 }
 
+/* Whether two bytes are a character between U+0080 and U+009F. */
+static bool is_c1(const char *s)
+{
+    return (unsigned char)s[0] == 0xC2 && ((unsigned char)s[1] & 0xE0) == 0x80;
+}
+
+void text_append_json(text *t, const char *document)
+{
+    for (const char *s = document; *s; s++) {
+        if (*s == 0x7F) {
+            text_append(t, "\\u007f");
+        } else if (is_c1(s)) {
+            s++;
+            text_format(t, "\\u00%02x", (unsigned char)*s);
+        } else {
+            text_append_bytes(t, s, 1);
+        }
+    }
+}
+
+/* Bytes of the UTF-8 character at s, by its first byte and that the others follow; 0 where it is
+ * none. */
+static size_t utf8_length(const char *s)
+{
+    const unsigned char c = (unsigned char)*s;
+    const size_t length = c < 0x80                 ? 1
+                          : c >= 0xC2 && c <= 0xDF ? 2
+                          : c >= 0xE0 && c <= 0xEF ? 3
+                          : c >= 0xF0 && c <= 0xF4 ? 4
+                                                   : 0;
+
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)s[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
 void text_make_plain(char *s, const char *kept)
 {
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+    while (*s) {
+        const unsigned char c = (unsigned char)*s;
+        const size_t length = utf8_length(s);
 
-        if ((c < ' ' || c == 127) && !strchr(kept, c)) {
+        if (length == 0 || ((c < ' ' || c == 0x7F) && !strchr(kept, c)))
             *s = '?';
-        } else if (c == 0xC2 && next >= 0x80 && next < 0xA0) { /* in UTF-8 */
+        else if (is_c1(s))
             s[0] = s[1] = '?';
-        }
+        s += length ? length : 1;
     }
 }
 

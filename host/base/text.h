@@ -23,9 +23,14 @@ void text_vformat(text *t, const char *format, va_list args) __attribute__((form
  * but for line ends. */
 void text_append_csv(text *t, const char *field);
 
+/** A JSON document whose strings may hold control characters that JSON lets stand, DEL and those of
+ *  Unicode between U+0080 and U+009F: escaped. */
+void text_append_json(text *t, const char *document);
+
 /**
  * Put '?' for each character that a terminal may take for a command: the control characters of
- * ASCII but those of `kept`, and those of Unicode between U+0080 and U+009F.
+ * ASCII but those of `kept`, those of Unicode between U+0080 and U+009F, and bytes that are no
+ * UTF-8.
  */
 void text_make_plain(char *s, const char *kept);
 

@@ -227,12 +227,18 @@ int explain_print_json(const explanation *x, const result_row *row, const limits
 {
     json_t *document = json_explanation(x, row, l);
     char *line = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    text out = {0};
+    int status = 0;
 
-    json_decref(document);
-    if (!line)
-        return out_of_memory();
-    puts(line);
+    if (line)
+        text_append_json(&out, line);
+    if (!line || out.failed)
+        status = out_of_memory();
+    else
+        puts(text_get(&out));
+    text_free(&out);
     free(line);
+    json_decref(document);
     fflush(stdout);
-    return 0;
+    return status;
 }

@@ -18,6 +18,7 @@ typedef struct counters {
     const tsr_device *device; /* of the rows that come */
     bool named;               /* one variant was asked for */
     size_t passed, failed, skipped;
+    bool wrong;   /* a result is: not all failures are errors */
     json_t *rows; /* NULL for text */
 } counters;
 
@@ -59,6 +60,7 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
     json_object_set_new(object, "problems", json_count(row->problems));
     json_object_set_new(object, "unsupported", json_count(row->unsupported));
     json_object_set_new(object, "failed", json_count(row->failed));
+    json_object_set_new(object, "errors", json_count(row->errors));
     json_object_set_new(object, "sampled", json_count(row->sampled));
     json_object_set_new(object, "never_ran",
                         json_text(row->never_ran_values ? row->never_ran_values : ""));
@@ -79,6 +81,7 @@ static bool on_row(const verify_row *row, void *context)
         return true;
     t->passed += how == OUTCOME_OK;
     t->failed += how == OUTCOME_FAIL;
+    t->wrong |= row->failed > row->errors;
     t->skipped += how == OUTCOME_SKIP;
     if (t->rows)
         json_array_append_new(t->rows, row_json(row, how, t->device));
@@ -136,7 +139,7 @@ static int finish(const options *o, counters *t, int status)
                t->skipped, o->seed);
     }
     if (t->failed)
-        return EXIT_BOUND;
+        return t->wrong ? EXIT_BOUND : EXIT_FAILED;
     if (!status && !t->passed) {
         tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran");
         status = print_error(o->command, &err, NULL);

@@ -460,10 +460,12 @@ tsr_status compare_as_json(const comparison *c, double least, text *out, tsr_err
                          least > 0 ? json_number(least) : json_null(), "columns", columns, "jobs",
                          jobs, "lines", lines);
     dumped = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
-    if (dumped)
-        text_format(out, "%s\n", dumped);
-    else
+    if (dumped) {
+        text_append_json(out, dumped);
+        text_append(out, "\n");
+    } else {
         out->failed = true;
+    }
     free(dumped);
     json_decref(document);
     return TSR_OK;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "cli/messages.h"
@@ -32,13 +33,18 @@ json_t *json_count(unsigned long long n)
 
 int json_print(json_t *document)
 {
-    int failed;
+    char *dumped = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    text out = {0};
+    int status = EXIT_DONE;
 
-    if (!document)
-        return out_of_memory();
-    /* A write that fails is noticed where the command ends; this is memory running out. */
-    failed = json_dumpf(document, stdout, JSON_INDENT(2)) && !ferror(stdout);
+    if (dumped)
+        text_append_json(&out, dumped);
+    if (!dumped || out.failed)
+        status = out_of_memory();
+    else
+        puts(text_get(&out)); /* a write that fails is noticed where the command ends */
+    text_free(&out);
+    free(dumped);
     json_decref(document);
-    fputc('\n', stdout);
-    return failed ? out_of_memory() : EXIT_DONE;
+    return status;
 }

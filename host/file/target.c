@@ -47,13 +47,18 @@ static tsr_status split(const char *path, const char *name, target *t, tsr_error
         memcpy(parent, path, length);
         parent[length] = '\0';
     }
-    if (!realpath(parent, t->directory) || stat(t->directory, &t->parent) != 0)
+    if (!realpath(parent, t->directory)) {
+        if (errno != ENAMETOOLONG)
+            return cannot(name, "create", errno, err);
+        strcpy(t->directory, parent); /* deep folders are reached by short names */
+    }
+    if (stat(t->directory, &t->parent) != 0)
         return cannot(name, "create", errno, err);
     return TSR_OK;
 }
 
-/* A file that does not exist: follow links that lead nowhere to where it will stand. */
-static tsr_status resolve_new(const char *name, target *t, tsr_error *err)
+/* Follow links, also those that lead nowhere, to where a file stands or will stand. */
+static tsr_status resolve_links(const char *name, target *t, tsr_error *err)
 {
     enum { LINKS_MAX = 40 };
     char path[PATH_MAX], link[PATH_MAX];
@@ -96,9 +101,9 @@ static tsr_status resolve_existing(const char *name, target *t, tsr_error *err)
         t->kind = TARGET_INPLACE;
         return TSR_OK;
     }
-    if (!realpath(name, path))
-        return cannot(name, "write", errno, err);
-    return split(path, name, t, err);
+    if (realpath(name, path))
+        return split(path, name, t, err);
+    return errno == ENAMETOOLONG ? resolve_links(name, t, err) : cannot(name, "write", errno, err);
 }
 
 tsr_status target_resolve(const char *path, target *t, tsr_error *err)
@@ -113,7 +118,7 @@ tsr_status target_resolve(const char *path, target *t, tsr_error *err)
         return resolve_existing(path, t, err);
     if (errno != ENOENT)
         return cannot(path, "create", errno, err);
-    return resolve_new(path, t, err);
+    return resolve_links(path, t, err);
 }
 
 bool target_same(const target *a, const target *b)

@@ -343,7 +343,7 @@ void result_to_json(const result_row *row, text *out)
             out->failed = true;
     line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (line) {
-        text_append(out, line);
+        text_append_json(out, line);
         text_append(out, "\n");
     } else {
         out->failed = true;

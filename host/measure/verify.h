@@ -10,8 +10,9 @@ typedef struct verify_row {
     const variant *variant;
     tsr_type type;
     size_t problems;    /* run and judged */
-    size_t unsupported; /* refused */
+    size_t unsupported; /* refused, also for want of memory on the device */
     size_t failed;
+    size_t errors;    /* of those that failed: without a result, by an error */
     size_t sampled;   /* of the problems: too big to judge every element */
     size_t never_ran; /* tunable values of the variant that ran with no problem of any type;
                          counted in one row of a variant, the first with problems */

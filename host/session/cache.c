@@ -256,6 +256,7 @@ static void describe_entry(const char *folder, const char *name, cache_entry *ou
     }
     for (size_t i = 0; i < h.key_size && body[i] != '\n' && i + 1 < sizeof(out->title); i++)
         out->title[i] = (char)body[i];
+    text_make_plain(out->title, ""); /* whatever wrote the entry, it is shown */
     free(body);
 }
 

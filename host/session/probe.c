@@ -69,6 +69,12 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
     cl_mem buffer;
     cl_int rc;
 
+    if (items > s->device.facts.max_work_group) {
+        snprintf(why, why_size,
+                 "its probe has work-groups of %zu, and those of the device have %zu", items,
+                 s->device.facts.max_work_group);
+        return ANSWER_NO;
+    }
     if (program_get(s, source, options, " probe", &p, &err) != TSR_OK ||
         program_kernel(p, "probe", &entry, &err) != TSR_OK) {
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */

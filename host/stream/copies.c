@@ -17,7 +17,7 @@
 /* Pageable arrays go through pinned memory in pieces: while one is on its way the next is filled.
  * Pinned rows that are shorter than ROW_MIN go that way too: the device fetches rows one by one,
  * of 4 KiB at half the link's rate. */
-enum { PIECES = 4, PIECE_BYTES = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_MIN = 8 << 10 };
+enum { PIECES = 4, PIECE_BYTES_MAX = 4 << 20, BLOCK_BYTES = 256 << 10, ROW_MIN = 8 << 10 };
 
 /* Buffers that wait for the next call: as many as three operands have slots, of KEPT_BYTES at most,
  * or of a KEPT_SHARE-th of the device's memory if that is more. */
@@ -37,6 +37,7 @@ struct copies {
     tsr_session *session;
     cl_command_queue in, out;
     piece pieces[PIECES];
+    size_t piece_bytes;
     size_t next_piece;
     cl_event last_out; /* complete only where all before it are */
     kept kept[KEPT];   /* the one that waits longest first */
@@ -88,6 +89,9 @@ tsr_status copies_of(tsr_session *s, copies **out, tsr_error *err)
         if (!c)
             return tsr_fail(err, TSR_ENOMEM, 0, "no memory for copies");
         c->session = s;
+        c->piece_bytes = PIECE_BYTES_MAX;
+        if (session_facts(s)->max_allocation < c->piece_bytes)
+            c->piece_bytes = size_max((size_t)session_facts(s)->max_allocation, 1);
         c->in = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
         if (c->in)
             c->out = clCreateCommandQueue(s->context, s->device.id, 0, &rc);
@@ -187,7 +191,7 @@ static tsr_status take_piece(copies *c, piece **out, tsr_error *err)
     tsr_status st = finish_piece(p, err);
 
     if (!st && !p->memory.at)
-        st = pinned_take(c->session, PIECE_BYTES, &p->memory, err);
+        st = pinned_take(c->session, c->piece_bytes, &p->memory, err);
     c->next_piece = (c->next_piece + 1) % PIECES;
     *out = p;
     return st;
@@ -288,8 +292,8 @@ static tsr_status in_by_pieces(copies *c, const host_rows *from, device_place to
     cl_event last = NULL;
     tsr_status st = TSR_OK;
 
-    for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES) {
-        const part x = {from, at, size_min(PIECE_BYTES, bytes - at)};
+    for (size_t at = 0; at < bytes && !st; at += c->piece_bytes) {
+        const part x = {from, at, size_min(c->piece_bytes, bytes - at)};
 
         st = write_piece(c, &x, to, after, &last, err);
     }
@@ -370,8 +374,8 @@ static tsr_status out_by_pieces(copies *c, device_place from, cl_event after, co
     arriving before = {NULL, {NULL, 0, 0}};
     tsr_status st = TSR_OK;
 
-    for (size_t at = 0; at < bytes && !st; at += PIECE_BYTES) {
-        arriving now = {NULL, {to, at, size_min(PIECE_BYTES, bytes - at)}};
+    for (size_t at = 0; at < bytes && !st; at += c->piece_bytes) {
+        arriving now = {NULL, {to, at, size_min(c->piece_bytes, bytes - at)}};
         cl_int rc;
 
         st = take_piece(c, &now.by, err);

@@ -406,6 +406,35 @@ class Outputs(Bad):
             self.assertIn("?[2J", r.err)
             self.assertNotRegex(r.err, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
+    def test_bytes_of_a_terminal_of_eight_bits(self):
+        """A name that is no UTF-8."""
+        done = subprocess.run([COMMAND, "compare", b"\x9b1m.json"], cwd=self.folder,
+                              env=environment(), stderr=subprocess.PIPE, timeout=60)
+        self.assertNotIn(b"\x9b", done.stderr)
+
+    def test_a_folder_deeper_than_a_path_is_long(self):
+        """A short relative name works there, also through a link and of a file that exists."""
+        top = os.open(self.folder, os.O_RDONLY)
+        self.addCleanup(os.close, top)
+        here = os.getcwd()
+        try:
+            os.chdir(self.folder)
+            for _ in range(25):
+                os.mkdir("d" * 200)
+                os.chdir("d" * 200)
+            np.save("a.npy", np.eye(3, dtype=np.float32))
+            os.symlink("c.npy", "link.npy")
+            for out in ("c.npy", "c.npy", "link.npy"):
+                done = subprocess.run(
+                    [COMMAND, "matmul", "a.npy", "a.npy", "-o", out, "--device", "host", "--quiet"],
+                    env=environment(), stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                self.assertTrue(os.path.islink("link.npy"))
+                self.assertEqual(np.load("c.npy").trace(), 3)
+                self.assertEqual(sorted(os.listdir(".")), ["a.npy", "c.npy", "link.npy"])
+        finally:
+            os.chdir(here)
+
     def test_a_long_path_leaves_the_cause(self):
         path = "/".join(["p" * 200] * 9)
         self.matmul(path, says=("tessera: ppp", ": cannot open: No such file or directory"))

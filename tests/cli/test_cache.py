@@ -118,6 +118,20 @@ class Entries(Case):
     def test_foreign_entries_are_rebuilt(self):
         self.damaged(lambda content: b"\x7fELF" + bytes(200))
 
+    def test_titles_are_plain(self):
+        """Whatever wrote an entry."""
+        self.assertEqual(self.run_once(), "cold")
+        for file in self.files():
+            with open(file, "rb") as f:
+                content = f.read()
+            title = content.find(b"program ")
+            self.assertGreater(title, 0)
+            with open(file, "wb") as f:
+                f.write(content[:title] + b"\x1b[2J\x7f\xc2\x9b" + content[title + 7:])
+        for args in (("cache",), ("cache", "--json")):
+            r = self.succeed(*args, env={"TESSERA_CACHE_DIR": self.path("cache")})
+            self.assertNotRegex(r.out, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
     def test_a_folder_that_others_can_write_is_not_used(self):
         os.mkdir(self.path("cache"))
         os.chmod(self.path("cache"), 0o770)

@@ -161,6 +161,30 @@ static void messages_move_no_cursor(void **state)
     assert_string_equal(odd, "a?[2J\tb???\xC2\xB5\n");
 }
 
+/* A byte that is no UTF-8 may be a command to a terminal of eight bits. */
+static void bytes_that_are_no_characters(void **state)
+{
+    char odd[] = "\x9B"
+                 "1m \xE2\x82 \xE2\x82\xAC \xC2",
+         cut[] = "\xF0\x9F\x98\x80\xE2";
+
+    (void)state;
+    text_make_plain(odd, "");
+    assert_string_equal(odd, "?1m ?? \xE2\x82\xAC ?");
+    text_make_plain(cut, "");
+    assert_string_equal(cut, "\xF0\x9F\x98\x80?");
+}
+
+static void json_has_no_control_characters(void **state)
+{
+    text t = {0};
+
+    (void)state;
+    text_append_json(&t, "{\"a\177\": \"\xC2\x80\xC2\x9F\xC2\xA0\xC3\xA9\"}");
+    assert_string_equal(text_get(&t), "{\"a\\u007f\": \"\\u0080\\u009f\xC2\xA0\xC3\xA9\"}");
+    text_free(&t);
+}
+
 /* The path gives way, and the cause stays. */
 static void long_messages_keep_their_ends(void **state)
 {
@@ -267,6 +291,8 @@ int main(void)
         cmocka_unit_test(failures_are_recorded),
         cmocka_unit_test(messages_are_one_line),
         cmocka_unit_test(messages_move_no_cursor),
+        cmocka_unit_test(bytes_that_are_no_characters),
+        cmocka_unit_test(json_has_no_control_characters),
         cmocka_unit_test(long_messages_keep_their_ends),
         cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(every_code_has_a_name),
