@@ -15,6 +15,7 @@ import re
 import runpy
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,8 @@ TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def read_bugs():
-    """{bug: (operation, its entry, its type or None, whether it may hang)}, of every operation that
-    has a list: tests/OP/seeded.py."""
+    """{bug: (operation, its entry, its type or None, whether it may hang, shapes of the files of a call
+    that shows it)}, of every operation that has a list: tests/OP/seeded.py."""
     found = {}
     for op in sorted(os.listdir(TESTS)):
         path = os.path.join(TESTS, op, "seeded.py")
@@ -37,7 +38,7 @@ def read_bugs():
             lists = runpy.run_path(path)
             for bug, entry in lists["BUGS"].items():
                 found[bug] = (op, entry, lists.get("TYPES", {}).get(bug),
-                              bug in lists.get("HANGS", ()))
+                              bug in lists.get("HANGS", ()), lists.get("SHAPES", {}).get(bug))
     return found
 
 
@@ -66,11 +67,22 @@ def run_sweep(args, hangs):
 
 
 def run_simulator(args):
-    run = Run(*args, "--tiny", "--device", "0:0", timeout=280)
+    run = Run(*args, "--device", "0:0", timeout=280)
     # A refusal to build the seeded kernel would be no find.
     wrong = run.status == 3 and "\nFAIL " in "\n" + run.out
     found = wrong or (run.status == 0 and bool(run.complaints()))
     return run.status, run.out + run.err + run.complaints()[:2000], found
+
+
+def write_ones(path, *shape):
+    """A .npy file of float32, all 1; this has no NumPy."""
+    count = 1
+    for extent in shape:
+        count *= extent
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % repr(shape)
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00\x76\x00" + header.ljust(117).encode() + b"\n")
+        f.write(struct.pack("<f", 1) * count)
 
 
 def run_program(*args):
@@ -85,7 +97,7 @@ def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(read_bugs()))
         return
-    op, entry, type_name, hangs = read_bugs()[sys.argv[1]]
+    op, entry, type_name, hangs, shapes = read_bugs()[sys.argv[1]]
     name, file, old, which, new, settings = entry
     with tempfile.TemporaryDirectory(prefix="tessera-seeded-") as folder:
         kernels = os.path.join(folder, "cl")
@@ -99,12 +111,18 @@ def main():
         args = ["verify", op, "--kernel", name, "--kernel-dir", kernels, "--defaults", "--type",
                 type_name or variant(op, name)[0][0]]
         args += [a for s in settings for a in ("--set", s)]
+        if shapes:  # of more work than any problem of the sweep
+            files = [os.path.join(folder, "%d.npy" % i) for i in range(len(shapes))]
+            for file, shape in zip(files, shapes):
+                write_ones(file, *shape)
+            args = [op, *files, "-o", os.path.join(folder, "out.npy"), "--copy", *args[2:6],
+                    *args[args.index("--set"):]]
         if sys.argv[1].startswith("look-back-"):
             status, out, found = run_program(os.environ["LOOK_BACK"], "cpu", kernels)
         elif sys.argv[1].startswith("factors-"):
             status, out, found = run_program(os.environ["ROUNDED_FACTORS"], "cpu", kernels, name)
         elif sys.argv[1].startswith("oclgrind-"):
-            status, out, found = run_simulator(args)
+            status, out, found = run_simulator(args if shapes else [*args, "--tiny"])
         else:
             status, out, found = run_sweep(args, hangs)
     print(out)

@@ -17,10 +17,12 @@
  *     calls clCreateBuffer 3
  *     balance mem 0
  *     failed clCreateBuffer 1
+ *     early 0
  *     fault clCreateBuffer:2:-5
  *
  * "layer ready" is how a test knows that it was loaded; "failed" says how many calls were made to
- * fail, and the line "fault" is there once one was.
+ * fail, and the line "fault" is there once one was.  "early" counts the buffers in the caller's memory
+ * that were given back while kernels may still have worked on it: nothing had been waited for since.
  * One thread calls OpenCL in what is tested, so the counts are plain.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -57,7 +59,8 @@ static struct {
     const char *name;
     unsigned long count, failed;
 } calls[CALLS_MAX];
-static unsigned long all_calls;
+static unsigned long all_calls, early;
+static int pending; /* kernels that nobody has waited for */
 
 static int call_index(const char *name)
 {
@@ -125,6 +128,7 @@ static void report(void)
         failed += calls[i].failed;
     for (int k = 0; k < KIND_COUNT; k++)
         fprintf(f, "balance %s %ld\n", kind_names[k], balance[k]);
+    fprintf(f, "early %lu\n", early);
     if (failed)
         fprintf(f, "fault %s\n", getenv("TESSERA_FAULT"));
     fclose(f);
@@ -170,7 +174,18 @@ PASS(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))
 PASS(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r),
      (e, i, s, v, r))
 PASS(clFlush, (cl_command_queue q), (q))
-PASS(clFinish, (cl_command_queue q), (q))
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clFinish(cl_command_queue q)
+{
+    cl_int rc = fault("clFinish");
+
+    if (rc)
+        return rc;
+    rc = next->clFinish(q);
+    pending &= rc != CL_SUCCESS;
+    return rc;
+}
+
 
 static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_info i, size_t s,
                                                          void *v, size_t *r)
@@ -204,7 +219,23 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_in
 
 COUNTED(KIND_CONTEXT, Context, cl_context)
 COUNTED(KIND_QUEUE, CommandQueue, cl_command_queue)
-COUNTED(KIND_MEM, MemObject, cl_mem)
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clRetainMemObject(cl_mem m)
+{
+    const cl_int code = fault("clRetainMemObject");
+
+    return code ? code : retained(KIND_MEM, next->clRetainMemObject(m));
+}
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clReleaseMemObject(cl_mem m)
+{
+    const cl_int code = fault("clReleaseMemObject");
+    cl_mem_flags flags = 0;
+
+    next->clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    early += pending && (flags & CL_MEM_USE_HOST_PTR);
+    return code ? code : released(KIND_MEM, next->clReleaseMemObject(m));
+}
 
 static CL_API_ENTRY cl_int CL_API_CALL at_clReleaseMemObject_kept(cl_mem m)
 {
@@ -274,10 +305,21 @@ CREATE(KIND_EVENT, cl_event, clCreateUserEvent, (cl_context c, cl_int *rc), (c, 
         return rc;                                                                                 \
     }
 
-COMMAND(clEnqueueNDRangeKernel,
-        (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
-         const size_t *l, cl_uint n, const cl_event *w, cl_event *e),
-        (q, k, d, o, g, l, n, w, e))
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(
+    cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l,
+    cl_uint n, const cl_event *w, cl_event *e)
+{
+    cl_int rc = fault("clEnqueueNDRangeKernel");
+
+    if (rc)
+        return rc;
+    rc = next->clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, e);
+    pending |= rc == CL_SUCCESS;
+    if (rc == CL_SUCCESS && e)
+        took(KIND_EVENT, *e);
+    return rc;
+}
+
 COMMAND(clEnqueueReadBuffer,
         (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n,
          const cl_event *w, cl_event *e),

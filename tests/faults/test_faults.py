@@ -50,6 +50,7 @@ class Report:
 
     def __init__(self, path):
         self.calls, self.failed, self.balance, self.ready, self.struck = {}, {}, {}, False, False
+        self.early = 0
         if not os.path.exists(path):
             return
         with open(path, encoding="ascii") as f:
@@ -59,6 +60,8 @@ class Report:
                     self.ready = True
                 elif word == "fault":
                     self.struck = True
+                elif word == "early":
+                    self.early = int(rest[0])
                 else:
                     getattr(self, word)[rest[0]] = int(rest[1])
 
@@ -97,12 +100,15 @@ class Layered(Case):
         return r, Report(path)
 
     def assert_balance(self, r, report):
-        """What was taken is given back, but for releases that failed."""
+        """What was taken is given back, but for releases that failed, and the caller's memory once
+        nothing works on it, but where waiting fails."""
         self.assertTrue(report.ready, "the layer was not loaded\n%s" % r)
         self.assertEqual(set(report.balance), KINDS)
         kept = {KIND_OF_RELEASE[f]: n for f, n in report.failed.items()
                 if n and f in KIND_OF_RELEASE}
         self.assertEqual({k: n for k, n in report.balance.items() if n}, kept, r)
+        if report.failed.get("clFinish", 0) < 2:
+            self.assertEqual(report.early, 0, r)
 
 
 SORT = ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy")
@@ -448,6 +454,9 @@ class EveryFunction(Failing):
             self.assert_balance(r, report)
             self.assert_right_or_failed(args, function, n, r)
         return 1
+
+    def test_shared(self):
+        self.fail_each(*OPERATIONS["matmul naive"])
 
     def test_copies(self):
         self.fail_each(*OPERATIONS["matmul"], "--copy", "--kernel", "tiled")

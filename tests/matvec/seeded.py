@@ -7,6 +7,8 @@ BUGS = {
     # Dropped barriers.
     "oclgrind-group-row-fill-barrier":
         ("group-row", "matvec/matvec_group_row.cl", BARRIER, 0, "", ["TEAM=8", "GROUP=32"]),
+    "oclgrind-group-row-refill-barrier":
+        ("group-row", "matvec/matvec_group_row.cl", BARRIER, 2, "", ["TEAM=2", "GROUP=4"]),
     "oclgrind-local-x-refill-barrier":
         ("local-x", "matvec/matvec_local_x.cl", BARRIER, 1, "", ["TEAM=2", "TILE=4", "GROUP=4"]),
     "oclgrind-column-slices-fill-barrier":
@@ -83,6 +85,9 @@ BUGS = {
     "sweep-matvec-bfloat16-result":
         ("row-item", "matmul/matmul_elements.clh", "0x7FFFu", 0, "0u", []),
 }
+
+# A call in place of the sweep: more rows than a launch has groups.
+SHAPES = {"oclgrind-group-row-refill-barrier": [(65540, 2), (2,)]}
 
 # Of a type that is not the main one: it is there alone, or has fewer problems, all of which the
 # simulator runs.
