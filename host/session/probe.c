@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sizes.h"
 #include "device/query.h"
 #include "session/program.h"
 #include "session/source.h"
@@ -63,16 +64,21 @@ static answer launch_failed(cl_int rc)
 static answer run_group(tsr_session *s, const char *source, const char *options, size_t items,
                         cl_uint *out, char *why, size_t why_size)
 {
+    const size_t most = size_min(s->device.facts.max_work_group, s->device.facts.max_work_item[0]);
     tsr_error err = {0};
     program *p = NULL;
     const program_entry *entry;
     cl_mem buffer;
     cl_int rc;
 
-    if (items > s->device.facts.max_work_group) {
-        snprintf(why, why_size,
-                 "its probe has work-groups of %zu, and those of the device have %zu", items,
-                 s->device.facts.max_work_group);
+    if (items > most) {
+        snprintf(why, why_size, "its probe has work-groups of %zu, and the limit is %zu", items,
+                 most);
+        return ANSWER_NO;
+    }
+    if (items * sizeof(*out) > s->device.facts.max_allocation) {
+        snprintf(why, why_size, "its probe has a buffer of %zu bytes, and the limit is %llu",
+                 items * sizeof(*out), (unsigned long long)s->device.facts.max_allocation);
         return ANSWER_NO;
     }
     if (program_get(s, source, options, " probe", &p, &err) != TSR_OK ||

@@ -34,7 +34,7 @@ DEVICES = (
      {"NATIVE_VECTOR_WIDTH_FLOAT": 0, "NATIVE_VECTOR_WIDTH_INT": 0,
       "NATIVE_VECTOR_WIDTH_DOUBLE": 0},
      {"NATIVE_VECTOR_WIDTH_FLOAT": 3, "NATIVE_VECTOR_WIDTH_INT": 5},
-     {"NAME": "x" * 3000, "VENDOR": "y" * 3000}, {"NAME": "", "VENDOR": "", "VERSION": ""},
+     {"NAME": "x" * 3000, "VENDOR": "y" * 3000}, {"NAME": "", "VENDOR": ""},
      {"NAME": "\x1b[31mred\x7f\t\x85 \"<b>'&", "VENDOR": "a\\b\nc"},
      {"VERSION": "OpenCL 1.2", "OPENCL_C_VERSION": "OpenCL C 1.2"},
      {"VERSION": "OpenCL 99.9 of tomorrow", "OPENCL_C_VERSION": "none"},
