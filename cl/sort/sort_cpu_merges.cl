@@ -26,26 +26,35 @@
 #include "sort/sort_merges.clh"
 #include "sort/sort_values.clh"
 
-/* Keys and their index start at offsets of their own; key 0 is the one at `position` of all. */
+/* The scalars of a launch.  The host's merges_call has the same members.  Keys, their index and the
+ * lanes that are read and written start at offsets of their own. */
+typedef struct merges_call {
+    ulong offset_keys, offset_index, offset_from, offset_lanes;
+    uint n;
+    uint position; /* of key 0 among all */
+    uint run;      /* keys of each of two that are merged */
+    uint piece;
+    uint last;
+} merges_call;
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_cpu_merges_block(__global word *keys, __global ulong *index, __global sortable *lanes,
-                       ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
-                       uint position, uint last)
+                      const merges_call call)
 {
     __local vector p[BLOCK / LANES];
-    const destination to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
+    const destination to = {lanes + call.offset_lanes, keys + call.offset_keys,
+                            index + call.offset_index, call.last};
 
-    block_sort(p, to.keys, position, &to, get_group_id(0) * BLOCK, n);
+    block_sort(p, to.keys, call.position, &to, get_group_id(0) * BLOCK, call.n);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_cpu_merges_merge(__global word *keys, __global ulong *index, __global const sortable *from,
-                       __global sortable *lanes, ulong offset_keys, ulong offset_index,
-                       ulong offset_from, ulong offset_lanes, uint n, uint length, uint piece,
-                       uint last)
+                      __global sortable *lanes, const merges_call call)
 {
-    const uint start = get_group_id(0) * piece;
-    const destination to = {lanes + offset_lanes, keys + offset_keys, index + offset_index, last};
+    const uint n = call.n, piece = call.piece, start = get_group_id(0) * piece;
+    const destination to = {lanes + call.offset_lanes, keys + call.offset_keys,
+                            index + call.offset_index, call.last};
 
-    merge_piece(from + offset_from, &to, n, length, start, min(start + piece, n), piece);
+    merge_piece(from + call.offset_from, &to, n, call.run, start, min(start + piece, n), piece);
 }

@@ -15,22 +15,22 @@
 #include "sort/sort_radix_pass.clh"
 #include "sort/sort_radix_scan.clh"
 
-/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
+/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `call.shift`. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_radix_count(__global const word *keys, __global uint *counts, ulong offset_keys,
-                      ulong offset_counts, ulong n, ulong chunk, uint shift)
+sort_cpu_radix_count(__global const word *keys, __global uint *counts, const radix_call call)
 {
     const size_t mine = get_group_id(0), chunks = get_num_groups(0);
-    const size_t end = chunk_end(chunk, n);
+    const size_t end = chunk_end(call.chunk, call.n);
+    const uint shift = call.shift;
     uint count[DIGITS];
 
-    keys += offset_keys;
+    keys += call.offset_keys;
     for (uint digit = 0; digit < DIGITS; digit++)
         count[digit] = 0;
-    for (size_t i = chunk_start(chunk); i < end; i++)
+    for (size_t i = chunk_start(call.chunk); i < end; i++)
         count[digit_of(keys[i], shift)]++;
     for (uint digit = 0; digit < DIGITS; digit++)
-        counts[offset_counts + digit * chunks + mine] = count[digit];
+        counts[call.offset_counts + digit * chunks + mine] = count[digit];
 }
 
 /* Where this chunk's keys with each digit begin in memory, from the sums of the scan. */
@@ -61,21 +61,21 @@ static inline void leave_load(__global const payload *loads, __global payload *l
 #endif
 }
 
-/* Write the keys of each chunk, by the digit at bit `shift`, to where the scan has it begin. */
+/* Write the keys of each chunk, by the digit at bit `call.shift`, to where the scan has it begin. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
-                       ulong n, ulong chunk, uint shift, uint last)
+sort_cpu_radix_scatter(PASS_ARRAYS, __global const uint *counts, const radix_call call)
 {
-    const size_t end = chunk_end(chunk, n);
+    const size_t end = chunk_end(call.chunk, call.n);
+    const uint shift = call.shift;
     uint next[DIGITS];
 
     START_PASS;
-    begin_chunk(next, counts + offset_counts);
-    for (size_t i = chunk_start(chunk); i < end; i++) {
+    begin_chunk(next, counts + call.offset_counts);
+    for (size_t i = chunk_start(call.chunk); i < end; i++) {
         const word bits = keys[i];
         const uint to = next[digit_of(bits, shift)]++;
 
         keys_to[to] = bits;
-        leave_load(loads, loads_to, i, to, shift == 0, last);
+        leave_load(loads, loads_to, i, to, shift == 0, call.last);
     }
 }

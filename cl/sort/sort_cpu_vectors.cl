@@ -42,32 +42,39 @@
 #include "sort/sort_values.clh"
 #include "sort/sort_vector_block.clh"
 
-/* Keys, their index and lanes start at offsets of their own; key 0 is the one at `position` of its
- * row. */
+/* The scalars of a launch.  The host's vectors_call has the same members.  Keys, their index and
+ * lanes start at offsets of their own. */
+typedef struct vectors_call {
+    ulong offset_keys, offset_index, offset_lanes;
+    uint n;
+    uint position; /* of key 0 in its row */
+    uint rows;
+    uint shift, levels, flip; /* of a pass */
+    uint last;
+} vectors_call;
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_cpu_vectors_block(__global word *keys, __global ulong *index, __global sortable *lanes,
-                        ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
-                        uint last, uint rows, uint position)
+                       const vectors_call call)
 {
     __local vector p[BLOCK / LANES];
-    const size_t row = row_start(rows, n);
-    const destination to = {lanes + offset_lanes + row, keys + offset_keys + row,
-                       index + offset_index + row, last};
+    const size_t row = row_start(call.rows, call.n);
+    const destination to = {lanes + call.offset_lanes + row, keys + call.offset_keys + row,
+                            index + call.offset_index + row, call.last};
 
-    block_sort(p, to.keys, position, &to, group_in_row(rows) * BLOCK, n);
+    block_sort(p, to.keys, call.position, &to, group_in_row(call.rows) * BLOCK, call.n);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_cpu_vectors_merge(__global word *keys, __global ulong *index, __global sortable *lanes,
-                        ulong offset_keys, ulong offset_index, ulong offset_lanes, uint n,
-                        uint last, uint rows)
+                       const vectors_call call)
 {
     __local vector p[BLOCK / LANES];
-    const uint start = group_in_row(rows) * BLOCK, shift = block_shift(start, n);
+    const uint n = call.n, start = group_in_row(call.rows) * BLOCK, shift = block_shift(start, n);
     const uint count = 1u << shift;
-    const size_t row = row_start(rows, n);
-    const destination to = {lanes + offset_lanes + row, keys + offset_keys + row,
-                       index + offset_index + row, last};
+    const size_t row = row_start(call.rows, n);
+    const destination to = {lanes + call.offset_lanes + row, keys + call.offset_keys + row,
+                            index + call.offset_index + row, call.last};
 
     for (uint i = 0; i < count; i++)
         p[i] = lanes_load(to.lanes, start + i * LANES, n);
@@ -89,17 +96,18 @@ sort_cpu_vectors_merge(__global word *keys, __global ulong *index, __global sort
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_cpu_vectors_pass(__global sortable *lanes, ulong offset_lanes, uint n, uint shift,
-                       uint levels, uint flip, uint rows)
+sort_cpu_vectors_pass(__global sortable *lanes, const vectors_call call)
 {
     __local vector p[BLOCK / LANES];
+    const uint n = call.n, rows = call.rows, shift = call.shift, levels = call.levels;
+    const bool flip = call.flip;
     const uint width = BLOCK >> levels; /* keys of a piece */
     const uint pieces = (1u << shift) / width, item = group_in_row(rows);
     const uint start = (item / pieces) << (shift + levels), column = item % pieces * width;
     const uint mirror = (1u << shift) - width - column;
     uint top = 0, bottom = 0;
 
-    lanes += offset_lanes + row_start(rows, n);
+    lanes += call.offset_lanes + row_start(rows, n);
     while (LANES << top < BLOCK)
         top++;
     bottom = top - levels;

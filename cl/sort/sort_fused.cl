@@ -32,7 +32,7 @@
  *     that is merged, and one of a pass at most twice that; log2(KEYS) < STAGES,
  *     and 2^STAGES at most the tile of a pass.
  * Launch: 1-D, on the range of positions from `first` to `end` of each row of
- *     `length` keys: all of it, or a part that starts at a multiple of the
+ *     `length` keys (fused_call): all of it, or a part that starts at a multiple of the
  *     largest block that is merged.  sort_fused_tile with a work-group of
  *     SORT_GROUP per started tile of the range.  Then, for each stage s with
  *     2^s > the sorted tile, up to the first 2^s >= end - first: flips and passes
@@ -73,6 +73,16 @@
 #define TILE        (GROUP * KEYS)
 #define PASS_TILE   (PASS_GROUP * KEYS)
 #define ROUNDS      ((STAGES + KEYS_SHIFT - 1) / KEYS_SHIFT) /* of a long pass, in registers */
+
+/* The scalars of a launch.  The host's fused_call has the same members. */
+typedef struct fused_call {
+    ulong offset_keys, offset_index; /* of the first row */
+    ulong length;                    /* keys of a row */
+    uint first, end;                 /* positions in a row that the launch is about */
+    uint rows;
+    uint shift; /* of a pass: its least stride is 2^shift */
+    uint last;  /* 1: it leaves keys */
+} fused_call;
 
 /* Where memory has what is sorted, between launches. */
 static inline __global stored_key *stored_keys(__global word *keys, __global ulong *index)
@@ -186,44 +196,42 @@ IN_REGISTERS void tile_finish(__local held_key *tile, held_key held[KEYS], uint 
 }
 
 __kernel __attribute__((reqd_work_group_size(SORT_GROUP, 1, 1))) void
-sort_fused_tile(__global word *keys, __global ulong *index, ulong offset_keys, ulong offset_index,
-                ulong length, uint first, uint end, uint rows, uint last)
+sort_fused_tile(__global word *keys, __global ulong *index, const fused_call call)
 {
     __local held_key tile[SORT_TILE] __attribute__((aligned(16)));
     const int tile_shift = SHIFT_OF(SORT_TILE);
     const uint item = team_item();
-    const uint start = first + group_in_row(rows) * SORT_TILE;
-    const size_t row = row_start(rows, length);
+    const uint start = call.first + group_in_row(call.rows) * SORT_TILE, end = call.end;
+    const size_t row = row_start(call.rows, call.length);
     const bool whole = end - start >= SORT_TILE;
     held_key held[KEYS];
 
-    keys += offset_keys + row;
-    index += offset_index + row;
+    keys += call.offset_keys + row;
+    index += call.offset_index + row;
     /* Unsorted keys may come in any order: neighbours to neighbours. */
     held_begin(held, keys, start + item, SORT_GROUP, end, whole);
     held_sort(held);
     tile_sort(tile, held, item, tile_shift, tile_shift);
-    tile_finish(tile, held, item, tile_shift, keys, index, start, end, last);
+    tile_finish(tile, held, item, tile_shift, keys, index, start, end, call.last);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_fused_merge(__global word *keys, __global ulong *index, ulong offset_keys, ulong offset_index,
-                 ulong length, uint first, uint end, uint rows, uint last)
+sort_fused_merge(__global word *keys, __global ulong *index, const fused_call call)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     const int tile_shift = SHIFT_OF(TILE), level = (tile_shift - 1) / KEYS_SHIFT;
     const uint item = team_item();
-    const uint start = first + group_in_row(rows) * TILE;
-    const size_t row = row_start(rows, length);
+    const uint start = call.first + group_in_row(call.rows) * TILE, end = call.end;
+    const size_t row = row_start(call.rows, call.length);
     held_key held[KEYS];
 
-    keys += offset_keys + row;
-    index += offset_index + row;
+    keys += call.offset_keys + row;
+    index += call.offset_index + row;
     held_fetch(held, stored_keys(keys, index), start + item, start + item, GROUP, end,
                end - start >= TILE);
     level_merge(held, level, tile_shift - 1, false, tile_shift);
     tile_descend(tile, held, item, level, -1, tile_shift);
-    tile_finish(tile, held, item, tile_shift, keys, index, start, end, last);
+    tile_finish(tile, held, item, tile_shift, keys, index, start, end, call.last);
 }
 
 /* The log2(KEYS) strides 2^(shift + log2(KEYS) - 1) to 2^shift, in registers alone. */
@@ -278,48 +286,43 @@ IN_REGISTERS void pass_long(__local held_key *tile, __global stored_key *stored,
     held_leave(held, stored, block + side + from, block + side + from, 1u << shift, end, whole);
 }
 
-#define PASS_ARGUMENTS                                                                             \
-    __global word *keys, __global ulong *index, ulong offset_keys, ulong offset_index,             \
-        ulong length, uint first, uint end, uint rows, uint shift
-
 /* What a pass works on, in the work-item's row. */
 static inline __global stored_key *row_stored(__global word *keys, __global ulong *index,
-                                              ulong offset_keys, ulong offset_index, ulong length,
-                                              uint rows)
+                                              const fused_call call)
 {
-    const size_t row = row_start(rows, length);
+    const size_t row = row_start(call.rows, call.length);
 
-    return stored_keys(keys + offset_keys + row, index + offset_index + row);
+    return stored_keys(keys + call.offset_keys + row, index + call.offset_index + row);
 }
 
 __kernel __attribute__((reqd_work_group_size(SHORT_GROUP, 1, 1))) void
-sort_fused_flip(PASS_ARGUMENTS)
+sort_fused_flip(__global word *keys, __global ulong *index, const fused_call call)
 {
-    pass_short(row_stored(keys, index, offset_keys, offset_index, length, rows), item_in_row(rows),
-               first, end, shift, true);
+    pass_short(row_stored(keys, index, call), item_in_row(call.rows), call.first, call.end,
+               call.shift, true);
 }
 
 __kernel __attribute__((reqd_work_group_size(SHORT_GROUP, 1, 1))) void
-sort_fused_pass(PASS_ARGUMENTS)
+sort_fused_pass(__global word *keys, __global ulong *index, const fused_call call)
 {
-    pass_short(row_stored(keys, index, offset_keys, offset_index, length, rows), item_in_row(rows),
-               first, end, shift, false);
+    pass_short(row_stored(keys, index, call), item_in_row(call.rows), call.first, call.end,
+               call.shift, false);
 }
 
 __kernel __attribute__((reqd_work_group_size(PASS_GROUP, 1, 1))) void
-sort_fused_flip_long(PASS_ARGUMENTS)
+sort_fused_flip_long(__global word *keys, __global ulong *index, const fused_call call)
 {
     __local held_key tile[PASS_TILE] __attribute__((aligned(16)));
 
-    pass_long(tile, row_stored(keys, index, offset_keys, offset_index, length, rows),
-              group_in_row(rows), first, end, shift, true);
+    pass_long(tile, row_stored(keys, index, call), group_in_row(call.rows), call.first, call.end,
+              call.shift, true);
 }
 
 __kernel __attribute__((reqd_work_group_size(PASS_GROUP, 1, 1))) void
-sort_fused_pass_long(PASS_ARGUMENTS)
+sort_fused_pass_long(__global word *keys, __global ulong *index, const fused_call call)
 {
     __local held_key tile[PASS_TILE] __attribute__((aligned(16)));
 
-    pass_long(tile, row_stored(keys, index, offset_keys, offset_index, length, rows),
-              group_in_row(rows), first, end, shift, false);
+    pass_long(tile, row_stored(keys, index, call), group_in_row(call.rows), call.first, call.end,
+              call.shift, false);
 }

@@ -54,14 +54,14 @@
  * set back on the way. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_radix_digits(__global const word *keys, __global uint *counts, __global uint *states,
-                  ulong offset_keys, ulong offset_counts, ulong offset_states, ulong n, ulong chunk,
-                  ulong all_states)
+                  const radix_call call)
 {
     __local uint counters[COUNTERS * COPIES];
 
-    for (size_t i = get_global_id(0); i < all_states; i += get_global_size(0))
-        states[offset_states + i] = 0;
-    count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, 0);
+    for (size_t i = get_global_id(0); i < call.states; i += get_global_size(0))
+        states[call.offset_states + i] = 0;
+    count_chunk(counters, keys + call.offset_keys, counts + call.offset_counts, call.n, call.chunk,
+                0);
 }
 
 /* Behind the counts: their sums over all chunks. */
@@ -118,30 +118,29 @@ static inline void publish_ends(__local tile_digits *digits, __global state *sta
     }
 }
 
-/* Sort keys by the digit at bit `shift`, tile by tile. */
+/* Sort keys by the digit at bit `call.shift`, tile by tile. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states, PASS_OFFSETS,
-                 ulong offset_totals, ulong offset_states, ulong offset_tickets, ulong n,
-                 uint shift, uint last)
+sort_onesweep(PASS_ARRAYS, __global const uint *totals, __global state *states,
+              const radix_call call)
 {
     __local tile_room room;
     __local tile_digits digits;
     __local uint drawn;
-    const uint tile = next_tile(states + offset_tickets, &drawn);
+    const uint tile = next_tile(states + call.offset_tickets, &drawn);
     const ulong start = (ulong)tile * TILE;
-    const uint left = min(n - start, (ulong)TILE);
+    const uint left = min(call.n - start, (ulong)TILE), shift = call.shift;
     word bits[ITEMS];
     uint rank[ITEMS];
 
     START_PASS;
-    states += offset_states;
+    states += call.offset_states;
     tile_take(bits, keys + start, left);
     tile_rank(bits, rank, &room, shift);
     publish_counts(&room, &digits, states, tile);
     if (tile == 0)
-        begin_digits(digits.there, digits.of_teams, totals + offset_totals);
+        begin_digits(digits.there, digits.of_teams, totals + call.offset_counts);
     tile_place_digits(&room, &digits);
     tile_sort_keys(bits, rank, &room, shift);
     publish_ends(&digits, states, tile);
-    tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
+    tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, call.last);
 }

@@ -45,14 +45,14 @@
 #include "sort/sort_radix_count.clh"
 #include "sort/sort_radix_scan.clh"
 
-/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `shift`. */
+/* counts[digit][chunk] := how many keys of the chunk have the digit at bit `call.shift`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_radix_count(__global const word *keys, __global uint *counts, ulong offset_keys,
-                 ulong offset_counts, ulong n, ulong chunk, uint shift)
+sort_radix_count(__global const word *keys, __global uint *counts, const radix_call call)
 {
     __local uint counters[COUNTERS * COPIES];
 
-    count_chunk(counters, keys + offset_keys, counts + offset_counts, n, chunk, shift);
+    count_chunk(counters, keys + call.offset_keys, counts + call.offset_counts, call.n, call.chunk,
+                call.shift);
 }
 
 /* Where this chunk's keys with each digit begin in memory. */
@@ -66,19 +66,19 @@ static inline void begin_chunk(__local uint *begin, __local uint *of_teams,
         begin[digit] += counts[(size_t)digit * chunks + get_group_id(0)];
 }
 
-/* Sort the keys of each chunk by the digit at bit `shift`, to where the scan has it begin. */
+/* Sort the keys of each chunk by the digit at bit `call.shift`, to where the scan has it begin. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong offset_counts,
-                   ulong n, ulong chunk, uint shift, uint last)
+sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, const radix_call call)
 {
     __local tile_room room;
     __local tile_digits digits;
     __local uint begin[DIGITS]; /* where the next tile's keys go */
-    const size_t end = chunk_end(chunk, n);
+    const size_t end = chunk_end(call.chunk, call.n);
+    const uint shift = call.shift;
 
     START_PASS;
-    begin_chunk(begin, digits.of_teams, counts + offset_counts);
-    for (size_t start = chunk_start(chunk); start < end; start += TILE) {
+    begin_chunk(begin, digits.of_teams, counts + call.offset_counts);
+    for (size_t start = chunk_start(call.chunk); start < end; start += TILE) {
         const uint left = min(end - start, (size_t)TILE);
         word bits[ITEMS];
         uint rank[ITEMS];
@@ -95,7 +95,8 @@ sort_radix_scatter(PASS_ARRAYS, __global const uint *counts, PASS_OFFSETS, ulong
             begin[digit] += next - digits.first[digit];
         }
         tile_sort_keys(bits, rank, &room, shift);
-        tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift, last);
+        tile_leave(rank, &room, &digits, keys_to, loads, loads_to, start, left, shift,
+                   call.last);
         /* Read, before the next tile's counters come. */
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -185,32 +185,29 @@ static inline void consider_chunk(heap *h, __global const word *keys, uint at, u
     }
 }
 
-/* Keys stand `length` apart from row to row, their index `index_length`; in the workspace, what a
- * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 topk_cpu_heaps_chunk(__global word *keys, __global ulong *index, __global element *stored,
-                     ulong offset_keys, ulong offset_index, ulong length, ulong index_length,
-                     ulong from, ulong to, uint n, uint keep, uint rows, uint first, uint last,
-                     uint chunk)
+                     const topk_call call)
 {
     __local word orders[HEAP];
     __local uint indices[WITH_INDEX ? HEAP : 1];
-    const uint group = group_in_row(rows), at = group * chunk, end = at + min(n - at, chunk);
-    const size_t row = row_start(rows, 1);
+    const uint n = call.n, keep = call.keep, chunk = call.chunk;
+    const uint group = group_in_row(call.rows), at = group * chunk, end = at + min(n - at, chunk);
+    const size_t row = row_start(call.rows, 1);
     heap h = {orders, indices, 0, min(end - at, keep)};
 
-    keys += offset_keys + row * length;
-    index += offset_index + row * index_length;
-    if (first)
+    keys += call.offset_keys + row * call.length;
+    index += call.offset_index + row * call.index_length;
+    if (call.first)
         consider_chunk(&h, keys, at, end);
     else
         for (uint i = at; i < end; i++)
-            consider(&h, stored[from + row * n + i]);
-    if (!last) {
+            consider(&h, stored[call.from + row * n + i]);
+    if (!call.last) {
         /* Every chunk before the row's last one leaves `keep`. */
         const uint chunks = (n - 1) / chunk, rest = n - chunks * chunk;
 
-        stored += to + row * (chunks * keep + min(rest, keep)) + group * keep;
+        stored += call.to + row * (chunks * keep + min(rest, keep)) + group * keep;
         for (uint i = 0; i < h.count; i++)
             stored[i] = heap_at(&h, i + 1);
         return;

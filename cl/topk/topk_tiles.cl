@@ -49,26 +49,25 @@ IN_REGISTERS void fetch_stored(held_key held[KEYS], __global const stored_key *s
         held[r] = item + r * GROUP < in_tile ? (held_key)stored[r * GROUP] : HELD_MISSING;
 }
 
-/* Keys stand `length` apart from row to row, their index `index_length`; in the workspace, what a
- * launch reads starts at `from` and has n in a row, what it leaves starts at `to`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 topk_tile(__global word *keys, __global ulong *index, __global stored_key *stored,
-          ulong offset_keys, ulong offset_index, ulong length, ulong index_length, ulong from,
-          ulong to, uint n, uint keep, uint rows, uint first, uint last)
+          const topk_call call)
 {
     __local held_key tile[TILE] __attribute__((aligned(16)));
     const int tile_shift = SHIFT_OF(TILE), members_shift = SHIFT_OF(GROUP);
-    const uint item = team_item(), group = group_in_row(rows), start = group * TILE;
+    const uint n = call.n, keep = call.keep, last = call.last;
+    const uint item = team_item(), group = group_in_row(call.rows), start = group * TILE;
     const uint in_tile = min(n - start, (uint)TILE), kept = min(in_tile, keep);
-    const size_t row = WITH_ROWS ? get_group_id(0) / (get_num_groups(0) / rows) : 0;
+    const size_t row = WITH_ROWS ? get_group_id(0) / (get_num_groups(0) / call.rows) : 0;
+    ulong to = call.to;
     held_key held[KEYS];
 
-    keys += offset_keys + row * length;
-    index += offset_index + row * index_length;
-    if (first)
+    keys += call.offset_keys + row * call.length;
+    index += call.offset_index + row * call.index_length;
+    if (call.first)
         fetch_keys(held, keys + start + item, start + item, in_tile, item);
     else
-        fetch_stored(held, stored + from + row * n + start + item, in_tile, item);
+        fetch_stored(held, stored + call.from + row * n + start + item, in_tile, item);
     held_sort(held);
     tile_sort(tile, held, item, tile_shift, tile_shift);
     if (members_shift > 0)

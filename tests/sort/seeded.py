@@ -78,8 +78,8 @@ BUGS = {
         ("onesweep", "sort/sort_onesweep.cl", "STATE_PREFIX + before + count", 0,
          "STATE_PREFIX + before", RADIX),
     "sweep-radix-states-back":
-        ("onesweep", "sort/sort_onesweep.cl", "i < all_states", 0,
-         "i < all_states && i + PASSES >= all_states", RADIX),
+        ("onesweep", "sort/sort_onesweep.cl", "i < call.states", 0,
+         "i < call.states && i + PASSES >= call.states", RADIX),
     "sweep-radix-look-back":
         ("onesweep", "common/look_back.clh", "? tile - 1 - k : 0", 0, "? tile - k : 0",
          RADIX),

@@ -92,11 +92,17 @@ static inline void sort_step_keys(command *out, const tsr_sort_problem *s)
     sort_step_index(out, s);
 }
 
+/* Where the index starts. */
+static inline size_t sort_index_offset(const tsr_sort_problem *s)
+{
+    return s->argsort ? s->offset_index : 0;
+}
+
 /* Where key `start` of both is. */
 static inline void sort_step_keys_from(command *out, const tsr_sort_problem *s, size_t start)
 {
     command_u64(out, s->offset_keys + start);
-    command_u64(out, (s->argsort ? s->offset_index : 0) + start);
+    command_u64(out, sort_index_offset(s) + start);
 }
 
 /* The array, its index and where they start. */

@@ -43,13 +43,34 @@ static void step_array(const tsr_sort_problem *p, const layout *s, uint32_t merg
         command_workspace(out);
 }
 
-static void step_array_from(const tsr_sort_problem *p, const layout *s, uint32_t merge, range r,
-                            command *out)
+static size_t array_offset(const tsr_sort_problem *p, const layout *s, uint32_t merge, range r)
 {
     if (sort_with_index(p))
-        command_u64(out, sort_lanes_offset(p) + merge % 2 * p->n + r.start);
-    else
-        command_u64(out, r.start + ((s->merges - merge) % 2 == 0 ? p->offset_keys : 0));
+        return sort_lanes_offset(p) + merge % 2 * p->n + r.start;
+    return r.start + ((s->merges - merge) % 2 == 0 ? p->offset_keys : 0);
+}
+
+/* The scalars of a launch: merges_call of cl/sort/sort_cpu_merges.cl. */
+typedef struct merges_call {
+    uint64_t offset_keys, offset_index, offset_from, offset_lanes;
+    uint32_t n;
+    uint32_t position;
+    uint32_t run;
+    uint32_t piece;
+    uint32_t last;
+} merges_call;
+
+_Static_assert(sizeof(merges_call) == 56, "as OpenCL C lays it out");
+
+/* Of the launch that leaves what launch `merge` reads. */
+static merges_call call_of(const tsr_sort_problem *p, const layout *s, uint32_t merge, range r)
+{
+    return (merges_call){.offset_keys = p->offset_keys + r.start,
+                         .offset_index = sort_index_offset(p) + r.start,
+                         .offset_lanes = array_offset(p, s, merge, r),
+                         .n = (uint32_t)r.n,
+                         .position = (uint32_t)r.start,
+                         .last = merge == s->merges};
 }
 
 /* Bytes of a key that launch `merge` writes. */
@@ -60,16 +81,13 @@ static size_t left_bytes(const tsr_sort_problem *p, const layout *s, uint32_t me
 
 static void add_block(const tsr_sort_problem *p, const layout *s, range r, plan *out)
 {
+    const merges_call call = call_of(p, s, 0, r);
     command *c =
         plan_launch_1d(out, MERGES_BLOCK, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
 
     sort_step_keys(c, p);
     step_array(p, s, 0, c);
-    sort_step_keys_from(c, p, r.start);
-    step_array_from(p, s, 0, r, c);
-    command_u32(c, (uint32_t)r.n);
-    command_u32(c, (uint32_t)r.start);
-    command_u32(c, s->merges == 0);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, r.n, tsr_type_size(p->type) + left_bytes(p, s, 0));
 }
 
@@ -78,18 +96,16 @@ static void add_merge(const job *j, const layout *s, uint32_t merge, range r, pl
 {
     const tsr_sort_problem *p = sort_of(j->problem);
     const size_t piece = sort_merge_piece(j, &s->block, r.n);
+    merges_call call = call_of(p, s, merge + 1, r);
     command *c = plan_launch_1d(out, MERGES_MERGE, size_div_up(r.n, piece), 1);
 
+    call.offset_from = array_offset(p, s, merge, r);
+    call.run = 1u << (s->block.shift + merge);
+    call.piece = (uint32_t)piece;
     sort_step_keys(c, p);
     step_array(p, s, merge, c);
     step_array(p, s, merge + 1, c);
-    sort_step_keys_from(c, p, r.start);
-    step_array_from(p, s, merge, r, c);
-    step_array_from(p, s, merge + 1, r, c);
-    command_u32(c, (uint32_t)r.n);
-    command_u32(c, 1u << (s->block.shift + merge));
-    command_u32(c, (uint32_t)piece);
-    command_u32(c, merge + 1 == s->merges);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, r.n, sort_lane_bytes(p) + left_bytes(p, s, merge + 1));
 }
 

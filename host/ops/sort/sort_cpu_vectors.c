@@ -71,10 +71,28 @@ static void add_lanes(const tsr_sort_problem *p, const layout *s, command *c)
         command_operand(c, 0);
 }
 
-static void add_range(const tsr_sort_problem *p, range r, command *c)
+/* The scalars of a launch: vectors_call of cl/sort/sort_cpu_vectors.cl. */
+typedef struct vectors_call {
+    uint64_t offset_keys, offset_index, offset_lanes;
+    uint32_t n;
+    uint32_t position;
+    uint32_t rows;
+    uint32_t shift, levels, flip;
+    uint32_t last;
+} vectors_call;
+
+_Static_assert(sizeof(vectors_call) == 56, "as OpenCL C lays it out");
+
+static vectors_call call_of(const tsr_sort_problem *p, range r)
 {
-    command_u64(c, r.start + (sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys));
-    command_u32(c, (uint32_t)r.n);
+    const size_t lanes = sort_with_index(p) ? sort_lanes_offset(p) : p->offset_keys;
+
+    return (vectors_call){.offset_keys = p->offset_keys + r.start,
+                          .offset_index = sort_index_offset(p) + r.start,
+                          .offset_lanes = lanes + r.start,
+                          .n = (uint32_t)r.n,
+                          .position = (uint32_t)r.start,
+                          .rows = (uint32_t)sort_rows(p)};
 }
 
 static void add_blocks(const tsr_sort_problem *p, const layout *s, unsigned entry, range r,
@@ -82,15 +100,12 @@ static void add_blocks(const tsr_sort_problem *p, const layout *s, unsigned entr
 {
     const size_t left = last ? sort_element_bytes(p) : sort_lane_bytes(p);
     command *c = sort_launch(out, p, entry, size_div_up(r.n, (size_t)1 << s->block.shift), 1);
+    vectors_call call = call_of(p, r);
 
+    call.last = last;
     sort_step_keys(c, p);
     add_lanes(p, s, c);
-    sort_step_keys_from(c, p, r.start);
-    add_range(p, r, c);
-    command_u32(c, last);
-    command_u32(c, (uint32_t)sort_rows(p));
-    if (entry == VECTORS_BLOCK)
-        command_u32(c, (uint32_t)r.start);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, r.n,
                     (entry == VECTORS_BLOCK ? tsr_type_size(p->type) : sort_lane_bytes(p)) + left);
 }
@@ -108,13 +123,13 @@ static void add_passes(const tsr_sort_problem *p, const layout *s, range r, uint
         const uint32_t shift = top - before - levels;
         const size_t columns = sort_exchange_items(r.n, (size_t)1 << shift, (size_t)1 << levels);
         command *c = sort_launch(out, p, VECTORS_PASS, columns >> (s->block.shift - levels), 1);
+        vectors_call call = call_of(p, r);
 
+        call.shift = shift;
+        call.levels = levels;
+        call.flip = flip && i == 0;
         add_lanes(p, s, c);
-        add_range(p, r, c);
-        command_u32(c, shift);
-        command_u32(c, levels);
-        command_u32(c, flip && i == 0);
-        command_u32(c, (uint32_t)sort_rows(p));
+        command_block(c, &call, sizeof(call));
         sort_step_moves(c, p, size_min(columns << levels, r.n), 2 * sort_lane_bytes(p));
     }
 }

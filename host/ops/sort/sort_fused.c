@@ -209,30 +209,45 @@ typedef struct range {
     unsigned lane;
 } range;
 
-/* Launch `groups` groups for each row on positions up to `end`; `argument` is the last one of the
- * kernel. */
+/* The scalars of a launch: fused_call of cl/sort/sort_fused.cl. */
+typedef struct fused_call {
+    uint64_t offset_keys, offset_index;
+    uint64_t length;
+    uint32_t first, end;
+    uint32_t rows;
+    uint32_t shift;
+    uint32_t last;
+} fused_call;
+
+_Static_assert(sizeof(fused_call) == 48, "as OpenCL C lays it out");
+
+/* Launch `groups` groups for each row on positions up to `end`: a pass down to the stride 2^shift,
+ * or a whole tile, which in the last launch leaves keys. */
 static void launch(const range *r, unsigned entry, size_t groups, size_t local, size_t end,
-                   uint32_t argument)
+                   uint32_t shift, bool last)
 {
     const tsr_sort_problem *s = r->problem;
     /* Between launches an index has its key in itself. */
     const size_t key = tsr_type_size(s->type), stored = sort_with_index(s) ? sizeof(int64_t) : key;
-    const bool leaves_keys = argument && (entry == FUSED_TILE || entry == FUSED_MERGE);
     const size_t read = entry == FUSED_TILE ? key : stored;
-    const size_t written = leaves_keys ? sort_element_bytes(s) : stored;
+    const size_t written = last ? sort_element_bytes(s) : stored;
+    const fused_call call = {.offset_keys = s->offset_keys,
+                             .offset_index = sort_index_offset(s),
+                             .length = s->n,
+                             .first = (uint32_t)r->first,
+                             .end = (uint32_t)end,
+                             .rows = (uint32_t)sort_rows(s),
+                             .shift = shift,
+                             .last = last};
     command *c = sort_launch(r->out, s, entry, groups * local, local);
 
-    sort_step_sequence(c, s);
-    command_u64(c, s->n);
-    command_u32(c, (uint32_t)r->first);
-    command_u32(c, (uint32_t)end);
-    command_u32(c, (uint32_t)sort_rows(s));
-    command_u32(c, argument);
+    sort_step_keys(c, s);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, s, end - r->first, read + written);
     c->lane = r->lane;
     c->first = r->first;
     c->end = end;
-    c->settles = leaves_keys;
+    c->settles = last;
 }
 
 /* The next pass of a stage, of which strides below 2^top are left: as few passes as can be do what
@@ -251,10 +266,10 @@ static uint32_t add_pass(const range *r, uint32_t stage, uint32_t top, size_t en
         return left;
     if (is_long)
         launch(r, flip ? FUSED_FLIP_LONG : FUSED_PASS_LONG, items >> (s->pass_shift - s->stages),
-               s->pass_group, end, left);
+               s->pass_group, end, left, false);
     else
         launch(r, flip ? FUSED_FLIP : FUSED_PASS, size_div_up(items, s->short_group),
-               s->short_group, end, left);
+               s->short_group, end, left, false);
     return left;
 }
 
@@ -266,7 +281,7 @@ static void add_rest(const range *r, uint32_t stage, uint32_t top, size_t end, b
     while (top > s->tile_shift)
         top = add_pass(r, stage, top, end);
     launch(r, FUSED_MERGE, size_div_up(end - r->first, (size_t)1 << s->tile_shift), s->group, end,
-           last);
+           0, last);
 }
 
 /* A whole stage.  It ends where a last block has keys in its lower half alone, which is in order.
@@ -293,7 +308,7 @@ static void add_sort(const range *r, bool last)
     const layout *s = r->layout;
     const size_t n = r->end - r->first, tile = (size_t)1 << s->sort_shift;
 
-    launch(r, FUSED_TILE, size_div_up(n, tile), s->sort_group, r->end, last && n <= tile);
+    launch(r, FUSED_TILE, size_div_up(n, tile), s->sort_group, r->end, 0, last && n <= tile);
     add_stages(r, s->sort_shift + 1, last);
 }
 

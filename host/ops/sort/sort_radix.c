@@ -303,27 +303,48 @@ static void step_keys(command *c, bool copy)
         command_operand(c, 0);
 }
 
+/* The scalars of a launch: radix_call of cl/sort/sort_radix_pass.clh. */
+typedef struct radix_call {
+    uint64_t offset_keys, offset_keys_to, offset_loads, offset_loads_to;
+    uint64_t offset_counts, offset_states, offset_tickets;
+    uint64_t n, chunk;
+    uint64_t states;
+    uint32_t shift;
+    uint32_t last;
+} radix_call;
+
+_Static_assert(sizeof(radix_call) == 88, "as OpenCL C lays it out");
+
+/* What launches have in common. */
+static radix_call call_of(const tsr_sort_problem *p, const layout *s, size_t pass)
+{
+    const bool copy = reads_copy(pass);
+
+    return (radix_call){.offset_keys = keys_offset(p, s, copy),
+                        .offset_keys_to = keys_offset(p, s, !copy),
+                        .offset_loads = loads_offset(p, s, copy),
+                        .offset_loads_to = loads_offset(p, s, !copy),
+                        .offset_counts = s->counts_at / sizeof(uint32_t),
+                        .offset_states = s->states_at / sizeof(uint32_t),
+                        .n = p->n,
+                        .chunk = s->chunk,
+                        .states = states(s),
+                        .shift = (uint32_t)(pass * s->bits),
+                        .last = pass + 1 == s->passes};
+}
+
 /* Count the digits of a pass, or for the sweep of all.  The command's end stays 0, so that
  * values that arrive are there before the first pass. */
 static void add_count(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
 {
-    const bool copy = reads_copy(pass), sweep = s->way == WAY_SWEEP;
+    const radix_call call = call_of(p, s, pass);
     command *c = plan_launch_1d(out, RADIX_COUNT, s->chunks * s->group, s->group);
 
-    step_keys(c, copy);
+    step_keys(c, reads_copy(pass));
     command_workspace(c);
-    if (sweep)
+    if (s->way == WAY_SWEEP)
         command_workspace(c);
-    command_u64(c, keys_offset(p, s, copy));
-    command_u64(c, s->counts_at / sizeof(uint32_t));
-    if (sweep)
-        command_u64(c, s->states_at / sizeof(uint32_t));
-    command_u64(c, p->n);
-    command_u64(c, s->chunk);
-    if (sweep)
-        command_u64(c, states(s));
-    else
-        command_u32(c, (uint32_t)(pass * s->bits));
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, p->n, tsr_type_size(p->type));
     c->bytes += (double)(states(s) * sizeof(uint32_t));
 }
@@ -341,8 +362,7 @@ static void add_scan(const job *j, const layout *s, plan *out)
     c->bytes = (s->way == WAY_SWEEP ? 1.0 : 2.0) * (double)(s->chunks * digits) * sizeof(uint32_t);
 }
 
-/* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh; and where they start,
- * PASS_OFFSETS. */
+/* The arrays of a pass, PASS_ARRAYS of cl/sort/sort_radix_pass.clh. */
 static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass, command *c)
 {
     step_keys(c, reads_copy(pass));
@@ -351,22 +371,13 @@ static void step_arrays(const tsr_sort_problem *p, const layout *s, size_t pass,
     add_loads(c, p, s, !reads_copy(pass));
 }
 
-static void step_offsets(const tsr_sort_problem *p, const layout *s, size_t pass, command *c)
-{
-    command_u64(c, keys_offset(p, s, reads_copy(pass)));
-    command_u64(c, keys_offset(p, s, !reads_copy(pass)));
-    command_u64(c, loads_offset(p, s, reads_copy(pass)));
-    command_u64(c, loads_offset(p, s, !reads_copy(pass)));
-}
-
 static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, plan *out)
 {
     const bool last = pass + 1 == s->passes, sweep = s->way == WAY_SWEEP;
     const size_t key = tsr_type_size(p->type), load = s->payload_bytes;
     const size_t read = s->payload == PAYLOAD_INDEX && pass == 0 ? 0 : load;
     const size_t left = s->payload == PAYLOAD_INDEX && last ? sizeof(int64_t) : load;
-    const size_t counts_at = s->counts_at / sizeof(uint32_t);
-    const size_t states_at = s->states_at / sizeof(uint32_t);
+    radix_call call = call_of(p, s, pass);
     command *c =
         plan_launch_1d(out, RADIX_SCATTER, (sweep ? s->tiles : s->chunks) * s->group, s->group);
 
@@ -374,19 +385,12 @@ static void add_pass(const tsr_sort_problem *p, const layout *s, size_t pass, pl
     command_workspace(c);
     if (sweep)
         command_workspace(c);
-    step_offsets(p, s, pass, c);
-    if (sweep) {
-        command_u64(c, counts_at + s->chunks * counted_digits(s) + (pass << s->bits));
-        command_u64(c, states_at + pass * states_of_pass(s));
-        command_u64(c, states_at + s->passes * states_of_pass(s) + pass);
-        command_u64(c, p->n);
-    } else {
-        command_u64(c, counts_at);
-        command_u64(c, p->n);
-        command_u64(c, s->chunk);
+    if (sweep) { /* the sums of the pass, its states, and its ticket behind all states */
+        call.offset_counts += s->chunks * counted_digits(s) + (pass << s->bits);
+        call.offset_tickets = call.offset_states + s->passes * states_of_pass(s) + pass;
+        call.offset_states += pass * states_of_pass(s);
     }
-    command_u32(c, (uint32_t)(pass * s->bits));
-    command_u32(c, last);
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, p->n, 2 * key + read + left);
     if (sweep) /* published and looked back at */
         c->bytes += 2.0 * (double)(states_of_pass(s) * sizeof(uint32_t));

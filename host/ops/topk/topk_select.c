@@ -11,10 +11,9 @@ enum { TOPK_PART, TOPK_GATHER, TOPK_PUT };
 
 /* How the search is split: parts of what a row has, each of which leaves what it keeps. */
 typedef struct layout {
-    size_t first, part;    /* keys of a part of the first launch, and of the others */
-    bool part_is_argument; /* of the kernel */
-    size_t group;          /* work-items of a part */
-    size_t stored;         /* bytes of what launches leave of a key for the next one */
+    size_t first, part; /* keys of a part of the first launch, and of the others */
+    size_t group;       /* work-items of a part */
+    size_t stored;      /* bytes of what launches leave of a key for the next one */
 } layout;
 
 /* ---- tiles: a work-group sorts a tile ----------------------------------------------------------
@@ -155,6 +154,34 @@ static size_t index_offset(const tsr_sort_problem *p, const top_space *space)
     return p->argsort ? p->offset_index : space->index / sizeof(int64_t);
 }
 
+/* The scalars of a launch: topk_call of cl/topk/topk_values.clh. */
+typedef struct topk_call {
+    uint64_t offset_keys, offset_index, offset_values;
+    uint64_t length, index_length;
+    uint64_t from, to;
+    uint32_t n;
+    uint32_t keep;
+    uint32_t rows;
+    uint32_t chunk;
+    uint32_t first, last;
+} topk_call;
+
+_Static_assert(sizeof(topk_call) == 80, "as OpenCL C lays it out");
+
+/* What launches have in common. */
+static topk_call call_of(const tsr_topk_problem *t, const top_space *space)
+{
+    const tsr_sort_problem *p = &t->sort;
+
+    return (topk_call){.offset_keys = p->offset_keys,
+                       .offset_index = index_offset(p, space),
+                       .offset_values = p->offset_values,
+                       .length = p->n,
+                       .index_length = index_length(t),
+                       .keep = (uint32_t)topk_kept(t),
+                       .rows = (uint32_t)sort_rows(p)};
+}
+
 /* Launch `level`, on n keys of each row. */
 static void add_level(const tsr_topk_problem *t, const layout *s, const top_space *space,
                       size_t level, size_t n, plan *out)
@@ -163,27 +190,21 @@ static void add_level(const tsr_topk_problem *t, const layout *s, const top_spac
     const size_t own = level % 2 ? space->odd : space->even, other = space->even + space->odd - own;
     const size_t part = part_of(s, level), read = level ? s->stored : tsr_type_size(p->type);
     const bool last = n <= part;
+    topk_call call = call_of(t, space);
     command *c = sort_launch(out, p, TOPK_PART, size_div_up(n, part) * s->group, s->group);
 
-    command_operand(c, 0);
-    sort_step_index(c, p);
+    call.from = other / s->stored;
+    call.to = own / s->stored;
+    call.n = (uint32_t)n;
+    call.chunk = (uint32_t)size_min(part, n);
+    call.first = level == 0;
+    call.last = last;
+    sort_step_keys(c, p);
     if (space->in_all)
         command_workspace(c);
     else
         command_operand(c, 0); /* one launch, which leaves nothing for another */
-    command_u64(c, p->offset_keys);
-    command_u64(c, index_offset(p, space));
-    command_u64(c, p->n);
-    command_u64(c, index_length(t));
-    command_u64(c, other / s->stored);
-    command_u64(c, own / s->stored);
-    command_u32(c, (uint32_t)n);
-    command_u32(c, (uint32_t)topk_kept(t));
-    command_u32(c, (uint32_t)sort_rows(p));
-    command_u32(c, level == 0);
-    command_u32(c, last);
-    if (s->part_is_argument)
-        command_u32(c, (uint32_t)size_min(part, n));
+    command_block(c, &call, sizeof(call));
     c->bytes = (double)sort_rows(p) *
                ((double)n * (double)read + (double)left_of(t, s, level, n) *
                                                (double)(last ? sort_element_bytes(p) : s->stored));
@@ -195,20 +216,14 @@ static void add_values(const job *j, const top_space *space, unsigned entry, pla
     const tsr_topk_problem *t = topk_of(j->problem);
     const tsr_sort_problem *p = &t->sort;
     const bool gather = entry == TOPK_GATHER;
+    const topk_call call = call_of(t, space);
     command *c = sort_launch(out, p, entry, topk_kept(t), sort_values_group(j));
 
     command_operand(c, 2);
     command_workspace(c);
     if (gather)
         sort_step_index(c, p);
-    command_u64(c, p->offset_values);
-    if (gather)
-        command_u64(c, index_offset(p, space));
-    command_u64(c, p->n);
-    if (gather)
-        command_u64(c, index_length(t));
-    command_u32(c, (uint32_t)topk_kept(t));
-    command_u32(c, (uint32_t)sort_rows(p));
+    command_block(c, &call, sizeof(call));
     sort_step_moves(c, p, topk_kept(t), 2 * p->value_bytes + (gather ? sizeof(int64_t) : 0));
 }
 
@@ -281,7 +296,6 @@ static const char *plan_heaps(const job *j, plan *out)
     const layout l = {
         .first = size_max(size_div_up(p->n, size_div_up(items, sort_rows(p))), least),
         .part = least,
-        .part_is_argument = true,
         .group = 1,
         .stored = 16, /* an element of cl/sort/sort_key.clh */
     };
