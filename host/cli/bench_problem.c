@@ -1,7 +1,6 @@
 #include "cli/bench_problem.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,87 +9,18 @@
 #include "cli/operands.h"
 #include "core/fields.h"
 #include "core/registry.h"
-
-enum { DIMENSIONS_MAX = 4 };
-
-/* What comes of reading numbers. */
-typedef enum outcome { READ, MALFORMED, TOO_LARGE } outcome;
-
-static outcome read_digits(const char **at, size_t *out)
-{
-    size_t n = 0;
-
-    if (!isdigit((unsigned char)**at))
-        return MALFORMED;
-    for (; isdigit((unsigned char)**at); ++*at)
-        if (!size_mul(n, 10, &n) || !size_add(n, (size_t)(**at - '0'), &n))
-            return TOO_LARGE;
-    *out = n;
-    return READ;
-}
-
-static outcome read_power(size_t base, size_t exponent, size_t *out)
-{
-    size_t n = 1;
-
-    if (base < 2 && exponent)
-        n = base;
-    for (size_t i = 0; base >= 2 && i < exponent; i++)
-        if (!size_mul(n, base, &n))
-            return TOO_LARGE;
-    *out = n;
-    return READ;
-}
-
-/* "1024", "10M" or "2^24"; *at moves behind it. */
-static outcome read_number(const char **at, size_t *out)
-{
-    size_t exponent, factor = 1;
-    outcome got = read_digits(at, out);
-
-    if (got != READ)
-        return got;
-    if (**at == '^') {
-        ++*at;
-        got = read_digits(at, &exponent);
-        return got == READ ? read_power(*out, exponent, out) : got;
-    }
-    if (**at == 'k' || **at == 'K')
-        factor = 1000;
-    else if (**at == 'M')
-        factor = 1000000;
-    else if (**at == 'G')
-        factor = 1000000000;
-    if (factor > 1)
-        ++*at;
-    return size_mul(*out, factor, out) ? READ : TOO_LARGE;
-}
-
-/* The dimensions of a size, 1 to 3 of them. */
-static outcome read_dimensions(const char *size, size_t out[DIMENSIONS_MAX], size_t *count)
-{
-    for (*count = 0; *count < DIMENSIONS_MAX;) {
-        const outcome got = read_number(&size, &out[(*count)++]);
-
-        if (got != READ || !*size)
-            return got;
-        if (*size != 'x' && *size != 'X')
-            return MALFORMED;
-        size++;
-    }
-    return MALFORMED;
-}
+#include "core/size_text.h"
 
 /* A lone number, or as many as the operation takes. */
-static tsr_status read_size(const operation *op, const char *size, size_t out[DIMENSIONS_MAX],
+static tsr_status read_size(const operation *op, const char *size, size_t out[SIZE_NUMBERS_MAX],
                             size_t *count, tsr_error *err)
 {
-    const outcome got = read_dimensions(size, out, count);
+    const size_outcome got = size_read(size, out, count);
 
-    if (got == TOO_LARGE)
+    if (got == SIZE_TOO_LARGE)
         return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: a number is at most %zu",
                         size, SIZE_MAX);
-    if (got == READ && (*count == 1 || *count == op->command->size_numbers))
+    if (got == SIZE_READ && (*count == 1 || *count == op->command->size_numbers))
         return TSR_OK;
     return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is no size of a %s, which is %s", size,
                     op->name, op->command->size_form);
@@ -98,7 +28,7 @@ static tsr_status read_size(const operation *op, const char *size, size_t out[DI
 
 /* Nothing is measured on a problem of nothing; `verify` has empty ones too. */
 static tsr_status check_full(const operation *op, const char *size, size_t count,
-                             const size_t n[DIMENSIONS_MAX], tsr_error *err)
+                             const size_t n[SIZE_NUMBERS_MAX], tsr_error *err)
 {
     for (size_t i = 0; i < count; i++)
         if (n[i] == 0)
@@ -136,17 +66,6 @@ static tsr_status check_options(const operation *op, const options *o, tsr_error
     return TSR_OK;
 }
 
-/* The numbers of a size, in the fields that are extents; a lone one is all of them. */
-static void set_extents(problem *p, const size_t *n, size_t count)
-{
-    const operation_command *c = p->op->command;
-    size_t next = 0;
-
-    for (size_t i = 0; i < c->field_count; i++)
-        if (c->fields[i].extent)
-            field_set_count(&c->fields[i], p, n[count == 1 ? 0 : next++]);
-}
-
 /* The problem is made of the command line alone, so what is wrong with it is too. */
 static tsr_status blame_command_line(tsr_error *err)
 {
@@ -159,10 +78,10 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
                          tsr_error *err)
 {
     const operation_command *c = op->command;
-    size_t n[DIMENSIONS_MAX] = {0}, count = 0;
+    size_t n[SIZE_NUMBERS_MAX] = {0}, count = 0;
     tsr_status st = check_options(op, o, err);
 
-    assert(c->size_numbers <= DIMENSIONS_MAX);
+    assert(c->size_numbers <= SIZE_NUMBERS_MAX);
     if (st)
         return st;
     if (!size)
@@ -175,7 +94,7 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
     st = read_size(op, size, n, &count, err);
     st = st ? st : operands_check_rounding(out, err);
     if (!st)
-        set_extents(out, n, count);
+        problem_set_extents(out, n, count);
     if (!st && c->lay_out)
         st = c->lay_out(out, &o->settings, size, n, count, err);
     st = st ? st : check_full(op, size, count, n, err);
@@ -185,13 +104,13 @@ tsr_status bench_problem(const operation *op, const char *size, const options *o
 
 tsr_status bench_words(const char *size, size_t *out, tsr_error *err)
 {
-    size_t n[DIMENSIONS_MAX] = {0}, count = 0;
-    const outcome got = read_dimensions(size, n, &count);
+    size_t n[SIZE_NUMBERS_MAX] = {0}, count = 0;
+    const size_outcome got = size_read(size, n, &count);
 
-    if (got == TOO_LARGE)
+    if (got == SIZE_TOO_LARGE)
         return tsr_fail(err, TSR_ENAME, 0, "--size '%s' is too large: a number is at most %zu",
                         size, SIZE_MAX);
-    if (got != READ || count != 1 || n[0] == 0)
+    if (got != SIZE_READ || count != 1 || n[0] == 0)
         return tsr_fail(err, TSR_ENAME, 0,
                         "--size '%s' is no size of overlap, which is a number "
                         "of 4-byte words above 0",

@@ -2,13 +2,17 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
-#include "session/cache.h"
+#include "core/registry.h"
+#include "session/state.h"
 
 /* "12.3 KiB" */
 static void format_bytes(uint64_t bytes, char *out, size_t size)
@@ -72,6 +76,78 @@ static int print_cleared(const cache *c, size_t count, bool json)
     return EXIT_DONE;
 }
 
+/* ---- building ahead ------------------------------------------------------------------------ */
+
+/* What is built ahead on one device. */
+typedef struct warming {
+    const options *o;
+    const tsr_device *device;
+    size_t problems; /* of all operations so far */
+} warming;
+
+static void show_warming(void *context, const char *what, size_t done, size_t all)
+{
+    warming *w = context;
+
+    w->problems++;
+    if (!w->o->given[OPTION_QUIET] && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K[%zu/%zu] %.60s", done + 1, all, what);
+}
+
+static tsr_status warm_device(warming *w, tsr_error *err)
+{
+    const options *o = w->o;
+    tsr_session *s = NULL;
+    tsr_status st = choice_open(w->device, o, &s, err);
+
+    if (!st && !tsr_device_is_host(w->device) && *s->cache.why_off)
+        st = tsr_fail(err, TSR_EFILE, 0, "%s: nothing is kept: %s", text_get(&s->cache.folder),
+                      s->cache.why_off);
+    for (size_t i = 0; !st && i < (o->operand_count ? o->operand_count : 1); i++)
+        st = tsr_session_warm(s, o->operand_count ? o->operand[i] : NULL, show_warming, w, err);
+    if (!o->given[OPTION_QUIET] && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    tsr_session_close(s);
+    return st;
+}
+
+static int warm(const options *o)
+{
+    const bool json = o->given[OPTION_JSON];
+    json_t *list = json ? json_array() : NULL;
+    const operation *op;
+    tsr_error err = {0};
+    choice found = {0};
+    tsr_status st = TSR_OK;
+    int status = EXIT_DONE;
+
+    for (size_t i = 0; i < o->operand_count && !st; i++)
+        st = operation_find(o->operand[i], o->command, NULL, &op, &err);
+    st = st ? st : choice_find(o, &found, &err);
+    for (size_t i = 0; i < found.count && !st; i++) {
+        warming w = {.o = o, .device = found.device[i]};
+        const uint64_t start = clock_ns();
+        double seconds;
+
+        st = warm_device(&w, &err);
+        seconds = (double)(clock_ns() - start) / 1e9;
+        if (!st && json)
+            json_array_append_new(
+                list, json_pack("{s:o, s:o, s:o}", "device", device_identity(w.device), "problems",
+                                json_count(w.problems), "seconds", json_number(seconds)));
+        else if (!st)
+            printf("%s: built for %zu problems in %.1f s\n", tsr_device_name(w.device), w.problems,
+                   seconds);
+    }
+    if (st) {
+        status = print_error(o->command, &err, NULL);
+        json_decref(list);
+    } else if (json)
+        status = json_print(json_pack("{s:s, s:o}", "schema", "tessera-cache-1", "warmed", list));
+    choice_close(&found);
+    return status;
+}
+
 int cmd_cache(const options *o)
 {
     const bool json = o->given[OPTION_JSON], clear = o->given[OPTION_CLEAR];
@@ -82,6 +158,16 @@ int cmd_cache(const options *o)
     tsr_status st = TSR_OK;
     int status;
 
+    if (clear && o->given[OPTION_WARM])
+        return wrong_usage("cache: --clear and --warm exclude each other");
+    if (o->given[OPTION_WARM])
+        return warm(o);
+    if (o->operand_count)
+        return wrong_usage("cache: '%s' is for --warm", o->operand[0]);
+    if (o->given[OPTION_DEVICE] || o->given[OPTION_KERNEL_DIR])
+        return wrong_usage(
+            "cache: --%s is for --warm",
+            option_name(o->given[OPTION_DEVICE] ? OPTION_DEVICE : OPTION_KERNEL_DIR));
     cache_open(&c);
     if (clear && *c.why_off)
         st = tsr_fail(&err, TSR_EFILE, 0, "%s: nothing is removed: %s", text_get(&c.folder),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/build_line.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
 #include "device/device.h"
@@ -84,6 +85,17 @@ void choice_close(choice *c)
     *c = (choice){0};
 }
 
+/* Once a process: without the cache every run compiles what it needs. */
+static void warn_cache(const cache *c)
+{
+    static bool warned;
+
+    if (*c->why_off && c->wanted && !warned)
+        warn("cache folder '%s': nothing is kept: %s; TESSERA_CACHE_DIR names another, or 'off'",
+             text_get(&c->folder), c->why_off);
+    warned = true;
+}
+
 tsr_status choice_open(const tsr_device *device, const options *o, tsr_session **out,
                        tsr_error *err)
 {
@@ -91,8 +103,15 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
                                   .profile = 1,
                                   .copies = o->given[OPTION_COPY],
                                   .device_memory = o->device_memory};
+    tsr_status st;
 
-    return tsr_session_open(device, &wanted, out, err);
+    st = tsr_session_open(device, &wanted, out, err);
+    if (st || o->given[OPTION_QUIET])
+        return st;
+    build_line_show(*out);
+    if (!tsr_device_is_host(device))
+        warn_cache(&(*out)->cache);
+    return TSR_OK;
 }
 
 void device_id_text(const tsr_device *device, char id[DEVICE_ID_SIZE])

@@ -9,7 +9,7 @@
 #include "file/output.h"
 
 /* A handler reaches nothing else. */
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, on_terminal;
 
 static void end(int number)
 {
@@ -17,11 +17,17 @@ static void end(int number)
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
+/* What runs now, and a compiler above all, is not to be cut short where results are kept. */
 static void note(int number)
 {
+    static const char line[] =
+        "\ntessera: ends when what runs now is done; once more ends at once\n";
+
     if (interrupted)
         end(number);
     interrupted = 1;
+    if (on_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0)
+        interrupted = 1; /* nobody reads it */
 }
 
 static void handle(int number, void (*handler)(int number), int flags)
@@ -53,6 +59,7 @@ void interrupt_ends(void)
 
 const volatile sig_atomic_t *interrupt_watch(void)
 {
+    on_terminal = isatty(STDERR_FILENO);
     handle_interrupts(note, SA_RESTART);
     return &interrupted;
 }

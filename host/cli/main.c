@@ -223,16 +223,19 @@ static const subcommand commands[] = {
      OP_NONE,
      SIZES_NONE},
     {"cache",
-     "[--clear]",
-     "show or clear the cache of built programs",
-     "",
+     "[--clear | --warm [OP]... [--device D]]",
+     "show, clear or fill the cache of built programs",
+     "--warm builds ahead what calls of the operations need by default, in each type and at the\n"
+     "usual sizes, so that first calls find it.\n",
      cmd_cache,
      0,
-     0,
-     {OPTION(OPTION_CLEAR) | OPTION(OPTION_JSON), 0, NULL},
-     "",
+     SIZE_MAX,
+     {OPTION(OPTION_CLEAR) | OPTION(OPTION_WARM) | OPTION(OPTION_DEVICE) |
+          OPTION(OPTION_KERNEL_DIR) | OPTION(OPTION_JSON) | OPTION(OPTION_QUIET),
+      0, NULL},
+     DEFAULT_DEVICE DEFAULT_SOURCES,
      false,
-     OP_NONE,
+     OP_ANY,
      SIZES_NONE},
 };
 

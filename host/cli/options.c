@@ -276,6 +276,7 @@ static const option_use uses[] = {
      "a value, or a list of them, NAME=V1,V2, for a tunable of the variant; may be repeated",
      NULL,
      NULL},
+    {OPTION_WARM, {"cache"}, "build ahead what first calls need by default", NULL, NULL},
     {OPTION_SIZE, {"kernels"}, "1024, 1000x1000x1000, 10M, 2^24", NULL, NULL},
     {OPTION_REPEAT, {"bench"}, "at least N samples of each row", NULL, NULL},
     {OPTION_PINNED, {"bench"}, "overlap: from pinned memory alone, or from pageable", NULL, NULL},

@@ -764,6 +764,8 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     give_back(&b.workspace, &s->workspace);
     give_back(&b.group_counters, &s->group_counters);
     c->launched = c->launched || !st;
+    if (!ends->launches)
+        session_built(s);
     if (st == TSR_OK)
         hand_over(&b, &events);
     else

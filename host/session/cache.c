@@ -51,10 +51,13 @@ void cache_open(cache *c)
     text why = {0};
     const char *folder;
 
-    *c = (cache){0};
+    *c = (cache){.wanted = true};
     find_folder(&c->folder);
     folder = text_get(&c->folder);
-    if (!*folder)
+    if (strcmp(folder, "off") == 0) {
+        c->wanted = false;
+        snprintf(c->why_off, sizeof(c->why_off), "TESSERA_CACHE_DIR says so");
+    } else if (!*folder)
         snprintf(c->why_off, sizeof(c->why_off),
                  "none of TESSERA_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
     else if (!folders_make(folder))

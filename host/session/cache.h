@@ -1,7 +1,7 @@
 /**
  * The cache folder: program binaries and probe results, one file each.
  *
- * It is $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
+ * It is $TESSERA_CACHE_DIR ("off": none), else $XDG_CACHE_HOME/tessera, else
  * ~/.cache/tessera; created with mode 0700; used only where it belongs to the
  * user and nobody else can write it or the folders above it.  An entry holds
  * its whole key, so a foreign, truncated or corrupt file is never taken for
@@ -22,6 +22,7 @@
 typedef struct cache {
     text folder;
     char why_off[256]; /* why nothing is cached, "" while the cache works */
+    bool wanted;       /* nobody asked for no cache */
 } cache;
 
 /** Find and, where needed, make the folder.  Never fails: see why_off. */
@@ -61,7 +62,8 @@ void cache_unlock(cache_lock *lock);
 typedef struct cache_entry {
     char file[64];
     uint64_t bytes;
-    char title[160]; /* first line of its key: "program sort_naive.cl on NAME" */
+    char title[1024]; /* first line of its key: "program FILE on DEVICE: KERNELS OPTIONS"; plain
+                         text that a terminal takes for nothing else */
 } cache_entry;
 
 /** List the entries; *out is malloced and the caller's. */

@@ -1,5 +1,7 @@
 #include "session/events.h"
 
+#include <time.h>
+
 #include "base/fail.h"
 
 cl_int events_outcome(cl_event e)
@@ -54,6 +56,21 @@ void first_launches_note(first_launches *l, cl_event e)
 {
     if (l->count < sizeof(l->event) / sizeof(*l->event) && clRetainEvent(e) == CL_SUCCESS)
         l->event[l->count++] = e;
+}
+
+void first_launches_wait(const first_launches *l, cl_command_queue queue)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+
+    clFlush(queue);
+    for (size_t i = 0; i < l->count; i++) {
+        cl_int state = CL_RUNNING;
+
+        while (clGetEventInfo(l->event[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
+                              NULL) == CL_SUCCESS &&
+               state > CL_RUNNING)
+            nanosleep(&pause, NULL);
+    }
 }
 
 uint64_t first_launches_take(first_launches *l, cl_event first, uint64_t *after)

@@ -41,6 +41,9 @@ typedef struct first_launches {
 /** Note one, in the order of the queue; beyond the last place, nothing. */
 void first_launches_note(first_launches *l, cl_event e);
 
+/** Wait until each has begun to run, or failed. */
+void first_launches_wait(const first_launches *l, cl_command_queue queue);
+
 /**
  * Time that finished launches spent between SUBMIT and START, and forget them.
  *

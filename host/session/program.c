@@ -11,7 +11,7 @@
 #include "session/source.h"
 
 /* Part of every key: raise it when entries of older versions must not be read. */
-enum { BINARY_FORMAT = 4 };
+enum { BINARY_FORMAT = 5 };
 
 /* Arguments of a kernel that are remembered; later ones are set each time. */
 enum { ARGUMENTS_KEPT = 24 };
@@ -65,10 +65,10 @@ static void compose_key(const tsr_session *s, const program *p, const char *sour
     clGetPlatformInfo(s->device.platform, CL_PLATFORM_VERSION, sizeof(platform) - 1, platform,
                       NULL);
     query_string(s->device.id, CL_DEVICE_VERSION, version, sizeof(version));
-    text_format(key, "program %s on %s\n", text_get(&p->source_file), d->name);
-    text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\noptions %s\nruns%s\n",
-                BINARY_FORMAT, d->platform, platform, d->vendor, version, d->driver,
-                text_get(&p->options), text_get(&p->runs));
+    text_format(key, "program %s on %s:%s %s\n", text_get(&p->source_file), d->name,
+                text_get(&p->runs), text_get(&p->options));
+    text_format(key, "format %d\nplatform %s %s\ndevice %s %s\ndriver %s\n", BINARY_FORMAT,
+                d->platform, platform, d->vendor, version, d->driver);
     if (driver_keeps_builds(s)) /* in this folder */
         text_format(key, "kept by the driver %s\n", folder ? folder : "");
     text_append(key, source);
@@ -207,13 +207,19 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
 /* Load or compile; one process compiles what several want, and the others then find its entry. */
 static tsr_status build(tsr_session *s, program *p, const char *source, tsr_error *err)
 {
-    bool loaded = load(s, p);
+    const char *what = text_get(&p->source_file);
+    bool loaded;
 
+    session_building(s, "loading", what);
+    loaded = load(s, p);
     if (!loaded && !p->saved) {
+        session_building(s, "waiting for another process that compiles", what);
         cache_lock_entry(&s->cache, text_get(&p->key), &s->building);
         loaded = load(s, p);
         if (loaded || p->saved)
             cache_unlock(&s->building);
+        else
+            session_building(s, "compiling", what);
     }
     return loaded ? TSR_OK : compile(s, p, source, err);
 }
@@ -271,7 +277,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
 
 cleanup:
     if (st || !s->device.facts.compiles_late)
-        cache_unlock(&s->building);
+        session_end_build(s);
     text_free(&source);
     program_free(p);
     return st;
@@ -460,7 +466,7 @@ void programs_save(tsr_session *s)
         p->saved = true;
         free(binary);
     }
-    cache_unlock(&s->building);
+    session_end_build(s);
 }
 
 void programs_release(tsr_session *s)

@@ -23,8 +23,10 @@ static tsr_status apply_options(tsr_session *s, const tsr_session_options *optio
     cache_open(&s->cache);
     s->copies = options && options->copies;
     s->host_calls_memory = options ? options->device_memory : 0;
-    if (options && options->no_cache)
+    if (options && options->no_cache) {
         strcpy(s->cache.why_off, "the session asked for none");
+        s->cache.wanted = false;
+    }
     if (s->kernel_dir.failed)
         return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a session");
     return TSR_OK;
@@ -146,6 +148,7 @@ void tsr_session_close(tsr_session *s)
         return;
     if (s->queue)
         clFinish(s->queue);
+    session_built(s);
     programs_save(s);
     programs_release(s);
     if (s->copies_kept.data)
@@ -187,6 +190,32 @@ const char *tsr_session_build_log(const tsr_session *s)
 tsr_status session_check(const tsr_session *s, tsr_error *err)
 {
     return s->queue ? forks_check_since(s->forks, err) : TSR_OK;
+}
+
+void session_building(tsr_session *s, const char *doing, const char *what)
+{
+    text line = {0};
+
+    if (!s->watch)
+        return;
+    session_built(s);
+    text_format(&line, "%s %s", doing, what);
+    s->watch->begin(s->watch->context, text_get(&line));
+    s->watched = true;
+    text_free(&line);
+}
+
+void session_built(tsr_session *s)
+{
+    if (s->watched)
+        s->watch->end(s->watch->context);
+    s->watched = false;
+}
+
+void session_end_build(tsr_session *s)
+{
+    session_built(s);
+    cache_unlock(&s->building);
 }
 
 const device_facts *session_facts(const tsr_session *s)

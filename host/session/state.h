@@ -28,6 +28,14 @@ typedef struct session_buffer {
     uint64_t call; /* that made it: tsr_session.calls */
 } session_buffer;
 
+/** Who is told when something is built that a call waits for, and when that is over.  Both are
+ * called by the thread that uses the session; `what` is borrowed for the call. */
+typedef struct build_watch {
+    void (*begin)(void *context, const char *what);
+    void (*end)(void *context);
+    void *context;
+} build_watch;
+
 struct tsr_session {
     tsr_device device; /* with the features probed so far */
     unsigned forks;    /* before it was opened: base/forks.h */
@@ -41,8 +49,10 @@ struct tsr_session {
                                  what it streams; 0: what there is */
     text kernel_dir;          /* "" for the embedded sources */
     cache cache;
-    cache_lock building; /* what is built and not saved yet */
-    program *programs;   /* built in this session */
+    cache_lock building;      /* what is built and not saved yet */
+    const build_watch *watch; /* NULL: nobody watches */
+    bool watched;             /* its begin was called last */
+    program *programs;        /* built in this session */
     session_buffer workspace;
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
@@ -60,6 +70,14 @@ tsr_status session_check(const tsr_session *s, tsr_error *err);
 
 /** What the device can do, with the probed features known so far. */
 const device_facts *session_facts(const tsr_session *s);
+
+/** Tell the watch that something is built, "compiling sort.cl" for instance, or that this is over.
+ */
+void session_building(tsr_session *s, const char *doing, const char *what);
+void session_built(tsr_session *s);
+
+/** Nothing is being built any more: tell the watch, and let other processes go on. */
+void session_end_build(tsr_session *s);
 
 /** Probe each feature of the mask (1u << feature) that is not known yet. */
 tsr_status session_probe(tsr_session *s, unsigned features, tsr_error *err);

@@ -208,7 +208,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     st = st ? st : dispatch_call(s, p, run, IN_BUFFERS, &c, err);
     st = st ? st : check_buffers(s, c, buffers, run->strict_tiles, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);
-    cache_unlock(&s->building); /* nobody waits for what the caller does next */
+    session_end_build(s); /* nobody waits for what the caller does next */
     if (st || !report)
         return st;
     taken.probe_ns = s->probe_ns - probed;

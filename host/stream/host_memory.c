@@ -386,6 +386,10 @@ static tsr_status compute(call *c, tsr_error *err)
         first_launches_take(&launches, NULL, &within);
         return st;
     }
+    if (c->session->watched) {
+        first_launches_wait(&launches, c->session->queue);
+        session_built(c->session);
+    }
     rc = clFinish(c->session->queue);
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
@@ -524,7 +528,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
         c.selection = c.known->selection;
         st = run_where(&c, run, err);
     }
-    cache_unlock(&s->building);
+    session_end_build(s);
     for (size_t i = 0; i < c.operand_count; i++) {
         if (!st && aligned[i] && (c.operand[i].access & ACCESS_WRITE))
             copy_elements(&c.operand[i], aligned[i], operands[i]);

@@ -55,6 +55,10 @@ tsr_status pieces_enqueue(pieces *c, const problem *piece, const cl_mem buffers[
     if (st)
         return st;
     clFlush(c->call->session->queue); /* copies on other queues wait for it */
+    if (s->watched) {
+        first_launches_wait(&c->launches, s->queue);
+        session_built(c->call->session);
+    }
     dispatch_add_report(c->call->report, &one);
     if (c->first)
         clReleaseEvent(first);

@@ -1,11 +1,16 @@
 """tessera cache, and what broken entries and folders do to a run: nothing but time."""
 
+import fcntl
 import glob
 import json
 import os
+import pty
+import re
+import subprocess
+import threading
 import unittest
 
-from cli_support import EXAMPLES, Case, has_opencl
+from cli_support import EXAMPLES, COMMAND, Case, environment, has_opencl
 
 OP, EXAMPLE = next(iter(EXAMPLES.items()))
 KERNEL = EXAMPLE["KERNEL"]
@@ -138,6 +143,99 @@ class Entries(Case):
         self.assertEqual(self.run_once(), "cold")
         self.assertEqual(self.run_once(), "cold")
         self.assertEqual(glob.glob(self.path("cache/*")), [])
+
+    def test_entries_are_told_apart(self):
+        """Two programs of one file differ in their titles; what a key holds moves no terminal."""
+        for args in EXAMPLE["PROGRAMS"]:
+            self.succeed(*args, "-o", "o.npy", "--quiet", env=self.env)
+        titles = [e["title"] for e in self.listed() if e["title"].startswith("program ")]
+        self.assertEqual(len(set(titles)), len(EXAMPLE["PROGRAMS"]))
+        for title in titles:
+            self.assertRegex(title, r"on .*: .*-D")
+
+    def test_built_ahead(self):
+        """What --warm has built, a first call finds; with the last operation, whose problems are
+        soon done."""
+        last = json.loads(self.succeed("kernels", "--json").out)["operations"][-1]["op"]
+        r = self.succeed("cache", "--warm", last, "--json", env=self.env)
+        warmed = json.loads(r.out)["warmed"]
+        self.assertEqual(len(warmed), 1)
+        self.assertGreater(warmed[0]["problems"], 1)
+        self.assertEqual(r.err, "")
+        files = set(self.files())
+        self.assertTrue(any("program %s/" % last in e["title"] for e in self.listed()))
+        r = self.succeed("cache", "--warm", last, env=self.env)
+        self.assertRegex(r.out, r"^.*: built for %d problems in [\d.]+ s\n$"
+                         % warmed[0]["problems"])
+        self.assertEqual(set(self.files()), files)
+
+    def test_building_ahead_refused(self):
+        self.fail_with(2, "cache", "--warm", "nosuch", env=self.env, says="nosuch")
+        self.fail_with(2, "cache", "--warm", "--clear", env=self.env, says="--clear")
+        self.fail_with(2, "cache", OP, env=self.env, says="--warm")
+        self.fail_with(2, "cache", "--device", "cpu", env=self.env, says="--device")
+        self.fail_with(4, "cache", "--warm", "--device", "gpu", env=self.env)
+        self.fail_with(1, "cache", "--warm", OP, "--quiet", env={"TESSERA_CACHE_DIR": "off"},
+                       says="nothing is kept")
+
+    def test_an_unusable_folder_is_warned_of_once(self):
+        """With its reason; not where it is asked for, nor with --quiet."""
+        args = (*EXAMPLE["CALL"], "--kernel", KERNEL)
+        for folder, times in (self.path("none/file"), 1), ("off", 0):
+            self.write("none", "a file")
+            r = self.succeed(*args, env={"TESSERA_CACHE_DIR": folder})
+            self.assertEqual(r.err.count("nothing is kept: it cannot be made: Not a directory"),
+                             times, r)
+        r = self.succeed(*args, "--quiet", env={"TESSERA_CACHE_DIR": self.path("none/file")})
+        self.assertEqual(r.err, "")
+
+    def run_on_terminal(self):
+        terminal, user = pty.openpty()
+        os.mkdir(self.path("pocl"))
+        try:
+            process = subprocess.Popen(
+                [COMMAND, *EXAMPLE["CALL"], "--kernel", KERNEL], cwd=self.folder, stderr=user,
+                env=environment(POCL_CACHE_DIR=self.path("pocl"), **self.env))
+            os.close(user)
+            shown = b""
+            while True:
+                try:
+                    piece = os.read(terminal, 4096)
+                except OSError:  # nobody has the other end any more
+                    break
+                shown += piece
+                if not piece:
+                    break
+            self.assertEqual(process.wait(300), 0, shown)
+        finally:
+            os.close(terminal)
+        return shown.decode()
+
+    def test_a_terminal_shows_what_is_compiled(self):
+        """A slow compiler is simulated by another process that has the entry's lock."""
+        self.run_once()
+        with open(self.path("cache/lock"), "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            for file in self.files():
+                os.remove(file)
+            timer = threading.Timer(2, lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
+            timer.start()
+            shown = self.run_on_terminal()
+            timer.join()
+        self.assertRegex(shown, r"\r\x1b\[Kwaiting for another process that compiles .*%s.*, \d+ s"
+                         % KERNEL)
+        lines = re.sub(r"[^\n]*\r\x1b\[K", "", shown.replace("\r\n", "\n"))
+        self.assertRegex(lines, r"^%s [^\n]*\n$" % EXAMPLE["CALL"][0])
+
+    def test_one_process_compiles_for_all(self):
+        """Of many that start with an empty cache one compiles; the others wait for its entry."""
+        def start():
+            return subprocess.Popen([COMMAND, *EXAMPLE["CALL"][:-1], "/dev/null", "--json", "--quiet",
+                                     "--kernel", KERNEL], cwd=self.folder, stdout=subprocess.PIPE,
+                                    env=environment(**self.env))
+        builds = [json.loads(p.communicate(timeout=300)[0])["build"]
+                  for p in [start() for _ in range(4)]]
+        self.assertEqual(sorted(builds), ["cached"] * 3 + ["cold"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""How long first and second calls of every operation take, a process each, from start to result:
+
+    scripts/first_calls.py --tessera build/tessera [--device D] --name NAME    # measures, then writes
+    scripts/first_calls.py                                                     # writes alone
+
+A first call begins with every cache empty, a second one finds what the first left.  The problem is
+that of the operation's tests, tests/OP/example.py, and one FACTOR times as long in each direction,
+in each type that --as takes; `arrays` is the operation as it runs by default on files, `buffers` the
+same with --copy, as it runs on OpenCL buffers.  The times go to data/results/first-calls-NAME.json,
+and all such files into the table of docs/first_calls.md.
+"""
+import argparse
+import glob
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "docs", "first_calls.md")
+TYPES = ("f32", "f64", "f16")
+FACTORS = (1, 30)
+WAYS = {"arrays": (), "buffers": ("--copy",)}
+
+
+def save_inputs(example, factor, folder):
+    import numpy as np
+
+    for name, array in example["FILES"].items():
+        longer = np.resize(array, [factor * n for n in array.shape])
+        np.save(os.path.join(folder, name), longer)
+
+
+def call(tessera, args, folder):
+    """Seconds of one process, and its JSON; None where it refuses."""
+    env = dict(os.environ, TESSERA_CACHE_DIR=os.path.join(folder, "cache"),
+               POCL_CACHE_DIR=os.path.join(folder, "pocl"),
+               CUDA_CACHE_PATH=os.path.join(folder, "cuda"))
+    start = time.monotonic()
+    r = subprocess.run([tessera, *args, "--quiet", "--json"], cwd=folder, env=env, timeout=600,
+                       capture_output=True, text=True)
+    seconds = time.monotonic() - start
+    return (seconds, json.loads(r.stdout)) if r.returncode == 0 else None
+
+
+def measure(tessera, device, example, factor, kind, way):
+    """A row: both calls, or None where the operation does not take the type."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "pocl"))
+        save_inputs(example, factor, folder)
+        args = [*example["CALL"], "--as", kind, *WAYS[way], *(("--device", device) if device else ())]
+        first = call(tessera, args, folder)
+        second = first and call(tessera, args, folder)
+    if not second:
+        return None
+    row = {"op": first[1]["op"], "problem": first[1]["problem"]["description"], "way": way,
+           "variant": first[1]["variant"], "device": first[1]["device"]}
+    for name, (seconds, result) in (("first", first), ("second", second)):
+        times = result["times"]
+        row[name] = {"process_s": round(seconds, 4), "build": result["build"],
+                     **{k: times[k] for k in ("probe_ns", "build_ns", "device_ns", "first_wall_ns")}}
+    return row
+
+
+def measure_all(options):
+    listing = subprocess.run([options.tessera, "kernels", "--json"], capture_output=True, text=True,
+                             check=True)
+    rows = []
+    for op in json.loads(listing.stdout)["operations"]:
+        example = runpy.run_path(os.path.join(ROOT, "tests", op["op"], "example.py"))
+        for factor in FACTORS:
+            for kind in TYPES:
+                for way in WAYS:
+                    row = measure(options.tessera, options.device, example, factor, kind, way)
+                    if not row:
+                        continue
+                    rows.append(row)
+                    print("%-8s %-28s %-8s %-16s %7.2f s %7.2f s"
+                          % (row["op"], row["problem"], way, row["variant"],
+                             row["first"]["process_s"], row["second"]["process_s"]), flush=True)
+    return rows
+
+
+def cell(seconds):
+    return "%.2f" % seconds
+
+
+def table(name, rows):
+    device = rows[0]["device"]
+    lines = ["", "## %s" % name, "", "%s, %s %s." % (device["name"], device["platform"],
+                                                     device["driver"]), "",
+             "| operation | problem | way | kernel | first, s | of it compiling | probing | second, s |",
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"]
+    for r in rows:
+        first = r["first"]
+        lines.append("| %s | %s | %s | %s | %s | %s | %s | %s |" % (
+            r["op"], r["problem"], r["way"], r["variant"], cell(first["process_s"]),
+            cell(first["build_ns"] / 1e9), cell(first["probe_ns"] / 1e9),
+            cell(r["second"]["process_s"])))
+    return lines
+
+
+def write_document():
+    lines = ["# First and second calls", "",
+             "Seconds of a process from start to result on files in memory: the first with every cache",
+             "empty, the second with what the first left there ([cache.md](cache.md)). `arrays` is the",
+             "operation as it runs by default on files, `buffers` the same with `--copy`, as it runs on",
+             "OpenCL buffers. `scripts/first_calls.py` measures and writes this page."]
+    for path in sorted(glob.glob(os.path.join(ROOT, "data", "results", "first-calls-*.json"))):
+        with open(path) as f:
+            rows = json.load(f)["rows"]
+        if rows:
+            lines += table(os.path.basename(path)[len("first-calls-"):-len(".json")], rows)
+    with open(DOCUMENT, "w") as f:
+        f.write("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tessera", help="the command; without it nothing is measured")
+    parser.add_argument("--device", help="as the command takes it")
+    parser.add_argument("--name", help="of the device in results: pocl3-epyc2, h200")
+    options = parser.parse_args()
+
+    if options.tessera:
+        if not options.name:
+            parser.error("--name says what the file of times is called")
+        options.tessera = os.path.abspath(options.tessera)
+        rows = measure_all(options)
+        path = os.path.join(ROOT, "data", "results", "first-calls-%s.json" % options.name)
+        with open(path, "w") as f:
+            json.dump({"schema": "tessera-first-calls-1", "rows": rows}, f, indent=1)
+            f.write("\n")
+    write_document()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
