@@ -85,7 +85,7 @@ static bool problem_at(const tsr_session *s, const char *name, size_t index, pro
     return false;
 }
 
-tsr_status tsr_session_warm(tsr_session *s, const char *name, tsr_warm_progress *progress,
+tsr_status tsr_session_warm(tsr_session *s, const char *name, tsr_warm_progress progress,
                             void *context, tsr_error *err)
 {
     tsr_status st;

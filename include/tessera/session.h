@@ -74,7 +74,7 @@ TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_o
 TSR_API void tsr_session_close(tsr_session *session);
 
 /** Called before each problem that is built for: its description, and how many of all are done. */
-typedef void tsr_warm_progress(void *context, const char *problem, size_t done, size_t all);
+typedef void (*tsr_warm_progress)(void *context, const char *problem, size_t done, size_t all);
 
 /**
  * Build ahead what an operation's calls need by default on this device, at its usual sizes and in
@@ -87,7 +87,7 @@ typedef void tsr_warm_progress(void *context, const char *problem, size_t done, 
  *         TSR_ENAME for no operation; else what the call that failed returned.
  */
 TSR_API tsr_status tsr_session_warm(tsr_session *session, const char *operation,
-                                    tsr_warm_progress *progress, void *context, tsr_error *err);
+                                    tsr_warm_progress progress, void *context, tsr_error *err);
 
 /** The session's OpenCL context, borrowed; NULL on `host`, and of NULL. */
 TSR_API cl_context tsr_session_context(const tsr_session *session);
