@@ -13,6 +13,7 @@
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "device/device.h"
 
 /* What is measured where the command line does not say. */
@@ -119,21 +120,24 @@ static void show(overlap_bench *b, double one_queue_ns)
 static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns)
 {
     tsr_error err = {0};
+    char line[64];
 
     if (ended(b))
         return;
-    if (b->progress)
-        fprintf(stderr, "\r\033[Koverlap, %s...", overlap_memory_name(j->memory));
+    if (b->progress) {
+        snprintf(line, sizeof line, "overlap, %s...", overlap_memory_name(j->memory));
+        progress_show(line);
+    }
     if (spent(b)) {
         overlap_row(b->overlap, j, &b->row);
         result_refuse(&b->row, RESULT_LATE, "the budget was over");
     } else if (overlap_measure(b->overlap, j, &b->row, &err)) {
         if (b->progress)
-            fputs("\r\033[K", stderr);
+            progress_clear();
         worsen(b, print_error(b->row.name, &err, NULL));
     }
     if (b->progress)
-        fputs("\r\033[K", stderr);
+        progress_clear();
     if (b->row.outcome == RESULT_TIMED && !b->row.time.count)
         return; /* interrupted before its first sample */
     if (one_queue_ns && j->queues == 1)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "device/device.h"
 
 /* A rate above the limit by more than this is an error of the instrument. */
@@ -24,24 +25,26 @@ void bench_print_error(bench *b, const char *name, const tsr_error *err)
 void bench_show_progress(const bench *b, const problem *p, const char *name)
 {
     const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
-    text what = {0};
+    text what = {0}, line = {0};
 
     if (!b->progress)
         return;
     p->op->describe(p, &what);
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s %s %s on %s", b->done + 1, b->rows, p->op->name,
-            text_get(&what), name, tsr_device_name(&b->session->device));
+    text_format(&line, "[%zu/%zu]", b->done + 1, b->rows);
     if (b->done)
-        fprintf(stderr, ", about %.0f s left",
-                ceil(elapsed / (double)b->done * (double)(b->rows - b->done)));
-    fflush(stderr);
+        text_format(&line, " about %.0f s left,",
+                    ceil(elapsed / (double)b->done * (double)(b->rows - b->done)));
+    text_format(&line, " %s %s %s on %s", p->op->name, text_get(&what), name,
+                tsr_device_name(&b->session->device));
+    progress_show(text_get(&line));
+    text_free(&line);
     text_free(&what);
 }
 
 void bench_clear_progress(const bench *b)
 {
     if (b->progress)
-        fputs("\r\033[K", stderr);
+        progress_clear();
 }
 
 static void keep_row(bench *b, const result_row *row)

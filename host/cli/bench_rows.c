@@ -300,7 +300,7 @@ void row_errors_line(const result_row rows[], size_t distributions, bool peers,
 
 void row_costs_head(void)
 {
-    printf("  %-24s %10s %12s %9s %19s %19s %8s\n", "costs apart", "cold build", "cached build",
+    printf("  %-24s %10s %12s %9s %19s %19s %8s\n", "costs apart", "compiling", "from cache",
            "enqueue", "copies to device", "from device", "commands");
 }
 

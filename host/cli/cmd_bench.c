@@ -32,8 +32,11 @@ static tsr_status open_files(bench *b, tsr_error *err)
 static void name_missing_peers(const bench *b)
 {
     const char *message;
+    bool nvidia = false;
 
-    for (size_t i = 0; (message = peers_missing(b->peers, i)); i++)
+    for (size_t i = 0; i < b->devices.count; i++)
+        nvidia = nvidia || b->devices.device[i]->facts.nvidia;
+    for (size_t i = 0; (message = peers_missing(b->peers, nvidia, i)); i++)
         hint("no peer %s", message);
 }
 

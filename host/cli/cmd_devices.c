@@ -1,12 +1,14 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "device/properties.h"
 #include "session/state.h"
 
@@ -37,15 +39,21 @@ static void print_properties(const tsr_device *device, int width)
 
 static void print_features(const device_facts *facts, int width)
 {
-    for (int f = 0; f < FEATURE_COUNT; f++) {
-        const char *name = feature_name((feature)f);
+    const size_t columns = terminal_width(STDOUT_FILENO);
 
-        if (facts->feature[f] == FEATURE_YES)
-            printf("    %-*s  yes\n", width, name);
-        else if (facts->feature[f] == FEATURE_NO)
-            printf("    %-*s  no: %s\n", width, name, facts->feature_why[f]);
+    for (int f = 0; f < FEATURE_COUNT; f++) {
+        text value = {0}, line = {0};
+
+        if (facts->feature[f] == FEATURE_NO)
+            text_format(&value, "no: %s", facts->feature_why[f]);
         else
-            printf("    %-*s  unknown\n", width, name);
+            text_append(&value, facts->feature[f] == FEATURE_YES ? "yes" : "unknown");
+        text_format(&value, " (%s)", feature_meaning((feature)f));
+        text_format(&line, "    %-*s  ", width, feature_name((feature)f));
+        text_wrap(&line, text_get(&value), line.length, line.length, columns);
+        puts(text_get(&line));
+        text_free(&value);
+        text_free(&line);
     }
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "cli/kernel_choice.h"
 #include "cli/messages.h"
 #include "cli/operands.h"
+#include "cli/terminal.h"
 #include "cli/tuning_list.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
@@ -214,6 +216,43 @@ static void print_elsewhere(const listing *l, size_t count)
                count == 1 ? "s" : "");
 }
 
+/* The names of an operation's variants that run here, and of those that do not; of those, `kernels
+ * OP` says why.  What a call gets that names none stands first. */
+static void print_short(const listing *l, const problem *p, const variant *first)
+{
+    const operation *op = p->op;
+    const size_t width = terminal_width(STDOUT_FILENO);
+    text names[2] = {{0}, {0}}, line = {0};
+
+    for (size_t i = 0; i < op->variant_count; i++) {
+        const variant *v = op->variants[i];
+        const params chosen = params_default(v);
+        text reason = {0};
+        bool refused;
+
+        if (l->session && !variant_is_for(v, session_facts(l->session)))
+            continue;
+        refused = l->session && dispatch_unsupported(l->session, p, v, &chosen, IN_ARRAYS, &reason);
+        text_format(&names[refused], "%s%s", names[refused].length ? ", " : "", v->name);
+        text_free(&reason);
+    }
+    if (first)
+        printf("  runs by default: %s\n", first->name);
+    for (int refused = 0; refused < 2; refused++) {
+        if (!names[refused].length)
+            continue;
+        text_clear(&line);
+        text_append(&line, refused      ? "  unsupported: "
+                           : l->session ? "  supported: "
+                                        : "  variants: ");
+        text_wrap(&line, text_get(&names[refused]), line.length, 6, width);
+        puts(text_get(&line));
+    }
+    text_free(&names[0]);
+    text_free(&names[1]);
+    text_free(&line);
+}
+
 /* List one operation's variants: print them, or append them to `list` where that is not NULL. */
 static void list_operation(listing *l, const problem *p, json_t *list)
 {
@@ -231,8 +270,15 @@ static void list_operation(listing *l, const problem *p, json_t *list)
         if (l->session)
             printf("  judged by %s on %s\n", text_get(&described),
                    tsr_device_name(l->choice.device[0]));
-        if (l->session && !l->variant)
+        if (!l->variant)
+            print_short(l, p, l->op ? NULL : first);
+        if (l->session && !l->variant && l->op)
             tuning_list_print(l->session, p);
+        if (!l->op) {
+            text_free(&described);
+            return;
+        }
+        puts("");
     }
     for (size_t i = 0; i < op->variant_count; i++) {
         const variant *v = op->variants[i];
@@ -281,6 +327,8 @@ static int list_all(listing *l)
             fputs("\n", stdout);
         list_operation(l, &l->problem[i], list);
     }
+    if (!list && !l->op)
+        puts("\n'tessera kernels OP' says what each variant does, and why one is unsupported.");
     if (!list)
         return EXIT_DONE;
     tuning_folder(&folder);

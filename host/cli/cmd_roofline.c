@@ -9,6 +9,7 @@
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "core/registry.h"
 #include "device/device.h"
 #include "file/output.h"
@@ -44,8 +45,12 @@ static void keep_row(listing *out, const result_row *row)
 /* What is under way, until the next line takes its place. */
 static void announce(const listing *out, const char *what, const char *name)
 {
-    if (out->terminal)
-        fprintf(stderr, "\r\033[K%s %s%s", what, name, *name ? "..." : "");
+    char line[128];
+
+    if (!out->terminal)
+        return;
+    snprintf(line, sizeof line, "%s %s%s", what, name, *name ? "..." : "");
+    progress_show(*name ? line : "");
 }
 
 /* ---- limits -------------------------------------------------------------------------------- */
@@ -255,7 +260,7 @@ static int write_rows(const listing *out, output *file, tsr_error *err)
 static int measure_devices(const options *o, const choice *devices, const operation *const *ops,
                            listing *out)
 {
-    const size_t count = o->operand_count ? o->operand_count : 1;
+    const size_t count = o->given[OPTION_LIMITS] ? 0 : o->operand_count ? o->operand_count : 1;
     int status = EXIT_DONE, one;
 
     for (size_t i = 0; i < devices->count && !*out->stop; i++) {
@@ -284,6 +289,11 @@ int cmd_roofline(const options *o)
 
     if (!ops)
         return out_of_memory();
+    if (o->given[OPTION_LIMITS] && (o->operand_count || o->size_count)) {
+        status = wrong_usage("roofline: --limits measures no variant: it takes no %s",
+                             o->operand_count ? "operation" : "--size");
+        goto cleanup;
+    }
     if (find_ladders(o, ops, &err) || check_sizes(o, ops, &err) || choice_find(o, &devices, &err) ||
         (path && !to_stdout && output_open(path, &file, &err))) {
         status = print_error(o->command, &err, NULL);

@@ -12,6 +12,7 @@
 #include "cli/json_print.h"
 #include "cli/messages.h"
 #include "cli/operands.h"
+#include "cli/terminal.h"
 #include "cli/tune_report.h"
 #include "cli/tuning_list.h"
 #include "core/registry.h"
@@ -111,15 +112,14 @@ static void show_progress(const tune_progress *p, void *context)
         text_append(&line, ", best ");
         tune_candidate_text(p->best, &line);
     }
-    fprintf(stderr, "\r\033[K%.*s", 78, text_get(&line));
-    fflush(stderr);
+    progress_show(text_get(&line));
     text_free(&line);
 }
 
 static void clear_progress(const tuning_run *r)
 {
     if (r->on_terminal)
-        fputs("\r\033[K", stderr);
+        progress_clear();
 }
 
 /* ---- one class --------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "core/fields.h"
 #include "core/registry.h"
 
@@ -57,6 +58,7 @@ typedef struct subcommand {
     bool names_kernel;    /* a second operand is what --kernel names */
     operand_word names;   /* what its help says of OP */
     sizes_word sizes;     /* what it says of --size */
+    const char *examples; /* lines, in which OP, SIZE and VARIANT stand for some that there are */
 } subcommand;
 
 #define DEFAULT_DEVICE                                                                             \
@@ -85,7 +87,9 @@ static const subcommand commands[] = {
      "--device    all\n",
      false,
      OP_NONE,
-     SIZES_NONE},
+     SIZES_NONE,
+     "tessera devices\n"
+     "tessera devices --device gpu --json\n"},
     {"kernels",
      "[OP [VARIANT]] [--size S] [--source|--ptx]",
      "list the variants of the operations, or show the source of one",
@@ -102,7 +106,9 @@ static const subcommand commands[] = {
      DEFAULT_DEVICE DEFAULT_SOURCES "--set       the variant's own values\n",
      false,
      OP_ANY,
-     SIZES_KERNELS},
+     SIZES_KERNELS,
+     "tessera kernels OP\n"
+     "tessera kernels OP VARIANT --source\n"},
     {"verify",
      "[OP [VARIANT]] [--device all]",
      "check every variant against the CPU reference, on edge shapes",
@@ -116,14 +122,16 @@ static const subcommand commands[] = {
           OPTION(OPTION_TYPE) | OPTION(OPTION_JSON),
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES
-     "OP          each\n"
+     "OP each\n"
      "--kernel    every variant\n"
      "--set       the variant's own values, and each other one in turn\n"
      "--type      every type\n"
      "--seed      1\n",
      true,
      OP_ANY,
-     SIZES_NONE},
+     SIZES_NONE,
+     "tessera verify OP --tiny\n"
+     "tessera verify OP VARIANT --device all\n"},
     {"bench",
      "OP [--size S]... [--kernel V|all] [--device D|all] [--peers [--held]] [--errors] [--explain] "
      "[-o FILE]",
@@ -168,9 +176,11 @@ static const subcommand commands[] = {
      "-o          the table alone\n",
      false,
      OP_ANY,
-     SIZES_BENCH},
+     SIZES_BENCH,
+     "tessera bench OP --size SIZE --peers\n"
+     "tessera bench OP --kernel all -o rows.jsonl\n"},
     {"roofline",
-     "[OP]... [--size S] [--device D|all] [-o FILE]",
+     "[OP]... [--size S] [--limits] [--device D|all] [-o FILE]",
      "measure a device's limits, and how close each variant comes to them",
      "-o writes the rows as JSON lines while the table goes to standard output.  The limits are\n"
      "kept in the cache, each the best of all runs, and bench compares its rows with them;\n"
@@ -180,12 +190,14 @@ static const subcommand commands[] = {
      SIZE_MAX,
      {OPTION(OPTION_SIZE) | OPTION(OPTION_DEVICE) | OPTION(OPTION_OUTPUT) | OPTION(OPTION_CSV) |
           OPTION(OPTION_JSON) | OPTION(OPTION_QUIET) | OPTION(OPTION_KERNEL_DIR) |
-          OPTION(OPTION_FRESH),
+          OPTION(OPTION_FRESH) | OPTION(OPTION_LIMITS),
       0, NULL},
      DEFAULT_DEVICE DEFAULT_SOURCES "-o          the table alone\n",
      false,
      OP_OPTIONAL,
-     SIZES_ROOFLINE},
+     SIZES_ROOFLINE,
+     "tessera roofline --limits\n"
+     "tessera roofline OP --size SIZE -o limits.jsonl\n"},
     {"tune",
      "OP [--size S]... [--device D] [--budget SECONDS]",
      "find the fastest variant and its tunables, and keep them for later calls",
@@ -206,7 +218,9 @@ static const subcommand commands[] = {
                                     "-o          the tuning folder alone\n",
      false,
      OP_ANY,
-     SIZES_TUNE},
+     SIZES_TUNE,
+     "tessera tune OP --budget 60\n"
+     "tessera tune OP --size SIZE --kernel VARIANT\n"},
     {"compare",
      "RESULT.json... [--html FILE] [--fail-below R]",
      "show results of several devices, drivers or versions side by side",
@@ -221,7 +235,9 @@ static const subcommand commands[] = {
      "-o          standard output\n",
      false,
      OP_NONE,
-     SIZES_NONE},
+     SIZES_NONE,
+     "tessera compare before.jsonl after.jsonl --fail-below 0.95\n"
+     "tessera compare gpu.jsonl cpu.jsonl --html report.html\n"},
     {"cache",
      "[--clear | --warm [OP]... [--device D]]",
      "show, clear or fill the cache of built programs",
@@ -236,7 +252,11 @@ static const subcommand commands[] = {
      DEFAULT_DEVICE DEFAULT_SOURCES,
      false,
      OP_ANY,
-     SIZES_NONE},
+     SIZES_NONE,
+     "tessera cache --clear
+"
+     "tessera cache --warm OP
+"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands, BEFORE_OPERATIONS = 2 };
@@ -254,6 +274,7 @@ static subcommand command_of(const operation *op)
                     .usage = c->help->usage,
                     .summary = c->help->summary,
                     .details = c->help->details,
+                    .examples = c->help->examples,
                     .run = cmd_run,
                     .takes = {TAKES_RUN, WITH_FILES, op},
                     .defaults = DEFAULTS_RUN};
@@ -318,52 +339,73 @@ static int command_unknown(const char *name)
     return EXIT_USAGE;
 }
 
-static void help(FILE *stream)
+/* A paragraph: line ends stay where a sentence ends. */
+static void append_paragraph(const char *s, size_t width, text *out)
 {
-    fputs("Usage: tessera COMMAND [OPTION]...\n\n"
-          "Run operations on OpenCL devices, check their results, and time and tune their "
-          "kernels.\n\n",
-          stream);
-    for (size_t i = 0; i < command_count(); i++)
-        fprintf(stream, "  %-8s %s\n", command_at(i).name, command_at(i).summary);
-    fputs("\n'tessera COMMAND --help' shows its options; 'tessera --version' shows the version.\n\n"
-          "Environment: TESSERA_DEVICE names the device where --device does not,\n"
-          "TESSERA_KERNEL_DIR a folder of kernel sources, TESSERA_CACHE_DIR the cache folder,\n"
-          "TESSERA_TUNING_DIR the folder of what `tessera tune` found.\n\n"
-          "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its\n"
-          "bound, or a comparison below --fail-below; 4 no usable OpenCL device; 130 interrupted;\n"
-          "141 the reader of a pipe is gone.\n",
-          stream);
+    text flowing = {0};
+
+    for (; *s; s++) {
+        const bool inner =
+            *s == '\n' && flowing.length && !strchr(".\n", s[-1]) && s[1] && s[1] != '\n';
+
+        text_append_bytes(&flowing, inner ? " " : s, 1);
+    }
+    text_wrap(out, text_get(&flowing), 0, 0, width);
+    text_free(&flowing);
 }
 
-/* "NAME  VALUE" up to the line's end, in the columns of the options. */
-static void print_default(const char *line)
+static void help(FILE *stream)
 {
-    const int name = (int)strcspn(line, " "), blank = (int)strspn(line + name, " ");
+    const size_t width = terminal_width(fileno(stream));
+    text page = {0};
 
-    printf("  %-26.*s %.*s\n", name, line, (int)strcspn(line + name + blank, "\n"),
-           line + name + blank);
+    text_append(&page, "Usage: tessera COMMAND [OPTION]...\n\n");
+    append_paragraph(
+        "Run operations on OpenCL devices, check their results, and time and tune their "
+        "kernels.\n\n",
+        width, &page);
+    for (size_t i = 0; i < command_count(); i++) {
+        text_format(&page, "  %-8s ", command_at(i).name);
+        text_wrap(&page, command_at(i).summary, 11, 11, width);
+        text_append(&page, "\n");
+    }
+    append_paragraph(
+        "\n'tessera COMMAND --help' shows its options; 'tessera --version' shows the version.\n\n"
+        "Environment: TESSERA_DEVICE names the device where --device does not, TESSERA_KERNEL_DIR "
+        "a folder of kernel sources, TESSERA_CACHE_DIR the cache folder, TESSERA_TUNING_DIR the "
+        "folder of what `tessera tune` found.\n\n"
+        "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 a result is out of its "
+        "bound, or a comparison below --fail-below; 4 no usable OpenCL device; 130 interrupted; "
+        "141 the reader of a pipe is gone.\n",
+        width, &page);
+    fputs(text_get(&page), stream);
+    text_free(&page);
 }
 
 /* "OP is first, second or third." */
-static void print_operations(const subcommand *c)
+static void append_operations(const subcommand *c, text *out)
 {
+    const char *each = strstr(c->defaults, "\nOP ");
+
     if (c->names == OP_NONE)
         return;
-    fputs("OP is ", stdout);
+    text_append(out, "OP is ");
     for (size_t i = 0; i < operation_count; i++)
-        printf("%s%s%s",
-               i == 0                    ? ""
-               : i + 1 < operation_count ? ", "
-                                         : " or ",
-               operations[i]->name, i == 0 && c->names == OP_OPTIONAL ? " (the default)" : "");
-    fputs(".\n", stdout);
+        text_format(out, "%s%s%s",
+                    i == 0                    ? ""
+                    : i + 1 < operation_count ? ", "
+                                              : " or ",
+                    operations[i]->name, i == 0 && c->names == OP_OPTIONAL ? " (the default)" : "");
+    if (each)
+        text_format(out, " (default: %.*s)", (int)strcspn(each + 4, "\n"), each + 4);
+    text_append(out, ".\n");
     for (size_t i = 0; i < operation_count && c->sizes != SIZES_NONE; i++)
-        printf("A --size of %s is %s.\n", operations[i]->name, operations[i]->command->size_form);
+        text_format(out, "A --size of %s is %s.\n", operations[i]->name,
+                    operations[i]->command->size_form);
 }
 
 /* What the options of an operation, NULL for all, are where they are not given. */
-static void print_field_defaults(const operation *op, unsigned taken)
+static void append_field_defaults(const operation *op, unsigned taken, text *out)
 {
     for (size_t i = 0; i < operation_count; i++) {
         const operation_command *c = operations[i]->command;
@@ -374,70 +416,122 @@ static void print_field_defaults(const operation *op, unsigned taken)
         for (size_t k = 0; k < c->field_count; k++) {
             const field *f = &c->fields[k];
             bool skip = !f->option || !f->otherwise || !(f->taken & taken);
-            char name[64];
 
             for (size_t j = 0; j < i && !skip && !op; j++)
                 skip = field_of_option(operations[j], f->option, taken);
-            if (skip)
-                continue;
-            snprintf(name, sizeof name, "--%s", f->option);
-            printf("  %-26s %s\n", name, f->otherwise);
+            if (!skip)
+                text_format(out, "--%s %s\n", f->option, f->otherwise);
         }
     }
 }
 
 /* What --size and --type are where they are not given. */
-static void print_problem_defaults(const subcommand *c)
+static void append_problem_defaults(const subcommand *c, text *out)
 {
-    text sizes = {0}, types = {0};
+    text types = {0};
 
+    if (c->sizes == SIZES_TUNE)
+        text_append(out, "--size some that occur, of three to five classes of problems");
+    else
+        text_append(out, "--size ");
     for (size_t i = 0; i < operation_count; i++) {
         const operation *op = operations[i];
         const typical_sizes *s = &op->command->sizes;
         const char *comma = i ? ", " : "";
 
         if (c->sizes == SIZES_ROOFLINE)
-            text_format(&sizes, "%s%s %s (on a CPU %s)", comma, op->name, s->roofline,
+            text_format(out, "%s%s %s (on a CPU %s)", comma, op->name, s->roofline,
                         s->roofline_cpu);
-        else
-            text_format(&sizes, "%s%s for %s", comma,
+        else if (c->sizes != SIZES_TUNE)
+            text_format(out, "%s%s for %s", comma,
                         c->sizes == SIZES_KERNELS && s->kernels ? s->kernels : s->bench, op->name);
         if (op->default_type != TSR_F32)
             text_format(&types, "; %s %s", op->name, option_type_name(op->default_type));
     }
-    if (c->sizes == SIZES_TUNE)
-        print_default("--size      some that occur, of three to five classes of problems\n");
-    else
-        printf("  %-26s %s%s\n", "--size", text_get(&sizes),
-               c->sizes == SIZES_BENCH ? "; overlap 2^26, of CPUs 2^22" : "");
-    if (c->takes.fields)
-        print_field_defaults(NULL, c->takes.fields);
-    if (c->takes.fields)
-        printf("  %-26s f32, or what --precision is of%s\n", "--type", text_get(&types));
-    text_free(&sizes);
+    text_append(out, c->sizes == SIZES_BENCH ? "; overlap 2^26, of CPUs 2^22\n" : "\n");
+    if (c->takes.fields) {
+        append_field_defaults(NULL, c->takes.fields, out);
+        text_format(out, "--type f32, or what --precision is of%s\n", text_get(&types));
+    }
     text_free(&types);
+}
+
+/* "--option VALUE" a line: what each option is where it is not given. */
+static void append_defaults(const subcommand *c, text *out)
+{
+    if (c->sizes != SIZES_NONE)
+        append_problem_defaults(c, out);
+    text_append(out, c->defaults);
+    if (c->takes.op)
+        append_field_defaults(c->takes.op, c->takes.fields, out);
+}
+
+/* The first variant that runs on devices. */
+static const char *some_variant(const operation *op)
+{
+    for (size_t i = 0; i < op->variant_count; i++)
+        if (op->variants[i]->source)
+            return op->variants[i]->name;
+    return "VARIANT";
+}
+
+static void append_examples(const subcommand *c, text *out)
+{
+    const operation *op = operations[0];
+    const char *s = c->examples ? c->examples : "";
+
+    if (*s)
+        text_append(out, "\nExamples:\n");
+    while (*s) {
+        const size_t line = strcspn(s, "\n");
+
+        text_append(out, "  ");
+        for (size_t i = 0, n; i < line; i += n) {
+            n = strcspn(s + i, " \n");
+            if (n == 2 && !strncmp(s + i, "OP", n))
+                text_append(out, op->name);
+            else if (n == 4 && !strncmp(s + i, "SIZE", n))
+                text_append(out, op->command->sizes.bench);
+            else if (n == 7 && !strncmp(s + i, "VARIANT", n))
+                text_append(out, some_variant(op));
+            else
+                text_append_bytes(out, s + i, n ? n : 1);
+            n = n ? n : 1;
+        }
+        text_append(out, "\n");
+        s += line + (s[line] == '\n');
+    }
 }
 
 static int help_command(const subcommand *c)
 {
     const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op};
+    const size_t width = terminal_width(STDOUT_FILENO);
+    text page = {0}, usage = {0}, operations_said = {0}, defaults = {0};
     int status;
 
-    printf("Usage: tessera %s %s\n\n%s\n", c->name, c->usage, c->summary);
-    if (*c->details || c->names != OP_NONE)
-        fputs("\n", stdout);
-    print_operations(c);
-    fputs(c->details, stdout);
-    fputs("\n", stdout);
-    status = options_explain(stdout, c->name, &takes);
-    if (*c->defaults)
-        puts("\nDefaults:");
-    if (c->sizes != SIZES_NONE)
-        print_problem_defaults(c);
-    for (const char *line = c->defaults; *line; line += strcspn(line, "\n") + 1)
-        print_default(line);
-    if (c->takes.op)
-        print_field_defaults(c->takes.op, c->takes.fields);
+    text_format(&usage, "Usage: tessera %s %s", c->name, c->usage);
+    text_wrap(&page, text_get(&usage), 0, 8, width);
+    text_append(&page, "\n\n");
+    text_wrap(&page, c->summary, 0, 0, width);
+    text_append(&page, "\n");
+    append_operations(c, &operations_said);
+    if (*c->details || operations_said.length)
+        text_append(&page, "\n");
+    append_paragraph(text_get(&operations_said), width, &page);
+    append_paragraph(c->details, width, &page);
+    text_append(&page, "\n");
+    append_defaults(c, &defaults);
+    status = options_explain(&page, c->name, &takes, text_get(&defaults), width);
+    append_examples(c, &page);
+    if (page.failed || usage.failed || operations_said.failed || defaults.failed)
+        status = out_of_memory();
+    else
+        fputs(text_get(&page), stdout);
+    text_free(&page);
+    text_free(&usage);
+    text_free(&operations_said);
+    text_free(&defaults);
     return status;
 }
 
@@ -506,7 +600,7 @@ static int run(int argc, char **argv)
         help(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(word, "--version"))
+    if (!strcmp(word, "--version") || !strcmp(word, "-V"))
         return version();
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         if (argc > 2)

@@ -10,6 +10,7 @@
 #include "base/sizes.h"
 #include "base/text.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "core/fields.h"
 #include "core/registry.h"
 
@@ -213,6 +214,7 @@ static const option_spec specs[OPTION_COUNT] = {
                     NULL, NULL},
     [OPTION_CLEAR] = {"clear", 0, NULL, "remove every entry", NULL, NULL},
     [OPTION_FRESH] = {"fresh", 0, NULL, "forget the limits of earlier runs", NULL, NULL},
+    [OPTION_LIMITS] = {"limits", 0, NULL, "the limits alone, without a variant", NULL, NULL},
     [OPTION_SIZE] = {"size", 0, "S", "1024, 1000x1000x1000, 10M, 2^24; may be repeated", parse_size,
                      "a size such as 1024, 1000x1000x1000, 10M or 2^24"},
     [OPTION_QUEUES] = {"queues", 0, "N[,N]...", "overlap: numbers of queues", parse_queues,
@@ -251,7 +253,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_JSON] = {"json", 0, NULL, "write JSON to standard output", NULL, NULL},
     [OPTION_QUIET] = {"quiet", 0, NULL, "no summary on standard error", NULL, NULL},
     [OPTION_HELP] = {"help", 'h', NULL, "show this text", NULL, NULL},
-    [OPTION_VERSION] = {"version", 0, NULL, "show the version", NULL, NULL},
+    [OPTION_VERSION] = {"version", 'V', NULL, "show the version", NULL, NULL},
 };
 
 /** What some commands take of an option, where that is not what specs says. */
@@ -621,7 +623,7 @@ void options_free(options *o)
 }
 
 /* What an option means to each operation that has it, "first, second: MEANING; third: MEANING". */
-static void print_meanings(FILE *stream, const char *option, unsigned with)
+static void append_meanings(const char *option, unsigned with, text *out)
 {
     const operation *op;
     const char *comma = "";
@@ -636,26 +638,47 @@ static void print_meanings(FILE *stream, const char *option, unsigned with)
         }
         if (printed)
             continue;
-        fprintf(stream, "%s%s", comma, op->name);
+        text_format(out, "%s%s", comma, op->name);
         for (size_t k = i + 1; operation_at(k); k++) {
             other = field_of_option(operation_at(k), option, with);
             if (other && !strcmp(other->meaning, f->meaning))
-                fprintf(stream, ", %s", operation_at(k)->name);
+                text_format(out, ", %s", operation_at(k)->name);
         }
-        fprintf(stream, ": %s", f->meaning);
+        text_format(out, ": %s", f->meaning);
         comma = "; ";
     }
-    fputs("\n", stream);
 }
 
-int options_explain(FILE *stream, const char *subcommand, const option_set *takes)
+/* The line of an option among "--option VALUE", or "-o VALUE", behind its name; NULL where there is
+ * none. */
+static const char *default_of(const option_spec *s, const char *defaults)
 {
+    char names[2][64];
+
+    snprintf(names[0], sizeof names[0], "--%s ", s->name);
+    snprintf(names[1], sizeof names[1], "-%c ", s->letter ? s->letter : '-');
+    for (const char *line = defaults; *line; line += strcspn(line, "\n") + 1) {
+        for (int i = 0; i < 2; i++)
+            if (!strncmp(line, names[i], strlen(names[i])))
+                return line + strlen(names[i]) + strspn(line + strlen(names[i]), " ");
+        if (!line[strcspn(line, "\n")])
+            break;
+    }
+    return NULL;
+}
+
+int options_explain(text *out, const char *subcommand, const option_set *takes,
+                    const char *defaults, size_t width)
+{
+    enum { MEANING_AT = 29 };
     entries e;
 
     if (!list_entries(subcommand, takes, &e))
         return out_of_memory();
     for (size_t i = 0; i < e.count; i++) {
         const option_spec *s = &e.list[i].spec;
+        const char *otherwise = default_of(s, defaults);
+        text meaning = {0};
         char left[64];
 
         if (!e.list[i].taken)
@@ -663,11 +686,16 @@ int options_explain(FILE *stream, const char *subcommand, const option_set *take
         snprintf(left, sizeof left, "%c%c%s--%s%s%s", s->letter ? '-' : ' ',
                  s->letter ? s->letter : ' ', s->letter ? ", " : "  ", s->name, s->value ? " " : "",
                  s->value ? s->value : "");
-        fprintf(stream, "  %-26s ", left);
+        text_format(out, "  %-26s ", left);
         if (e.list[i].f && takes->fields & WITH_SIZES)
-            print_meanings(stream, s->name, takes->fields);
+            append_meanings(s->name, takes->fields, &meaning);
         else
-            fprintf(stream, "%s\n", s->meaning);
+            text_append(&meaning, s->meaning);
+        if (otherwise)
+            text_format(&meaning, " (default: %.*s)", (int)strcspn(otherwise, "\n"), otherwise);
+        text_wrap(out, text_get(&meaning), MEANING_AT, MEANING_AT, width);
+        text_append(out, "\n");
+        text_free(&meaning);
     }
     free(e.list);
     return 0;

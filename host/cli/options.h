@@ -32,6 +32,7 @@ typedef enum option_id {
     OPTION_PTX,
     OPTION_CLEAR,
     OPTION_FRESH,
+    OPTION_LIMITS,
     OPTION_SIZE,
     OPTION_QUEUES,
     OPTION_CHUNKS,
@@ -99,9 +100,14 @@ int options_parse(int argc, char **argv, const option_set *takes, options *out);
 
 void options_free(options *o);
 
-/** List the options of a set with their meanings, as a command takes them.  0, or a status after a
- * message. */
-int options_explain(FILE *stream, const char *subcommand, const option_set *takes);
+/**
+ * List the options of a set with their meanings, as a command takes them, in lines of `width`.
+ *
+ * @param defaults  Lines "--option VALUE" or "-o VALUE": what an option is where it is not given.
+ * @return 0, or a status after a message.
+ */
+int options_explain(text *out, const char *subcommand, const option_set *takes,
+                    const char *defaults, size_t width);
 
 /** A type as options name it: "f32".  Static. */
 const char *option_type_name(tsr_type type);

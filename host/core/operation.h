@@ -160,9 +160,10 @@ typedef struct file_use {
 
 /** Help of the command that has the operation's name. */
 typedef struct operation_help {
-    const char *usage;   /* what follows the name */
-    const char *summary; /* one line */
-    const char *details; /* further lines, each with its end */
+    const char *usage;    /* what follows the name */
+    const char *summary;  /* one line */
+    const char *details;  /* further lines, each with its end */
+    const char *examples; /* command lines, each with its end */
 } operation_help;
 
 /** Options of an operation that are given, and their values, "" for a flag. */
@@ -219,6 +220,7 @@ typedef struct peer_library {
     const char *name;    /* its module is peer_OPERATION_NAME.so */
     const char *library; /* for messages */
     const char *package; /* Debian's and Ubuntu's package, or who else has it */
+    bool nvidia;         /* it computes on NVIDIA devices alone */
 } peer_library;
 
 /** What commands need of an operation: options, files, sizes and help come from it. */

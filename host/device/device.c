@@ -30,6 +30,23 @@ const char *feature_name(feature f)
     return (unsigned)f < FEATURE_COUNT ? names[f] : "unknown feature";
 }
 
+const char *feature_meaning(feature f)
+{
+    static const char *const meanings[FEATURE_COUNT] = {
+        [FEATURE_FP16] = "arithmetic on half",
+        [FEATURE_SUBGROUPS] = "sub_group_reduce_add and its kin",
+        [FEATURE_PTX] = "PTX within OpenCL C",
+        [FEATURE_ASYNC_COPY] = "cp.async, copies to local memory while a group computes",
+        [FEATURE_LARGE_LOCAL] = "a group may have more local memory than the driver reports",
+        [FEATURE_WGMMA] = "matrix instructions of four warps",
+        [FEATURE_TENSOR_COPY] = "boxes of a matrix copied by the chip",
+        [FEATURE_DEVICE_SCOPE] = "order between work-groups of one launch",
+        [FEATURE_SUBGROUP_SHUFFLE] = "work-items read values of one another",
+        [FEATURE_LOAD_ONCE] = "values that are read once leave no trace in the first cache"};
+
+    return (unsigned)f < FEATURE_COUNT ? meanings[f] : "";
+}
+
 /* "OpenCL 3.0 ..." or "OpenCL C 1.2 ...", after `prefix`, as 300 or 120; 0 where it is neither. */
 static unsigned parse_version(const char *s, const char *prefix)
 {
@@ -119,6 +136,8 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     query_string(id, CL_DEVICE_VENDOR, d.vendor, sizeof(d.vendor));
     query_string(id, CL_DRIVER_VERSION, d.driver, sizeof(d.driver));
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(d.platform), d.platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(d.platform_version), d.platform_version,
+                      NULL);
     query_string(id, CL_DEVICE_VERSION, version, sizeof(version));
     d.cl_version = parse_version(version, "OpenCL ");
     d.clc_version = read_clc_version(id, d.cl_version);
@@ -406,14 +425,17 @@ static bool contains(const char *haystack, const char *needle)
     return false;
 }
 
-/* Whether the selector names this device. */
-static bool matches(const tsr_device *d, const char *which)
+/* Whether the selector names this device; `versions`: by what its platform and driver say of their
+ * versions, where alone PoCL gives the name that people know it by. */
+static bool matches(const tsr_device *d, const char *which, bool versions)
 {
     unsigned platform, device;
     int end = 0;
 
     if (sscanf(which, "%u:%u%n", &platform, &device, &end) == 2 && which[end] == '\0')
         return d->platform_index == platform && d->device_index == device;
+    if (versions)
+        return contains(d->facts.platform_version, which) || contains(d->facts.driver, which);
     return contains(d->facts.platform, which) || contains(d->facts.vendor, which) ||
            contains(d->facts.name, which);
 }
@@ -469,18 +491,21 @@ static const tsr_device *preferred(const tsr_devices *list)
     return NULL;
 }
 
-/* How many devices a name or number matches; fills out, where it is not NULL, with up to max. */
+/* How many devices a name or number matches; where none is called so, the versions of platforms and
+ * drivers count.  Fills out, where it is not NULL, with up to max. */
 static size_t all_matches(const tsr_devices *list, const char *which, const tsr_device **out,
                           size_t max)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i + 1 < list->count; i++) {
-        if (strcmp(which, "all") != 0 && !matches(&list->device[i], which))
-            continue;
-        if (out && n < max)
-            out[n] = &list->device[i];
-        n++;
+    for (int versions = 0; versions < 2 && n == 0; versions++) {
+        for (size_t i = 0; i + 1 < list->count; i++) {
+            if (strcmp(which, "all") != 0 && !matches(&list->device[i], which, versions))
+                continue;
+            if (out && n < max)
+                out[n] = &list->device[i];
+            n++;
+        }
     }
     return n;
 }

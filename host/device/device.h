@@ -22,6 +22,9 @@ struct tsr_device {
 /** Read a device's facts.  TSR_ECL names the query that failed. */
 tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out, tsr_error *err);
 
+/** What a feature is, for people: "arithmetic on half". */
+const char *feature_meaning(feature f);
+
 /** The device `host`. */
 void device_read_host(tsr_device *out);
 

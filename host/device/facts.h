@@ -40,6 +40,7 @@ typedef struct device_facts {
     char name[128];
     char vendor[128];
     char platform[128];
+    char platform_version[128]; /* "OpenCL 3.0 PoCL 5.0 ..." */
     char driver[128];
     unsigned cl_version;  /* of the device: 100 * major + 10 * minor: 120, 200, 300 */
     unsigned clc_version; /* highest OpenCL C that the device compiles, alike */

@@ -153,12 +153,12 @@ void peers_close(peers *p)
     free(p);
 }
 
-const char *peers_missing(peers *p, size_t i)
+const char *peers_missing(peers *p, bool nvidia, size_t i)
 {
     for (size_t k = 0; k < p->file_count; k++) {
         const peer_library *l = &p->op->command->peers[k];
 
-        if (p->file[k].list || i-- > 0)
+        if (p->file[k].list || (l->nvidia && !nvidia) || i-- > 0)
             continue;
         text_clear(&p->message);
         text_format(&p->message, "%s: %s; it comes with %s and is built with Tessera", l->library,

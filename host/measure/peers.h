@@ -24,7 +24,7 @@ void peers_close(peers *p);
  * peer_matvec_clblast.so in FOLDER; it comes with libclblast-dev ..."; NULL beyond the last.  Valid
  * until the next call.
  */
-const char *peers_missing(peers *p, size_t i);
+const char *peers_missing(peers *p, bool nvidia, size_t i);
 
 /** How many peers are loaded. */
 size_t peers_count(const peers *p);

@@ -1,14 +1,18 @@
 """tessera bench: its table, its rows, and that it ends well."""
 
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -528,6 +532,39 @@ class Errors(Bench):
         hidden = self.doctored("= isnan(sum) ? 0 : sum;")
         self.assertEqual(hidden["uniform"]["error_max"], right["uniform"]["error_max"])
         self.assertGreater(hidden["special"]["class_errors"], 40 * 36 // 20)
+
+
+class Progress(Bench):
+    def on_terminal(self, columns):
+        """What a run says on a terminal that is so wide: one text for each time it was redrawn."""
+        terminal, user = pty.openpty()
+        fcntl.ioctl(user, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        try:
+            done = subprocess.run([COMMAND, "bench", "sort", "--size", "100k", *self.device, *QUICK],
+                                  stdout=subprocess.DEVNULL, stderr=user, timeout=300,
+                                  env=environment())
+            os.close(user)
+            said = b""
+            while True:
+                try:
+                    more = os.read(terminal, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not more:
+                    break
+                said += more
+        finally:
+            os.close(terminal)
+        self.assertEqual(done.returncode, 0)
+        return said.decode().split("\r\x1b[K")
+
+    def test_line_fits_the_terminal(self):
+        """A longer one would leave its first part behind at each redrawing."""
+        for columns in (44, 200):
+            lines = [s for s in self.on_terminal(columns) if s.startswith("[")]
+            self.assertTrue(lines)
+            self.assertTrue(all(len(s) < columns and "\n" not in s for s in lines), lines)
+        self.assertIn(" on host", lines[0])
 
 
 class Host(Bench):

@@ -53,6 +53,26 @@ class Present(Case):
             self.assertIn("    " + word, r.out)
         self.assertIn("\nhost\n", r.out)
 
+    def test_features_say_what_they_are(self):
+        """A name alone, as of large local memory, tells nobody what is missing."""
+        text = self.succeed("devices", env={"COLUMNS": "1000"}).out
+        for feature in FEATURES:
+            self.assertRegex(text, r"(?m)^    %s +(yes|no: .*) \(\w.{10,}\)$" % feature)
+        wrapped = self.succeed("devices", env={"COLUMNS": "64"}).out
+        features = wrapped[wrapped.index("    fp16"):]
+        self.assertLessEqual(max(map(len, features.splitlines())), 64)
+
+    def test_pocl_by_its_name(self):
+        """Its platform is called Portable Computing Language; its version has the name."""
+        devices = json.loads(self.succeed("devices", "--json").out)["devices"]
+        pocl = [d["id"] for d in devices if d["platform"] == "Portable Computing Language"]
+        if len(pocl) != 1:
+            self.skipTest("not one device of PoCL")
+        for name in ("pocl", "PoCL", "pocl 3" if "3." in devices[0]["driver"] else "PoCL "):
+            d = json.loads(self.succeed("devices", "--json", "--device", name).out)
+            self.assertEqual([x["id"] for x in d["devices"]], pocl)
+        self.fail_with(2, "devices", "--device", "pocls", says="'pocls' is not there")
+
     def test_one_device(self):
         one = json.loads(self.succeed("devices", "--json").out)["devices"][0]
         for which in (one["id"], one["platform"].upper()[:12], "all"):

@@ -68,8 +68,27 @@ class Kernels(Case):
                          [json.loads(r.out)["variant"]])
         for args in ((), ("--device", "host")):
             text = self.succeed("kernels", *args).out
-            self.assertEqual(text.count("\n      chosen by default\n"), len(OPERATIONS))
+            first = re.findall(r"(?m)^(\S+): .*\n(?:  .*\n)*?  runs by default: (\S+)\n", text)
+            self.assertEqual(len(first), len(OPERATIONS))
+            for op, name in first:
+                marked = r"(?m)^  (\S+): .*\n      chosen by default$"
+                self.assertEqual(re.findall(marked, self.succeed("kernels", op, *args).out), [name])
         self.assertNotIn("chosen by default", self.succeed("kernels", "matmul", "naive").out)
+
+    def test_short_list(self):
+        """Every variant once, as the listing of programs judges it, in lines that fit."""
+        text = self.succeed("kernels", env={"COLUMNS": "72"}).out
+        for op in self.listing():
+            part = re.search(r"(?m)^%s: .*\n(?:  .*\n)+" % op["op"], text).group()
+            for line in part.splitlines()[3:]:
+                self.assertLessEqual(len(line), 72)
+            part = re.sub(r"\n      ", " ", part)
+            for name, wanted in (("supported", True), ("unsupported", False)):
+                found = re.search(r"(?m)^  %s: (.*)$" % name, part)
+                listed = found.group(1).split(", ") if found else []
+                self.assertEqual(listed, [v["name"] for v in op["variants"] if v["suited"] is wanted
+                                          and v["runs_on"] != "host"])
+        self.assertIn("'tessera kernels OP'", text)
 
     def test_one(self):
         op = self.listing("matmul")

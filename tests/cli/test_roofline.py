@@ -50,6 +50,17 @@ class Measured(Case):
         with open(cls.file, encoding="utf-8") as f:
             return rows_of(f.read())
 
+    def test_limits_alone(self):
+        """No ladder, and an operation is refused."""
+        own = self.path("own")
+        shutil.copytree(os.path.join(self.cache, "own"), own)
+        r = self.succeed("roofline", "--limits", "--device", "cpu", "--json",
+                         env={"TESSERA_CACHE_DIR": own})
+        self.assertEqual({x["kind"] for x in rows_of(r.out)}, {"limit"})
+        self.assertEqual(len(rows_of(r.out)), len([x for x in self.rows if x["kind"] == "limit"]))
+        self.fail_with(2, "roofline", "matmul", "--limits", says="takes no operation")
+        self.fail_with(2, "roofline", "--limits", "--size", "8", says="takes no --size")
+
     def again(self, *args):
         """The limits of a further run, which finds the first's: {name: row}, and what it said."""
         own = self.path("own")

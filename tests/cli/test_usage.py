@@ -25,24 +25,49 @@ class Help(Case):
                 self.assertTrue(r.out.startswith("Usage: tessera %s" % name), r)
                 self.assertIn("--help", r.out)
 
+    def page(self, command, columns=1000):
+        """A command's help, each option in one line."""
+        return self.succeed(command, "--help", env={"COLUMNS": str(columns)}).out
+
+    def test_help_fits_the_terminal(self):
+        for name in (*COMMANDS, "bench", "tune", "roofline", "compare"):
+            for columns in (60, 80, 120):
+                text = self.page(name, columns)
+                head = text.split("\nExamples:\n")[0]  # what is copied stays in one line
+                self.assertLessEqual(max(map(len, head.splitlines())), columns)
+                self.assertEqual(re.findall(r"--[\w-]+", text), re.findall(r"--[\w-]+", self.page(name)))
+        text = self.succeed("--help", env={"COLUMNS": "50"}).out
+        self.assertLessEqual(max(map(len, text.splitlines())), 50)
+
+    def test_help_has_examples(self):
+        """Two of each command; their options are ones that it takes."""
+        for name in (*COMMANDS, "bench", "tune", "roofline", "compare"):
+            text, examples = self.page(name).split("\nExamples:\n")
+            lines = examples.splitlines()
+            self.assertEqual(len(lines), 2, name)
+            for line in lines:
+                self.assertTrue(line.startswith("  tessera %s" % name), line)
+                self.assertNotRegex(line, r"\b(OP|SIZE|VARIANT)\b")
+                for option in re.findall(r" --[\w-]+", line):
+                    self.assertRegex(text, r"(?m)^ {5}%s\b" % option)
+
     def test_help_lists_what_the_command_takes(self):
         self.assertIn("--trans-a", self.succeed("matmul", "--help").out)
         self.assertNotIn("--trans-a", self.succeed("matvec", "--help").out)
         self.assertIn("--argsort FILE", self.succeed("sort", "--help").out)
         self.assertIn(".mtx", self.succeed("sort", "--help").out)
-        self.assertRegex(self.succeed("kernels", "--help").out,
-                         r"--type TYPE .*f32, f64.*i32, u32, i64 or u64\n")
+        self.assertRegex(self.page("kernels"), r"--type TYPE .*f32, f64.*i32, u32, i64 or u64 \(")
 
     def test_help_says_what_is_measured_and_refused(self):
-        text = self.succeed("matmul", "--help").out
+        text = self.page("matmul")
         self.assertRegex(text, r"--precision P .*tf32, bf16 or f16 round the factors")
         self.assertRegex(text, r"--repeat N .*warm")
 
     def option(self, command, name):
         """What a command's help says of an option."""
         line, = re.findall(r"(?m)^  .{4}--%s(?![\w-])(.*)$" % name,
-                           self.succeed(command, "--help").out.split("\nDefaults:\n")[0])
-        return line
+                           self.page(command))
+        return re.sub(r" \(default: .*\)$", "", line)
 
     def test_help_and_parser_agree_on_values(self):
         """An option that commands take each in its own way: what help names is taken, and no more.
@@ -102,17 +127,13 @@ class Help(Case):
                 ("roofline", device, r"--size +matmul 4096"),
                 ("tune", device, r"--size +some", r"--kernel +every variant", r"--budget +30 for",
                  r"--seed +1")):
-            text = self.succeed(name, "--help").out
-            head, defaults_part = text.split("\nDefaults:\n")
+            text = self.page(name)
             for line in defaults:
-                self.assertRegex(defaults_part, r"(?m)^  %s" % line)
-            for line in defaults_part.splitlines():
-                option = line.split()[0]
-                if option.startswith("-"):
-                    self.assertRegex(head, r"(?m)^ .*%s\b" % option)
+                option, value = line.split(" +", 1)
+                self.assertRegex(text, r"(?m)^ .*%s .*\(default: %s" % (option, value))
 
     def test_version(self):
-        for args in (("--version",), ("matmul", "--version")):
+        for args in (("--version",), ("-V",), ("matmul", "--version"), ("matmul", "-V")):
             self.assertRegex(self.succeed(*args).out, r"^tessera \S+\n$")
 
     def test_nothing_given(self):
@@ -167,7 +188,8 @@ class Wrong(Case):
         self.succeed("bench", "sort", "--size", "10", "--size", "20", "--budget", "1", "--device",
                      "host", "--quiet", "--quiet")
         for name in ("bench", "tune", "roofline"):
-            self.assertRegex(self.succeed(name, "--help").out, r"--size .*may be repeated")
+            text = self.succeed(name, "--help", env={"COLUMNS": "1000"}).out
+            self.assertRegex(text, r"--size .*may be repeated")
 
     def test_one_dash_for_two(self):
         for argument in ("-trans-a", "-verify", "-alpha=2", "-output"):

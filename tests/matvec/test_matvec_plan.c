@@ -984,8 +984,9 @@ static void descriptions(void **state)
     matvec_in(&p)->stride_y = 31;
     text_clear(&t);
     operation_matvec.describe(&p, &t);
-    assert_string_equal(text_get(&t), "30x40 float16 to float32 x 20 column-major lda 32 inc 2 1 "
-                                      "strides 1280 0 31");
+    assert_string_equal(text_get(&t),
+                        "30x40 float16 to float32 x 20 one x column-major lda 32 inc 2 1 "
+                        "strides 1280 0 31");
     text_clear(&t);
     tuning_class(&p, &t);
     assert_string_equal(text_get(&t), "float16 to float32-x2-n-2x2");

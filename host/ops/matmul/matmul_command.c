@@ -66,6 +66,8 @@ static const operation_help help = {
         "A, B and C0 are matrices in .npy or .mtx files; - is standard input.  C is .mtx by its\n"
         "suffix, else .npy.  As in numpy.matmul, an array of rank 3 or more is a batch of\n"
         "matrices, batches are broadcast, and a vector is a row as A and a column as B.\n",
+    .examples = "tessera matmul a.npy b.npy -o c.npy --verify\n"
+                "tessera matmul x.npy x.npy --trans-b --precision tf32 -o products.mtx\n",
 };
 
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
@@ -148,7 +150,7 @@ static const char *const tune_sizes[] = {"512", "1024", "2048", "4096", "8192", 
 static const char *const tune_sizes_cpu[] = {"256", "512", "1024", NULL};
 
 static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit"},
+                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
                                      {"openblas", "OpenBLAS", "libopenblas-dev"},
                                      {0}};
 

@@ -156,10 +156,11 @@ static double traffic(const problem *q)
            (double)tsr_type_size(y.type) * view_elements(&y) * (v.beta == 0 ? 1 : 2);
 }
 
-/* Whether products follow one another without a gap, or there is one. */
+/* Whether products follow one another without a gap, or have one operand in common, or there is one
+ * product. */
 static bool is_dense(const view *x, size_t batch)
 {
-    return batch == 1 || x->stride == x->lines * x->ld;
+    return batch == 1 || x->stride == 0 || x->stride == x->lines * x->ld;
 }
 
 static void describe(const problem *q, text *out)
@@ -173,6 +174,8 @@ static void describe(const problem *q, text *out)
         text_format(out, " to %s", tsr_type_name(y.type));
     if (batch > 1)
         text_format(out, " x %zu", batch);
+    if (batch > 1 && (a.stride == 0 || x.stride == 0))
+        text_append(out, a.stride == 0 ? " one A" : " one x");
     if (p->layout == TSR_COLUMN_MAJOR)
         text_append(out, " column-major");
     if (p->trans)

@@ -70,6 +70,8 @@ static const operation_help help = {
         "more is a batch of matrices, and the rows of x one of vectors, broadcast as NumPy does\n"
         "it: a lone matrix or vector serves all of the other's, and y and y0 have such rows.  To\n"
         "a lone A a matrix x of one row is a vector, not a batch of one.\n",
+    .examples = "tessera matvec a.npy x.npy -o y.npy --verify\n"
+                "tessera matvec a.npy r.npy --trans --alpha -1 --beta 1 --add y.npy -o y.npy\n",
 };
 
 static tsr_status lay_out(problem *p, const given_options *given, const char *size, const size_t *n,
@@ -153,7 +155,7 @@ static const char *const tune_sizes[] = {"1000", "4096", "10000", "10x1000000", 
 static const char *const tune_sizes_cpu[] = {"1000", "4096", "10x100000", "100000x10", NULL};
 
 static const peer_library peers[] = {{"clblast", "CLBlast", "libclblast-dev"},
-                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit"},
+                                     {"cublas", "cuBLAS", "NVIDIA's CUDA toolkit", true},
                                      {"openblas", "OpenBLAS", "libopenblas-dev"},
                                      {0}};
 

@@ -44,6 +44,8 @@ static const operation_help help = {
     .details = "X is an array of any shape in a .npy or .mtx file; - is standard input.  R, an "
                "array of one\n"
                "element, is .mtx by its suffix, else .npy.  A NaN in X makes R NaN.\n",
+    .examples = "tessera reduce x.npy -o sum.npy --verify\n"
+                "tessera reduce x.npy --by max -o largest.npy\n",
 };
 
 static tsr_status pose(posing *x, tsr_error *err)

@@ -71,6 +71,8 @@ static const operation_help help = {
         "empty segment; IDX counts within each segment.  With --top K all outputs hold the first "
         "K\n"
         "keys, or as many as there are, of KEYS or of each row.\n",
+    .examples = "tessera sort keys.npy -o sorted.npy --argsort order.npy\n"
+                "tessera sort table.npy --rows --descending -o sorted.npy\n",
 };
 
 /* Rows and keys of each. */
@@ -183,7 +185,7 @@ const char *const sort_tune_sizes[] = {"2^16", "2^20", "10M", "2^24", "100M", NU
 const char *const sort_tune_sizes_cpu[] = {"2^16", "2^20", "2^22", NULL};
 
 static const peer_library peers[] = {{"boost_compute", "Boost.Compute", "libboost-dev"},
-                                     {"cub", "CUB", "NVIDIA's CUDA toolkit"},
+                                     {"cub", "CUB", "NVIDIA's CUDA toolkit", true},
                                      {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
                                      {"std", "std::sort", "g++"},
                                      {"vqsort", "vqsort", "libhwy-dev"},

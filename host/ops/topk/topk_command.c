@@ -39,6 +39,8 @@ static const operation_help help = {
         "It is `sort` of KEYS, of which OUT, IDX and W hold the first K keys alone, or as many as\n"
         "there are: in the same order, with the same files and options.  With --rows they are the\n"
         "first of each row.\n",
+    .examples = "tessera topk keys.npy --top 10 -o first.npy --argsort places.npy\n"
+                "tessera topk table.npy --top 5 --rows --descending -o best.npy\n",
 };
 
 static tsr_status check_settings(const given_options *given, tsr_error *err)
