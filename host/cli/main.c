@@ -253,10 +253,8 @@ static const subcommand commands[] = {
      false,
      OP_ANY,
      SIZES_NONE,
-     "tessera cache --clear
-"
-     "tessera cache --warm OP
-"},
+     "tessera cache --clear\n"
+     "tessera cache --warm OP\n"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands, BEFORE_OPERATIONS = 2 };

@@ -32,6 +32,8 @@ static const operation_help help = {
         "has\n"
         "ascending whole numbers in a .npy file: 0 first, where each segment starts, and last the\n"
         "number of keys; equal ones are an empty segment.  IDX counts within each segment.\n",
+    .examples = "tessera segsort keys.npy --segments starts.npy -o sorted.npy\n"
+                "tessera segsort keys.npy --segments starts.npy --argsort order.npy\n",
 };
 
 static tsr_status check_settings(const given_options *given, tsr_error *err)
