@@ -64,6 +64,8 @@ static void warn(const char *file, const char *why, void *context)
     text line = {0};
 
     text_format(&line, "tessera: warning: %s: ignored: %s\n", file, why);
+    if (line.data)
+        text_make_plain(line.data, "\n");
     if (!strstr(text_get(warned), text_get(&line))) {
         fputs(text_get(&line), stderr);
         text_append(warned, text_get(&line));

@@ -459,11 +459,10 @@ class EveryFunction(Failing):
         self.fail_each(*OPERATIONS["matmul naive"])
 
     def test_copies(self):
-        self.fail_each(*OPERATIONS["matmul"], "--copy", "--kernel", "tiled")
+        self.fail_each(*OPERATIONS["matmul"], "--copy")
 
     def test_streamed(self):
-        self.fail_each(*OPERATIONS["matvec"], "--copy", "--kernel", "split-row",
-                       "--device-memory", "1K")
+        self.fail_each(*OPERATIONS["matvec split-row"], "--copy", "--device-memory", "1K")
 
     @unittest.skipUnless(LONG, "TESSERA_LONG=1 asks for it")
     def test_all_operations(self):

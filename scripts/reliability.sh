@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# The long runs of tests of which scripts/test.sh has a small share: thousands of damaged files under
+# ASan and UBSan, calls of OpenCL that fail once and from then on, forged devices, random problems
+# against NumPy, and signals at random moments.
+#
+#     scripts/reliability.sh [NAME...]     all, or some of: malformed faults forged random signals
+#
+# An hour and more on two cores.  TESSERA_BUILD_DIR is where the build folder goes (default: build/).
+# A part that fails does not keep the others from running; the exit status is then 1.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+builds=${TESSERA_BUILD_DIR:-$root/build}
+mkdir -p "$builds"
+builds=$(cd "$builds" && pwd)
+parts=${*:-malformed faults forged random signals}
+failed=0
+
+# part FOLDER DIRECTORY TEST NAME=VALUE...: a Python test of tests/DIRECTORY on what was built in the
+# folder, with this environment.
+part() {
+    local folder=$builds/$1 directory=$2 test=$3
+    shift 3
+
+    (cd "$root/tests/$directory" &&
+        env PYTHONPATH="$root/tests/cli" PYTHONDONTWRITEBYTECODE=1 TESSERA="$folder/tessera" \
+            POCL_CACHE_DIR="$builds/pocl-cache" FAULT_LAYER="$folder/tests/faults/fault_layer.so" \
+            WARM_CALLS="$folder/tests/faults/warm_calls" \
+            FORGED_LAYER="$folder/tests/forged/forged_layer.so" "$@" \
+            python3 -m unittest -v "$test") || failed=1
+}
+
+build() {
+    local folder=$builds/$1
+    shift
+
+    cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_PEERS=OFF \
+        -DTESSERA_TEST_POCL_CACHE="$builds/pocl-cache" "$@"
+    cmake --build "$folder" --parallel "$(nproc)"
+}
+
+for name in $parts; do
+    printf '\n== %s\n\n' "$name"
+    case $name in
+    malformed)
+        build reliability-sanitized -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+            -DTESSERA_SANITIZE=address,undefined
+        # Of each input of an operation's example and of seven other files: more than 5,000.
+        part reliability-sanitized cli test_malformed TESSERA_RANDOM=400
+        ;;
+    faults)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        part reliability faults test_faults.EveryFunction TESSERA_LONG=1
+        ;;
+    forged)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        part reliability forged test_forged TESSERA_LONG=1
+        ;;
+    random)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        for test in "$root"/tests/*/test_*_shapes.py; do
+            part reliability "$(basename "$(dirname "$test")")" "$(basename "$test" .py)" \
+                TESSERA_RANDOM=2000
+        done
+        ;;
+    signals)
+        build reliability -DCMAKE_BUILD_TYPE=Release
+        part reliability cli test_signals TESSERA_RANDOM=200
+        ;;
+    *)
+        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|signals]..." >&2
+        exit 2
+        ;;
+    esac
+done
+exit "$failed"
