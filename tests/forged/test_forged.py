@@ -48,7 +48,8 @@ class Forged(Case):
     def run_on(self, device, *args):
         env = {"OPENCL_LAYERS": LAYER, "TESSERA_FORGED_REPORT": self.path("report"),
                "TESSERA_FORGED": ";".join("%s=%s" % item for item in device.items())}
-        r = self.tessera(*args, env=env)
+        # A GPU's kernels of segments take PoCL minutes to compile.
+        r = self.tessera(*args, env=env, timeout=1800)
         if os.path.exists(self.path("report")):
             with open(self.path("report"), encoding="ascii") as f:
                 violations = f.read()
