@@ -68,8 +68,13 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
     tsr_error err = {0};
     program *p = NULL;
     const program_entry *entry;
+    char quiet[128];
     cl_mem buffer;
     cl_int rc;
+
+    /* PoCL 5 writes to standard error how many warnings there are; NVIDIA's compiler says nothing.
+     */
+    snprintf(quiet, sizeof(quiet), "%s%s", s->device.facts.nvidia ? "" : "-w ", options);
 
     if (items > most) {
         snprintf(why, why_size, "its probe has work-groups of %zu, and the limit is %zu", items,
@@ -81,7 +86,7 @@ static answer run_group(tsr_session *s, const char *source, const char *options,
                  items * sizeof(*out), (unsigned long long)s->device.facts.max_allocation);
         return ANSWER_NO;
     }
-    if (program_get(s, source, options, " probe", &p, &err) != TSR_OK ||
+    if (program_get(s, source, quiet, " probe", &p, &err) != TSR_OK ||
         program_kernel(p, "probe", &entry, &err) != TSR_OK) {
         text_clear(&s->build_log); /* a refusal is the answer that was looked for */
         snprintf(why, why_size, "%s",
