@@ -84,6 +84,10 @@ typedef struct tsr_matmul_problem {
  * itself; and at once where all of it fits and is less than 64 MiB or has such lines.  The bound
  * holds for all of these; which of them a call takes may change the last bits.
  *
+ * On a CPU device small products, of some 50 milliseconds at most, are computed by C code on the
+ * arrays, which neither compiles nor launches anything; last bits may differ from those of
+ * tsr_matmul_enqueue.
+ *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.
  * @return TSR_OK; otherwise C is untouched, except after TSR_ECL: where device and host share

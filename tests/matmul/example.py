@@ -12,3 +12,5 @@ KERNEL = "naive"
 # Calls of which each is a program of its own.
 PROGRAMS = [("matmul", "--kernel", "general", "a.npy", "a.npy", *more)
             for more in ((), ("--trans-b",))]
+# What a call on a CPU runs without compiling.
+FIRST_CALL = "simd"

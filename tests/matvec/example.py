@@ -10,3 +10,5 @@ CALL = ("matvec", "m.npy", "x.npy", "-o", "y.npy")
 RESULT = ("y.npy", A @ X)
 KERNEL = "row-item"
 PROGRAMS = [("matvec", "--kernel", KERNEL, "m.npy", "x.npy", *more) for more in ((), ("--trans",))]
+# What a call on a CPU runs without compiling.
+FIRST_CALL = "simd"

@@ -9,3 +9,5 @@ CALL = ("reduce", "r.npy", "-o", "sum.npy")
 RESULT = ("sum.npy", X.sum(keepdims=True))
 KERNEL = "tree"
 PROGRAMS = []
+# What a call on a CPU runs without compiling.
+FIRST_CALL = "simd"

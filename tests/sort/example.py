@@ -11,3 +11,5 @@ KERNEL = "naive"
 PROGRAMS = [("sort", "--kernel", "general", *more)
             for more in (("k.npy",), ("k.npy", "--descending"), ("f.npy",),
                          ("k.npy", "--argsort", "i.npy"))]
+# What a call on a CPU runs without compiling.
+FIRST_CALL = "host-radix"

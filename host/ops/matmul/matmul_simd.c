@@ -1,12 +1,12 @@
 /* matmul in C for the host and for CPUs: every thread multiplies a block of C by register tiles. */
 #include "ops/matmul/matmul_simd.h"
 
-#include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #include "base/fail.h"
+#include "base/scratch.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_variants.h"
 
@@ -108,7 +108,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
                                 .ldc = ldc,
                                 .alpha = matmul_alpha(p),
                                 .beta = matmul_beta(p)};
-    unsigned char *memory = aligned_alloc(64, size_max(blocks * bytes, 64));
+    unsigned char *memory = scratch_take(blocks * bytes);
 
     (void)with;
     if (!memory)
@@ -129,7 +129,7 @@ static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], 
         s.memory = memory + b * bytes;
         loop(&s);
     }
-    free(memory);
+    scratch_give(memory);
     return TSR_OK;
 }
 

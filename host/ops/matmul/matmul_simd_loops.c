@@ -21,7 +21,7 @@ enum { VECTOR_BYTES = 32, TILE_M = 6 };
 #else
 enum { VECTOR_BYTES = 16, TILE_M = 6 };
 #endif
-enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 2048 };
+enum { BLOCK_K = 256, BLOCK_M = 16 * TILE_M, BLOCK_N = 1024 };
 
 #ifdef __clang__
 #define UNROLLED _Pragma("clang loop unroll(full)")

@@ -1,0 +1,66 @@
+#include "base/scratch.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/sizes.h"
+
+enum { ALIGNMENT = 64 };
+
+/* What a thread keeps is freed when it ends, and the main thread's when the library is unloaded. */
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+static pthread_key_t kept;
+static bool keeps;
+
+/* In front of the memory. */
+typedef union head {
+    size_t bytes; /* behind it */
+    char space[ALIGNMENT];
+} head;
+
+static void make_key(void)
+{
+    keeps = pthread_key_create(&kept, free) == 0;
+}
+
+__attribute__((destructor)) static void drop_key(void)
+{
+    if (!keeps)
+        return;
+    free(pthread_getspecific(kept));
+    pthread_key_delete(kept);
+}
+
+void *scratch_take(size_t bytes)
+{
+    head *h;
+    size_t whole;
+
+    pthread_once(&made, make_key);
+    h = keeps ? pthread_getspecific(kept) : NULL;
+    if (h && h->bytes >= bytes && pthread_setspecific(kept, NULL) == 0)
+        return h + 1;
+    if (!size_add(bytes, 2 * ALIGNMENT - 1, &whole))
+        return NULL;
+    whole = whole / ALIGNMENT * ALIGNMENT;
+    h = aligned_alloc(ALIGNMENT, whole);
+    if (!h)
+        return NULL;
+    h->bytes = whole - sizeof(*h);
+    return h + 1;
+}
+
+void scratch_give(void *memory)
+{
+    head *h = memory ? (head *)memory - 1 : NULL, *before;
+
+    if (!h)
+        return;
+    before = keeps ? pthread_getspecific(kept) : NULL;
+    if (!keeps || h->bytes > SCRATCH_KEPT_MAX || (before && before->bytes >= h->bytes) ||
+        pthread_setspecific(kept, h) != 0)
+        free(h);
+    else
+        free(before);
+}

@@ -1,0 +1,67 @@
+/* Memory that a thread keeps for its next call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/scratch.h"
+
+static void what_is_given_back_is_taken_again(void **state)
+{
+    unsigned char *first = scratch_take(1000), *other;
+
+    (void)state;
+    assert_non_null(first);
+    assert_int_equal((uintptr_t)first % 64, 0);
+    memset(first, 1, 1000);
+    other = scratch_take(10); /* the first is in use */
+    assert_non_null(other);
+    assert_ptr_not_equal(other, first);
+    scratch_give(first);
+    scratch_give(other); /* the larger one stays */
+    assert_ptr_equal(scratch_take(500), first);
+    scratch_give(first);
+    other = scratch_take(100000);
+    assert_non_null(other);
+    memset(other, 2, 100000);
+    scratch_give(other);
+    assert_ptr_equal(scratch_take(1000), other);
+    scratch_give(other);
+    assert_null(scratch_take(SIZE_MAX - 10));
+    scratch_give(NULL);
+}
+
+static void *take(void *mine)
+{
+    unsigned char *memory = scratch_take(1000);
+
+    assert_ptr_not_equal(memory, mine);
+    scratch_give(memory); /* freed with the thread */
+    return NULL;
+}
+
+static void threads_share_nothing(void **state)
+{
+    unsigned char *mine = scratch_take(1000);
+    pthread_t thread;
+
+    (void)state;
+    scratch_give(mine);
+    assert_int_equal(pthread_create(&thread, NULL, take, mine), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_ptr_equal(scratch_take(1000), mine);
+    scratch_give(mine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_given_back_is_taken_again),
+                                       cmocka_unit_test(threads_share_nothing)};
+
+    return cmocka_run_group_tests_name("scratch memory", tests, NULL, NULL);
+}
