@@ -137,16 +137,6 @@ static bool can_share(call *c)
     return can && join_arrays(c);
 }
 
-/* Whether C code can: it takes elements for aligned. */
-static bool can_use_c(const call *c)
-{
-    bool can = c->report.shared || session_facts(c->session)->kind == DEVICE_HOST;
-
-    for (size_t i = 0; i < c->operand_count; i++)
-        can = can && (uintptr_t)c->array[i] % tsr_type_size(c->operand[i].type) == 0;
-    return can;
-}
-
 static tsr_status over_allocation(const call *c, const char *what, size_t bytes, tsr_error *err)
 {
     const device_facts *d = session_facts(c->session);
@@ -520,7 +510,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
-        st = dispatch_call(s, &c.problem, run, can_use_c(&c) ? IN_ARRAYS : IN_BUFFERS, &c.known,
+        st = dispatch_call(s, &c.problem, run, c.report.shared ? IN_ARRAYS : IN_BUFFERS, &c.known,
                            err);
     }
     if (st == TSR_OK) {
