@@ -12,10 +12,3 @@ isa isa_best(void)
 #endif
     return ISA_BASE;
 }
-
-const char *isa_name(isa which)
-{
-    static const char *const names[] = {"baseline", "AVX2", "AVX-512"};
-
-    return names[which];
-}

@@ -30,7 +30,4 @@ typedef enum isa {
 /** The best one of this processor that the functions are compiled for. */
 isa isa_best(void);
 
-/** "AVX-512"; of ISA_BASE "baseline". */
-const char *isa_name(isa which);
-
 #endif
