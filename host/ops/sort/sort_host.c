@@ -37,23 +37,6 @@ typedef struct sorting {
  * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
 enum { BUCKETS_FROM = 1 << 17, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
 
-/* A thread that has fewer keys takes longer to start than it helps. */
-enum { THREAD_KEYS_MIN = 1 << 16 };
-
-/* Threads that are worth while for n keys. */
-static size_t threads_for(size_t n)
-{
-#ifdef _OPENMP
-    const int most = omp_get_max_threads(), processors = omp_get_num_procs();
-
-    return size_max(1,
-                    size_min((size_t)(most < processors ? most : processors), n / THREAD_KEYS_MIN));
-#else
-    (void)n;
-    return 1;
-#endif
-}
-
 /* Chunk c of n keys in `chunks` about equal ones. */
 static sort_part chunk_of(size_t n, size_t chunks, size_t c)
 {
@@ -281,7 +264,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
     }
     if (n < BUCKETS_FROM)
         return TSR_OK;
-    counts = threads_for(n) << BUCKET_BITS_MAX;
+    counts = sort_threads(n) << BUCKET_BITS_MAX;
     memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? malloc(bytes) : NULL;
     if (!memory)
         return no_memory(p, n, err);
@@ -291,7 +274,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
         const sequence q = sequence_at(x, part.start, &s);
 
         if (part.n >= BUCKETS_FROM)
-            sort_long(&q, part.n, threads_for(part.n));
+            sort_long(&q, part.n, sort_threads(part.n));
     }
     free(memory);
     return TSR_OK;
@@ -302,7 +285,7 @@ static tsr_status sort_short_parts(const problem *p, const sorting *x, const sor
                                    size_t n, tsr_error *err)
 {
     enum { PARTS_AT_ONCE = 64, TURNS = 16 };
-    const size_t threads = size_min(threads_for(sort_keys(sort_of(p))), parts->count);
+    const size_t threads = size_min(sort_threads(sort_keys(sort_of(p))), parts->count);
     size_t bytes, all, at_once;
     unsigned char *memory;
     scratch first;

@@ -4,13 +4,6 @@
  * end.
  */
 
-static inline KEY NAMED(map)(const sort_map *m, KEY bits)
-{
-    const KEY flip = bits >> (8 * sizeof(KEY) - 1) ? (KEY)m->flip_negative : (KEY)m->flip_positive;
-
-    return (KEY)((KEY)((bits ^ flip) - (KEY)m->bias) ^ (KEY)m->down);
-}
-
 static inline KEY NAMED(unmap)(const sort_map *m, KEY word)
 {
     const KEY bits = (KEY)((KEY)(word ^ (KEY)m->down) + (KEY)m->bias);
@@ -24,12 +17,12 @@ static uint64_t NAMED(load_alone)(const sort_map *map, const void *keys, size_t 
     const sort_map m = *map;
     const KEY *from = (const KEY *)keys;
     KEY *to = (KEY *)words;
-    const KEY one = NAMED(map)(&m, from[0]);
+    const KEY one = SORT_WORD(KEY, m, from[0]);
     KEY varies = 0;
 
     OMP(simd reduction(| : varies))
     for (size_t i = first; i < first + n; i++) {
-        const KEY word = NAMED(map)(&m, from[i]);
+        const KEY word = SORT_WORD(KEY, m, from[i]);
 
         to[i] = word;
         varies |= word ^ one;
@@ -56,11 +49,11 @@ static uint64_t NAMED(load_pairs)(const sort_map *map, const void *keys, size_t 
     const sort_map m = *map;
     const KEY *from = (const KEY *)keys;
     word_pair *to = words;
-    const KEY one = NAMED(map)(&m, from[0]);
+    const KEY one = SORT_WORD(KEY, m, from[0]);
     KEY varies = 0;
 
     for (size_t i = first; i < first + n; i++) {
-        const KEY word = NAMED(map)(&m, from[i]);
+        const KEY word = SORT_WORD(KEY, m, from[i]);
 
         to[i] = (word_pair){word, i};
         varies |= word ^ one;
@@ -88,12 +81,12 @@ static uint64_t NAMED(load_indexed)(const sort_map *map, const void *keys, size_
     const sort_map m = *map;
     const KEY *from = (const KEY *)keys;
     uint64_t *to = words;
-    const KEY one = NAMED(map)(&m, from[0]);
+    const KEY one = SORT_WORD(KEY, m, from[0]);
     KEY varies = 0;
 
     OMP(simd reduction(| : varies))
     for (size_t i = first; i < first + n; i++) {
-        const KEY word = NAMED(map)(&m, from[i]);
+        const KEY word = SORT_WORD(KEY, m, from[i]);
 
         to[i] = (uint64_t)word << INDEX_BITS | i;
         varies |= word ^ one;

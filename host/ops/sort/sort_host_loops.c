@@ -58,3 +58,35 @@ bool ISA_NAMED(sort_quick_64)(uint64_t *from, uint64_t *to, size_t n)
     return false;
 #endif
 }
+
+/* Mostly no key of so many is taken. */
+enum { PASSED_OVER = 64 };
+
+#define TAKE(KEY, name)                                                                            \
+    size_t ISA_NAMED(name)(const sort_map *map, const void *keys, size_t first, size_t n,          \
+                           bool all, uint64_t limit, word_pair *out)                               \
+    {                                                                                              \
+        const sort_map m = *map;                                                                   \
+        const KEY *from = (const KEY *)keys, end = (KEY)limit;                                     \
+        size_t count = 0;                                                                          \
+                                                                                                   \
+        for (size_t i = first; i < first + n; i += PASSED_OVER) {                                  \
+            const size_t stop = i + PASSED_OVER < first + n ? i + PASSED_OVER : first + n;         \
+            KEY any = all;                                                                         \
+                                                                                                   \
+            for (size_t j = i; j < stop; j++)                                                      \
+                any |= SORT_WORD(KEY, m, from[j]) < end;                                           \
+            for (size_t j = i; any && j < stop; j++) {                                             \
+                const KEY word = SORT_WORD(KEY, m, from[j]);                                       \
+                                                                                                   \
+                out[count] = (word_pair){word, j};                                                 \
+                count += all | (word < end);                                                       \
+            }                                                                                      \
+        }                                                                                          \
+        return count;                                                                              \
+    }
+
+TAKE(uint8_t, sort_take_8)
+TAKE(uint16_t, sort_take_16)
+TAKE(uint32_t, sort_take_32)
+TAKE(uint64_t, sort_take_64)

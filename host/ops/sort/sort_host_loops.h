@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/sort/sort_host_words.h"
+
 /**
  * Sort n words, which are in `from`, into `to`; both change.  Words that are equal are the same, so
  * that it does not matter which is which.
@@ -18,5 +20,17 @@ typedef bool sort_quick_64(uint64_t *from, uint64_t *to, size_t n);
 
 sort_quick_32 sort_quick_32_0, sort_quick_32_1, sort_quick_32_2;
 sort_quick_64 sort_quick_64_0, sort_quick_64_1, sort_quick_64_2;
+
+/**
+ * Append keys `first` to first + n - 1 to out[], with their positions: all of them, or those whose
+ * word is less than `limit`.  Returns how many; out[] has room for n.
+ */
+typedef size_t sort_take(const sort_map *m, const void *keys, size_t first, size_t n, bool all,
+                         uint64_t limit, word_pair *out);
+
+sort_take sort_take_8_0, sort_take_8_1, sort_take_8_2;
+sort_take sort_take_16_0, sort_take_16_1, sort_take_16_2;
+sort_take sort_take_32_0, sort_take_32_1, sort_take_32_2;
+sort_take sort_take_64_0, sort_take_64_1, sort_take_64_2;
 
 #endif

@@ -6,6 +6,7 @@
 #include "ops/sort/sort_host_loops.h"
 
 #ifdef _OPENMP
+#include <omp.h>
 #define PRAGMA(x) _Pragma(#x)
 #define OMP(x)    PRAGMA(omp x)
 #else
@@ -199,4 +200,20 @@ const sort_words *sort_words_of(size_t key_bytes, bool with_index, size_t n)
     if (!with_index)
         return &alone[i];
     return key_bytes == 8 || n >> INDEX_BITS ? &pairs[i] : &indexed[i];
+}
+
+/* A thread that has fewer keys takes longer to start than it helps. */
+enum { THREAD_KEYS_MIN = 1 << 16 };
+
+size_t sort_threads(size_t n)
+{
+#ifdef _OPENMP
+    const int most = omp_get_max_threads(), processors = omp_get_num_procs();
+
+    return size_max(1,
+                    size_min((size_t)(most < processors ? most : processors), n / THREAD_KEYS_MIN));
+#else
+    (void)n;
+    return 1;
+#endif
 }

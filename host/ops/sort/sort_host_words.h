@@ -24,6 +24,13 @@ typedef struct sort_map {
     uint64_t flip_positive, flip_negative, bias, down;
 } sort_map;
 
+/* The word of a key of type KEY, an unsigned integer. */
+#define SORT_WORD(KEY, m, bits)                                                                    \
+    (KEY)((KEY)(((bits) ^ ((bits) >> (8 * sizeof(KEY) - 1) ? (KEY)(m).flip_negative                \
+                                                           : (KEY)(m).flip_positive)) -            \
+                (KEY)(m).bias) ^                                                                   \
+          (KEY)(m).down)
+
 sort_map sort_map_of(tsr_type type, bool descending);
 
 typedef struct word_pair {
@@ -76,5 +83,8 @@ static inline size_t sort_word_index(const sort_words *kind, const void *words, 
  * smaller digits before larger ones, and of one digit those of earlier chunks before those of later
  * ones. */
 void sort_digit_starts(size_t counts[], size_t chunks, digit d);
+
+/** Threads that are worth while to sort n keys: not more than there are processors. */
+size_t sort_threads(size_t n);
 
 #endif

@@ -12,6 +12,7 @@
 static const variant *const variants[] = {
     &sort_qsort,
     &sort_host_radix,
+    &topk_host_top,
     &topk_tiles,
     &topk_cpu_heaps,
     /* All keys sorted: where many are wanted, and to compare with. */
@@ -72,16 +73,36 @@ static bool heap_pays(const tsr_topk_problem *t)
     return topk_kept(t) <= t->sort.n / share;
 }
 
+/* In C the keys that are wanted are to be few. */
+enum { COLLECTED_SHARE = 16 };
+
+static bool collecting_pays(const tsr_topk_problem *t)
+{
+    return topk_kept(t) <= t->sort.n / COLLECTED_SHARE;
+}
+
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
     size_t n = 0;
 
+    if (d->kind == DEVICE_HOST && collecting_pays(topk_of(p)))
+        out[n++] = "host-top";
     if (d->kind == DEVICE_CPU && heap_pays(topk_of(p)))
         out[n++] = "cpu-heaps";
     /* Rows that a tile holds several of are better sorted together. */
     if ((d->kind == DEVICE_GPU || d->kind == DEVICE_ACCELERATOR) && sort_of(p)->n > SORT_SHORT_KEYS)
         out[n++] = "tiles";
     return n + operation_sort.prefer(p, d, out + n);
+}
+
+/* Passing over keys takes as long as reading them; what it takes to sort them all, sort knows. */
+enum { IN_C_PASSED_OVER = 1 << 26 };
+
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    if (!collecting_pays(topk_of(p)))
+        return operation_sort.prefer_c(p, d);
+    return sort_keys(sort_of(p)) <= IN_C_PASSED_OVER ? "host-top" : NULL;
 }
 
 /* The chunks of a row that the device does not hold are all in order in the end: each pair of them
@@ -129,6 +150,7 @@ const operation operation_topk = {
     .shrink = sort_shrink,
     .inputs_name = sort_fill_word,
     .prefer = prefer,
+    .prefer_c = prefer_c,
     .fill = sort_fill,
     .sweep = topk_sweep,
     .expect = topk_expect,

@@ -87,6 +87,11 @@ static void cut(posing *x)
     }
 }
 
+static const char *host_source(const variant *v)
+{
+    return v == &topk_host_top ? "host/ops/topk/topk_host.c" : sort_host_source(v);
+}
+
 const operation_command topk_command = {
     .sizes = SORT_SIZES,
     .problem_bytes = sizeof(tsr_topk_problem),
@@ -95,7 +100,7 @@ const operation_command topk_command = {
     .files = files,
     .file_count = ARRAY_COUNT(files),
     .help = &help,
-    .host_source = sort_host_source,
+    .host_source = host_source,
     .no_output = SORT_NO_OUTPUT,
     .size_form = "a number of keys, or ROWSxKEYS",
     .size_numbers = 2,

@@ -12,6 +12,9 @@ extern const operation operation_topk;
 /** topk_command.c */
 extern const operation_command topk_command;
 
+/** topk_host.c: in C, keys that may be among the first are collected. */
+extern const variant topk_host_top;
+
 /** topk_select.c: each part of a row keeps its first keys, until one part is left. */
 extern const variant topk_tiles, topk_cpu_heaps;
 
