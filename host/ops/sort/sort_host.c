@@ -231,17 +231,50 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
     }
 }
 
+/* Parts that are smaller are sorted by one thread. */
+enum { SPLIT_FROM = 1 << 16 };
+
+/* Split words in two and these in two again, from `words` to `other` and back, each half a task for
+ * whatever thread is free. */
+static void sort_by_splitting(const sequence *q, unsigned char *words, unsigned char *other,
+                              sort_part part)
+{
+    const sort_words *kind = q->x->kind;
+    const size_t start = part.start * kind->bytes;
+    const size_t low = part.n < SPLIT_FROM ? 0 : kind->split(words + start, other + start, part.n);
+
+    if (low == 0) {
+        sort_bucket(q, words, other, part);
+        return;
+    }
+    OMP(task)
+    sort_by_splitting(q, other, words, (sort_part){part.start, low});
+    sort_by_splitting(q, other, words, (sort_part){part.start + low, part.n - low});
+}
+
 static void sort_long(const sequence *q, size_t n, size_t threads)
 {
+    const sort_words *kind = q->x->kind;
     uint64_t varies = 0;
+    size_t low;
 
     OMP(parallel for num_threads((int)threads) reduction(| : varies))
     for (size_t c = 0; c < threads; c++)
         varies |= load(q, chunk_of(n, threads, c));
-    if (varies)
+    low = kind->split ? kind->split(q->words, q->other, n) : 0;
+    if (low) {
+        OMP(parallel num_threads((int)threads))
+        OMP(single)
+        {
+            OMP(task)
+            sort_by_splitting(q, q->other, q->words, (sort_part){0, low});
+            sort_by_splitting(q, q->other, q->words, (sort_part){low, n - low});
+        }
+    } else if (varies) {
         sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, varies, threads);
-    else
+    } else {
         unload(q, q->words, (sort_part){0, n});
+    }
 }
 
 /* ---- all sequences --------------------------------------------------------------------------- */

@@ -59,6 +59,26 @@ bool ISA_NAMED(sort_quick_64)(uint64_t *from, uint64_t *to, size_t n)
 #endif
 }
 
+size_t ISA_NAMED(sort_split_32)(const uint32_t *from, uint32_t *to, size_t n)
+{
+#if ISA == 2
+    return partition_32(from, to, n, median_32(from, n));
+#else
+    (void)from, (void)to, (void)n;
+    return 0;
+#endif
+}
+
+size_t ISA_NAMED(sort_split_64)(const uint64_t *from, uint64_t *to, size_t n)
+{
+#if ISA == 2
+    return partition_64(from, to, n, median_64(from, n));
+#else
+    (void)from, (void)to, (void)n;
+    return 0;
+#endif
+}
+
 /* Mostly no key of so many is taken. */
 enum { PASSED_OVER = 64 };
 

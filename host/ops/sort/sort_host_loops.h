@@ -22,6 +22,16 @@ sort_quick_32 sort_quick_32_0, sort_quick_32_1, sort_quick_32_2;
 sort_quick_64 sort_quick_64_0, sort_quick_64_1, sort_quick_64_2;
 
 /**
+ * Put the words that are less than one from about the middle of their order to the front of `to`,
+ * and the others behind them.  Returns how many are less; 0 also where sort_quick is not available.
+ */
+typedef size_t sort_split_32(const uint32_t *from, uint32_t *to, size_t n);
+typedef size_t sort_split_64(const uint64_t *from, uint64_t *to, size_t n);
+
+sort_split_32 sort_split_32_0, sort_split_32_1, sort_split_32_2;
+sort_split_64 sort_split_64_0, sort_split_64_1, sort_split_64_2;
+
+/**
  * Append keys `first` to first + n - 1 to out[], with their positions: all of them, or those whose
  * word is less than `limit`.  Returns how many; out[] has room for n.
  */

@@ -171,6 +171,20 @@ static void *sort_64(void *words, void *other, size_t n, uint64_t varies)
     return sort_uint64_t(words, other, n, varies);
 }
 
+static size_t split_32(const void *words, void *other, size_t n)
+{
+    static sort_split_32 *const split[ISA_COUNT] = {ISA_EACH(sort_split_32)};
+
+    return split[isa_best()](words, other, n);
+}
+
+static size_t split_64(const void *words, void *other, size_t n)
+{
+    static sort_split_64 *const split[ISA_COUNT] = {ISA_EACH(sort_split_64)};
+
+    return split[isa_best()](words, other, n);
+}
+
 /* ---- kinds of words -------------------------------------------------------------------------- */
 
 /* The index takes part in no digit. */
@@ -179,17 +193,17 @@ static uint64_t varies_with_index(const void *words, size_t first, size_t n)
     return varies_uint64_t(words, first, n) >> INDEX_BITS << INDEX_BITS;
 }
 
-#define KIND(word, key, as, varies, sort)                                                          \
+#define KIND(word, key, as, varies, split, sort)                                                   \
     {                                                                                              \
-        sizeof(word), load_##as##_##key, varies, count_##word, scatter_##word, sort,               \
+        sizeof(word), load_##as##_##key, varies, count_##word, scatter_##word, split, sort,        \
             unload_##as##_##key                                                                    \
     }
-#define ALONE(key, sort) KIND(uint##key##_t, key, alone, varies_uint##key##_t, sort)
-#define INDEXED(key)     KIND(uint64_t, key, indexed, varies_with_index, sort_64)
-#define PAIRS(key)       KIND(word_pair, key, pairs, varies_word_pair, sort_word_pair)
+#define ALONE(key, split, sort) KIND(uint##key##_t, key, alone, varies_uint##key##_t, split, sort)
+#define INDEXED(key)            KIND(uint64_t, key, indexed, varies_with_index, split_64, sort_64)
+#define PAIRS(key)              KIND(word_pair, key, pairs, varies_word_pair, NULL, sort_word_pair)
 
-static const sort_words alone[] = {ALONE(8, sort_uint8_t), ALONE(16, sort_uint16_t),
-                                   ALONE(32, sort_32), ALONE(64, sort_64)};
+static const sort_words alone[] = {ALONE(8, NULL, sort_uint8_t), ALONE(16, NULL, sort_uint16_t),
+                                   ALONE(32, split_32, sort_32), ALONE(64, split_64, sort_64)};
 static const sort_words indexed[] = {INDEXED(8), INDEXED(16), INDEXED(32)};
 static const sort_words pairs[] = {PAIRS(8), PAIRS(16), PAIRS(32), PAIRS(64)};
 

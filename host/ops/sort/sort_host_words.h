@@ -60,6 +60,11 @@ typedef struct sort_words {
     /** Put each word to where at[] says for its digit, and raise that by 1. */
     void (*scatter)(const void *words, size_t first, size_t n, digit d, size_t at[], void *out);
 
+    /** Put the lesser half of n words, or about that, to the front of `other`, and the rest behind
+     *  it; returns how many these are.  0: there is no fast way to do that here, or the words are
+     *  mostly equal.  NULL: there is never. */
+    size_t (*split)(const void *words, void *other, size_t n);
+
     /** Sort n words by the bits that vary; returns where they are then: `words` or `other`. */
     void *(*sort)(void *words, void *other, size_t n, uint64_t varies);
 

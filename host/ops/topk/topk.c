@@ -101,7 +101,7 @@ enum { IN_C_PASSED_OVER = 1 << 26 };
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
     if (!collecting_pays(topk_of(p)))
-        return operation_sort.prefer_c(p, d);
+        return sort_prefer_c(p, d);
     return sort_keys(sort_of(p)) <= IN_C_PASSED_OVER ? "host-top" : NULL;
 }
 
