@@ -1,8 +1,9 @@
 /*
- * The variant in C for the host and for CPUs: digits, as host/ops/sort/sort_host_words.h has it.
+ * The variant in C for the host and for CPUs: keys become words, which
+ * host/ops/sort/sort_host_words.h sorts.
  *
- * A long sequence is sorted by all threads, which have a chunk of it each; shorter ones of a
- * problem are shared out to them.
+ * Short sequences are shared out to threads.  A long one is loaded by all of them, a chunk each,
+ * and then split into parts, or put into buckets, which threads sort.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -383,7 +384,7 @@ static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_e
 
 const variant sort_host_radix = {
     .name = "host-radix",
-    .idea = "digits in C: every core sorts buckets of the first bits, a pass for each digit left",
+    .idea = "in C on every core: a quicksort of vectors where there is AVX-512, else by digits",
     .plan = sort_plan_in_c,
     .host = run_host_radix,
     .serves_cpus = true,

@@ -96,7 +96,7 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
 }
 
 /* Passing over keys takes as long as reading them; what it takes to sort them all, sort knows. */
-enum { IN_C_PASSED_OVER = 1 << 26 };
+enum { IN_C_PASSED_OVER = 1 << 24 };
 
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
