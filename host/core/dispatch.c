@@ -342,7 +342,7 @@ tsr_status dispatch_build(tsr_session *s, kept_call *c, tsr_report *report, tsr_
     text options = {0}, runs = {0};
     tsr_status st;
 
-    if (c->program)
+    if (c->program || c->plan.count == 0)
         return TSR_OK;
     plan_options(v, session_facts(s), &c->plan, &options);
     plan_kernels(v, &c->plan, &runs);
