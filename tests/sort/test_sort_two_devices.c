@@ -35,6 +35,7 @@ static void binary_of(cl_context context, cl_device_id device)
 {
     const tsr_session_options options = {.no_cache = 1};
     const tsr_sort_problem p = {.type = TSR_U32, .n = 8};
+    const tsr_run run = {.variant = "general"};
     uint32_t keys[] = {8, 7, 6, 5, 4, 3, 2, 1};
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
     unsigned char *binary = NULL;
@@ -44,7 +45,7 @@ static void binary_of(cl_context context, cl_device_id device)
 
     assert_non_null(queue);
     if (tsr_session_adopt(queue, &options, &s, &err) ||
-        tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys}, NULL, NULL, &err))
+        tsr_sort(s, &p, &(tsr_sort_arrays){.keys = keys}, &run, NULL, &err))
         fail_msg("%s", err.message);
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(keys[i], i + 1);
