@@ -24,6 +24,7 @@
 #include "measure/tune_space.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matvec/matvec_shape.h"
+#include "ops/segsort/segsort_problem.h"
 #include "ops/sort/sort_order.h"
 #include "ops/topk/topk_problem.h"
 #include "session/embedded.h"
@@ -192,7 +193,8 @@ static void a_second_one_takes_its_place(void **state)
     assert_true(found.median_ns == 6);
 }
 
-/* Entries of sort from before topk had a name of its own, in the file and under the name of then.
+/* Entries of sort from before topk and segsort had names of their own, in the file and under the
+ * name of then.
  */
 static void entries_of_an_operation_that_came_apart_stay(void **state)
 {
@@ -201,15 +203,26 @@ static void entries_of_an_operation_that_came_apart_stay(void **state)
     const problem first =
         problem_from(&operation_topk, &(tsr_topk_problem){{.type = TSR_U32, .n = 5000}, .k = 3},
                      sizeof(tsr_topk_problem));
-    tuning t = entry_of(&d, &first, 5), found;
+    const problem parts = problem_from(
+        &operation_segsort, &(tsr_segsort_problem){{.type = TSR_U32, .n = 5000}, .segments = 7},
+        sizeof(tsr_segsort_problem));
+    tuning t = entry_of(&d, &parts, 4), found;
 
     (void)state;
+    assert_string_equal(t.problem_class, "4-byte segments below 2^12");
+    strcpy(t.op, "sort");
+    strcpy(t.variant, "item-segments");
+    store(&t);
+    t = entry_of(&d, &first, 5);
     strcpy(t.op, "sort");
     strcpy(t.variant, "item-top");
     store(&t);
     t = entry_of(&d, &whole, 6);
     store(&t);
-    assert_int_equal(count_files(false), 2);
+    assert_int_equal(count_files(false), 3);
+    assert_true(find(&parts, &d, &found));
+    assert_true(found.median_ns == 4);
+    assert_string_equal(found.op, "segsort");
     assert_true(find(&first, &d, &found));
     assert_true(found.median_ns == 5);
     assert_string_equal(found.op, "topk");
@@ -217,6 +230,7 @@ static void entries_of_an_operation_that_came_apart_stay(void **state)
     assert_true(found.median_ns == 6);
     count_ignored(&operation_sort, 0);
     count_ignored(&operation_topk, 0);
+    count_ignored(&operation_segsort, 0);
 }
 
 /* Names that read alike as file names are still distinct. */
@@ -581,6 +595,11 @@ static void classes_name_their_problems(void **state)
                      &(tsr_topk_problem){{.type = TSR_U32, .n = 4095, .rows = 8}, .k = 3},
                      sizeof(tsr_topk_problem));
     expect_class(&p, "4-byte rows top, 1 to 2^12 - 1 keys");
+    p = problem_from(
+        &operation_segsort,
+        &(tsr_segsort_problem){{.type = TSR_U32, .n = 70000, .value_bytes = 4}, .segments = 10},
+        sizeof(tsr_segsort_problem));
+    expect_class(&p, "4-byte argsort segments, 2^12 to 2^16 - 1 keys");
 }
 
 /* Of a file written by hand: as they stand. */
