@@ -170,8 +170,7 @@ class Time(Peers):
                          FAKE_LOG=self.path("log"), **options)
 
     def test_parts_of_the_problem_reach_a_peer_that_takes_none(self):
-        for size, args in (("3x40", ()), ("3x40", ("--segments", "mixed")),
-                           ("40", ("--value-bytes", "4"))):
+        for size, args in ("3x40", ()), ("40", ("--value-bytes", "4")):
             row = self.sort("two seconds", *args, size=size)["fake two seconds"]
             self.assertEqual(row["unsupported"], "it sorts one sequence of uint32 keys only")
 
