@@ -4,6 +4,7 @@
 #include "core/plan.h"
 #include "core/tuning_class.h"
 #include "matmul_plans.h"
+#include "tuning_classes.h"
 
 static device_facts gpu(void)
 {
@@ -1054,6 +1055,42 @@ static void broken_problems_are_refused(void **state)
     refuses(p, TSR_EINVAL, "alpha = 1e+300 is beyond what float32 holds");
 }
 
+/* The first and the last problem of a range are of it, their neighbours of another. */
+static void classes_name_their_problems(void **state)
+{
+    problem p = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F32, .m = 1024, .n = 1, .k = 127, .alpha = 1});
+
+    (void)state;
+    expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
+    matmul_in(&p)->m = 2047;
+    matmul_in(&p)->k = 64;
+    expect_class(&p, "float32 nn, M 1024-2047, N 1, K 64-127");
+    matmul_in(&p)->m = 2048;
+    matmul_in(&p)->n = 3;
+    matmul_in(&p)->precision = TSR_PRECISION_TF32;
+    matmul_in(&p)->trans_b = 1;
+    expect_class(&p, "float32 tf32 nt, M 2048-4095, N 2-3, K 64-127");
+}
+
+static void options_hold_every_define(void **state)
+{
+    const device_facts d = gpu();
+    const problem p = matmul_problem(
+        (tsr_matmul_problem){.type = TSR_F64, .m = 4, .n = 4, .k = 4, .trans_b = true});
+    const variant *v = find("general-tiled");
+    const params chosen = params_default(v);
+    text t = {0};
+
+    (void)state;
+    variant_options(v, &(job){&p, &d, &chosen, false, false}, &t);
+    assert_non_null(strstr(text_get(&t), " -DTILE=16"));
+    assert_non_null(strstr(text_get(&t), " -DREAL=double"));
+    assert_non_null(strstr(text_get(&t), " -DTRANS_A=0"));
+    assert_non_null(strstr(text_get(&t), " -DTRANS_B=1"));
+    text_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1086,6 +1123,8 @@ int main(void)
         cmocka_unit_test(alignment_is_of_every_product),
         cmocka_unit_test(column_major_is_the_transpose),
         cmocka_unit_test(broken_problems_are_refused),
+        cmocka_unit_test(options_hold_every_define),
+        cmocka_unit_test(classes_name_their_problems),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "core/tuning_class.h"
 #include "ops/matvec/matvec_plan.h"
 #include "ops/matvec/matvec_shape.h"
+#include "tuning_classes.h"
 
 enum { A, X, Y };
 
@@ -1050,6 +1051,31 @@ static void sweep_covers_the_forms(void **state)
         assert_true(matvec_in(&p)->rows <= 40 && matvec_in(&p)->columns <= 40);
 }
 
+/* The first and the last problem of a range are of it, their neighbours of another. */
+static void classes_name_their_problems(void **state)
+{
+    problem p = matvec_problem(
+        (tsr_matvec_problem){.type = TSR_F64, .rows = 4096, .columns = 16, .alpha = 1});
+
+    (void)state;
+    expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
+    matvec_in(&p)->rows = 16383;
+    matvec_in(&p)->columns = 63;
+    expect_class(&p, "float64 n, rows 4096-16383, columns 16-63");
+    matvec_in(&p)->rows = 4095;
+    matvec_in(&p)->columns = 3;
+    matvec_in(&p)->trans = 1;
+    expect_class(&p, "float64 t, rows 1024-4095, columns 1-3");
+    matvec_in(&p)->type = TSR_BF16;
+    matvec_in(&p)->y_f32 = true;
+    matvec_in(&p)->batch = 64;
+    matvec_in(&p)->stride_y = 3;
+    expect_class(&p, "bfloat16 to float32 t, batch 64-255, rows 1024-4095, columns 1-3");
+    matvec_in(&p)->y_f32 = false;
+    matvec_in(&p)->batch = 3;
+    expect_class(&p, "bfloat16 t, batch 2-3, rows 1024-4095, columns 1-3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1075,6 +1101,7 @@ int main(void)
         cmocka_unit_test(gaps_hold_nan),
         cmocka_unit_test(descriptions),
         cmocka_unit_test(sweep_covers_the_forms),
+        cmocka_unit_test(classes_name_their_problems),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,7 @@ _Static_assert(sizeof(ulong) == 8, "OpenCL's ulong");
 #define KEY        double
 #define DESCENDING 1
 #include "../../cl/sort/sort_key.clh"
+#include "tuning_classes.h"
 
 /* ---- shared ---------------------------------------------------------------------------------- */
 
@@ -736,6 +737,39 @@ static void test_describe(void **state)
     text_free(&t);
 }
 
+/* The first and the last problem of a range are of it, their neighbours of another. */
+static void classes_name_their_problems(void **state)
+{
+    problem p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = (size_t)1 << 20});
+
+    (void)state;
+    expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
+    sort_in(&p)->n = ((size_t)1 << 24) - 1;
+    expect_class(&p, "4-byte, 2^20 to 2^24 - 1 keys");
+    sort_in(&p)->n = ((size_t)1 << 20) - 1;
+    sort_in(&p)->argsort = 1;
+    expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
+    sort_in(&p)->value_bytes = 8;
+    expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
+    sort_in(&p)->argsort = 0;
+    expect_class(&p, "4-byte with 8-byte values, 2^16 to 2^20 - 1 keys");
+    sort_in(&p)->value_bytes = 1;
+    expect_class(&p, "4-byte with 1-byte values, 2^16 to 2^20 - 1 keys");
+    sort_in(&p)->value_bytes = 16;
+    expect_class(&p, "4-byte argsort, 2^16 to 2^20 - 1 keys");
+    sort_in(&p)->value_bytes = 0;
+    sort_in(&p)->argsort = 1;
+    sort_in(&p)->n = 4095;
+    expect_class(&p, "4-byte argsort, 1 to 2^12 - 1 keys");
+    sort_in(&p)->rows = 8;
+    expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
+    sort_in(&p)->argsort = 0;
+    sort_in(&p)->value_bytes = 4;
+    expect_class(&p, "4-byte argsort rows, 1 to 2^12 - 1 keys");
+    sort_in(&p)->value_bytes = 0;
+    expect_class(&p, "4-byte rows, 1 to 2^12 - 1 keys");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +790,7 @@ int main(void)
         cmocka_unit_test(test_workspace_of_values),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_describe),
+        cmocka_unit_test(classes_name_their_problems),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

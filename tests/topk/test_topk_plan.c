@@ -14,6 +14,7 @@
 #include "core/registry.h"
 #include "ops/sort/sort_variants.h"
 #include "ops/topk/topk_problem.h"
+#include "tuning_classes.h"
 
 static device_facts gpu(void)
 {
@@ -337,6 +338,17 @@ static void test_proof(void **state)
     }
 }
 
+/* The first and the last problem of a range are of it, their neighbours of another. */
+static void classes_name_their_problems(void **state)
+{
+    problem p = problem_from(&operation_topk,
+                             &(tsr_topk_problem){{.type = TSR_U32, .n = 4095, .rows = 8}, .k = 3},
+                             sizeof(tsr_topk_problem));
+
+    (void)state;
+    expect_class(&p, "4-byte rows top, 1 to 2^12 - 1 keys");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_proof),
         cmocka_unit_test(test_sorts_are_those_of_sort),
         cmocka_unit_test(test_the_sweep_has_every_type),
+        cmocka_unit_test(classes_name_their_problems),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,29 +21,20 @@
 #include "core/tuning_file.h"
 #include "core/tuning_memo.h"
 #include "device/device.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/sort/sort_order.h"
 #include "session/program.h"
 
-static problem square(size_t side)
-{
-    problem p;
+#include "made_up_variants.h"
 
-    memset(&p, 0, sizeof(p));
-    p.op = &operation_matmul;
-    matmul_in(&p)->m = matmul_in(&p)->n = matmul_in(&p)->k = side;
-    matmul_in(&p)->lda = matmul_in(&p)->ldb = matmul_in(&p)->ldc = side;
-    matmul_in(&p)->alpha = 1;
-    return p;
+static problem numbers(size_t n)
+{
+    const made_up x = {.type = TSR_U32, .n = n};
+
+    return problem_from(&made_up_operation, &x, sizeof(x));
 }
 
-static selection named(const char *name)
+static selection with(const variant *v)
 {
-    selection sel = {0};
-
-    assert_int_equal(variant_find(&operation_matmul, name, &sel.variant, NULL), TSR_OK);
-    sel.params = params_default(sel.variant);
-    return sel;
+    return (selection){.variant = v, .params = params_default(v)};
 }
 
 static tsr_session *open_host(tsr_device *host)
@@ -79,24 +70,23 @@ static kept_call *keep(tsr_session *s, const problem *p, const selection *sel, u
 
 static void a_call_finds_its_own_plan(void **state)
 {
-    const selection naive = named("naive"), tiled = named("tiled");
+    const selection plain = with(&made_up_plain), tiled = with(&made_up_tiled);
     tsr_device host;
     tsr_session *s = open_host(&host);
-    const problem p = square(64);
-    problem scaled = p;
+    const problem p = numbers(64);
+    const problem longer = numbers(65);
     selection wider = tiled;
     kept_call *kept;
 
     (void)state;
-    matmul_in(&scaled)->alpha = 2;
-    wider.params.value[0] *= 2;
-    assert_null(calls_find(s, &p, &naive, IN_BUFFERS));
-    kept = keep(s, &p, &naive, 0, IN_BUFFERS);
+    wider.params.value[0] /= 2;
+    assert_null(calls_find(s, &p, &plain, IN_BUFFERS));
+    kept = keep(s, &p, &plain, 0, IN_BUFFERS);
     assert_non_null(kept);
     assert_int_equal(kept->plan.count, 1);
 
-    assert_ptr_equal(calls_find(s, &p, &naive, IN_BUFFERS), kept);
-    assert_null(calls_find(s, &scaled, &naive, IN_BUFFERS));
+    assert_ptr_equal(calls_find(s, &p, &plain, IN_BUFFERS), kept);
+    assert_null(calls_find(s, &longer, &plain, IN_BUFFERS));
     assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
     assert_non_null(keep(s, &p, &tiled, 0, IN_BUFFERS));
     assert_null(calls_find(s, &p, &wider, IN_BUFFERS));
@@ -106,10 +96,10 @@ static void a_call_finds_its_own_plan(void **state)
 /* What is kept is of one problem, whatever differs; and of one variant with its values. */
 static void whatever_differs_is_another_call(void **state)
 {
-    const selection tiled = named("tiled");
+    const selection tiled = with(&made_up_tiled);
     tsr_device host;
     tsr_session *s = open_host(&host);
-    problem p = square(64);
+    problem p = numbers(64);
     selection sel = tiled;
 
     (void)state;
@@ -120,9 +110,9 @@ static void whatever_differs_is_another_call(void **state)
         assert_null(calls_chosen(s, &p, IN_BUFFERS, 1));
         p.bytes[i] ^= 1;
     }
-    p.op = &operation_sort;
+    p.op = operation_at(0);
     assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
-    p.op = &operation_matmul;
+    p.op = &made_up_operation;
     p.inputs = DISTRIBUTION_FEW;
     assert_null(calls_find(s, &p, &tiled, IN_BUFFERS));
     p.inputs = DISTRIBUTION_PLAIN;
@@ -143,40 +133,40 @@ static void whatever_differs_is_another_call(void **state)
 /* So many calls in turn are kept; another one takes the place of the one used least recently. */
 static void the_oldest_call_goes(void **state)
 {
-    const selection naive = named("naive");
+    const selection plain = with(&made_up_plain);
     tsr_device host;
     tsr_session *s = open_host(&host);
     problem p[CALLS_KEPT + 1];
 
     (void)state;
     for (size_t i = 0; i < CALLS_KEPT + 1; i++)
-        p[i] = square(16 + i);
+        p[i] = numbers(16 + i);
     for (size_t i = 0; i < CALLS_KEPT; i++)
-        assert_non_null(keep(s, &p[i], &naive, 0, IN_BUFFERS));
-    assert_non_null(calls_find(s, &p[0], &naive, IN_BUFFERS));
-    assert_non_null(keep(s, &p[CALLS_KEPT], &naive, 0, IN_BUFFERS));
-    assert_null(calls_find(s, &p[1], &naive, IN_BUFFERS));
+        assert_non_null(keep(s, &p[i], &plain, 0, IN_BUFFERS));
+    assert_non_null(calls_find(s, &p[0], &plain, IN_BUFFERS));
+    assert_non_null(keep(s, &p[CALLS_KEPT], &plain, 0, IN_BUFFERS));
+    assert_null(calls_find(s, &p[1], &plain, IN_BUFFERS));
     for (size_t i = 0; i < CALLS_KEPT + 1; i++)
         if (i != 1)
-            assert_non_null(calls_find(s, &p[i], &naive, IN_BUFFERS));
+            assert_non_null(calls_find(s, &p[i], &plain, IN_BUFFERS));
     tsr_session_close(s);
 }
 
 /* A plan for inputs that arrive is another one. */
 static void who_brings_inputs_is_another_call(void **state)
 {
-    const selection naive = named("naive");
+    const selection plain = with(&made_up_plain);
     tsr_device host;
     tsr_session *s = open_host(&host);
-    const problem p = square(16);
+    const problem p = numbers(16);
     kept_call *arriving;
 
     (void)state;
-    assert_non_null(keep(s, &p, &naive, 0, IN_BUFFERS));
-    assert_null(calls_find(s, &p, &naive, ARRIVING));
-    arriving = keep(s, &p, &naive, 0, ARRIVING);
-    assert_ptr_equal(calls_find(s, &p, &naive, ARRIVING), arriving);
-    assert_ptr_not_equal(calls_find(s, &p, &naive, IN_BUFFERS), arriving);
+    assert_non_null(keep(s, &p, &plain, 0, IN_BUFFERS));
+    assert_null(calls_find(s, &p, &plain, ARRIVING));
+    arriving = keep(s, &p, &plain, 0, ARRIVING);
+    assert_ptr_equal(calls_find(s, &p, &plain, ARRIVING), arriving);
+    assert_ptr_not_equal(calls_find(s, &p, &plain, IN_BUFFERS), arriving);
     tsr_session_close(s);
 }
 
@@ -200,7 +190,8 @@ static void let_the_stamp_go(void)
 static void a_choice_follows_the_tuning(void **state)
 {
     char folder[] = "/tmp/tessera-prepared-XXXXXX", shell[64];
-    const problem p = square(32);
+    unsigned order[OPERANDS_MAX];
+    problem swept, p;
     tsr_device host;
     tsr_session *s;
     selection sel;
@@ -208,6 +199,8 @@ static void a_choice_follows_the_tuning(void **state)
     text name = {0};
 
     (void)state;
+    assert_true(operation_at(0)->sweep(0, true, &swept));
+    p = problem_normal(&swept, order);
     assert_non_null(mkdtemp(folder));
     setenv("TESSERA_TUNING_DIR", folder, 1);
     change_long_ago(folder, 1000);
@@ -275,15 +268,15 @@ static void a_choice_follows_the_folder(void **state)
 /* What borrows a program goes with it. */
 static void released_programs_take_their_calls(void **state)
 {
-    const selection naive = named("naive");
+    const selection plain = with(&made_up_plain);
     tsr_device host;
     tsr_session *s = open_host(&host);
-    const problem p = square(64);
+    const problem p = numbers(64);
 
     (void)state;
-    assert_non_null(keep(s, &p, &naive, 0, IN_BUFFERS));
+    assert_non_null(keep(s, &p, &plain, 0, IN_BUFFERS));
     programs_release(s);
-    assert_null(calls_find(s, &p, &naive, IN_BUFFERS));
+    assert_null(calls_find(s, &p, &plain, IN_BUFFERS));
     tsr_session_close(s);
 }
 

@@ -92,11 +92,24 @@ static void nothing_has_nothing(void **state)
     tsr_pinned_free(NULL, NULL);
 }
 
+static void a_session_adopts_no_null(void **state)
+{
+    tsr_session *s = NULL;
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_not_equal(tsr_session_adopt(NULL, NULL, &s, &err), TSR_OK);
+    assert_null(s);
+    assert_int_equal(err.status, TSR_ECL);
+    tsr_session_close(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_needed_is_named, open_host, close_host),
         cmocka_unit_test(nothing_has_nothing),
+        cmocka_unit_test(a_session_adopts_no_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,82 +6,9 @@
 
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "measure/result.h"
-#include "ops/matmul/matmul_shape.h"
-#include "ops/sort/sort_order.h"
-
-/* A row in which no field is what it is by default. */
-static result_row full_row(void)
-{
-    return (result_row){.kind = RESULT_PEER,
-                        .op = "matmul",
-                        .problem = "4x5x6 float32",
-                        .size = "4x5x6",
-                        .type = "float32",
-                        .precision = "tf32",
-                        .name = "cuBLAS",
-                        .peer_version = "12.4",
-                        .parameters = "TILE=16",
-                        .options = "-DTILE=16",
-                        .selected = SELECTED_BY_TUNING,
-                        .chosen = "tuned: device entry",
-                        .place = RESULT_BY_CUDA,
-                        .device = "d",
-                        .platform = "p",
-                        .vendor = "v",
-                        .driver = "1",
-                        .device_id = "0:1",
-                        .version = "0.1",
-                        .when = "2026-01-31T12:00:00Z",
-                        .cold = true,
-                        .timer = TIMER_WALL,
-                        .time = {5, 2, 1.5, 2.25, 4.125, 2, 3},
-                        .work = 240,
-                        .bytes = 1e18,
-                        .rate = 0.1,
-                        .unit = "GFLOP/s",
-                        .bound_by = "fp32",
-                        .share = 0.25,
-                        .limit_rate = 60e3,
-                        .verified = true,
-                        .worst = INFINITY,
-                        .sampled = true,
-                        .build_cold_ns = 1,
-                        .build_cached_ns = 2,
-                        .enqueue_ns = 3,
-                        .to_device_ns = 4,
-                        .from_device_ns = 5,
-                        .to_device_bytes = 6,
-                        .from_device_bytes = 7,
-                        .commands = 8,
-                        .workspace_bytes = (size_t)1 << 40,
-                        .seed = UINT64_MAX};
-}
-
-static void written(const result_row *row, text *out)
-{
-    text_clear(out);
-    result_to_json(row, out);
-    assert_false(out->failed);
-}
-
-static void refused(const char *line, const char *says)
-{
-    result_row row = {.seed = 77};
-    tsr_error err = {0};
-
-    if (result_from_json(line, &row, &err) != TSR_EFILE)
-        fail_msg("taken: %s", line);
-    if (!strstr(err.message, says))
-        fail_msg("'%s' does not say '%s'", err.message, says);
-    assert_int_equal(row.seed, 77); /* untouched */
-}
+#include "result_rows.h"
 
 static void a_row_reads_back(void **state)
 {
@@ -106,21 +33,6 @@ static void a_row_reads_back(void **state)
     assert_string_equal(got.peer_version, "12.4");
     text_free(&line);
     text_free(&again);
-}
-
-/* The line without, or with another, value of a field: `to` takes the place of "NAME":VALUE. */
-static char *edited(const char *line, const char *name, const char *to)
-{
-    char mark[64], *out = malloc(strlen(line) + strlen(to) + 1);
-    const char *at, *end;
-
-    snprintf(mark, sizeof(mark), "\"%s\":", name);
-    at = strstr(line, mark);
-    assert_non_null(at);
-    end = strstr(at, ",\"");
-    end = end ? end : strchr(at, '}');
-    sprintf(out, "%.*s%s%s", (int)(at - line), line, to, end);
-    return out;
 }
 
 /* Rows of overlap too, one of which is a list. */
@@ -268,47 +180,6 @@ static void a_row_with_tiles(void **state)
     text_free(&line);
 }
 
-/* Rows of sorts say how their keys come; those of older files do not, and others never. */
-static void a_row_of_a_sort(void **state)
-{
-    problem p = sort_problem((tsr_sort_problem){.type = TSR_I16, .n = 70, .descending = true});
-    result_row row = full_row(), got;
-    text line = {0};
-    char *other;
-
-    (void)state;
-    p.inputs = DISTRIBUTION_SAWTOOTH;
-    written(&row, &line);
-    assert_null(strstr(text_get(&line), "\"order\""));
-    result_problem(&row, &p);
-    assert_string_equal(row.problem, "70 int16 descending, sawtooth input");
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.order, "sawtooth");
-    other = edited(text_get(&line), "order", "\"order\":\"\"");
-    refused(other, "'order' is no field of");
-    free(other);
-    other = edited(text_get(&line), "order", "\"order\":1");
-    refused(other, "'order' is not a text");
-    free(other);
-    p.inputs = DISTRIBUTION_PLAIN;
-    result_problem(&row, &p);
-    assert_string_equal(row.problem, "70 int16 descending");
-    assert_string_equal(row.order, "random");
-    /* The first step took every problem. */
-    strcpy(row.name, "naive");
-    strcpy(row.options, "-DKEY=short -DDESCENDING=1");
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.name, "general");
-    p = sort_problem((tsr_sort_problem){.type = TSR_U32, .n = 70});
-    result_problem(&row, &p);
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.name, "naive");
-    text_free(&line);
-}
-
 /* A member more than the schema has stands for the one that went, so that counts agree. */
 static void every_field_is_needed(void **state)
 {
@@ -350,40 +221,6 @@ static void refused_with(const char *name, const char *member, const char *says)
     text_free(&line);
 }
 
-/* Names that now mean something else: told apart by what the kernel was built with. */
-static void old_names_are_what_they_are_now(void **state)
-{
-    static const struct {
-        const char *name, *problem, *options, *now;
-    } cases[] = {
-        {"naive", "4x5x6 float32", "-DREAL=float -DTRANS_A=0", "row-first"},
-        {"naive", "4x5x6 float64", "-DREAL=double -DTRANS_A=0", "row-first"},
-        {"naive", "4x5x6 float32", "", "naive"},
-        {"coalesced", "4x5x6 float32", "-DREAL=float -DTRANS_A=0", "naive"},
-        {"coalesced", "4x5x6 float32 tf32", "-DREAL=float -DTRANS_A=0", "general"},
-        {"coalesced", "4x5x6 float32", "", "general"},
-        {"tiled", "4x5x6 float32", "-DREAL=float -DTILE=16", "tiled"},
-        {"tiled", "4x5x6 float32 x 3", "-DREAL=float -DTILE=16", "general-tiled"},
-        {"tiled", "4x5x6 float32", "-DTILE=2", "tiled"},
-        {"item-block", "4x5x6 float32", "", "cpu-block"},
-        {"cuBLAS", "4x5x6 float32", "", "cuBLAS"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        result_row row = full_row(), got;
-        text line = {0};
-
-        snprintf(row.name, sizeof(row.name), "%s", cases[i].name);
-        snprintf(row.problem, sizeof(row.problem), "%s", cases[i].problem);
-        snprintf(row.options, sizeof(row.options), "%s", cases[i].options);
-        written(&row, &line);
-        assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-        assert_string_equal(got.name, cases[i].now);
-        text_free(&line);
-    }
-}
-
 static void what_no_row_says(void **state)
 {
     (void)state;
@@ -414,35 +251,6 @@ static void what_no_row_says(void **state)
     refused_with("op", "\"op\":\"a\",\"op\":\"b\"", "duplicate");
 }
 
-/* Rows of sort from before topk and segsort had names of their own. */
-static void a_row_of_an_operation_that_came_apart(void **state)
-{
-    result_row row = full_row(), got;
-    text line = {0};
-
-    (void)state;
-    strcpy(row.op, "sort");
-    strcpy(row.name, "item-top");
-    strcpy(row.problem, "first 10 of 5000 uint32");
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.op, "topk");
-    assert_string_equal(got.name, "cpu-heaps");
-    text_clear(&line);
-    strcpy(row.name, "item-segments");
-    strcpy(row.problem, "5000 uint32 in 1 segment of up to 5000");
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.op, "segsort");
-    assert_string_equal(got.name, "cpu-segments");
-    text_clear(&line);
-    strcpy(row.problem, "5000 uint32");
-    written(&row, &line);
-    assert_int_equal(result_from_json(text_get(&line), &got, NULL), TSR_OK);
-    assert_string_equal(got.op, "sort");
-    text_free(&line);
-}
-
 static void bytes_that_are_no_text(void **state)
 {
     result_row row = full_row(), got;
@@ -459,15 +267,17 @@ static void bytes_that_are_no_text(void **state)
 static void csv(void **state)
 {
     result_row row = full_row();
-    text out = {0};
+    text out = {0}, begin = {0};
 
     (void)state;
     strcpy(row.device, "a \"b\", c");
     result_to_csv(&row, &out);
     assert_non_null(strstr(text_get(&out), ",\"a \"\"b\"\", c\","));
     assert_non_null(strstr(text_get(&out), ",18446744073709551615\r\n"));
-    assert_int_equal(strncmp(text_get(&out), "peer,timed,matmul,4x5x6 float32,", 32), 0);
+    text_format(&begin, "peer,timed,%s,4x5x6 float32,", row.op);
+    assert_int_equal(strncmp(text_get(&out), text_get(&begin), begin.length), 0);
     text_free(&out);
+    text_free(&begin);
 }
 
 static void rates(void **state)
@@ -484,20 +294,6 @@ static void rates(void **state)
     strcpy(row.unit, "Mkeys/s");
     result_rate(&row);
     assert_true(row.rate == 2000);
-}
-
-static void problems(void **state)
-{
-    const problem p =
-        matmul_problem((tsr_matmul_problem){.type = TSR_F64, .m = 2, .n = 3, .k = 4, .alpha = 1});
-    result_row row = {0};
-
-    (void)state;
-    result_problem(&row, &p);
-    assert_string_equal(row.size, "2x3x4");
-    assert_string_equal(row.precision, "f64");
-    assert_string_equal(row.problem, "2x3x4 float64");
-    assert_true(row.work == 48 && row.bytes == 8 * (8 + 12 + 6));
 }
 
 static void files(void **state)
@@ -539,14 +335,10 @@ int main(void)
         cmocka_unit_test(a_row_of_overlap),
         cmocka_unit_test(a_row_of_errors),
         cmocka_unit_test(a_row_with_tiles),
-        cmocka_unit_test(a_row_of_a_sort),
-        cmocka_unit_test(old_names_are_what_they_are_now),
         cmocka_unit_test(what_no_row_says),
-        cmocka_unit_test(a_row_of_an_operation_that_came_apart),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(csv),
         cmocka_unit_test(rates),
-        cmocka_unit_test(problems),
         cmocka_unit_test(files),
     };
 
