@@ -153,6 +153,10 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
 
+def random(shape, kind, seed=1):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(kind)
+
+
 def npy(header, data=b"", version=(1, 0), length=None):
     """A .npy file with any header text, right or wrong."""
     text = header.encode() + b"\n"
