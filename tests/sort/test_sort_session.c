@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "session_fixture.h"
 
 /* A sort is many commands: on an out-of-order queue each waits for the one before. */
