@@ -27,7 +27,6 @@
 #include "common/wgmma.clh"
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_bands.clh"
-#include "matmul/matmul_call.clh"
 #include "matmul/matmul_elements.clh"
 
 #define FORMAT_TF32 0
@@ -507,18 +506,17 @@ static inline void scale(const output *o, const team *t)
     }
 }
 
-/* a and b are read through the maps in `work`.  call.k is 0 where there is nothing to add up. */
+/* a and b are read through the maps in `work`.  k is 0 where there is nothing to add up. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
-matmul_tensor(__global const factor *a, __global const factor *b, __global result *c,
-              __global const uchar *work, const matmul_call call)
+matmul_tensor(uint m, uint n, uint k, float alpha, __global const factor *a, ulong offset_a,
+              uint lda, __global const factor *b, ulong offset_b, uint ldb, float beta,
+              __global result *c, ulong offset_c, uint ldc, __global const uchar *work)
 {
     __local uchar memory[STAGES * STAGE_BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
-    const uint m = call.m, n = call.n, k = call.k, ldc = call.ldc;
-    __global result *const to = c + call.offset_c;
-    const bool pairs = ldc % 2 == 0 && (ulong)to % (2 * sizeof(result)) == 0;
-    const bool fours = ldc % 4 == 0 && (ulong)to % (4 * sizeof(result)) == 0;
-    const output o = {m, n, call.alpha, call.beta, to, ldc, pairs, fours};
+    const bool pairs = ldc % 2 == 0 && (ulong)(c + offset_c) % (2 * sizeof(result)) == 0;
+    const bool fours = ldc % 4 == 0 && (ulong)(c + offset_c) % (4 * sizeof(result)) == 0;
+    const output o = {m, n, alpha, beta, c + offset_c, ldc, pairs, fours};
     const team t = {.blocks = (k + BLOCK_K - 1) / BLOCK_K,
                     .down = (m + TILE_M - 1) / TILE_M,
                     .across = (n + TILE_N - 1) / TILE_N,

@@ -48,7 +48,6 @@
 #include "matmul/matmul_access.clh"
 #include "matmul/matmul_align.clh"
 #include "matmul/matmul_bands.clh"
-#include "matmul/matmul_call.clh"
 #include "matmul/matmul_strict.clh"
 
 #ifndef STAGES
@@ -594,27 +593,18 @@ IN_REGISTERS bool consume(const product *p, const tile *t, bool whole, __local f
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* call.k is 0 where there is nothing to add up; then C is scaled alone.  Tiles that cannot be split are
+/* k is 0 where there is nothing to add up; then C is scaled alone.  Tiles that cannot be split are
  * counted in strict_tiles, which may be NULL. */
 __kernel __attribute__((reqd_work_group_size(CONSUMERS + PRODUCERS, 1, 1))) void
-matmul_wgmma_fused(__global const float *a, __global const float *b, __global float *c,
-                   __global uint *strict_tiles, const matmul_call call)
+matmul_wgmma_fused(uint m, uint n, uint k, float alpha, __global const float *a, ulong offset_a,
+                   uint lda, __global const float *b, ulong offset_b, uint ldb, float beta,
+                   __global float *c, ulong offset_c, uint ldc, __global uint *strict_tiles)
 {
     __local uchar memory[BYTES + 1024] __attribute__((aligned(1024)));
     __local ulong barriers[2 * STAGES];
     __local findings found;
-    const uint m = call.m, n = call.n, k = call.k;
-    const product p = {m,
-                       n,
-                       k,
-                       call.alpha,
-                       a + call.offset_a,
-                       call.lda,
-                       b + call.offset_b,
-                       call.ldb,
-                       call.beta,
-                       c + call.offset_c,
-                       call.ldc};
+    const product p = {m,  n, k, alpha, a + offset_a, lda, b + offset_b, ldb, beta, c + offset_c,
+                       ldc};
     const uint2 at =
         tile_of_group(get_group_id(0), (n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
     const tile t = {.i0 = at.y * TILE_M,

@@ -110,7 +110,6 @@ static const char *plan_tensor(const job *j, plan *out)
     const tsr_precision used = real_precision(p->type, p->precision);
     const char *why = matmul_unsupported_batch(p, out);
     source a, b;
-    matmul_call call;
     size_t groups;
     command *c;
 
@@ -150,12 +149,13 @@ static const char *plan_tensor(const job *j, plan *out)
     if (param(j->params, "PERSISTENT") == 1)
         groups = size_min(groups, size_max(j->device->compute_units, 1));
     c = plan_launch_1d(out, MULTIPLY, groups * ITEMS, ITEMS);
-    command_operand(c, MATMUL_A);
-    command_operand(c, MATMUL_B);
-    command_operand(c, MATMUL_C);
+    command_u32(c, (uint32_t)p->m);
+    command_u32(c, (uint32_t)p->n);
+    command_u32(c, (uint32_t)matmul_k_read(p));
+    command_real(c, p->type, matmul_alpha(p));
+    matmul_inputs(c, p);
+    matmul_output(c, p);
     command_workspace(c);
-    call = matmul_call_of(p);
-    matmul_pass(c, p, &call);
     return NULL;
 }
 
