@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define PEER_ABI 8
+#define PEER_ABI 9
 
 /** Modules are built with hidden symbols; this one is not. */
 #define PEER_EXPORT __attribute__((visibility("default")))
@@ -87,6 +87,11 @@ typedef struct peer_list {
     size_t problem_bytes;  /* of the public structure that the module was built with */
     const peer *peers;
     size_t count;
+
+    /** NULL; or NAME=VALUE, a variable of the environment under which the library is as fast as it
+     *  can be, and reads when it is loaded: the module is closed, and opened anew with it. */
+    const char *setting;
+    const char *setting_why; /* then: a sentence that says why */
 } peer_list;
 
 /** The one symbol of a module. */

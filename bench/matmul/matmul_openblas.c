@@ -42,8 +42,9 @@ static peer the_peer = {.name = "OpenBLAS",
 
 PEER_EXPORT const peer_list *peer_module(void)
 {
-    static const peer_list list = MATMUL_PEERS(&the_peer, 1);
+    static peer_list list = MATMUL_PEERS(&the_peer, 1);
 
     the_peer.version = openblas_version();
+    list.setting = openblas_setting(&list.setting_why);
     return &list;
 }

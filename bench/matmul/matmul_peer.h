@@ -8,7 +8,7 @@
 
 #define MATMUL_PEERS(peers, count)                                                                 \
     {                                                                                              \
-        PEER_ABI, "matmul", sizeof(tsr_matmul_problem), (peers), (count)                           \
+        PEER_ABI, "matmul", sizeof(tsr_matmul_problem), (peers), (count), NULL, NULL               \
     }
 
 /* Columns of A and B, row-major as they are stored. */

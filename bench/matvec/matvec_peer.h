@@ -8,7 +8,7 @@
 
 #define MATVEC_PEERS(peers, count)                                                                 \
     {                                                                                              \
-        PEER_ABI, "matvec", sizeof(tsr_matvec_problem), (peers), (count)                           \
+        PEER_ABI, "matvec", sizeof(tsr_matvec_problem), (peers), (count), NULL, NULL               \
     }
 
 static inline const char *matvec_unsupported(const peer_problem *x)

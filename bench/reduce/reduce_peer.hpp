@@ -10,7 +10,7 @@
 
 #define REDUCE_PEERS(peers, count)                                                                 \
     {                                                                                              \
-        PEER_ABI, "reduce", sizeof(tsr_reduce_problem), (peers), (count)                           \
+        PEER_ABI, "reduce", sizeof(tsr_reduce_problem), (peers), (count), 0, 0                     \
     }
 
 namespace reduce_peer

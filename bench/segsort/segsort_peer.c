@@ -7,7 +7,7 @@ const peer_list *peer_sort_module(const peer *peers, size_t count)
 {
     static peer_list list;
 
-    list = (peer_list){PEER_ABI, "segsort", sizeof(tsr_segsort_problem), peers, count};
+    list = (peer_list){PEER_ABI, "segsort", sizeof(tsr_segsort_problem), peers, count, NULL, NULL};
     return &list;
 }
 

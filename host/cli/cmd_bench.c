@@ -36,6 +36,8 @@ static void name_missing_peers(const bench *b)
 
     for (size_t i = 0; i < b->devices.count; i++)
         nvidia = nvidia || b->devices.device[i]->facts.nvidia;
+    for (size_t i = 0; (message = peers_note(b->peers, i)); i++)
+        hint("%s", message);
     for (size_t i = 0; (message = peers_missing(b->peers, nvidia, i)); i++)
         hint("no peer %s", message);
 }

@@ -27,6 +27,7 @@
 typedef struct peer_file {
     const peer_list *list; /* NULL where it is not loaded */
     char why[256];         /* it is not loaded */
+    char note[256];        /* what is said of it where it is loaded; "" for nothing */
 } peer_file;
 
 struct peers {
@@ -84,12 +85,35 @@ static void find_folder(const operation *op, char out[PATH_MAX])
     }
 }
 
-static void load_file(const peers *p, const peer_library *l, peer_file *out)
+/* The module's list; NULL where it has none. */
+static const peer_list *list_of(void *handle)
 {
     const peer_list *(*entry)(void) = NULL;
+    void *symbol = dlsym(handle, "peer_module");
+
+    memcpy(&entry, &symbol, sizeof(entry)); /* as POSIX has it: ISO C knows no such cast */
+    return entry ? entry() : NULL;
+}
+
+/* Set the variable that a module asks for, once it is closed: its text goes with it. */
+static void *load_again(const char *path, void *handle, const peer_list *list, char note[256])
+{
+    const char *equals = strchr(list->setting, '=');
+    char name[64], value[64];
+
+    snprintf(name, sizeof(name), "%.*s", (int)(equals - list->setting), list->setting);
+    snprintf(value, sizeof(value), "%s", equals + 1);
+    snprintf(note, 256, "%s (%s)", list->setting_why, list->setting);
+    dlclose(handle);
+    setenv(name, value, 0);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void load_file(const peers *p, const peer_library *l, peer_file *out)
+{
     const peer_list *list;
     text path = {0};
-    void *handle, *symbol;
+    void *handle;
 
     module_path(p->folder, p->op, l, &path);
     if (access(text_get(&path), R_OK) != 0) {
@@ -102,9 +126,11 @@ static void load_file(const peers *p, const peer_library *l, peer_file *out)
         snprintf(out->why, sizeof(out->why), "%s", dlerror());
         goto cleanup;
     }
-    symbol = dlsym(handle, "peer_module");
-    memcpy(&entry, &symbol, sizeof(entry)); /* as POSIX has it: ISO C knows no such cast */
-    list = entry ? entry() : NULL;
+    list = list_of(handle);
+    if (list && list->abi == PEER_ABI && list->setting) {
+        handle = load_again(text_get(&path), handle, list, out->note);
+        list = handle ? list_of(handle) : NULL;
+    }
     if (list && list->abi == PEER_ABI && !strcmp(list->operation, p->op->name) &&
         list->problem_bytes == p->op->command->problem_bytes) {
         out->list = list;
@@ -112,7 +138,8 @@ static void load_file(const peers *p, const peer_library *l, peer_file *out)
     }
     snprintf(out->why, sizeof(out->why), "peer_%s_%s.so is of another version of Tessera",
              p->op->name, l->name);
-    dlclose(handle);
+    if (handle)
+        dlclose(handle);
 
 cleanup:
     text_free(&path);
@@ -165,6 +192,14 @@ const char *peers_missing(peers *p, bool nvidia, size_t i)
                     p->file[k].why, l->package);
         return text_get(&p->message);
     }
+    return NULL;
+}
+
+const char *peers_note(const peers *p, size_t i)
+{
+    for (size_t k = 0; k < p->file_count; k++)
+        if (p->file[k].list && *p->file[k].note && i-- == 0)
+            return p->file[k].note;
     return NULL;
 }
 

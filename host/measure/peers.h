@@ -26,6 +26,9 @@ void peers_close(peers *p);
  */
 const char *peers_missing(peers *p, bool nvidia, size_t i);
 
+/** Sentence i about a library that is loaded otherwise than by itself; NULL beyond the last. */
+const char *peers_note(const peers *p, size_t i);
+
 /** How many peers are loaded. */
 size_t peers_count(const peers *p);
 

@@ -178,8 +178,13 @@ PEER_EXPORT const peer_list *peer_module(void)
         FAKE("fake TF32 as FP32", NULL, wrong_f32_unsupported, tf32_open, run, NULL),
         FAKE("fake BF16 as TF32", "tf32", wrong_tf32_unsupported, bf16_open, run, NULL),
     };
-    static const peer_list list = {PEER_ABI, "matmul", sizeof(tsr_matmul_problem), the_peers,
-                                   sizeof(the_peers) / sizeof(the_peers[0])};
+    static const peer_list list = {PEER_ABI,
+                                   "matmul",
+                                   sizeof(tsr_matmul_problem),
+                                   the_peers,
+                                   sizeof(the_peers) / sizeof(the_peers[0]),
+                                   NULL,
+                                   NULL};
 
     return &list;
 }

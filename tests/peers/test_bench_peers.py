@@ -174,6 +174,15 @@ class Time(Peers):
             row = self.sort("two seconds", *args, size=size)["fake two seconds"]
             self.assertEqual(row["unsupported"], "it sorts one sequence of uint32 keys only")
 
+    def test_one_that_asks_for_a_setting(self):
+        """It is loaded again with it, which is said; what is set already stays."""
+        args = "sort", "--size", "1000", "--budget", "2"
+        for env, says in (({"FAKE_ASKS": "1"}, True), ({"FAKE_ASKS": "1", "FAKE_SETTING": "mine"}, False)):
+            r = self.bench(*args, FAKE_SORT="two seconds", FAKE_LOG=self.path("log"), **env)
+            note = "hint: the fake is compared as wide (FAKE_SETTING=wide)\n"
+            self.assertEqual(note in r.err, says, r.err)
+            self.assertIn("fake two seconds", r.out)
+
     def test_a_slow_peer_gets_three_samples(self):
         row = self.sort("two seconds")["fake two seconds"]
         self.assertEqual((row["samples"], row["median_ns"], self.calls()), (3, 2e9, 4))

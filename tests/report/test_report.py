@@ -150,7 +150,7 @@ class Charts(Page):
         self.assertEqual(self.figures(dom, "transfers"),
                          [["to the device", "compute", "from the device"]] * 2)
         self.assertEqual(sorted(map(tuple, self.figures(dom, "peers"))), sorted(
-            ("tessera", *names) for peers in made_up_rows.PEERS.values()
+            ("tessera", *(n + " 9.9" for n in names)) for peers in made_up_rows.PEERS.values()
             for names in peers.values()))
         self.assertNotIn('class="none"', dom)
 

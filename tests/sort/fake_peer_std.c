@@ -148,8 +148,19 @@ PEER_EXPORT const peer_list *peer_module(void)
         FAKE(sleeper_2, "fake sleeper 2", PEER_CPU),
         FAKE(sleeper_3, "fake sleeper 3", PEER_CPU),
     };
-    static const peer_list list = {PEER_ABI, "sort", sizeof(tsr_sort_problem), the_peers,
-                                   sizeof(the_peers) / sizeof(the_peers[0])};
+    static peer_list list = {PEER_ABI,
+                             "sort",
+                             sizeof(tsr_sort_problem),
+                             the_peers,
+                             sizeof(the_peers) / sizeof(the_peers[0]),
+                             NULL,
+                             NULL};
 
+    /* Some tests have it ask for a variable, as a library does that takes its processor for less.
+     */
+    if (getenv("FAKE_ASKS") && !getenv("FAKE_SETTING")) {
+        list.setting = "FAKE_SETTING=wide";
+        list.setting_why = "the fake is compared as wide";
+    }
     return &list;
 }
