@@ -21,8 +21,8 @@ const char *peer_blas_unsupported(const peer_problem *p, const size_t *sizes, si
 void *openblas_open(const peer_problem *p, peer_call *call, char *why, size_t why_size);
 const char *openblas_version(void);
 
-/** "OPENBLAS_CORETYPE=SkylakeX" where OpenBLAS takes the processor for less than it is, as older ones
- *  do with newer processors, and *why; NULL where it does not, or where that is set already. */
+/** "OPENBLAS_CORETYPE=SkylakeX" where OpenBLAS takes the processor for less than it is, as older
+ * ones do with newer processors, and *why; NULL where it does not, or where that is set already. */
 const char *openblas_setting(const char **why);
 
 /** CLBlast (peer_clblast.c): a product whose call enqueues it on its queue.  beta_zero: what it is

@@ -104,8 +104,8 @@ const char *compare_line_unit(const comparison *c, size_t line, double *scale);
 /** The files of a column: "a.json + b.json". */
 void compare_paths(const comparison *c, size_t column, text *out);
 
-/** How much a rate is of the limit that binds the row, "81.2% of memory read"; nothing where that is
- *  not measured. */
+/** How much a rate is of the limit that binds the row, "81.2% of memory read"; nothing where that
+ * is not measured. */
 void compare_roof(const result_row *row, double rate, text *out);
 
 /** The fastest variant of a job in one column. */

@@ -7,6 +7,7 @@ extern const operation operation_matmul, operation_matvec, operation_sort, opera
     operation_segsort, operation_reduce;
 
 const operation *const operations[] = {
-    &operation_matmul, &operation_matvec, &operation_sort, &operation_topk, &operation_segsort, &operation_reduce,
+    &operation_matmul, &operation_matvec,  &operation_sort,
+    &operation_topk,   &operation_segsort, &operation_reduce,
 };
 const size_t operation_count = ARRAY_COUNT(operations);

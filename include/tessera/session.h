@@ -71,8 +71,8 @@ TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_o
                                      tsr_session **out, tsr_error *err);
 
 /**
- * Finish the session's queue, save what was built, release everything.  NULL is allowed.  Nothing is
- * compiled; PoCL takes 0.09 s to destroy the context of a session that compiled.
+ * Finish the session's queue, save what was built, release everything.  NULL is allowed.  Nothing
+ * is compiled; PoCL takes 0.09 s to destroy the context of a session that compiled.
  */
 TSR_API void tsr_session_close(tsr_session *session);
 

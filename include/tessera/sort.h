@@ -90,8 +90,8 @@ TSR_API tsr_status tsr_sort(tsr_session *session, const tsr_sort_problem *proble
                             const tsr_sort_arrays *arrays, const tsr_run *run, tsr_report *report,
                             tsr_error *err);
 
-/** Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.  The index is
- *  read as well as written. */
+/** Enqueue a sort of OpenCL buffers, asynchronous: the contract of tsr_matmul_enqueue.  The index
+ * is read as well as written. */
 TSR_API tsr_status tsr_sort_enqueue(tsr_session *session, const tsr_sort_problem *problem,
                                     const tsr_sort_buffers *buffers, const tsr_run *run,
                                     tsr_report *report, tsr_error *err);

@@ -21,9 +21,9 @@
  *     fault clCreateBuffer:2:-5
  *
  * "layer ready" is how a test knows that it was loaded; "failed" says how many calls were made to
- * fail, and the line "fault" is there once one was.  "early" counts the buffers in the caller's memory
- * that were given back while kernels may still have worked on it: nothing had been waited for since.
- * One thread calls OpenCL in what is tested, so the counts are plain.
+ * fail, and the line "fault" is there once one was.  "early" counts the buffers in the caller's
+ * memory that were given back while kernels may still have worked on it: nothing had been waited
+ * for since. One thread calls OpenCL in what is tested, so the counts are plain.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
@@ -186,7 +186,6 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clFinish(cl_command_queue q)
     return rc;
 }
 
-
 static CL_API_ENTRY cl_int CL_API_CALL at_clGetEventInfo(cl_event e, cl_event_info i, size_t s,
                                                          void *v, size_t *r)
 {
@@ -305,9 +304,11 @@ CREATE(KIND_EVENT, cl_event, clCreateUserEvent, (cl_context c, cl_int *rc), (c, 
         return rc;                                                                                 \
     }
 
-static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(
-    cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l,
-    cl_uint n, const cl_event *w, cl_event *e)
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k,
+                                                                 cl_uint d, const size_t *o,
+                                                                 const size_t *g, const size_t *l,
+                                                                 cl_uint n, const cl_event *w,
+                                                                 cl_event *e)
 {
     cl_int rc = fault("clEnqueueNDRangeKernel");
 

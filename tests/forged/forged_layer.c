@@ -3,9 +3,9 @@
  *
  *     TESSERA_FORGED="MAX_WORK_GROUP_SIZE=4;LOCAL_MEM_SIZE=0;NAME=A device"
  *
- * Values of clGetDeviceInfo by their names without CL_DEVICE_; MAX_WORK_ITEM_SIZES has one number for
- * all dimensions.  The limits hold: a launch or a buffer beyond them fails as it would on such a
- * device, and the file that TESSERA_FORGED_REPORT names gets a line about it.
+ * Values of clGetDeviceInfo by their names without CL_DEVICE_; MAX_WORK_ITEM_SIZES has one number
+ * for all dimensions.  The limits hold: a launch or a buffer beyond them fails as it would on such
+ * a device, and the file that TESSERA_FORGED_REPORT names gets a line about it.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
@@ -138,9 +138,11 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clGetDeviceInfo(cl_device_id device, c
     }
 }
 
-static CL_API_ENTRY cl_int CL_API_CALL
-at_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
-                            size_t size, void *value, size_t *size_out)
+static CL_API_ENTRY cl_int CL_API_CALL at_clGetKernelWorkGroupInfo(cl_kernel kernel,
+                                                                   cl_device_id device,
+                                                                   cl_kernel_work_group_info what,
+                                                                   size_t size, void *value,
+                                                                   size_t *size_out)
 {
     const unsigned long long most = limit(CL_DEVICE_MAX_WORK_GROUP_SIZE);
     const cl_int rc = next->clGetKernelWorkGroupInfo(kernel, device, what, size, value, size_out);
