@@ -95,6 +95,22 @@ static void test_long_ones(void **state)
         same_as_qsort(&(tsr_sort_problem){.type = TSR_U32, .n = 140000}, (distribution)how);
 }
 
+/* Among the equal keys of long sequences an index and values stay in their order. */
+static void test_long_ones_are_stable(void **state)
+{
+    static const tsr_type types[] = {TSR_U8, TSR_F32, TSR_U64};
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_COUNT(types); t++)
+        for (int how = 0; how < DISTRIBUTION_COUNT; how++)
+            same_as_qsort(&(tsr_sort_problem){.type = types[t],
+                                              .n = 300000,
+                                              .argsort = true,
+                                              .descending = how & 1,
+                                              .value_bytes = 4},
+                          (distribution)how);
+}
+
 /* Rows, short ones and long ones, and offsets of each operand. */
 static void test_parts(void **state)
 {
@@ -120,9 +136,8 @@ static void test_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_distributions),
-        cmocka_unit_test(test_long_ones),
+        cmocka_unit_test(test_lengths),   cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_long_ones), cmocka_unit_test(test_long_ones_are_stable),
         cmocka_unit_test(test_parts),
     };
 

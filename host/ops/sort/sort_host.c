@@ -163,16 +163,13 @@ static digit bucket_digit(uint64_t varies, size_t n)
     return top > bits ? (digit){top - bits, bits} : (digit){0, top};
 }
 
-/* Sort the words from `start` on, in `words`, and put them. */
-static void sort_bucket(const sequence *q, unsigned char *words, unsigned char *other, sort_part b)
+/* Sort a part of the words, in `words`, by the bits that vary, and put them. */
+static void sort_and_put(const sequence *q, unsigned char *words, unsigned char *other, sort_part b,
+                         uint64_t varies)
 {
-    const sort_words *kind = q->x->kind;
-    const size_t start = b.start * kind->bytes;
-    const void *sorted;
+    const size_t start = b.start * q->x->kind->bytes;
+    const void *const sorted = q->x->kind->sort(words + start, other + start, b.n, varies);
 
-    if (b.n == 0)
-        return;
-    sorted = kind->sort(words + start, other + start, b.n, kind->varies(words, b.start, b.n));
     unload(q, sorted == words + start ? words : other, b);
 }
 
@@ -218,9 +215,10 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
     OMP(parallel for num_threads((int)threads) schedule(dynamic))
     for (size_t i = 0; i < digits; i++) {
         const size_t start = i ? counts[i - 1] : 0, n = counts[i] - start;
+        const sort_part bucket = {part.start + start, n};
 
-        if (n <= large)
-            sort_bucket(q, other, words, (sort_part){part.start + start, n});
+        if (n && n <= large)
+            sort_and_put(q, other, words, bucket, kind->varies(other, bucket.start, n));
     }
     for (size_t i = 0; i < n_again; i++) {
         const uint64_t left = kind->varies(other, again[i].start, again[i].n);
@@ -232,25 +230,30 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
     }
 }
 
-/* Parts that are smaller are sorted by one thread. */
-enum { SPLIT_FROM = 1 << 16 };
+/* Parts that are smaller are sorted by one thread, and parts of so many splits, most of which were
+ * then far from halves. */
+enum { SPLIT_FROM = 1 << 16, SPLITS_MAX = 64 };
 
 /* Split words in two and these in two again, from `words` to `other` and back, each half a task for
- * whatever thread is free. */
+ * whatever thread is free.  `splits` have come before. */
 static void sort_by_splitting(const sequence *q, unsigned char *words, unsigned char *other,
-                              sort_part part)
+                              sort_part part, unsigned splits)
 {
     const sort_words *kind = q->x->kind;
     const size_t start = part.start * kind->bytes;
-    const size_t low = part.n < SPLIT_FROM ? 0 : kind->split(words + start, other + start, part.n);
+    const size_t low = part.n < SPLIT_FROM || splits == SPLITS_MAX
+                           ? 0
+                           : kind->split(words + start, other + start, part.n);
 
     if (low == 0) {
-        sort_bucket(q, words, other, part);
+        /* By all bits: a split is not stable, so that equal keys are to be sorted by their index.
+         */
+        sort_and_put(q, words, other, part, UINT64_MAX);
         return;
     }
     OMP(task)
-    sort_by_splitting(q, other, words, (sort_part){part.start, low});
-    sort_by_splitting(q, other, words, (sort_part){part.start + low, part.n - low});
+    sort_by_splitting(q, other, words, (sort_part){part.start, low}, splits + 1);
+    sort_by_splitting(q, other, words, (sort_part){part.start + low, part.n - low}, splits + 1);
 }
 
 static void sort_long(const sequence *q, size_t n, size_t threads)
@@ -262,14 +265,14 @@ static void sort_long(const sequence *q, size_t n, size_t threads)
     OMP(parallel for num_threads((int)threads) reduction(| : varies))
     for (size_t c = 0; c < threads; c++)
         varies |= load(q, chunk_of(n, threads, c));
-    low = kind->split ? kind->split(q->words, q->other, n) : 0;
+    low = varies && kind->split ? kind->split(q->words, q->other, n) : 0;
     if (low) {
         OMP(parallel num_threads((int)threads))
         OMP(single)
         {
             OMP(task)
-            sort_by_splitting(q, q->other, q->words, (sort_part){0, low});
-            sort_by_splitting(q, q->other, q->words, (sort_part){low, n - low});
+            sort_by_splitting(q, q->other, q->words, (sort_part){0, low}, 1);
+            sort_by_splitting(q, q->other, q->words, (sort_part){low, n - low}, 1);
         }
     } else if (varies) {
         sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, varies, threads);

@@ -61,11 +61,12 @@ typedef struct sort_words {
     void (*scatter)(const void *words, size_t first, size_t n, digit d, size_t at[], void *out);
 
     /** Put the lesser half of n words, or about that, to the front of `other`, and the rest behind
-     *  it; returns how many these are.  0: there is no fast way to do that here, or the words are
-     *  mostly equal.  NULL: there is never. */
+     *  it, neither in the order that they had; returns how many the lesser are.  0: there is no
+     *  fast way to do that here, or the words are mostly equal.  NULL: there is never. */
     size_t (*split)(const void *words, void *other, size_t n);
 
-    /** Sort n words by the bits that vary; returns where they are then: `words` or `other`. */
+    /** Sort n words by the bits that vary, or by all; returns where they are then: `words` or
+     *  `other`. */
     void *(*sort)(void *words, void *other, size_t n, uint64_t varies);
 
     /** The keys of words `first` to first + n - 1, at these positions, and their indices; `index`
