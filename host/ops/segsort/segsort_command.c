@@ -90,7 +90,7 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"1Mx64", "10kx10k", "100x1M", NULL};
 static const char *const tune_sizes_cpu[] = {"20kx64", "100x10k", "10x100k", NULL};
 
-static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit"},
+static const peer_library peers[] = {{"cub", "CUB", "NVIDIA's CUDA toolkit", true},
                                      {"tbb", "parallel std::sort (TBB)", "libtbb-dev"},
                                      {"std", "std::sort", "g++"},
                                      {"vqsort", "vqsort", "libhwy-dev"},
