@@ -88,9 +88,9 @@ static bool problem_at(const tsr_session *s, const char *name, size_t index, pro
 tsr_status tsr_session_warm(tsr_session *s, const char *name, tsr_warm_progress progress,
                             void *context, tsr_error *err)
 {
-    tsr_status st;
     tsr_error why = {0};
     size_t all = 0;
+    tsr_status st;
     problem p;
 
     if (!s)
@@ -100,7 +100,9 @@ tsr_status tsr_session_warm(tsr_session *s, const char *name, tsr_warm_progress 
     if (session_facts(s)->kind == DEVICE_HOST)
         return TSR_OK;
     st = session_check(s, err);
-    while (!st && problem_at(s, name, all, &p, &(tsr_status){TSR_OK}, NULL))
+    if (st)
+        return st;
+    while (problem_at(s, name, all, &p, &(tsr_status){TSR_OK}, NULL))
         all++;
     for (size_t i = 0; i < all && !st; i++) {
         text described = {0};

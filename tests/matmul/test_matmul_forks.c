@@ -48,6 +48,8 @@ static int in_the_child(const cpu_session *cpu, tsr_session *host)
         return 2;
     if (!is_refused(tsr_pinned_alloc(cpu->session, 100, &pinned, &err), &err))
         return 3;
+    if (!is_refused(tsr_session_warm(cpu->session, NULL, NULL, NULL, &err), &err))
+        return 7;
     if (tsr_devices_find(&list, &err) || tsr_devices_count(list) != 1 ||
         !strstr(tsr_devices_failure(list, 0), "before this process was forked"))
         return 4;
