@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "cli/terminal.h"
 
-enum { PATIENCE_NS = 500000000, TICK_NS = 250000000, LINE_MAX = 72 };
+enum { PATIENCE_NS = 500000000, TICK_NS = 250000000 };
 
 /* What the thread that draws and the one that builds share. */
 typedef struct build_line {
@@ -21,10 +21,10 @@ typedef struct build_line {
 
 static void draw(build_line *l)
 {
-    const double seconds = (double)(clock_ns() - l->since) / 1e9;
+    char line[sizeof(l->what) + 32];
 
-    fprintf(stderr, "\r\033[K%.*s, %.0f s", LINE_MAX - 10, l->what, seconds);
-    fflush(stderr);
+    snprintf(line, sizeof(line), "%s, %.0f s", l->what, (double)(clock_ns() - l->since) / 1e9);
+    progress_show(line);
     l->drawn = true;
 }
 
@@ -57,7 +57,6 @@ static void begin(void *context, const char *what)
 
     pthread_mutex_lock(&l->lock);
     snprintf(l->what, sizeof(l->what), "%s", what);
-    text_make_plain(l->what, "");
     l->since = clock_ns();
     pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->lock);
@@ -71,7 +70,7 @@ static void end(void *context)
     pthread_mutex_lock(&l->lock);
     l->what[0] = '\0';
     if (l->drawn)
-        fputs("\r\033[K", stderr);
+        progress_clear();
     l->drawn = false;
     pthread_mutex_unlock(&l->lock);
 }
