@@ -42,7 +42,7 @@ static kept_call *find(tsr_session *s, const problem *p, uint64_t age, const sel
         kept_call *c = &k->call[at];
 
         if (!is_problem(c, p) || c->place != place ||
-            !(age ? c->age == age : is_selection(&c->selection, sel)))
+            !(sel ? is_selection(&c->selection, sel) : c->age == age))
             continue;
         c->used = ++k->uses;
         k->last = at;

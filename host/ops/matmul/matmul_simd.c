@@ -71,7 +71,7 @@ static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t, size_t thre
     double least = 0;
 
     for (size_t down = 1; down <= threads; down++) {
-        const size_t across = threads / down;
+        const size_t across = size_max(threads / down, 1);
         grid g = {.rows = size_div_up(size_div_up(p->m, down), t->tile_m) * t->tile_m,
                   .columns = size_div_up(size_div_up(p->n, across), t->tile_n) * t->tile_n};
         const double rows = (double)g.rows, columns = (double)g.columns;

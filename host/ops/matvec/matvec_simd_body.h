@@ -22,7 +22,7 @@ static inline NAMED(vector) NAMED(load_end)(const REAL *line, size_t length, NAM
 
 static inline NAMED(mask) NAMED(keep_last)(size_t count)
 {
-    NAMED(mask) keep;
+    NAMED(mask) keep = {0};
 
     for (size_t l = 0; l < NAMED(LANES); l++)
         keep[l] = l + count >= NAMED(LANES) ? -1 : 0;

@@ -32,7 +32,8 @@ double ISA_NAMED(reduce_sum)(const float *x, size_t n)
             lane[l] = x[l % n];                                                                    \
         for (; i + LANES <= n; i += LANES)                                                         \
             for (size_t l = 0; l < LANES; l++)                                                     \
-                lane[l] = (x[i + l] BEYOND lane[l]) | (x[i + l] != x[i + l]) ? x[i + l] : lane[l]; \
+                lane[l] =                                                                          \
+                    ((x[i + l] BEYOND lane[l]) | (x[i + l] != x[i + l])) ? x[i + l] : lane[l];     \
         for (; i < n; i++)                                                                         \
             lane[0] = x[i] BEYOND lane[0] || isnan(x[i]) ? x[i] : lane[0];                         \
         best = lane[0];                                                                            \
