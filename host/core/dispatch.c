@@ -111,9 +111,9 @@ static const char *short_name(const char *where)
     return slash ? slash + 1 : where;
 }
 
-/* Select the best tuned entry that runs here, with its plan; false where there is none, with why
- * the first that does not was skipped in *skipped. */
-static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
+/* Select the best tuned entry that runs here, of the user's or of those that are embedded, with its
+ * plan; false where there is none, with why the first that does not was skipped in *skipped. */
+static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skipped)
 {
     const operation *op = c->posed.op;
     const tuning *list = NULL;
@@ -124,8 +124,11 @@ static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
     c->selection.selected = SELECTED_BY_TUNING;
     for (size_t i = 0; i < n && !found; i++) {
         const tuning *t = &list[i];
-        const char *why = tuning_stale(op, t, &reason);
+        const char *why;
 
+        if (t->embedded != embedded)
+            continue;
+        why = tuning_stale(op, t, &reason);
         if (!why) {
             variant_find(op, t->variant, &c->selection.variant, NULL);
             tuning_params(c->selection.variant, t->parameters, &c->selection.params, NULL);
@@ -146,9 +149,9 @@ static bool select_tuned(tsr_session *s, kept_call *c, text *skipped)
 }
 
 /* Select the C code that does a small problem where its arrays are, with its plan; false where
- * there is none, or it is of no use here.  It comes before tuning, which compares kernels by the
- * device's time: what a launch costs, and compiling before the first one, is not in that. */
-static bool select_c(tsr_session *s, kept_call *c)
+ * there is none, or it is of no use here.  It comes before embedded tuning, which compares kernels
+ * by the device's time: what a launch costs, and compiling before the first one, is not in that. */
+static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
 {
     const operation *op = c->posed.op;
     const device_facts *d = session_facts(s);
@@ -161,7 +164,7 @@ static bool select_c(tsr_session *s, kept_call *c)
     c->selection.params = params_default(c->selection.variant);
     c->selection.selected = SELECTED_BY_PREFERENCE;
     snprintf(c->selection.chosen, sizeof(c->selection.chosen),
-             "small enough that C code is done without compiling or launching a kernel");
+             "small enough that C code is done without compiling or launching a kernel%s", skipped);
     if (!make_plan(s, &c->normal, &c->selection, c->place, &c->plan))
         return true;
     plan_free(&c->plan);
@@ -283,7 +286,8 @@ static tsr_status choose(tsr_session *s, const problem *p, placement place, kept
     if (st)
         return st;
     made.age = age;
-    if (!select_c(s, &made) && !select_tuned(s, &made, &skipped))
+    if (!select_tuned(s, &made, false, &skipped) && !select_c(s, &made, text_get(&skipped)) &&
+        !select_tuned(s, &made, true, &skipped))
         st = select_preferred(s, &made, text_get(&skipped), err);
     text_free(&skipped);
     if (st)

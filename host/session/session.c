@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -15,11 +16,15 @@
 static tsr_status apply_options(tsr_session *s, const tsr_session_options *options, tsr_error *err)
 {
     const char *folder = options ? options->kernel_dir : NULL;
+    struct stat kept;
 
     if (!folder)
         folder = getenv("TESSERA_KERNEL_DIR");
     if (folder)
         text_append(&s->kernel_dir, folder);
+    if (s->kernel_dir.length && (stat(folder, &kept) != 0 || !S_ISDIR(kept.st_mode)))
+        return tsr_fail(err, TSR_EFILE, 0, "kernel folder '%.400s' is no folder that can be read",
+                        folder);
     cache_open(&s->cache);
     s->copies = options && options->copies;
     s->host_calls_memory = options ? options->device_memory : 0;
