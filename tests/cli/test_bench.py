@@ -385,7 +385,7 @@ class Kernels(Bench):
         os.mkdir(self.path("none"))
         r = self.succeed("bench", "sort", "--size", "1000", "--peers", *QUICK,
                          env={"TESSERA_PEER_DIR": self.path("none")})
-        for package in ("libboost-dev", "libtbb-dev", "CUDA toolkit"):
+        for package in ("libboost-dev", "libtbb-dev"):
             self.assertIn(package, r.err)
         self.assertNotIn("OpenBLAS", r.err)
         self.assertIn("wall time of calls back to back", r.out)
@@ -442,7 +442,7 @@ class Errors(Bench):
                 (("matvec", "--size", "40x700"), 700, 2**-24)):
             found, timed = self.errors(*args)
             self.check_errors(found, timed, [n for n, r in timed.items() if r["samples"]], length)
-            self.assertIn("openmp", found)
+            self.assertIn("simd", found)
             for families in found.values():
                 self.assertEqual({row["roundoff"] for row in families.values()}, {unit})
                 self.assertFalse(any(row["sampled"] for row in families.values()))
@@ -638,7 +638,7 @@ class Host(Bench):
     def test_what_a_call_gets_is_measured_first(self):
         """A budget that one row uses up leaves out all but that of the default, in its place."""
         args = ("matmul", "--size", "90", *self.device)
-        text = self.succeed("kernels", *args).out
+        text = self.succeed("kernels", *args).out.split("\n\n", 1)[1]
         chosen, = re.findall(r"(?m)^  (\S+): .*\n      chosen by default$", text)
         names = re.findall(r"(?m)^  (\S+): ", text)
         self.assertNotEqual(chosen, names[0])
