@@ -16,7 +16,7 @@ static const char *usual_size(const operation *op, const device_facts *d, size_t
     return (d->kind == DEVICE_GPU ? sizes->tune : sizes->tune_cpu)[i];
 }
 
-/* Run a problem on zeros, where the driver compiles at the first launch. */
+/* Run a problem on inputs of its own, where the driver compiles at the first launch. */
 static tsr_status run_once(tsr_session *s, const problem *p, tsr_error *err)
 {
     void *array[OPERANDS_MAX] = {NULL};
@@ -30,7 +30,10 @@ static tsr_status run_once(tsr_session *s, const problem *p, tsr_error *err)
             st = tsr_fail(err, TSR_ENOMEM, 0, "no memory for %s of %zu bytes", operands[i].name,
                           operands[i].bytes);
     }
-    st = st ? st : host_memory_run(s, p, array, NULL, NULL, err);
+    if (!st) {
+        p->op->fill(p, 1, p->inputs, array);
+        st = host_memory_run(s, p, array, NULL, NULL, err);
+    }
     for (size_t i = 0; i < count; i++)
         free(array[i]);
     return st;

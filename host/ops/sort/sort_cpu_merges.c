@@ -58,6 +58,7 @@ typedef struct merges_call {
     uint32_t run;
     uint32_t piece;
     uint32_t last;
+    uint32_t unused; /* what would be padding: calls are compared by their bytes */
 } merges_call;
 
 _Static_assert(sizeof(merges_call) == 56, "as OpenCL C lays it out");

@@ -79,6 +79,7 @@ typedef struct vectors_call {
     uint32_t rows;
     uint32_t shift, levels, flip;
     uint32_t last;
+    uint32_t unused; /* what would be padding: calls are compared by their bytes */
 } vectors_call;
 
 _Static_assert(sizeof(vectors_call) == 56, "as OpenCL C lays it out");

@@ -217,6 +217,7 @@ typedef struct fused_call {
     uint32_t rows;
     uint32_t shift;
     uint32_t last;
+    uint32_t unused; /* what would be padding: calls are compared by their bytes */
 } fused_call;
 
 _Static_assert(sizeof(fused_call) == 48, "as OpenCL C lays it out");
