@@ -15,6 +15,7 @@ from cli_support import Case
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
 import made_up_rows  # noqa: E402
+from made_up_rows import IN_FLOPS, IN_KEYS  # noqa: E402
 
 
 def slowed(rows, factor, name=None):
@@ -36,7 +37,7 @@ class Compare(Case):
 
     def setUp(self):
         super().setUp()
-        self.base = [r for r in made_up_rows.gpu() if r["op"] != "sort"]
+        self.base = [r for r in made_up_rows.gpu() if r["op"] != IN_KEYS]
         self.rows("a.json", self.base)
 
     def test_table(self):
@@ -118,15 +119,15 @@ class Compare(Case):
     def test_other_problems_are_taken_together(self):
         """Files of different operations: of one device they are one column, of two they are two."""
         cpu = [r for r in made_up_rows.cpu() if r["kind"] == "kernel"]
-        files = {"gpu-rest.json": self.base, "cpu-rest.json": [r for r in cpu if r["op"] != "sort"],
-                 "gpu-sort.json": [r for r in made_up_rows.gpu() if r["op"] == "sort"],
-                 "cpu-sort.json": [r for r in cpu if r["op"] == "sort"]}
+        files = {"gpu-rest.json": self.base, "cpu-rest.json": [r for r in cpu if r["op"] != IN_KEYS],
+                 "gpu-keys.json": [r for r in made_up_rows.gpu() if r["op"] == IN_KEYS],
+                 "cpu-keys.json": [r for r in cpu if r["op"] == IN_KEYS]}
         for name, rows in files.items():
             self.rows(name, rows)
         r = self.succeed("compare", *files, "--json")
         d = json.loads(r.out)
         self.assertEqual([c["file"] for c in d["columns"]],
-                         ["gpu-rest.json + gpu-sort.json", "cpu-rest.json + cpu-sort.json"])
+                         ["gpu-rest.json + gpu-keys.json", "cpu-rest.json + cpu-keys.json"])
         self.assertEqual(sum(c["rows"] for c in d["columns"]), sum(map(len, files.values())))
         self.assertEqual({j["op"] for j in d["jobs"] if all(j["best"])},
                          {r["op"] for r in cpu})
@@ -221,7 +222,7 @@ class Compare(Case):
             if line["cells"][0]["rate"] is None:
                 self.assertRegex(cell["why"], "^the device has no (sub-groups|tensor cores)$")
                 continue
-            expected = 0.5 if line["name"] == "tiled" and line["op"] == "matmul" else 1
+            expected = 0.5 if line["name"] == "tiled" and line["op"] == IN_FLOPS else 1
             self.assertAlmostEqual(cell["ratio"], expected)
             self.assertEqual(cell["lost"], expected == 0.5)
             self.assertGreater(cell["favourable_ratio"], cell["ratio"])

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from cli_support import COMMAND, SANITIZED, Case, environment, has_opencl
+from cli_support import COMMAND, EXAMPLES, OPERATIONS, SANITIZED, SOURCE, Case, environment, has_opencl
 
 LIMITS = ["fp32", "fp64", "int32", "tensor tf32", "tensor bf16", "tensor f64", "memory read",
           "memory write", "memory copy", "local memory", "to device", "from device",
@@ -20,7 +20,9 @@ LIMITS = ["fp32", "fp64", "int32", "tensor tf32", "tensor bf16", "tensor f64", "
           "launch, waited"]
 UNITS = {"GFLOP/s", "Gop/s", "GB/s", "us"}
 ONCE = "measuring all limits again shows a sanitizer little that is new"
-SOURCE = os.environ.get("TESSERA_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
+# What is placed on the limits.
+OP = OPERATIONS[0]
+KERNEL = EXAMPLES[OP]["KERNEL"]
 
 
 def rows_of(text):
@@ -37,7 +39,7 @@ class Measured(Case):
         cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
         cls.file = os.path.join(cls.cache, "rows.json")
         cls.done = subprocess.run(
-            [COMMAND, "roofline", "matmul", "--size", "128", "--size", "64", "--device", "cpu",
+            [COMMAND, "roofline", OP, "--size", "128", "--size", "64", "--device", "cpu",
              "-o", cls.file],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
             env=environment(TESSERA_CACHE_DIR=os.path.join(cls.cache, "own")))
@@ -58,7 +60,7 @@ class Measured(Case):
                          env={"TESSERA_CACHE_DIR": own})
         self.assertEqual({x["kind"] for x in rows_of(r.out)}, {"limit"})
         self.assertEqual(len(rows_of(r.out)), len([x for x in self.rows if x["kind"] == "limit"]))
-        self.fail_with(2, "roofline", "matmul", "--limits", says="takes no operation")
+        self.fail_with(2, "roofline", OP, "--limits", says="takes no operation")
         self.fail_with(2, "roofline", "--limits", "--size", "8", says="takes no --size")
 
     def again(self, *args):
@@ -66,13 +68,17 @@ class Measured(Case):
         own = self.path("own")
         if not os.path.exists(own):
             shutil.copytree(os.path.join(self.cache, "own"), own)
-        r = self.succeed("roofline", "matmul", "--size", "8", "--device", "cpu", "-o", "more.json",
+        r = self.succeed("roofline", OP, "--size", "8", "--device", "cpu", "-o", "more.json",
                          *args, env={"TESSERA_CACHE_DIR": own})
         with open(self.path("more.json"), encoding="utf-8") as f:
             return {row["name"]: row for row in rows_of(f.read()) if row["kind"] == "limit"}, r
 
     def limits(self):
         return {r["name"]: r for r in self.rows if r["kind"] == "limit"}
+
+    def of_kernel(self):
+        """The rows of one kernel, one for each size."""
+        return [r for r in self.rows if r["kind"] == "kernel" and r["name"] == KERNEL]
 
     def test_it_runs(self):
         self.assertEqual((self.done.returncode, self.done.stderr), (0, ""), self.done)
@@ -111,13 +117,13 @@ class Measured(Case):
     def test_the_table(self):
         for name in LIMITS:
             self.assertRegex(self.done.stdout, r"(?m)^    %s +(-|[0-9.]+) " % name)
-        self.assertRegex(self.done.stdout, r"(?m)^  matmul 128x128x128 float32: ")
-        self.assertRegex(self.done.stdout, r"(?m)^    naive .* GFLOP/s +[0-9.]+% of [0-9.]+ \(")
+        self.assertRegex(self.done.stdout, r"(?m)^  %s %s: " % (OP, self.of_kernel()[0]["problem"]))
+        self.assertRegex(self.done.stdout,
+                         r"(?m)^    %s .* GFLOP/s +[0-9.]+%% of [0-9.]+ \(" % KERNEL)
 
     def test_the_ladder_is_placed(self):
         steps = [r for r in self.rows if r["kind"] == "kernel"]
-        self.assertEqual([r["size"] for r in steps if r["name"] == "naive"],
-                         ["128x128x128", "64x64x64"])
+        self.assertEqual([r["size"].split("x")[0] for r in self.of_kernel()], ["128", "64"])
         fp32 = self.limits()["fp32"]["rate"]
         read = self.limits()["memory read"]["rate"]
         for r in steps:
@@ -131,11 +137,11 @@ class Measured(Case):
     def test_the_limits_are_kept(self):
         own = {"TESSERA_CACHE_DIR": os.path.join(self.cache, "own")}
         self.assertIn("limits of ", self.succeed("cache", env=own).out)
-        self.succeed("bench", "matmul", "--size", "128", "--kernel", "naive", "--device", "cpu",
+        self.succeed("bench", OP, "--size", "128", "--kernel", KERNEL, "--device", "cpu",
                      "--budget", "5", "-o", "rows.json", env=own)
         with open(self.path("rows.json"), encoding="utf-8") as f:
             bench, = rows_of(f.read())
-        here, = [r for r in self.rows if r["name"] == "naive" and r["size"] == "128x128x128"]
+        here = self.of_kernel()[0]
         self.assertEqual((bench["bound_by"], bench["limit_rate"]),
                          (here["bound_by"], here["limit_rate"]))
 
@@ -215,16 +221,18 @@ class Others(Case):
         self.assertNotIn("limits of ", kept)  # a wrong measurement is no limit
 
     def test_names(self):
-        self.fail_with(2, "roofline", "matmult", says="matmul")
+        self.fail_with(2, "roofline", OP + "t", says=OP)
         self.fail_with(2, "roofline", "--device", "nowhere", says="nowhere")
         self.fail_with(1, "roofline", "--device", "host", says="host runs C")
         self.assertEqual(self.names(), [])
 
     def test_a_wrong_size_costs_no_measuring(self):
         start = time.monotonic()
-        self.fail_with(2, "roofline", "sort", "--size", "9x9x9", says="9x9x9")
-        self.fail_with(2, "roofline", "matmul", "sort", "--size", "8x8x8", says="8x8x8")
-        self.fail_with(2, "roofline", "sort", "--size", "0", says="'0' is an empty sort")
+        for op in OPERATIONS:
+            for size in ("9x9x9x9", "0"):
+                self.fail_with(2, "roofline", op, "--size", size, says="'%s'" % size)
+        # The first takes it.
+        self.fail_with(2, "roofline", *OPERATIONS, "--size", "8x8x8", says="8x8x8")
         self.assertLess(time.monotonic() - start, 20)
 
     def test_an_output_that_cannot_be_written_costs_no_measuring(self):

@@ -19,8 +19,7 @@ class Run(Case):
         """Whether operands stay where they are: on the host, and where devices share its memory."""
         if self.device:
             return True
-        call = self.save_examples()[0]
-        ran = json.loads(self.succeed(*call, "--json").out)["device"]["id"]
+        ran = json.loads(self.succeed("kernels", "--json").out)["device"]["id"]
         devices = json.loads(self.succeed("devices", "--json").out)["devices"]
         return next(d["unified_memory"] for d in devices if d["id"] == ran)
 

@@ -14,13 +14,14 @@ sys.path[:0] = [SCRIPTS, os.path.join(HERE, "..", "report")]
 import figures  # noqa: E402
 import made_up_rows  # noqa: E402
 import results_rows  # noqa: E402
+from made_up_rows import IN_BYTES, IN_FLOPS, IN_KEYS  # noqa: E402
 
 GPU, CPU = made_up_rows.GPU, made_up_rows.CPU
 MARKERS = f"head\n<!-- {figures.MARKER} -->\nold\n<!-- end {figures.MARKER} -->\ntail\n"
 HELD_MARKERS = MARKERS.replace(figures.MARKER, figures.HELD_MARKER)
 
 
-def ours(rate, op="matmul", n=1024, where=GPU, **fields):
+def ours(rate, op=IN_FLOPS, n=1024, where=GPU, **fields):
     fields = dict(dict(name="block", timer="wall", verified=True, limit_rate=1e6,
                        selected="preferred"), **fields)
     return made_up_rows.timed(made_up_rows.job(where, op, n, **fields), rate)
@@ -65,7 +66,7 @@ class Table(unittest.TestCase):
                                 "CLBlast 15.5 GFLOP/s", "1,290"]])
 
     def test_processor_where_cuda_has_no_rate(self):
-        job = ("sort", 1 << 20, CPU)
+        job = (IN_KEYS, 1 << 20, CPU)
         got = cells(ours(600, *job), peer("CUB", "cuda", 900, *job, **refused("no such device")),
                     peer("wrong", "host", 900, *job, verified=False),
                     peer("std::sort", "host", 150, *job))
@@ -127,8 +128,8 @@ class Table(unittest.TestCase):
         """Devices as they come, each named once; operations, types and then sizes in order."""
         wide = dict(type="float64", problem="9x9x9 float64")
         rows = [ours(10, n=9, **wide), peer("a", "device", 10, n=9, **wide)]
-        for where, op, n in ((GPU, "sort", 512), (GPU, "matmul", 2048), (CPU, "matvec", 64),
-                             (GPU, "matmul", 256), (GPU, "matvec", 32)):
+        for where, op, n in ((GPU, IN_KEYS, 512), (GPU, IN_FLOPS, 2048), (CPU, IN_BYTES, 64),
+                             (GPU, IN_FLOPS, 256), (GPU, IN_BYTES, 32)):
             rows += [ours(10, op, n, where), peer("a", "device", 10, op, n, where)]
         self.assertEqual([line[:2] for line in cells(*rows)], [
             [GPU["device"], "matmul 256x256x256 float32"], ["", "matmul 2048x2048x2048 float32"],
@@ -143,7 +144,7 @@ class Table(unittest.TestCase):
                 (dict(problem="10000000 uint32"), "sort 10M uint32"),
                 (dict(problem="1000000x10 float32"), "sort 1000000x10 float32"),
                 (dict(problem="1024 uint32", cold=False), "sort 1024 uint32, warm")):
-            self.assertEqual(figures.job_text(ours(1, "sort", **fields)), text)
+            self.assertEqual(figures.job_text(ours(1, IN_KEYS, **fields)), text)
 
     def test_rates(self):
         for rate, unit, text in ((0.3741, "GFLOP/s", "0.374 GFLOP/s"), (5, "GB/s", "5.00 GB/s"),
@@ -180,7 +181,7 @@ class ShortTable(unittest.TestCase):
         job = "matmul 1024x1024x1024 float32"
         split = ours(20000, name="wgmma-3xtf32-fused", precision="f32")
         strict = dict(precision="f32-strict", problem="1024x1024x1024 float32 f32-strict")
-        keys = dict(op="sort", n=512, where=CPU, precision="")
+        keys = dict(op=IN_KEYS, n=512, where=CPU, precision="")
         got = self.lines(((CPU["device"], "sort 512 uint32"), (GPU["device"], job + " f32-strict"),
                           (GPU["device"], job), (GPU["device"], "matmul 1x1x1 float32")),
                          split, peer("cuBLAS", "cuda", 10000, precision="f32"),
@@ -278,7 +279,7 @@ class Document(unittest.TestCase):
                                       peer("a", "device", 1, **job),
                                       ours(1, n=999), peer("a", "device", 1, n=999)])
             with open(rows, "a", encoding="utf-8") as f:
-                f.write(json.dumps(dict(schema="tessera-run-1", op="sort")) + "\n")
+                f.write(json.dumps(dict(schema="tessera-run-1", op=IN_KEYS)) + "\n")
             read = [(n, r) for n, r in results_rows.read([rows]) if r["schema"] == figures.SCHEMA]
             some = figures.document(MARKERS, read, figures.SHOWN)
             all_jobs = (results_rows.put(MARKERS, figures.MARKER, figures.table(read))

@@ -7,6 +7,8 @@ A = np.random.default_rng(1).integers(-9, 9, (33, 33)).astype(np.float32)
 FILES = {"a.npy": A}
 CALL = ("matmul", "a.npy", "a.npy", "-o", "c.npy")
 RESULT = ("c.npy", A @ A)
+# A small --size.
+SIZE = "30"
 # A kernel that every device can run; KERNEL's file is cl/OP/OP_KERNEL.cl.
 KERNEL = "naive"
 # Calls of which each is a program of its own.

@@ -230,16 +230,19 @@ class OnHost(test_run.Run):
     def test_summary(self):
         shares = self.shares()
         self.save("a.npy", random((20, 20), np.float32))
-        r = self.matmul("a.npy", "a.npy", "--verify")
+        warm = {"TESSERA_CACHE_DIR": self.path("cache")}
+        self.matmul("a.npy", "a.npy", env=warm)  # a first run after compiling has no rate
+        r = self.matmul("a.npy", "a.npy", "--verify", env=warm)
         self.assertEqual(r.out, "")
         self.assertRegex(r.err, r"^matmul 20x20x20 float32 on .*: \S+.*, device .*GFLOP/s, "
-                                r"(nothing copied, |copied in .* and out .*, )?verified.*\n$")
+                                r"(nothing copied, |copied in .* and out .*, )?"
+                                r"(loaded in [^,]*, )?verified.*\n$")
         self.save("b.npy", random((20, 20), np.float32))
         printed = "nothing copied" in self.matmul("a.npy", "b.npy").err
         self.assertEqual(printed, shares and not self.device)
         err = self.matmul("a.npy", "b.npy", "--copy").err
         self.assertNotIn("nothing copied", err)
-        self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s\n", err)),
+        self.assertEqual(bool(re.search(r", copied in [\d.]+ [mu]s and out [\d.]+ [mu]s[,\n]", err)),
                          not self.device)
         self.assertEqual(self.matmul("a.npy", "a.npy", "--quiet").err, "")
         self.assertIn("best of 3, median", self.matmul("a.npy", "a.npy", "--repeat", "3").err)
@@ -324,6 +327,22 @@ class OnDevice(OnHost):
         self.assertIn("FLOP/s", self.matmul(*args, env=cold).err)
         cold = {"TESSERA_CACHE_DIR": self.path("cache2")}
         self.assertIn("FLOP/s", self.matmul(*args, "--repeat", "2", env=cold).err)
+
+    def test_times_of_a_first_call_add_up(self):
+        """With every cache empty, what is compiled at the first launch too is no device time."""
+        self.save("a.npy", random((20, 20), np.float32))
+        cold = {"TESSERA_CACHE_DIR": self.path("cache"), "POCL_CACHE_DIR": self.path("pocl")}
+        os.mkdir(self.path("pocl"))
+        out = self.matmul("a.npy", "a.npy", "--kernel", "general", "--json", env=cold).out
+        result = json.loads(out)
+        times = result["times"]
+        self.assertEqual(result["build"], "cold")
+        self.assertIsNone(result["rate"])
+        parts = sum(times[k] for k in ("probe_ns", "build_ns", "to_device_ns", "device_ns",
+                                       "from_device_ns"))
+        self.assertLessEqual(parts, times["wall_ns"])
+        self.assertGreater(parts, 0.9 * times["wall_ns"])
+        self.assertLess(times["device_ns"], 0.2 * times["wall_ns"])
 
     def test_unsupported_kernel(self):
         self.save("a.npy", random((4, 4), np.float32))

@@ -6,9 +6,11 @@ No number here was measured.  Device, platform and driver say so, so that no pag
 made of these rows is taken for a result.
 """
 
+import glob
 import json
 import os
 import random
+import runpy
 import sys
 
 GPU = dict(device="Made-up GPU 9000", platform="Made-up CL", vendor="nobody (rows for tests)",
@@ -26,31 +28,16 @@ LIMITS = {
             "launch, waited": 30.0},
 }
 
-# Parts of the limit that each step reaches on a large problem.
-LADDERS = {
-    "gpu": {
-        "matmul": {"naive": 0.10, "tiled": 0.14, "block": 0.36, "vector": 0.52, "split": 0.61,
-                   "warp-tile": 0.93},
-        "matvec": {"row-item": 0.08, "group-row": 0.55, "tree": 0.71, "team-shuffle": 0.84,
-                   "rows-vector": 0.95},
-        "sort": {"naive": 0.03, "two-phase": 0.09, "registers": 0.15, "radix": 0.72},
-    },
-    "cpu": {
-        "matmul": {"naive": 0.015, "tiled": 0.03, "block": 0.05, "vector": 0.12,
-                   "cpu-block": 0.81},
-        "matvec": {"row-item": 0.60, "group-row": 0.21, "rows-vector": 0.93},
-        "sort": {"naive": 0.004, "two-phase": 0.02, "registers": 0.05, "radix": 0.22},
-    },
-}
-PEERS = {
-    "gpu": {"matmul": {"cuXXXX (made up)": 0.96, "CLYYYY (made up)": 0.62},
-            "matvec": {"cuXXXX (made up)": 0.83}, "sort": {"cuZZZ radix (made up)": 0.99}},
-    "cpu": {"matmul": {"OpenXXXX (made up)": 0.84}, "matvec": {"OpenXXXX (made up)": 0.90},
-            "sort": {"parallel std::xxxx (made up)": 0.11}},
-}
-SIZES = {"matmul": [256, 512, 1024, 2048, 4096], "matvec": [1024, 4096, 16384],
-         "sort": [1 << 16, 1 << 20, 1 << 24]}
-UNITS = {"matmul": "GFLOP/s", "matvec": "GB/s", "sort": "Mkeys/s"}
+# What each operation has of its own, by its name: tests/OP/made_up.py.
+HERE = os.path.dirname(os.path.abspath(__file__))
+MADE_UP = {os.path.basename(os.path.dirname(path)): runpy.run_path(path)
+           for path in sorted(glob.glob(os.path.join(HERE, "..", "*", "made_up.py")))}
+LADDERS = {kind: {op: of["LADDERS"][kind] for op, of in MADE_UP.items()} for kind in LIMITS}
+PEERS = {kind: {op: of["PEERS"][kind] for op, of in MADE_UP.items()} for kind in LIMITS}
+SIZES = {op: of["SIZES"] for op, of in MADE_UP.items()}
+# An operation whose rate is of its work, its traffic or its keys.
+IN_FLOPS, IN_BYTES, IN_KEYS = (next(op for op, of in MADE_UP.items() if of["UNIT"] == unit)
+                               for unit in ("GFLOP/s", "GB/s", "Mkeys/s"))
 
 BLANK = dict(schema="tessera-result-2", kind="kernel", outcome="timed", op="", problem="", size="",
              type="float32", precision="f32", name="", peer_version="", parameters="", options="",
@@ -77,7 +64,7 @@ def error_rows():
             ("kernel", "tiled", "f32", 7000.0, 3.0), ("kernel", "wgmma", "tf32", 90000.0, 900.0),
             ("kernel", "wgmma", "f16", 99000.0, None), ("peer", "cuXXXX", "f32", 50000.0, 2.5)):
         for family in ("uniform", "wide", "cancelling", "special"):
-            r = timed(row(GPU, op="matmul", problem="64x64x512 float32 " + precision,
+            r = timed(row(GPU, op=IN_FLOPS, problem="64x64x512 float32 " + precision,
                           size="64x64x512", precision=precision, name=name, unit="GFLOP/s",
                           work=2.0 * 64 * 64 * 512, verified=True), rate)
             infinite = error is None and family == "uniform"
@@ -126,32 +113,12 @@ def timed(r, rate, spread=0.01):
 
 def job(where, op, n, **fields):
     """Size, work and traffic of one problem."""
-    if op == "matmul":
-        what = dict(problem="%dx%dx%d float32" % (n, n, n), size="%dx%dx%d" % (n, n, n),
-                    work=2.0 * n ** 3, bytes=12.0 * n * n)
-    elif op == "matvec":
-        what = dict(problem="%dx%d float32" % (n, n), size="%dx%d" % (n, n),
-                    work=2.0 * n * n, bytes=4.0 * n * n + 8.0 * n)
-    else:
-        what = dict(problem="%d uint32" % n, size=str(n), type="uint32", precision="",
-                    work=float(n), bytes=8.0 * n)
-    return row(where, op=op, unit=UNITS[op], **{**what, **fields})
-
-
-def bound(kind, r):
-    """The limit of a row, as rate and name."""
-    limits = LIMITS[kind]
-    if r["op"] == "sort":
-        return limits["memory copy"] * r["work"] / r["bytes"] * 1e3, "memory copy"
-    if r["op"] == "matvec":
-        return limits["memory read"], "memory read"
-    by_memory = limits["memory read"] * r["work"] / r["bytes"]
-    return min((limits["fp32"], "fp32"), (by_memory, "memory read"))
+    return row(where, op=op, unit=MADE_UP[op]["UNIT"], **{**MADE_UP[op]["job"](n), **fields})
 
 
 def place(kind, r, part):
     """Rate from a part of the limit; small problems lose to the launch."""
-    limit, name = bound(kind, r)
+    limit, name = MADE_UP[r["op"]]["bound"](LIMITS[kind], r)
     per_ns = {"GFLOP/s": r["work"], "GB/s": r["bytes"], "Mkeys/s": r["work"] * 1e3}[r["unit"]]
     timed(r, per_ns / (per_ns / (limit * part) + 1e3 * LIMITS[kind]["launch, queued"]))
     r.update(limit_rate=limit, bound_by=name, share=r["rate"] / limit, verified=True)

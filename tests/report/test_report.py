@@ -19,6 +19,7 @@ import unittest
 import zlib
 
 import made_up_rows
+from made_up_rows import IN_BYTES, IN_FLOPS, IN_KEYS
 
 COMMAND = os.environ.get("TESSERA", "tessera")
 CHROMIUM = os.environ.get("CHROMIUM", "chromium")
@@ -145,8 +146,8 @@ class Charts(Page):
                          ["%s, %s" % (op, d) for op in made_up_rows.SIZES for d in devices])
         sweeps = self.figures(dom, "sizes")
         self.assertEqual(len(sweeps), 2 * 2 * 3)
-        self.assertEqual(sweeps[0], [*made_up_rows.LADDERS["gpu"]["matmul"], "limit"])
-        self.assertEqual(sweeps[1], [*made_up_rows.LADDERS["cpu"]["matmul"], "limit"])
+        self.assertEqual(sweeps[0], [*made_up_rows.LADDERS["gpu"][IN_FLOPS], "limit"])
+        self.assertEqual(sweeps[1], [*made_up_rows.LADDERS["cpu"][IN_FLOPS], "limit"])
         self.assertEqual(self.figures(dom, "transfers"),
                          [["to the device", "compute", "from the device"]] * 2)
         self.assertEqual(sorted(map(tuple, self.figures(dom, "peers"))), sorted(
@@ -158,7 +159,7 @@ class Charts(Page):
         """Rates of sorted keys, and of falling ones, are no points of random ones' line; a name
         says which they are."""
         rows = made_up_rows.gpu()
-        sorts = [r for r in rows if r["op"] == "sort" and r["timer"] == "events"]
+        sorts = [r for r in rows if r["op"] == IN_KEYS and r["timer"] == "events"]
         ordered = [{**r, "order": "sorted", "problem": r["problem"] + ", sorted input"}
                    for r in sorts]
         falling = [{**r, "problem": r["problem"] + " descending"} for r in sorts]
@@ -173,7 +174,7 @@ class Charts(Page):
         """A transposed product has lines of its own, and a name that says so; so have rates by
         another clock of the device."""
         rows = made_up_rows.gpu()
-        products = [r for r in rows if r["op"] == "matvec" and r["timer"] == "events"]
+        products = [r for r in rows if r["op"] == IN_BYTES and r["timer"] == "events"]
         transposed = [{**r, "problem": r["problem"] + " transposed"} for r in products]
         held = [{**r, "timer": "held"} for r in products]
         pages = [self.dump(self.report(some))
@@ -201,11 +202,12 @@ class Charts(Page):
 
     def test_ladders_stand_in_the_order_of_the_table(self):
         """Whatever the order of the file."""
-        rows = [r for r in made_up_rows.gpu() if r["op"] == "matmul"]
+        rows = [r for r in made_up_rows.gpu() if r["op"] == IN_FLOPS]
         dom = self.dump(self.report(rows[::-1]))
         part = dom[dom.index('<section id="ladders"'):]
         names = re.findall(r"<tr><th[^>]*>([^<]*)</th>", part[:part.index("</figure>")])
-        known = [n for n in made_up_rows.LADDERS["gpu"]["matmul"] if n in ("naive", "tiled", "block", "vector")]
+        known = [n for n in made_up_rows.LADDERS["gpu"][IN_FLOPS]
+                 if n in ("naive", "tiled", "block", "vector")]
         self.assertEqual([n for n in names if n in known], known)
 
     def test_cards_show_the_same_problem(self):

@@ -8,5 +8,6 @@ OFFSETS = np.array([0, 7, 7, 100, 101, 300])
 FILES = {"g.npy": KEYS, "offsets.npy": OFFSETS}
 CALL = ("segsort", "g.npy", "--segments", "offsets.npy", "-o", "segments.npy")
 RESULT = ("segments.npy", np.concatenate([np.sort(part) for part in np.split(KEYS, OFFSETS[1:-1])]))
+SIZE = "3x10"
 KERNEL = "segments"
 PROGRAMS = []

@@ -1,35 +1,14 @@
-"""tessera bench --peers with peers that are made up: fake_peer_*.c of the operations."""
+"""bench matmul --peers: precisions of their own, errors, the order of rows, and the device's clock."""
 
 import json
-import os
 import re
-import sys
-import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import Case, has_opencl  # noqa: E402
-
-FAKES = os.environ["FAKE_PEERS"]
-REAL = os.environ["REAL_PEERS"]
-DEVICE = ("--device", "host")
+from cli_support import has_opencl
+from peers_support import DEVICE, FAKES, REAL, Peers
 
 # A kernel is built first, with whatever else the machine does.
 ROOMY = ("--budget", "24")
-
-
-class Peers(Case):
-    def bench(self, *args, device=DEVICE, status=0, **env):
-        r = self.tessera("bench", *args, "--peers", *device,
-                         env={"TESSERA_PEER_DIR": FAKES, **env})
-        self.assertEqual(r.status, status, r)
-        return r
-
-    def rows(self, *args, **options):
-        """The rows of the comparison, by name."""
-        r = self.bench(*args, "--json", "--quiet", **options)
-        rows = [json.loads(line) for line in r.out.splitlines()]
-        return {row["name"]: row for row in rows if row["kind"] == "peer"}
 
 
 class Unsupported(Peers):
@@ -161,62 +140,6 @@ class Failure(Peers):
 
 
 class Time(Peers):
-    def calls(self):
-        with open(self.path("log"), encoding="utf-8") as f:
-            return len(f.readlines())
-
-    def sort(self, which, *args, size="1000", **options):
-        return self.rows("sort", "--size", size, *args, FAKE_SORT=which,
-                         FAKE_LOG=self.path("log"), **options)
-
-    def test_parts_of_the_problem_reach_a_peer_that_takes_none(self):
-        for size, args in ("3x40", ()), ("40", ("--value-bytes", "4")):
-            row = self.sort("two seconds", *args, size=size)["fake two seconds"]
-            self.assertEqual(row["unsupported"], "it sorts one sequence of uint32 keys only")
-
-    def test_one_that_asks_for_a_setting(self):
-        """It is loaded again with it, which is said; what is set already stays."""
-        args = "sort", "--size", "1000", "--budget", "2"
-        for env, says in (({"FAKE_ASKS": "1"}, True), ({"FAKE_ASKS": "1", "FAKE_SETTING": "mine"}, False)):
-            r = self.bench(*args, FAKE_SORT="two seconds", FAKE_LOG=self.path("log"), **env)
-            note = "hint: the fake is compared as wide (FAKE_SETTING=wide)\n"
-            self.assertEqual(note in r.err, says, r.err)
-            self.assertIn("fake two seconds", r.out)
-
-    def test_a_slow_peer_gets_three_samples(self):
-        row = self.sort("two seconds")["fake two seconds"]
-        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (3, 2e9, 4))
-
-    def test_keys_that_cannot_be_restored(self):
-        row = self.sort("unrestorable")["fake unrestorable"]
-        self.assertEqual((row["unsupported"], row["samples"]),
-                         ("restoring the inputs of fake unrestorable failed with code 78", 0))
-
-    def test_the_proof_of_a_long_call_is_its_sample(self):
-        row = self.sort("five seconds")["fake five seconds"]
-        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 1))
-
-    @unittest.skipUnless(has_opencl(), "no OpenCL device")
-    def test_a_first_call_on_a_device_may_have_compiled(self):
-        row = self.sort("compiles", device=())["fake compiles"]
-        self.assertGreater(row["samples"], 3)
-        self.assertEqual(row["median_ns"], 1e6)
-
-    @unittest.skipUnless(has_opencl(), "no OpenCL device")
-    def test_the_second_call_on_a_device_is_its_sample(self):
-        row = self.sort("stays long", device=())["fake stays long"]
-        self.assertEqual((row["samples"], row["median_ns"], self.calls()), (1, 5e9, 2))
-
-    def test_budget(self):
-        """What no longer fits says so: a call that was seen to be too long, or any after the end."""
-        start = time.monotonic()
-        rows = self.sort("sleeper", "--budget", "1.8")
-        self.assertLess(time.monotonic() - start, 6)
-        for n in (1, 2, 3):
-            row = rows["fake sleeper %d" % n]
-            self.assertEqual((row["unsupported"], row["samples"]), ("the budget is over", 0))
-        self.assertLessEqual(self.calls(), 2)
-
     def test_peers_come_before_the_rest_of_all(self):
         """They are reached behind the default variant; rows stand where they do without a budget."""
         def run(budget, **env):
@@ -233,18 +156,6 @@ class Time(Peers):
         self.assertEqual([row["name"] for row in late], [row["name"] for row in rows])
         chosen = next(row["name"] for row in rows if row["selected"] == "preferred")
         self.assertEqual([row["name"] for row in late if row["outcome"] == "timed"], [chosen] * 2)
-
-    def test_what_the_budget_leaves_out_is_counted(self):
-        """At the end, peers like variants, also where others of their comparison ran."""
-        for budget in ("1.8", "0.001"):
-            r = self.bench("sort", "--size", "1000", "--size", "1001", "--json", "--budget", budget,
-                           FAKE_SORT="sleeper", FAKE_LOG=self.path("log"))
-            outcomes = [json.loads(line)["outcome"] for line in r.out.splitlines()]
-            late = outcomes.count("late")
-            self.assertGreaterEqual(late, 3)
-            self.assertRegex(r.err, r"(?m)^tessera: bench: the budget is over after [\d.e-]+ s: "
-                             r"%d of %d rows are left out; a --budget above %s takes more of them$"
-                             % (late, len(outcomes), budget))
 
 
 class Held(Peers):
@@ -293,33 +204,6 @@ class Held(Peers):
         self.assertEqual({row["timer"] for row in rows if row["device_id"] == "host"}, {"wall"})
         self.assertNotIn("peer", {row["kind"] for row in rows if row["device_id"] == "host"})
         self.assertIn("peer", {row["kind"] for row in rows})
-
-
-@unittest.skipUnless(os.path.exists(os.path.join(REAL, "peer_sort_std.so")), "no std::sort")
-class Keys(Peers):
-    def test_floats_are_sorted_by_peers_too(self):
-        """Random keys hold no NaN, for which std::sort promises nothing."""
-        for kind in ("f32", "f64"):
-            rows = self.rows("sort", "--size", "100k", "--type", kind, "--budget", "60",
-                             TESSERA_PEER_DIR=REAL)
-            self.assertEqual(rows["std::sort"]["unsupported"], "")
-            self.assertTrue(rows["std::sort"]["samples"])
-
-    def test_rows_and_segments(self):
-        """Each is sorted by itself, and verified so."""
-        for args, problem in ((("--descending",), "30 rows of 70 uint32 descending"),
-                              (("--segments", "mixed", "--argsort"),
-                               "2100 uint32 argsort in 30 mixed segments of up to 1120")):
-            rows = self.rows("sort", "--size", "30x70", *args, "--budget", "4",
-                             TESSERA_PEER_DIR=REAL)
-            self.assertIn("std::sort", rows)
-            for name in {"std::sort", "parallel std::sort", "vqsort"} & set(rows):
-                row = rows[name]
-                self.assertEqual(row["problem"], problem)
-                if name == "vqsort" and "--argsort" in args:
-                    self.assertEqual(row["unsupported"], "it sorts keys alone")
-                else:
-                    self.assertTrue(row["verified"] and row["samples"], row)
 
 
 if __name__ == "__main__":

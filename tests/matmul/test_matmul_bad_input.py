@@ -1,0 +1,112 @@
+"""Bad input of tessera matmul."""
+
+import io
+import unittest
+
+import numpy as np
+
+import test_bad_input
+from cli_support import npy
+
+
+class Bad(test_bad_input.Bad):
+    def setUp(self):
+        super().setUp()
+        self.save("good.npy", np.eye(2, dtype=np.float32))
+
+    def matmul(self, a, *args, b="good.npy", **options):
+        return self.refused("matmul", a, b, "-o", "c.npy", *args, **options)
+
+
+class Operands(Bad):
+    def test_standard_input_is_named(self):
+        file = io.BytesIO()
+        np.save(file, np.ones(3, np.float32))
+        self.matmul("-", stdin=file.getvalue(), says="standard input is a vector of 3")
+        file = io.BytesIO()
+        np.save(file, np.ones((3, 2)))
+        self.matmul("-", stdin=file.getvalue(),
+                    says="standard input is float64 and good.npy is float32")
+        self.matmul("-", "--as", "f32", "--trans-a", stdin=file.getvalue(),
+                    says="standard input is 3x2 transposed")
+        huge = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000), }")
+        self.matmul("-", stdin=huge, says="tessera: standard input: ")
+
+    def test_shapes(self):
+        self.save("w.npy", np.ones((3, 4), np.float32))
+        self.matmul("w.npy", says=("w.npy is 3x4", "good.npy is 2x2", "4 and 2"))
+        self.matmul("good.npy", "--trans-b", b="w.npy", says=("w.npy is 3x4 transposed",))
+        self.matmul("good.npy", "--add", "w.npy", "--beta", "1",
+                    says=("w.npy is 3x4", "good.npy", "2x2"))
+
+    def test_ranks(self):
+        self.save("s.npy", np.float32(1))
+        self.matmul("s.npy", says=("s.npy is a scalar", "matrix"))
+
+    def test_types(self):
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", says=("d.npy is float64", "good.npy is float32", "--as"))
+        self.save("i.npy", np.eye(2, dtype=np.int64))
+        self.refused("matmul", "i.npy", "i.npy", "-o", "c.npy",
+                     says=("i.npy is int64, and matmul takes float16, bfloat16, float32 or "
+                           "float64; --as f32",))
+
+    def test_precision(self):
+        self.matmul("good.npy", "--precision", "f64", status=2,
+                    says=("f64", "float32", "--as f64"))
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", "--precision", "f32", b="d.npy", status=2,
+                    says=("float64", "--as f32"))
+
+    def test_two_bytes_without_a_meaning(self):
+        self.save("v2.npy", np.zeros((2, 2), "V2"))
+        self.refused("matmul", "v2.npy", "v2.npy", "-o", "c.npy",
+                     says=("v2.npy holds two bytes", "--as bf16"))
+        self.refused("matmul", "v2.npy", "v2.npy", "--as", "f32", "-o", "c.npy",
+                     says=("v2.npy holds two bytes", "--as bf16"))
+
+    def test_types_and_precisions(self):
+        self.save("h.npy", np.eye(2, dtype=np.float16))
+        self.matmul("h.npy", "--precision", "f32", b="h.npy", status=2,
+                    says=("float16", "--as f32"))
+        self.matmul("h.npy", "--precision", "bf16", b="h.npy", status=2,
+                    says=("float16", "--as f32"))
+        self.matmul("h.npy", says=("h.npy is float16 and good.npy is float32",))
+        self.matmul("h.npy", "--add", "h.npy", "--beta", "1", "--out-type", "f32", b="h.npy",
+                    says=("h.npy is float16, and with --out-type f32", "float32"))
+        self.save("d.npy", np.eye(2))
+        self.matmul("d.npy", "--out-type", "f32", b="d.npy", says="C is float64")
+
+    def test_batches(self):
+        self.save("b2.npy", np.zeros((2, 3, 4), np.float32))
+        self.save("b3.npy", np.zeros((3, 4, 5), np.float32))
+        self.save("m.npy", np.zeros((4, 5), np.float32))
+        self.refused("matmul", "b2.npy", "b3.npy", "-o", "c.npy",
+                     says=("b2.npy is 2x3x4", "b3.npy is 3x4x5", "batches of 2 and 3"))
+        self.refused("matmul", "b2.npy", "b2.npy", "-o", "c.npy", says="inner lengths 4 and 3")
+        self.refused("matmul", "b2.npy", "m.npy", "--add", "m.npy", "--beta", "1", "-o", "c.npy",
+                     says=("m.npy is 4x5 and the product of b2.npy and m.npy is 2x3x5",))
+        self.refused("matmul", "b2.npy", "m.npy", "-o", "c.mtx",
+                     says=("c.mtx: a .mtx file holds one matrix", "2x3x5"))
+
+    def test_product_beyond_memory(self):
+        self.save("tall.npy", np.zeros((10**7, 1), np.float32))
+        self.refused("matmul", "tall.npy", "tall.npy", "--trans-b", "-o", "c.npy",
+                     says=("10000000x10000000 float32", "bytes"))
+
+    def test_product_overflows(self):
+        self.write("a.npy", npy("{'descr': '<f4', 'fortran_order': False, "
+                                "'shape': (4611686018427387904, 0), }"))
+        self.write("b.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9), }"))
+        self.refused("matmul", "a.npy", "b.npy", "-o", "c.npy")
+
+    def test_threads_without_number(self):
+        """More of them than can be started would end the process."""
+        self.save("big.npy", np.ones((200, 200), np.float32))
+        for variant in ("openmp", "ijk"):
+            self.succeed("matmul", "big.npy", "big.npy", "-o", "out.npy", "--verify", "--device",
+                         "host", "--kernel", variant, env={"OMP_NUM_THREADS": "999999"})
+
+
+if __name__ == "__main__":
+    unittest.main()
