@@ -65,7 +65,7 @@ static bool scratch_in(const sorting *x, unsigned char *memory, size_t n, size_t
 
     if (n > SIZE_MAX - ALIGN || !size_mul(size_round_up(n, ALIGN), x->kind->bytes, &each) ||
         !size_mul(each, words, bytes) || !size_add(*bytes, all, bytes) ||
-        !size_add(*bytes, x->value_bytes ? n * x->value_bytes : 0, bytes))
+        !size_add(*bytes, size_round_up(n * x->value_bytes, ALIGN), bytes))
         return false;
     if (!memory)
         return true;
