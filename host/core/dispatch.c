@@ -14,6 +14,7 @@
 #include "core/last_group.h"
 #include "core/registry.h"
 #include "core/tuning_memo.h"
+#include "session/events.h"
 #include "session/program.h"
 
 _Static_assert((int)BLOCK_BYTES_MAX <= (int)PROGRAM_VALUE_MAX,
@@ -760,9 +761,9 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     if (st == TSR_OK && commands > UNFLUSHED_MAX)
         clFlush(s->queue);
     if (st != TSR_OK && (commands || ends->arrivals)) { /* the operands are the caller's again */
-        clFinish(s->queue);
+        queue_settle(s->queue);
         if (s->side)
-            clFinish(s->side);
+            queue_settle(s->side);
     }
     /* OpenCL keeps a released buffer until the commands that use it are done. */
     give_back(&b.workspace, &s->workspace);

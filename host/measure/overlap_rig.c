@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/groups.h"
+#include "session/events.h"
 
 enum { GROUP = 256 };
 
@@ -211,7 +212,7 @@ static void free_shared(const overlap_rig *r)
         if (c->out_mapped)
             clEnqueueSVMUnmap(r->session->queue, c->out, 0, NULL, NULL);
     }
-    clFinish(r->session->queue);
+    queue_settle(r->session->queue);
     for (size_t i = 0; i < r->chunk_count; i++) {
         if (r->chunks[i].in)
             clSVMFree(r->session->context, r->chunks[i].in);
@@ -226,7 +227,7 @@ void overlap_rig_close(overlap_rig *r)
         overlap_lane *l = &r->lanes[i];
 
         if (l->queue) {
-            clFinish(l->queue);
+            queue_settle(l->queue);
             clReleaseCommandQueue(l->queue);
         }
         if (l->in)

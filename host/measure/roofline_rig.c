@@ -52,7 +52,7 @@ void rig_close(rig *r)
     for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
         if (!queues[i])
             continue;
-        clFinish(queues[i]);
+        queue_settle(queues[i]);
         clReleaseCommandQueue(queues[i]);
     }
     *r = (rig){0};

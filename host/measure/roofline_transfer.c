@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "measure/roofline_rig.h"
+#include "session/events.h"
 
 enum { LAUNCHES_QUEUED = 1000, LAUNCHES_WAITED = 100 };
 
@@ -51,7 +52,7 @@ static void close_host(const rig *r, host_side *h)
     if (h->pinned) {
         if (h->words)
             clEnqueueUnmapMemObject(r->queue[0], h->pinned, h->words, 0, NULL, NULL);
-        clFinish(r->queue[0]);
+        queue_settle(r->queue[0]);
         clReleaseMemObject(h->pinned);
     } else {
         free(h->words);

@@ -15,6 +15,7 @@
 #include "measure/bench.h"
 #include "measure/tune_problems.h"
 #include "measure/tune_space.h"
+#include "session/events.h"
 #include "session/program.h"
 
 enum {
@@ -707,7 +708,7 @@ cleanup:
     tune_problems_close(&x.scout);
     /* Hundreds of programs that are not run again are not kept. */
     if (s->queue)
-        clFinish(s->queue);
+        queue_settle(s->queue);
     programs_release(s);
     return st;
 }

@@ -4,6 +4,17 @@
 
 #include "base/fail.h"
 
+void queue_settle(cl_command_queue queue)
+{
+    cl_event all = NULL;
+
+    if (clFinish(queue) == CL_SUCCESS)
+        return;
+    if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &all) == CL_SUCCESS)
+        clWaitForEvents(1, &all);
+    event_forget(&all);
+}
+
 cl_int events_outcome(cl_event e)
 {
     cl_int state = CL_COMPLETE;

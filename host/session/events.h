@@ -1,4 +1,4 @@
-/** Device times of commands. */
+/** Events of commands: what they wait for, how they ended, their device times. */
 #ifndef SESSION_EVENTS_H
 #define SESSION_EVENTS_H
 
@@ -6,6 +6,10 @@
 
 #include "device/device.h"
 #include "tessera/status.h"
+
+/** Wait until nothing that was enqueued works any more: by an event of its own where clFinish
+ * fails. For clean-ups, which free what the commands use. */
+void queue_settle(cl_command_queue queue);
 
 /** CL_SUCCESS where the event's command did not fail, else why it did, or why that is unknown. */
 cl_int events_outcome(cl_event e);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "session/events.h"
 
 struct pinned_block {
     pinned memory;
@@ -36,7 +37,7 @@ void pinned_drop(tsr_session *s, pinned *p)
     if (!p->buffer)
         return;
     clEnqueueUnmapMemObject(s->queue, p->buffer, p->at, 0, NULL, NULL);
-    clFinish(s->queue);
+    queue_settle(s->queue);
     clReleaseMemObject(p->buffer);
     *p = (pinned){0};
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/forks.h"
+#include "session/events.h"
 #include "session/pinned.h"
 #include "session/probe.h"
 #include "session/program.h"
@@ -152,7 +153,7 @@ void tsr_session_close(tsr_session *s)
     if (!s || session_check(s, NULL))
         return;
     if (s->queue)
-        clFinish(s->queue);
+        queue_settle(s->queue);
     session_built(s);
     programs_save(s);
     programs_release(s);

@@ -413,9 +413,9 @@ tsr_status copies_wait(copies *c, tsr_error *err)
 void copies_settle(copies *c)
 {
     if (c->in)
-        clFinish(c->in);
+        queue_settle(c->in);
     if (c->out)
-        clFinish(c->out);
+        queue_settle(c->out);
     for (size_t i = 0; i < PIECES; i++)
         event_forget(&c->pieces[i].busy);
     event_forget(&c->last_out);

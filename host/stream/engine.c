@@ -281,7 +281,7 @@ static void release(engine *e)
 {
     if (e->copies)
         copies_settle(e->copies);
-    clFinish(e->pieces.call->session->queue);
+    queue_settle(e->pieces.call->session->queue);
     for (size_t o = 0; o < OPERANDS_MAX; o++) {
         lane *l = &e->lanes[o];
 

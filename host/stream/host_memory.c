@@ -415,7 +415,7 @@ static tsr_status run_on_device(call *c, tsr_error *err)
         st = operands_out(c, err);
     /* After a failure too, nothing works on the caller's arrays any more. */
     if (st != TSR_OK && c->report.shared)
-        clFinish(c->session->queue);
+        queue_settle(c->session->queue);
     for (size_t i = 0; i < c->operand_count; i++)
         if (c->buffer[i])
             clReleaseMemObject(c->buffer[i]);

@@ -60,7 +60,8 @@ static struct {
     unsigned long count, failed;
 } calls[CALLS_MAX];
 static unsigned long all_calls, early;
-static int pending; /* kernels that nobody has waited for */
+static int pending;     /* kernels that nobody has waited for */
+static cl_event behind; /* the last marker behind everything in its queue */
 
 static int call_index(const char *name)
 {
@@ -170,7 +171,19 @@ PASS(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t s, void *v, size_t *r),
      (k, d, i, s, v, r))
 PASS(clGetMemObjectInfo, (cl_mem m, cl_mem_info i, size_t s, void *v, size_t *r), (m, i, s, v, r))
-PASS(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clWaitForEvents(cl_uint n, const cl_event *e)
+{
+    cl_int rc = fault("clWaitForEvents");
+
+    if (rc)
+        return rc;
+    rc = next->clWaitForEvents(n, e);
+    for (cl_uint i = 0; i < n; i++)
+        pending &= rc != CL_SUCCESS || e[i] != behind;
+    return rc;
+}
+
 PASS(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r),
      (e, i, s, v, r))
 PASS(clFlush, (cl_command_queue q), (q))
@@ -361,8 +374,23 @@ COMMAND(clEnqueueFillBuffer,
 COMMAND(clEnqueueUnmapMemObject,
         (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e),
         (q, m, p, n, w, e))
-COMMAND(clEnqueueMarkerWithWaitList,
-        (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n,
+                                                                      const cl_event *w,
+                                                                      cl_event *e)
+{
+    cl_int rc = fault("clEnqueueMarkerWithWaitList");
+
+    if (rc)
+        return rc;
+    rc = next->clEnqueueMarkerWithWaitList(q, n, w, e);
+    if (rc == CL_SUCCESS && e) {
+        took(KIND_EVENT, *e);
+        behind = n ? behind : *e;
+    }
+    return rc;
+}
+
 COMMAND(clEnqueueBarrierWithWaitList,
         (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
 

@@ -101,14 +101,13 @@ class Layered(Case):
 
     def assert_balance(self, r, report):
         """What was taken is given back, but for releases that failed, and the caller's memory once
-        nothing works on it, but where waiting fails."""
+        nothing works on it."""
         self.assertTrue(report.ready, "the layer was not loaded\n%s" % r)
         self.assertEqual(set(report.balance), KINDS)
         kept = {KIND_OF_RELEASE[f]: n for f, n in report.failed.items()
                 if n and f in KIND_OF_RELEASE}
         self.assertEqual({k: n for k, n in report.balance.items() if n}, kept, r)
-        if report.failed.get("clFinish", 0) < 2:
-            self.assertEqual(report.early, 0, r)
+        self.assertEqual(report.early, 0, r)
 
 
 SORT = ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy")

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/sort/sort_partition.h"
+#include "session/events.h"
 
 /* Ranges that variants leave one by one, at most. */
 enum { LEAVING_MAX = 16 };
@@ -155,7 +156,7 @@ static void release(row *r)
 {
     if (r->copies)
         copies_settle(r->copies);
-    clFinish(r->pieces.call->session->queue);
+    queue_settle(r->pieces.call->session->queue);
     for (size_t i = 0; i < r->leaving_count; i++)
         clReleaseEvent(r->leaving[i].done);
     if (r->sent)
