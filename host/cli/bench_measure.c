@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/activity.h"
 #include "cli/bench_explain.h"
 #include "cli/bench_print.h"
 #include "cli/messages.h"
@@ -31,12 +32,14 @@ static void explain_row(bench *b, const problem *p, const tsr_run *run, const re
     const limits *l = b->has_limits ? &b->limits : NULL;
     explanation x;
     tsr_error err = {0};
+    tsr_status st;
 
-    bench_show_progress(b, p, "explained");
-    if (explain_call(b->session, p, run, &b->how, &x, &err)) {
+    bench_begin(b, p, "explained");
+    st = explain_call(b->session, p, run, &b->how, &x, &err);
+    activity_end();
+    if (st) {
         bench_print_error(b, row->name, &err);
     } else {
-        bench_clear_progress(b);
         if (b->table)
             explain_print(&x, row, l);
         else if (explain_print_json(&x, row, l))
@@ -60,8 +63,9 @@ static void measure_row(bench *b, const problem *p, const tsr_run *run, result_r
 
     *row = (result_row){0};
     if (!late)
-        bench_show_progress(b, p, run->variant ? run->variant : "");
+        bench_begin(b, p, run->variant ? run->variant : "");
     st = (late ? bench_late : bench_variant)(b->session, p, run, &b->how, row, &err);
+    activity_end();
     b->done += !late && (st || is_row(row));
     if (st)
         bench_print_error(b, run->variant, &err);
@@ -86,6 +90,7 @@ static void on_peer_row(const result_row *row, double ratio, void *context)
 {
     bench *b = context;
 
+    activity_end();
     b->compared[b->compared_count++] = (peer_row){.row = *row, .ratio = ratio};
     if (row->outcome == RESULT_WRONG)
         bench_worsen(b, EXIT_BOUND);
@@ -100,17 +105,18 @@ static void bench_peers(bench *b, const problem *p)
         .session = b->session, .problem = p, .run = &run, .list = b->peers, .options = &b->how};
     const bool late = spent(b);
     tsr_error err = {0};
+    tsr_status st;
 
     if (b->how.held && tsr_device_is_host(&b->session->device)) {
         b->unheld = true;
         b->done++;
         return;
     }
-    bench_show_progress(b, p, "with peers");
-    if ((late ? peers_late : peers_compare)(&compared, on_peer_row, b, &err)) {
-        bench_clear_progress(b);
+    bench_begin(b, p, "with peers");
+    st = (late ? peers_late : peers_compare)(&compared, on_peer_row, b, &err);
+    activity_end();
+    if (st)
         bench_worsen(b, print_error("peers", &err, b->session));
-    }
     b->done += !late && !*b->stop;
 }
 
@@ -123,13 +129,14 @@ static void bench_errors_of(bench *b, const problem *p)
         .session = b->session, .problem = p, .list = b->peers, .options = &b->how};
     size_t elements[ERRORS_DISTRIBUTIONS];
     tsr_error err = {0};
+    tsr_status st;
 
-    bench_show_progress(b, p, "errors");
-    if (bench_errors_measure(&b->errors, &compared, &err)) {
-        bench_clear_progress(b);
+    bench_begin(b, p, "errors");
+    st = bench_errors_measure(&b->errors, &compared, &err);
+    activity_end();
+    if (st) {
         bench_worsen(b, print_error("errors", &err, b->session));
     } else if (!bench_ended(b) && b->errors.count) {
-        bench_clear_progress(b);
         bench_errors_elements(&b->errors, elements);
         if (b->table)
             row_errors_head(b->errors.entries->row, elements, ERRORS_DISTRIBUTIONS,
@@ -138,6 +145,15 @@ static void bench_errors_of(bench *b, const problem *p)
             bench_print_errors(b, &b->errors.entries[i]);
     }
     bench_errors_free(&b->errors);
+}
+
+void bench_print_waiting(bench *b)
+{
+    if (b->early_waits && is_row(&b->early) && !b->unkept)
+        bench_print_row(b, &b->early);
+    b->early_waits = false;
+    bench_print_costs(b);
+    bench_print_peers(b);
 }
 
 /* ---- everything --------------------------------------------------------------------------- */
@@ -170,15 +186,21 @@ static tsr_run run_of(const bench *b, bool on_host, size_t place, size_t setting
 static void measure_first(bench *b, const problem *p, const tsr_run *run, result_row *row)
 {
     tsr_error err = {0};
+    tsr_status st;
 
     b->how.costs = !b->peers;
     measure_row(b, p, run, row);
     b->how.costs = true;
+    b->early_waits = true;
     if (!b->peers || bench_ended(b))
         return;
     bench_peers(b, p);
-    if (row->time.count && !spent(b) && !bench_ended(b) &&
-        bench_costs(b->session, p, run, row, &err))
+    if (!row->time.count || spent(b) || bench_ended(b))
+        return;
+    bench_begin(b, p, "built anew");
+    st = bench_costs(b->session, p, run, row, &err);
+    activity_end();
+    if (st)
         bench_print_error(b, run->variant, &err);
 }
 
@@ -187,10 +209,10 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
 {
     const size_t chosen = chosen_place(b, p, on_host);
     const tsr_run wanted = run_of(b, on_host, chosen, 0);
-    result_row early, row;
     const char *name;
+    result_row row;
 
-    measure_first(b, p, &wanted, &early);
+    measure_first(b, p, &wanted, &b->early);
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
         for (size_t i = 0; i < b->jobs.setting_count; i++) {
             const tsr_run run = run_of(b, on_host, v, i);
@@ -200,7 +222,9 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
                 continue;
             if (!is_early)
                 measure_row(b, p, &run, &row);
-            tell_row(b, p, &run, is_early ? &early : &row);
+            if (is_early)
+                b->early_waits = false;
+            tell_row(b, p, &run, is_early ? &b->early : &row);
         }
     }
     bench_print_costs(b);
@@ -211,6 +235,7 @@ static void bench_problem_on(bench *b, const problem *p, bool on_host)
 {
     b->headed = false;
     b->first_ns = 0;
+    bench_begin(b, p, "");
     if (!b->jobs.all || b->peers)
         tuning_warn(b->session, p, b->o, &b->warned);
     bench_variants(b, p, on_host);

@@ -10,4 +10,7 @@ bool bench_ended(const bench *b);
 /** Measure every problem on a device, and print each row. */
 void bench_on_device(bench *b, const tsr_device *device);
 
+/** Print the rows that were measured and wait for their turn, where the bench ends before it. */
+void bench_print_waiting(bench *b);
+
 #endif

@@ -4,16 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/bench_rows.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
-#include "cli/terminal.h"
 #include "device/device.h"
 
 /* What is measured where the command line does not say. */
@@ -26,7 +25,7 @@ typedef struct overlap_bench {
     choice devices;
     row_file files[2]; /* -o and standard output, where wanted */
     size_t file_count;
-    bool table, progress;
+    bool table;
     const volatile sig_atomic_t *stop;
     uint64_t start;
     size_t timed, done, late;
@@ -120,24 +119,20 @@ static void show(overlap_bench *b, double one_queue_ns)
 static void measure(overlap_bench *b, const overlap_job *j, double *one_queue_ns)
 {
     tsr_error err = {0};
-    char line[64];
+    tsr_status st;
 
     if (ended(b))
         return;
-    if (b->progress) {
-        snprintf(line, sizeof line, "overlap, %s...", overlap_memory_name(j->memory));
-        progress_show(line);
-    }
     if (spent(b)) {
         overlap_row(b->overlap, j, &b->row);
         result_refuse(&b->row, RESULT_LATE, "the budget was over");
-    } else if (overlap_measure(b->overlap, j, &b->row, &err)) {
-        if (b->progress)
-            progress_clear();
-        worsen(b, print_error(b->row.name, &err, NULL));
+    } else {
+        activity_begin("overlap, %s", overlap_memory_name(j->memory));
+        st = overlap_measure(b->overlap, j, &b->row, &err);
+        activity_end();
+        if (st)
+            worsen(b, print_error(b->row.name, &err, NULL));
     }
-    if (b->progress)
-        progress_clear();
     if (b->row.outcome == RESULT_TIMED && !b->row.time.count)
         return; /* interrupted before its first sample */
     if (one_queue_ns && j->queues == 1)
@@ -189,12 +184,17 @@ static void measure_size(overlap_bench *b, tsr_session *s, const char *size)
                            .seed = o->seed,
                            .stop = b->stop};
     tsr_error err = {0};
+    tsr_status st;
 
     b->headed = false;
     /* Inputs and checks take about as long as samples. */
     if (o->budget > 0)
         how.seconds = fmin(1, o->budget / (2.0 * (double)rows_planned(b)));
-    if ((size && bench_words(size, &how.words, &err)) || overlap_open(s, &how, &b->overlap, &err)) {
+    st = size ? bench_words(size, &how.words, &err) : TSR_OK;
+    activity_begin("overlap, inputs and kernels");
+    st = st ? st : overlap_open(s, &how, &b->overlap, &err);
+    activity_end();
+    if (st) {
         worsen(b, print_error(session_facts(s)->name, &err, s));
         return;
     }
@@ -220,8 +220,10 @@ static void measure_device(overlap_bench *b, const tsr_device *device)
     tsr_session_close(s);
 }
 
-static int finish(overlap_bench *b)
+/* Also of one that is interrupted: see interrupt_watch(). */
+static int finish(void *context)
 {
+    overlap_bench *b = context;
     tsr_error err = {0};
 
     for (size_t i = 0; i < b->file_count; i++)
@@ -255,14 +257,13 @@ int bench_overlap(const options *o)
     b->o = o;
     b->queues = o->queues.count ? &o->queues : &usual_queues;
     b->chunks = o->chunks.count ? &o->chunks : &usual_chunks;
-    b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
     st = check_options(o, &err);
     st = st ? st : choice_find(o, &b->devices, &err);
     st = st ? st : open_files(b, &err);
     if (st) {
         status = print_error(o->command, &err, NULL);
     } else {
-        b->stop = interrupt_watch();
+        b->stop = interrupt_watch(finish, b);
         b->start = clock_ns();
         for (size_t i = 0; i < b->devices.count && !ended(b); i++)
             /* `all` leaves the host out, which has no queues. */

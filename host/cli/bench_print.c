@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "cli/activity.h"
 #include "cli/messages.h"
-#include "cli/terminal.h"
 #include "device/device.h"
 
 /* A rate above the limit by more than this is an error of the instrument. */
@@ -18,33 +18,24 @@ void bench_worsen(bench *b, int status)
 
 void bench_print_error(bench *b, const char *name, const tsr_error *err)
 {
-    bench_clear_progress(b);
     bench_worsen(b, print_error(name ? name : b->o->command, err, b->session));
 }
 
-void bench_show_progress(const bench *b, const problem *p, const char *name)
+void bench_begin(const bench *b, const problem *p, const char *name)
 {
     const double elapsed = (double)(clock_ns() - b->start) * 1e-9;
     text what = {0}, line = {0};
 
-    if (!b->progress)
-        return;
     p->op->describe(p, &what);
     text_format(&line, "[%zu/%zu]", b->done + 1, b->rows);
     if (b->done)
         text_format(&line, " about %.0f s left,",
                     ceil(elapsed / (double)b->done * (double)(b->rows - b->done)));
-    text_format(&line, " %s %s %s on %s", p->op->name, text_get(&what), name,
+    text_format(&line, " %s %s%s%s on %s", p->op->name, text_get(&what), *name ? " " : "", name,
                 tsr_device_name(&b->session->device));
-    progress_show(text_get(&line));
+    activity_begin("%s", text_get(&line));
     text_free(&line);
     text_free(&what);
-}
-
-void bench_clear_progress(const bench *b)
-{
-    if (b->progress)
-        progress_clear();
 }
 
 static void keep_row(bench *b, const result_row *row)
@@ -97,7 +88,6 @@ static void note_errors(bench *b, const result_row *row)
 void bench_print_row(bench *b, result_row *row)
 {
     place_row(b, row, true);
-    bench_clear_progress(b);
     if (b->table && !b->headed)
         row_table_head(row, false);
     b->headed = true;
@@ -116,7 +106,6 @@ void bench_print_row(bench *b, result_row *row)
 void bench_print_costs(bench *b)
 {
     if (b->table && b->cost_count) {
-        bench_clear_progress(b);
         row_costs_head();
         for (size_t i = 0; i < b->cost_count; i++)
             row_costs_line(&b->costs[i]);
@@ -132,7 +121,6 @@ static void tell_peer_row(bench *b, result_row *row, double ratio)
     if (row->kind == RESULT_KERNEL)
         snprintf(b->precision, sizeof b->precision, "%s", row->precision);
     place_row(b, row, same_device);
-    bench_clear_progress(b);
     if (b->table && !b->headed)
         row_table_head(row, true);
     b->headed = true;

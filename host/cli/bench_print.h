@@ -11,10 +11,8 @@ void bench_worsen(bench *b, int status);
 /** A failure that ends no more than what `name`, NULL for the whole, is about. */
 void bench_print_error(bench *b, const char *name, const tsr_error *err);
 
-/** What is measured now, and about how long the rest takes; a line that bench_clear_progress takes.
- */
-void bench_show_progress(const bench *b, const problem *p, const char *name);
-void bench_clear_progress(const bench *b);
+/** Begin an activity (activity.h): what is measured now, and about how long the rest takes. */
+void bench_begin(const bench *b, const problem *p, const char *name);
 
 /** A row of a variant. */
 void bench_print_row(bench *b, result_row *row);

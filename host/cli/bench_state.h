@@ -31,8 +31,7 @@ typedef struct bench {
     peer_row *compared; /* room for all rows of a comparison, where there are peers */
     row_file files[2];  /* -o and standard output, where wanted */
     size_t file_count;
-    bool table;    /* on standard output */
-    bool progress; /* on standard error */
+    bool table; /* on standard output */
     bench_options how;
     uint64_t start;
     size_t rows, done;     /* to measure; measured or refused */
@@ -53,7 +52,9 @@ typedef struct bench {
     void *expected; /* of the problem: computed once for all its rows */
     bool headed;    /* the table has its head */
     double first_ns;
-    char precision[16];          /* of the variant that peers are compared with */
+    result_row early;   /* of the variant that a call would run, measured before its turn */
+    bool early_waits;   /* it is to be printed */
+    char precision[16]; /* of the variant that peers are compared with */
     result_row costs[GROUP_MAX]; /* rows with costs to list */
     size_t cost_count;
     size_t compared_count; /* rows of `compared`, which are printed behind the variants' */

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/bench_measure.h"
 #include "cli/bench_overlap.h"
 #include "cli/bench_print.h"
@@ -65,17 +65,19 @@ static void plan_repeats(bench *b)
                              .held = o->given[OPTION_HELD],
                              .stop = b->stop,
                              .expected = &b->expected};
-    b->progress = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET];
     b->start = clock_ns();
     if (o->budget > 0)
         b->how.deadline = b->start + (uint64_t)(o->budget * 1e9);
 }
 
-static int finish(bench *b)
+/* Also of a bench that is interrupted: see interrupt_watch(). */
+static int finish(void *context)
 {
+    bench *b = context;
     tsr_error err = {0};
     const bool quiet = b->o->given[OPTION_QUIET];
 
+    bench_print_waiting(b);
     for (size_t i = 0; i < b->file_count; i++)
         if (row_file_close(&b->files[i], &err))
             bench_worsen(b, print_error(b->o->command, &err, NULL));
@@ -153,9 +155,13 @@ static tsr_status check_held_devices(const bench *b, tsr_error *err)
 
 static tsr_status load_peers(bench *b, tsr_error *err)
 {
-    tsr_status st = peers_load(b->jobs.op, NULL, &b->peers, err);
-    const size_t rows = st ? 0 : peers_count(b->peers) + 1;
+    tsr_status st;
+    size_t rows;
 
+    activity_begin("loading peers");
+    st = peers_load(b->jobs.op, NULL, &b->peers, err);
+    activity_end();
+    rows = st ? 0 : peers_count(b->peers) + 1;
     if (st)
         return st;
     b->compared = calloc(rows, sizeof *b->compared);
@@ -191,7 +197,7 @@ int cmd_bench(const options *o)
     if (prepare(b, &err)) {
         status = print_error(o->command, &err, NULL);
     } else {
-        b->stop = interrupt_watch();
+        b->stop = interrupt_watch(finish, b);
         plan_repeats(b);
         if (b->peers && !o->given[OPTION_QUIET])
             name_missing_peers(b);

@@ -2,16 +2,15 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "cli/activity.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
-#include "cli/terminal.h"
 #include "core/registry.h"
 #include "session/state.h"
 
@@ -83,21 +82,15 @@ static int print_cleared(const cache *c, size_t count, bool json)
 typedef struct warming {
     const options *o;
     const tsr_device *device;
-    bool progress;   /* on standard error */
     size_t problems; /* of all operations so far */
 } warming;
 
 static void show_warming(void *context, const char *what, size_t done, size_t all)
 {
     warming *w = context;
-    text line = {0};
 
     w->problems++;
-    if (!w->progress)
-        return;
-    text_format(&line, "[%zu/%zu] %s", done + 1, all, what);
-    progress_show(text_get(&line));
-    text_free(&line);
+    activity_begin("[%zu/%zu] %s", done + 1, all, what);
 }
 
 static tsr_status warm_device(warming *w, tsr_error *err)
@@ -111,8 +104,7 @@ static tsr_status warm_device(warming *w, tsr_error *err)
                       s->cache.why_off);
     for (size_t i = 0; !st && i < (o->operand_count ? o->operand_count : 1); i++)
         st = tsr_session_warm(s, o->operand_count ? o->operand[i] : NULL, show_warming, w, err);
-    if (w->progress)
-        progress_clear();
+    activity_end();
     tsr_session_close(s);
     return st;
 }
@@ -131,9 +123,7 @@ static int warm(const options *o)
         st = operation_find(o->operand[i], o->command, NULL, &op, &err);
     st = st ? st : choice_find(o, &found, &err);
     for (size_t i = 0; i < found.count && !st; i++) {
-        warming w = {.o = o,
-                     .device = found.device[i],
-                     .progress = !o->given[OPTION_QUIET] && isatty(STDERR_FILENO)};
+        warming w = {.o = o, .device = found.device[i]};
         const uint64_t start = clock_ns();
         double seconds;
 

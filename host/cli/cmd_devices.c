@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/activity.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/json_print.h"
@@ -140,8 +141,10 @@ static void show_device(const tsr_device *device, const options *o, json_t *list
 
     if (!tsr_device_is_host(device)) {
         st = choice_open(device, o, &session, &err);
+        activity_begin("probing %s", tsr_device_name(device));
         if (!st)
             st = session_probe(session, (1u << FEATURE_COUNT) - 1, &err);
+        activity_end();
         if (session)
             facts = session_facts(session);
     }

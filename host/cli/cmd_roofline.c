@@ -1,15 +1,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
-#include "cli/terminal.h"
 #include "core/registry.h"
 #include "device/device.h"
 #include "file/output.h"
@@ -20,11 +19,11 @@
 /* Where the rows go: a table for people, and rows of JSON or CSV. */
 typedef struct listing {
     const options *options;
-    bool table;    /* on standard output */
-    bool terminal; /* standard error is one: progress goes there */
-    text rows;     /* what -o, --json and --csv write */
-    bool header;   /* rows begin with the column names already */
-    size_t width;  /* of the names in the table */
+    bool table;   /* on standard output */
+    text rows;    /* what -o, --json and --csv write */
+    bool header;  /* rows begin with the column names already */
+    size_t width; /* of the names in the table */
+    output *file; /* of -o, NULL without */
     const tsr_device *device;
     size_t kept; /* limits of earlier runs */
     const volatile sig_atomic_t *stop;
@@ -40,17 +39,6 @@ static void keep_row(listing *out, const result_row *row)
         result_csv_header(&out->rows);
     out->header = true;
     result_to_csv(row, &out->rows);
-}
-
-/* What is under way, until the next line takes its place. */
-static void announce(const listing *out, const char *what, const char *name)
-{
-    char line[128];
-
-    if (!out->terminal)
-        return;
-    snprintf(line, sizeof line, "%s %s%s", what, name, *name ? "..." : "");
-    progress_show(*name ? line : "");
 }
 
 /* ---- limits -------------------------------------------------------------------------------- */
@@ -78,14 +66,14 @@ static bool on_limit(limit l, const limit_result *r, void *context)
     listing *out = context;
     result_row row;
 
-    announce(out, "", "");
+    activity_end();
     print_limit(out, l, r);
     fflush(stdout);
     roofline_row(out->device, l, r, &row);
     out->kept += r->kept;
     keep_row(out, &row);
     if (l + 1 < LIMIT_COUNT)
-        announce(out, "measuring", limit_name((limit)(l + 1)));
+        activity_begin("measuring %s", limit_name((limit)(l + 1)));
     return !ferror(stdout) && !*out->stop;
 }
 
@@ -116,9 +104,9 @@ static tsr_status place_variant(tsr_session *s, const limits *l, const problem *
     result_row row = {0};
     tsr_status st;
 
-    announce(out, "placing", v->name);
+    activity_begin("placing %s", v->name);
     st = bench_variant(s, p, &run, &wanted, &row, err);
-    announce(out, "", "");
+    activity_end();
     if (row.outcome == RESULT_TIMED && !row.time.count)
         return st; /* interrupted before its first sample */
     if (row.outcome == RESULT_TIMED)
@@ -206,6 +194,7 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
     limits found = {0};
     char id[DEVICE_ID_SIZE];
     int status = EXIT_DONE, one;
+    tsr_status st;
 
     out->device = device;
     device_id_text(device, id);
@@ -213,12 +202,12 @@ static int measure_device(const tsr_device *device, const operation *const *ops,
         return print_error(tsr_device_name(device), &err, NULL);
     if (out->table && !tsr_device_is_host(device))
         printf("%s %s\n", id, tsr_device_name(device));
-    announce(out, "measuring", limit_name((limit)0));
     out->kept = 0;
-    if (roofline_measure(session, out->options->given[OPTION_FRESH], &found, on_limit, out, &err)) {
-        announce(out, "", "");
+    activity_begin("measuring %s", limit_name((limit)0));
+    st = roofline_measure(session, out->options->given[OPTION_FRESH], &found, on_limit, out, &err);
+    activity_end();
+    if (st)
         status = print_error(tsr_device_name(device), &err, session);
-    }
     if (out->kept && !out->options->given[OPTION_QUIET])
         hint("%zu of the limits of %s are of earlier runs, which reached more; 'tessera roofline "
              "--fresh' forgets those",
@@ -243,17 +232,35 @@ static tsr_status find_ladders(const options *o, const operation **ops, tsr_erro
 }
 
 /* Write the rows where they are asked for. */
-static int write_rows(const listing *out, output *file, tsr_error *err)
+static int write_rows(listing *out)
 {
-    const char *rows = text_get(&out->rows);
+    const char *who = out->options->command, *rows = text_get(&out->rows);
+    output *file = out->file;
+    tsr_error err = {0};
 
     if (out->rows.failed)
         return out_of_memory();
     if (!out->table)
         fputs(rows, stdout);
-    if (file && output_write_bytes(file, rows, out->rows.length, err))
-        return print_error(out->options->command, err, NULL);
-    return EXIT_DONE;
+    if (!file || !out->rows.length)
+        return EXIT_DONE;
+    if (output_write_bytes(file, rows, out->rows.length, &err))
+        return print_error(who, &err, NULL);
+    out->file = NULL; /* freed by the commit */
+    return output_commit(file, &err) ? print_error(who, &err, NULL) : EXIT_DONE;
+}
+
+/* Of a run that is interrupted: see interrupt_watch(). */
+static int finish_early(void *context)
+{
+    listing *out = context;
+
+    write_rows(out);
+    fprintf(stderr,
+            "tessera: %s: interrupted: what was measured is written; limits are kept for later "
+            "once all of a device are measured\n",
+            out->options->command);
+    return EXIT_INTERRUPTED;
 }
 
 /* Measure each device; `host` is left out of `all`, since limits are those of OpenCL devices. */
@@ -279,10 +286,9 @@ int cmd_roofline(const options *o)
     const char *path = o->value[OPTION_OUTPUT];
     const bool to_stdout = path && !strcmp(path, "-");
     listing out = {.options = o,
-                   .table = !o->given[OPTION_JSON] && (!o->given[OPTION_CSV] || path) && !to_stdout,
-                   .terminal = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET]};
+                   .table =
+                       !o->given[OPTION_JSON] && (!o->given[OPTION_CSV] || path) && !to_stdout};
     const operation **ops = calloc(o->operand_count + 1, sizeof(*ops));
-    output *file = NULL;
     choice devices = {0};
     tsr_error err = {0};
     int status = EXIT_DONE, written;
@@ -295,29 +301,21 @@ int cmd_roofline(const options *o)
         goto cleanup;
     }
     if (find_ladders(o, ops, &err) || check_sizes(o, ops, &err) || choice_find(o, &devices, &err) ||
-        (path && !to_stdout && output_open(path, &file, &err))) {
+        (path && !to_stdout && output_open(path, &out.file, &err))) {
         status = print_error(o->command, &err, NULL);
         goto cleanup;
     }
-    out.stop = interrupt_watch();
+    out.stop = interrupt_watch(finish_early, &out);
     status = measure_devices(o, &devices, ops, &out);
-    written = write_rows(&out, file, &err);
-    status = status ? status : written;
-    if (file && out.rows.length && !written) {
-        if (output_commit(file, &err))
-            status = print_error(o->command, &err, NULL);
-        file = NULL; /* committed */
-    }
     if (*out.stop) {
-        fprintf(stderr,
-                "tessera: %s: interrupted: what was measured is written; limits are kept for later "
-                "once all of a device are measured\n",
-                o->command);
-        status = EXIT_INTERRUPTED;
+        status = finish_early(&out);
+    } else {
+        written = write_rows(&out);
+        status = status ? status : written;
     }
 
 cleanup:
-    output_discard(file);
+    output_discard(out.file);
     text_free(&out.rows);
     choice_close(&devices);
     free(ops);

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cli/activity.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
 #include "cli/kernel_choice.h"
@@ -271,11 +272,14 @@ static tsr_status run_all(work *w, tsr_error *err)
     uint64_t *times = calloc(count, 2 * sizeof *times);
     uint64_t *device_ns = times, *wall_ns;
     tsr_status st = TSR_OK;
+    text what = {0};
 
     if (!times)
         return tsr_fail(err, TSR_ENOMEM, 0, "out of memory");
     wall_ns = times + count;
+    w->x.problem.op->describe(&w->x.problem, &what);
     for (size_t i = 0; !st && i < count; i++) {
+        activity_update("%s %s", w->o->command, text_get(&what));
         if (i)
             restore_operands(w);
         st = run_once(w, i, &device_ns[i], &wall_ns[i], err);
@@ -285,6 +289,8 @@ static tsr_status run_all(work *w, tsr_error *err)
         w->report.median_wall_ns = median_of(wall_ns, count);
         w->report.count = count;
     }
+    activity_end();
+    text_free(&what);
     free(times);
     return st;
 }
@@ -309,8 +315,10 @@ static tsr_status verify(work *w, tsr_error *err)
         before[i] = w->before[i];
         after[i] = w->x.array[i].data;
     }
+    activity_begin("verifying the result");
     st = verify_result(&w->x.problem, session_facts(w->session), before, after, NULL,
                        &w->report.verdict, err);
+    activity_end();
     w->report.verified = !st || st == TSR_EBOUND;
     return st;
 }
@@ -319,6 +327,7 @@ static tsr_status write_outputs(work *w, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
+    activity_begin("writing");
     for (size_t i = 0; !st && i < OPERANDS_MAX; i++) {
         if (w->output[i])
             st = output_write(w->output[i], &w->x.array[i], err);
@@ -329,6 +338,7 @@ static tsr_status write_outputs(work *w, tsr_error *err)
             st = output_commit(w->output[i], err);
         w->output[i] = NULL; /* freed by the commit */
     }
+    activity_end();
     return st;
 }
 
@@ -348,6 +358,7 @@ static tsr_status prepare(work *w, tsr_error *err)
     if (!st)
         tuning_warn(w->session, &w->x.problem, w->o, &warned);
     text_free(&warned);
+    activity_end();
     return st;
 }
 

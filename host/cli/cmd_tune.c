@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
@@ -12,9 +12,9 @@
 #include "cli/json_print.h"
 #include "cli/messages.h"
 #include "cli/operands.h"
-#include "cli/terminal.h"
 #include "cli/tune_report.h"
 #include "cli/tuning_list.h"
+#include "core/dispatch.h"
 #include "core/registry.h"
 #include "core/tuning_class.h"
 #include "core/tuning_file.h"
@@ -41,11 +41,12 @@ typedef struct tuning_run {
     output *file; /* of -o, NULL without */
     tuning entries[SIZES_MAX];
     size_t entry_count;
-    size_t wrong; /* candidates whose result was wrong */
-    bool ran;     /* something that the search may choose */
-    text reason;  /* why the first that did not run did not */
+    size_t done;                   /* classes */
+    size_t wrong;                  /* candidates whose result was wrong */
+    bool ran;                      /* something that the search may choose */
+    double seconds, build_seconds; /* of all searches, and of them what compilers took */
+    text reason;                   /* why the first that did not run did not */
     json_t *classes;
-    bool on_terminal;
 } tuning_run;
 
 /* ---- what to tune ------------------------------------------------------------------------ */
@@ -103,23 +104,17 @@ static void show_progress(const tune_progress *p, void *context)
     const tuning_run *r = context;
     text line = {0};
 
-    if (p->last && p->last->outcome == TUNE_WRONG)
-        tune_print_error(r->search.op, p->last, r->on_terminal);
-    if (!r->on_terminal)
-        return;
-    text_format(&line, "%s: %zu tried, %.0f s left", p->stage, p->tried, p->seconds_left);
+    if (p->last && p->last->outcome == TUNE_WRONG) {
+        activity_end();
+        tune_print_error(r->search.op, p->last);
+    }
+    text_format(&line, "%s, %zu tried", p->stage, p->tried);
     if (p->best) {
         text_append(&line, ", best ");
         tune_candidate_text(p->best, &line);
     }
-    progress_show(text_get(&line));
+    activity_update("tuning for %.3g s: %s", r->options.seconds, text_get(&line));
     text_free(&line);
-}
-
-static void clear_progress(const tuning_run *r)
-{
-    if (r->on_terminal)
-        progress_clear();
 }
 
 /* ---- one class --------------------------------------------------------------------------- */
@@ -155,20 +150,38 @@ static bool interrupted(const tuning_run *r)
     return *r->options.stop != 0;
 }
 
+/* The C code that calls on arrays run on a CPU device, whatever is tuned; "" where they do not. */
+static const char *on_arrays(const tuning_run *r, const problem *p)
+{
+    selection chosen;
+
+    if (!r->session->queue || dispatch_select(r->session, p, NULL, IN_ARRAYS, &chosen, NULL) ||
+        chosen.variant->source)
+        return "";
+    return chosen.variant->name;
+}
+
+static void too_short(double seconds, double build_seconds, text *out)
+{
+    text_format(out, "the time was too short: of %.3g s, compiling took %.3g", seconds,
+                build_seconds);
+}
+
 static tsr_status tune_class(tuning_run *r, const problem *problems, size_t count, tsr_error *err)
 {
     tune_result found;
-    text where = {0};
+    text where = {0}, why = {0};
     tsr_error search_err = {0};
-    tsr_status searched =
-        tune_search(r->session, problems, count, &r->options, &found, &search_err);
-    tsr_status st = TSR_OK;
+    tsr_status searched, st = TSR_OK;
     tune_report report = {.problems = problems, .count = count, .found = &found};
 
-    clear_progress(r);
+    activity_begin("tuning for %.3g s", r->options.seconds);
+    searched = tune_search(r->session, problems, count, &r->options, &found, &search_err);
+    activity_end();
     if (found.best)
         st = keep(r, problems, count, &found, &where, err);
     report.where = text_get(&where);
+    report.on_arrays = on_arrays(r, problems);
     note_candidates(r, &found);
     if (r->classes)
         json_array_append_new(r->classes, tune_report_json(&report));
@@ -180,10 +193,15 @@ static tsr_status tune_class(tuning_run *r, const problem *problems, size_t coun
                 "tessera: %s: what ran until now is faster than what --kernel and --set allow, "
                 "which takes its place\n",
                 r->o->command);
+    r->seconds += found.seconds;
+    r->build_seconds += found.build_seconds;
+    if (interrupted(r))
+        text_append(&why, "interrupted before the fastest were compared");
+    else
+        too_short(found.seconds, found.build_seconds, &why);
     if (found.undecided)
-        fprintf(stderr, "tessera: %s: nothing kept: %s\n", r->o->command,
-                interrupted(r) ? "interrupted before the fastest were compared"
-                               : "the time was too short");
+        fprintf(stderr, "tessera: %s: nothing kept: %s\n", r->o->command, text_get(&why));
+    text_free(&why);
     if (found.alone)
         fprintf(stderr,
                 "tessera: %s: nothing kept: %s, which runs as before, was compared with nothing\n",
@@ -214,6 +232,7 @@ static tsr_status tune_classes(tuning_run *r, tsr_error *err)
     for (size_t c = 0; c < p->class_count && st == TSR_OK && !interrupted(r); c++) {
         st = tune_class(r, &p->problems[at], p->class_size[c], err);
         at += p->class_size[c];
+        r->done += !interrupted(r);
     }
     return st;
 }
@@ -287,16 +306,31 @@ static int finish(tuning_run *r)
                                  r->search.op->name, "device", device_identity(r->choice.device[0]),
                                  "seed", json_count(r->o->seed), "classes", r->classes));
     }
-    if (interrupted(r))
+    if (interrupted(r)) {
+        fprintf(stderr, "tessera: %s: interrupted: %zu of %zu classes of problems are done\n",
+                r->o->command, r->done, r->search.class_count);
         return EXIT_INTERRUPTED;
+    }
     if (r->wrong)
         return EXIT_BOUND;
     if (!r->ran) {
-        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran: %s",
-                 r->reason.length ? text_get(&r->reason) : "the time was too short");
+        if (!r->reason.length)
+            too_short(r->seconds, r->build_seconds, &r->reason);
+        tsr_fail(&err, TSR_EUNSUPPORTED, 0, "nothing ran: %s", text_get(&r->reason));
         return print_error(r->o->command, &err, NULL);
     }
     return status;
+}
+
+/* Of a search that is interrupted: see interrupt_watch().  What was found is kept. */
+static int finish_early(void *context)
+{
+    tuning_run *r = context;
+    tsr_error err = {0};
+
+    if (write_entries(r, &err))
+        print_error(r->o->command, &err, NULL);
+    return finish(r);
 }
 
 int cmd_tune(const options *o)
@@ -307,9 +341,7 @@ int cmd_tune(const options *o)
                                 .set_count = o->set_count,
                                 .warm = o->given[OPTION_WARM],
                                 .seed = o->seed,
-                                .stop = interrupt_watch(),
-                                .progress = show_progress},
-                    .on_terminal = isatty(STDERR_FILENO) && !o->given[OPTION_QUIET]};
+                                .progress = show_progress}};
     tsr_error err = {0};
     tsr_status st;
     int status;
@@ -322,8 +354,10 @@ int cmd_tune(const options *o)
         st = prepare(&r, &err);
     if (st == TSR_OK && o->given[OPTION_JSON])
         r.classes = json_array();
-    if (st == TSR_OK)
+    if (st == TSR_OK) {
+        r.options.stop = interrupt_watch(finish_early, &r);
         st = tune_classes(&r, &err);
+    }
     status = st ? print_error(o->command, &err, r.session) : finish(&r);
     /* What was found is kept, whatever ended the search. */
     st = write_entries(&r, &err);

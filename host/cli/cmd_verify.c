@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/bench_problem.h"
 #include "cli/commands.h"
 #include "cli/device_choice.h"
@@ -71,11 +72,18 @@ static json_t *row_json(const verify_row *row, outcome how, const tsr_device *de
     return object;
 }
 
+static void on_problem(const operation *op, const variant *v, size_t problems, void *context)
+{
+    (void)context;
+    activity_update("%s/%s: %zu problems", op->name, v->name, problems);
+}
+
 static bool on_row(const verify_row *row, void *context)
 {
     counters *t = context;
     outcome how = row->failed ? OUTCOME_FAIL : row->problems ? OUTCOME_OK : OUTCOME_SKIP;
 
+    activity_end();
     /* That C runs on the host and kernels on devices is no news, unless one was asked for. */
     if (how == OUTCOME_SKIP && !t->named && !variant_is_for(row->variant, &t->device->facts))
         return true;
@@ -105,7 +113,8 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
                                    .defaults = o->given[OPTION_DEFAULTS],
                                    .stop = o->given[OPTION_STOP_ON_FAILURE],
                                    .typed = o->given[OPTION_TYPE],
-                                   .type = o->type};
+                                   .type = o->type,
+                                   .progress = on_problem};
     tsr_session *session = NULL;
     tsr_error err = {0};
     tsr_status st = choice_open(device, o, &session, &err);
@@ -119,6 +128,7 @@ static int verify_device(const options *o, const operation *only, const tsr_devi
         if (verify_operation(session, op, &wanted, on_row, t, &err))
             status = print_error(tsr_device_name(device), &err, session);
     }
+    activity_end();
     tsr_session_close(session);
     return status;
 }

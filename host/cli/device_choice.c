@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "cli/build_line.h"
+#include "cli/activity.h"
 #include "cli/json_print.h"
 #include "cli/messages.h"
 #include "device/device.h"
@@ -24,10 +24,12 @@ static tsr_status list_devices(const char *wanted, choice *out, tsr_error *err)
     tsr_status st;
 
     *out = (choice){0};
+    activity_begin("looking for devices");
     if (wanted && !strcmp(wanted, "host"))
         st = tsr_devices_find_host(&out->list, err);
     else
         st = tsr_devices_find(&out->list, err);
+    activity_end();
     if (st)
         return st;
     out->device = calloc(tsr_devices_count(out->list), sizeof(const tsr_device *));
@@ -105,10 +107,12 @@ tsr_status choice_open(const tsr_device *device, const options *o, tsr_session *
                                   .device_memory = o->device_memory};
     tsr_status st;
 
+    activity_begin("opening %s", tsr_device_name(device));
     st = tsr_session_open(device, &wanted, out, err);
+    activity_end();
     if (st || o->given[OPTION_QUIET])
         return st;
-    build_line_show(*out);
+    activity_watch(*out);
     if (!tsr_device_is_host(device))
         warn_cache(&(*out)->cache);
     return TSR_OK;

@@ -1,33 +1,34 @@
 #include "cli/interrupt.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "file/output.h"
 
 /* A handler reaches nothing else. */
-static volatile sig_atomic_t interrupted, on_terminal;
+static volatile sig_atomic_t interrupted;
+
+/* Of the command that watches. */
+static int (*finish_command)(void *context);
+static void *finish_context;
 
 static void end(int number)
 {
+    progress_abandon();
     output_remove_temporaries();
     _exit(number == SIGPIPE ? EXIT_UNREAD : EXIT_INTERRUPTED);
 }
 
-/* What runs now, and a compiler above all, is not to be cut short where results are kept. */
 static void note(int number)
 {
-    static const char line[] =
-        "\ntessera: ends when what runs now is done; once more ends at once\n";
-
     if (interrupted)
         end(number);
     interrupted = 1;
-    if (on_terminal && write(STDERR_FILENO, line, sizeof line - 1) < 0)
-        interrupted = 1; /* nobody reads it */
 }
 
 static void handle(int number, void (*handler)(int number), int flags)
@@ -57,9 +58,25 @@ void interrupt_ends(void)
     handle(SIGPIPE, end, 0);
 }
 
-const volatile sig_atomic_t *interrupt_watch(void)
+const volatile sig_atomic_t *interrupt_watch(int (*finish)(void *context), void *context)
 {
-    on_terminal = isatty(STDERR_FILENO);
+    finish_command = finish;
+    finish_context = context;
     handle_interrupts(note, SA_RESTART);
     return &interrupted;
+}
+
+bool interrupt_came(void)
+{
+    return interrupted != 0;
+}
+
+/* The other threads work on, in a driver perhaps: nothing that they use is freed. */
+void interrupt_finish(void)
+{
+    const int status = finish_command(finish_context);
+
+    fflush(stdout);
+    output_remove_temporaries();
+    _exit(status);
 }

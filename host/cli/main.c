@@ -10,6 +10,7 @@
 #endif
 
 #include "base/text.h"
+#include "cli/activity.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/messages.h"
@@ -582,6 +583,7 @@ static int run_command(const subcommand *c, int argc, char **argv)
     } else {
         status = check_formats(c, &o);
         status = status ? status : take_kernel(c, &o);
+        activity_start(!o.given[OPTION_QUIET] && isatty(STDERR_FILENO));
         status = status ? status : c->run(&o);
     }
     options_free(&o);

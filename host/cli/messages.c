@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/activity.h"
 
 int exit_status(tsr_status status)
 {
@@ -41,6 +42,7 @@ int print_error(const char *what, const tsr_error *err, const tsr_session *sessi
     size_t length = strlen(what);
     bool named = !strncmp(err->message, what, length) && err->message[length] == ':';
 
+    activity_end();
     /* Results and complaints may go to the same terminal. */
     fflush(stdout);
     if (named || err->status == TSR_EFILE)
@@ -58,6 +60,7 @@ static void say(const char *head, const char *format, va_list args)
 {
     text line = {0};
 
+    activity_end();
     text_vformat(&line, format, args);
     if (line.data)
         text_make_plain(line.data, "");
@@ -80,6 +83,7 @@ void show_build_log(const char *log)
 {
     text plain = {0};
 
+    activity_end();
     text_append(&plain, log);
     if (plain.length && plain.data[plain.length - 1] != '\n')
         text_append(&plain, "\n");

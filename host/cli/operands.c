@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/activity.h"
 #include "cli/messages.h"
 #include "core/fields.h"
 #include "core/real.h"
@@ -108,6 +109,7 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
     array *a = &x->array[use->operand];
     tsr_status st;
 
+    activity_begin("reading %s", input_name(path));
     if (use->as_it_is)
         return use->moved ? array_read_any(path, a, err) : array_read(path, a, err);
     st = read_file(o, path, wide ? TSR_F32 : o->as, a, err);

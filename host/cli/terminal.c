@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,28 +67,46 @@ void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width)
     }
 }
 
-void progress_show(const char *line)
+void text_append_cut(text *out, const char *s, size_t columns)
 {
-    /* The last column stays free: some terminals begin a new line there. */
-    const size_t most = terminal_width(STDERR_FILENO) - 1;
-    text plain = {0};
     size_t length = 0;
 
-    text_append(&plain, line);
-    if (plain.data)
-        text_make_plain(plain.data, "");
-    line = text_get(&plain);
-    for (size_t n = 0; line[length]; length++) {
-        n += ((unsigned char)line[length] & 0xC0) != 0x80;
-        if (n > most)
+    for (size_t n = 0; s[length]; length++) {
+        n += ((unsigned char)s[length] & 0xC0) != 0x80;
+        if (n > columns)
             break;
     }
-    fprintf(stderr, "\r\033[K%.*s", (int)length, line);
-    fflush(stderr);
+    text_append_bytes(out, s, length);
+}
+
+static const char empty_line[] = "\r\033[K";
+
+static volatile sig_atomic_t progress_shown;
+
+void progress_show(const char *line)
+{
+    text plain = {0};
+
+    text_append(&plain, empty_line);
+    /* The last column stays free: some terminals begin a new line there. */
+    text_append_cut(&plain, line, terminal_width(STDERR_FILENO) - 1);
+    if (!plain.failed) {
+        text_make_plain(plain.data + strlen(empty_line), "");
+        progress_shown = 1;
+        fputs(plain.data, stderr);
+        fflush(stderr);
+    }
     text_free(&plain);
 }
 
 void progress_clear(void)
 {
-    fputs("\r\033[K", stderr);
+    fputs(empty_line, stderr);
+    progress_shown = 0;
+}
+
+void progress_abandon(void)
+{
+    if (progress_shown && write(STDERR_FILENO, empty_line, strlen(empty_line)) > 0)
+        progress_shown = 0;
 }

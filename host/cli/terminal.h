@@ -26,10 +26,16 @@ size_t text_width(const char *s);
  */
 void text_wrap(text *out, const char *s, size_t at, size_t indent, size_t width);
 
+/** Append the beginning of a text, of so many columns at most. */
+void text_append_cut(text *out, const char *s, size_t columns);
+
 /** Replace the line of standard error, cut to the terminal; only where that is one. */
 void progress_show(const char *line);
 
 /** Empty that line. */
 void progress_clear(void);
+
+/** The same, where there is one, from a handler of signals. */
+void progress_abandon(void);
 
 #endif

@@ -18,13 +18,13 @@ void tune_candidate_text(const tune_candidate *c, text *out)
     params_describe(&c->params, out);
 }
 
-void tune_print_error(const operation *op, const tune_candidate *c, bool clear_line)
+void tune_print_error(const operation *op, const tune_candidate *c)
 {
     text name = {0};
 
     tune_candidate_text(c, &name);
-    fprintf(stderr, "%stessera: %s/%s is WRONG and left out: %s\n", clear_line ? "\r\033[K" : "",
-            op->name, text_get(&name), c->detail);
+    fprintf(stderr, "tessera: %s/%s is WRONG and left out: %s\n", op->name, text_get(&name),
+            c->detail);
     text_free(&name);
 }
 
@@ -129,9 +129,14 @@ void tune_report_print(const tune_report *r)
         if (n)
             printf("%s %zu %s", printed++ ? "," : ":", n, words[k]);
     }
-    printf("; %s\n", found->complete  ? "nothing left to try"
-                     : found->stopped ? "interrupted"
-                                      : "the time is spent");
+    printf("; %s after %.1f s",
+           found->complete  ? "nothing left to try"
+           : found->stopped ? "interrupted"
+                            : "the time is spent",
+           found->seconds);
+    if (found->build_seconds >= 0.05)
+        printf(", %.1f s of them compiling", found->build_seconds);
+    putchar('\n');
     text_clear(&problems);
     class_of(r, &holds);
     tuning_class_text(r->problems[0].op, text_get(&holds), &problems);
@@ -143,6 +148,9 @@ void tune_report_print(const tune_report *r)
         printf("  nothing kept: nothing ran\n");
     else if (*r->where)
         printf("  kept for %s in %s\n", text_get(&problems), r->where);
+    if (*r->on_arrays)
+        printf("  of calls on buffers: those on arrays run %s, C code of the host, on a CPU\n",
+               r->on_arrays);
     text_free(&problems);
     text_free(&holds);
 }
@@ -194,13 +202,15 @@ json_t *tune_report_json(const tune_report *r)
     text_clear(&name);
     class_of(r, &name);
     tuning_class_text(r->problems[0].op, text_get(&name), &holds);
-    object = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "class",
-                       json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems",
-                       problems, "unit", work_unit_name(r->problems[0].op->unit), "best",
-                       candidate_json(r, found->best), "fastest", candidate_json(r, found->fastest),
-                       "before", candidate_json(r, found->before), "kept",
-                       *r->where ? json_text(r->where) : json_null(), "complete", found->complete,
-                       "interrupted", found->stopped, "tried", tried);
+    object = json_pack(
+        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "class",
+        json_text(text_get(&name)), "holds", json_text(text_get(&holds)), "problems", problems,
+        "unit", work_unit_name(r->problems[0].op->unit), "best", candidate_json(r, found->best),
+        "fastest", candidate_json(r, found->fastest), "before", candidate_json(r, found->before),
+        "kept", *r->where ? json_text(r->where) : json_null(), "complete", found->complete,
+        "interrupted", found->stopped, "tried", tried, "seconds", json_number(found->seconds),
+        "build_seconds", json_number(found->build_seconds), "on_arrays",
+        *r->on_arrays ? json_text(r->on_arrays) : json_null());
 
     text_free(&name);
     text_free(&holds);

@@ -10,7 +10,8 @@ typedef struct tune_report {
     const problem *problems; /* count of them, of one class */
     size_t count;
     const tune_result *found;
-    const char *where; /* the file that the best is kept in, "" where it is not */
+    const char *where;     /* the file that the best is kept in, "" where it is not */
+    const char *on_arrays; /* C code that calls on arrays run all the same; "" where they do not */
 } tune_report;
 
 /** A table of the finalists, and what became of the others. */
@@ -22,7 +23,7 @@ json_t *tune_report_json(const tune_report *r);
 /** "cpu-block ROWS=4 VECTORS=3" */
 void tune_candidate_text(const tune_candidate *c, text *out);
 
-/** Say on standard error that a result is wrong, on a line of its own. */
-void tune_print_error(const operation *op, const tune_candidate *c, bool clear_line);
+/** Say on standard error that a result is wrong. */
+void tune_print_error(const operation *op, const tune_candidate *c);
 
 #endif

@@ -787,3 +787,21 @@ tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *s
 
     return st ? st : dispatch_run(s, c, operands, ends, err);
 }
+
+first_launches *dispatch_late(const tsr_session *s, first_launches *room)
+{
+    return session_facts(s)->compiles_late ? room : NULL;
+}
+
+void dispatch_compiled(tsr_session *s, first_launches *l)
+{
+    const uint64_t start = clock_ns();
+    uint64_t within;
+
+    if (l->count) {
+        first_launches_wait(l, s->queue);
+        s->build_ns += clock_ns() - start;
+    }
+    session_built(s);
+    first_launches_take(l, NULL, &within);
+}

@@ -88,4 +88,11 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
 tsr_status dispatch_enqueue(tsr_session *s, const problem *p, const selection *sel,
                             const cl_mem operands[], const call_ends *ends, tsr_error *err);
 
+/** `room`, for call_ends.launches, where the session's device compiles late; else NULL. */
+first_launches *dispatch_late(const tsr_session *s, first_launches *room);
+
+/** Wait until what these launches need is compiled, count the time as the session's build_ns, tell
+ *  who watches, and forget them. */
+void dispatch_compiled(tsr_session *s, first_launches *l);
+
 #endif

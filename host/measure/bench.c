@@ -91,14 +91,19 @@ static tsr_status finish(const timed_variant *b, cl_event last, tsr_error *err)
 static tsr_status call_device(timed_variant *b, double *ns, tsr_error *err)
 {
     const uint64_t start = clock_ns();
+    first_launches launches = {0};
     cl_event first = NULL, last = NULL;
-    tsr_status st = dispatch_enqueue(
-        b->session, b->problem, &b->selection, b->sets.buffer[b->sets.next],
-        &(call_ends){
-            .first = &first, .last = &last, .strict_tiles = b->counter, .report = &b->report},
-        err);
+    tsr_status st =
+        dispatch_enqueue(b->session, b->problem, &b->selection, b->sets.buffer[b->sets.next],
+                         &(call_ends){.first = &first,
+                                      .last = &last,
+                                      .strict_tiles = b->counter,
+                                      .launches = dispatch_late(b->session, &launches),
+                                      .report = &b->report},
+                         err);
 
     b->enqueue_ns = (double)(clock_ns() - start);
+    dispatch_compiled(b->session, &launches);
     if (st)
         return st;
     st = finish(b, last, err);
@@ -395,6 +400,7 @@ static tsr_status first_call(const timed_variant *b, const variant *v, tsr_build
     if (st)
         return st;
     twin.session->device = b->session->device; /* probed already */
+    twin.session->watch = b->session->watch;
     twin.selection.variant = v;
     twin.sets.next = 0;
     start = clock_ns();
@@ -571,9 +577,11 @@ static tsr_status session_on(tsr_session *s, cl_command_queue_properties propert
         return tsr_fail(err, TSR_ECL, rc, "clCreateCommandQueue on %s", session_facts(s)->name);
     st = tsr_session_adopt(queue, &options, out, err);
     clReleaseCommandQueue(queue); /* the session holds it */
-    if (!st)
-        (*out)->device = s->device; /* probed already */
-    return st;
+    if (st)
+        return st;
+    (*out)->device = s->device; /* probed already */
+    (*out)->watch = s->watch;
+    return TSR_OK;
 }
 
 /* As many as drivers take before the first has ended. */

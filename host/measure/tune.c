@@ -22,6 +22,7 @@ enum {
     SAMPLES = 5,   /* of a candidate, in the search */
     FINALISTS = 5, /* timed again */
     FINALISTS_MIN = 3,
+    FINAL_CALLS = 8,   /* of a finalist, at least */
     SEARCHED = 3,      /* variants whose tunables are searched */
     FAILURES_MAX = 8,  /* in a row: the device is gone, and not the candidates bad */
     SPACES_MAX = 64,   /* variants of an operation */
@@ -52,8 +53,8 @@ typedef struct search {
     size_t best; /* index into result->tried, SIZE_MAX while there is none */
     size_t capacity;
     const char *stage;
-    uint64_t deadline; /* of the search before the finals, clock_ns */
-    uint64_t end;      /* of it all */
+    uint64_t start, deadline; /* of the search before the finals, clock_ns */
+    uint64_t end;             /* of it all */
     uint64_t random;
     size_t failures; /* in a row */
     tsr_error *err;
@@ -76,12 +77,8 @@ static const tune_candidate *best_of(const search *x)
 
 static void report(const search *x, const tune_candidate *last)
 {
-    const double left = ((double)x->end - (double)clock_ns()) * 1e-9;
-    const tune_progress p = {.stage = x->stage,
-                             .tried = x->result->count,
-                             .seconds_left = fmax(left, 0),
-                             .last = last,
-                             .best = best_of(x)};
+    const tune_progress p = {
+        .stage = x->stage, .tried = x->result->count, .last = last, .best = best_of(x)};
 
     if (x->options->progress)
         x->options->progress(&p, x->options->context);
@@ -546,6 +543,17 @@ static void judge(search *x, const size_t *finalists, size_t n, size_t before)
         r->best = &r->tried[before];
 }
 
+/* About how long the fewest samples that decide take. */
+static double finals_seconds(const search *x, const size_t *finalists, size_t n)
+{
+    double ns = 0;
+
+    for (size_t i = 0; i < n; i++)
+        ns +=
+            FINAL_CALLS * x->result->tried[finalists[i]].time.median_ns * (double)x->problems.count;
+    return ns * 1e-9;
+}
+
 /* Time the finalists again.  The call that they are compared by is the caller's: enqueued back to
  * back, with what the host needs for it. */
 static tsr_status run_finals(search *x, size_t before)
@@ -561,6 +569,8 @@ static tsr_status run_finals(search *x, size_t before)
                                    .stop = x->options->stop};
     tsr_status st;
 
+    if (left < 0 && finals_seconds(x, at, n) > finals_share * x->options->seconds + 1)
+        return TSR_OK; /* undecided */
     x->stage = "finalists";
     report(x, NULL);
     for (size_t i = 0; i < n; i++) {
@@ -664,6 +674,7 @@ static void start_clock(search *x)
     const double budget = x->options->seconds * 1e9;
     const uint64_t now = clock_ns();
 
+    x->start = now;
     x->end = now + (uint64_t)budget;
     x->deadline = now + (uint64_t)(budget * (1 - finals_share));
 }
@@ -679,15 +690,16 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
                 .scouted = SIZE_MAX,
                 .random = o->seed,
                 .err = err};
+    const uint64_t build_ns = s->build_ns;
     size_t before = SIZE_MAX;
     tsr_status st;
 
     *out = (tune_result){0};
+    start_clock(&x);
     st = make_spaces(x.op, session_facts(s), o, x.space, &x.space_count, err);
     st = st ? st : tune_problems_open(s, problems, count, o->seed, o->warm, &x.problems, err);
     if (st != TSR_OK)
         goto cleanup;
-    start_clock(&x);
     x.stage = "variants";
     before = try_before(&x);
     search_all(&x);
@@ -701,6 +713,8 @@ tsr_status tune_search(tsr_session *s, const problem *problems, size_t count, co
     if (before != SIZE_MAX && out->tried[before].outcome >= TUNE_TIMED)
         out->before = &out->tried[before];
     out->stopped = stopped(&x);
+    out->seconds = (double)(clock_ns() - x.start) * 1e-9;
+    out->build_seconds = (double)(s->build_ns - build_ns) * 1e-9;
     decide(&x);
 
 cleanup:

@@ -45,13 +45,13 @@ typedef struct tune_candidate {
 typedef struct tune_progress {
     const char *stage; /* "variants", "tunables", "finalists" */
     size_t tried;
-    double seconds_left;
     const tune_candidate *last; /* NULL in "finalists" */
     const tune_candidate *best; /* NULL while there is none */
 } tune_progress;
 
 typedef struct tune_options {
-    double seconds;         /* the budget */
+    double seconds; /* the budget; what is compiled when it ends, and the finals of what ran before
+                       where they are short, go beyond it */
     const char *variant;    /* NULL: every variant of the device */
     const char *const *set; /* "NAME=V1,V2": these values only, in the variants that have NAME */
     size_t set_count;
@@ -75,6 +75,7 @@ typedef struct tune_result {
     bool alone;     /* nothing ran but what a call runs until now, and nothing else is left to try:
                        it was compared with nothing */
     bool stopped;
+    double seconds, build_seconds; /* that the search took, and of them what compilers did */
 } tune_result;
 
 /** TSR_ENAME where --kernel or --set name what no variant of the operation has. */

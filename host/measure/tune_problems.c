@@ -53,11 +53,18 @@ static tsr_status call(tune_problems *t, size_t i, size_t set, const selection *
                        cl_event *first, cl_event *last, tsr_error *err)
 {
     const input_sets *x = &t->sets[i];
+    first_launches launches = {0};
+    tsr_status st;
 
     if (x->memory)
         return sel->variant->host(&t->problems[i], x->memory[set], err);
-    return dispatch_enqueue(t->session, &t->problems[i], sel, x->buffer[set],
-                            &(call_ends){.first = first, .last = last}, err);
+    st = dispatch_enqueue(t->session, &t->problems[i], sel, x->buffer[set],
+                          &(call_ends){.first = first,
+                                       .last = last,
+                                       .launches = dispatch_late(t->session, &launches)},
+                          err);
+    dispatch_compiled(t->session, &launches);
+    return st;
 }
 
 static tsr_status wait(const tune_problems *t, const selection *sel, cl_event last, tsr_error *err)

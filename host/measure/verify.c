@@ -70,6 +70,7 @@ typedef struct sweep {
     text build_log[TSR_TYPE_COUNT];             /* of rows[].build_log */
     text never_ran;                             /* of rows[].never_ran_values */
     bool ran[TUNABLES_MAX][TUNABLE_VALUES_MAX]; /* values that a problem ran with */
+    size_t problems;                            /* that ran, of all types */
 } sweep;
 
 static tsr_type type_of(const problem *p)
@@ -154,6 +155,9 @@ static tsr_status run_one(sweep *s, const problem *p, const params *chosen, dist
     arrays a = {0};
     tsr_status st;
 
+    if (s->options->progress)
+        s->options->progress(s->op, s->variant, s->problems, s->options->context);
+    s->problems++;
     for (size_t i = 0; i < chosen->count; i++) {
         snprintf(settings[i], sizeof(settings[i]), "%s=%u", chosen->tunables[i].name,
                  chosen->value[i]);

@@ -34,6 +34,9 @@ typedef struct verify_options {
     bool stop;     /* at the first problem that fails, of each variant */
     bool typed;    /* only problems of `type` */
     tsr_type type;
+    void (*progress)(const operation *op, const variant *v, size_t problems,
+                     void *context); /* before each problem: those that ran so far.  May be NULL */
+    void *context;
 } verify_options;
 
 /**

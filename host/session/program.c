@@ -268,6 +268,7 @@ tsr_status program_get(tsr_session *s, const char *source_file, const char *opti
     if (st != TSR_OK)
         goto cleanup;
     p->build_ns = clock_ns() - start;
+    s->build_ns += p->build_ns;
     p->next = s->programs;
     s->programs = p;
     *out = p;

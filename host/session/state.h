@@ -57,6 +57,7 @@ struct tsr_session {
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
     uint64_t probe_ns;             /* spent in probes so far */
+    uint64_t build_ns; /* spent in builds so far, with what dispatch_compiled() waited for */
     text build_log;                /* of the build that failed last */
     session_kept tuning;           /* core/tuning_memo.h */
     session_kept calls_kept;       /* core/calls.h */

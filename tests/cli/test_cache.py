@@ -222,8 +222,8 @@ class Entries(Case):
             timer.start()
             shown = self.run_on_terminal()
             timer.join()
-        self.assertRegex(shown, r"\r\x1b\[Kwaiting for another process that compiles .*%s.*, \d+ s"
-                         % KERNEL)
+        self.assertRegex(shown, r"\r\x1b\[K%s[^\r]*: waiting for another process that compiles "
+                         r"[^\r]*%s[^\r]*, \d+ s" % (EXAMPLE["CALL"][0], KERNEL))
         lines = re.sub(r"[^\n]*\r\x1b\[K", "", shown.replace("\r\n", "\n"))
         self.assertRegex(lines, r"^%s [^\n]*\n$" % EXAMPLE["CALL"][0])
 

@@ -1,6 +1,7 @@
 """Signals at random moments of calls: the old output stays or the new one is whole, and nothing else is
 left.  TESSERA_RANDOM says how many (20)."""
 
+import fcntl
 import os
 import random
 import signal
@@ -10,7 +11,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import COMMAND, EXAMPLES, Case, environment
+from cli_support import COMMAND, EXAMPLES, Case, environment, has_opencl
 
 COUNT = int(os.environ.get("TESSERA_RANDOM", "20"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGPIPE)
@@ -59,6 +60,50 @@ class Signals(Case):
         self.assertGreater(len(ended), 1)
         self.assertTrue(calls)
         print("ended with", ended)
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class WhileCompiling(Case):
+    """A compiler that cannot be stopped is simulated by another process that has the entry's lock,
+    for which a build waits two minutes."""
+
+    def setUp(self):
+        super().setUp()
+        self.env = environment(TESSERA_CACHE_DIR=self.path("cache"),
+                               TESSERA_TUNING_DIR=self.path("tuning"))
+        self.succeed("cache", env={"TESSERA_CACHE_DIR": self.path("cache")})
+
+    def interrupted(self, *args):
+        """The command's status, seconds from the signal to its end, and standard error."""
+        with open(self.path("cache/lock"), "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            job = subprocess.Popen([COMMAND, *args], cwd=self.folder, env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(3)
+            self.assertIsNone(job.poll())
+            start = time.monotonic()
+            job.send_signal(signal.SIGINT)
+            _, err = job.communicate(timeout=100)
+            return job.returncode, time.monotonic() - start, err.decode()
+
+    def test_the_first_signal_ends_it(self):
+        """Soon, with its status, and what was kept before stays whole."""
+        op, example = next(iter(EXAMPLES.items()))
+        problem = (op, "--kernel", example["KERNEL"], "--size", example["SIZE"])
+        for args, says in ((("bench", *problem, "-o", "rows"), "interrupted: 0 of 1 rows are done"),
+                           (("tune", *problem), "interrupted: 0 of 1 classes of problems are done"),
+                           (("roofline", op, "-o", "rows"), "interrupted: what was measured is"),
+                           (("verify", op, example["KERNEL"], "--tiny"), "")):
+            self.write("rows", "old\n")
+            status, seconds, err = self.interrupted(*args)
+            with self.subTest(args[0]):
+                self.assertEqual(status, 130, err)
+                self.assertIn(says, err)
+                self.assertLess(seconds, 3, err)
+                self.assertEqual([n for n in self.names() if n not in ("cache", "rows")], [])
+                self.assertEqual(os.listdir(self.path("cache")), ["lock"])
+                with open(self.path("rows"), encoding="utf-8") as f:
+                    self.assertEqual(f.read(), "old\n")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """tessera tune: what is kept, and where."""
 
+import fcntl
 import json
 import os
+import threading
 import time
 import unittest
 
-from cli_support import EXAMPLES, OPERATIONS, Case
+from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
 
 
 class Tuned(Case):
@@ -89,6 +91,45 @@ class OnHost(Tuned):
             self.assertIn("/dev/null/no", r.err)
             self.assertEqual(r.out, "")
             self.assertLess(time.monotonic() - start, 20)
+
+
+@unittest.skipUnless(has_opencl(), "no OpenCL device")
+class OnDevice(Tuned):
+    def test_the_budget_and_a_slow_compiler(self):
+        """What is compiled when the budget ends is waited for, nothing else is begun, and the report
+        says where the time went.  Another process has the entry's lock in place of a compiler."""
+        op, example = next(iter(EXAMPLES.items()))
+        env = {**self.env(), "TESSERA_CACHE_DIR": self.path("cache")}
+        self.succeed("cache", env=env)
+        with open(self.path("cache/lock"), "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            timer = threading.Timer(3, lambda: fcntl.lockf(lock, fcntl.LOCK_UN))
+            timer.start()
+            r = self.tessera("tune", op, "--kernel", example["KERNEL"], "--size", example["SIZE"],
+                             "--budget", "1", "--json", env=env)
+            timer.join()
+        (c,) = json.loads(r.out)["classes"]
+        self.assertGreater(c["build_seconds"], 1.5, r)
+        self.assertGreaterEqual(c["seconds"], c["build_seconds"], r)
+        self.assertLess(c["seconds"], 20, r)
+        # What runs until now, and the kernel that was asked for.
+        self.assertLessEqual(len(c["tried"]), 2, r)
+        self.assertIsNone(c["kept"])
+        self.assertRegex(r.err, r"the time was too short: of [\d.]+ s, compiling took [\d.]+\n")
+
+    def test_what_calls_on_arrays_run(self):
+        """A CPU device runs C code for some problems; the report says which, where it does."""
+        for op in OPERATIONS:
+            problem = (op, "--size", EXAMPLES[op]["SIZE"])
+            (listed,) = json.loads(self.succeed("kernels", *problem, "--json").out)["operations"]
+            chosen = listed["tuning"]["chosen"]["variant"]
+            (runs_on,) = [v["runs_on"] for v in listed["variants"] if v["name"] == chosen]
+            in_c = "host" in runs_on
+            r = self.tessera("tune", *problem, "--budget", "0.0001", "--json", env=self.env())
+            (c,) = json.loads(r.out)["classes"]
+            self.assertEqual(c["on_arrays"], chosen if in_c else None, r)
+            r = self.tessera("tune", *problem, "--budget", "0.0001", env=self.env())
+            self.assertEqual("those on arrays run %s, C code" % chosen in r.out, in_c, r)
 
 
 if __name__ == "__main__":
