@@ -1,0 +1,49 @@
+"""Bugs in matmul's C code, which tests find: scripts/mutants.py plants them."""
+
+PROOF, ERRORS, STREAMS = "unit/test_matmul_proof", "unit/test_matmul_errors", "unit/test_matmul_streams"
+HOST = "device/matmul/host"
+SHAPES = "cli/test_matmul_shapes"
+
+MUTANTS = {
+    "matmul-stride-of-a-batch":
+        ("host/ops/matmul/matmul_shape.h", "one.offset_c += e * matmul_matrix_c(p).stride;", 0, "", HOST),
+    "matmul-beta-0-reads-c":
+        ("host/ops/matmul/matmul_host_body.h", "beta == 0 ? scaled : scaled + beta * c[i * ldc + j];", 0,
+         "scaled + beta * c[i * ldc + j];", HOST),
+    "matmul-block-of-k":
+        ("host/ops/matmul/matmul_host_body.h", "const size_t p1 = size_min(p + BLOCK_K, t->k);", 0,
+         "const size_t p1 = size_min(p + BLOCK_K, t->k - 1);", HOST),
+    "matmul-strip-past-m":
+        ("host/ops/matmul/matmul_host_body.h", "size_min(i + STRIP_M, t->m)", 0, "i + STRIP_M", HOST),
+    "matmul-c-zeroed-past-n":
+        ("host/ops/matmul/matmul_host_body.h", "memset(c + i * ldc, 0, p->n * sizeof(REAL));", 0,
+         "memset(c + i * ldc, 0, ldc * sizeof(REAL));", HOST),
+    "matmul-leak-of-sums":
+        ("host/ops/matmul/matmul_host_body.h", "    if (beside)\n        free(t.s);\n", 0, "", HOST),
+    "matmul-column-major-strides":
+        ("host/ops/matmul/matmul.c", "    p->stride_a = given.stride_b;\n"
+         "    p->stride_b = given.stride_a;\n", 0, "", HOST + " device/matmul/general"),
+    "matmul-ld-unchecked":
+        ("host/ops/matmul/matmul.c", "if (x->ld < x->length)", 0, "if (x->ld + 1 < x->length)", ERRORS),
+    "matmul-products-of-c-overlap":
+        ("host/ops/matmul/matmul.c", "if (view_apart(c, matmul_batch(p)))", 0, "if (1)", ERRORS),
+    "matmul-alpha-0-reads-a":
+        ("host/ops/matmul/matmul.c", "if (matmul_alpha(p) == 0 || p->m == 0 || p->n == 0)", 0,
+         "if (p->m == 0 || p->n == 0)", ERRORS + " unit/test_matmul_session"),
+    "matmul-proof-edge-column":
+        ("host/ops/matmul/matmul_proof.c", "for (size_t c = 0; c < p->n; c++)\n            judge_element",
+         0, "for (size_t c = 0; c + 1 < p->n; c++)\n            judge_element", PROOF),
+    "matmul-proof-gaps":
+        ("host/ops/matmul/matmul_proof.c", "if (view_gaps_kept(&c, j->before, j->after))", 0, "if (1)",
+         PROOF),
+    "matmul-proof-row-sums-unlooked-at":
+        ("host/ops/matmul/matmul_proof.c", "fabsl(got - exact) <= tolerance)", 0, "1)", PROOF),
+    "matmul-tile-of-another-row":
+        ("host/ops/matmul/matmul_partition.c", "rows_a(&q, host[MATMUL_A], at_m, m, 0, q.k)", 0,
+         "rows_a(&q, host[MATMUL_A], 0, m, 0, q.k)", STREAMS),
+    "matmul-slabs-overwrite":
+        ("host/ops/matmul/matmul_partition.c", "    if (at)\n        one->beta = 1;\n", 0, "", STREAMS),
+    "matmul-last-strip":
+        ("host/ops/matmul/matmul_partition.c", "size_min(p->cut[STRIP], whole->m - row)", 0,
+         "p->cut[STRIP]", STREAMS),
+}

@@ -1,0 +1,27 @@
+"""Bugs in matvec's C code, which tests find: scripts/mutants.py plants them."""
+
+HOST = "device/matvec/host"
+STREAMS = "unit/test_matvec_streams"
+
+MUTANTS = {
+    "matvec-rest-of-four":
+        ("host/ops/matvec/matvec_host_body.h", "for (; c + 4 <= columns; c += 4, at += 4 * stride) {", 0,
+         "for (; c + 3 <= columns; c += 4, at += 4 * stride) {", HOST),
+    "matvec-leak-of-pointers":
+        ("host/ops/matvec/matvec_host_body.h", "    free(row);\n", 0, "", HOST),
+    "matvec-block-of-rows":
+        ("host/ops/matvec/matvec_host_body.h", "size_min(OPENMP_BLOCK, v->rows - r)", 0, "OPENMP_BLOCK",
+         HOST),
+    "matvec-incx":
+        ("host/ops/matvec/matvec_host.c", "matvec_incx(p) == 1 && ", 0, "", HOST),
+    "matvec-offset-of-a-copy":
+        ("host/ops/matvec/matvec_host.c", "plain.offset_x = plain.offset_y = 0;", 0,
+         "plain.offset_y = 0;", HOST),
+    "matvec-proof-gaps":
+        ("host/ops/matvec/matvec_proof.c",
+         "view_gaps_kept(&y, before[MATVEC_Y], after[MATVEC_Y])", 0, "true",
+         "unit/test_matvec_session unit/test_matvec_plan"),
+    "matvec-proof-only-the-first-block":
+        ("host/ops/matvec/matvec_proof.c", "(size_t)i % blocks * BLOCK, &part);", 0, "0, &part);",
+         "unit/test_matvec_session unit/test_matvec_plan"),
+}
