@@ -27,7 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O1", "-DTESSERA_WERROR=OFF",
            "-DTESSERA_PEERS=OFF", "-DTESSERA_SANITIZE=address,undefined")
 # What a test runs besides the command, by the first part of its name; a test under unit/ is a target.
-BESIDE = {"cli": ["exiting_driver"], "faults": ["fault_layer", "warm_calls"], "forged": ["forged_layer"]}
+BESIDE = {"device": ["variant_tests"], "cli": ["exiting_driver"], "faults": ["fault_layer", "warm_calls"], "forged": ["forged_layer"]}
 SECONDS_MAX = 600
 # LeakSanitizer's own crash, where a driver's thread ends while it looks.
 SANITIZER_CRASH = "LeakSanitizer has encountered a fatal error"
@@ -84,7 +84,8 @@ class Tree:
         self.source, self.build = os.path.join(folder, "source"), os.path.join(folder, "build")
         self.jobs = jobs
         self.copy()
-        subprocess.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *OPTIONS,
+        launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        subprocess.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *OPTIONS, *launcher,
                         "-DTESSERA_TEST_POCL_CACHE=" + cache], check=True, stdout=subprocess.DEVNULL)
 
     def copy(self):
@@ -150,9 +151,9 @@ def run(tree, name, mutant, healthy):
     for test in tests:
         if test not in healthy:
             built, out = tree.make(test)
-            healthy[test], out = tree.passes(test) if built else (False, out)
-            if not healthy[test]:
-                return None, "%s fails without it:\n%s" % (test, out[-3000:])
+            healthy[test] = tree.passes(test) if built else (False, out)
+        if not healthy[test][0]:
+            return None, "%s fails without it:\n%s" % (test, healthy[test][1][-3000:])
     tree.plant(file, planted(name, mutant))
     try:
         for test in tests:

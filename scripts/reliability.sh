@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The long runs of tests of which scripts/test.sh has a small share: thousands of damaged files under
 # ASan and UBSan, calls of OpenCL that fail once and from then on, forged devices, random problems
-# against NumPy, and signals at random moments.
+# against NumPy, signals at random moments, and bugs planted in the C code, which tests have to find.
 #
 #     scripts/reliability.sh [NAME...]     all, or some of: malformed faults forged random signals
+#                                          mutants
 #
-# An hour and more on two cores.  TESSERA_BUILD_DIR is where the build folder goes (default: build/).
+# Some hours on two cores.  TESSERA_BUILD_DIR is where the build folder goes (default: build/).
 # A part that fails does not keep the others from running; the exit status is then 1.
 set -euo pipefail
 
@@ -13,7 +14,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 builds=${TESSERA_BUILD_DIR:-$root/build}
 mkdir -p "$builds"
 builds=$(cd "$builds" && pwd)
-parts=${*:-malformed faults forged random signals}
+parts=${*:-malformed faults forged random signals mutants}
 failed=0
 
 # part FOLDER DIRECTORY TEST NAME=VALUE...: a Python test of tests/DIRECTORY on what was built in the
@@ -36,7 +37,8 @@ build() {
 
     cmake -S "$root" -B "$folder" -G Ninja -DTESSERA_PEERS=OFF \
         -DTESSERA_TEST_POCL_CACHE="$builds/pocl-cache" "$@"
-    cmake --build "$folder" --parallel "$(nproc)"
+    cmake --build "$folder" --parallel "$(nproc)" --target tessera_command exiting_driver \
+        fault_layer warm_calls forged_layer
 }
 
 for name in $parts; do
@@ -62,13 +64,18 @@ for name in $parts; do
             part reliability "$(basename "$(dirname "$test")")" "$(basename "$test" .py)" \
                 TESSERA_RANDOM=2000
         done
+        part reliability cli test_random TESSERA_RANDOM=2000
         ;;
     signals)
         build reliability -DCMAKE_BUILD_TYPE=Release
         part reliability cli test_signals TESSERA_RANDOM=200
         ;;
+    mutants)
+        "$root/scripts/mutants.py" --folder "$builds/mutants" --pocl-cache "$builds/pocl-cache" ||
+            failed=1
+        ;;
     *)
-        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|signals]..." >&2
+        echo "Usage: scripts/reliability.sh [malformed|faults|forged|random|signals|mutants]..." >&2
         exit 2
         ;;
     esac

@@ -219,6 +219,54 @@ static void a_missing_product_is_found(void **state)
     free(c);
 }
 
+/* Of a small product of a batch with gaps, each element that is off is found, and each gap that was
+ * written: the least change of one is enough. */
+static void every_element_and_gap_is_looked_at(void **state)
+{
+    enum { ROWS = 3, COLUMNS = 5, LD = 7, BATCH = 2, STRIDE = ROWS * LD + 4, OFFSET = 2 };
+    enum { ELEMENTS = OFFSET + STRIDE + (ROWS - 1) * LD + COLUMNS };
+    const problem p = matmul_problem((tsr_matmul_problem){.m = ROWS,
+                                                          .n = COLUMNS,
+                                                          .k = 1,
+                                                          .alpha = 1,
+                                                          .ldc = LD,
+                                                          .offset_c = OFFSET,
+                                                          .batch = BATCH,
+                                                          .stride_a = ROWS,
+                                                          .stride_b = COLUMNS,
+                                                          .stride_c = STRIDE});
+    float a[BATCH * ROWS], b[BATCH * COLUMNS], before[ELEMENTS], after[ELEMENTS];
+    const void *const inputs[] = {a, b, before}, *const outputs[] = {a, b, after};
+    size_t elements = 0, gaps = 0;
+    verdict v;
+
+    (void)state;
+    for (size_t i = 0; i < BATCH * ROWS; i++)
+        a[i] = (float)i + 1;
+    for (size_t i = 0; i < BATCH * COLUMNS; i++)
+        b[i] = (float)i - 20;
+    for (size_t i = 0; i < ELEMENTS; i++)
+        before[i] = after[i] = (float)i / 3;
+    for (size_t e = 0; e < BATCH; e++)
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < COLUMNS; j++)
+                after[OFFSET + e * STRIDE + i * LD + j] = a[e * ROWS + i] * b[e * COLUMNS + j];
+    assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+    assert_true(v.ok && !v.sampled);
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        const float right = after[i];
+
+        after[i] = right == 0 ? 1 : right * (1 + 0x1p-20f);
+        assert_int_equal(matmul_verify(&p, &keeps, inputs, outputs, NULL, &v, NULL), TSR_OK);
+        assert_false(v.ok);
+        elements += v.detail[0] == 'C';
+        gaps += !strcmp(v.detail, "memory outside C was written");
+        after[i] = right;
+    }
+    assert_int_equal(elements, BATCH * ROWS * COLUMNS);
+    assert_int_equal(gaps, ELEMENTS - elements);
+}
+
 /* What may overflow is left to the samples, which know the class. */
 static void overflow_is_no_error(void **state)
 {
@@ -240,6 +288,7 @@ int main(void)
         cmocka_unit_test(one_wild_element_is_found),
         cmocka_unit_test(a_nan_leaves_the_rest_checked),
         cmocka_unit_test(a_missing_product_is_found),
+        cmocka_unit_test(every_element_and_gap_is_looked_at),
         cmocka_unit_test(overflow_is_no_error),
     };
 

@@ -13,7 +13,8 @@ MUTANTS = {
         ("host/ops/matvec/matvec_host_body.h", "size_min(OPENMP_BLOCK, v->rows - r)", 0, "OPENMP_BLOCK",
          HOST),
     "matvec-incx":
-        ("host/ops/matvec/matvec_host.c", "matvec_incx(p) == 1 && ", 0, "", HOST),
+        ("host/ops/matvec/matvec_host.c", "matvec_incx(p) == 1 && ", 0, "",
+         HOST + " unit/test_matvec_session"),
     "matvec-offset-of-a-copy":
         ("host/ops/matvec/matvec_host.c", "plain.offset_x = plain.offset_y = 0;", 0,
          "plain.offset_y = 0;", HOST),

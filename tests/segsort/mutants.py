@@ -1,20 +1,20 @@
 """Bugs in segsort's C code, which tests find: scripts/mutants.py plants them."""
 
-SESSION = "unit/test_segsort_session"
+OFFSETS = "unit/test_segsort_tiles unit/test_segsort_session"
 
 MUTANTS = {
     "segsort-offsets-descend":
-        ("host/ops/segsort/segsort.c", "if (offsets[i] < offsets[i - 1])", 0, "if (0)", SESSION),
+        ("host/ops/segsort/segsort.c", "if (offsets[i] < offsets[i - 1])", 0, "if (0)", OFFSETS),
     "segsort-last-offset":
         ("host/ops/segsort/segsort.c", "if (offsets[segments] != n)", 0, "if (offsets[segments] > n)",
-         SESSION),
+         OFFSETS),
     "segsort-first-offset":
-        ("host/ops/segsort/segsort.c", "if (offsets[0] != 0)", 0, "if (0)", SESSION),
+        ("host/ops/segsort/segsort.c", "if (offsets[0] != 0)", 0, "if (0)", OFFSETS),
     "segsort-longest-of-the-last":
         ("host/ops/segsort/segsort.c", "most = size_max(most, (size_t)(offsets[i] - offsets[i - 1]));", 0,
          "most = size_max(1, (size_t)(offsets[i] - offsets[i - 1]));",
-         SESSION + " unit/test_segsort_tiles"),
+         OFFSETS),
     "segsort-offsets-too-many":
         ("host/ops/segsort/segsort.c", "if (!size_add(s->segments, 1, &offsets))", 0,
-         "if ((offsets = s->segments + 1, false))", SESSION),
+         "if ((offsets = s->segments + 1, false))", OFFSETS),
 }
