@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/api.h"
+#include "tessera/axpy.h"
 #include "tessera/device.h"
 #include "tessera/matmul.h"
 #include "tessera/matvec.h"

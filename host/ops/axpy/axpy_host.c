@@ -1,0 +1,147 @@
+/* The variants in C: the plain loop, the loop on every core, and vectors of every type. */
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/real.h"
+#include "ops/axpy/axpy_problem.h"
+#include "ops/axpy/axpy_simd.h"
+
+/* Elements that are worth more threads than one, and bytes of x, y and z from which caches do not
+ * keep z for whoever reads it next. */
+enum { PARALLEL_MIN = 1 << 15, PAST_CACHES_MIN = 32 << 20 };
+
+/* ---- lessons: float32 ------------------------------------------------------------------------ */
+
+static const char *plan_lesson(const job *j, plan *out)
+{
+    const tsr_axpy_problem *p = axpy_of(j->problem);
+
+    if (p->type != TSR_F32)
+        return plan_unsupported(out, "takes float32, not %s", tsr_type_name(p->type));
+    if (!axpy_is_dense(p))
+        return "takes elements that follow one another";
+    return NULL;
+}
+
+typedef struct lesson {
+    size_t n;
+    float alpha;
+    const float *x, *y;
+    float *z;
+} lesson;
+
+static lesson lesson_of(const problem *q, void *const operands[])
+{
+    const tsr_axpy_problem *p = axpy_of(q);
+    const float *y = p->in_place ? operands[AXPY_Z] : operands[AXPY_Y];
+
+    if (p->n == 0)
+        return (lesson){0};
+    return (lesson){.n = p->n,
+                    .alpha = (float)p->alpha,
+                    .x = (const float *)operands[AXPY_X] + p->offset_x,
+                    .y = y + (p->in_place ? p->offset_z : p->offset_y),
+                    .z = (float *)operands[AXPY_Z] + p->offset_z};
+}
+
+static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *err)
+{
+    const lesson l = lesson_of(q, operands);
+
+    (void)err;
+    for (size_t i = 0; i < l.n; i++)
+        l.z[i] = l.alpha * l.x[i] + l.y[i];
+    return TSR_OK;
+}
+
+const variant axpy_loop = {
+    .name = "loop", .idea = "the plain loop", .plan = plan_lesson, .host = run_loop};
+
+static tsr_status run_threads(const problem *q, void *const operands[], tsr_error *err)
+{
+    const lesson l = lesson_of(q, operands);
+
+    (void)err;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) if (l.n >= PARALLEL_MIN)
+#endif
+    for (size_t i = 0; i < l.n; i++)
+        l.z[i] = l.alpha * l.x[i] + l.y[i];
+    return TSR_OK;
+}
+
+const variant axpy_threads = {.name = "threads",
+                              .idea = "the same loop, in as many stretches as there are cores",
+                              .plan = plan_lesson,
+                              .host = run_threads};
+
+/* ---- every type ------------------------------------------------------------------------------ */
+
+static axpy_loop_of *loop_of(tsr_type type)
+{
+    static axpy_loop_of *const f32[] = {ISA_EACH(axpy_f32)}, *const f64[] = {ISA_EACH(axpy_f64)};
+    static axpy_loop_of *const f16[] = {ISA_EACH(axpy_f16)}, *const bf16[] = {ISA_EACH(axpy_bf16)};
+    static axpy_loop_of *const whole[][ISA_COUNT] = {
+        {ISA_EACH(axpy_u8)}, {ISA_EACH(axpy_u16)}, {ISA_EACH(axpy_u32)}, {ISA_EACH(axpy_u64)}};
+    const isa best = isa_best();
+
+    switch (type) {
+    case TSR_F32:
+        return f32[best];
+    case TSR_F64:
+        return f64[best];
+    case TSR_F16:
+        return f16[best];
+    case TSR_BF16:
+        return bf16[best];
+    default:
+        return whole[size_log2_up(tsr_type_size(type))][best];
+    }
+}
+
+static const char *plan_simd(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
+/* Stretches are multiples of STRETCH elements, so that two threads do not write one cache line. */
+static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
+{
+    enum { STRETCH = 1 << 12, STRETCHES_MAX = 256 };
+    const tsr_axpy_problem *p = axpy_of(q);
+    const size_t size = tsr_type_size(p->type);
+    const size_t each = size_round_up(size_max(size_div_up(p->n, STRETCHES_MAX), STRETCH), STRETCH);
+    const size_t count = size_div_up(p->n, each);
+    const size_t added = p->in_place ? AXPY_Z : AXPY_Y;
+    const view vx = axpy_view(p, AXPY_X), vy = axpy_view(p, AXPY_Y), vz = axpy_view(p, AXPY_Z);
+    const axpy_share whole = {.incx = axpy_inc(p, AXPY_X),
+                              .incy = axpy_inc(p, AXPY_Y),
+                              .incz = axpy_inc(p, AXPY_Z),
+                              .alpha = real_round(real_sums(p->type), p->alpha),
+                              .whole = axpy_is_real(p->type) ? 0 : axpy_whole(p->alpha),
+                              .past_caches = p->n > PAST_CACHES_MIN / 3 / size};
+    axpy_loop_of *const loop = loop_of(p->type);
+
+    (void)err;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) if (p->n >= PARALLEL_MIN)
+#endif
+    for (size_t i = 0; i < count; i++) {
+        const size_t first = i * each;
+        axpy_share s = whole;
+
+        s.n = size_min(each, p->n - first);
+        s.x = (const char *)operands[AXPY_X] + (vx.offset + first * s.incx) * size;
+        s.y = (const char *)operands[added] + (vy.offset + first * s.incy) * size;
+        s.z = (char *)operands[AXPY_Z] + (vz.offset + first * s.incz) * size;
+        loop(&s);
+    }
+    return TSR_OK;
+}
+
+const variant axpy_simd = {
+    .name = "simd",
+    .idea = "vectors of every type, on every core; what is large is stored past the caches",
+    .plan = plan_simd,
+    .host = run_simd,
+    .serves_cpus = true};
