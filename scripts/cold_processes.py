@@ -5,7 +5,7 @@
 
 ARGUMENT... is a command line of tessera that writes no file, for instance
 
-    matmul a.npy a.npy -o /dev/null --device cpu --copy
+    matmul a.npy a.npy -o /dev/null --device cpu --kernel cpu-block
 
 One process compiles what all want, and the others wait for it.  Ends with 1 where all of them take
 more than three times as long as one.

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/calls.h"
+#include "core/enqueue_c.h"
 #include "core/last_group.h"
 #include "core/registry.h"
 #include "core/tuning_memo.h"
@@ -30,7 +31,7 @@ static const char *make_plan(tsr_session *s, const problem *normal, const select
                    .device = session_facts(s),
                    .params = &sel->params,
                    .arriving = place == ARRIVING,
-                   .in_arrays = place == IN_ARRAYS};
+                   .c_reaches = place == IN_ARRAYS || place == IN_MAPPED};
     tsr_error err = {0};
 
     if (v->source && j.device->kind != DEVICE_HOST &&
@@ -149,7 +150,7 @@ static bool select_tuned(tsr_session *s, kept_call *c, bool embedded, text *skip
     return found;
 }
 
-/* Select the C code that does a small problem where its arrays are, with its plan; false where
+/* Select the C code that does a small problem where its operands are, with its plan; false where
  * there is none, or it is of no use here.  It comes before embedded tuning, which compares kernels
  * by the device's time: what a launch costs, and compiling before the first one, is not in that. */
 static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
@@ -158,7 +159,7 @@ static bool select_c(tsr_session *s, kept_call *c, const char *skipped)
     const device_facts *d = session_facts(s);
     const char *name = NULL;
 
-    if (c->place == IN_ARRAYS && d->kind == DEVICE_CPU && op->prefer_c)
+    if ((c->place == IN_ARRAYS || c->place == IN_MAPPED) && d->kind == DEVICE_CPU && op->prefer_c)
         name = op->prefer_c(&c->normal, d);
     if (!name || variant_find(op, name, &c->selection.variant, NULL))
         return false;
@@ -739,6 +740,29 @@ static void hand_over(const binding *b, chain *events)
     }
 }
 
+/* Enqueue a call of a variant in C. */
+static tsr_status run_c(const binding *b, tsr_error *err)
+{
+    const call_ends *ends = b->ends;
+    chain events = {0};
+    const kept_call *c = b->call;
+    tsr_status st;
+
+    if (c->place != IN_MAPPED)
+        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
+                        c->posed.op->name, c->selection.variant->name);
+    st = c_enqueue(b->session, c, b->operands, ends->n_wait, ends->wait,
+                   ends->first ? &events.first : NULL, ends->last ? &events.last : NULL, err);
+    if (st)
+        queue_settle(b->session->queue); /* the operands are the caller's again */
+    else
+        hand_over(b, &events);
+    if (!st && ends->report)
+        ends->report->commands = 1;
+    chain_release(&events);
+    return st;
+}
+
 tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
                         const call_ends *ends, tsr_error *err)
 {
@@ -748,8 +772,7 @@ tsr_status dispatch_run(tsr_session *s, kept_call *c, const cl_mem operands[],
     tsr_status st;
 
     if (!c->selection.variant->source)
-        return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s/%s: C code has no queue to run on",
-                        c->posed.op->name, c->selection.variant->name);
+        return run_c(&b, err);
     s->calls++;
     st = dispatch_build(s, c, ends->report, err);
     if (st == TSR_OK)

@@ -34,9 +34,9 @@ typedef struct call_ends {
  * The call of a problem: a kept one, or a new one, which is checked, chosen for and planned, and
  * then kept.  Probes the features that candidates need.
  *
- * The variant is the named one, else operation.prefer_c of arrays on a CPU device, else that of
- * the best tuned entry (core/tuning.h) which is supported, else the first supported one in the
- * operation's order of preference.
+ * The variant is the named one, else that of the user's best tuned entry (core/tuning.h) which is
+ * supported, else operation.prefer_c where C code reaches the operands, else that of the best
+ * embedded entry, else the first supported one in the operation's order of preference.
  *
  * @param run    May be NULL.
  * @param place  ARRIVING: the variant of the call whose inputs are there, with another plan.

@@ -337,8 +337,8 @@ struct operation {
      *  exists; returns their number.  Covers device kinds and the host. */
     size_t (*prefer)(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX]);
 
-    /** The variant in C that a call on arrays of a CPU device takes, before tuning and preference,
-     *  because it does the problem sooner than a kernel is launched, or compiled for a first call;
+    /** The variant in C that a call on a CPU device takes, before tuning and preference, because it
+     *  does the problem sooner than a kernel is launched, or compiled for a first call;
      *  NULL, also as a function: none, the problem is large.  By the problem's size alone: what is
      *  compiled already does not count, so that the same call has the same result. */
     const char *(*prefer_c)(const problem *p, const device_facts *d);

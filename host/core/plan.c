@@ -201,8 +201,8 @@ static const char *unsupported_here(const variant *v, const job *j, plan *out)
     if (!variant_is_for(v, d))
         return v->serves_cpus ? "it is C code and runs on the device 'host' and on CPUs"
                               : "it is C code and runs on the device 'host'";
-    if (!v->source && d->kind != DEVICE_HOST && !j->in_arrays)
-        return "it is C code and works on arrays in the host's memory, not in buffers";
+    if (!v->source && d->kind != DEVICE_HOST && !j->c_reaches)
+        return "it is C code and works on arrays in the host's memory, not in these buffers";
     for (unsigned f = 0; f < FEATURE_COUNT; f++)
         if ((v->needs & 1u << f) && d->feature[f] != FEATURE_YES)
             return plan_unsupported(out, "it needs %s: %s", feature_name((feature)f),

@@ -68,7 +68,8 @@ uint32_t param(const params *p, const char *name);
 /** Where the operands of a call are. */
 typedef enum placement {
     IN_BUFFERS, /* in buffers of the device */
-    ARRIVING,   /* likewise, and inputs arrive while commands run: job.arriving */
+    IN_MAPPED,  /* likewise, and the host can map these, so that C code reaches them as well */
+    ARRIVING,   /* in buffers, and inputs arrive while commands run: job.arriving */
     IN_ARRAYS   /* in the caller's arrays, which the device works on where they are */
 } placement;
 
@@ -79,7 +80,7 @@ typedef struct job {
     const params *params;
     bool arriving;  /* inputs arrive from the front while commands run: what can be done with the
                        first of them comes first, and each command says what it works on */
-    bool in_arrays; /* the operands are in memory of the host, where C code can work on them */
+    bool c_reaches; /* the operands are where C code can work on them: IN_MAPPED, IN_ARRAYS */
 } job;
 
 typedef enum arg_kind {

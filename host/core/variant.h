@@ -51,8 +51,9 @@ struct variant {
      *  start of its array (offsets are the function's). */
     tsr_status (*host)(const problem *p, void *const operands[], tsr_error *err);
 
-    bool serves_cpus; /* a variant of the host that serves calls on arrays of CPU devices as well,
-                         on the calling thread and threads of its own: operation.prefer_c */
+    bool serves_cpus; /* a variant of the host that serves calls on CPU devices as well, on the
+                         calling thread, or one of the device (core/enqueue_c.h), and threads of its
+                         own: operation.prefer_c */
 };
 
 #endif

@@ -125,6 +125,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     cl_uint units = 0, floats = 0;
     cl_ulong local = 0, global = 0, allocation = 0;
     cl_bool unified = CL_FALSE;
+    cl_device_exec_capabilities runs = 0;
     char version[256] = "";
     cl_int rc;
 
@@ -150,6 +151,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     query(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof(global));
     query(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation, sizeof(allocation));
     query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof(unified));
+    query(id, CL_DEVICE_EXECUTION_CAPABILITIES, &runs, sizeof(runs));
     query(id, CL_DEVICE_SINGLE_FP_CONFIG, &f32, sizeof(f32));
     query(id, CL_DEVICE_DOUBLE_FP_CONFIG, &f64, sizeof(f64));
     d.compute_units = units;
@@ -159,6 +161,7 @@ tsr_status device_read(cl_platform_id platform, cl_device_id id, tsr_device *out
     d.global_memory = global;
     d.max_allocation = allocation;
     d.unified_memory = unified;
+    d.native_kernels = d.kind == DEVICE_CPU && (runs & CL_EXEC_NATIVE_KERNEL) != 0;
     d.fp64 = f64 != 0;
     d.denormals_f32 = (f32 & CL_FP_DENORM) != 0;
     d.denormals_f64 = (f64 & CL_FP_DENORM) != 0;

@@ -55,6 +55,7 @@ typedef struct device_facts {
     bool denormals_f32; /* FP32 keeps denormal numbers */
     bool denormals_f64;
     bool unified_memory;    /* shares physical memory with the host */
+    bool native_kernels;    /* a CPU of which a queue calls functions of the host */
     bool nvidia;            /* the vendor is NVIDIA */
     bool compiles_late;     /* a kernel is compiled when it is first launched, and its driver keeps
                                what it compiled: PoCL */

@@ -2,6 +2,7 @@
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/text.h"
@@ -57,12 +58,13 @@ struct tsr_session {
     session_buffer group_counters; /* counters that are 0 between calls */
     uint64_t calls;                /* of dispatch_enqueue so far */
     uint64_t probe_ns;             /* spent in probes so far */
-    uint64_t build_ns; /* spent in builds so far, with what dispatch_compiled() waited for */
-    text build_log;                /* of the build that failed last */
-    session_kept tuning;           /* core/tuning_memo.h */
-    session_kept calls_kept;       /* core/calls.h */
-    session_kept copies_kept;      /* stream/copies.h; released while the queue is there */
-    pinned_block *pinned;          /* session/pinned.h: the caller's */
+    uint64_t build_ns;        /* spent in builds so far, with what dispatch_compiled() waited for */
+    text build_log;           /* of the build that failed last */
+    session_kept tuning;      /* core/tuning_memo.h */
+    session_kept calls_kept;  /* core/calls.h */
+    session_kept copies_kept; /* stream/copies.h; released while the queue is there */
+    pinned_block *pinned;     /* session/pinned.h: the caller's */
+    atomic_int c_failed;      /* core/enqueue_c.h: the status of a call that failed, or 0 */
 };
 
 /** TSR_EUNSUPPORTED where the process was forked since the session of an OpenCL device was opened.

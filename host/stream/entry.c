@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/forks.h"
 #include "core/dispatch.h"
+#include "core/enqueue_c.h"
 #include "core/view.h"
 #include "session/state.h"
 #include "stream/host_memory.h"
@@ -158,6 +159,8 @@ tsr_status entry_run(tsr_session *s, const problem *p, void *const operands[], c
 
     if (!st && s)
         st = session_check(s, err);
+    if (!st && s)
+        st = c_failure(s, err);
     if (st)
         return st;
     if (run && (run->n_wait || run->done))
@@ -185,6 +188,7 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     tsr_report taken = {0};
     call_ends ends = {.report = report ? &taken : NULL};
     uint64_t probed;
+    placement place;
     kept_call *c;
     tsr_status st;
 
@@ -194,9 +198,11 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
         return tsr_fail(err, TSR_EUNSUPPORTED, 0, "%s: the host has no queue: pass host memory",
                         p->op->name);
     st = session_check(s, err);
+    st = st ? st : c_failure(s, err);
     if (st)
         return st;
     probed = s->probe_ns;
+    place = c_reaches_buffers(session_facts(s)) ? IN_MAPPED : IN_BUFFERS;
     if (!run)
         run = &default_run;
     ends.n_wait = run->n_wait;
@@ -205,8 +211,10 @@ tsr_status entry_enqueue(tsr_session *s, const problem *p, const cl_mem buffers[
     ends.strict_tiles = run->strict_tiles;
     st = check_run(p->op, run, err);
     st = st ? st : check_events(s, p->op->name, run, err);
-    st = st ? st : dispatch_call(s, p, run, IN_BUFFERS, &c, err);
+    st = st ? st : dispatch_call(s, p, run, place, &c, err);
     st = st ? st : check_buffers(s, c, buffers, run->strict_tiles, err);
+    if (!st && !c->selection.variant->source && !c_may_map(c, buffers))
+        st = dispatch_call(s, p, run, IN_BUFFERS, &c, err);
     st = st ? st : dispatch_run(s, c, buffers, &ends, err);
     session_end_build(s); /* nobody waits for what the caller does next */
     if (st || !report)

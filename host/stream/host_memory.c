@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "core/enqueue_c.h"
 #include "core/registry.h"
 #include "core/strict_tiles.h"
 #include "core/view.h"
@@ -205,6 +206,21 @@ static tsr_status make_buffer(call *c, size_t i, tsr_error *err)
     return TSR_OK;
 }
 
+/* Where the operands are while they are worked on.  What has to be streamed is left to kernels. */
+static placement place_of(const call *c)
+{
+    const device_facts *d = session_facts(c->session);
+    size_t total = 0;
+    bool fits = c_reaches_buffers(d) && !c->session->host_calls_memory;
+
+    if (c->report.shared)
+        return IN_ARRAYS;
+    for (size_t i = 0; i < c->operand_count; i++)
+        fits = fits && c->operand[i].bytes <= d->max_allocation &&
+               size_add(total, c->operand[i].bytes, &total);
+    return fits && total <= d->global_memory ? IN_MAPPED : IN_BUFFERS;
+}
+
 /* ---- copies of arrays ------------------------------------------------------------------------ */
 
 /* The device copies lines one by one where they start so far apart: what lies between nearer ones
@@ -383,6 +399,7 @@ static tsr_status compute(call *c, tsr_error *err)
     rc = clFinish(c->session->queue);
     if (rc == CL_SUCCESS)
         rc = events_outcome(last);
+    st = c_failure(c->session, err);
     if (rc != CL_SUCCESS) {
         dispatch_forget_group_counters(c->session);
         st = tsr_fail(err, TSR_ECL, rc, "%s/%s failed while it ran on %s", c->problem.op->name,
@@ -468,11 +485,11 @@ static tsr_status run_where(call *c, const tsr_run *run, tsr_error *err)
     partition how = {0};
     tsr_status st = TSR_OK;
 
-    if (!c->selection.variant->source)
+    if (!c->selection.variant->source && c->known->place != IN_MAPPED)
         return run_on_host(c, err);
     if (c->session->host_calls_memory)
         copies_empty(c->session);
-    if (!c->report.shared)
+    if (!c->report.shared && c->selection.variant->source)
         st = partition_choose(c->session, &c->normal, &c->selection, &how, err);
     if (st)
         return st;
@@ -510,8 +527,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     st = check_call(&c, operands, aligned, err);
     if (st == TSR_OK) {
         c.report.shared = can_share(&c);
-        st = dispatch_call(s, &c.problem, run, c.report.shared ? IN_ARRAYS : IN_BUFFERS, &c.known,
-                           err);
+        st = dispatch_call(s, &c.problem, run, place_of(&c), &c.known, err);
     }
     if (st == TSR_OK) {
         c.normal = c.known->normal;

@@ -84,9 +84,9 @@ typedef struct tsr_matmul_problem {
  * itself; and at once where all of it fits and is less than 64 MiB or has such lines.  The bound
  * holds for all of these; which of them a call takes may change the last bits.
  *
- * On a CPU device small products, of some 50 milliseconds at most, are computed by C code on the
- * arrays, which neither compiles nor launches anything; last bits may differ from those of
- * tsr_matmul_enqueue.
+ * On a CPU device small products, of some 50 milliseconds at most, are computed by C code, which
+ * compiles nothing: on the arrays, or, of tsr_matmul_enqueue, as a command of the queue where the
+ * device has CL_EXEC_NATIVE_KERNEL.
  *
  * @param run     NULL picks the best variant.
  * @param report  Receives what was done.  May be NULL.

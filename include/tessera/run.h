@@ -14,8 +14,8 @@ extern "C" {
 /** What to run.  NULL in its place, or zero-initialised: the best variant for problem and device.
  */
 typedef struct tsr_run {
-    const char *variant;    /* NULL: on arrays of a CPU device one in C where the problem is small,
-                               else the tuned one, else the first suited of those preferred */
+    const char *variant;    /* NULL: on a CPU device one in C where the problem is small, else the
+                               tuned one, else the first suited of those preferred */
     const char *const *set; /* "NAME=VALUE" for each tunable to fix */
     size_t set_count;
     /**
@@ -33,7 +33,8 @@ typedef struct tsr_run {
     const cl_event *wait;
     /**
      * Enqueued calls: NULL, or what receives an event that completes with the call's work, and that
-     * the caller releases.  A call that fails leaves it untouched.
+     * the caller releases.  A call that fails leaves it untouched.  A call in C that finds no memory
+     * once it runs completes without a result, and the next call on the session returns TSR_ENOMEM.
      */
     cl_event *done;
 } tsr_run;

@@ -155,8 +155,13 @@ class Entries(Case):
 
     def test_built_ahead(self):
         """What --warm has built, a first call finds; with the last operation, whose problems are
-        soon done."""
+        soon done, and a kernel of it that tuning puts in the place of C code."""
         last = json.loads(self.succeed("kernels", "--json").out)["operations"][-1]["op"]
+        self.env["TESSERA_TUNING_DIR"] = self.path("tuning")
+        self.tessera("tune", last, "--device", "cpu", "--kernel", EXAMPLES[last]["KERNEL"],
+                     "--budget", "6", env=self.env)
+        self.assertTrue(os.listdir(self.path("tuning")))
+        self.succeed("cache", "--clear", env=self.env)
         r = self.succeed("cache", "--warm", last, "--json", env=self.env)
         warmed = json.loads(r.out)["warmed"]
         self.assertEqual(len(warmed), 1)

@@ -2,8 +2,8 @@
 cache empty, on the CPU's OpenCL device.
 
 The example of an operation, tests/OP/example.py, that names FIRST_CALL runs by that variant in C,
-compiles nothing and leaves no program in a cache.  It takes at most half a second, the shortest of a
-few runs.
+compiles nothing and leaves no program in a cache, in arrays and (--copy) in buffers.  It takes at
+most half a second, the shortest of a few runs.
 """
 
 import json
@@ -47,16 +47,19 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             for name, array in EXAMPLES[op]["FILES"].items():
                 np.save(os.path.join(folder, name), array)
-            runs = [first_call(EXAMPLES[op]["CALL"], folder) for _ in range(RUNS)]
-        report = runs[0][0]
-        seconds = min(r[1] for r in runs)
-        good = (report["variant"] == variant and report["build"] == "none" and
-                seconds <= SECONDS and not any(r[2] for r in runs))
-        print("%s %s: %s, %.3f s, built %s, left %s" % (
-            "ok  " if good else "FAIL", op, report["variant"], seconds, report["build"],
-            runs[0][2]))
-        failed += not good
-        checked += 1
+            for way in ((), ("--copy",)):
+                call = (*EXAMPLES[op]["CALL"], *way)
+                runs = [first_call(call, folder) for _ in range(RUNS)]
+                report = runs[0][0]
+                seconds = min(r[1] for r in runs)
+                good = (report["variant"] == variant and report["build"] == "none" and
+                        report["bytes"]["shared"] == (not way) and seconds <= SECONDS and
+                        not any(r[2] for r in runs))
+                print("%s %s: %s, %.3f s, built %s, left %s" % (
+                    "ok  " if good else "FAIL", " ".join((op, *way)), report["variant"], seconds,
+                    report["build"], runs[0][2]))
+                failed += not good
+                checked += 1
     if failed or not checked:
         sys.exit(1)
 

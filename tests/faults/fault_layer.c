@@ -334,6 +334,21 @@ static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNDRangeKernel(cl_command_queu
     return rc;
 }
 
+static CL_API_ENTRY cl_int CL_API_CALL at_clEnqueueNativeKernel(
+    cl_command_queue q, void(CL_CALLBACK *f)(void *), void *a, size_t s, cl_uint b, const cl_mem *m,
+    const void **p, cl_uint n, const cl_event *w, cl_event *e)
+{
+    cl_int rc = fault("clEnqueueNativeKernel");
+
+    if (rc)
+        return rc;
+    rc = next->clEnqueueNativeKernel(q, f, a, s, b, m, p, n, w, e);
+    pending |= rc == CL_SUCCESS;
+    if (rc == CL_SUCCESS && e)
+        took(KIND_EVENT, *e);
+    return rc;
+}
+
 COMMAND(clEnqueueReadBuffer,
         (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n,
          const cl_event *w, cl_event *e),
@@ -494,6 +509,7 @@ static void take_over(void)
     TAKE(clEnqueueReadBufferRect);
     TAKE(clEnqueueWriteBufferRect);
     TAKE(clEnqueueWriteBuffer);
+    TAKE(clEnqueueNativeKernel);
     TAKE(clEnqueueMapBuffer);
     TAKE(clEnqueueUnmapMemObject);
     TAKE(clEnqueueCopyBuffer);

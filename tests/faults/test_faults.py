@@ -114,6 +114,7 @@ SORT = ("sort", "keys.npy", "-o", "out.npy", "--argsort", "index.npy")
 
 OPERATIONS = {
     "matmul": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "cpu-block"),
+    "matmul C": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "simd", "--copy"),
     "matmul naive": ("matmul", "a.npy", "b.npy", "-o", "out.npy", "--kernel", "naive"),
     "matvec": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "rows-vector"),
     "matvec split-row": ("matvec", "a.npy", "x.npy", "-o", "out.npy", "--kernel", "split-row"),
@@ -132,7 +133,8 @@ class Balance(Layered):
                     r, report = self.run_layered(*args, cache="balance-" + args[0])
                     self.assertEqual(r.status, 0, r)
                     self.assert_balance(r, report)
-                    self.assertGreater(report.calls["clEnqueueNDRangeKernel"], 0)
+                    launch = "clEnqueueNativeKernel" if "--copy" in args else "clEnqueueNDRangeKernel"
+                    self.assertGreater(report.calls[launch], 0)
 
     def test_repeats(self):
         r, report = self.run_layered(*OPERATIONS["sort"], "--repeat", "5", "--verify")
@@ -201,6 +203,12 @@ class WarmCalls(Layered):
             with self.subTest(op):
                 self.assert_each({"clGetMemObjectInfo": 4 * buffers, "clSetKernelArg": buffers,
                                   "clEnqueueNDRangeKernel": 1}, op, variant)
+
+    def test_c_code(self):
+        """Each buffer mapped and unmapped, and nothing set."""
+        self.assert_each({"clGetMemObjectInfo": 6 * 3, "clEnqueueMapBuffer": 3,
+                          "clEnqueueNativeKernel": 1, "clEnqueueUnmapMemObject": 3},
+                         "matmul", "simd")
 
     def test_a_scalar_that_changes(self):
         self.assert_each({"clGetMemObjectInfo": 12, "clSetKernelArg": 4,
@@ -306,6 +314,17 @@ class Failures(Failing):
 
     def test_matvec(self):
         self.vital("matvec split-row")
+
+    def test_c_code(self):
+        """C code on buffers, which the host maps for it."""
+        args = OPERATIONS["matmul C"]
+        functions = ["clCreateBuffer", "clGetMemObjectInfo", "clEnqueueMapBuffer",
+                     "clEnqueueNativeKernel", "clEnqueueUnmapMemObject", *COPIES]
+        self.words = {**WORDS, "clEnqueueMapBuffer": "clEnqueueMapBuffer",
+                      "clEnqueueUnmapMemObject": "clEnqueueUnmapMemObject"}
+        calls = self.each(args, functions, self.assert_failed, "cache")
+        self.assertEqual([f for f in functions if not calls.get(f)], [])
+        self.assertNotIn("clEnqueueNDRangeKernel", [f for f, n in calls.items() if n])
 
     def test_two_queues(self):
         """A sort that forks into a second queue, and joins it, or fails to."""
@@ -460,13 +479,16 @@ class EveryFunction(Failing):
     def test_copies(self):
         self.fail_each(*OPERATIONS["matmul"], "--copy")
 
+    def test_c_code(self):
+        self.fail_each(*OPERATIONS["matmul C"])
+
     def test_streamed(self):
         self.fail_each(*OPERATIONS["matvec split-row"], "--copy", "--device-memory", "1K")
 
     @unittest.skipUnless(LONG, "TESSERA_LONG=1 asks for it")
     def test_all_operations(self):
         self.save("c0.npy", np.ones((40, 50), np.float32))
-        for args in OPERATIONS.values():
+        for args in (a for a in OPERATIONS.values() if "--copy" not in a):
             for more in ([], ["--copy"], ["--copy", "--device-memory", "6K"],
                          ["--copy", "--device-memory", "1M", "--pinned", "on"]):
                 with self.subTest(args=args, more=more):

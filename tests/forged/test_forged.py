@@ -14,6 +14,7 @@ from cli_support import EXAMPLES, Case, has_opencl
 LAYER = os.environ["FORGED_LAYER"]
 LONG = os.environ.get("TESSERA_LONG") == "1"
 GPU, ACCELERATOR = 4, 8
+KERNELS_ALONE = {"EXECUTION_CAPABILITIES": 1}  # and no C code on buffers
 
 
 def group(n, **more):
@@ -86,10 +87,11 @@ class Forged(Case):
                 for listed in (r, self.run_on(device, "devices")):
                     self.assertNotRegex(listed.out, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
                 for op in EXAMPLES:
-                    with self.subTest(op=op):
-                        ok = self.check_call(device, op)
-                        done += ok
-                        refused += not ok
+                    for more in (KERNELS_ALONE, {}):
+                        with self.subTest(op=op, more=more):
+                            ok = self.check_call({**device, **more}, op)
+                            done += ok
+                            refused += not ok
         self.assertGreater(done, refused)
         print("%d calls right, %d refused" % (done, refused))
 
@@ -98,7 +100,8 @@ class Forged(Case):
         self.assertIn("A forged device", self.run_on({"NAME": "A forged device"}, "devices").out)
         self.save_examples()
         call = next(iter(EXAMPLES.values()))["CALL"]
-        lying = {"LOCAL_MEM_SIZE": 1 << 20, "MAX_WORK_ITEM_SIZES": 0, "MAX_WORK_GROUP_SIZE": 64}
+        lying = {"LOCAL_MEM_SIZE": 1 << 20, "MAX_WORK_ITEM_SIZES": 0, "MAX_WORK_GROUP_SIZE": 64,
+                 **KERNELS_ALONE}
         with self.assertRaisesRegex(AssertionError, "an extent of a work-group is [0-9]+, and at most 0"):
             self.run_on(lying, *call, "--copy", "--device", "0:0")
 

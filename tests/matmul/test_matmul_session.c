@@ -21,8 +21,10 @@ static const tsr_matmul_problem square = {.m = SIDE, .n = SIDE, .k = SIDE, .alph
 
 /* ---- the caller's queue ------------------------------------------------------------------ */
 
-/* (A B) B in two calls, held back by a user event, read back by the caller's own command. */
-static void chain_two_products(fixture *f, cl_command_queue_properties properties)
+/* (A B) B in two calls of a kernel or of C code, held back by a user event, read back by the
+ * caller's own command. */
+static void chain_two_products(fixture *f, cl_command_queue_properties properties,
+                               const char *variant)
 {
     tsr_session *s = adopt(f, properties);
     float a[ELEMENTS], b[ELEMENTS], ab[ELEMENTS], abb[ELEMENTS], got[ELEMENTS];
@@ -40,12 +42,16 @@ static void chain_two_products(fixture *f, cl_command_queue_properties propertie
     y = buffer_of(f, b, BYTES);
     z = buffer_of(f, NULL, BYTES);
     t = buffer_of(f, NULL, BYTES);
-    if (tsr_matmul_enqueue(s, &square, x, y, z,
-                           &(tsr_run){.n_wait = 1, .wait = &gate, .done = &first}, &report, &err))
+    if (tsr_matmul_enqueue(
+            s, &square, x, y, z,
+            &(tsr_run){.variant = variant, .n_wait = 1, .wait = &gate, .done = &first}, &report,
+            &err))
         fail_msg("%s", err.message);
     assert_true(report.variant[0] && report.commands > 0);
-    if (tsr_matmul_enqueue(s, &square, z, y, t,
-                           &(tsr_run){.n_wait = 1, .wait = &first, .done = &second}, &report, &err))
+    if (tsr_matmul_enqueue(
+            s, &square, z, y, t,
+            &(tsr_run){.variant = variant, .n_wait = 1, .wait = &first, .done = &second}, &report,
+            &err))
         fail_msg("%s", err.message);
     /* Asynchronous: nothing runs before what it waits for. */
     clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
@@ -66,12 +72,14 @@ static void chain_two_products(fixture *f, cl_command_queue_properties propertie
 
 static void calls_chain_on_an_in_order_queue(void **state)
 {
-    chain_two_products(*state, 0);
+    chain_two_products(*state, 0, "general");
+    chain_two_products(*state, 0, "simd");
 }
 
 static void calls_chain_on_an_out_of_order_queue(void **state)
 {
-    chain_two_products(*state, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    chain_two_products(*state, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "general");
+    chain_two_products(*state, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "simd");
 }
 
 /* Two column-major products of one A and two B, side by side in C, in buffers and in host memory:
