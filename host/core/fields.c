@@ -119,6 +119,8 @@ bool field_read(const field *f, const char *value, problem *p)
         assert(!"an operation's type is no option of its own");
         return false;
     case FIELD_ASKED:
+        if (f->reads)
+            return f->reads(value);
         return !f->value || f->choices || (whole_read(value, &n) && n > 0);
     }
     return true;

@@ -98,7 +98,8 @@ typedef enum field_kind {
     FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
     FIELD_ASKED      /* no member: an option that the operation looks up by itself; its value, where
-                        there is one, is a whole number from 1 on or one of the choices.  With a name,
+                        there is one, is what `reads` takes, or a whole number from 1 on or one of
+                        the choices.  With a name,
                         JSON has for it what a count of 0 says: the operation that hand_over names has
                         the value */
 } field_kind;
@@ -146,6 +147,7 @@ typedef struct field {
     const char *otherwise;       /* what help says there is where it is not given; NULL: nothing */
     size_t most;                 /* of a count, which is at least 1; 0: any */
     const field_choice *choices; /* its names, NULL behind the last; or NULL */
+    bool (*reads)(const char *value); /* of FIELD_ASKED: whether that is one; or NULL */
 } field;
 
 /** A file that an operation reads or writes, beside that of -o, which takes operation.result. */

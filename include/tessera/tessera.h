@@ -9,6 +9,7 @@
 #include "tessera/matvec.h"
 #include "tessera/reduce.h"
 #include "tessera/run.h"
+#include "tessera/scan.h"
 #include "tessera/segsort.h"
 #include "tessera/session.h"
 #include "tessera/sort.h"

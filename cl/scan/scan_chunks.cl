@@ -1,0 +1,143 @@
+/* Scan: each work-item scans a chunk of a line by itself, in three launches.
+ *
+ * Idea: lines are independent.  A line that is long is cut into chunks; the
+ *     first launch finds what each comes to, the second what is before each of
+ *     them in its line, and the third scans them from there.  Where a line is one
+ *     chunk, the third is the only one.
+ * Work split: one work-item for a chunk of a line; neighbours take neighbouring
+ *     columns where there are any, and so read neighbouring elements.
+ * Parameters: those of scan.clh.  GROUP, PER_UNIT and CHUNK decide on the host alone.
+ * Launch: 1-D, a work-item for each chunk of each line, or for each line, in any
+ *     work-groups.
+ * Local memory: none.
+ * Limits: the elements of a chunk are read one after another: fast on CPUs, and
+ *     on GPUs where there are many columns.  Indexes in 64 bits.
+ */
+#include "scan/scan.clh"
+
+/* A call, as one argument; the host's chunks_call has the same members. */
+typedef struct chunks_call {
+    ulong n, inner, lines; /* elements of a line; lines side by side; all lines */
+    ulong chunk, chunks;   /* elements of a chunk; chunks of a line */
+    ulong from, to;        /* indexes of the first elements of x and of the result */
+    ulong segments, from_segments;
+    ulong starts; /* index of the first flag in the workspace, counted in flags */
+} chunks_call;
+
+/* The chunk of a work-item. */
+typedef struct chunk {
+    ulong first, step;  /* element 0 of its line, and from one to the next, in the order of the scan:
+                           modulo 2^64 */
+    ulong begin, end;   /* its elements */
+    ulong slot, stride; /* of its total, and of the next chunk's */
+} chunk;
+
+static inline chunk chunk_of(const chunks_call *call, ulong id)
+{
+    const ulong column = id % call->inner, row = id / call->inner;
+    const ulong number = row % call->chunks, outer = row / call->chunks;
+    const ulong line = outer * call->n * call->inner + column;
+    chunk c;
+
+    c.first = REVERSE ? line + (call->n - 1) * call->inner : line;
+    c.step = REVERSE ? 0 - call->inner : call->inner;
+    c.begin = min(number * call->chunk, call->n);
+    c.end = min(c.begin + call->chunk, call->n);
+    c.slot = id;
+    c.stride = call->inner;
+    return c;
+}
+
+/* What each chunk comes to: of segments, what comes behind the last start, and whether there is
+ * one. */
+__kernel void scan_chunk_totals(__global const X *x, __global const ulong *offsets,
+                                __global VALUE *totals, __global uchar *starts,
+                                const chunks_call call)
+{
+    const ulong id = get_global_id(0);
+    VALUE value = IDENTITY;
+    chunk c;
+
+    if (id >= call.lines * call.chunks)
+        return;
+    c = chunk_of(&call, id);
+#if SEGMENTED
+    offsets += call.from_segments;
+    {
+        const ulong next = segment_from(offsets, call.segments, call.n, c.end);
+        const ulong last =
+            next ? segment_start(offsets, call.segments, call.n, next - 1) : 0;
+        const bool starts_here = next && last >= c.begin;
+
+        starts[call.starts + id] = starts_here;
+        if (starts_here)
+            c.begin = last;
+    }
+#endif
+    for (ulong i = c.begin; i < c.end; i++)
+        value = combine(value, load_x(x, call.from + c.first + i * c.step));
+    totals[id] = value;
+}
+
+/* What is before each chunk in its line, in the place of its total. */
+__kernel void scan_chunk_carries(__global VALUE *totals, __global const uchar *starts,
+                                 const chunks_call call)
+{
+    const ulong id = get_global_id(0);
+    VALUE value = IDENTITY;
+    ulong slot;
+
+    if (id >= call.lines)
+        return;
+    slot = id / call.inner * call.chunks * call.inner + id % call.inner;
+    for (ulong i = 0; i < call.chunks; i++, slot += call.inner) {
+        const VALUE own = totals[slot];
+
+        totals[slot] = value;
+#if SEGMENTED
+        if (starts[call.starts + slot])
+            value = own;
+        else
+#endif
+            value = combine(value, own);
+    }
+}
+
+__kernel void scan_chunks(__global const X *x, __global const ulong *offsets,
+                          __global const VALUE *carries, __global RESULT *result,
+                          const chunks_call call)
+{
+    const ulong id = get_global_id(0);
+    VALUE value;
+    chunk c;
+#if SEGMENTED
+    ulong segment, start;
+#endif
+
+    if (id >= call.lines * call.chunks)
+        return;
+    c = chunk_of(&call, id);
+    value = call.chunks > 1 ? carries[id] : (VALUE)(IDENTITY);
+#if SEGMENTED
+    offsets += call.from_segments;
+    segment = segment_from(offsets, call.segments, call.n, c.begin);
+    start = segment < call.segments ? segment_start(offsets, call.segments, call.n, segment)
+                                    : call.n;
+#endif
+    for (ulong i = c.begin; i < c.end; i++) {
+        const ulong place = c.first + i * c.step;
+        const VALUE own = load_x(x, call.from + place);
+
+#if SEGMENTED
+        if (i == start)
+            value = IDENTITY;
+        while (start <= i && ++segment < call.segments)
+            start = segment_start(offsets, call.segments, call.n, segment);
+#endif
+        if (EXCLUSIVE)
+            store_result(result, call.to + place, value);
+        value = combine(value, own);
+        if (!EXCLUSIVE)
+            store_result(result, call.to + place, value);
+    }
+}

@@ -1,0 +1,44 @@
+/** Work on blocks in order by several threads, each of which needs what all blocks before its own
+ *  come to: two passes over a block while a cache holds it, and one over memory. */
+#ifndef CORE_BLOCK_SCAN_H
+#define CORE_BLOCK_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What a block comes to, in the form that its functions know. */
+typedef union block_value {
+    double real;
+    uint64_t whole;
+    unsigned char bytes[8];
+} block_value;
+
+typedef struct block_scan {
+    size_t blocks;
+    block_value none; /* what comes before the first block */
+    void *with;       /* the first argument of all */
+
+    /** What a block comes to; the same for every call. */
+    block_value (*total)(void *with, size_t block);
+
+    /** What two come to, of which the first is before the second. */
+    block_value (*combine)(void *with, block_value before, block_value after);
+
+    /** Finish a block, given what is before it: called once for each. */
+    void (*finish)(void *with, size_t block, block_value before);
+} block_scan;
+
+/**
+ * Run it: on the threads of OpenMP where `parallel`, else on this one.
+ *
+ * Blocks are taken in order, and values combined in order, so that results do not depend on the
+ * number of threads.  No thread waits for one that the system has put aside: where the total of an
+ * earlier block is missing it is computed again.
+ *
+ * @param all  Receives what all blocks come to.  May be NULL.
+ * @return false where there is no memory for a value for each block.
+ */
+bool block_scan_run(const block_scan *s, bool parallel, block_value *all);
+
+#endif

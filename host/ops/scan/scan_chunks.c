@@ -1,0 +1,186 @@
+/* Scans of chunks on a device, and the -Ds of all general kernels. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/scan/scan_plan.h"
+
+/* ---- elements ------------------------------------------------------------------------------ */
+
+/* A type in OpenCL C, the unsigned one of its size, and the limits of an integer. */
+typedef struct kernel_type {
+    const char *name, *bits, *least, *most;
+    int floats;
+} kernel_type;
+
+static const kernel_type types[TSR_TYPE_COUNT] = {
+    [TSR_F32] = {"float", NULL, "-INFINITY", "INFINITY", 32},
+    [TSR_F64] = {"double", NULL, "-INFINITY", "INFINITY", 64},
+    [TSR_F16] = {"ushort", NULL, "-INFINITY", "INFINITY", 16},
+    [TSR_BF16] = {"ushort", NULL, "-INFINITY", "INFINITY", 17},
+    [TSR_I8] = {"char", "uchar", "CHAR_MIN", "CHAR_MAX", 0},
+    [TSR_U8] = {"uchar", "uchar", "0", "UCHAR_MAX", 0},
+    [TSR_I16] = {"short", "ushort", "SHRT_MIN", "SHRT_MAX", 0},
+    [TSR_U16] = {"ushort", "ushort", "0", "USHRT_MAX", 0},
+    [TSR_I32] = {"int", "uint", "INT_MIN", "INT_MAX", 0},
+    [TSR_U32] = {"uint", "uint", "0", "UINT_MAX", 0},
+    [TSR_I64] = {"long", "ulong", "LONG_MIN", "LONG_MAX", 0},
+    [TSR_U64] = {"ulong", "ulong", "0", "ULONG_MAX", 0},
+};
+
+/* Sums of integers are added up in 32 or 64 bits, as many as the result has at least. */
+size_t scan_value_bytes(const tsr_scan_problem *p)
+{
+    const size_t bytes = tsr_type_size(tsr_scan_result_type(p));
+
+    if (types[p->type].floats)
+        return p->type == TSR_F64 ? 8 : 4;
+    return p->by == TSR_SCAN_SUM ? size_max(bytes, 4) : bytes;
+}
+
+const char *scan_define(const job *j, plan *out)
+{
+    const tsr_scan_problem *p = scan_of(j->problem);
+    const kernel_type *x = &types[p->type], *result = &types[tsr_scan_result_type(p)];
+    const bool sum = p->by == TSR_SCAN_SUM;
+    const char *value = x->name;
+
+    if (p->type == TSR_F64 && !j->device->fp64)
+        return "the device has no double precision";
+    if (x->floats)
+        value = p->type == TSR_F64 ? "double" : "float";
+    else if (sum)
+        value = scan_value_bytes(p) == 8 ? "ulong" : "uint";
+    plan_define(out, "BY=%zu", p->by);
+    plan_define(out, "X=%s", x->name);
+    plan_define(out, "RESULT=%s", sum && result->bits ? result->bits : result->name);
+    plan_define(out, "VALUE=%s", value);
+    plan_define(out, "FLOATS=%d", x->floats);
+    plan_define(out, "IDENTITY=%s", sum ? "0" : p->by == TSR_SCAN_MIN ? x->most : x->least);
+    plan_define(out, "EXCLUSIVE=%d", p->exclusive);
+    plan_define(out, "REVERSE=%d", p->reverse);
+    plan_define(out, "SEGMENTED=%d", p->segments > 0);
+    return NULL;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------- */
+
+enum { CHUNK_TOTALS, CHUNK_CARRIES, CHUNK_SCANS };
+
+/* Elements that are worth a work-item of their own, where CHUNK is 0. */
+enum { CHUNK_GPU = 256, CHUNK_CPU = 4096 };
+
+enum { GROUP_CPU = 1, GROUP_GPU = 64 };
+
+static const tunable tunables[] = {
+    {"GROUP",
+     "work-items in a work-group, at most what the device takes; 0: by the device",
+     {0, 1, 32, 64, 128, 256},
+     0,
+     32,
+     .host_only = true},
+    {"PER_UNIT",
+     "work-items for each compute unit, at most, where lines are cut: more hide latency, fewer "
+     "leave less to carry over",
+     {4, 8, 64, 256, 1024},
+     8,
+     4,
+     .host_only = true},
+    {"CHUNK",
+     "elements of a chunk, at least, where lines are cut: fewer carries against idle cores; 0: by "
+     "the device",
+     {0, 64, 256, 1024, 4096},
+     0,
+     64,
+     .host_only = true},
+};
+
+/* As scan_chunks.cl has it. */
+typedef struct chunks_call {
+    uint64_t n, inner, lines, chunk, chunks, from, to, segments, from_segments, starts;
+} chunks_call;
+
+/* A launch of a work-item for each of `items`, with the call behind its operands. */
+static command *launch(const job *j, plan *out, unsigned entry, size_t items)
+{
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
+
+    plan_set(out, "GROUP", (uint32_t)local);
+    return plan_launch_1d(out, entry, size_round_up(items, local), local);
+}
+
+/* The offsets of segments; kernels without leave what stands in their place alone. */
+static void add_segments(command *c, const tsr_scan_problem *p)
+{
+    command_operand(c, p->segments ? SCAN_SEGMENTS : SCAN_X);
+}
+
+static const char *plan_chunks(const job *j, plan *out)
+{
+    const tsr_scan_problem *p = scan_of(j->problem);
+    const size_t set = param(j->params, "CHUNK");
+    const size_t usual = j->device->kind == DEVICE_CPU ? CHUNK_CPU : CHUNK_GPU;
+    const size_t least = set ? set : usual;
+    const size_t lines = scan_lines(p), elements = scan_elements(p);
+    const size_t items = size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    const size_t wanted = size_min(size_div_up(items, lines), size_div_up(p->n, least));
+    const size_t chunk = size_max(size_div_up(p->n, size_max(wanted, 1)), 1);
+    const size_t value = scan_value_bytes(p);
+    const double read = (double)tsr_type_size(p->type) * (double)elements;
+    chunks_call call = {.n = p->n,
+                        .inner = scan_inner(p),
+                        .lines = lines,
+                        .chunk = chunk,
+                        .chunks = size_div_up(p->n, chunk),
+                        .from = p->offset_x,
+                        .to = p->offset_result,
+                        .segments = p->segments,
+                        .from_segments = p->offset_segments};
+    const size_t slots = lines * call.chunks;
+    const char *why = scan_define(j, out);
+    command *c;
+
+    if (why)
+        return why;
+    plan_set(out, "CHUNK", (uint32_t)least);
+    if (elements == 0)
+        return NULL;
+    call.starts = slots * value;
+    if (call.chunks > 1) {
+        out->workspace = slots * value + (p->segments ? slots : 0);
+        c = launch(j, out, CHUNK_TOTALS, slots);
+        command_operand(c, SCAN_X);
+        add_segments(c, p);
+        command_workspace(c);
+        command_workspace(c);
+        command_block(c, &call, sizeof(call));
+        c->bytes = read + (double)value * (double)slots;
+        c = launch(j, out, CHUNK_CARRIES, lines);
+        command_workspace(c);
+        command_workspace(c);
+        command_block(c, &call, sizeof(call));
+        c->bytes = 2 * (double)value * (double)slots;
+    }
+    c = launch(j, out, CHUNK_SCANS, slots);
+    command_operand(c, SCAN_X);
+    add_segments(c, p);
+    if (call.chunks > 1)
+        command_workspace(c);
+    else
+        command_operand(c, SCAN_X);
+    command_operand(c, SCAN_RESULT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = read + (double)tsr_type_size(tsr_scan_result_type(p)) * (double)elements;
+    return NULL;
+}
+
+const variant scan_chunks = {
+    .name = "chunks",
+    .idea = "a work-item scans a chunk of a line by itself; three launches where lines are cut",
+    .source = "scan/scan_chunks.cl",
+    .entries = {"scan_chunk_totals", "scan_chunk_carries", "scan_chunks"},
+    .build = "",
+    .tunables = tunables,
+    .tunable_count = ARRAY_COUNT(tunables),
+    .plan = plan_chunks,
+};

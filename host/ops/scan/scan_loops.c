@@ -1,0 +1,231 @@
+/*
+ * Scans in C.  The next result waits for the one before it, so a long stretch is cut into CHAINS
+ * shorter ones, whose totals are found first, by vectors: then as many results are computed side by
+ * side, none of which waits for another.
+ */
+#include "ops/scan/scan_loops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/half.h"
+
+/* Elements of a chain: no power of 2, so that chains do not meet in one set of a cache. */
+enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
+
+static inline float half_load(uint16_t bits)
+{
+    return half_to_float(bits);
+}
+
+static inline float bfloat_load(uint16_t bits)
+{
+    return bfloat_to_float(bits);
+}
+
+#define AS_IT_IS(x)   (x)
+#define ADD(a, b)     ((a) + (b))
+#define LEAST(a, b)   ((b) < (a) ? (b) : (a))
+#define LARGEST(a, b) ((b) > (a) ? (b) : (a))
+/* A NaN takes the place of any number, and no comparison replaces it. */
+#define LEAST_REAL(a, b)   (((b) < (a)) | ((b) != (b)) ? (b) : (a))
+#define LARGEST_REAL(a, b) (((b) > (a)) | ((b) != (b)) ? (b) : (a))
+
+/* Loops `name`: elements IN and OUT, values VALUE, which LOAD and STORE convert. */
+#define LOOPS(name, IN, OUT, VALUE, LOAD, STORE, COMBINE, IDENTITY)                                \
+    static VALUE name##_value(scan_value v)                                                        \
+    {                                                                                              \
+        VALUE value;                                                                               \
+                                                                                                   \
+        memcpy(&value, v.bytes, sizeof(value));                                                    \
+        return value;                                                                              \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_carry(VALUE value)                                                    \
+    {                                                                                              \
+        scan_value v = {.whole = 0};                                                               \
+                                                                                                   \
+        memcpy(v.bytes, &value, sizeof(value));                                                    \
+        return v;                                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static VALUE name##_sum(const IN *x, size_t n)                                                 \
+    {                                                                                              \
+        VALUE lane[LANES], all;                                                                    \
+        size_t i = 0;                                                                              \
+                                                                                                   \
+        for (size_t l = 0; l < LANES; l++)                                                         \
+            lane[l] = (VALUE)(IDENTITY);                                                           \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (size_t l = 0; l < LANES; l++) {                                                   \
+                const VALUE next = (VALUE)LOAD(x[i + l]);                                          \
+                                                                                                   \
+                lane[l] = (VALUE)COMBINE(lane[l], next);                                           \
+            }                                                                                      \
+        all = lane[0];                                                                             \
+        for (size_t l = 1; l < LANES; l++)                                                         \
+            all = (VALUE)COMBINE(all, lane[l]);                                                    \
+        for (; i < n; i++) {                                                                       \
+            const VALUE next = (VALUE)LOAD(x[i]);                                                  \
+                                                                                                   \
+            all = (VALUE)COMBINE(all, next);                                                       \
+        }                                                                                          \
+        return all;                                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_combine(scan_value before, scan_value after)                          \
+    {                                                                                              \
+        const VALUE a = name##_value(before), b = name##_value(after);                             \
+                                                                                                   \
+        return name##_carry((VALUE)COMBINE(a, b));                                                 \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_total(const void *array, size_t at, size_t n)                         \
+    {                                                                                              \
+        return name##_carry(name##_sum((const IN *)array + at, n));                                \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_run(scan_value before, const void *array, size_t at, void *result,    \
+                                 size_t to, ptrdiff_t step, size_t n)                              \
+    {                                                                                              \
+        const IN *x = (const IN *)array + at;                                                      \
+        OUT *out = (OUT *)result + to;                                                             \
+        VALUE value = name##_value(before);                                                        \
+                                                                                                   \
+        for (; n >= (size_t)CHAINS * CHAIN; n -= (size_t)CHAINS * CHAIN) {                         \
+            VALUE chain[CHAINS];                                                                   \
+                                                                                                   \
+            chain[0] = value;                                                                      \
+            for (ptrdiff_t c = 0; c + 1 < CHAINS; c++) {                                           \
+                const IN *first = x + step * c * CHAIN - (step < 0 ? CHAIN - 1 : 0);               \
+                const VALUE all = name##_sum(first, CHAIN);                                        \
+                                                                                                   \
+                chain[c + 1] = (VALUE)COMBINE(chain[c], all);                                      \
+            }                                                                                      \
+            for (ptrdiff_t i = 0; i < CHAIN; i++)                                                  \
+                for (ptrdiff_t c = 0; c < CHAINS; c++) {                                           \
+                    const ptrdiff_t place = step * (c * CHAIN + i);                                \
+                    const VALUE next = (VALUE)LOAD(x[place]);                                      \
+                                                                                                   \
+                    chain[c] = (VALUE)COMBINE(chain[c], next);                                     \
+                    out[place] = (OUT)STORE(chain[c]);                                             \
+                }                                                                                  \
+            value = chain[CHAINS - 1];                                                             \
+            x += step * CHAINS * CHAIN;                                                            \
+            out += step * CHAINS * CHAIN;                                                          \
+        }                                                                                          \
+        for (ptrdiff_t i = 0; i < (ptrdiff_t)n; i++) {                                             \
+            const VALUE next = (VALUE)LOAD(x[i * step]);                                           \
+                                                                                                   \
+            value = (VALUE)COMBINE(value, next);                                                   \
+            out[i * step] = (OUT)STORE(value);                                                     \
+        }                                                                                          \
+        return name##_carry(value);                                                                \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_put(scan_value value, void *result, size_t to)                              \
+    {                                                                                              \
+        ((OUT *)result)[to] = (OUT)STORE(name##_value(value));                                     \
+    }                                                                                              \
+                                                                                                   \
+    static void name##_columns(const void *array, size_t at, void *result, size_t to,              \
+                               ptrdiff_t pitch, size_t n, size_t width, bool exclusive)            \
+    {                                                                                              \
+        const IN *x = (const IN *)array + at;                                                      \
+        OUT *out = (OUT *)result + to;                                                             \
+        VALUE value[SCAN_COLUMNS_MAX];                                                             \
+                                                                                                   \
+        for (size_t c = 0; c < width; c++)                                                         \
+            value[c] = (VALUE)(IDENTITY);                                                          \
+        for (ptrdiff_t i = 0; i < (ptrdiff_t)n; i++) {                                             \
+            const IN *restrict from = x + i * pitch;                                               \
+            OUT *restrict there = out + i * pitch;                                                 \
+                                                                                                   \
+            for (size_t c = 0; exclusive && c < width; c++)                                        \
+                there[c] = (OUT)STORE(value[c]);                                                   \
+            for (size_t c = 0; c < width; c++) {                                                   \
+                const VALUE next = (VALUE)LOAD(from[c]);                                           \
+                                                                                                   \
+                value[c] = (VALUE)COMBINE(value[c], next);                                         \
+            }                                                                                      \
+            for (size_t c = 0; !exclusive && c < width; c++)                                       \
+                there[c] = (OUT)STORE(value[c]);                                                   \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static scan_value name##_identity(void)                                                        \
+    {                                                                                              \
+        return name##_carry((VALUE)(IDENTITY));                                                    \
+    }                                                                                              \
+                                                                                                   \
+    static const scan_loops name##_loops = {name##_identity, name##_combine, name##_total,         \
+                                            name##_run,      name##_put,     name##_columns};
+
+#define WHOLE_SUM(name, IN, OUT) LOOPS(name, IN, OUT, uint64_t, AS_IT_IS, AS_IT_IS, ADD, 0)
+#define EXTREMES(name, IN, VALUE, LOAD, STORE, SUFFIX, LOWEST, HIGHEST)                            \
+    LOOPS(min_##name, IN, IN, VALUE, LOAD, STORE, LEAST##SUFFIX, HIGHEST)                          \
+    LOOPS(max_##name, IN, IN, VALUE, LOAD, STORE, LARGEST##SUFFIX, LOWEST)
+
+/* Sums of integers are the same bits for signed and unsigned results; what is narrower than the
+ * result is extended by its sign. */
+WHOLE_SUM(sum_i8, int8_t, uint64_t)
+WHOLE_SUM(sum_u8, uint8_t, uint64_t)
+WHOLE_SUM(sum_i16, int16_t, uint64_t)
+WHOLE_SUM(sum_u16, uint16_t, uint64_t)
+WHOLE_SUM(sum_i32, int32_t, uint64_t)
+WHOLE_SUM(sum_u32, uint32_t, uint64_t)
+WHOLE_SUM(sum_64, uint64_t, uint64_t)
+WHOLE_SUM(same_8, uint8_t, uint8_t)
+WHOLE_SUM(same_16, uint16_t, uint16_t)
+WHOLE_SUM(same_32, uint32_t, uint32_t)
+LOOPS(sum_f32, float, float, double, AS_IT_IS, AS_IT_IS, ADD, 0)
+LOOPS(sum_f64, double, double, double, AS_IT_IS, AS_IT_IS, ADD, 0)
+LOOPS(sum_f16, uint16_t, uint16_t, double, half_load, half_of, ADD, 0)
+LOOPS(sum_bf16, uint16_t, uint16_t, double, bfloat_load, bfloat_of, ADD, 0)
+
+EXTREMES(i8, int8_t, int8_t, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)
+EXTREMES(u8, uint8_t, uint8_t, AS_IT_IS, AS_IT_IS, , 0, UINT8_MAX)
+EXTREMES(i16, int16_t, int16_t, AS_IT_IS, AS_IT_IS, , INT16_MIN, INT16_MAX)
+EXTREMES(u16, uint16_t, uint16_t, AS_IT_IS, AS_IT_IS, , 0, UINT16_MAX)
+EXTREMES(i32, int32_t, int32_t, AS_IT_IS, AS_IT_IS, , INT32_MIN, INT32_MAX)
+EXTREMES(u32, uint32_t, uint32_t, AS_IT_IS, AS_IT_IS, , 0, UINT32_MAX)
+EXTREMES(i64, int64_t, int64_t, AS_IT_IS, AS_IT_IS, , INT64_MIN, INT64_MAX)
+EXTREMES(u64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS, , 0, UINT64_MAX)
+EXTREMES(f32, float, float, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
+EXTREMES(f64, double, double, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
+EXTREMES(f16, uint16_t, float, half_load, half_of, _REAL, -INFINITY, INFINITY)
+EXTREMES(bf16, uint16_t, float, bfloat_load, bfloat_of, _REAL, -INFINITY, INFINITY)
+
+const scan_loops *ISA_NAMED(scan_loops_of)(tsr_type type, size_t by, bool same)
+{
+    static const scan_loops *const of[][TSR_TYPE_COUNT] = {
+        [TSR_SCAN_SUM] = {[TSR_F32] = &sum_f32_loops,
+                          [TSR_F64] = &sum_f64_loops,
+                          [TSR_I32] = &sum_i32_loops,
+                          [TSR_U32] = &sum_u32_loops,
+                          [TSR_I64] = &sum_64_loops,
+                          [TSR_U64] = &sum_64_loops,
+                          [TSR_F16] = &sum_f16_loops,
+                          [TSR_I8] = &sum_i8_loops,
+                          [TSR_U8] = &sum_u8_loops,
+                          [TSR_I16] = &sum_i16_loops,
+                          [TSR_U16] = &sum_u16_loops,
+                          [TSR_BF16] = &sum_bf16_loops},
+#define EXTREMES_OF(which)                                                                         \
+    {[TSR_F32] = &which##_f32_loops, [TSR_F64] = &which##_f64_loops,                               \
+     [TSR_I32] = &which##_i32_loops, [TSR_U32] = &which##_u32_loops,                               \
+     [TSR_I64] = &which##_i64_loops, [TSR_U64] = &which##_u64_loops,                               \
+     [TSR_F16] = &which##_f16_loops, [TSR_I8] = &which##_i8_loops,                                 \
+     [TSR_U8] = &which##_u8_loops,   [TSR_I16] = &which##_i16_loops,                               \
+     [TSR_U16] = &which##_u16_loops, [TSR_BF16] = &which##_bf16_loops}
+        [TSR_SCAN_MIN] = EXTREMES_OF(min),
+        [TSR_SCAN_MAX] = EXTREMES_OF(max),
+    };
+    static const scan_loops *const narrow[] = {
+        [1] = &same_8_loops, [2] = &same_16_loops, [4] = &same_32_loops};
+    const size_t bytes = tsr_type_size(type);
+    const bool real = type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
+
+    return by == TSR_SCAN_SUM && same && !real && bytes < 8 ? narrow[bytes] : of[by][type];
+}

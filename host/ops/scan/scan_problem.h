@@ -1,0 +1,106 @@
+/** Problems of scan as its files read them, and what its descriptor is made of. */
+#ifndef OPS_SCAN_PROBLEM_H
+#define OPS_SCAN_PROBLEM_H
+
+#include "base/sizes.h"
+#include "core/variant.h"
+#include "core/view.h"
+#include "tessera/scan.h"
+
+extern const operation operation_scan;
+
+/** scan_command.c */
+extern const operation_command scan_command;
+
+/** scan_simd.c: C, on the host and on CPUs. */
+extern const variant scan_simd;
+
+/** scan_chunks.c: each work-item scans a stretch of a line by itself. */
+extern const variant scan_chunks;
+
+/* The operands, in order. */
+enum { SCAN_X, SCAN_RESULT, SCAN_SEGMENTS, SCAN_OPERANDS };
+
+/* The problem's structure, to read. */
+static inline const tsr_scan_problem *scan_of(const problem *p)
+{
+    return (const tsr_scan_problem *)(const void *)p->bytes;
+}
+
+/* The same, to change. */
+static inline tsr_scan_problem *scan_in(problem *p)
+{
+    return (tsr_scan_problem *)(void *)p->bytes;
+}
+
+static inline size_t scan_outer(const tsr_scan_problem *p)
+{
+    return size_max(p->outer, 1);
+}
+
+static inline size_t scan_inner(const tsr_scan_problem *p)
+{
+    return size_max(p->inner, 1);
+}
+
+/** Independent lines. */
+static inline size_t scan_lines(const tsr_scan_problem *p)
+{
+    return scan_outer(p) * scan_inner(p);
+}
+
+/** Elements of all lines, where the problem has been checked. */
+static inline size_t scan_elements(const tsr_scan_problem *p)
+{
+    return scan_lines(p) * p->n;
+}
+
+static inline bool scan_is_real(tsr_type type)
+{
+    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
+}
+
+static inline bool scan_is_signed(tsr_type type)
+{
+    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
+}
+
+static inline view scan_x(const tsr_scan_problem *p)
+{
+    const size_t n = scan_elements(p);
+
+    return view_of(p->type, 1, n, n, p->offset_x, 1, 0);
+}
+
+static inline view scan_result(const tsr_scan_problem *p)
+{
+    const size_t n = scan_elements(p);
+
+    return view_of(tsr_scan_result_type(p), 1, n, n, p->offset_result, 1, 0);
+}
+
+static inline view scan_segments(const tsr_scan_problem *p)
+{
+    const size_t n = p->segments ? p->segments + 1 : 0;
+
+    return view_of(TSR_U64, 1, n, n, p->offset_segments, 1, 0);
+}
+
+/** An integer of any type, as the 64 bits of its value; and the low bits of one, stored. */
+uint64_t scan_whole(tsr_type type, const void *array, size_t i);
+void scan_put_whole(tsr_type type, void *array, size_t i, uint64_t value);
+
+/** TSR_EINVAL with the first offset that is wrong: they ascend from 0 to n. */
+tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offsets, tsr_error *err);
+
+/** scan_command.c: "sum", "min" or "max". */
+const char *scan_by_name(const problem *p);
+
+/* scan_proof.c: as the members of struct operation. */
+void scan_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);
+bool scan_sweep(size_t i, bool tiny, problem *out);
+tsr_status scan_verify(const problem *p, const device_facts *d, const void *const before[],
+                       const void *const after[], const void *expected, verdict *out,
+                       tsr_error *err);
+
+#endif

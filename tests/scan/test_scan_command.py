@@ -1,0 +1,147 @@
+"""tessera scan: what NumPy's cumsum, minimum.accumulate and maximum.accumulate have."""
+
+import json
+import os
+import unittest
+
+import numpy as np
+
+from cli_support import Case
+
+HOST = ("--device", "host", "--quiet")
+PROBLEMS = int(os.environ.get("TESSERA_RANDOM", "20"))
+TYPES = ("f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?")
+ACCUMULATE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+
+
+def type_of_sums(x):
+    return x.dtype if x.dtype.kind == "f" else np.uint64 if x.dtype.kind == "u" else np.int64
+
+
+def expected(x, axis, by, exclusive, reverse):
+    """Along an axis; of None the whole array in its order.  Sums of floats in float64."""
+    line = x.reshape(-1) if axis is None else x
+    along = 0 if axis is None else axis
+    if reverse:
+        line = np.flip(line, along)
+    exact = np.float64 if x.dtype.kind == "f" else type_of_sums(x)
+    result = ACCUMULATE[by].accumulate(line, axis=along, **({"dtype": exact} if by == "sum" else {}))
+    if exclusive:
+        identity = {"sum": 0, "min": np.inf, "max": -np.inf}[by]
+        if by != "sum" and x.dtype.kind in "iu":
+            identity = np.iinfo(x.dtype).max if by == "min" else np.iinfo(x.dtype).min
+        result = np.roll(result, 1, along)
+        if result.shape[along]:
+            np.moveaxis(result, along, 0)[0] = identity
+    if reverse:
+        result = np.flip(result, along)
+    return result.reshape(x.shape)
+
+
+class Scan(Case):
+    def scan(self, x, *args):
+        np.save(self.path("x.npy"), x)
+        self.succeed("scan", "x.npy", "-o", "s.npy", *HOST, "--verify", *args)
+        return np.load(self.path("s.npy"))
+
+    def assert_scan(self, x, axis=None, by="sum", exclusive=False, reverse=False):
+        args = ["--by", by]
+        args += ["--axis", str(axis)] if axis is not None else []
+        args += ["--exclusive"] if exclusive else []
+        args += ["--reverse"] if reverse else []
+        got = self.scan(x, *args)
+        wanted = expected(x, axis, by, exclusive, reverse)
+        self.assertEqual(got.dtype, type_of_sums(x) if by == "sum" else x.dtype, args)
+        self.assertEqual(got.shape, x.shape, args)
+        if x.dtype.kind == "f" and by == "sum":
+            unit = np.finfo(x.dtype).eps
+            bound = unit * (1 + np.sum(np.abs(x), dtype=np.float64))
+            np.testing.assert_allclose(got.astype(np.float64), wanted, rtol=0, atol=bound)
+        else:
+            np.testing.assert_array_equal(got, wanted)
+
+    def test_random_problems(self):
+        r = np.random.default_rng(int(os.environ.get("TESSERA_SEED", "1")))
+        for _ in range(PROBLEMS):
+            shape = tuple(r.integers(0, [3000, 60, 20, 8][rank], rank + 1).tolist()
+                          for rank in [r.integers(0, 4)])[0]
+            dtype = np.dtype(str(r.choice(TYPES)))
+            if dtype.kind == "f":
+                x = r.standard_normal(shape).astype(dtype)
+            elif dtype.kind == "b":
+                x = r.integers(0, 2, shape).astype(bool)
+            else:
+                x = r.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+            by = str(r.choice(list(ACCUMULATE)))
+            exclusive = bool(r.integers(2)) and dtype.kind != "b"
+            axis = None if r.integers(3) == 0 else int(r.integers(-x.ndim, x.ndim))
+            if r.integers(3) == 0:
+                x = np.asfortranarray(x)
+            with self.subTest(shape=shape, dtype=dtype, by=by, axis=axis, exclusive=exclusive):
+                self.assert_scan(x, axis, by, exclusive, bool(r.integers(2)))
+
+    def test_long_lines_on_every_thread(self):
+        r = np.random.default_rng(2)
+        x = r.integers(-1000, 1000, 500009).astype(np.int32)
+        for reverse in (False, True):
+            for exclusive in (False, True):
+                self.assert_scan(x, None, "sum", exclusive, reverse)
+        self.assert_scan(x.astype(np.float32), None, "max", True, True)
+
+    def test_segments(self):
+        x = np.arange(1, 11, dtype=np.int32)
+        np.save(self.path("o.npy"), np.array([0, 3, 3, 10]))
+        got = self.scan(x, "--segments", "o.npy")
+        np.testing.assert_array_equal(got, [1, 3, 6, 4, 9, 15, 22, 30, 39, 49])
+        got = self.scan(x, "--segments", "o.npy", "--exclusive", "--reverse")
+        np.testing.assert_array_equal(got, [5, 3, 0, 45, 40, 34, 27, 19, 10, 0])
+
+    def test_segments_that_are_wrong(self):
+        np.save(self.path("x.npy"), np.float32([1, 2, 3]))
+        np.save(self.path("table.npy"), np.ones((3, 3), np.float32))
+        call = ("scan", "x.npy", "-o", "s.npy", "--segments", "o.npy", *HOST)
+        for offsets, message in (([1, 3], "segment offset 0 is 1, not 0"),
+                                 ([0, 2, 1, 3], "segment offset 2 is 1, below the 2 of offset 1"),
+                                 ([0, 2], "the last one, is 2, and there are 3 elements"),
+                                 ([], "o.npy is empty")):
+            np.save(self.path("o.npy"), np.array(offsets, np.int64))
+            self.fail_with(1, *call, says=message)
+        np.save(self.path("o.npy"), np.array([0, 9]))
+        self.fail_with(1, "scan", "table.npy", "-o", "s.npy", "--segments", "o.npy", *HOST,
+                       says="table.npy is 3x3, and a vector is needed; --segments are stretches")
+        self.fail_with(2, *call, "--axis", "0", says="exclude each other")
+
+    def test_special_values(self):
+        x = np.float32([1, np.inf, -2, np.nan, 3])
+        np.testing.assert_array_equal(self.scan(x), np.float32([1, np.inf, np.inf, np.nan, np.nan]))
+        np.testing.assert_array_equal(self.scan(x, "--by", "min"),
+                                      np.float32([1, 1, -2, np.nan, np.nan]))
+
+    def test_sums_of_integers_wrap(self):
+        x = np.uint8([200, 100, 3])
+        np.testing.assert_array_equal(self.scan(x), np.uint64([200, 300, 303]))
+        got = self.scan(x, "--same-type")
+        self.assertEqual(got.dtype, np.uint8)
+        np.testing.assert_array_equal(got, np.uint8([200, 44, 47]))
+        most = np.int64([2**63 - 1, 1])
+        np.testing.assert_array_equal(self.scan(most), np.int64([2**63 - 1, -2**63]))
+
+    def test_axis_that_is_none(self):
+        np.save(self.path("x.npy"), np.ones((2, 3), np.float32))
+        for axis in ("2", "-3"):
+            self.fail_with(1, "scan", "x.npy", "-o", "s.npy", "--axis", axis, *HOST,
+                           says="x.npy is 2x3, and has 2 dimensions")
+        for axis in ("one", "1.5", "", "99"):
+            self.fail_with(2, "scan", "x.npy", "-o", "s.npy", "--axis", axis, *HOST, says="--axis")
+
+    def test_json_has_the_words(self):
+        np.save(self.path("x.npy"), np.ones((2, 3, 4), np.float32))
+        r = self.succeed("scan", "x.npy", "-o", "s.npy", "--json", "--axis", "1", "--reverse", *HOST)
+        problem = json.loads(r.out)["problem"]
+        self.assertEqual([problem[k] for k in ("outer", "n", "inner", "by", "reverse", "exclusive")],
+                         [2, 3, 4, "sum", True, False])
+        self.assertEqual(problem["description"], "sum of 2x3x4 float32 from the end")
+
+
+if __name__ == "__main__":
+    unittest.main()
