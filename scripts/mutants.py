@@ -46,11 +46,9 @@ def read_lists():
     return mutants, survivors
 
 
-def planted(name, mutant):
-    """The file's text with the bug in it."""
+def planted(name, mutant, whole):
+    """A file's text with the bug in it."""
     file, text, which, new, _ = mutant
-    with open(os.path.join(ROOT, file), encoding="utf-8") as f:
-        whole = f.read()
     at = [m.start() for m in re.finditer(re.escape(text), whole)]
     if which >= len(at):
         raise ValueError("%s: '%s' occurs %d times in %s, and number %d is to be replaced"
@@ -69,7 +67,9 @@ def check(mutants, survivors):
     wrong = ["%s: no such bug" % name for name in survivors if name not in mutants]
     for name, mutant in mutants.items():
         try:
-            if planted(name, mutant) == planted(name, (*mutant[:3], mutant[1], [])):
+            with open(os.path.join(ROOT, mutant[0]), encoding="utf-8") as f:
+                whole = f.read()
+            if planted(name, mutant, whole) == whole:
                 wrong.append("%s: it changes nothing" % name)
         except (OSError, ValueError) as e:
             wrong.append(str(e))
@@ -117,12 +117,12 @@ class Tree:
         with open(path, "wb") as f:
             f.write(whole)
 
-    def plant(self, file, text):
-        self.write(os.path.join(self.source, file), text.encode())
+    def read(self, file):
+        with open(os.path.join(self.source, file), encoding="utf-8") as f:
+            return f.read()
 
-    def restore(self, file):
-        with open(os.path.join(ROOT, file), "rb") as f:
-            self.write(os.path.join(self.source, file), f.read())
+    def put(self, file, text):
+        self.write(os.path.join(self.source, file), text.encode())
 
     def make(self, test):
         label, name = test.split("/", 1)
@@ -154,7 +154,8 @@ def run(tree, name, mutant, healthy):
             healthy[test] = tree.passes(test) if built else (False, out)
         if not healthy[test][0]:
             return None, "%s fails without it:\n%s" % (test, healthy[test][1][-3000:])
-    tree.plant(file, planted(name, mutant))
+    whole = tree.read(file)
+    tree.put(file, planted(name, mutant, whole))
     try:
         for test in tests:
             built, out = tree.make(test)
@@ -164,7 +165,7 @@ def run(tree, name, mutant, healthy):
                 return test, None
         return None, None
     finally:
-        tree.restore(file)
+        tree.put(file, whole)
 
 
 def main():

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -12,12 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "file/array.h"
 #include "file/mtx.h"
 #include "file/npy.h"
+
+/* In the place of the C library's: where `read_most` is set, a few bytes at a time, and every third
+ * call is interrupted by a signal. */
+static size_t read_most;
+
+ssize_t read(int fd, void *to, size_t size)
+{
+    static unsigned calls;
+
+    if (read_most && ++calls % 3 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return syscall(SYS_read, fd, to, read_most && size > read_most ? read_most : size);
+}
 
 /* Builds a .npy file from its parts. */
 typedef struct npy_text {
@@ -129,6 +146,32 @@ static void npy_fortran_order_of_many_blocks(void **state)
     }
     array_free(&a);
     free(file);
+}
+
+/* No two extents alike, and several between the first and the last. */
+static void npy_fortran_order_of_many_extents(void **state)
+{
+    enum { A = 2, B = 3, C = 4, D = 5, E = 6, COUNT = A * B * C * D * E };
+    npy_text head = npy(1, "{'descr':'|u1','fortran_order':True,'shape':(2,3,4,5,6)}", NULL, 0);
+    unsigned char file[1024];
+    array x = {0};
+    tsr_error err = {0};
+    size_t at = 0;
+
+    (void)state;
+    assert_true(head.size + COUNT <= sizeof(file));
+    memcpy(file, head.bytes, head.size);
+    for (size_t k = 0; k < COUNT; k++)
+        file[head.size + k] = (unsigned char)(k % 251);
+    assert_int_equal(npy_parse("a.npy", file, head.size + COUNT, &x, &err), TSR_OK);
+    for (size_t a = 0; a < A; a++)
+        for (size_t b = 0; b < B; b++)
+            for (size_t c = 0; c < C; c++)
+                for (size_t d = 0; d < D; d++)
+                    for (size_t e = 0; e < E; e++)
+                        assert_int_equal(((unsigned char *)x.data)[at++],
+                                         (a + A * (b + B * (c + C * (d + D * e)))) % 251);
+    array_free(&x);
 }
 
 static void npy_malformed_dictionaries_are_told_apart(void **state)
@@ -444,6 +487,9 @@ static void mtx_number_of_entries_is_checked(void **state)
     refuses_mtx(BANNER("coordinate real general") "2 2 9\n1 1 1\n2 2 2",
                 "a.mtx: line 2: too few entries: expected 9, the remaining 11 bytes hold at most "
                 "2");
+    refuses_mtx(BANNER("coordinate real general") "2 2 3\n1 1 1\n2 2 2\n",
+                "a.mtx: line 2: too few entries: expected 3, the remaining 12 bytes hold at most "
+                "2");
     refuses_mtx(BANNER("array real general") "300 300\n1\n2\n",
                 "a.mtx: line 2: too few entries: expected 90000, the remaining 4 bytes hold at "
                 "most 2");
@@ -502,6 +548,33 @@ static void mtx_what_strtod_would_take_beside_numbers_is_refused(void **state)
     }
 }
 
+/* More words than any line has, and longer ones than a number has digits. */
+static void mtx_long_lines_and_words_stay_in_their_room(void **state)
+{
+    enum { DIGITS_MAX = 1023 };
+    const char words[] = "1 1 1 1 1 1 1 1";
+    char text[2 * DIGITS_MAX], message[128];
+
+    (void)state;
+    for (size_t count = 4; count <= 8; count++) {
+        const int length = 2 * (int)count - 1;
+
+        snprintf(text, sizeof(text), "%s2 2 1\n%.*s\n", BANNER("coordinate real general"), length,
+                 words);
+        snprintf(message, sizeof(message),
+                 "a.mtx: line 3: expected ROW COLUMN VALUE, found \"%.*s\"", length, words);
+        refuses_mtx(text, message);
+    }
+    for (int digits = DIGITS_MAX - 1; digits <= DIGITS_MAX + 2; digits++) {
+        array a = {0};
+
+        snprintf(text, sizeof(text), "%s1 1\n%0*d\n", BANNER("array real general"), digits, 7);
+        assert_int_equal(parse(text, &a, NULL), digits <= DIGITS_MAX ? TSR_OK : TSR_EFILE);
+        assert_true(digits > DIGITS_MAX || *(double *)a.data == 7);
+        array_free(&a);
+    }
+}
+
 static bool use_comma(const char *locale)
 {
     return setlocale(LC_ALL, locale) && localeconv()->decimal_point[0] == ',';
@@ -531,6 +604,16 @@ static void numbers_have_a_point_in_every_locale(void **state)
     reads_mtx(BANNER("array real general") "1 1\n1.5\n", 1, 1, (double[]){1.5});
     assert_int_equal(localeconv()->decimal_point[0], ','); /* the caller's is kept */
     setlocale(LC_ALL, "C");
+}
+
+static void the_thread_keeps_its_locale(void **state)
+{
+    (void)state;
+    reads_mtx(BANNER("array real general") "1 1\n1.5\n", 1, 1, (double[]){1.5});
+    assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
+    refuses_mtx(BANNER("array real general") "1 1\nx\n",
+                "a.mtx: line 3: value: expected a number within float64, found \"x\"");
+    assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
 }
 
 /* The formats' files on disk, one at a time. */
@@ -680,6 +763,24 @@ static void standard_input_is_read_to_its_end(void **state)
     free(file);
 }
 
+/* As a signal may leave it, and a file system in another machine. */
+static void reads_may_be_short_and_interrupted(void **state)
+{
+    const float values[] = {1, 2, 3, 4, 5};
+    const npy_text file = npy(1, "{'descr':'<f4','fortran_order':False,'shape':(5,)}", values, 20);
+    array a = {0};
+    tsr_error err = {0};
+    tsr_status status;
+
+    (void)state;
+    read_most = 7;
+    status = read_piped(file.bytes, file.size, &a, &err);
+    read_most = 0;
+    assert_int_equal(status, TSR_OK);
+    assert_memory_equal(a.data, values, sizeof(values));
+    array_free(&a);
+}
+
 /* As a shell leaves it after another command has read a part. */
 static void standard_input_may_be_a_file_read_from_its_middle(void **state)
 {
@@ -735,6 +836,9 @@ static void conversion_rounds_once_and_to_even(void **state)
     /* 2^54 + 2^30 + 1 is nearer to the next float; by way of double it would be a tie. */
     const int64_t i64[] = {(INT64_C(1) << 54) + (INT64_C(1) << 30) + 1, -16777217, 16777219};
     const float expected[] = {18014400656965632.0f, -16777216, 16777220};
+    /* So is this one, which no signed one holds. */
+    const uint64_t u64[] = {(UINT64_C(1) << 63) + (UINT64_C(1) << 39) + 1, UINT64_MAX};
+    const float from_u64[] = {0x1.000002p63f, 0x1p64f};
     const double f64[] = {1 + 0x1p-24, 1 + 0x3p-24, 1e300};
     const float rounded[] = {1, 1 + 0x1p-22f, INFINITY};
     array a = array_of(TSR_I64, 3, i64);
@@ -744,6 +848,10 @@ static void conversion_rounds_once_and_to_even(void **state)
     assert_int_equal(a.type, TSR_F32);
     assert_int_equal((uintptr_t)a.data % 64, 0);
     assert_memory_equal(a.data, expected, sizeof(expected));
+    array_free(&a);
+    a = array_of(TSR_U64, 2, u64);
+    assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
+    assert_memory_equal(a.data, from_u64, sizeof(from_u64));
     array_free(&a);
     a = array_of(TSR_F64, 3, f64);
     assert_int_equal(array_convert(&a, TSR_F32, NULL, NULL), TSR_OK);
@@ -836,6 +944,7 @@ int main(void)
         cmocka_unit_test(npy_dictionary_may_be_written_in_any_way),
         cmocka_unit_test(npy_orders_of_bytes_and_elements_are_undone),
         cmocka_unit_test(npy_fortran_order_of_many_blocks),
+        cmocka_unit_test(npy_fortran_order_of_many_extents),
         cmocka_unit_test(npy_malformed_dictionaries_are_told_apart),
         cmocka_unit_test(npy_shapes_beyond_reach_are_refused),
         cmocka_unit_test(npy_types_that_are_not_read_are_named),
@@ -853,11 +962,14 @@ int main(void)
         cmocka_unit_test(mtx_number_of_entries_is_checked),
         cmocka_unit_test(mtx_entries_are_checked_and_their_line_told),
         cmocka_unit_test(mtx_what_strtod_would_take_beside_numbers_is_refused),
+        cmocka_unit_test(mtx_long_lines_and_words_stay_in_their_room),
+        cmocka_unit_test(the_thread_keeps_its_locale),
         cmocka_unit_test(numbers_have_a_point_in_every_locale),
         cmocka_unit_test(read_tells_apart_what_is_wrong_with_a_path),
         cmocka_unit_test(read_recognises_content_and_not_names),
         cmocka_unit_test(read_of_a_file_beyond_memory_is_refused_before_allocation),
         cmocka_unit_test(standard_input_is_read_to_its_end),
+        cmocka_unit_test(reads_may_be_short_and_interrupted),
         cmocka_unit_test(standard_input_may_be_a_file_read_from_its_middle),
         cmocka_unit_test(standard_input_that_lies_about_its_size_costs_no_memory),
         cmocka_unit_test(conversion_rounds_once_and_to_even),

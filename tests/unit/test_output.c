@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -14,12 +15,41 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "file/array.h"
 #include "file/output.h"
 #include "file/temporaries.h"
+
+/* In the place of the C library's: where `write_most` is set, a few bytes at a time, and every
+ * third call is interrupted by a signal. */
+static size_t write_most;
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    static unsigned calls;
+
+    if (write_most && ++calls % 3 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, write_most && size > write_most ? write_most : size);
+}
+
+/* Where it fails, as it does on some file systems that write late, the descriptor is closed. */
+static bool close_fails;
+
+int close(int fd)
+{
+    const int result = (int)syscall(SYS_close, fd);
+
+    if (!close_fails)
+        return result;
+    errno = EIO;
+    return -1;
+}
 
 /* Every test runs in an empty directory of its own. */
 static char directory[] = "/tmp/test_output.XXXXXX";
@@ -154,6 +184,27 @@ static void npy_header_has_room_for_the_largest(void **state)
                      118);
     assert_int_equal(slurp("a.npy", file, sizeof(file)), 128);
     assert_memory_equal(file + 10, header, 118);
+}
+
+/* Whatever its length, with the line's end: around 128 bytes, and 192, too. */
+static void npy_header_ends_where_data_begin(void **state)
+{
+    size_t extents[] = {1, 1, 1, 1};
+
+    (void)state;
+    for (size_t digits = 0; digits < 76; digits++) {
+        array a = {.type = TSR_F32, .rank = 5, .data = NULL}, back = {0};
+        tsr_error err = {0};
+
+        if (digits)
+            extents[digits % 4] *= 10;
+        memcpy(a.shape + 1, extents, sizeof(extents)); /* behind an extent of 0 */
+        write_whole("a.npy", &a);
+        if (array_read("a.npy", &back, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(back.shape, a.shape, 5 * sizeof(*a.shape));
+        array_free(&back);
+    }
 }
 
 static void mtx_is_chosen_by_the_suffix_and_written_by_columns(void **state)
@@ -422,6 +473,43 @@ static void pipe_is_written_in_place(void **state)
     assert_int_equal(count_files(), 1);
 }
 
+static void writes_may_be_short_and_interrupted(void **state)
+{
+    output *o = open_output("a.mtx");
+    tsr_status status;
+
+    (void)state;
+    write_most = 7;
+    status = output_write(o, &matrix, NULL);
+    write_most = 0;
+    assert_int_equal(status, TSR_OK);
+    assert_int_equal(output_commit(o, NULL), TSR_OK);
+    holds("a.mtx", text_of_matrix);
+}
+
+/* What close() says is the last word on what was written. */
+static void failures_to_close_are_reported(void **state)
+{
+    output *file = open_output("a.mtx"), *device = open_output("/dev/null");
+    tsr_error err = {0};
+    tsr_status status;
+
+    (void)state;
+    assert_int_equal(output_write(file, &matrix, NULL), TSR_OK);
+    assert_int_equal(output_write(device, &matrix, NULL), TSR_OK);
+    close_fails = true;
+    status = output_commit(file, &err);
+    close_fails = false;
+    assert_int_equal(status, TSR_EFILE);
+    assert_string_equal(err.message, "a.mtx: cannot close: Input/output error");
+    assert_int_equal(count_files(), 0);
+    close_fails = true;
+    status = output_commit(device, &err);
+    close_fails = false;
+    assert_int_equal(status, TSR_EFILE);
+    assert_string_equal(err.message, "/dev/null: cannot close: Input/output error");
+}
+
 /* Commits to standard output that is the file `path`. */
 static tsr_status commit_to_stdout(const char *path, int flags, tsr_error *err)
 {
@@ -582,6 +670,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(npy_data_is_aligned_to_64_bytes, enter, leave),
         cmocka_unit_test_setup_teardown(npy_header_has_room_for_the_largest, enter, leave),
+        cmocka_unit_test_setup_teardown(npy_header_ends_where_data_begin, enter, leave),
         cmocka_unit_test_setup_teardown(mtx_is_chosen_by_the_suffix_and_written_by_columns, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(mtx_integers_stay_integers, enter, leave),
@@ -601,6 +690,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(full_device_is_reported_at_commit_and_never_replaced, enter,
                                         leave),
         cmocka_unit_test_setup_teardown(pipe_is_written_in_place, enter, leave),
+        cmocka_unit_test_setup_teardown(writes_may_be_short_and_interrupted, enter, leave),
+        cmocka_unit_test_setup_teardown(failures_to_close_are_reported, enter, leave),
         cmocka_unit_test_setup_teardown(dash_is_standard_output, enter, leave),
         cmocka_unit_test_setup_teardown(write_error_leaves_nothing_behind, enter, leave),
         cmocka_unit_test_setup_teardown(commit_that_fails_leaves_nothing_behind, enter, leave),
