@@ -71,9 +71,28 @@ static void operands_meet_where_their_elements_do(void **state)
     assert_true(between > PROBLEMS / 200);
 }
 
+/* One that ends where another begins has no byte of its range. */
+static void neighbours_do_not_interleave(void **state)
+{
+    static float memory[32];
+    const view x = view_of(TSR_F32, 2, 3, 5, 2, 1, 0); /* elements 2 to 9 */
+    const operand one = view_operand("x", &x, ACCESS_READ);
+
+    (void)state;
+    for (size_t at = 0; at < 16; at++) {
+        const view y = view_of(TSR_F32, 1, 2, 2, at, 1, 0);
+        const operand other = view_operand("y", &y, ACCESS_WRITE);
+        const bool within = at + 2 > 2 && at < 10;
+
+        assert_int_equal(operands_interleave(&one, memory, &other, memory), within);
+        assert_int_equal(operands_interleave(&other, memory, &one, memory), within);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operands_meet_where_their_elements_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operands_meet_where_their_elements_do),
+                                       cmocka_unit_test(neighbours_do_not_interleave)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
