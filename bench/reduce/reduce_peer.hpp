@@ -40,6 +40,8 @@ struct largest {
 
 inline const char *unsupported(const peer_problem *p)
 {
+    if (p->type != TSR_F32 || of(p)->by > TSR_REDUCE_MAX || of(p)->outer > 1 || of(p)->inner > 1)
+        return "asked here for the sum, minimum or maximum of a whole float32 array alone";
     return of(p)->n ? nullptr : "no elements: nothing to time";
 }
 

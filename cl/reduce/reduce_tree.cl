@@ -3,8 +3,9 @@
  * Idea: a work-item combines every get_global_size(0)-th element, so that
  *     neighbours read neighbouring elements; then half of the work-items
  *     combine pairs, half of those the results, and so on: log2(GROUP) rounds
- *     with a barrier before each.  One value a work-group is left, and a second
- *     launch of one work-group combines these.
+ *     with a barrier before each.  The chains of a sum are compensated (reduce.clh).
+ *     One value a work-group is left, and a second launch of one work-group
+ *     combines these.
  * Work split: work-items take turns over the array.
  * Parameters: GROUP; BY (reduce.clh).  PER_UNIT only decides the number of groups
  *     on the host.
@@ -20,10 +21,10 @@ reduce_tree(__global const float *restrict x, __global float *restrict result,
 {
     __local float shared[GROUP];
     const uint item = (uint)get_local_id(0);
-    float value = IDENTITY;
+    float value = IDENTITY, carry = 0;
 
     for (ulong i = get_global_id(0); i < call.n; i += get_global_size(0))
-        value = combine(value, x[call.from + i]);
+        value = take(value, x[call.from + i], &carry);
     shared[item] = value;
     for (uint half_way = GROUP / 2; half_way > 0; half_way /= 2) {
         /* Written before read: the other half's values come from other work-items. */

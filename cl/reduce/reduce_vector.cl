@@ -28,13 +28,15 @@ reduce_vector(__global const float *restrict x, __global float *restrict result,
     __local float shared[GROUP];
     const ulong block = (ulong)GROUP * 4 * LOADS, whole = call.n / block * block;
     const uint item = (uint)get_local_id(0);
-    float4 chain[LOADS];
-    float value = IDENTITY;
+    float4 chain[LOADS], carry[LOADS];
+    float value = IDENTITY, rest = 0;
 
     x += call.from;
 #pragma unroll
-    for (uint l = 0; l < LOADS; l++)
+    for (uint l = 0; l < LOADS; l++) {
         chain[l] = (float4)(IDENTITY);
+        carry[l] = (float4)(0);
+    }
     for (ulong i = get_group_id(0) * block; i < whole; i += get_num_groups(0) * block) {
         float4 next[LOADS];
 
@@ -42,15 +44,11 @@ reduce_vector(__global const float *restrict x, __global float *restrict result,
         for (uint l = 0; l < LOADS; l++)
             next[l] = vload4((l * GROUP) + item, x + i);
 #pragma unroll
-        for (uint l = 0; l < LOADS; l++) {
-            chain[l].x = combine(chain[l].x, next[l].x);
-            chain[l].y = combine(chain[l].y, next[l].y);
-            chain[l].z = combine(chain[l].z, next[l].z);
-            chain[l].w = combine(chain[l].w, next[l].w);
-        }
+        for (uint l = 0; l < LOADS; l++)
+            chain[l] = take4(chain[l], next[l], &carry[l]);
     }
     for (ulong i = whole + get_global_id(0); i < call.n; i += get_global_size(0))
-        value = combine(value, x[i]);
+        value = take(value, x[i], &rest);
 #pragma unroll
     for (uint l = 0; l < LOADS; l++)
         value = combine(value,

@@ -17,6 +17,7 @@
 #include "cli/tuning_list.h"
 #include "core/dispatch.h"
 #include "core/registry.h"
+#include "file/encode.h"
 #include "file/output.h"
 #include "measure/verify.h"
 #include "stream/host_memory.h"
@@ -121,7 +122,7 @@ static tsr_status check_command_line(const options *o, const operation *op, tsr_
 
     for (size_t i = 0; i < OPERANDS_MAX; i++)
         any = any || output_of(op, o, i).path;
-    if (!any)
+    if (!any && !c->prints_result)
         return tsr_fail(err, TSR_ENAME, 0, "no output: %s", c->no_output);
     st = c->check_settings ? c->check_settings(&o->settings, err) : TSR_OK;
     st = st ? st : kernel_choice(op, o->value[OPTION_KERNEL], o, NULL, NULL, err);
@@ -342,6 +343,23 @@ static tsr_status write_outputs(work *w, tsr_error *err)
     return st;
 }
 
+/* Whether the result goes to standard output as text, because no file is named for it. */
+static bool is_printed(const work *w)
+{
+    bool named = false;
+
+    for (size_t i = 0; i < OPERANDS_MAX; i++)
+        named = named || w->output[i];
+    return w->op->command->prints_result && !named;
+}
+
+static tsr_status put_text(void *to, const void *bytes, size_t size, tsr_error *err)
+{
+    if (fwrite(bytes, 1, size, to) == size)
+        return TSR_OK;
+    return tsr_fail(err, TSR_EFILE, 0, "standard output: cannot write: %s", strerror(errno));
+}
+
 /* Everything up to the result: bad files and names are found before the device works. */
 static tsr_status prepare(work *w, tsr_error *err)
 {
@@ -434,6 +452,7 @@ int cmd_run(const options *o)
     tsr_error err = {0};
     tsr_status st = prepare(&w, &err);
     int status = EXIT_DONE;
+    bool printed;
 
     st = st ? st : run_all(&w, &err);
     if (!st) {
@@ -444,12 +463,16 @@ int cmd_run(const options *o)
         st = verify(&w, &err);
     if (!st && w.op->command->cut)
         w.op->command->cut(&w.x);
+    printed = !st && is_printed(&w);
+    if (printed && !o->given[OPTION_JSON])
+        st = encode_values(&w.x.array[w.op->result], put_text, stdout, &err);
     st = st ? st : write_outputs(&w, &err);
     /* A wrong result is reported, but not written. */
     if (!st || st == TSR_EBOUND) {
         w.report.command = o->command;
         w.report.problem = &w.x.problem;
         w.report.device = w.choice.device[0];
+        w.report.printed = printed ? &w.x.array[w.op->result] : NULL;
         if (!o->given[OPTION_QUIET])
             run_report_summary(&w.report);
         if (o->given[OPTION_JSON])

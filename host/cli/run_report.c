@@ -8,6 +8,7 @@
 #include "cli/json_print.h"
 #include "core/fields.h"
 #include "device/device.h"
+#include "file/encode.h"
 
 /* Work per second of the fastest run, in the operation's unit; 0 where no time was measured. */
 static double rate(const run_report *r)
@@ -193,6 +194,35 @@ static json_t *verdict_json(const run_report *r)
                      r->verdict.ok ? json_null() : json_text(r->verdict.detail));
 }
 
+static tsr_status append_bytes(void *to, const void *bytes, size_t size, tsr_error *err)
+{
+    (void)err;
+    text_append_bytes(to, bytes, size);
+    return TSR_OK;
+}
+
+/* Numbers, one after another; what JSON has none for, such as NaN, in quotes. */
+static json_t *values_json(const array *a)
+{
+    json_t *list = json_array();
+    text lines = {0};
+    const char *at;
+
+    if (encode_values(a, append_bytes, &lines, NULL) || lines.failed) {
+        text_free(&lines);
+        json_decref(list);
+        return NULL;
+    }
+    at = text_get(&lines);
+    for (const char *end; (end = strchr(at, '\n')); at = end + 1) {
+        json_t *number = json_loadb(at, (size_t)(end - at), JSON_DECODE_ANY, NULL);
+
+        json_array_append_new(list, number ? number : json_stringn(at, (size_t)(end - at)));
+    }
+    text_free(&lines);
+    return list;
+}
+
 int run_report_json(const run_report *r)
 {
     static const char *const builds[] = {
@@ -215,5 +245,7 @@ int run_report_json(const run_report *r)
     json_object_set_new(object, "bytes", bytes_json(r));
     json_object_set_new(object, "tiles", tiles_json(r));
     json_object_set_new(object, "verify", verdict_json(r));
+    if (r->printed)
+        json_object_set_new(object, "result", values_json(r->printed));
     return json_print(object);
 }

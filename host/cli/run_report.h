@@ -21,7 +21,8 @@ typedef struct run_report {
     uint64_t median_wall_ns;
     size_t count;
     bool verified;
-    verdict verdict; /* where verified */
+    verdict verdict;      /* where verified */
+    const array *printed; /* the result, where no file is named for it; else NULL */
 } run_report;
 
 /** One line on standard error, and another where tiles ran strictly. */

@@ -236,6 +236,7 @@ typedef struct operation_command {
     const file_use *files;     /* file_count of them, inputs by position first */
     size_t file_count;
     const char *no_output; /* what to say where none is named, behind "no output: " */
+    bool prints_result;    /* where none is named, the result is printed, a number a line */
     bool rounds_factors;   /* a precision may round the factors of float32 operands */
     const operation_help *help;
     const char *size_form; /* what --size takes: "n or MxNxK" */

@@ -157,3 +157,15 @@ tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
     c_locale_leave(&locale);
     return status;
 }
+
+tsr_status encode_values(const array *a, encode_put *put, void *to, tsr_error *err)
+{
+    c_locale locale;
+    tsr_status status;
+
+    if (!c_locale_enter(&locale))
+        return tsr_fail(err, TSR_ENOMEM, 0, "no memory for a locale");
+    status = put_values(a, array_count(a), 1, put, to, err);
+    c_locale_leave(&locale);
+    return status;
+}

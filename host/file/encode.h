@@ -24,4 +24,7 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
  */
 tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err);
 
+/** The values alone, in the order of memory, one a line, as they stand in .mtx. */
+tsr_status encode_values(const array *a, encode_put *put, void *to, tsr_error *err);
+
 #endif

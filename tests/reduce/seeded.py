@@ -11,4 +11,15 @@ BUGS = {
     "sweep-reduce-vector-tail":
         ("vector", "reduce/reduce_vector.cl", "whole + get_global_id(0)", 0,
          "whole + get_global_id(0) + 1", []),
+    "oclgrind-reduce-rows-barrier":
+        ("rows", "reduce/reduce_rows.cl", "    barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
+         ["GROUP=32", "TEAM=8", "LOADS=1"]),
+    "sweep-reduce-rows-remainder":
+        ("rows", "reduce/reduce_rows.cl", "for (; i < end; i += TEAM)", 0,
+         "for (; i + 1 < end; i += TEAM)", []),
+    "sweep-reduce-columns-part":
+        ("columns", "reduce/reduce_columns.cl", "chain_take(&chains[0], from + i * call.step, i)", 0,
+         "chain_take(&chains[0], from + i * call.step, i + 1)", []),
+    "sweep-reduce-index-of-ties":
+        ("rows", "reduce/reduce_values.clh", "b.index < a.index", 0, "b.index > a.index", []),
 }

@@ -84,6 +84,86 @@ static void groups_leave_what_the_last_one_reads(void **state)
                 check_plan(variants[v], &devices[d], sizes[i]);
 }
 
+/* A launch's structure for an axis: outer, n, inner, stride, step, offsets, parts, chunk. */
+enum { AXIS_N = 1, AXIS_PARTS = 7, AXIS_CHUNK = 8 };
+
+static void check_axis(const variant *v, const device_facts *d, const tsr_reduce_problem *structure)
+{
+    const problem p = problem_from(&operation_reduce, structure, sizeof(*structure));
+    const size_t results = reduce_results(structure);
+    params chosen = {.tunables = v->tunables, .count = v->tunable_count};
+    job j = {.problem = &p, .device = d, .params = &chosen};
+    size_t n, parts, chunk;
+    const char *why;
+    plan out;
+
+    for (size_t i = 0; i < chosen.count; i++)
+        chosen.value[i] = v->tunables[i].normal;
+    why = plan_make(v, &j, &out);
+    if (v == &reduce_rows && structure->inner > 1) {
+        assert_non_null(why);
+        plan_free(&out);
+        return;
+    }
+    assert_null(why);
+    n = (size_t)block_at(&out.commands[0], AXIS_N);
+    parts = (size_t)block_at(&out.commands[0], AXIS_PARTS);
+    chunk = (size_t)block_at(&out.commands[0], AXIS_CHUNK);
+    assert_int_equal(n, structure->n);
+    /* The parts have all elements, and none is empty but of no elements. */
+    assert_true(parts >= 1 && chunk * parts >= n && (n == 0 || chunk * (parts - 1) < n));
+    assert_int_equal(out.count, parts == 1 ? 1 : 2);
+    assert_true((out.workspace > 0) == (parts > 1) && out.workspace % (results * parts) == 0);
+    for (size_t i = 0; i < out.count; i++)
+        assert_true(out.commands[i].global[0] >= out.commands[i].local[0] &&
+                    out.commands[i].local[0] <= d->max_work_group);
+    if (v == &reduce_columns)
+        assert_true(out.commands[0].global[0] >= results * parts);
+    plan_free(&out);
+}
+
+static void parts_have_all_elements(void **state)
+{
+    const variant *const variants[] = {&reduce_rows, &reduce_columns};
+    const device_facts devices[] = {device(DEVICE_CPU, 2, 4096), device(DEVICE_GPU, 132, 1024),
+                                    device(DEVICE_GPU, 16, 100), device(DEVICE_ACCELERATOR, 1, 1)};
+    static const size_t extents[] = {1, 3, 1000, 70000};
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++)
+        for (size_t d = 0; d < ARRAY_COUNT(devices); d++)
+            for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+                for (size_t k = 0; k < 16; k++) {
+                    const tsr_reduce_problem p = {.n = sizes[i],
+                                                  .by = k % 2 ? TSR_REDUCE_ARGMAX : TSR_REDUCE_SUM,
+                                                  .outer = extents[k / 4],
+                                                  .inner = extents[k % 4]};
+
+                    if (p.n || p.by == TSR_REDUCE_SUM)
+                        check_axis(variants[v], &devices[d], &p);
+                }
+}
+
+/* What lies beyond its neighbours is refused. */
+static void strides_do_not_overlap(void **state)
+{
+    tsr_reduce_problem structure = {.n = 10, .outer = 3, .inner = 4, .step = 4, .stride = 40};
+    problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+
+    (void)state;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_OK);
+    reduce_in(&p)->step = 3;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_EINVAL);
+    reduce_in(&p)->step = 4;
+    reduce_in(&p)->stride = 39;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_EINVAL);
+    reduce_in(&p)->outer = 1;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_OK);
+    reduce_in(&p)->stride = 0;
+    reduce_in(&p)->n = SIZE_MAX / 2;
+    assert_int_equal(operation_reduce.check(&p, NULL), TSR_EOVERFLOW);
+}
+
 static void nothing_has_no_minimum(void **state)
 {
     tsr_reduce_problem structure = {.by = TSR_REDUCE_SUM};
@@ -91,9 +171,14 @@ static void nothing_has_no_minimum(void **state)
 
     (void)state;
     assert_int_equal(operation_reduce.check(&p, NULL), TSR_OK);
-    for (structure.by = TSR_REDUCE_MIN; structure.by <= TSR_REDUCE_MAX + 1; structure.by++) {
+    for (structure.by = TSR_REDUCE_MIN; structure.by <= TSR_REDUCE_ARGMAX; structure.by++) {
         p = problem_from(&operation_reduce, &structure, sizeof(structure));
         assert_int_equal(operation_reduce.check(&p, NULL), TSR_EINVAL);
+    }
+    for (structure.by = TSR_REDUCE_MEAN; structure.by <= TSR_REDUCE_COUNT + 1; structure.by++) {
+        p = problem_from(&operation_reduce, &structure, sizeof(structure));
+        assert_int_equal(operation_reduce.check(&p, NULL),
+                         structure.by <= TSR_REDUCE_COUNT ? TSR_OK : TSR_EINVAL);
     }
 }
 
@@ -112,9 +197,25 @@ static void expect_class(size_t n, size_t by, const char *name, const char *hold
     text_free(&got);
 }
 
-static void classes_come_from_the_fields(void **state)
+static void classes_come_from_the_problem(void **state)
 {
+    const tsr_reduce_problem rows = {.type = TSR_I8, .n = 100, .by = TSR_REDUCE_ANY, .outer = 5};
+    const problem p = problem_from(&operation_reduce, &rows, sizeof(rows));
+    text got = {0};
+
     (void)state;
+    tuning_class(&p, &got);
+    assert_string_equal(text_get(&got), "int8 any 4x64x1");
+    text_clear(&got);
+    tuning_class_text(&operation_reduce, "int8 any 4x64x1", &got);
+    assert_string_equal(text_get(&got), "int8 any, outer 4-7, N 64-127, inner 1");
+    text_clear(&got);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const bad[] = {"int8 many 64", "int9 any 64", "int8 any 64x"};
+
+        assert_false(operation_reduce.class_text(bad[i], &got));
+    }
+    text_free(&got);
     expect_class(1, TSR_REDUCE_SUM, "float32 sum 1", "float32 sum, N 1");
     expect_class(1024, TSR_REDUCE_MIN, "float32 min 1024", "float32 min, N 1024-2047");
     expect_class(2047, TSR_REDUCE_MAX, "float32 max 1024", "float32 max, N 1024-2047");
@@ -125,7 +226,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_leave_what_the_last_one_reads),
         cmocka_unit_test(nothing_has_no_minimum),
-        cmocka_unit_test(classes_come_from_the_fields),
+        cmocka_unit_test(parts_have_all_elements),
+        cmocka_unit_test(strides_do_not_overlap),
+        cmocka_unit_test(classes_come_from_the_problem),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The sum, minimum or maximum of an array: the operation, and its variant on the host. */
+/* Reductions of an array or along an axis: the operation, and the plain loop on the host. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,66 @@
 #include "base/sizes.h"
 #include "ops/reduce/reduce_problem.h"
 
+/* ---- types --------------------------------------------------------------------------------- */
+
+tsr_type tsr_reduce_result_type(tsr_type type, size_t by)
+{
+    const bool real = reduce_is_float(type);
+
+    if ((unsigned)type >= TSR_TYPE_COUNT)
+        return TSR_TYPE_COUNT;
+    switch (by) {
+    case TSR_REDUCE_SUM:
+        return real ? type : reduce_is_signed(type) ? TSR_I64 : TSR_U64;
+    case TSR_REDUCE_MIN:
+    case TSR_REDUCE_MAX:
+        return type;
+    case TSR_REDUCE_MEAN:
+    case TSR_REDUCE_NORM2:
+        return real ? type : TSR_F64;
+    case TSR_REDUCE_ANY:
+    case TSR_REDUCE_ALL:
+        return TSR_U8;
+    case TSR_REDUCE_ARGMIN:
+    case TSR_REDUCE_ARGMAX:
+    case TSR_REDUCE_COUNT:
+        return TSR_I64;
+    default:
+        return TSR_TYPE_COUNT;
+    }
+}
+
+tsr_type reduce_value_type(const tsr_reduce_problem *p)
+{
+    const bool counts =
+        p->by == TSR_REDUCE_ANY || p->by == TSR_REDUCE_ALL || p->by == TSR_REDUCE_COUNT;
+
+    if (counts)
+        return TSR_U64;
+    if (reduce_is_float(p->type))
+        return p->type == TSR_F64 ? TSR_F64 : TSR_F32;
+    if (p->by == TSR_REDUCE_MEAN || p->by == TSR_REDUCE_NORM2)
+        return TSR_F64;
+    return reduce_is_signed(p->type) ? TSR_I64 : TSR_U64;
+}
+
+bool reduce_is_plain(const tsr_reduce_problem *p)
+{
+    const reduce_shape s = reduce_shape_of(p);
+
+    return p->type == TSR_F32 && p->by <= TSR_REDUCE_MAX && s.outer == 1 && s.inner == 1 &&
+           (s.step == 1 || s.n <= 1);
+}
+
+const char reduce_not_plain[] =
+    "it takes the sum, minimum or maximum of a whole float32 array without gaps";
+
 /* ---- on the host --------------------------------------------------------------------------- */
 
 static const char *loop_plan(const job *j, plan *out)
 {
-    (void)j, (void)out;
-    return NULL;
+    (void)out;
+    return reduce_is_plain(reduce_of(j->problem)) ? NULL : reduce_not_plain;
 }
 
 static tsr_status loop_run(const problem *q, void *const operands[], tsr_error *err)
@@ -48,28 +102,61 @@ static const variant reduce_loop = {.name = "loop",
                                     .plan = loop_plan,
                                     .host = loop_run};
 
-static const variant *const variants[] = {&reduce_loop, &reduce_simd, &reduce_tree, &reduce_vector};
+static const variant *const variants[] = {&reduce_loop,   &reduce_simd, &reduce_tree,
+                                          &reduce_vector, &reduce_rows, &reduce_columns};
 
 /* ---- the operation ------------------------------------------------------------------------- */
 
+static tsr_status check_strides(const reduce_shape *s, tsr_error *err)
+{
+    size_t span = 0;
+
+    if (s->n > 1 && s->step < s->inner)
+        return tsr_fail(err, TSR_EINVAL, 0, "reduce: step %zu is below inner, %zu", s->step,
+                        s->inner);
+    if (s->n && (!size_mul(s->n - 1, s->step, &span) || !size_add(span, s->inner, &span)))
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "reduce: %zu steps of %zu elements exceed %zu bytes",
+                        s->n, s->step, SIZE_MAX);
+    if (s->outer > 1 && s->stride < span)
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "reduce: stride %zu is below the %zu elements of one result or row of them",
+                        s->stride, span);
+    return TSR_OK;
+}
+
 static tsr_status check(const problem *q, tsr_error *err)
 {
+    static const char *const names[] = {
+        [TSR_REDUCE_MIN] = "minimum",
+        [TSR_REDUCE_MAX] = "maximum",
+        [TSR_REDUCE_ARGMIN] = "index of a minimum",
+        [TSR_REDUCE_ARGMAX] = "index of a maximum",
+    };
     const tsr_reduce_problem *p = reduce_of(q);
-    const view x = reduce_x(p), result = reduce_result(p);
+    const reduce_shape s = reduce_shape_of(p);
+    tsr_status st;
     size_t bytes;
 
-    if (p->type != TSR_F32)
-        return tsr_fail(err, TSR_EINVAL, 0, "reduce: elements are float32, not %s",
-                        tsr_type_name(p->type));
-    if (p->by > TSR_REDUCE_MAX)
+    if ((unsigned)p->type >= TSR_TYPE_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no type has the number %d", (int)p->type);
+    if (p->by > TSR_REDUCE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "reduce: no reduction has the number %zu", p->by);
-    if (p->n == 0 && p->by != TSR_REDUCE_SUM)
-        return tsr_fail(err, TSR_EINVAL, 0, "reduce: no elements have no %s", reduce_by_name(q));
-    if (!view_extent(&x, &bytes) || !view_extent(&result, &bytes))
-        return tsr_fail(err, TSR_EOVERFLOW, 0,
-                        "reduce: %zu elements (offsets %zu and %zu) exceed %zu bytes", p->n,
-                        p->offset_x, p->offset_result, SIZE_MAX);
-    return TSR_OK;
+    if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])
+        return tsr_fail(err, TSR_EINVAL, 0,
+                        "reduce: the array is empty, and an empty array has no %s", names[p->by]);
+    if (!size_mul(s.outer, s.inner, &bytes) || (p->stride == 0 && !size_mul(s.n, s.step, &bytes)))
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "reduce: %zu x %zu x %zu elements exceed %zu bytes",
+                        s.outer, s.n, s.inner, SIZE_MAX);
+    st = check_strides(&s, err);
+    if (!st) {
+        const view x = reduce_x(p), result = reduce_result(p);
+
+        if (!view_extent(&x, &bytes) || !view_extent(&result, &bytes))
+            st = tsr_fail(err, TSR_EOVERFLOW, 0,
+                          "reduce: %zu x %zu x %zu elements (offsets %zu and %zu) exceed %zu bytes",
+                          s.outer, s.n, s.inner, p->offset_x, p->offset_result, SIZE_MAX);
+    }
+    return st;
 }
 
 static size_t operands(const problem *q, operand out[OPERANDS_MAX])
@@ -82,50 +169,61 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     return 2;
 }
 
+static double elements(const tsr_reduce_problem *p)
+{
+    const view x = reduce_x(p);
+
+    return view_elements(&x);
+}
+
 static double work(const problem *p)
 {
-    return (double)reduce_of(p)->n;
+    return elements(reduce_of(p));
 }
 
-static double traffic(const problem *p)
-{
-    return (double)sizeof(float) * ((double)reduce_of(p)->n + 1);
-}
-
-static void describe(const problem *q, text *out)
+static double traffic(const problem *q)
 {
     const tsr_reduce_problem *p = reduce_of(q);
+    const view result = reduce_result(p);
 
-    text_format(out, "%s of %zu %s", reduce_by_name(q), p->n, tsr_type_name(p->type));
-    if (p->offset_x || p->offset_result)
-        text_format(out, " offsets %zu %zu", p->offset_x, p->offset_result);
+    return (double)tsr_type_size(p->type) * elements(p) +
+           (double)tsr_type_size(result.type) * view_elements(&result);
 }
 
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"simd", "loop"}, *const on_device[] = {"vector", "tree"};
+    size_t n = 0;
 
-    (void)p;
     if (d->kind == DEVICE_HOST) {
-        memcpy(out, on_host, sizeof(on_host));
-        return ARRAY_COUNT(on_host);
+        out[n++] = "simd";
+        out[n++] = "loop";
+        return n;
     }
-    memcpy(out, on_device, sizeof(on_device));
-    return ARRAY_COUNT(on_device);
+    if (reduce_is_plain(reduce_of(p))) {
+        out[n++] = "vector";
+        out[n++] = "tree";
+    }
+    out[n++] = "rows";
+    out[n++] = "columns";
+    return n;
 }
 
-/* As long as it takes some 10 milliseconds, which are spent on memory in either case. */
+/* The whole float32 array as long as it takes some 10 milliseconds, which are spent on memory in
+ * either case.  What `rows` and `columns` do takes as long or longer on a CPU, whatever the size.
+ */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
+    const tsr_reduce_problem *r = reduce_of(p);
+
     (void)d;
-    return reduce_of(p)->n <= (size_t)1 << 26 ? "simd" : NULL;
+    return !reduce_is_plain(r) || r->n <= (size_t)1 << 26 ? "simd" : NULL;
 }
 
 const operation operation_reduce = {
     .name = "reduce",
-    .idea = "result := x[0] op x[1] op ..., op a sum, minimum or maximum",
+    .idea = "result := x[0] op x[1] op ..., of an array or along an axis",
     .unit = WORK_BYTES,
-    .types = 1u << TSR_F32,
+    .types = (1u << TSR_TYPE_COUNT) - 1,
     .default_type = TSR_F32,
     .result = REDUCE_RESULT,
     .command = &reduce_command,
@@ -135,7 +233,11 @@ const operation operation_reduce = {
     .operands = operands,
     .work = work,
     .bytes = traffic,
-    .describe = describe,
+    .describe = reduce_describe,
+    .classify = reduce_classify,
+    .class_text = reduce_class_text,
+    .size_text = reduce_size_text,
+    .shrink = reduce_shrink,
     .prefer = prefer,
     .prefer_c = prefer_c,
     .fill = reduce_fill,

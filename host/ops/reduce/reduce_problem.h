@@ -17,6 +17,9 @@ extern const variant reduce_simd;
 /** reduce_tree.c: work-groups combine their shares, and one group their results. */
 extern const variant reduce_tree, reduce_vector;
 
+/** reduce_axis.c: along any axis, of every type. */
+extern const variant reduce_rows, reduce_columns;
+
 /* The operands, in order. */
 enum { REDUCE_X, REDUCE_RESULT };
 
@@ -32,18 +35,101 @@ static inline tsr_reduce_problem *reduce_in(problem *p)
     return (tsr_reduce_problem *)(void *)p->bytes;
 }
 
+/** Where elements are, with what the zeros of the structure stand for. */
+typedef struct reduce_shape {
+    size_t outer, n, inner, step, stride;
+} reduce_shape;
+
+static inline reduce_shape reduce_shape_of(const tsr_reduce_problem *p)
+{
+    reduce_shape s = {.outer = p->outer ? p->outer : 1,
+                      .n = p->n,
+                      .inner = p->inner ? p->inner : 1,
+                      .step = p->step,
+                      .stride = p->stride};
+
+    if (s.step == 0)
+        s.step = s.inner;
+    if (s.stride == 0)
+        s.stride = s.n * s.step;
+    return s;
+}
+
+/** Number of results; reduce_check has seen that it fits. */
+static inline size_t reduce_results(const tsr_reduce_problem *p)
+{
+    const reduce_shape s = reduce_shape_of(p);
+
+    return s.outer * s.inner;
+}
+
+static inline bool reduce_is_float(tsr_type type)
+{
+    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
+}
+
+static inline bool reduce_is_signed(tsr_type type)
+{
+    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
+}
+
+/** Whether elements are added up, where their order changes the bits. */
+static inline bool reduce_rounds(const tsr_reduce_problem *p)
+{
+    return p->by == TSR_REDUCE_NORM2 || p->by == TSR_REDUCE_MEAN ||
+           (p->by == TSR_REDUCE_SUM && reduce_is_float(p->type));
+}
+
+static inline bool reduce_finds_index(const tsr_reduce_problem *p)
+{
+    return p->by == TSR_REDUCE_ARGMIN || p->by == TSR_REDUCE_ARGMAX;
+}
+
+/** Whether the least elements are wanted, of a minimum or the index of one. */
+static inline bool reduce_is_least(const tsr_reduce_problem *p)
+{
+    return p->by == TSR_REDUCE_MIN || p->by == TSR_REDUCE_ARGMIN;
+}
+
+/** The type that sums have, or of other reductions the values that are compared or counted:
+ *  float32 or float64; int64 or uint64. */
+tsr_type reduce_value_type(const tsr_reduce_problem *p);
+
+/** Whether the sum, minimum or maximum of a whole float32 array is wanted, whose elements follow
+ *  one another: what the steps of the ladder do. */
+bool reduce_is_plain(const tsr_reduce_problem *p);
+
+/** Why another problem is unsupported by a step of the ladder. */
+extern const char reduce_not_plain[];
+
+/* Rows are lines of the view where their elements follow one another; else there is a matrix for
+ * each `outer`, whose columns are reduced. */
 static inline view reduce_x(const tsr_reduce_problem *p)
 {
-    return view_of(p->type, 1, p->n, p->n, p->offset_x, 1, 0);
+    const reduce_shape s = reduce_shape_of(p);
+
+    return s.inner == 1 && s.step == 1
+               ? view_of(p->type, s.outer, s.n, s.stride, p->offset_x, 1, 0)
+               : view_of(p->type, s.n, s.inner, s.step, p->offset_x, s.outer, s.stride);
 }
 
 static inline view reduce_result(const tsr_reduce_problem *p)
 {
-    return view_of(p->type, 1, 1, 1, p->offset_result, 1, 0);
+    const size_t results = reduce_results(p);
+
+    return view_of(tsr_reduce_result_type(p->type, p->by), 1, results, results, p->offset_result, 1,
+                   0);
 }
 
-/** reduce_command.c: "sum", "min" or "max". */
+/** reduce_command.c: "sum", "min"... */
 const char *reduce_by_name(const problem *p);
+
+/** reduce_command.c: as the members of struct operation. */
+void reduce_describe(const problem *p, text *out);
+void reduce_size_text(const problem *p, text *out);
+void reduce_shrink(problem *p);
+void reduce_classify(const problem *p, text *out);
+bool reduce_class_text(const char *name, text *out);
 
 /* reduce_proof.c: as the members of struct operation. */
 void reduce_fill(const problem *p, uint64_t seed, distribution f, void *const operands[]);

@@ -1,8 +1,8 @@
 #include "ops/reduce/reduce_problem.h"
 #include "stream/entry.h"
 
-tsr_status tsr_reduce(tsr_session *session, const tsr_reduce_problem *problem_in, const float *x,
-                      float *result, const tsr_run *run, tsr_report *report, tsr_error *err)
+tsr_status tsr_reduce(tsr_session *session, const tsr_reduce_problem *problem_in, const void *x,
+                      void *result, const tsr_run *run, tsr_report *report, tsr_error *err)
 {
     void *const operands[] = {entry_readable(x), result};
     problem p;

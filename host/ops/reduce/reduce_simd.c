@@ -1,18 +1,279 @@
-/* The variant in C for the host and for CPUs: blocks over the cores, each by vectors. */
+/*
+ * The variant in C for the host and for CPUs: rows are cut into blocks and columns into tiles that
+ * the cores share, each taken by vectors.
+ *
+ * How they are cut follows from the problem alone, so that sums do not depend on the number of
+ * threads.
+ */
 #include "ops/reduce/reduce_simd.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/fail.h"
 #include "base/sizes.h"
+#include "core/real.h"
 #include "ops/reduce/reduce_problem.h"
 
-/* A block is worth another thread from PARALLEL_BLOCKS on; its size follows from n alone, so that
- * sums do not depend on the number of threads. */
-enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_BLOCKS = 16 };
+/* Elements of a block of a row, at least, and blocks of one, at most; and the elements that are
+ * worth another thread. */
+enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
 
-static reduce_sum_loop *const sums[] = {ISA_EACH(reduce_sum)};
-static reduce_extreme_loop *const minima[] = {ISA_EACH(reduce_min)};
-static reduce_extreme_loop *const maxima[] = {ISA_EACH(reduce_max)};
+/* Rows or tiles that keep all cores busy without being cut. */
+enum { TASKS_ENOUGH = 64 };
+
+/* Rows of a few columns that follow one another are taken together, as one of up to so many. */
+enum { FOLDED_MAX = 64, FOLDED_INNER_MAX = 32 };
+
+/* Elements that lie apart are gathered, so many at a time. */
+enum { GATHERED = 1024 };
+
+static reduce_loops_table *const tables[] = {
+#ifdef __x86_64__
+    &reduce_loops_of_0, &reduce_loops_of_1, &reduce_loops_of_2
+#else
+    &reduce_loops_of_0
+#endif
+};
+
+typedef struct reducing {
+    const tsr_reduce_problem *p;
+    const reduce_loops *loops;
+    reduce_shape s;
+    const unsigned char *x; /* the first element */
+    void *result;           /* the array */
+    size_t size;            /* of an element */
+    size_t parts, chunk;    /* that a row, or the columns of a tile, are cut into; its elements */
+    size_t tiles;           /* of columns */
+    reduce_part *left;      /* where there are parts: of each row or column, one after another */
+} reducing;
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+static bool is_nan(tsr_type type, const reduce_part *a)
+{
+    return reduce_is_float(type) && isnan(a->value.real);
+}
+
+static bool is_beyond(const tsr_reduce_problem *p, const reduce_part *a, const reduce_part *b)
+{
+    const bool least = reduce_is_least(p);
+
+    if (reduce_is_float(p->type))
+        return least ? a->value.real < b->value.real : a->value.real > b->value.real;
+    if (reduce_is_signed(p->type))
+        return least ? a->value.i < b->value.i : a->value.i > b->value.i;
+    return least ? a->value.u < b->value.u : a->value.u > b->value.u;
+}
+
+/* *a := a and b; b's elements may stand anywhere. */
+static void join(const tsr_reduce_problem *p, reduce_part *a, const reduce_part *b)
+{
+    const bool extreme = p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX;
+    bool taken;
+
+    if (!extreme && reduce_is_float(reduce_value_type(p))) {
+        reduce_add(a, -b->carry);
+        reduce_add(a, b->value.real);
+        return;
+    }
+    if (!extreme) {
+        a->value.u += b->value.u;
+        return;
+    }
+    if (a->index < 0 || b->index < 0)
+        taken = a->index < 0;
+    else if (is_nan(p->type, a) || is_nan(p->type, b))
+        taken = is_nan(p->type, b) && (!is_nan(p->type, a) || b->index < a->index);
+    else
+        taken = is_beyond(p, b, a) || (!is_beyond(p, a, b) && b->index < a->index);
+    if (taken)
+        *a = *b;
+}
+
+static void put_integer(tsr_type type, void *array, size_t i, uint64_t value)
+{
+    switch (tsr_type_size(type)) {
+    case 1:
+        ((uint8_t *)array)[i] = (uint8_t)value;
+        break;
+    case 2:
+        ((uint16_t *)array)[i] = (uint16_t)value;
+        break;
+    case 4:
+        ((uint32_t *)array)[i] = (uint32_t)value;
+        break;
+    default:
+        ((uint64_t *)array)[i] = value;
+        break;
+    }
+}
+
+/* Store result number i. */
+static void put(const reducing *r, size_t i, const reduce_part *all)
+{
+    const tsr_reduce_problem *p = r->p;
+    const tsr_type type = tsr_reduce_result_type(p->type, p->by);
+    const size_t at = p->offset_result + i;
+
+    switch (p->by) {
+    case TSR_REDUCE_ANY:
+        put_integer(type, r->result, at, all->value.u > 0);
+        break;
+    case TSR_REDUCE_ALL:
+        put_integer(type, r->result, at, all->value.u == r->s.n);
+        break;
+    case TSR_REDUCE_ARGMIN:
+    case TSR_REDUCE_ARGMAX:
+        put_integer(type, r->result, at, (uint64_t)all->index);
+        break;
+    case TSR_REDUCE_MEAN:
+        real_set(type, r->result, at, r->s.n ? all->value.real / (double)r->s.n : (double)NAN);
+        break;
+    case TSR_REDUCE_NORM2:
+        real_set(type, r->result, at, sqrt(all->value.real));
+        break;
+    default:
+        if (reduce_is_float(type))
+            real_set(type, r->result, at, all->value.real);
+        else
+            put_integer(type, r->result, at, all->value.u);
+        break;
+    }
+}
+
+static const reduce_part nothing = {.value = {.u = 0}, .index = -1};
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Elements that lie apart, one after another. */
+static void take_apart(const reducing *r, const unsigned char *from, size_t n, size_t first,
+                       reduce_part *part)
+{
+    _Alignas(64) unsigned char gathered[GATHERED * 8];
+
+    for (size_t at = 0; at < n; at += GATHERED) {
+        const size_t count = size_min(GATHERED, n - at);
+
+        for (size_t i = 0; i < count; i++)
+            memcpy(gathered + i * r->size, from + (at + i) * r->s.step * r->size, r->size);
+        r->loops->row[r->p->by](gathered, count, first + at, part);
+    }
+}
+
+static void reduce_part_of_row(const reducing *r, size_t task)
+{
+    const size_t row = task / r->parts, first = task % r->parts * r->chunk;
+    const size_t n = size_min(r->chunk, r->s.n - first);
+    reduce_part part = nothing;
+
+    if (r->s.n) {
+        const unsigned char *from = r->x + (row * r->s.stride + first * r->s.step) * r->size;
+
+        if (r->s.step == 1)
+            r->loops->row[r->p->by](from, n, first, &part);
+        else
+            take_apart(r, from, n, first, &part);
+    }
+    if (r->left)
+        r->left[task] = part;
+    else
+        put(r, row, &part);
+}
+
+static void cut_rows(reducing *r)
+{
+    r->chunk = r->s.n;
+    if (r->s.outer < TASKS_ENOUGH)
+        r->chunk = size_max(BLOCK_MIN, size_div_up(r->s.n, BLOCKS_MAX));
+    r->chunk = size_max(r->chunk, 1);
+    r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
+}
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+/* Rows as wide as the tile into the parts of its columns. */
+static void reduce_into(const reducing *r, const unsigned char *from, size_t rows, size_t width,
+                        size_t pitch, size_t first, reduce_tile *tile)
+{
+    r->loops->start(r->p->by, width, tile);
+    r->loops->columns[r->p->by](from, rows, width, pitch, first, tile);
+}
+
+/* The same of few columns: several rows are one, and what is left over is one after another. */
+static void reduce_folded(const reducing *r, const unsigned char *from, size_t rows, size_t first,
+                          reduce_tile *tile, reduce_part part[FOLDED_INNER_MAX])
+{
+    const size_t inner = r->s.inner, folds = FOLDED_MAX / inner, whole = rows / folds;
+    reduce_part one;
+
+    reduce_into(r, from, whole, folds * inner, folds * inner, 0, tile);
+    for (size_t j = 0; j < folds * inner; j++) {
+        r->loops->part(r->p->by, tile, j, &one);
+        if (one.index >= 0)
+            one.index = (int64_t)(first + (size_t)one.index * folds + j / inner);
+        join(r->p, &part[j % inner], &one);
+    }
+    reduce_into(r, from + whole * folds * inner * r->size, rows % folds, inner, inner,
+                first + whole * folds, tile);
+    for (size_t j = 0; j < inner; j++) {
+        r->loops->part(r->p->by, tile, j, &one);
+        join(r->p, &part[j], &one);
+    }
+}
+
+static bool is_folded(const reducing *r)
+{
+    return r->s.inner <= FOLDED_INNER_MAX && r->s.step == r->s.inner;
+}
+
+static void reduce_part_of_tile(const reducing *r, size_t task)
+{
+    const size_t tile_number = task % r->tiles, rest = task / r->tiles;
+    const size_t part = rest % r->parts, o = rest / r->parts;
+    const size_t column = tile_number * REDUCE_TILE, first = part * r->chunk;
+    const size_t width = size_min(REDUCE_TILE, r->s.inner - column);
+    const size_t rows = r->s.n ? size_min(r->chunk, r->s.n - first) : 0;
+    const unsigned char *from =
+        rows ? r->x + (o * r->s.stride + first * r->s.step + column) * r->size : NULL;
+    reduce_part few[FOLDED_INNER_MAX];
+    reduce_tile tile;
+
+    for (size_t j = 0; j < FOLDED_INNER_MAX; j++)
+        few[j] = nothing;
+    if (is_folded(r) && rows)
+        reduce_folded(r, from, rows, first, &tile, few);
+    else
+        reduce_into(r, from, rows, width, r->s.step, first, &tile);
+    for (size_t j = 0; j < width; j++) {
+        const size_t to = o * r->s.inner + column + j;
+        reduce_part one;
+
+        if (is_folded(r) && rows)
+            one = few[j];
+        else
+            r->loops->part(r->p->by, &tile, j, &one);
+        if (r->left)
+            r->left[to * r->parts + part] = one;
+        else
+            put(r, to, &one);
+    }
+}
+
+static void cut_columns(reducing *r)
+{
+    size_t tasks;
+
+    r->tiles = size_div_up(r->s.inner, REDUCE_TILE);
+    tasks = r->s.outer * r->tiles;
+    r->parts = tasks >= TASKS_ENOUGH ? 1 : TASKS_ENOUGH / tasks;
+    /* Each as many elements as a block has, at least. */
+    r->chunk = size_max(size_div_up(r->s.n, r->parts),
+                        size_div_up(BLOCK_MIN, size_min(r->s.inner, REDUCE_TILE)));
+    r->parts = size_max(size_div_up(r->s.n, r->chunk), 1);
+}
+
+/* ---- the variant --------------------------------------------------------------------------- */
 
 static const char *plan_simd(const job *j, plan *out)
 {
@@ -23,45 +284,46 @@ static const char *plan_simd(const job *j, plan *out)
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_reduce_problem *p = reduce_of(q);
-    const size_t block = size_max(BLOCK_MIN, size_div_up(p->n, BLOCKS_MAX));
-    const size_t blocks = size_div_up(p->n, block);
-    const float *x = p->n ? (const float *)operands[REDUCE_X] + p->offset_x : NULL;
-    const isa best = isa_best();
-    double part[BLOCKS_MAX] = {0}, sum = 0;
-    float result;
+    reducing r = {.p = p,
+                  .loops = (*tables[isa_best()])[p->type],
+                  .s = reduce_shape_of(p),
+                  .result = operands[REDUCE_RESULT],
+                  .size = tsr_type_size(p->type),
+                  .tiles = 1};
+    const bool in_rows = r.s.inner == 1;
+    const size_t results = r.s.outer * r.s.inner;
+    const double elements = (double)results * (double)r.s.n;
+    size_t tasks;
 
-    (void)err;
+    if (p->n)
+        r.x = (const unsigned char *)operands[REDUCE_X] + p->offset_x * r.size;
+    (in_rows ? cut_rows : cut_columns)(&r);
+    tasks = r.s.outer * r.parts * r.tiles;
+    if (r.parts > 1) {
+        r.left = malloc(results * r.parts * sizeof(*r.left));
+        if (!r.left)
+            return tsr_fail(err, TSR_ENOMEM, 0, "reduce: no memory for %zu partial results",
+                            results * r.parts);
+    }
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (blocks >= PARALLEL_BLOCKS)
+#pragma omp parallel for schedule(static) if (elements >= PARALLEL_MIN)
 #endif
-    for (size_t b = 0; b < blocks; b++) {
-        const float *at = x + b * block;
-        const size_t n = size_min(block, p->n - b * block);
+    for (size_t t = 0; t < tasks; t++)
+        (in_rows ? reduce_part_of_row : reduce_part_of_tile)(&r, t);
+    for (size_t i = 0; i < results && r.left; i++) {
+        reduce_part all = r.left[i * r.parts];
 
-        part[b] = p->by == TSR_REDUCE_SUM   ? sums[best](at, n)
-                  : p->by == TSR_REDUCE_MIN ? (double)minima[best](at, n)
-                                            : (double)maxima[best](at, n);
+        for (size_t k = 1; k < r.parts; k++)
+            join(p, &all, &r.left[i * r.parts + k]);
+        put(&r, i, &all);
     }
-    if (p->by == TSR_REDUCE_SUM) {
-        for (size_t b = 0; b < blocks; b++)
-            sum += part[b];
-        result = (float)sum;
-    } else {
-        result = (float)part[0];
-        for (size_t b = 1; b < blocks; b++) {
-            const float other = (float)part[b];
-            const bool beyond = p->by == TSR_REDUCE_MIN ? other < result : other > result;
-
-            result = beyond || isnan(other) ? other : result;
-        }
-    }
-    ((float *)operands[REDUCE_RESULT])[p->offset_result] = result;
+    free(r.left);
     return TSR_OK;
 }
 
 const variant reduce_simd = {.name = "simd",
-                             .idea =
-                                 "vectors, and the cores share blocks; a sum in double precision",
+                             .idea = "vectors, and the cores share blocks; float32 sums in double "
+                                     "precision, float64 with a carry",
                              .plan = plan_simd,
                              .host = run_simd,
                              .serves_cpus = true};

@@ -1,46 +1,229 @@
-#include <math.h>
+/* Reductions by vectors, of every type: one body, and for floats of 16 bits the loops of float32
+ * over blocks that are converted. */
+#include <stdbool.h>
+#include <string.h>
 
 #include "ops/reduce/reduce_simd.h"
 
 /* Results side by side, for vectors and to hide the latency of an addition; they are combined in
- * one order. */
-enum { LANES = 32 };
+ * one order.  A block's sum of integers is exact in EXACT. */
+enum { LANES = 32, BLOCK = 4096 };
 
-double ISA_NAMED(reduce_sum)(const float *x, size_t n)
+/* Add `number`, of element i, in double precision, n times, each lane with a carry. */
+#define COMPENSATED_LANES(number, n, part)                                                         \
+    do {                                                                                           \
+        double lane[LANES] = {0}, carry[LANES] = {0};                                              \
+        size_t at = 0;                                                                             \
+                                                                                                   \
+        for (; at + LANES <= (n); at += LANES)                                                     \
+            for (size_t l = 0, i = at; l < LANES; l++, i++) {                                      \
+                const double term = (number)-carry[l], sum = lane[l] + term;                       \
+                const double lost = (sum - lane[l]) - term;                                        \
+                                                                                                   \
+                carry[l] = fabs(lost) <= DBL_MAX ? lost : 0;                                       \
+                lane[l] = sum;                                                                     \
+            }                                                                                      \
+        for (size_t l = 0; l < LANES; l++) {                                                       \
+            reduce_add(part, -carry[l]);                                                           \
+            reduce_add(part, lane[l]);                                                             \
+        }                                                                                          \
+        for (size_t i = at; i < (n); i++)                                                          \
+            reduce_add(part, (number));                                                            \
+    } while (0)
+
+#define T            float
+#define OF(name)     name##_f32
+#define EXACT        double
+#define REAL         1
+#define SIGNED       1
+#define BAD          int32_t
+#define COMPENSATED  0
+#define LEAST_OF_T   -INFINITY
+#define LARGEST_OF_T INFINITY
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            double
+#define OF(name)     name##_f64
+#define EXACT        double
+#define REAL         1
+#define SIGNED       1
+#define BAD          int64_t
+#define COMPENSATED  1
+#define LEAST_OF_T   -INFINITY
+#define LARGEST_OF_T INFINITY
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            int8_t
+#define OF(name)     name##_i8
+#define EXACT        int32_t
+#define REAL         0
+#define SIGNED       1
+#define BAD          int8_t
+#define COMPENSATED  0
+#define LEAST_OF_T   INT8_MIN
+#define LARGEST_OF_T INT8_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            uint8_t
+#define OF(name)     name##_u8
+#define EXACT        uint32_t
+#define REAL         0
+#define SIGNED       0
+#define BAD          int8_t
+#define COMPENSATED  0
+#define LEAST_OF_T   0
+#define LARGEST_OF_T UINT8_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            int16_t
+#define OF(name)     name##_i16
+#define EXACT        int32_t
+#define REAL         0
+#define SIGNED       1
+#define BAD          int16_t
+#define COMPENSATED  0
+#define LEAST_OF_T   INT16_MIN
+#define LARGEST_OF_T INT16_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            uint16_t
+#define OF(name)     name##_u16
+#define EXACT        uint32_t
+#define REAL         0
+#define SIGNED       0
+#define BAD          int16_t
+#define COMPENSATED  0
+#define LEAST_OF_T   0
+#define LARGEST_OF_T UINT16_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            int32_t
+#define OF(name)     name##_i32
+#define EXACT        int64_t
+#define REAL         0
+#define SIGNED       1
+#define BAD          int32_t
+#define COMPENSATED  0
+#define LEAST_OF_T   INT32_MIN
+#define LARGEST_OF_T INT32_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            uint32_t
+#define OF(name)     name##_u32
+#define EXACT        uint64_t
+#define REAL         0
+#define SIGNED       0
+#define BAD          int32_t
+#define COMPENSATED  0
+#define LEAST_OF_T   0
+#define LARGEST_OF_T UINT32_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            int64_t
+#define OF(name)     name##_i64
+#define EXACT        uint64_t
+#define REAL         0
+#define SIGNED       1
+#define BAD          int64_t
+#define COMPENSATED  1
+#define LEAST_OF_T   INT64_MIN
+#define LARGEST_OF_T INT64_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+#define T            uint64_t
+#define OF(name)     name##_u64
+#define EXACT        uint64_t
+#define REAL         0
+#define SIGNED       0
+#define BAD          int64_t
+#define COMPENSATED  1
+#define LEAST_OF_T   0
+#define LARGEST_OF_T UINT64_MAX
+#include "ops/reduce/reduce_simd_body.h"
+
+/* ---- floats of 16 bits --------------------------------------------------------------------- */
+
+/* binary16 without branches: the exponent is moved by a multiplication, which also makes denormals
+ * normal, and that of infinity and NaN is set. */
+static void convert_f16(float *to, const uint16_t *x, size_t n)
 {
-    double lane[LANES] = {0}, sum = 0;
-    size_t i = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t magnitude = (uint32_t)(x[i] & 0x7FFF) << 13;
+        const uint32_t special = x[i] % 0x8000u >= 0x7C00u ? 0x7F800000u : 0;
+        float value;
+        uint32_t bits;
 
-    for (; i + LANES <= n; i += LANES)
-        for (size_t l = 0; l < LANES; l++)
-            lane[l] += (double)x[i + l];
-    for (; i < n; i++)
-        lane[i % LANES] += (double)x[i];
-    for (size_t l = 0; l < LANES; l++)
-        sum += lane[l];
-    return sum;
+        memcpy(&value, &magnitude, sizeof(value));
+        value *= 0x1p112f;
+        memcpy(&bits, &value, sizeof(bits));
+        bits |= special | (uint32_t)(x[i] & 0x8000) << 16;
+        memcpy(&to[i], &bits, sizeof(bits));
+    }
 }
 
-/* A NaN takes the place of any number, and no comparison replaces it. */
-#define EXTREME(name, BEYOND)                                                                      \
-    float ISA_NAMED(name)(const float *x, size_t n)                                                \
+static void convert_bf16(float *to, const uint16_t *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = (uint32_t)x[i] << 16;
+
+        memcpy(&to[i], &bits, sizeof(bits));
+    }
+}
+
+#define NARROW_ROW(type, name)                                                                     \
+    static void name##_##type(const void *from, size_t n, size_t first, reduce_part *part)         \
     {                                                                                              \
-        float lane[LANES], best;                                                                   \
-        size_t i = 0;                                                                              \
+        const uint16_t *x = from;                                                                  \
+        float block[BLOCK];                                                                        \
                                                                                                    \
-        for (size_t l = 0; l < LANES; l++)                                                         \
-            lane[l] = x[l % n];                                                                    \
-        for (; i + LANES <= n; i += LANES)                                                         \
-            for (size_t l = 0; l < LANES; l++)                                                     \
-                lane[l] =                                                                          \
-                    ((x[i + l] BEYOND lane[l]) | (x[i + l] != x[i + l])) ? x[i + l] : lane[l];     \
-        for (; i < n; i++)                                                                         \
-            lane[0] = x[i] BEYOND lane[0] || isnan(x[i]) ? x[i] : lane[0];                         \
-        best = lane[0];                                                                            \
-        for (size_t l = 1; l < LANES; l++)                                                         \
-            best = lane[l] BEYOND best || isnan(lane[l]) ? lane[l] : best;                         \
-        return best;                                                                               \
+        for (size_t at = 0; at < n; at += BLOCK) {                                                 \
+            const size_t count = n - at < BLOCK ? n - at : BLOCK;                                  \
+                                                                                                   \
+            convert_##type(block, x + at, count);                                                  \
+            name##_f32(block, count, first + at, part);                                            \
+        }                                                                                          \
     }
 
-EXTREME(reduce_min, <)
-EXTREME(reduce_max, >)
+#define NARROW_COLUMNS(type, name)                                                                 \
+    static void name##_columns_##type(const void *from, size_t rows, size_t width, size_t pitch,   \
+                                      size_t first, reduce_tile *tile)                             \
+    {                                                                                              \
+        const uint16_t *x = from;                                                                  \
+        float row[REDUCE_TILE];                                                                    \
+                                                                                                   \
+        for (size_t r = 0; r < rows; r++, x += pitch) {                                            \
+            convert_##type(row, x, width);                                                         \
+            name##_columns_f32(row, 1, width, 0, first + r, tile);                                 \
+        }                                                                                          \
+    }
+
+#define NARROW_BOTH(type, name) NARROW_ROW(type, name) NARROW_COLUMNS(type, name)
+
+#define NARROW(type)                                                                               \
+    NARROW_BOTH(type, sum)                                                                         \
+    NARROW_BOTH(type, min)                                                                         \
+    NARROW_BOTH(type, max)                                                                         \
+    NARROW_BOTH(type, argmin)                                                                      \
+    NARROW_BOTH(type, argmax)                                                                      \
+    NARROW_BOTH(type, norm2)                                                                       \
+    NARROW_BOTH(type, count)                                                                       \
+                                                                                                   \
+    static const reduce_loops loops_##type = {                                                     \
+        .row = {sum_##type, min_##type, max_##type, argmin_##type, argmax_##type, sum_##type,      \
+                norm2_##type, count_##type, count_##type, count_##type},                           \
+        .columns = {sum_columns_##type, min_columns_##type, max_columns_##type,                    \
+                    argmin_columns_##type, argmax_columns_##type, sum_columns_##type,              \
+                    norm2_columns_##type, count_columns_##type, count_columns_##type,              \
+                    count_columns_##type},                                                         \
+        .start = start_f32,                                                                        \
+        .part = part_f32};
+
+NARROW(f16)
+NARROW(bf16)
+
+reduce_loops_table ISA_NAMED(reduce_loops_of) = {
+    [TSR_F32] = &loops_f32, [TSR_F64] = &loops_f64, [TSR_I32] = &loops_i32,
+    [TSR_U32] = &loops_u32, [TSR_I64] = &loops_i64, [TSR_U64] = &loops_u64,
+    [TSR_F16] = &loops_f16, [TSR_I8] = &loops_i8,   [TSR_U8] = &loops_u8,
+    [TSR_I16] = &loops_i16, [TSR_U16] = &loops_u16, [TSR_BF16] = &loops_bf16,
+};

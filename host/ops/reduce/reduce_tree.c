@@ -53,6 +53,8 @@ static const char *plan_groups(const job *j, size_t elements, plan *out)
     const size_t groups = size_max(
         size_min(size_div_up(p->n, local * elements), units * param(j->params, "PER_UNIT")), 1);
 
+    if (!reduce_is_plain(p))
+        return reduce_not_plain;
     if (local * sizeof(float) > j->device->local_memory)
         return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
                                 local * sizeof(float), j->device->local_memory);

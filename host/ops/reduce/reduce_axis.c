@@ -1,0 +1,204 @@
+/* Reductions along an axis on a device, of every type: teams of work-items for rows, a work-item
+ * for each column.  Few long ones are cut into parts, whose results a second launch reduces. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/reduce/reduce_problem.h"
+
+/* Work-items of a group where GROUP is 0.  On a CPU, whose cores run the work-items of a group in
+ * turns, one takes a whole row; columns side by side become vectors. */
+enum { ROWS_CPU = 1, ROWS_GPU = 256, COLUMNS_CPU = 64, COLUMNS_GPU = 256 };
+
+/* Elements of a work-item in a part that are worth a second launch, times LOADS. */
+enum { PART_TURNS = 8 };
+
+/* Work-groups of a GPU that take turns over rows, for each that a compute unit has at once. */
+enum { GPU_TURNS = 64 };
+
+/* As reduce_values.clh has it. */
+typedef struct reduce_axis_call {
+    uint64_t outer, n, inner, stride, step, offset_x, offset_result, parts, chunk;
+} reduce_axis_call;
+
+static const char *type_in_cl(tsr_type type)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "float", [TSR_F64] = "double", [TSR_I32] = "int",    [TSR_U32] = "uint",
+        [TSR_I64] = "long",  [TSR_U64] = "ulong",  [TSR_F16] = "ushort", [TSR_I8] = "char",
+        [TSR_U8] = "uchar",  [TSR_I16] = "short",  [TSR_U16] = "ushort", [TSR_BF16] = "ushort",
+    };
+
+    return names[type];
+}
+
+static int form_of(tsr_type type)
+{
+    return type == TSR_F16 ? 1 : type == TSR_BF16 ? 2 : 0;
+}
+
+/* The -Ds of reduce_values.clh; or why the device cannot. */
+static const char *define_values(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const tsr_type value = reduce_value_type(p);
+    const tsr_type result = tsr_reduce_result_type(p->type, p->by);
+    const bool wide = p->type == TSR_F64 || value == TSR_F64;
+
+    if (wide && !j->device->fp64)
+        return "the device has no double precision";
+    plan_define(out, "BY=%zu", p->by);
+    plan_define(out, "ELEMENT=%s", type_in_cl(p->type));
+    plan_define(out, "FORM=%d", form_of(p->type));
+    plan_define(out, "VALUE=%s", type_in_cl(value));
+    plan_define(out, "REAL_VALUE=%d", reduce_is_float(value));
+    plan_define(out, "RESULT=%s", type_in_cl(result));
+    plan_define(out, "RESULT_FORM=%d", form_of(result));
+    plan_define(out, "WIDE=%d", wide);
+    return NULL;
+}
+
+/* Bytes of what elements are reduced to: a value, and where it is found an index behind it. */
+static size_t left_bytes(const tsr_reduce_problem *p)
+{
+    return reduce_finds_index(p) ? 2 * sizeof(uint64_t) : tsr_type_size(reduce_value_type(p));
+}
+
+/* Cut the elements of each result into parts, so that there are `wanted` of all; a part is a
+ * multiple of `grain` elements. */
+static reduce_axis_call cut(const tsr_reduce_problem *p, size_t results, size_t wanted,
+                            size_t grain)
+{
+    const reduce_shape s = reduce_shape_of(p);
+    const size_t most = size_max(s.n / (grain * PART_TURNS), 1);
+    const size_t parts = size_max(size_min(wanted / results, most), 1);
+    const size_t chunk = parts == 1 ? s.n : size_round_up(size_div_up(s.n, parts), grain);
+
+    return (reduce_axis_call){.outer = s.outer,
+                              .n = s.n,
+                              .inner = s.inner,
+                              .stride = s.stride,
+                              .step = s.step,
+                              .offset_x = p->offset_x,
+                              .offset_result = p->offset_result,
+                              .parts = parts == 1 ? 1 : size_div_up(s.n, chunk),
+                              .chunk = chunk};
+}
+
+/* The launch over elements, and where they are in parts the one over these. */
+static void launch(const job *j, const reduce_axis_call *call, size_t local, size_t groups,
+                   size_t groups_of_parts, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const view x = reduce_x(p), result = reduce_result(p);
+    const double read = view_elements(&x) * (double)tsr_type_size(p->type);
+    const double written = view_elements(&result) * (double)tsr_type_size(result.type);
+    const double left = view_elements(&result) * (double)call->parts * (double)left_bytes(p);
+    const bool whole = call->parts == 1;
+    command *c = plan_launch_1d(out, 0, groups * local, local);
+
+    command_operand(c, REDUCE_X);
+    command_operand(c, REDUCE_RESULT);
+    command_workspace(c);
+    command_block(c, call, sizeof(*call));
+    c->bytes = read + (whole ? written : left);
+    out->workspace = whole ? 0 : (size_t)left;
+    if (whole)
+        return;
+    c = plan_launch_1d(out, 1, groups_of_parts * local, local);
+    command_workspace(c);
+    command_operand(c, REDUCE_RESULT);
+    command_block(c, call, sizeof(*call));
+    c->bytes = left + written;
+}
+
+#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
+#define PER_UNIT_MEANING                                                                           \
+    "work-groups for each compute unit that few rows or columns are cut into parts for"
+
+static const tunable rows_tunables[] = {
+    {"LOADS", "elements that a work-item has in flight", {1, 4, 8}, 4, 1},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 256}, 0, 32},
+    {"TEAM",
+     "work-items of a group that share a row, at most GROUP; 0: by its length",
+     {0, 1, 8, 32, 256},
+     0,
+     0},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 8, 32}, 8, 2, .host_only = true},
+};
+
+static const char *rows_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const reduce_shape s = reduce_shape_of(p);
+    const size_t set = param(j->params, "GROUP"), team_set = param(j->params, "TEAM");
+    const size_t loads = param(j->params, "LOADS");
+    const bool on_cpu = j->device->kind == DEVICE_CPU;
+    const size_t local = group_fit(j->device, 0, set ? set : on_cpu ? ROWS_CPU : ROWS_GPU);
+    const size_t groups_at_once =
+        size_max(j->device->compute_units, 1) * param(j->params, "PER_UNIT");
+    size_t team = 1, groups;
+    reduce_axis_call call;
+    const char *why;
+
+    if (s.inner > 1)
+        return "it reduces along the last axis";
+    if (local * left_bytes(p) > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                local * left_bytes(p), j->device->local_memory);
+    if ((why = define_values(j, out)))
+        return why;
+    while (team < local && team < (team_set ? team_set : size_div_up(s.n, loads)))
+        team *= 2;
+    plan_set(out, "GROUP", (uint32_t)local);
+    plan_set(out, "TEAM", (uint32_t)team);
+    call = cut(p, s.outer, groups_at_once * (local / team), team * loads);
+    groups = size_min(size_div_up(s.outer * (size_t)call.parts, local / team),
+                      groups_at_once * (on_cpu ? 1 : GPU_TURNS));
+    launch(j, &call, local, groups, size_min(size_div_up(s.outer, local / team), groups), out);
+    return NULL;
+}
+
+const variant reduce_rows = {
+    .name = "rows",
+    .idea = "along the last axis, every type: a team of work-items for each row or part of one",
+    .source = "reduce/reduce_rows.cl",
+    .entries = {"reduce_rows", "reduce_rows_parts"},
+    .build = "",
+    .tunables = rows_tunables,
+    .tunable_count = ARRAY_COUNT(rows_tunables),
+    .plan = rows_plan};
+
+static const tunable columns_tunables[] = {
+    {"LOADS", "rows that a work-item has in flight", {1, 4, 8}, 4, 1},
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 256}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 8, 32}, 8, 2, .host_only = true},
+};
+
+static const char *columns_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const size_t set = param(j->params, "GROUP"), loads = param(j->params, "LOADS");
+    const size_t usual = j->device->kind == DEVICE_CPU ? COLUMNS_CPU : COLUMNS_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t results = reduce_results(p);
+    const reduce_axis_call call =
+        cut(p, results, units * param(j->params, "PER_UNIT") * local, loads);
+    const char *why = define_values(j, out);
+
+    if (why)
+        return why;
+    plan_set(out, "GROUP", (uint32_t)local);
+    launch(j, &call, local, size_div_up(results * (size_t)call.parts, local),
+           size_div_up(results, local), out);
+    return NULL;
+}
+
+const variant reduce_columns = {
+    .name = "columns",
+    .idea = "along any axis, every type: a work-item for each column or part of one",
+    .source = "reduce/reduce_columns.cl",
+    .entries = {"reduce_columns", "reduce_columns_parts"},
+    .build = "",
+    .tunables = columns_tunables,
+    .tunable_count = ARRAY_COUNT(columns_tunables),
+    .plan = columns_plan};
