@@ -13,7 +13,7 @@ BUGS = {
          "whole + get_global_id(0) + 1", []),
     "oclgrind-reduce-rows-barrier":
         ("rows", "reduce/reduce_rows.cl", "    barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
-         ["GROUP=32", "TEAM=8", "LOADS=1"]),
+         ["GROUP=32", "TEAM=32", "LOADS=1", "PER_UNIT=1"]),
     "sweep-reduce-rows-remainder":
         ("rows", "reduce/reduce_rows.cl", "for (; i < end; i += TEAM)", 0,
          "for (; i + 1 < end; i += TEAM)", []),

@@ -97,7 +97,7 @@ static const size_t offsets[][2] = {{0, 0}, {1, 3}, {16, 0}, {5, 1}};
 /* Along an axis, of every type: outer, n, inner, and elements between what follows in memory. */
 static const struct {
     size_t outer, n, inner, step_gap, stride_gap;
-} shapes[] = {{1, 300, 1, 0, 0},   {7, 5, 1, 0, 0},    {3, 70, 1, 0, 2},    {1, 9, 40, 0, 0},
+} shapes[] = {{1, 300, 1, 0, 0},   {100, 5, 1, 0, 0},  {3, 70, 1, 0, 2},    {1, 9, 40, 0, 0},
               {2, 33, 3, 0, 0},    {2, 12, 5, 3, 1},   {1, 0, 4, 0, 0},     {1, 1, 1, 0, 0},
               {3, 1000, 1, 2, 5},  {65, 257, 1, 0, 0}, {1, 517, 600, 0, 0}, {4, 129, 65, 0, 0},
               {1, 70001, 1, 0, 0}, {1, 9001, 2, 0, 0}, {1, 33000, 7, 0, 0}};
