@@ -346,6 +346,40 @@ static void what_is_too_large_is_named(void **state)
     free(content);
 }
 
+/* A text that fills its field is read whole, and one of a byte more is refused. */
+static void texts_fit_their_fields(void **state)
+{
+    static const tuning t;
+    const struct {
+        const char *key;
+        size_t size;
+    } fields[] = {{"class", sizeof(t.problem_class)},   {"variant", sizeof(t.variant)},
+                  {"parameters", sizeof(t.parameters)}, {"device", sizeof(t.device)},
+                  {"driver", sizeof(t.driver)},         {"family", sizeof(t.family)},
+                  {"vendor", sizeof(t.vendor)},         {"kind", sizeof(t.kind)},
+                  {"problem", sizeof(t.problem)}};
+    const size_t count = sizeof(fields) / sizeof(fields[0]);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t more = 0; more < 2; more++) {
+            text file = {0};
+            seen s = {0};
+
+            text_format(&file, "{\"schema\": \"tessera-tuning-1\", \"entries\": [{\"op\": \"%s\"",
+                        operation_at(0)->name);
+            for (size_t k = 0; k < count; k++)
+                text_format(&file, ", \"%s\": \"%0*d\"", fields[k].key,
+                            (int)(k == i ? fields[k].size - 1 + more : 1), 7);
+            text_append(&file, ", \"median_ns\": 1}]}");
+            tuning_read_text(operation_at(0), text_get(&file), file.length, "a file", false, see,
+                             &s);
+            text_free(&file);
+            assert_int_equal(s.ignored, more);
+            assert_true(!more || (strstr(s.why, fields[i].key) && strstr(s.why, "is longer than")));
+        }
+}
+
 /* A stored file cut anywhere is ignored, and never taken for half an entry. */
 static void every_truncation_is_ignored(void **state)
 {
@@ -676,6 +710,7 @@ int main(void)
         FRESH(what_is_wrong_is_named),
         FRESH(what_is_no_file_is_named),
         FRESH(what_is_too_large_is_named),
+        cmocka_unit_test(texts_fit_their_fields),
         FRESH(every_truncation_is_ignored),
         FRESH(no_folder_is_no_tuning),
         FRESH(names_that_are_no_classes_stand),

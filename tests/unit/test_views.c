@@ -89,10 +89,40 @@ static void neighbours_do_not_interleave(void **state)
     }
 }
 
+/* Each sum and product that makes up an extent may pass size_t, by itself. */
+static void extents_do_not_wrap(void **state)
+{
+    const size_t half = SIZE_MAX / 2 + 1;
+    const struct {
+        view x;
+        bool fits;
+    } cases[] = {
+        {view_of(TSR_U8, 3, 1, half - 1, 0, 1, 0), true},
+        {view_of(TSR_U8, 3, 1, half, 0, 1, 0), false},    /* lines */
+        {view_of(TSR_U8, 2, half, half, 0, 1, 0), false}, /* the last line */
+        {view_of(TSR_U8, 1, 1, 1, 0, 3, half - 1), true},
+        {view_of(TSR_U8, 1, 1, 1, 0, 3, half), false},       /* matrices */
+        {view_of(TSR_U8, 1, half, half, 0, 2, half), false}, /* the last matrix */
+        {view_of(TSR_U8, 1, half, half, half - 1, 1, 0), true},
+        {view_of(TSR_U8, 1, half, half, half, 1, 0), false}, /* the offset */
+        {view_of(TSR_U16, 1, half - 1, half - 1, 0, 1, 0), true},
+        {view_of(TSR_U16, 1, half, half, 0, 1, 0), false}, /* bytes */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t bytes;
+
+        if (view_extent(&cases[i].x, &bytes) != cases[i].fits)
+            fail_msg("case %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operands_meet_where_their_elements_do),
-                                       cmocka_unit_test(neighbours_do_not_interleave)};
+                                       cmocka_unit_test(neighbours_do_not_interleave),
+                                       cmocka_unit_test(extents_do_not_wrap)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
