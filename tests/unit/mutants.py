@@ -219,7 +219,7 @@ MUTANTS = {
     "feature-not-asked":
         ("host/core/plan.c", "if ((v->needs & 1u << f) && d->feature[f] != FEATURE_YES)", 0,
          "if ((v->needs & 1u << f) && d->feature[f] == FEATURE_NO)",
-         "unit/test_plans unit/test_calls unit/test_sort_plan unit/test_matmul_plan"),
+         CALLS),
     # ---- errors and their bounds
     "gamma-of-too-few":
         ("host/core/real.c", "const long double gamma = real_gamma(s->type, s->terms + 2);", 0,

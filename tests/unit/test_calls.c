@@ -280,10 +280,39 @@ static void released_programs_take_their_calls(void **state)
     tsr_session_close(s);
 }
 
+/* A feature that was not looked for is one that is not there. */
+static void needed_features_are_there(void **state)
+{
+    variant needy = made_up_plain;
+    device_facts cpu = {.kind = DEVICE_CPU, .max_work_group = 1024, .local_memory = 32768};
+    const problem p = numbers(16);
+    const params none = {0};
+    const job j = {.problem = &p, .device = &cpu, .params = &none};
+
+    (void)state;
+    for (unsigned f = 0; f < FEATURE_COUNT; f++) {
+        plan made = {0};
+        const char *why;
+
+        needy.needs = 1u << f;
+        why = plan_make(&needy, &j, &made);
+        assert_non_null(why);
+        assert_non_null(strstr(why, "not probed on this device"));
+        plan_free(&made);
+        cpu.feature[f] = FEATURE_NO;
+        assert_non_null(plan_make(&needy, &j, &made));
+        plan_free(&made);
+        cpu.feature[f] = FEATURE_YES;
+        assert_null(plan_make(&needy, &j, &made));
+        plan_free(&made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_finds_its_own_plan),
+        cmocka_unit_test(needed_features_are_there),
         cmocka_unit_test(whatever_differs_is_another_call),
         cmocka_unit_test(the_oldest_call_goes),
         cmocka_unit_test(who_brings_inputs_is_another_call),

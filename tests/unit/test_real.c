@@ -76,12 +76,14 @@ static void the_bound_is_where_it_should_be(void **state)
     const tsr_type types[] = {TSR_F32, TSR_F64};
 
     (void)state;
-    for (int t = 0; t < 2; t++) {
-        const double u = types[t] == TSR_F64 ? 0x1p-53 : 0x1p-24;
-        const double alpha = -2, beta = 3, c = 5, n = 3 + 2;
-        const real_sum s = sum_of(types[t], &keeps, 3, a3, b3);
+    for (int t = 0; t < 4; t++) {
+        const tsr_type type = types[t % 2];
+        const double u = type == TSR_F64 ? 0x1p-53 : 0x1p-24;
+        /* The product outweighs what is added, and the other way round. */
+        const double alpha = -2, beta = 3, c = t < 2 ? 5 : -5000, n = 3 + 2;
+        const real_sum s = sum_of(type, &keeps, 3, a3, b3);
         const double exact = alpha * sum3 + beta * c;
-        const double bound = n * u / (1 - n * u) * (2 * magnitude3 + 15);
+        const double bound = n * u / (1 - n * u) * (2 * magnitude3 + fabs(beta * c));
 
         passes(s, alpha, beta, c, exact + 0.6 * bound);
         passes(s, alpha, beta, c, exact - 0.6 * bound);
