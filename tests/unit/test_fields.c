@@ -72,7 +72,8 @@ static void files_and_sizes_are_whole(void **state)
             assert_true(c->files[k].operand < OPERANDS_MAX);
         for (size_t k = 0; k < c->field_count; k++)
             extents += c->fields[k].extent;
-        assert_true(op->result < OPERANDS_MAX && c->pose && c->help && (c->no_output || c->prints_result));
+        assert_true(op->result < OPERANDS_MAX && c->pose && c->help &&
+                    (c->no_output || c->prints_result));
         assert_true(c->host_source && c->problem_bytes && c->problem_bytes <= PROBLEM_BYTES_MAX);
         assert_true(op->types & 1u << op->default_type);
         assert_true(extents == c->size_numbers || c->lay_out);
