@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "core/enqueue_c.h"
 #include "core/registry.h"
 #include "core/size_text.h"
 #include "session/program.h"
@@ -39,17 +40,29 @@ static tsr_status run_once(tsr_session *s, const problem *p, tsr_error *err)
     return st;
 }
 
+/* Run a problem where a call on operands in that place would take a kernel. */
+static tsr_status run_kernel(tsr_session *s, const problem *p, placement place, tsr_error *err)
+{
+    const bool copies = s->copies;
+    kept_call *c;
+    tsr_status st = dispatch_call(s, p, NULL, place, &c, err);
+
+    if (st || !c->selection.variant->source)
+        return st;
+    s->copies = place != IN_ARRAYS;
+    st = run_once(s, p, err);
+    s->copies = copies;
+    return st;
+}
+
 /* Calls on buffers and calls on arrays that the device works on where they are may choose
  * differently. */
 static tsr_status run_both(tsr_session *s, const problem *p, tsr_error *err)
 {
-    const bool copies = s->copies;
-    tsr_status st;
+    const placement buffers = c_reaches_buffers(session_facts(s)) ? IN_MAPPED : IN_BUFFERS;
+    const tsr_status st = run_kernel(s, p, buffers, err);
 
-    s->copies = true;
-    st = run_once(s, p, err);
-    s->copies = copies;
-    return st || copies ? st : run_once(s, p, err);
+    return st || s->copies ? st : run_kernel(s, p, IN_ARRAYS, err);
 }
 
 static tsr_status build_for(tsr_session *s, const problem *p, tsr_error *err)

@@ -154,22 +154,27 @@ class Entries(Case):
             self.assertRegex(title, r"on .*: .*-D")
 
     def test_built_ahead(self):
-        """What --warm has built, a first call finds; with the last operation, whose problems are
-        soon done, and a kernel of it that tuning puts in the place of C code."""
-        last = json.loads(self.succeed("kernels", "--json").out)["operations"][-1]["op"]
+        """What --warm has built, a first call finds: of the operation with the fewest types, and a
+        kernel that tuning puts in the place of C code, which needs nothing built."""
+        listed = json.loads(self.succeed("kernels", "--json").out)["operations"]
+        op = min(listed, key=lambda o: len(o["types"]))["op"]
         self.env["TESSERA_TUNING_DIR"] = self.path("tuning")
-        self.tessera("tune", last, "--device", "cpu", "--kernel", EXAMPLES[last]["KERNEL"],
-                     "--budget", "6", env=self.env)
-        self.assertTrue(os.listdir(self.path("tuning")))
-        self.succeed("cache", "--clear", env=self.env)
-        r = self.succeed("cache", "--warm", last, "--json", env=self.env)
+        self.succeed("cache", "--warm", op, "--json", env=self.env)
+        self.assertEqual(self.files(), [])
+        os.mkdir(self.path("tuning"))
+        self.write("tuning/%s-every-device.json" % op, json.dumps({
+            "schema": "tessera-tuning-1", "entries": [{
+                "op": op, "class": "", "variant": EXAMPLES[op]["KERNEL"], "parameters": "",
+                "problem": "", "device": "", "driver": "", "family": "", "vendor": "", "kind": "",
+                "median_ns": 1}]}))
+        r = self.succeed("cache", "--warm", op, "--json", env=self.env)
         warmed = json.loads(r.out)["warmed"]
         self.assertEqual(len(warmed), 1)
         self.assertGreater(warmed[0]["problems"], 1)
         self.assertEqual(r.err, "")
         files = set(self.files())
-        self.assertTrue(any("program %s/" % last in e["title"] for e in self.listed()))
-        r = self.succeed("cache", "--warm", last, env=self.env)
+        self.assertTrue(any("program %s/" % op in e["title"] for e in self.listed()))
+        r = self.succeed("cache", "--warm", op, env=self.env)
         self.assertRegex(r.out, r"^.*: built for %d problems in [\d.]+ s\n$"
                          % warmed[0]["problems"])
         self.assertEqual(set(self.files()), files)

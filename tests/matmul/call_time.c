@@ -74,14 +74,15 @@ static double thread_ns(void)
 static tsr_status time_calls(tsr_session *s, const cl_mem b[3], double *best, tsr_error *err)
 {
     static const tsr_matmul_problem p = {.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1};
-    tsr_status st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], NULL, NULL, err);
+    static const tsr_run kernel = {.variant = "cpu-block"};
+    tsr_status st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], &kernel, NULL, err);
 
     for (int r = 0; r < ROUNDS && !st; r++) {
         const double start = thread_ns();
         double ns;
 
         for (int i = 0; i < CALLS && !st; i++)
-            st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], NULL, NULL, err);
+            st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], &kernel, NULL, err);
         ns = (thread_ns() - start) / CALLS;
         if (r == 0 || ns < *best)
             *best = ns;

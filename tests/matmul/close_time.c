@@ -29,16 +29,17 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
     return remove(path);
 }
 
-/* A product on buffers, complete when it returns. */
+/* A product on buffers by a kernel, complete when it returns. */
 static tsr_status call(tsr_session *s, tsr_error *err)
 {
     const tsr_matmul_problem p = {.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1};
+    const tsr_run kernel = {.variant = "cpu-block"};
     cl_mem b[3] = {NULL};
     tsr_status st;
 
     for (int i = 0; i < 3; i++)
         b[i] = clCreateBuffer(tsr_session_context(s), CL_MEM_READ_WRITE, BYTES, NULL, NULL);
-    st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], NULL, NULL, err);
+    st = tsr_matmul_enqueue(s, &p, b[0], b[1], b[2], &kernel, NULL, err);
     clFinish(tsr_session_queue(s));
     for (int i = 0; i < 3; i++)
         clReleaseMemObject(b[i]);
