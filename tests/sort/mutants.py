@@ -16,7 +16,7 @@ MUTANTS = {
         ("host/ops/sort/sort_host_words.c", "(span + most - 1) / most, bits", 0, "span / most, bits",
          HOST),
     "sort-leak-of-scratch":
-        ("host/ops/sort/sort_host.c", "    free(memory);\n    return TSR_OK;\n}\n\ntsr_status sort_host",
+        ("host/ops/sort/sort_host.c", "    scratch_give(y.memory);\n    return TSR_OK;\n}\n\ntsr_status sort_host",
          0, "    return TSR_OK;\n}\n\ntsr_status sort_host", HOST),
     "sort-extent-wraps":
         ("host/ops/sort/sort.c", "!size_mul(end, bytes, &end) || end > PTRDIFF_MAX", 0,

@@ -1,17 +1,16 @@
 /* matmul in C for the host and for CPUs: every thread multiplies a block of C by register tiles. */
 #include "ops/matmul/matmul_simd.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <pthread.h>
 
 #include "base/fail.h"
 #include "base/scratch.h"
+#include "base/team.h"
 #include "ops/matmul/matmul_host.h"
 #include "ops/matmul/matmul_variants.h"
 
 /* Work that is worth another thread, which takes some microseconds to start on it. */
-static const double flops_a_thread = 0x1p21;
+static const double flops_a_thread = 0x1p22;
 
 static matmul_share_loop *const share_f32[] = {ISA_EACH(matmul_share_f32)};
 static matmul_share_loop *const share_f64[] = {ISA_EACH(matmul_share_f64)};
@@ -46,15 +45,10 @@ bool matmul_simd_is_brief(const tsr_matmul_problem *p, size_t cores)
 
 static size_t threads_for(double flops)
 {
-#ifdef _OPENMP
     const double wanted = flops / flops_a_thread;
-    const size_t most = omp_in_parallel() ? 1 : (size_t)omp_get_max_threads();
+    const size_t most = wanted < 2 ? 1 : team_threads();
 
-    return wanted < 2 ? 1 : wanted < (double)most ? (size_t)wanted : most;
-#else
-    (void)flops;
-    return 1;
-#endif
+    return wanted < (double)most ? (size_t)size_max((size_t)wanted, 1) : most;
 }
 
 /* C of m x n in down x across blocks of whole tiles. */
@@ -87,81 +81,124 @@ static grid cut(const tsr_matmul_problem *p, const matmul_tiling *t, size_t thre
     return best;
 }
 
+/* The blocks of a product. */
+typedef struct blocks {
+    const tsr_matmul_problem *p;
+    void *const *operands;
+    matmul_share_loop *loop;
+    matmul_share whole;
+    grid grid;
+    size_t size;           /* of an element */
+    unsigned char *memory; /* of each block, `bytes` for its copies */
+    size_t bytes;
+} blocks;
+
+static void multiply_block(void *context, size_t b, size_t who)
+{
+    const blocks *x = context;
+    const tsr_matmul_problem *p = x->p;
+    const size_t i = b / x->grid.across * x->grid.rows, j = b % x->grid.across * x->grid.columns;
+    matmul_share s = x->whole;
+
+    (void)who;
+    s.m = size_min(x->grid.rows, p->m - i);
+    s.n = size_min(x->grid.columns, p->n - j);
+    if (s.k) {
+        s.a = (const char *)x->operands[MATMUL_A] + (p->offset_a + i * s.a_row) * x->size;
+        s.b = (const char *)x->operands[MATMUL_B] + (p->offset_b + j * s.b_column) * x->size;
+    }
+    s.c = (char *)x->operands[MATMUL_C] + (p->offset_c + i * s.ldc + j) * x->size;
+    s.memory = x->memory + b * x->bytes;
+    x->loop(&s);
+}
+
 /* One product of float32 or float64. */
 static tsr_status multiply(const tsr_matmul_problem *p, void *const operands[], const void *with,
                            tsr_error *err)
 {
     const isa which = isa_best();
     const matmul_tiling *t = tiling_of(p->type, which);
-    matmul_share_loop *const loop = p->type == TSR_F64 ? share_f64[which] : share_f32[which];
     const size_t size = tsr_type_size(p->type), k = matmul_k_read(p);
-    const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p), ldc = matmul_ld_c(p);
+    const size_t lda = matmul_ld_a(p), ldb = matmul_ld_b(p);
     const grid g = cut(p, t, threads_for(flops_of(p, t)));
-    const size_t blocks = g.down * g.across;
-    const size_t bytes =
-        size_div_up(matmul_share_elements(t, g.rows, g.columns, k) * size, 64) * 64;
-    const matmul_share whole = {.k = k,
-                                .a_row = p->trans_a ? 1 : lda,
-                                .a_column = p->trans_a ? lda : 1,
-                                .b_row = p->trans_b ? 1 : ldb,
-                                .b_column = p->trans_b ? ldb : 1,
-                                .ldc = ldc,
-                                .alpha = matmul_alpha(p),
-                                .beta = matmul_beta(p)};
-    unsigned char *memory = scratch_take(blocks * bytes);
+    const size_t count = g.down * g.across;
+    blocks x = {.p = p,
+                .operands = operands,
+                .loop = p->type == TSR_F64 ? share_f64[which] : share_f32[which],
+                .whole = {.k = k,
+                          .a_row = p->trans_a ? 1 : lda,
+                          .a_column = p->trans_a ? lda : 1,
+                          .b_row = p->trans_b ? 1 : ldb,
+                          .b_column = p->trans_b ? ldb : 1,
+                          .ldc = matmul_ld_c(p),
+                          .alpha = matmul_alpha(p),
+                          .beta = matmul_beta(p)},
+                .grid = g,
+                .size = size,
+                .bytes =
+                    size_div_up(matmul_share_elements(t, g.rows, g.columns, k) * size, 64) * 64};
+    size_t all;
 
     (void)with;
-    if (!memory)
-        return tsr_fail(err, TSR_ENOMEM, 0, "matmul: no memory for copies of blocks (%zu bytes)",
-                        blocks * bytes);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(blocks) if (blocks > 1)
-#endif
-    for (size_t b = 0; b < blocks; b++) {
-        const size_t i = b / g.across * g.rows, j = b % g.across * g.columns;
-        matmul_share s = whole;
-
-        s.m = size_min(g.rows, p->m - i);
-        s.n = size_min(g.columns, p->n - j);
-        s.a = k ? (const char *)operands[MATMUL_A] + (p->offset_a + i * s.a_row) * size : NULL;
-        s.b = k ? (const char *)operands[MATMUL_B] + (p->offset_b + j * s.b_column) * size : NULL;
-        s.c = (char *)operands[MATMUL_C] + (p->offset_c + i * ldc + j) * size;
-        s.memory = memory + b * bytes;
-        loop(&s);
-    }
-    scratch_give(memory);
+    if (size_mul(count, x.bytes, &all))
+        x.memory = scratch_take(all);
+    if (!x.memory)
+        return tsr_fail(err, TSR_ENOMEM, 0,
+                        "matmul: no memory for copies of blocks (%zu of %zu bytes)", count,
+                        x.bytes);
+    team_run(count, count, multiply_block, &x);
+    scratch_give(x.memory);
     return TSR_OK;
 }
 
-/* Products side by side, a thread each, where there are more of them than threads for one. */
+/* The products of a call, in groups one behind the other. */
+typedef struct products {
+    const tsr_matmul_problem *p;
+    void *const *operands;
+    size_t batch, group;
+    pthread_mutex_t lock; /* of what went wrong */
+    tsr_error why;
+} products;
+
+static void multiply_group(void *context, size_t item, size_t who)
+{
+    products *x = context;
+    const size_t first = item * x->group, end = size_min(first + x->group, x->batch);
+
+    (void)who;
+    for (size_t e = first; e < end; e++) {
+        const tsr_matmul_problem one = matmul_product(x->p, e);
+        tsr_error why = {0};
+
+        if (matmul_host_product(&one, x->operands, multiply, NULL, &why) == TSR_OK)
+            continue;
+        pthread_mutex_lock(&x->lock);
+        x->why = why;
+        pthread_mutex_unlock(&x->lock);
+    }
+}
+
+/* Groups of a batch that a thread does, on average: one that begins late leaves some to others. */
+enum { GROUPS_A_THREAD = 4 };
+
+/* Products side by side, where there are more of them than threads for one. */
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_matmul_problem *p = matmul_of(q);
     const matmul_tiling *t = tiling_of(real_sums(p->type), isa_best());
     const double flops = flops_of(p, t);
     const size_t batch = matmul_batch(p), threads = threads_for(flops * (double)batch);
-    tsr_status st = TSR_OK;
+    const bool beside = threads > 1 && batch >= threads && threads > threads_for(flops);
+    products x = {.p = p,
+                  .operands = operands,
+                  .batch = batch,
+                  .group = beside ? size_div_up(batch, threads * GROUPS_A_THREAD) : batch,
+                  .lock = PTHREAD_MUTEX_INITIALIZER};
 
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(threads) if (batch >= threads && threads > threads_for(flops))
-#endif
-    for (size_t e = 0; e < batch; e++) {
-        const tsr_matmul_problem one = matmul_product(p, e);
-        tsr_error why = {0};
-
-        if (matmul_host_product(&one, operands, multiply, NULL, &why) != TSR_OK) {
-#ifdef _OPENMP
-#pragma omp critical(matmul_simd_failed)
-#endif
-            {
-                st = why.status;
-                if (err)
-                    *err = why;
-            }
-        }
-    }
-    return st;
+    team_run(threads, batch ? size_div_up(batch, x.group) : 0, multiply_group, &x);
+    if (x.why.status && err)
+        *err = x.why;
+    return x.why.status;
 }
 
 const variant matmul_simd = {

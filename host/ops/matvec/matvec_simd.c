@@ -1,9 +1,9 @@
 /* matvec in C for the host and for CPUs: rows, or blocks of columns, over the cores, by vectors. */
 #include "ops/matvec/matvec_simd.h"
 
-#include <stdlib.h>
-
+#include "base/scratch.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "ops/matvec/matvec_host.h"
 #include "ops/matvec/matvec_variants.h"
 
@@ -45,6 +45,35 @@ static loops loops_f64(void)
     return (loops){sizeof(double), dot[i], columns[i], put[i]};
 }
 
+/* A product in blocks of y times parts of the terms. */
+typedef struct cut {
+    const matvec_view *v;
+    const char *a, *x;
+    char *y, *sums; /* sums of parts beside y, or NULL */
+    loops of;
+    size_t block, blocks, terms;
+} cut;
+
+static void multiply_part(void *context, size_t i, size_t who)
+{
+    const cut *m = context;
+    const matvec_view *v = m->v;
+    const size_t p = i / m->blocks, r = i % m->blocks * m->block, size = m->of.size;
+    const size_t c = size_min(p * m->terms, v->columns);
+    const size_t rows = size_min(m->block, v->rows - r);
+    const size_t columns = size_min(m->terms, v->columns - c);
+    const char *first = m->a + (r * v->row_step + c * v->column_step) * size;
+    char *sum = m->sums ? m->sums + (p * v->rows + r) * size : NULL;
+
+    (void)who;
+    if (v->trans)
+        m->of.columns(first, v->column_step, columns, rows, m->x + c * size, sum);
+    else if (sum)
+        m->of.dot(first, v->row_step, rows, columns, m->x + c * size, 1, 0, sum);
+    else
+        m->of.dot(first, v->row_step, rows, columns, m->x, v->alpha, v->beta, m->y + r * size);
+}
+
 /* Blocks of y times parts of the terms; false: no memory for the sums of the parts. */
 static bool multiply(const matvec_view *v, const char *a, const char *x, char *y, loops of)
 {
@@ -52,31 +81,23 @@ static bool multiply(const matvec_view *v, const char *a, const char *x, char *y
     const size_t blocks = size_div_up(v->rows, block);
     const size_t spare = size_min(PARTS_MAX / size_min(blocks, PARTS_MAX), v->columns / TERMS_MIN);
     const size_t parts = blocks >= BLOCKS_ENOUGH ? 1 : size_max(spare, 1);
-    const size_t terms = size_div_up(v->columns, parts);
-    const bool beside = v->trans || parts > 1;
-    char *sums = beside ? malloc(parts * v->rows * of.size) : NULL;
+    const bool beside = v->trans || parts > 1, large = v->columns >= PARALLEL_MIN / v->rows;
+    cut m = {.v = v,
+             .a = a,
+             .x = x,
+             .y = y,
+             .sums = beside ? scratch_take(parts * v->rows * of.size) : NULL,
+             .of = of,
+             .block = block,
+             .blocks = blocks,
+             .terms = size_div_up(v->columns, parts)};
 
-    if (beside && !sums)
+    if (beside && !m.sums)
         return false;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (v->columns >= PARALLEL_MIN / v->rows)
-#endif
-    for (size_t i = 0; i < blocks * parts; i++) {
-        const size_t p = i / blocks, r = i % blocks * block, c = size_min(p * terms, v->columns);
-        const size_t rows = size_min(block, v->rows - r), columns = size_min(terms, v->columns - c);
-        const char *first = a + (r * v->row_step + c * v->column_step) * of.size;
-        char *sum = beside ? sums + (p * v->rows + r) * of.size : NULL;
-
-        if (v->trans)
-            of.columns(first, v->column_step, columns, rows, x + c * of.size, sum);
-        else if (beside)
-            of.dot(first, v->row_step, rows, columns, x + c * of.size, 1, 0, sum);
-        else
-            of.dot(first, v->row_step, rows, columns, x, v->alpha, v->beta, y + r * of.size);
-    }
+    team_run(large ? team_threads() : 1, blocks * parts, multiply_part, &m);
     if (beside)
-        of.put(sums, parts, v->rows, v->alpha, v->beta, y);
-    free(sums);
+        of.put(m.sums, parts, v->rows, v->alpha, v->beta, y);
+    scratch_give(m.sums);
     return true;
 }
 

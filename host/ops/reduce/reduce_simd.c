@@ -12,12 +12,16 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "core/real.h"
 #include "ops/reduce/reduce_problem.h"
 
 /* Elements of a block of a row, at least, and blocks of one, at most; and the elements that are
  * worth another thread. */
 enum { BLOCK_MIN = 1 << 14, BLOCKS_MAX = 1024, PARALLEL_MIN = 1 << 18 };
+
+/* Turns that a thread has, on average: one that begins late leaves some to others. */
+enum { TURNS = 16 };
 
 /* Rows or tiles that keep all cores busy without being cut. */
 enum { TASKS_ENOUGH = 64 };
@@ -46,6 +50,7 @@ typedef struct reducing {
     size_t parts, chunk;    /* that a row, or the columns of a tile, are cut into; its elements */
     size_t tiles;           /* of columns */
     reduce_part *left;      /* where there are parts: of each row or column, one after another */
+    size_t tasks, at_once;  /* of one part each, and those that a thread takes at a time */
 } reducing;
 
 /* ---- parts --------------------------------------------------------------------------------- */
@@ -281,6 +286,16 @@ static const char *plan_simd(const job *j, plan *out)
     return NULL;
 }
 
+static void reduce_some(void *context, size_t item, size_t who)
+{
+    const reducing *r = context;
+    const size_t first = item * r->at_once, end = size_min(first + r->at_once, r->tasks);
+
+    (void)who;
+    for (size_t t = first; t < end; t++)
+        (r->s.inner == 1 ? reduce_part_of_row : reduce_part_of_tile)(r, t);
+}
+
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_reduce_problem *p = reduce_of(q);
@@ -293,23 +308,20 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
     const bool in_rows = r.s.inner == 1;
     const size_t results = r.s.outer * r.s.inner;
     const double elements = (double)results * (double)r.s.n;
-    size_t tasks;
+    const size_t threads = elements < PARALLEL_MIN ? 1 : team_threads();
 
     if (p->n)
         r.x = (const unsigned char *)operands[REDUCE_X] + p->offset_x * r.size;
     (in_rows ? cut_rows : cut_columns)(&r);
-    tasks = r.s.outer * r.parts * r.tiles;
+    r.tasks = r.s.outer * r.parts * r.tiles;
+    r.at_once = size_max(size_div_up(r.tasks, threads * TURNS), 1);
     if (r.parts > 1) {
         r.left = malloc(results * r.parts * sizeof(*r.left));
         if (!r.left)
             return tsr_fail(err, TSR_ENOMEM, 0, "reduce: no memory for %zu partial results",
                             results * r.parts);
     }
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (elements >= PARALLEL_MIN)
-#endif
-    for (size_t t = 0; t < tasks; t++)
-        (in_rows ? reduce_part_of_row : reduce_part_of_tile)(&r, t);
+    team_run(threads, size_div_up(r.tasks, r.at_once), reduce_some, &r);
     for (size_t i = 0; i < results && r.left; i++) {
         reduce_part all = r.left[i * r.parts];
 

@@ -5,24 +5,16 @@
  * Short sequences are shared out to threads.  A long one is loaded by all of them, a chunk each,
  * and then split into parts, or put into buckets, which threads sort.
  */
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/scratch.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "ops/sort/sort_commands.h"
 #include "ops/sort/sort_host_words.h"
 #include "ops/sort/sort_variants.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#define PRAGMA(x)     _Pragma(#x)
-#define OMP(x)        PRAGMA(omp x)
-#define THREAD_NUMBER (size_t) omp_get_thread_num()
-#else
-#define OMP(x)
-#define THREAD_NUMBER 0
-#endif
 
 /* The arrays of a problem from the first key on, and how its keys are sorted. */
 typedef struct sorting {
@@ -177,51 +169,84 @@ static void sort_and_put(const sequence *q, unsigned char *words, unsigned char 
  * it alone. */
 enum { LARGE_SHARE = 32 };
 
+/* Words that are put into buckets, from `words` to `other`: a part of a sequence. */
+typedef struct buckets {
+    const sequence *q;
+    unsigned char *words, *other;
+    sort_part part;
+    digit digit;
+    size_t chunks, *counts; /* of each chunk; later where the buckets end */
+    size_t large;           /* larger ones are left */
+} buckets;
+
+static void count_chunk(void *context, size_t c, size_t who)
+{
+    const buckets *x = context;
+    const sort_words *kind = x->q->x->kind;
+    const sort_part chunk = chunk_of(x->part.n, x->chunks, c);
+
+    (void)who;
+    kind->count(x->words + x->part.start * kind->bytes, chunk.start, chunk.n, x->digit,
+                x->counts + (c << x->digit.bits));
+}
+
+static void scatter_chunk(void *context, size_t c, size_t who)
+{
+    const buckets *x = context;
+    const sort_words *kind = x->q->x->kind;
+    const size_t start = x->part.start * kind->bytes;
+    const sort_part chunk = chunk_of(x->part.n, x->chunks, c);
+
+    (void)who;
+    kind->scatter(x->words + start, chunk.start, chunk.n, x->digit,
+                  x->counts + (c << x->digit.bits), x->other + start);
+}
+
+static sort_part bucket_at(const buckets *x, size_t i)
+{
+    const size_t start = i ? x->counts[i - 1] : 0;
+
+    return (sort_part){x->part.start + start, x->counts[i] - start};
+}
+
+static void sort_bucket(void *context, size_t i, size_t who)
+{
+    const buckets *x = context;
+    const sort_part b = bucket_at(x, i);
+
+    (void)who;
+    if (b.n && b.n <= x->large)
+        sort_and_put(x->q, x->other, x->words, b, x->q->x->kind->varies(x->other, b.start, b.n));
+}
+
 /* Put words from `words` into buckets in `other`, which threads then sort: those in which `varies`
  * has bits that differ. */
 static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned char *other,
                             sort_part part, uint64_t varies, size_t threads)
 {
-    const sort_words *kind = q->x->kind;
-    const digit d = bucket_digit(varies, part.n);
-    const size_t digits = (size_t)1 << d.bits;
-    const size_t large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE);
-    unsigned char *const from = words + part.start * kind->bytes;
-    unsigned char *const to = other + part.start * kind->bytes;
+    buckets x = {.q = q,
+                 .words = words,
+                 .other = other,
+                 .part = part,
+                 .digit = bucket_digit(varies, part.n),
+                 .chunks = threads,
+                 .counts = q->counts,
+                 .large = size_max(BUCKETS_FROM, part.n / LARGE_SHARE)};
+    const size_t digits = (size_t)1 << x.digit.bits;
     sort_part again[LARGE_SHARE];
-    size_t n_again = 0, *counts = q->counts;
+    size_t n_again = 0;
 
-    OMP(parallel for num_threads((int)threads))
-    for (size_t c = 0; c < threads; c++) {
-        const sort_part chunk = chunk_of(part.n, threads, c);
-
-        kind->count(from, chunk.start, chunk.n, d, counts + c * digits);
-    }
-    sort_digit_starts(counts, threads, d);
-    OMP(parallel for num_threads((int)threads))
-    for (size_t c = 0; c < threads; c++) {
-        const sort_part chunk = chunk_of(part.n, threads, c);
-
-        kind->scatter(from, chunk.start, chunk.n, d, counts + c * digits, to);
-    }
+    team_run(threads, threads, count_chunk, &x);
+    sort_digit_starts(x.counts, threads, x.digit);
+    team_run(threads, threads, scatter_chunk, &x);
     /* The last chunk's words of a digit end where those of the next digit begin. */
-    counts += (threads - 1) * digits;
-    for (size_t i = 0; i < digits; i++) {
-        const size_t start = i ? counts[i - 1] : 0, n = counts[i] - start;
-
-        if (n > large)
-            again[n_again++] = (sort_part){part.start + start, n};
-    }
-    OMP(parallel for num_threads((int)threads) schedule(dynamic))
-    for (size_t i = 0; i < digits; i++) {
-        const size_t start = i ? counts[i - 1] : 0, n = counts[i] - start;
-        const sort_part bucket = {part.start + start, n};
-
-        if (n && n <= large)
-            sort_and_put(q, other, words, bucket, kind->varies(other, bucket.start, n));
-    }
+    x.counts += (threads - 1) * digits;
+    for (size_t i = 0; i < digits; i++)
+        if (bucket_at(&x, i).n > x.large)
+            again[n_again++] = bucket_at(&x, i);
+    team_run(threads, digits, sort_bucket, &x);
     for (size_t i = 0; i < n_again; i++) {
-        const uint64_t left = kind->varies(other, again[i].start, again[i].n);
+        const uint64_t left = q->x->kind->varies(other, again[i].start, again[i].n);
 
         if (left)
             sort_by_buckets(q, other, words, again[i], left, threads);
@@ -234,51 +259,74 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
  * then far from halves. */
 enum { SPLIT_FROM = 1 << 16, SPLITS_MAX = 64 };
 
-/* Split words in two and these in two again, from `words` to `other` and back, each half a task for
+/* A part of the words that is split in two, the lesser ones in front. */
+typedef struct halves {
+    const sequence *q;
+    unsigned char *words, *other;
+    sort_part part;
+    size_t low;      /* of the first half */
+    unsigned splits; /* that came before, this one among them */
+} halves;
+
+static void sort_half(void *context, size_t i, size_t who);
+
+/* Split words in two and these in two again, from `words` to `other` and back, each half for
  * whatever thread is free.  `splits` have come before. */
 static void sort_by_splitting(const sequence *q, unsigned char *words, unsigned char *other,
                               sort_part part, unsigned splits)
 {
     const sort_words *kind = q->x->kind;
     const size_t start = part.start * kind->bytes;
-    const size_t low = part.n < SPLIT_FROM || splits == SPLITS_MAX
-                           ? 0
-                           : kind->split(words + start, other + start, part.n);
+    halves h = {q, other, words, part, 0, splits + 1};
 
-    if (low == 0) {
-        /* By all bits: a split is not stable, so that equal keys are to be sorted by their index.
-         */
+    if (part.n >= SPLIT_FROM && splits < SPLITS_MAX)
+        h.low = kind->split(words + start, other + start, part.n);
+    if (h.low)
+        team_run(2, 2, sort_half, &h);
+    else /* By all bits: a split is not stable, and equal keys are to be sorted by their index. */
         sort_and_put(q, words, other, part, UINT64_MAX);
-        return;
-    }
-    OMP(task)
-    sort_by_splitting(q, other, words, (sort_part){part.start, low}, splits + 1);
-    sort_by_splitting(q, other, words, (sort_part){part.start + low, part.n - low}, splits + 1);
+}
+
+static void sort_half(void *context, size_t i, size_t who)
+{
+    const halves *h = context;
+    const sort_part part = i ? (sort_part){h->part.start + h->low, h->part.n - h->low}
+                             : (sort_part){h->part.start, h->low};
+
+    (void)who;
+    sort_by_splitting(h->q, h->words, h->other, part, h->splits);
+}
+
+/* The keys of a sequence that become words, a chunk an item. */
+typedef struct loading {
+    const sequence *q;
+    size_t n, chunks;
+    atomic_uint_least64_t varies;
+} loading;
+
+static void load_chunk(void *context, size_t c, size_t who)
+{
+    loading *x = context;
+
+    (void)who;
+    atomic_fetch_or(&x->varies, load(x->q, chunk_of(x->n, x->chunks, c)));
 }
 
 static void sort_long(const sequence *q, size_t n, size_t threads)
 {
     const sort_words *kind = q->x->kind;
-    uint64_t varies = 0;
-    size_t low;
+    loading loaded = {.q = q, .n = n, .chunks = threads};
+    halves h = {q, q->other, q->words, {0, n}, 0, 1};
 
-    OMP(parallel for num_threads((int)threads) reduction(| : varies))
-    for (size_t c = 0; c < threads; c++)
-        varies |= load(q, chunk_of(n, threads, c));
-    low = varies && kind->split ? kind->split(q->words, q->other, n) : 0;
-    if (low) {
-        OMP(parallel num_threads((int)threads))
-        OMP(single)
-        {
-            OMP(task)
-            sort_by_splitting(q, q->other, q->words, (sort_part){0, low}, 1);
-            sort_by_splitting(q, q->other, q->words, (sort_part){low, n - low}, 1);
-        }
-    } else if (varies) {
-        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, varies, threads);
-    } else {
+    team_run(threads, threads, load_chunk, &loaded);
+    if (loaded.varies && kind->split)
+        h.low = kind->split(q->words, q->other, n);
+    if (h.low)
+        team_run(2, 2, sort_half, &h);
+    else if (loaded.varies)
+        sort_by_buckets(q, q->words, q->other, (sort_part){0, n}, loaded.varies, threads);
+    else
         unload(q, q->words, (sort_part){0, n});
-    }
 }
 
 /* ---- all sequences --------------------------------------------------------------------------- */
@@ -302,7 +350,7 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
     if (n < BUCKETS_FROM)
         return TSR_OK;
     counts = sort_threads(n) << BUCKET_BITS_MAX;
-    memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? malloc(bytes) : NULL;
+    memory = scratch_in(x, NULL, n, counts, &s, &bytes) ? scratch_take(bytes) : NULL;
     if (!memory)
         return no_memory(p, n, err);
     scratch_in(x, memory, n, counts, &s, &bytes);
@@ -313,8 +361,34 @@ static tsr_status sort_long_parts(const problem *p, const sorting *x, const sort
         if (part.n >= BUCKETS_FROM)
             sort_long(&q, part.n, sort_threads(part.n));
     }
-    free(memory);
+    scratch_give(memory);
     return TSR_OK;
+}
+
+/* Sequences that are shared out to threads, some at a time, and memory for one of each thread. */
+typedef struct short_parts {
+    const sorting *x;
+    const sort_parts *parts;
+    size_t n, bytes, at_once;
+    unsigned char *memory;
+} short_parts;
+
+static void sort_some(void *context, size_t item, size_t who)
+{
+    const short_parts *y = context;
+    const size_t first = item * y->at_once;
+    const size_t end = size_min(first + y->at_once, y->parts->count);
+    size_t own = y->bytes;
+    scratch s;
+
+    scratch_in(y->x, y->memory + who * y->bytes, y->n, 0, &s, &own);
+    for (size_t i = first; i < end; i++) {
+        const sort_part part = sort_part_at(y->parts, i);
+        const sequence q = sequence_at(y->x, part.start, &s);
+
+        if (part.n && part.n < BUCKETS_FROM)
+            sort_short(&q, part.n);
+    }
 }
 
 /* The others, of up to n keys, shared out to threads. */
@@ -323,35 +397,19 @@ static tsr_status sort_short_parts(const problem *p, const sorting *x, const sor
 {
     enum { PARTS_AT_ONCE = 64, TURNS = 16 };
     const size_t threads = size_min(sort_threads(sort_keys(sort_of(p))), parts->count);
-    size_t bytes, all, at_once;
-    unsigned char *memory;
+    short_parts y = {.x = x, .parts = parts, .n = n};
     scratch first;
+    size_t all;
 
     if (n == 0)
         return TSR_OK;
-    if (!scratch_in(x, NULL, n, 0, &first, &bytes) || !size_mul(bytes, threads, &all))
+    if (scratch_in(x, NULL, n, 0, &first, &y.bytes) && size_mul(y.bytes, threads, &all))
+        y.memory = scratch_take(all);
+    if (!y.memory)
         return no_memory(p, n, err);
-    memory = malloc(all);
-    if (!memory)
-        return no_memory(p, n, err);
-    at_once = size_min(PARTS_AT_ONCE, size_div_up(parts->count, threads * TURNS));
-    (void)at_once; /* where there is no OpenMP */
-    OMP(parallel num_threads((int)threads) if (threads > 1))
-    {
-        size_t own = bytes;
-        scratch s;
-
-        scratch_in(x, memory + THREAD_NUMBER * bytes, n, 0, &s, &own);
-        OMP(for schedule(dynamic, at_once))
-        for (size_t i = 0; i < parts->count; i++) {
-            const sort_part part = sort_part_at(parts, i);
-            const sequence q = sequence_at(x, part.start, &s);
-
-            if (part.n && part.n < BUCKETS_FROM)
-                sort_short(&q, part.n);
-        }
-    }
-    free(memory);
+    y.at_once = size_min(PARTS_AT_ONCE, size_div_up(parts->count, threads * TURNS));
+    team_run(threads, size_div_up(parts->count, y.at_once), sort_some, &y);
+    scratch_give(y.memory);
     return TSR_OK;
 }
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/isa.h"
+#include "base/team.h"
 #include "ops/sort/sort_host_loops.h"
 
 #ifdef _OPENMP
-#include <omp.h>
 #define PRAGMA(x) _Pragma(#x)
 #define OMP(x)    PRAGMA(omp x)
 #else
@@ -221,13 +221,5 @@ enum { THREAD_KEYS_MIN = 1 << 16 };
 
 size_t sort_threads(size_t n)
 {
-#ifdef _OPENMP
-    const int most = omp_get_max_threads(), processors = omp_get_num_procs();
-
-    return size_max(1,
-                    size_min((size_t)(most < processors ? most : processors), n / THREAD_KEYS_MIN));
-#else
-    (void)n;
-    return 1;
-#endif
+    return n < 2 * THREAD_KEYS_MIN ? 1 : size_min(team_threads(), n / THREAD_KEYS_MIN);
 }

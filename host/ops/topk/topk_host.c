@@ -5,12 +5,14 @@
  * Once k keys have been seen, a key that is not before the k-th of them is not wanted; of equal
  * keys the earlier one is.  What is collected is cut down to k whenever it fills its memory.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "ops/sort/sort_commands.h"
 #include "ops/sort/sort_host_loops.h"
 #include "ops/sort/sort_host_words.h"
@@ -18,22 +20,16 @@
 #include "ops/sort/sort_variants.h"
 #include "ops/topk/topk_problem.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#define PRAGMA(x)     _Pragma(#x)
-#define OMP(x)        PRAGMA(omp x)
-#define THREAD_NUMBER (size_t) omp_get_thread_num()
-#else
-#define OMP(x)
-#define THREAD_NUMBER 0
-#endif
-
 /* Keys that are looked at between two looks at the memory; and the least that is collected before
  * it is cut down. */
 enum { BLOCK = 1024, COLLECTED_MIN = 256 };
 
 /* Keys that are passed over in the time that one is sorted. */
 enum { KEYS_PER_SORTED = 4 };
+
+/* Shares of the rows that a thread takes, on average: one that begins late leaves some to others.
+ */
+enum { TURNS = 4 };
 
 /* A share of more keys that are collected is sorted sooner: 1 in so many. */
 enum { SORTED_SHARE = 4 };
@@ -92,24 +88,41 @@ static bool collect(const search *x, const void *keys, size_t first, size_t end,
     return true;
 }
 
-/* The first keys of a row into c[0], of whose chunks each thread takes one. */
-static bool find_first(const search *x, const void *keys, size_t chunks, collection c[])
-{
-    bool too_many = false;
+/* The chunks of a row, each with its collection. */
+typedef struct shared_row {
+    const search *x;
+    const void *keys;
+    size_t count;
+    collection *c;
+    atomic_bool too_many;
+} shared_row;
 
-    if (chunks == 1)
+static void collect_chunk(void *context, size_t i, size_t who)
+{
+    shared_row *r = context;
+    const size_t each = r->x->n / r->count, end = i + 1 < r->count ? each * (i + 1) : r->x->n;
+
+    (void)who;
+    if (!collect(r->x, r->keys, each * i, end, &r->c[i]))
+        r->too_many = true;
+}
+
+/* The first keys of a row into c[0], of whose chunks each thread takes one. */
+static bool find_first(const search *x, const void *keys, size_t count, collection c[])
+{
+    shared_row r = {.x = x, .keys = keys, .count = count, .c = c};
+
+    if (count == 1)
         return collect(x, keys, 0, x->n, c);
-    OMP(parallel for num_threads((int)chunks) reduction(| : too_many))
-    for (size_t i = 0; i < chunks; i++)
-        too_many |= !collect(x, keys, x->n / chunks * i,
-                             i + 1 < chunks ? x->n / chunks * (i + 1) : x->n, &c[i]);
-    for (size_t i = 1; i < chunks && !too_many; i++) {
+    team_run(count, count, collect_chunk, &r);
+    if (r.too_many)
+        return false;
+    for (size_t i = 1; i < count; i++) {
         memcpy(c[0].pair + c[0].count, c[i].pair, c[i].count * sizeof(word_pair));
         c[0].count += c[i].count;
     }
-    if (!too_many)
-        cut_down(x, &c[0]);
-    return !too_many;
+    cut_down(x, &c[0]);
+    return true;
 }
 
 /* Put what was found to the start of its row. */
@@ -172,6 +185,26 @@ static word_pair *open_collections(size_t count, size_t words, collection **out)
     return memory;
 }
 
+/* Rows that are shared out to threads, some at a time, each with a collection. */
+typedef struct shared_rows {
+    const search *x;
+    const problem *p;
+    void *const *operands;
+    collection *c;
+    size_t rows, at_once;
+    atomic_bool failed;
+} shared_rows;
+
+static void run_rows(void *context, size_t item, size_t who)
+{
+    shared_rows *y = context;
+    const size_t first = item * y->at_once, end = size_min(first + y->at_once, y->rows);
+
+    for (size_t r = first; r < end; r++)
+        if (run_row(y->x, y->p, r, y->operands, 1, &y->c[who], NULL) != TSR_OK)
+            y->failed = true;
+}
+
 static tsr_status run_host_top(const problem *p, void *const operands[], tsr_error *err)
 {
     static sort_take *const takes[][ISA_COUNT] = {{ISA_EACH(sort_take_8)},
@@ -187,31 +220,31 @@ static tsr_status run_host_top(const problem *p, void *const operands[], tsr_err
                 .map = sort_map_of(s->type, s->descending),
                 .n = s->n,
                 .k = topk_kept(topk_of(p))};
-    collection *c = NULL;
+    shared_rows y = {.x = &x, .p = p, .operands = operands, .rows = rows};
     word_pair *memory;
-    bool failed = false;
 
     if (s->n == 0)
         return TSR_OK;
     x.capacity = size_max(x.k, COLLECTED_MIN) + x.k + BLOCK;
-    memory = open_collections(threads, size_max(x.capacity, chunks * x.k), &c);
+    memory = open_collections(threads, size_max(x.capacity, chunks * x.k), &y.c);
     if (!memory) {
-        free(c);
+        free(y.c);
         return tsr_fail(err, TSR_ENOMEM, 0, "topk: no memory for %zu keys of %zu threads", x.k,
                         threads);
     }
     if (chunks > 1) {
         for (size_t r = 0; r < rows; r++)
-            failed |= run_row(&x, p, r, operands, chunks, c, NULL) != TSR_OK;
+            if (run_row(&x, p, r, operands, chunks, y.c, NULL) != TSR_OK)
+                y.failed = true;
     } else {
-        OMP(parallel for num_threads((int)threads) schedule(static) reduction(| : failed))
-        for (size_t r = 0; r < rows; r++)
-            failed |= run_row(&x, p, r, operands, 1, &c[THREAD_NUMBER], NULL) != TSR_OK;
+        y.at_once = size_div_up(rows, threads * TURNS);
+        team_run(threads, size_div_up(rows, y.at_once), run_rows, &y);
     }
     free(memory);
-    free(c);
-    return failed ? tsr_fail(err, TSR_ENOMEM, 0, "topk: no memory to sort a row of %zu keys", s->n)
-                  : TSR_OK;
+    free(y.c);
+    return y.failed
+               ? tsr_fail(err, TSR_ENOMEM, 0, "topk: no memory to sort a row of %zu keys", s->n)
+               : TSR_OK;
 }
 
 static const char *plan_host_top(const job *j, plan *out)
