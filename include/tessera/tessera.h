@@ -11,6 +11,7 @@
 #include "tessera/run.h"
 #include "tessera/scan.h"
 #include "tessera/segsort.h"
+#include "tessera/select.h"
 #include "tessera/session.h"
 #include "tessera/sort.h"
 #include "tessera/status.h"

@@ -1,0 +1,237 @@
+/* The elements for which a comparison holds: the operation, and its plain variant on the host. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/real.h"
+#include "ops/select/select_problem.h"
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+/* The order of two values, and whether they are a number each. */
+static bool order_holds(size_t where, bool less, bool equal, bool numbers, bool is_nan)
+{
+    switch (where) {
+    case TSR_GREATER:
+        return numbers && !less && !equal;
+    case TSR_GREATER_EQUAL:
+        return numbers && !less;
+    case TSR_LESS:
+        return numbers && less;
+    case TSR_LESS_EQUAL:
+        return numbers && (less || equal);
+    case TSR_EQUAL:
+        return numbers && equal;
+    case TSR_NOT_EQUAL:
+        return !numbers || !equal;
+    case TSR_IS_NAN:
+        return is_nan;
+    default:
+        return !is_nan;
+    }
+}
+
+static double flushed(tsr_type type, double x, bool flushes)
+{
+    return flushes && (type == TSR_F32 || type == TSR_BF16) && fabs(x) < (double)FLT_MIN ? 0 : x;
+}
+
+static int64_t integer_at(tsr_type type, const void *x, size_t i)
+{
+    switch (type) {
+    case TSR_I8:
+        return ((const int8_t *)x)[i];
+    case TSR_I16:
+        return ((const int16_t *)x)[i];
+    case TSR_I32:
+        return ((const int32_t *)x)[i];
+    default:
+        return ((const int64_t *)x)[i];
+    }
+}
+
+static uint64_t natural_at(tsr_type type, const void *x, size_t i)
+{
+    switch (type) {
+    case TSR_U8:
+        return ((const uint8_t *)x)[i];
+    case TSR_U16:
+        return ((const uint16_t *)x)[i];
+    case TSR_U32:
+        return ((const uint32_t *)x)[i];
+    default:
+        return ((const uint64_t *)x)[i];
+    }
+}
+
+bool select_holds(const tsr_select_problem *p, const void *x, size_t i, bool flushes)
+{
+    if (select_is_real(p->type)) {
+        const double a = flushed(p->type, real_get(p->type, x, i), flushes);
+        const double b = flushed(p->type, real_round(p->type, p->value.real), flushes);
+
+        return order_holds(p->where, a < b, a == b, !isnan(a) && !isnan(b), isnan(a));
+    }
+    if (select_is_signed(p->type)) {
+        const int64_t a = integer_at(p->type, x, i), b = p->value.integer;
+
+        return order_holds(p->where, a < b, a == b, true, false);
+    }
+    return order_holds(p->where, natural_at(p->type, x, i) < p->value.natural,
+                       natural_at(p->type, x, i) == p->value.natural, true, false);
+}
+
+/* ---- on the host --------------------------------------------------------------------------- */
+
+static const char *loop_plan(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
+static tsr_status loop_run(const problem *q, void *const operands[], tsr_error *err)
+{
+    const tsr_select_problem *p = select_of(q);
+    const size_t size = tsr_type_size(p->type);
+    const char *x = operands[SELECT_X];
+    char *result = operands[SELECT_RESULT];
+    uint64_t count = 0;
+
+    (void)err;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!select_holds(p, x, p->offset_x + i, false))
+            continue;
+        memcpy(result + (p->offset_result + count) * size, x + (p->offset_x + i) * size, size);
+        if (p->with_indices)
+            ((int64_t *)operands[SELECT_INDICES])[p->offset_indices + count] = (int64_t)i;
+        count++;
+    }
+    ((uint64_t *)operands[SELECT_COUNT])[p->offset_count] = count;
+    return TSR_OK;
+}
+
+static const variant select_loop = {.name = "loop",
+                                    .idea = "the plain loop: compare, and store what is selected",
+                                    .plan = loop_plan,
+                                    .host = loop_run};
+
+static const variant *const variants[] = {
+    &select_loop,   &select_simd,           &select_atomic,    &select_group_atomic,
+    &select_ballot, &select_three_launches, &select_look_back,
+};
+
+/* ---- the operation ------------------------------------------------------------------------- */
+
+static tsr_status check(const problem *q, tsr_error *err)
+{
+    const tsr_select_problem *p = select_of(q);
+    size_t bytes;
+    view x, result, indices, count;
+
+    if (p->type >= TSR_TYPE_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "select: no type has the number %d", (int)p->type);
+    if (p->where > TSR_IS_NOT_NAN)
+        return tsr_fail(err, TSR_EINVAL, 0, "select: no comparison has the number %zu", p->where);
+    x = select_x(p);
+    result = select_result(p);
+    indices = select_indices(p);
+    count = select_count(p);
+    if (!view_extent(&x, &bytes) || !view_extent(&result, &bytes) ||
+        !view_extent(&indices, &bytes) || !view_extent(&count, &bytes))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "select: %zu elements (offsets %zu, %zu, %zu and %zu) exceed %zu bytes",
+                        p->n, p->offset_x, p->offset_result, p->offset_indices, p->offset_count,
+                        SIZE_MAX);
+    return TSR_OK;
+}
+
+static size_t operands(const problem *q, operand out[OPERANDS_MAX])
+{
+    const tsr_select_problem *p = select_of(q);
+    const view x = select_x(p), result = select_result(p), indices = select_indices(p);
+    const view count = select_count(p);
+
+    out[SELECT_X] = view_operand("x", &x, ACCESS_READ);
+    out[SELECT_RESULT] = view_operand("result", &result, ACCESS_WRITE);
+    out[SELECT_INDICES] = view_operand("indices", &indices, ACCESS_WRITE);
+    out[SELECT_COUNT] = view_operand("count", &count, ACCESS_WRITE);
+    out[SELECT_COUNT].whole = true;
+    out[SELECT_COUNT].read_back = true; /* atomics add to it */
+    return SELECT_OPERANDS;
+}
+
+static double work(const problem *p)
+{
+    return (double)select_of(p)->n;
+}
+
+/* What is written depends on the elements, and is not counted. */
+static double traffic(const problem *q)
+{
+    const tsr_select_problem *p = select_of(q);
+
+    return (double)tsr_type_size(p->type) * (double)p->n + (double)sizeof(uint64_t);
+}
+
+static void describe(const problem *q, text *out)
+{
+    const tsr_select_problem *p = select_of(q);
+
+    text_append(out, "those ");
+    select_condition(q, out);
+    text_format(out, " of %zu %s", p->n, tsr_type_name(p->type));
+    if (p->with_indices)
+        text_append(out, " with indices");
+    if (p->any_order)
+        text_append(out, " in any order");
+    if (p->offset_x || p->offset_result || p->offset_indices || p->offset_count)
+        text_format(out, " offsets %zu %zu %zu %zu", p->offset_x, p->offset_result,
+                    p->offset_indices, p->offset_count);
+}
+
+static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
+{
+    static const char *const on_host[] = {"simd", "loop"};
+    static const char *const on_cpu[] = {"three-launches"};
+    static const char *const on_gpu[] = {"look-back", "three-launches"};
+    const char *const *list = d->kind == DEVICE_HOST  ? on_host
+                              : d->kind == DEVICE_CPU ? on_cpu
+                                                      : on_gpu;
+    const size_t count = d->kind == DEVICE_CPU ? 1 : 2;
+
+    (void)p;
+    memcpy(out, list, count * sizeof(*list));
+    return count;
+}
+
+/* Whatever the size: its time is spent on memory, and kernels read the elements twice. */
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    (void)p, (void)d;
+    return "simd";
+}
+
+const operation operation_select = {
+    .name = "select",
+    .idea = "result := the elements for which a comparison holds, in their order",
+    .unit = WORK_BYTES,
+    .exact = true,
+    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .default_type = TSR_F32,
+    .result = SELECT_RESULT,
+    .command = &select_command,
+    .variants = variants,
+    .variant_count = ARRAY_COUNT(variants),
+    .check = check,
+    .operands = operands,
+    .work = work,
+    .bytes = traffic,
+    .describe = describe,
+    .prefer = prefer,
+    .prefer_c = prefer_c,
+    .fill = select_fill,
+    .sweep = select_sweep,
+    .verify = select_verify,
+};

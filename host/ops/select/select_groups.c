@@ -1,0 +1,319 @@
+/* Selections on a device: by an atomic counter, by three launches, and by looking back. */
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "core/last_group.h"
+#include "core/real.h"
+#include "ops/select/select_problem.h"
+
+/* ---- what all of them share ---------------------------------------------------------------- */
+
+/* A type in OpenCL C: as its bits, as it is compared, and how one becomes the other. */
+typedef struct kernel_type {
+    const char *bits, *value;
+    int floats;
+} kernel_type;
+
+static const kernel_type types[TSR_TYPE_COUNT] = {
+    [TSR_F32] = {"uint", "float", 32},   [TSR_F64] = {"ulong", "double", 64},
+    [TSR_F16] = {"ushort", "float", 16}, [TSR_BF16] = {"ushort", "float", 17},
+    [TSR_I8] = {"uchar", "char", 0},     [TSR_U8] = {"uchar", "uchar", 0},
+    [TSR_I16] = {"ushort", "short", 0},  [TSR_U16] = {"ushort", "ushort", 0},
+    [TSR_I32] = {"uint", "int", 0},      [TSR_U32] = {"uint", "uint", 0},
+    [TSR_I64] = {"ulong", "long", 0},    [TSR_U64] = {"ulong", "ulong", 0},
+};
+
+/* As select.clh has it. */
+typedef struct select_call {
+    uint64_t n, items, tiles, from, to, to_indices, to_count, value;
+} select_call;
+
+/* The bits of what is compared with, rounded to the type. */
+static uint64_t value_bits(const tsr_select_problem *p)
+{
+    const double real = select_is_real(p->type) ? real_round(p->type, p->value.real) : 0;
+    const float narrow = (float)real;
+    uint64_t bits = p->value.natural;
+    uint32_t low;
+
+    if (p->type == TSR_F64) {
+        memcpy(&bits, &real, sizeof(bits));
+    } else if (select_is_real(p->type)) {
+        memcpy(&low, &narrow, sizeof(low));
+        bits = low;
+    }
+    return bits;
+}
+
+static select_call call_of(const tsr_select_problem *p, size_t items, size_t tiles)
+{
+    return (select_call){.n = p->n,
+                         .items = items,
+                         .tiles = tiles,
+                         .from = p->offset_x,
+                         .to = p->offset_result,
+                         .to_indices = p->offset_indices,
+                         .to_count = p->offset_count,
+                         .value = value_bits(p)};
+}
+
+/* NULL and the -Ds, or why the device has no such elements. */
+static const char *define(const job *j, plan *out)
+{
+    const tsr_select_problem *p = select_of(j->problem);
+    const kernel_type *t = &types[p->type];
+
+    if (p->type == TSR_F64 && !j->device->fp64)
+        return "the device has no double precision";
+    plan_define(out, "BITS=%s", t->bits);
+    plan_define(out, "VALUE=%s", t->value);
+    plan_define(out, "AS_VALUE=as_%s", t->value);
+    plan_define(out, "FLOATS=%d", t->floats);
+    plan_define(out, "WHERE=%zu", p->where);
+    plan_define(out, "WITH_INDICES=%d", p->with_indices);
+    return NULL;
+}
+
+/* Work-items of a group where GROUP is 0.  A core runs those of its group in turns: on a CPU one
+ * takes the whole tile. */
+enum { GROUP_CPU = 1, GROUP_GPU = 256 };
+
+static size_t group_of(const job *j, size_t usual_cpu, plan *out)
+{
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? usual_cpu : GROUP_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
+
+    plan_set(out, "GROUP", (uint32_t)local);
+    return local;
+}
+
+static double element_bytes(const tsr_select_problem *p)
+{
+    return (double)tsr_type_size(p->type) * (double)p->n;
+}
+
+/* What is stored, at most. */
+static double stored_bytes(const tsr_select_problem *p)
+{
+    return element_bytes(p) + (p->with_indices ? (double)sizeof(int64_t) * (double)p->n : 0);
+}
+
+/* Where x goes to; kernels that store no indices leave what stands in their place alone. */
+static void add_results(command *c, const tsr_select_problem *p)
+{
+    command_operand(c, SELECT_RESULT);
+    command_operand(c, p->with_indices ? SELECT_INDICES : SELECT_RESULT);
+}
+
+static void clear_count(const tsr_select_problem *p, plan *out)
+{
+    plan_fill(out, ARG_OPERAND, SELECT_COUNT, p->offset_count * sizeof(uint64_t), sizeof(uint64_t),
+              0);
+}
+
+#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
+
+/* ---- a counter ----------------------------------------------------------------------------- */
+
+enum { CLEAR, SELECT };
+
+enum { GROUP_COUNTED_CPU = 64 };
+
+static const char *plan_counter(const job *j, plan *out)
+{
+    const tsr_select_problem *p = select_of(j->problem);
+    const char *why = define(j, out);
+    const size_t local = group_of(j, GROUP_COUNTED_CPU, out);
+    const select_call call = call_of(p, 1, 0);
+    command *c;
+
+    if (why)
+        return why;
+    if (!p->any_order)
+        return "it selects in no order: any-order allows that";
+    if (p->n > UINT32_MAX)
+        return plan_unsupported(out, "it counts in 32 bits: at most %u elements, not %zu",
+                                UINT32_MAX, p->n);
+    c = plan_launch_1d(out, CLEAR, 1, 1);
+    command_operand(c, SELECT_COUNT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = sizeof(uint64_t);
+    if (p->n == 0)
+        return NULL;
+    c = plan_launch_1d(out, SELECT, size_round_up(p->n, local), local);
+    command_operand(c, SELECT_X);
+    add_results(c, p);
+    command_operand(c, SELECT_COUNT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = element_bytes(p) + stored_bytes(p);
+    return NULL;
+}
+
+static const char *plan_ballot(const job *j, plan *out)
+{
+    if (group_limit(j->device, 0) < 32)
+        return "it needs work-groups of whole warps";
+    return plan_counter(j, out);
+}
+
+static const tunable counter_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256, 512}, 0, 32, .cpu_most = 32},
+};
+
+const variant select_atomic = {
+    .name = "atomic",
+    .idea = "an atomic counter says where each element goes: no order",
+    .source = "select/select_atomic.cl",
+    .entries = {"select_clear", "select_atomic"},
+    .build = "",
+    .tunables = counter_tunables,
+    .tunable_count = ARRAY_COUNT(counter_tunables),
+    .plan = plan_counter,
+};
+
+const variant select_group_atomic = {
+    .name = "group-atomic",
+    .idea = "a scan in each work-group, and one atomic for all that it selects",
+    .source = "select/select_group_atomic.cl",
+    .entries = {"select_clear", "select_group_atomic"},
+    .build = "",
+    .tunables = counter_tunables,
+    .tunable_count = ARRAY_COUNT(counter_tunables),
+    .plan = plan_counter,
+};
+
+const variant select_ballot = {
+    .name = "ballot",
+    .idea = "a warp's ballot in place of the scan: no barrier, one atomic a warp",
+    .source = "select/select_ballot.cl",
+    .entries = {"select_clear", "select_ballot"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = counter_tunables,
+    .tunable_count = ARRAY_COUNT(counter_tunables),
+    .plan = plan_ballot,
+};
+
+/* ---- tiles --------------------------------------------------------------------------------- */
+
+enum { COUNTS, PLACES, PUTS };
+
+enum { ITEMS_CPU = 4096, ITEMS_GPU = 8, PLACES_GROUP = 256, PLACES_GROUP_CPU = 1 };
+
+static size_t items_of(const job *j, plan *out)
+{
+    const size_t set = param(j->params, "ITEMS");
+    const size_t usual = j->device->kind == DEVICE_CPU ? ITEMS_CPU : ITEMS_GPU;
+
+    plan_set(out, "ITEMS", (uint32_t)(set ? set : usual));
+    return set ? set : usual;
+}
+
+static const char *plan_three_launches(const job *j, plan *out)
+{
+    const tsr_select_problem *p = select_of(j->problem);
+    const char *why = define(j, out);
+    const size_t local = group_of(j, GROUP_CPU, out), items = items_of(j, out);
+    const size_t tiles = size_div_up(p->n, local * items);
+    const size_t adding =
+        group_fit(j->device, 0, j->device->kind == DEVICE_CPU ? PLACES_GROUP_CPU : PLACES_GROUP);
+    const select_call call = call_of(p, items, tiles);
+    command *c;
+
+    if (why)
+        return why;
+    plan_define(out, "PLACES_GROUP=%zu", adding);
+    if (p->n == 0) {
+        clear_count(p, out);
+        return NULL;
+    }
+    out->workspace = tiles * sizeof(uint64_t);
+    c = plan_launch_1d(out, COUNTS, tiles * local, local);
+    command_operand(c, SELECT_X);
+    command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = element_bytes(p) + (double)out->workspace;
+    c = plan_launch_1d(out, PLACES, adding, adding);
+    command_workspace(c);
+    command_operand(c, SELECT_COUNT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = 2 * (double)out->workspace;
+    c = plan_launch_1d(out, PUTS, tiles * local, local);
+    command_operand(c, SELECT_X);
+    add_results(c, p);
+    command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = element_bytes(p) + stored_bytes(p);
+    return NULL;
+}
+
+static const char *plan_look_back(const job *j, plan *out)
+{
+    const tsr_select_problem *p = select_of(j->problem);
+    const last_group way = last_group_of(j->device);
+    const char *why = define(j, out);
+    const size_t local = group_of(j, GROUP_CPU, out), items = items_of(j, out);
+    const size_t tiles = size_div_up(p->n, local * items);
+    const select_call call = call_of(p, items, tiles);
+    command *c;
+
+    if (why)
+        return why;
+    if (way == LAST_GROUP_NONE)
+        return "it needs atomics in the scope of the device";
+    if (p->n > INT32_MAX)
+        return plan_unsupported(out, "it counts in 31 bits: at most %d elements, not %zu",
+                                INT32_MAX, p->n);
+    plan_define(out, "STATES=STATES_%s", way == LAST_GROUP_PTX ? "PTX" : "ATOMICS");
+    last_group_standard(j->device, way, &out->defines);
+    if (p->n == 0) {
+        clear_count(p, out);
+        return NULL;
+    }
+    out->workspace = (tiles + 1) * sizeof(uint32_t);
+    plan_fill(out, ARG_WORKSPACE, 0, 0, out->workspace, 0);
+    c = plan_launch_1d(out, 0, tiles * local, local);
+    command_operand(c, SELECT_X);
+    add_results(c, p);
+    command_operand(c, SELECT_COUNT);
+    command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = element_bytes(p) + stored_bytes(p) + 2 * (double)out->workspace;
+    return NULL;
+}
+
+static const tunable tile_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32, .cpu_most = 32},
+    {"ITEMS",
+     "elements of a work-item: fewer places to find against elements that wait for each other; 0: "
+     "by the device",
+     {0, 4, 8, 16, 32, 4096},
+     0,
+     4,
+     .host_only = true},
+};
+
+const variant select_three_launches = {
+    .name = "three-launches",
+    .idea = "count in each tile, scan the counts, store: the elements keep their order",
+    .source = "select/select_three_launches.cl",
+    .entries = {"select_counts", "select_places", "select_puts"},
+    .build = "",
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = plan_three_launches,
+};
+
+const variant select_look_back = {
+    .name = "look-back",
+    .idea = "one launch: decoupled look-back tells each tile where its elements go",
+    .source = "select/select_look_back.cl",
+    .entries = {"select_look_back"},
+    .build = "",
+    .uses = LAST_GROUP_USES,
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = plan_look_back,
+};

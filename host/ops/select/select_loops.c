@@ -1,0 +1,99 @@
+#include "ops/select/select_loops.h"
+
+#include <math.h>
+
+#include "base/half.h"
+#include "base/vector_half.h"
+
+/* A loop for each comparison, by vectors.  Those of floats are IEEE 754's. */
+#define EACH(VALUE, LOAD, CONDITION)                                                               \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        const VALUE e = LOAD(x[i]);                                                                \
+                                                                                                   \
+        holds[i] = (unsigned char)(CONDITION);                                                     \
+    }                                                                                              \
+    break
+
+#define COMPARE(name, IN, VALUE, LOAD, MEMBER)                                                     \
+    static size_t compare_##name(const tsr_select_problem *p, const void *array, size_t at,        \
+                                 size_t n, unsigned char *holds)                                   \
+    {                                                                                              \
+        const IN *x = (const IN *)array + at;                                                      \
+        const VALUE value = MEMBER;                                                                \
+        size_t count = 0;                                                                          \
+                                                                                                   \
+        switch (p->where) {                                                                        \
+        case TSR_GREATER:                                                                          \
+            EACH(VALUE, LOAD, e > value);                                                          \
+        case TSR_GREATER_EQUAL:                                                                    \
+            EACH(VALUE, LOAD, e >= value);                                                         \
+        case TSR_LESS:                                                                             \
+            EACH(VALUE, LOAD, e < value);                                                          \
+        case TSR_LESS_EQUAL:                                                                       \
+            EACH(VALUE, LOAD, e <= value);                                                         \
+        case TSR_EQUAL:                                                                            \
+            EACH(VALUE, LOAD, e == value);                                                         \
+        case TSR_NOT_EQUAL:                                                                        \
+            EACH(VALUE, LOAD, e != value);                                                         \
+        case TSR_IS_NAN:                                                                           \
+            EACH(VALUE, LOAD, e != e);                                                             \
+        default:                                                                                   \
+            EACH(VALUE, LOAD, e == e);                                                             \
+        }                                                                                          \
+        for (size_t i = 0; i < n; i++)                                                             \
+            count += holds[i];                                                                     \
+        return count;                                                                              \
+    }
+
+#define AS_IT_IS(x) (x)
+
+COMPARE(f32, float, float, AS_IT_IS, (float)p->value.real)
+COMPARE(f64, double, double, AS_IT_IS, p->value.real)
+COMPARE(f16, uint16_t, float, vector_of_half, half_to_float(half_of(p->value.real)))
+COMPARE(bf16, uint16_t, float, vector_of_bfloat, bfloat_to_float(bfloat_of(p->value.real)))
+COMPARE(i8, int8_t, int8_t, AS_IT_IS, (int8_t)p->value.integer)
+COMPARE(i16, int16_t, int16_t, AS_IT_IS, (int16_t)p->value.integer)
+COMPARE(i32, int32_t, int32_t, AS_IT_IS, (int32_t)p->value.integer)
+COMPARE(i64, int64_t, int64_t, AS_IT_IS, p->value.integer)
+COMPARE(u8, uint8_t, uint8_t, AS_IT_IS, (uint8_t)p->value.natural)
+COMPARE(u16, uint16_t, uint16_t, AS_IT_IS, (uint16_t)p->value.natural)
+COMPARE(u32, uint32_t, uint32_t, AS_IT_IS, (uint32_t)p->value.natural)
+COMPARE(u64, uint64_t, uint64_t, AS_IT_IS, p->value.natural)
+
+select_compare *ISA_NAMED(select_compare_of)(tsr_type type)
+{
+    static select_compare *const of[TSR_TYPE_COUNT] = {
+        [TSR_F32] = compare_f32,   [TSR_F64] = compare_f64, [TSR_F16] = compare_f16,
+        [TSR_BF16] = compare_bf16, [TSR_I8] = compare_i8,   [TSR_I16] = compare_i16,
+        [TSR_I32] = compare_i32,   [TSR_I64] = compare_i64, [TSR_U8] = compare_u8,
+        [TSR_U16] = compare_u16,   [TSR_U32] = compare_u32, [TSR_U64] = compare_u64};
+
+    return of[type];
+}
+
+/* Every element is stored, and what is not selected overwritten by the next: no branch to be
+ * guessed wrong. */
+#define GATHER(name, WORD)                                                                         \
+    static size_t name(const void *array, size_t at, size_t n, const unsigned char *holds,         \
+                       void *out)                                                                  \
+    {                                                                                              \
+        const WORD *x = (const WORD *)array + at;                                                  \
+        WORD *to = out;                                                                            \
+        size_t count = 0;                                                                          \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            to[count] = x[i];                                                                      \
+            count += holds[i];                                                                     \
+        }                                                                                          \
+        return count;                                                                              \
+    }
+
+GATHER(gather_1, uint8_t)
+GATHER(gather_2, uint16_t)
+GATHER(gather_4, uint32_t)
+GATHER(gather_8, uint64_t)
+
+select_gather *ISA_NAMED(select_gather_of)(size_t bytes)
+{
+    return bytes == 1 ? gather_1 : bytes == 2 ? gather_2 : bytes == 4 ? gather_4 : gather_8;
+}

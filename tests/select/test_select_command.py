@@ -1,0 +1,106 @@
+"""tessera select: what NumPy's boolean indexing has."""
+
+import json
+import operator
+import unittest
+
+import numpy as np
+
+from cli_support import Case
+
+HOST = ("--device", "host", "--quiet")
+HOLDS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
+         "==": operator.eq, "!=": operator.ne}
+
+
+class Select(Case):
+    def select(self, x, where, *args):
+        np.save(self.path("x.npy"), x)
+        self.succeed("select", "x.npy", "--where", where, "-o", "y.npy", "--indices", "i.npy",
+                     "--verify", *HOST, *args)
+        return np.load(self.path("y.npy")), np.load(self.path("i.npy"))
+
+    def assert_selects(self, x, where, holds):
+        got, indices = self.select(x, where)
+        places = np.flatnonzero(holds)
+        self.assertEqual((got.dtype, indices.dtype), (x.dtype, np.int64), where)
+        np.testing.assert_array_equal(indices, places, where)
+        np.testing.assert_array_equal(got, x.reshape(-1)[places], where)
+
+    def test_each_comparison(self):
+        r = np.random.default_rng(1)
+        for dtype in ("f4", "f2", "i1", "u8"):
+            x = r.integers(0, 7, (30, 11)).astype(dtype)
+            for name, holds in HOLDS.items():
+                self.assert_selects(x, name + "3", holds(x, x.dtype.type(3)))
+
+    def test_long_arrays_on_every_thread(self):
+        x = np.random.default_rng(2).standard_normal(400001).astype(np.float32)
+        self.assert_selects(x, "> 0.5", x > np.float32(0.5))
+        self.assert_selects(x, "> 9", x > 9)
+
+    def test_floats_compare_with_the_number_in_their_type(self):
+        x = np.float32([0.1, 0.2, np.nan, -np.inf, np.inf, -0.0])
+        self.assert_selects(x, "== 0.1", x == np.float32(0.1))
+        self.assert_selects(x, "== 0", x == 0)
+        self.assert_selects(x, "!= 0.1", x != np.float32(0.1))
+        self.assert_selects(x, "< inf", x < np.inf)
+        self.assert_selects(x, "isnan", np.isnan(x))
+        self.assert_selects(x, "notnan", ~np.isnan(x))
+        self.assert_selects(x, "== nan", np.zeros(6, bool))
+        self.assert_selects(x, "!= nan", np.ones(6, bool))
+
+    def test_integers_compare_with_any_number(self):
+        """Also with those that their type does not have."""
+        small = np.int8([-128, -1, 0, 1, 127])
+        large = np.uint64([0, 1, 2**63, 2**64 - 1])
+        for x in (small, large, np.int64([-2**63, 2**63 - 1, 5])):
+            exact = [int(e) for e in x]
+            for number in ("-0.5", "127", "-129", "1e30", "9223372036854775807",
+                           "18446744073709551615", "99999999999999999999"):
+                value = float(number) if set(number) & set(".e") else int(number)
+                for name, holds in HOLDS.items():
+                    self.assert_selects(x, "%s %s" % (name, number),
+                                        np.array([holds(e, value) for e in exact]))
+        self.assert_selects(small, "> nan", np.zeros(5, bool))
+        self.assert_selects(small, "!= nan", np.ones(5, bool))
+        self.assert_selects(small, "isnan", np.zeros(5, bool))
+        self.assert_selects(small, "notnan", np.ones(5, bool))
+
+    def test_of_nothing_and_nothing_of_it(self):
+        self.assert_selects(np.zeros(0, np.float32), "> 0", np.zeros(0, bool))
+        self.assert_selects(np.ones((2, 3), np.float32), "> 1", np.zeros(6, bool))
+
+    def test_booleans(self):
+        x = np.array([True, False, True])
+        self.assert_selects(x, "== 1", x)
+
+    def test_one_output_is_enough(self):
+        np.save(self.path("x.npy"), np.float32([3, -1, 2]))
+        self.succeed("select", "x.npy", "--where", "> 0", "--indices", "i.npy", *HOST)
+        np.testing.assert_array_equal(np.load(self.path("i.npy")), [0, 2])
+        self.fail_with(2, "select", "x.npy", "--where", "> 0", *HOST, says="no output")
+
+    def test_conditions_that_are_none(self):
+        np.save(self.path("x.npy"), np.float32([3, -1, 2]))
+        self.fail_with(2, "select", "x.npy", "-o", "y.npy", *HOST, says="no --where")
+        for where in ("0.5", "> ", "> x", "=> 1", "isnan 1", "> 1 2", "= 1"):
+            self.fail_with(2, "select", "x.npy", "-o", "y.npy", "--where", where, *HOST,
+                           says="a comparison and a number")
+
+    def test_any_order(self):
+        x = np.random.default_rng(3).standard_normal(3000).astype(np.float32)
+        got, indices = self.select(x, "> 0", "--any-order")
+        np.testing.assert_array_equal(got, x[indices])
+        np.testing.assert_array_equal(np.sort(indices), np.flatnonzero(x > 0))
+
+    def test_json_has_the_condition(self):
+        np.save(self.path("x.npy"), np.int32([3, -1, 2]))
+        r = self.succeed("select", "x.npy", "-o", "y.npy", "--where", ">= 1.5", "--json", *HOST)
+        problem = json.loads(r.out)["problem"]
+        self.assertEqual((problem["n"], problem["where"], problem["description"]),
+                         (3, ">", "those > 1 of 3 int32"))
+
+
+if __name__ == "__main__":
+    unittest.main()
