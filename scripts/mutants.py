@@ -179,11 +179,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     mutants, survivors = read_lists()
-    wrong = check(mutants, survivors) + ["no bug is called " + n for n in options.names
-                                         if n not in mutants]
+    chosen = {n: m for n, m in mutants.items() if not options.names or n in options.names}
+    wrong = ["no bug is called " + n for n in options.names if n not in mutants] + check(
+        chosen, {n: why for n, why in survivors.items() if n in chosen or not options.names})
     if wrong:
         sys.exit("\n".join(wrong))
-    chosen = {n: m for n, m in mutants.items() if not options.names or n in options.names}
     if options.list:
         for name, (file, _, _, _, tests) in chosen.items():
             print("%-32s %-36s %s" % (name, file, " ".join(tests)))

@@ -1,24 +1,32 @@
 """Bugs in reduce's C code, which tests find: scripts/mutants.py plants them."""
 
-HOST = "device/reduce/host unit/test_reduce_on_arrays"
+SIMD = "unit/test_reduce_simd device/reduce/host"
 
 MUTANTS = {
-    "reduce-rest-of-a-block":
-        ("host/ops/reduce/reduce_simd_loops.c", "lane[i % LANES] += (double)x[i];", 0,
-         "lane[i % LANES] = (double)x[i];", HOST),
-    "reduce-nan-lost":
-        ("host/ops/reduce/reduce_simd_loops.c", "|| isnan(x[i]) ? x[i]", 0, "? x[i]", HOST),
-    "reduce-nan-lost-between-blocks":
-        ("host/ops/reduce/reduce_simd.c", "beyond || isnan(other) ? other", 0, "beyond ? other", HOST),
     "reduce-last-block":
-        ("host/ops/reduce/reduce_simd.c", "size_min(block, p->n - b * block)", 0, "block", HOST),
-    "reduce-sum-in-single":
-        ("host/ops/reduce/reduce_simd.c", "            sum += part[b];", 0,
-         "            sum = (double)((float)sum + (float)part[b]);", HOST),
+        ("host/ops/reduce/reduce_simd.c", "size_min(r->chunk, r->s.n - first);", 0, "r->chunk;", SIMD),
+    "reduce-nan-lost-between-blocks":
+        ("host/ops/reduce/reduce_simd.c", "taken = is_nan(p->type, b) && ", 0, "taken = false && ", SIMD),
+    "reduce-later-index-of-equals":
+        ("host/ops/reduce/reduce_simd.c", "(!is_beyond(p, a, b) && b->index < a->index);", 0,
+         "(!is_beyond(p, a, b) && b->index > a->index);", SIMD),
+    "reduce-carry-lost-between-blocks":
+        ("host/ops/reduce/reduce_simd.c", "        reduce_add(a, -b->carry);\n", 0, "", SIMD),
+    "reduce-index-of-what-was-gathered":
+        ("host/ops/reduce/reduce_simd.c", "(gathered, count, first + at, part);", 0,
+         "(gathered, count, first, part);", SIMD),
+    "reduce-rest-of-the-folds":
+        ("host/ops/reduce/reduce_simd.c", "rows % folds, inner, inner,", 0, "0, inner, inner,", SIMD),
+    "reduce-leak-of-parts":
+        ("host/ops/reduce/reduce_simd.c", "    free(r.left);\n    return TSR_OK;", 0,
+         "    return TSR_OK;", SIMD),
+    "reduce-f16-denormals":
+        ("host/ops/reduce/reduce_simd_loops.c", "value *= 0x1p112f;", 0,
+         "value *= magnitude < 0x800000u ? 0 : 0x1p112f;", SIMD),
     "reduce-minimum-of-none":
-        ("host/ops/reduce/reduce.c", "if (p->n == 0 && p->by != TSR_REDUCE_SUM)", 0, "if (0)",
+        ("host/ops/reduce/reduce.c", "if (p->n == 0 && p->by < ARRAY_COUNT(names) && names[p->by])", 0,
+         "if (0)", "unit/test_reduce_plan"),
+    "reduce-rows-overlap":
+        ("host/ops/reduce/reduce.c", "if (s->n > 1 && s->step < s->inner)", 0, "if (0)",
          "unit/test_reduce_plan"),
-    "reduce-bound-of-an-extreme":
-        ("host/ops/reduce/reduce_proof.c", "if (got == best ||", 0, "if (got <= best ||",
-         "unit/test_reduce_plan unit/test_reduce_on_arrays"),
 }

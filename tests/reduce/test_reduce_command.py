@@ -67,6 +67,14 @@ class Reduce(Case):
                 expected = x.sum(axis=axis)
                 np.testing.assert_array_equal(result, expected)
 
+    def test_no_results_have_their_type(self):
+        for dtype in (np.float16, np.uint8, np.int64, np.bool_):
+            x = np.zeros((4, 0), dtype)
+            for by in ("any", "all", "count", "max", "argmin"):
+                result = self.reduce(x, "--axis", "0", "--by", by)
+                expected = np.count_nonzero(x, axis=0) if by == "count" else getattr(x, by)(axis=0)
+                self.assertEqual((result.dtype, result.shape), (expected.dtype, (0,)), by)
+
     def test_special_values(self):
         x = np.float32([1, np.inf, -2])
         self.assertEqual(self.number(x), np.inf)

@@ -201,11 +201,31 @@ static void trailing_bytes_read_as_absent(void **state)
     assert_false(loads(f, key));
 }
 
+/* Sizes whose sum is that of the entry once it has passed 2^64. */
+static void sizes_that_wrap_read_as_absent(void **state)
+{
+    const fixture *f = *state;
+    const off_t key_size = 8, log_size = 16; /* where they stand: behind 8 bytes of magic */
+    uint64_t size;
+    int fd;
+
+    store(f);
+    fd = open(only_file(f), O_RDWR);
+    assert_true(fd >= 0);
+    for (off_t at = key_size; at <= log_size; at += log_size - key_size) {
+        assert_int_equal(pread(fd, &size, sizeof(size), at), sizeof(size));
+        size += UINT64_C(1) << 63;
+        assert_int_equal(pwrite(fd, &size, sizeof(size), at), sizeof(size));
+    }
+    close(fd);
+    assert_false(loads(f, key));
+}
+
 /* Two keys with one hash would share a file: the entry holds its whole key. */
 static void a_foreign_entry_reads_as_absent(void **state)
 {
     const fixture *f = *state;
-    char first[400];
+    char first[400], as_long[sizeof(key)];
 
     store(f);
     strcpy(first, only_file(f));
@@ -214,6 +234,12 @@ static void a_foreign_entry_reads_as_absent(void **state)
     assert_int_equal(rename(only_file(f), first), 0);
     assert_false(loads(f, key));
     assert_false(loads(f, "another key")); /* its own place is empty */
+    memcpy(as_long, key, sizeof(key));
+    as_long[0] ^= 1;
+    assert_int_equal(remove(first), 0);
+    assert_true(cache_store(&f->c, as_long, bytes, sizeof(bytes), ""));
+    assert_int_equal(rename(only_file(f), first), 0);
+    assert_false(loads(f, key));
     assert_int_equal(rename("/tmp/tessera-cache-aside", first), 0);
     assert_true(loads(f, key));
 }
@@ -486,6 +512,7 @@ int main(void)
         TEST(every_truncation_reads_as_absent),
         TEST(every_flipped_bit_reads_as_absent),
         TEST(trailing_bytes_read_as_absent),
+        TEST(sizes_that_wrap_read_as_absent),
         TEST(a_foreign_entry_reads_as_absent),
         TEST(others_must_not_write),
         TEST(a_folder_of_another_user_is_not_used),

@@ -118,6 +118,89 @@ static void missing_files_are_named(void **state)
     text_free(&t);
 }
 
+static void put_file(const char *name, const char *content)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(content, f);
+    fclose(f);
+}
+
+static void remove_put(const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_int_equal(remove(path), 0);
+}
+
+/* Whatever comes behind an include that failed. */
+static void what_fails_is_not_made_good(void **state)
+{
+    tsr_error err = {0};
+    text t = {0};
+
+    (void)state;
+    put_file("fails.cl", "#include \"nowhere.clh\"\n#include \"b.clh\"\ntext\n");
+    assert_int_equal(source_read(folder, "fails.cl", &t, &err), TSR_EFILE);
+    assert_non_null(strstr(err.message, "nowhere.clh"));
+    remove_put("fails.cl");
+    text_free(&t);
+}
+
+/* Names of up to 63 bytes are read; what is longer is no include of ours, but the compiler's. */
+static void long_names_stay_in_their_room(void **state)
+{
+    (void)state;
+    for (int length = 62; length <= 66; length++) {
+        char content[128], name[80];
+        tsr_error err = {0};
+        text t = {0};
+        tsr_status st;
+
+        snprintf(name, sizeof(name), "%0*d", length, 0);
+        snprintf(content, sizeof(content), "#include \"%s\"\n", name);
+        put_file("long.cl", content);
+        st = source_read(folder, "long.cl", &t, &err);
+        assert_int_equal(st, length < 64 ? TSR_EFILE : TSR_OK);
+        assert_non_null(strstr(st ? err.message : text_get(&t), name));
+        remove_put("long.cl");
+        text_free(&t);
+    }
+}
+
+/* As many levels as there is room to remember; where files are not remembered they may go round. */
+static void includes_have_a_depth(void **state)
+{
+    enum { DEPTH = 16, FILES_DEEP = DEPTH + 3 };
+    char name[16], content[64];
+
+    (void)state;
+    for (int i = 0; i < FILES_DEEP; i++) {
+        snprintf(name, sizeof(name), "%d.clh", i);
+        snprintf(content, sizeof(content), "#include \"%d.clh\"\n", i + 1);
+        put_file(name, i + 1 < FILES_DEEP ? content : "the last\n");
+    }
+    for (int i = 0; i < FILES_DEEP; i++) {
+        const bool fits = FILES_DEEP - 1 - i <= DEPTH;
+        tsr_error err = {0};
+        text t = {0};
+
+        snprintf(name, sizeof(name), "%d.clh", i);
+        assert_int_equal(source_read(folder, name, &t, &err), fits ? TSR_OK : TSR_EFILE);
+        assert_true(fits || strstr(err.message, "includes go too deep"));
+        text_free(&t);
+    }
+    for (int i = 0; i < FILES_DEEP; i++) {
+        snprintf(name, sizeof(name), "%d.clh", i);
+        remove_put(name);
+    }
+}
+
 /* Opened and read like a file, the pipe would wait for a writer and the device never end. */
 static void what_is_no_file_is_refused(void **state)
 {
@@ -181,6 +264,9 @@ int main(void)
         cmocka_unit_test(includes_are_expanded_once),
         cmocka_unit_test(the_last_line_needs_no_end),
         cmocka_unit_test(missing_files_are_named),
+        cmocka_unit_test(what_fails_is_not_made_good),
+        cmocka_unit_test(long_names_stay_in_their_room),
+        cmocka_unit_test(includes_have_a_depth),
         cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(a_folder_stands_in_for_the_embedded_files),
         cmocka_unit_test(every_embedded_kernel_expands),

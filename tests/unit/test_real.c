@@ -92,6 +92,31 @@ static void the_bound_is_where_it_should_be(void **state)
     }
 }
 
+/* To 11 significant bits, ties to even. */
+static void factors_are_rounded_to_the_nearest(void **state)
+{
+    const struct {
+        double x, tf32, bf16;
+    } cases[] = {{1 + 0x1p-11, 1, 1},
+                 {1 + 0x1.8p-11, 1 + 0x1p-10, 1},
+                 {1 + 0x3p-11, 1 + 0x1p-9, 1},
+                 {1 + 0x1p-11 + 0x1p-23, 1 + 0x1p-10, 1},
+                 {1 + 0x3p-8, 1 + 0x3p-8, 1 + 0x1p-6},
+                 {0x1.ffffp100, 0x1p101, 0x1p101},
+                 {FLT_MAX, INFINITY, INFINITY}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double tf32 = real_rounded(TSR_PRECISION_TF32, sign * cases[i].x);
+            const double bf16 = real_rounded(TSR_PRECISION_BF16, sign * cases[i].x);
+
+            if (tf32 != sign * cases[i].tf32 || bf16 != sign * cases[i].bf16)
+                fail_msg("case %zu: %a and %a", i, tf32, bf16);
+        }
+    assert_true(isnan(real_rounded(TSR_PRECISION_TF32, NAN)));
+}
+
 /* Two factors of one product, each rounded to TF32's 11 bits in the same direction, are worth
  * nearly the whole bound; what TF32 may do, float32 may not. */
 static void rounded_factors_widen_the_bound(void **state)
@@ -384,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_values_pass),
         cmocka_unit_test(the_bound_is_where_it_should_be),
+        cmocka_unit_test(factors_are_rounded_to_the_nearest),
         cmocka_unit_test(rounded_factors_widen_the_bound),
         cmocka_unit_test(f16_factors_have_their_range),
         cmocka_unit_test(narrow_results_are_rounded_once),

@@ -290,17 +290,27 @@ static tsr_status pose(posing *x, tsr_error *err)
     return make_zeros(&result, &x->array[REDUCE_RESULT], err);
 }
 
+/* The reduction that was asked for, also where pose() has put a sum in its place. */
+static size_t reduction_of(const posing *x)
+{
+    problem asked = x->problem;
+
+    fields_set(&asked, x->given, WITH_FILES);
+    return reduce_of(&asked)->by;
+}
+
 /* The result as NumPy would have it: of its shape and, of booleans, type.  The bits are the same:
  * no sum of booleans reaches 2^63. */
 static void cut(posing *x)
 {
     const array shape = result_of(x);
-    const size_t by = reduce_of(&x->problem)->by;
+    const size_t by = reduction_of(x);
     const bool boolean = x->array[REDUCE_X].boolean;
     array *r = &x->array[REDUCE_RESULT];
 
     if (has_no_results(x)) {
         r->rank = shape.rank;
+        r->type = tsr_reduce_result_type(x->array[REDUCE_X].type, by);
         memcpy(r->shape, shape.shape, sizeof(r->shape));
     }
     r->boolean = by == TSR_REDUCE_ANY || by == TSR_REDUCE_ALL ||
