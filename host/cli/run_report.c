@@ -131,6 +131,7 @@ static json_t *field_json(const field *f, const problem *p)
         return json_string(tsr_precision_name(problem_precision(p)));
     case FIELD_ASKED:
         return f->zero == ZERO_IS_ALL ? json_null() : json_count(0);
+    case FIELD_INTERVAL:
     case FIELD_INPUTS:
         break;
     }

@@ -44,6 +44,21 @@ bool real_read(const char *value, double *out)
     return true;
 }
 
+bool interval_read(const char *value, double *low, double *high)
+{
+    const char *colon = strchr(value, ':');
+    text first = {0};
+    bool found = false;
+
+    if (colon)
+        text_append_bytes(&first, value, (size_t)(colon - value));
+    if (colon && !first.failed)
+        found = real_read(text_get(&first), low) && real_read(colon + 1, high) && isfinite(*low) &&
+                isfinite(*high) && *low <= *high;
+    text_free(&first);
+    return found;
+}
+
 bool whole_read(const char *value, uint64_t *out)
 {
     char *end = NULL;
@@ -84,6 +99,7 @@ static bool choice_read(const field *f, const char *value, size_t *out)
 bool field_read(const field *f, const char *value, problem *p)
 {
     problem unused = {0};
+    double low, high;
     void *member = (p ? p : &unused)->bytes + f->offset;
     size_t chosen = 0;
     uint64_t n;
@@ -112,6 +128,8 @@ bool field_read(const field *f, const char *value, problem *p)
         if (f->choices)
             *(tsr_precision *)member = (tsr_precision)chosen;
         return f->choices || precision_read(value, member);
+    case FIELD_INTERVAL:
+        return interval_read(value, &low, &high);
     case FIELD_INPUTS:
         (p ? p : &unused)->inputs = (distribution)chosen;
         return true;

@@ -56,6 +56,9 @@ bool precision_read(const char *name, tsr_precision *out);
 /** A number that fills the whole text. */
 bool real_read(const char *value, double *out);
 
+/** LOW:HIGH: two finite numbers, the first not above the second, that fill the whole text. */
+bool interval_read(const char *value, double *low, double *high);
+
 /** A whole number that fills the whole text. */
 bool whole_read(const char *value, uint64_t *out);
 

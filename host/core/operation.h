@@ -96,6 +96,8 @@ typedef enum field_kind {
     FIELD_TYPE,      /* tsr_type, of the first operand */
     FIELD_PRECISION, /* tsr_precision */
     FIELD_WIDE,      /* bool: the result is float32, whatever the operands are */
+    FIELD_INTERVAL,  /* no member: an option that the operation looks up by itself, LOW:HIGH, two
+                        finite numbers, of which the first is not above the second */
     FIELD_INPUTS,    /* no member: the distribution that problem.inputs holds, one of the choices */
     FIELD_ASKED      /* no member: an option that the operation looks up by itself; its value, where
                         there is one, is what `reads` takes, or a whole number from 1 on or one of

@@ -4,10 +4,11 @@
 #include "core/variant.h"
 
 extern const operation operation_matmul, operation_matvec, operation_sort, operation_topk,
-    operation_segsort, operation_reduce, operation_scan, operation_select, operation_axpy;
+    operation_segsort, operation_reduce, operation_scan, operation_select, operation_axpy,
+    operation_histogram;
 
 const operation *const operations[] = {
     &operation_matmul, &operation_matvec, &operation_sort,   &operation_topk, &operation_segsort,
-    &operation_reduce, &operation_scan,   &operation_select, &operation_axpy,
+    &operation_reduce, &operation_scan,   &operation_select, &operation_axpy, &operation_histogram,
 };
 const size_t operation_count = ARRAY_COUNT(operations);

@@ -1,0 +1,228 @@
+/* How many elements lie in each of some bins: the operation. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/sizes.h"
+#include "core/fields.h"
+#include "ops/histogram/histogram_problem.h"
+#include "stream/engine.h"
+
+static const variant *const variants[] = {&histogram_loop,  &histogram_tables, &histogram_naive,
+                                          &histogram_local, &histogram_copies, &histogram_few,
+                                          &histogram_bytes};
+
+static tsr_status check(const problem *q, tsr_error *err)
+{
+    const tsr_histogram_problem *p = histogram_of(q);
+    size_t edges, bytes;
+    view x, counts, all_edges;
+
+    if (p->type < 0 || p->type >= TSR_TYPE_COUNT)
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: no type has the number %d", (int)p->type);
+    if (p->bins == 0)
+        return tsr_fail(err, TSR_EINVAL, 0, "histogram: there are no bins");
+    x = histogram_x(p);
+    if (!view_extent(&x, &bytes))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "histogram: %zu elements (offset %zu) exceed %zu bytes", p->n, p->offset_x,
+                        SIZE_MAX);
+    if (!size_add(p->bins, 1, &edges))
+        return tsr_fail(err, TSR_EOVERFLOW, 0, "histogram: %zu bins have no edges", p->bins);
+    all_edges = histogram_edges(p);
+    counts = histogram_counts(p);
+    if (!view_extent(&all_edges, &bytes) || !view_extent(&counts, &bytes))
+        return tsr_fail(err, TSR_EOVERFLOW, 0,
+                        "histogram: %zu bins (offsets %zu and %zu) exceed %zu bytes", p->bins,
+                        p->offset_edges, p->offset_counts, SIZE_MAX);
+    return TSR_OK;
+}
+
+static size_t operands(const problem *q, operand out[OPERANDS_MAX])
+{
+    const tsr_histogram_problem *p = histogram_of(q);
+    const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+
+    out[HISTOGRAM_X] = view_operand("x", &x, ACCESS_READ);
+    out[HISTOGRAM_EDGES] = view_operand("edges", &edges, ACCESS_READ);
+    out[HISTOGRAM_COUNTS] =
+        view_operand("counts", &counts, p->add ? ACCESS_READ_WRITE : ACCESS_WRITE);
+    out[HISTOGRAM_COUNTS].whole = !p->add;
+    out[HISTOGRAM_COUNTS].read_back = true;
+    return 3;
+}
+
+static tsr_status inspect(problem *p, const void *const arrays[], tsr_error *err)
+{
+    return histogram_check_edges(histogram_of(p), arrays[HISTOGRAM_EDGES], err);
+}
+
+static double work(const problem *p)
+{
+    return (double)histogram_of(p)->n;
+}
+
+static double traffic(const problem *q)
+{
+    const tsr_histogram_problem *p = histogram_of(q);
+    const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+
+    return (double)view_bytes(&x) + (double)view_bytes(&edges) +
+           (p->add ? 2 : 1) * (double)view_bytes(&counts);
+}
+
+static void describe(const problem *q, text *out)
+{
+    const tsr_histogram_problem *p = histogram_of(q);
+
+    text_format(out, "%zu %s in %zu%s bin%s", p->n, tsr_type_name(p->type), p->bins,
+                p->uneven ? " uneven" : "", p->bins == 1 ? "" : "s");
+    if (p->add)
+        text_append(out, ", added");
+    if (p->offset_x || p->offset_edges || p->offset_counts)
+        text_format(out, " offsets %zu %zu %zu", p->offset_x, p->offset_edges, p->offset_counts);
+    if (q->inputs != DISTRIBUTION_PLAIN)
+        text_format(out, ", %s", q->op->inputs_name(q->inputs));
+}
+
+static const char *inputs_name(distribution f)
+{
+    static const char *const words[DISTRIBUTION_COUNT] = {
+        [DISTRIBUTION_PLAIN] = "random",      [DISTRIBUTION_UNIFORM] = "random and outside",
+        [DISTRIBUTION_SPECIAL] = "special",   [DISTRIBUTION_FEW] = "few-values",
+        [DISTRIBUTION_ORDERED] = "sorted",    [DISTRIBUTION_REVERSED] = "reversed",
+        [DISTRIBUTION_CONSTANT] = "constant", [DISTRIBUTION_TWO] = "two-values",
+        [DISTRIBUTION_SAWTOOTH] = "sawtooth"};
+
+    return words[f];
+}
+
+static void shrink(problem *p)
+{
+    histogram_in(p)->n /= 64;
+}
+
+static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
+{
+    static const char *const on_host[] = {"tables", "loop"}, *const on_device[] = {
+                                                                 "bytes", "few", "copies", "local",
+                                                                 "naive"};
+
+    (void)p;
+    if (d->kind == DEVICE_HOST) {
+        memcpy(out, on_host, sizeof(on_host));
+        return ARRAY_COUNT(on_host);
+    }
+    memcpy(out, on_device, sizeof(on_device));
+    return ARRAY_COUNT(on_device);
+}
+
+/* A CPU's kernels count no faster than its C code. */
+static const char *prefer_c(const problem *p, const device_facts *d)
+{
+    (void)p, (void)d;
+    return "tables";
+}
+
+/* ---- streaming ------------------------------------------------------------------------------ */
+
+/* x comes in pieces of ELEMENTS elements, each counted while the next is copied; the counts stay on
+ * the device, and every piece but the first adds to them. */
+enum { ELEMENTS };
+
+static void elements_piece(const partition *p, void *const host[], size_t i, piece *out)
+{
+    const tsr_histogram_problem *q = histogram_of(p->problem);
+    const size_t at = i * p->cut[ELEMENTS], n = size_min(p->cut[ELEMENTS], q->n - at);
+    const view edges = histogram_edges(q), counts = histogram_counts(q);
+    const size_t size = tsr_type_size(q->type);
+    tsr_histogram_problem *one;
+
+    *out = (piece){.problem = *p->problem};
+    one = histogram_in(&out->problem);
+    one->n = n;
+    one->offset_x = one->offset_edges = one->offset_counts = 0;
+    one->add = q->add || i > 0;
+    out->slice[HISTOGRAM_X] = (slice){
+        .slot = i,
+        .rows = host_bytes((const char *)host[HISTOGRAM_X] + (q->offset_x + at) * size, n * size),
+        .blocks = 1,
+        .in = true};
+    out->slice[HISTOGRAM_EDGES] =
+        (slice){.rows = host_bytes((const char *)host[HISTOGRAM_EDGES] +
+                                       q->offset_edges * tsr_type_size(edges.type),
+                                   view_bytes(&edges)),
+                .blocks = 1,
+                .in = true};
+    out->slice[HISTOGRAM_COUNTS] =
+        (slice){.rows = host_bytes((const char *)host[HISTOGRAM_COUNTS] +
+                                       q->offset_counts * tsr_type_size(counts.type),
+                                   view_bytes(&counts)),
+                .blocks = 1,
+                .in = q->add,
+                .out = true};
+}
+
+static const partition_kind in_elements = {.name = "elements", .piece = elements_piece};
+
+static tsr_status cut(const problem *p, const selection *sel, const stream_budget *budget,
+                      partition *out, tsr_error *err)
+{
+    const tsr_histogram_problem *q = histogram_of(p);
+    const view x = histogram_x(q), edges = histogram_edges(q), counts = histogram_counts(q);
+    const size_t bytes = view_bytes(&x), size = tsr_type_size(q->type);
+    const size_t stays = view_bytes(&edges) + view_bytes(&counts);
+    const bool holds = stream_holds(budget, p);
+    size_t slot, each;
+
+    (void)sel;
+    if (bytes == 0 || (holds && bytes < STREAMED_MIN))
+        return TSR_OK;
+    slot = budget->all > stays ? (budget->all - stays) / PARTITION_SLOTS_MAX : 0;
+    if (slot < size && (holds || !budget->limited))
+        return TSR_OK;
+    if (slot < size)
+        return stream_refuse(err, "histogram", budget, stays + PARTITION_SLOTS_MAX * size,
+                             "the edges and counts of %zu bins, and %d elements", q->bins,
+                             (int)PARTITION_SLOTS_MAX);
+    each = size_max(stream_piece_bytes(bytes, size_min(slot, budget->each)) / size, 1);
+    each = size_min(each, q->n);
+    *out = (partition){.kind = &in_elements,
+                       .pieces = size_div_up(q->n, each),
+                       .cut = {[ELEMENTS] = each},
+                       .slots = {{PARTITION_SLOTS_MAX, each * size, 0},
+                                 {1, view_bytes(&edges), 0},
+                                 {1, view_bytes(&counts), 0}}};
+    partition_add_shape(out, 0);
+    if (out->pieces > 1)
+        partition_add_shape(out, 1);
+    if (out->pieces > 2 && q->n % each)
+        partition_add_shape(out, out->pieces - 1);
+    return TSR_OK;
+}
+
+const operation operation_histogram = {
+    .name = "histogram",
+    .idea = "counts[i] := elements with edges[i] <= x < edges[i + 1], the last bin closed",
+    .unit = WORK_BYTES,
+    .exact = true,
+    .types = (1u << TSR_TYPE_COUNT) - 1,
+    .default_type = TSR_U8,
+    .result = HISTOGRAM_COUNTS,
+    .command = &histogram_command,
+    .variants = variants,
+    .variant_count = ARRAY_COUNT(variants),
+    .check = check,
+    .operands = operands,
+    .inspect = inspect,
+    .partition = cut,
+    .work = work,
+    .bytes = traffic,
+    .describe = describe,
+    .shrink = shrink,
+    .inputs_name = inputs_name,
+    .prefer = prefer,
+    .prefer_c = prefer_c,
+    .fill = histogram_fill,
+    .sweep = histogram_sweep,
+    .verify = histogram_verify,
+};

@@ -1,0 +1,250 @@
+/* Histograms on a device, from plain to fast. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/histogram/histogram_problem.h"
+
+/* Work-items of a group where GROUP is 0.  A core runs those of its group in turns: on a CPU one
+ * takes the whole share. */
+enum { GROUP_CPU = 1, GROUP_GPU = 256 };
+
+/* Elements that a group's work-items take at least, so that their table is worth its zeros. */
+enum { ELEMENTS_MIN = 16 };
+
+/* A group's table counts in 32 bits. */
+enum { GROUP_ELEMENTS_MAX = 1 << 30 };
+
+/* Bins that have registers. */
+enum { FEW_MAX = 16 };
+
+#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
+#define PER_UNIT_MEANING                                                                           \
+    "work-groups for each compute unit, at most: more hide latency, fewer leave fewer tables"
+#define COPIES_MEANING                                                                             \
+    "tables of a work-group: more let more work-items hit one bin, fewer leave local memory to "   \
+    "more groups"
+
+/* Kernels of each variant: its own, and that of histogram.clh. */
+enum { COUNT, CLEAR };
+
+/* As histogram.clh has it. */
+typedef struct histogram_call {
+    uint64_t n, bins, x, edges, counts;
+} histogram_call;
+
+static void define(const tsr_histogram_problem *p, bool with_bins, plan *out)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "float", [TSR_F64] = "double", [TSR_I32] = "int",    [TSR_U32] = "uint",
+        [TSR_I64] = "long",  [TSR_U64] = "ulong",  [TSR_F16] = "ushort", [TSR_BF16] = "ushort",
+        [TSR_I8] = "char",   [TSR_U8] = "uchar",   [TSR_I16] = "short",  [TSR_U16] = "ushort"};
+    const bool wide = tsr_histogram_edge_type(p->type) == TSR_F64;
+
+    plan_define(out, "ELEMENT=%s", names[p->type]);
+    plan_define(out, "STORED=%d", p->type == TSR_F16 ? 1 : p->type == TSR_BF16 ? 2 : 0);
+    plan_define(out, "VALUE=%s", wide ? "double" : "float");
+    plan_define(out, "VALUE_BITS=%d", wide ? 64 : 32);
+    plan_define(out, "UNEVEN=%d", p->uneven);
+    if (with_bins)
+        plan_define(out, "BINS=%zu", p->bins);
+}
+
+/* The plan of groups of `local` work-items, whose tables take `table` bytes of local memory, of
+ * which a launch says `argument`. */
+static const char *plan_groups(const job *j, size_t groups, size_t local, size_t table,
+                               size_t argument, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const histogram_call call = {p->n, p->bins, p->offset_x, p->offset_edges, p->offset_counts};
+    const view x = histogram_x(p), edges = histogram_edges(p), counts = histogram_counts(p);
+    command *c;
+
+    if (edges.type == TSR_F64 && !j->device->fp64)
+        return "the device has no double precision, which it compares elements with edges in";
+    if (table > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                table, j->device->local_memory);
+    plan_set(out, "GROUP", (uint32_t)local);
+    if (!p->add) {
+        const size_t clearing = size_min(groups, size_div_up(p->bins, local));
+
+        c = plan_launch_1d(out, CLEAR, clearing * local, local);
+        command_operand(c, HISTOGRAM_COUNTS);
+        command_block(c, &call, sizeof(call));
+        c->bytes = (double)view_bytes(&counts);
+    }
+    c = plan_launch_1d(out, COUNT, groups * local, local);
+    command_operand(c, HISTOGRAM_X);
+    command_operand(c, HISTOGRAM_EDGES);
+    command_operand(c, HISTOGRAM_COUNTS);
+    command_block(c, &call, sizeof(call));
+    if (argument)
+        command_local(c, argument);
+    c->bytes = (double)view_bytes(&x) + (double)view_bytes(&edges) +
+               2 * (double)groups * (double)view_bytes(&counts);
+    return NULL;
+}
+
+static size_t group_of(const job *j)
+{
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
+
+    return group_fit(j->device, 0, set ? set : usual);
+}
+
+/* As many as the units take, few enough that each has something to do, and enough that the counts
+ * of none overflow. */
+static size_t groups_for(const job *j, size_t local, size_t elements)
+{
+    const size_t n = histogram_of(j->problem)->n;
+    const size_t units = size_max(j->device->compute_units, 1);
+    const size_t most =
+        size_max(units * param(j->params, "PER_UNIT"), size_div_up(n, GROUP_ELEMENTS_MAX));
+
+    return size_max(size_min(size_div_up(n, local * elements), most), 1);
+}
+
+/* ---- naive ---------------------------------------------------------------------------------- */
+
+static const tunable naive_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 128, 256, 512}, 0, 32},
+};
+
+static const char *naive_plan(const job *j, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const size_t set = param(j->params, "GROUP");
+    const size_t local = group_fit(j->device, 0, set ? set : GROUP_GPU);
+    const size_t groups = size_max(size_div_up(p->n, local), 1);
+    const char *why = plan_groups(j, groups, local, 0, 0, out);
+
+    if (why)
+        return why;
+    define(p, false, out);
+    /* An atomic an element. */
+    if (out->count) {
+        const view x = histogram_x(p), edges = histogram_edges(p);
+
+        out->commands[out->count - 1].bytes =
+            (double)view_bytes(&x) + (double)view_bytes(&edges) + 8 * (double)p->n;
+    }
+    return NULL;
+}
+
+const variant histogram_naive = {.name = "naive",
+                                 .idea =
+                                     "one element a work-item, one atomic in global memory each",
+                                 .source = "histogram/histogram_naive.cl",
+                                 .entries = {"histogram_naive", "histogram_clear"},
+                                 .build = "",
+                                 .tunables = naive_tunables,
+                                 .tunable_count = ARRAY_COUNT(naive_tunables),
+                                 .plan = naive_plan};
+
+/* ---- local ---------------------------------------------------------------------------------- */
+
+static const tunable local_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4, 2, .host_only = true},
+};
+
+static const char *local_plan(const job *j, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const size_t local = group_of(j);
+    const size_t table = size_min(p->bins, SIZE_MAX / 64) * sizeof(uint32_t);
+
+    define(p, false, out);
+    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
+}
+
+const variant histogram_local = {.name = "local",
+                                 .idea = "a table in local memory for each group, added to the "
+                                         "counts at its end",
+                                 .source = "histogram/histogram_local.cl",
+                                 .entries = {"histogram_local", "histogram_clear"},
+                                 .build = "",
+                                 .tunables = local_tunables,
+                                 .tunable_count = ARRAY_COUNT(local_tunables),
+                                 .plan = local_plan};
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+static const tunable copies_tunables[] = {
+    {"COPIES", COPIES_MEANING, {2, 4, 8, 16, 32}, 8, 2},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512, 1024}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16}, 4, 2, .host_only = true},
+};
+
+static const char *copies_plan(const job *j, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const size_t local = group_of(j);
+    const size_t table =
+        size_min(p->bins, SIZE_MAX / 1024) * sizeof(uint32_t) * param(j->params, "COPIES");
+
+    define(p, false, out);
+    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, table, table, out);
+}
+
+const variant histogram_copies = {
+    .name = "copies",
+    .idea = "several tables a group, so that neighbours that hit one bin do not meet",
+    .source = "histogram/histogram_copies.cl",
+    .entries = {"histogram_copies", "histogram_clear"},
+    .build = "",
+    .tunables = copies_tunables,
+    .tunable_count = ARRAY_COUNT(copies_tunables),
+    .plan = copies_plan};
+
+/* ---- few ------------------------------------------------------------------------------------ */
+
+static const char *few_plan(const job *j, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const size_t local = group_of(j);
+
+    if (p->bins > FEW_MAX)
+        return plan_unsupported(out, "it has registers for %d bins, not for %zu", (int)FEW_MAX,
+                                p->bins);
+    define(p, true, out);
+    return plan_groups(j, groups_for(j, local, ELEMENTS_MIN), local, p->bins * sizeof(uint32_t), 0,
+                       out);
+}
+
+const variant histogram_few = {.name = "few",
+                               .idea = "few bins: a work-item has a count of each in registers",
+                               .source = "histogram/histogram_few.cl",
+                               .entries = {"histogram_few", "histogram_clear"},
+                               .build = "",
+                               .tunables = local_tunables,
+                               .tunable_count = ARRAY_COUNT(local_tunables),
+                               .plan = few_plan};
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Of a work-item at once. */
+enum { BYTES_A_LOAD = 16, BYTE_VALUES = 256 };
+
+static const char *bytes_plan(const job *j, plan *out)
+{
+    const tsr_histogram_problem *p = histogram_of(j->problem);
+    const size_t local = group_of(j);
+
+    if (tsr_type_size(p->type) != 1)
+        return plan_unsupported(out, "it counts the values of 8 bits, not %s",
+                                tsr_type_name(p->type));
+    define(p, false, out);
+    return plan_groups(j, groups_for(j, local, BYTES_A_LOAD * ELEMENTS_MIN), local,
+                       BYTE_VALUES * sizeof(uint32_t) * param(j->params, "COPIES"), 0, out);
+}
+
+const variant histogram_bytes = {
+    .name = "bytes",
+    .idea = "elements of 8 bits: sixteen a load, counted by value; a value's bin is found once",
+    .source = "histogram/histogram_bytes.cl",
+    .entries = {"histogram_bytes", "histogram_clear"},
+    .build = "",
+    .tunables = copies_tunables,
+    .tunable_count = ARRAY_COUNT(copies_tunables),
+    .plan = bytes_plan};

@@ -1,0 +1,24 @@
+/** Counting elements into a table, compiled for each instruction set (base/isa.h). */
+#ifndef OPS_HISTOGRAM_LOOPS_H
+#define OPS_HISTOGRAM_LOOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/isa.h"
+#include "tessera/types.h"
+
+/** The bins of elements of `type`: `edges` as the operation has them, from the first on. */
+typedef struct histogram_bins {
+    tsr_type type;
+    size_t bins;
+    const void *edges;
+    bool uneven;
+} histogram_bins;
+
+/** Add n elements to a table of bins + 1 counts, of which the last counts what is in no bin. */
+typedef void histogram_loop_of(const histogram_bins *b, const void *x, size_t n, size_t *table);
+
+histogram_loop_of ISA_EACH(histogram_count);
+
+#endif

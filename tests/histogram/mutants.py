@@ -1,0 +1,25 @@
+"""Bugs in histogram's C code, which tests find: scripts/mutants.py plants them."""
+
+HOST = "device/histogram/host cli/test_histogram_command"
+
+MUTANTS = {
+    "histogram-last-edge-open":
+        ("host/ops/histogram/histogram_loops.c", "v >= low && v <= high", 0, "v >= low && v < high",
+         HOST),
+    "histogram-edge-below":
+        ("host/ops/histogram/histogram_loops.c", "edges[first + half] <= v", 0,
+         "edges[first + half] < v", HOST),
+    "histogram-rest-of-bytes":
+        ("host/ops/histogram/histogram_loops.c", "table[0][x[i]]++;", 0, ";", HOST),
+    "histogram-last-thread":
+        ("host/ops/histogram/histogram_host.c", ": p->n;", 0, ": first + p->n / threads;", HOST),
+    "histogram-edge-rounded-down":
+        ("host/ops/histogram/histogram_edges.c", "nextafterf(rounded, INFINITY)", 0, "rounded",
+         "unit/test_histogram_plan"),
+    "histogram-edges-unchecked":
+        ("host/ops/histogram/histogram_edges.c", "if (edge < before)", 0, "if (0)",
+         "unit/test_histogram_plan"),
+    "histogram-table-too-long":
+        ("host/ops/histogram/histogram_ladder.c", "size_div_up(n, GROUP_ELEMENTS_MAX)", 0, "1",
+         "unit/test_histogram_plan"),
+}

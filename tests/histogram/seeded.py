@@ -1,0 +1,29 @@
+"""Bugs of histogram's kernels that tests find: tests/device/seeded_bugs.py seeds them."""
+
+# name: (variant, file, text, which occurrence of it, replacement, settings)
+BUGS = {
+    "oclgrind-histogram-local-barrier":
+        ("local", "histogram/histogram_local.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 1, "",
+         ["GROUP=32"]),
+    "oclgrind-histogram-plain-increment":
+        ("local", "histogram/histogram_local.cl", "atomic_inc(&table[bin_of(edges, call.bins, v)])",
+         0, "table[bin_of(edges, call.bins, v)]++", ["GROUP=32"]),
+    "sweep-histogram-carry":
+        ("naive", "histogram/histogram.clh", "before + times < before", 0, "false", []),
+    "sweep-histogram-last-bin":
+        ("naive", "histogram/histogram.clh", "v <= edges[bins]", 0, "v < edges[bins]", []),
+    "sweep-histogram-one-off":
+        ("copies", "histogram/histogram.clh", "edges[bin + part] <= v", 0,
+         "edges[bin + part] < v", []),
+    "sweep-histogram-copies":
+        ("copies", "histogram/histogram_copies.cl", "c < COPIES", 0, "c + 1 < COPIES",
+         ["GROUP=32"]),
+    "sweep-histogram-few-upper-edge":
+        ("few", "histogram/histogram_few.cl", "v < edge[b + 1]", 0, "v <= edge[b + 1]", []),
+    "sweep-histogram-bytes-tail":
+        ("bytes", "histogram/histogram_bytes.cl", "head + vectors * 16 + item", 0,
+         "head + vectors * 16 + item + 1", []),
+}
+
+TYPES = {"sweep-histogram-carry": "f64", "sweep-histogram-one-off": "f64",
+         "sweep-histogram-bytes-tail": "u8"}

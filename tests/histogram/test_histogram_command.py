@@ -1,0 +1,82 @@
+"""tessera histogram: an array in, counts out, as numpy.histogram has them."""
+
+import json
+import unittest
+
+import numpy as np
+
+from cli_support import Case
+
+HOST = ("--device", "host", "--quiet")
+
+
+class Histogram(Case):
+    def histogram(self, x, *args):
+        np.save(self.path("x.npy"), x)
+        self.succeed("histogram", "x.npy", "-o", "h.npy", *HOST, *args)
+        result = np.load(self.path("h.npy"))
+        self.assertEqual(result.dtype, np.int64)
+        return result.tolist()
+
+    def refuse(self, status, *args, says):
+        self.fail_with(status, "histogram", "x.npy", "-o", "h.npy", *HOST, *args, says=says)
+
+    def test_ten_bins_from_the_least_to_the_largest(self):
+        x = np.random.default_rng(1).standard_normal((30, 7))
+        self.assertEqual(self.histogram(x), np.histogram(x)[0].tolist())
+
+    def test_edges_belong_to_the_bin_above_and_the_last_to_the_one_below(self):
+        x = np.float32([0, 1, 1, 2, 3, 3.5, -1])
+        self.assertEqual(self.histogram(x, "--bins", "3", "--range", "0:3"), [1, 2, 2])
+
+    def test_nan_and_what_is_outside_is_not_counted(self):
+        x = np.float64([np.nan, -np.inf, np.inf, 0.5, 7])
+        self.assertEqual(self.histogram(x, "--bins", "2", "--range", "0:1"), [0, 1])
+        for value, name in ((np.nan, "NaN"), (np.inf, "an infinity")):
+            np.save(self.path("x.npy"), np.float64([1, value]))
+            self.refuse(1, says="x.npy holds %s as element 1, and so its elements have no range" % name)
+
+    def test_of_nothing_and_of_one_value(self):
+        self.assertEqual(self.histogram(np.zeros(0, np.float32)), [0] * 10)
+        x = np.full(5, 3, np.int16)
+        self.assertEqual(self.histogram(x, "--bins", "4"), np.histogram(x, 4)[0].tolist())
+        self.assertEqual(self.histogram(x, "--bins", "4", "--range", "3:3"), [0, 0, 5, 0])
+
+    def test_edges_of_a_file(self):
+        x = np.random.default_rng(2).integers(0, 20, 500).astype(np.uint8)
+        for edges in ([0, 3, 3, 7, 19], [2.5, 300.5], [-5, 0.1, 0.2, 8, 8]):
+            np.save(self.path("e.npy"), np.array(edges))
+            self.assertEqual(self.histogram(x, "--edges", "e.npy", "--verify"),
+                             np.histogram(x, np.array(edges))[0].tolist())
+
+    def test_edges_that_are_refused(self):
+        np.save(self.path("x.npy"), np.zeros(3))
+        for edges, says in (([1, 2, 0.5], "e.npy: edge 2 is 0.5, below the 2 before it"),
+                            ([0, np.nan], "e.npy: edge 1 is NaN"),
+                            ([4], "e.npy has 1 edges"),
+                            ([[1, 2], [3, 4]], "a vector is needed")):
+            np.save(self.path("e.npy"), np.array(edges, float))
+            self.refuse(1, "--edges", "e.npy", says=says)
+        self.refuse(2, "--edges", "e.npy", "--bins", "3", says="--bins and --edges exclude each other")
+
+    def test_bad_bins_and_ranges(self):
+        np.save(self.path("x.npy"), np.zeros(3))
+        self.refuse(2, "--bins", "0", says="'--bins' takes a whole number from 1 on, not '0'")
+        for value in ("2:1", "nan:1", "0:inf", "1", "0:", "0:1:2"):
+            self.refuse(2, "--range", value, says="takes two finite numbers, LOW:HIGH")
+        self.refuse(1, "--range", "-1e308:1e308", says="too far")
+
+    def test_bins_for_more_than_memory_are_refused(self):
+        np.save(self.path("x.npy"), np.zeros(3))
+        self.refuse(1, "--bins", str(2**60), says="result")
+
+    def test_json(self):
+        np.save(self.path("x.npy"), np.arange(9, dtype=np.uint16))
+        r = self.succeed("histogram", "x.npy", "-o", "h.npy", "--json", *HOST, "--bins", "3")
+        problem = json.loads(r.out)["problem"]
+        self.assertEqual((problem["n"], problem["bins"], problem["uneven"], problem["description"]),
+                         (9, 3, False, "9 uint16 in 3 bins"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+/* The edges of bins, and how the variants of histogram split a problem: no OpenCL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "core/registry.h"
+#include "core/tuning_class.h"
+#include "ops/histogram/histogram_problem.h"
+
+/* An edge that float32 cannot hold separates the same elements: 0.1 is between two floats. */
+static void edges_separate_the_same_elements(void **state)
+{
+    float edges[3], tenth = 0.1f; /* above 0.1 */
+
+    (void)state;
+    histogram_set_edge(TSR_U8, edges, 0, 0.1, false);
+    assert_true(edges[0] == tenth);
+    histogram_set_edge(TSR_U8, edges, 0, 0.1, true);
+    assert_true(edges[0] == nextafterf(tenth, 0));
+    histogram_set_edge(TSR_F32, edges, 0, 0.3, false); /* 0.3f is above 0.3, too */
+    assert_true((double)edges[0] >= 0.3 && (double)nextafterf(edges[0], 0) < 0.3);
+    /* Of floats they are rounded, as NumPy's are. */
+    assert_int_equal(tsr_histogram_edges(TSR_F32, 2, 0.1, 0.3, edges, NULL), TSR_OK);
+    assert_true(edges[0] == 0.1f && edges[1] == 0.2f && edges[2] == 0.3f);
+    assert_int_equal(tsr_histogram_edge_type(TSR_BF16), TSR_F32);
+    assert_int_equal(tsr_histogram_edge_type(TSR_I32), TSR_F64);
+}
+
+static void edges_that_there_are_not(void **state)
+{
+    double edges[2];
+    tsr_error err;
+
+    (void)state;
+    assert_int_equal(tsr_histogram_edges(TSR_F64, 0, 0, 1, edges, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_edges(TSR_F64, 1, 2, 1, edges, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_edges(TSR_F64, 1, NAN, 1, edges, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_edges(TSR_F64, 1, -1e308, 1e308, edges, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_edges(TSR_TYPE_COUNT, 1, 0, 1, edges, &err), TSR_EINVAL);
+    assert_int_equal(tsr_histogram_edges(TSR_F64, 1, 0, 1, NULL, &err), TSR_EINVAL);
+}
+
+static void edges_ascend(void **state)
+{
+    const tsr_histogram_problem p = {.type = TSR_F32, .n = 1, .bins = 2, .offset_edges = 1};
+    float edges[4] = {9, 1, 1, 2};
+    tsr_error err;
+
+    (void)state;
+    assert_int_equal(histogram_check_edges(&p, edges, NULL), TSR_OK);
+    edges[3] = 0.5f;
+    assert_int_equal(histogram_check_edges(&p, edges, &err), TSR_EINVAL);
+    assert_non_null(strstr(err.message, "edge 2 is 0.5, below the 1 of edge 1"));
+    edges[3] = NAN;
+    assert_int_equal(histogram_check_edges(&p, edges, &err), TSR_EINVAL);
+    assert_non_null(strstr(err.message, "edge 2 is NaN"));
+}
+
+/* A table of 32 bits counts no more than it holds, whatever PER_UNIT says. */
+static void tables_do_not_overflow(void **state)
+{
+    const tsr_histogram_problem structure = {.type = TSR_U8, .n = (size_t)1 << 36, .bins = 256};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    const device_facts d = {.kind = DEVICE_GPU,
+                            .compute_units = 1,
+                            .max_work_group = 256,
+                            .max_work_item = {256, 1, 1},
+                            .local_memory = 49152};
+    const variant *const variants[] = {&histogram_local, &histogram_copies, &histogram_bytes};
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++) {
+        const params chosen = params_default(variants[v]);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        const command *c;
+        plan out;
+
+        assert_null(plan_make(variants[v], &j, &out));
+        assert_int_equal(out.count, 2);
+        c = &out.commands[1];
+        assert_true(structure.n / (c->global[0] / c->local[0]) < UINT32_MAX);
+        plan_free(&out);
+    }
+}
+
+static void reasons_have_their_numbers(void **state)
+{
+    tsr_histogram_problem structure = {.type = TSR_F64, .n = 100, .bins = 20000};
+    device_facts d = {.kind = DEVICE_GPU,
+                      .compute_units = 1,
+                      .max_work_group = 256,
+                      .max_work_item = {256, 1, 1},
+                      .local_memory = 49152,
+                      .fp64 = true};
+    const struct {
+        const variant *v;
+        const char *why;
+    } cases[] = {{&histogram_local, "it needs 80000 bytes of local memory, the device has 49152"},
+                 {&histogram_few, "it has registers for 16 bins, not for 20000"},
+                 {&histogram_bytes, "it counts the values of 8 bits, not float64"}};
+
+    (void)state;
+    for (size_t i = 0; i <= ARRAY_COUNT(cases); i++) {
+        const variant *v = i < ARRAY_COUNT(cases) ? cases[i].v : &histogram_naive;
+        const params chosen = params_default(v);
+        const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        plan out;
+        const char *why;
+
+        d.fp64 = i < ARRAY_COUNT(cases);
+        why = plan_make(v, &j, &out);
+        assert_non_null(why);
+        assert_non_null(strstr(why, i < ARRAY_COUNT(cases) ? cases[i].why : "no double precision"));
+        plan_free(&out);
+    }
+}
+
+static void classes_come_from_the_fields(void **state)
+{
+    const tsr_histogram_problem structure = {.type = TSR_U8, .n = 2047, .bins = 256};
+    const problem p = problem_from(&operation_histogram, &structure, sizeof(structure));
+    text got = {0};
+
+    (void)state;
+    tuning_class(&p, &got);
+    assert_string_equal(text_get(&got), "uint8 n 1024x256");
+    text_free(&got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges_separate_the_same_elements),
+        cmocka_unit_test(edges_that_there_are_not),
+        cmocka_unit_test(edges_ascend),
+        cmocka_unit_test(tables_do_not_overflow),
+        cmocka_unit_test(reasons_have_their_numbers),
+        cmocka_unit_test(classes_come_from_the_fields),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
