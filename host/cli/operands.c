@@ -110,7 +110,7 @@ static tsr_status read_input(const options *o, const char *path, const file_use 
     tsr_status st;
 
     activity_begin("reading %s", input_name(path));
-    if (use->as_it_is)
+    if (use->as_it_is && !(use->operand == 0 && o->given[OPTION_AS]))
         return use->moved ? array_read_any(path, a, err) : array_read(path, a, err);
     st = read_file(o, path, wide ? TSR_F32 : o->as, a, err);
     if (st)

@@ -17,6 +17,7 @@
 #include "tessera/sort.h"
 #include "tessera/status.h"
 #include "tessera/topk.h"
+#include "tessera/transpose.h"
 #include "tessera/types.h"
 
 #endif

@@ -12,7 +12,7 @@ MUTANTS = {
     "axpy-increment-of-y":
         ("host/ops/axpy/axpy_simd_body.h", "y[i * s->incy]", 0, "y[i * s->incx]", HOST),
     "axpy-last-stretch":
-        ("host/ops/axpy/axpy_host.c", "size_min(each, p->n - first)", 0, "each", HOST),
+        ("host/ops/axpy/axpy_host.c", "size_min(a->at_once, a->whole.n - first)", 0, "a->at_once", HOST),
     "axpy-negative-factor-of-integers":
         ("host/ops/axpy/axpy.c", "0 - (uint64_t)-alpha", 0, "(uint64_t)-alpha", HOST),
     "axpy-half-tie":

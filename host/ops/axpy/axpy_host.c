@@ -1,13 +1,18 @@
 /* The variants in C: the plain loop, the loop on every core, and vectors of every type. */
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "core/real.h"
 #include "ops/axpy/axpy_problem.h"
 #include "ops/axpy/axpy_simd.h"
 
 /* Elements that are worth more threads than one, and bytes of x, y and z from which caches do not
  * keep z for whoever reads it next. */
-enum { PARALLEL_MIN = 1 << 15, PAST_CACHES_MIN = 32 << 20 };
+enum { PARALLEL_MIN = 1 << 17, PAST_CACHES_MIN = 32 << 20 };
+
+/* Elements that a thread takes at least, and turns that it has, on average: one that begins late
+ * leaves some to others. */
+enum { STRETCH = 1 << 14, TURNS = 16 };
 
 /* ---- lessons: float32 ------------------------------------------------------------------------ */
 
@@ -56,21 +61,27 @@ static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *
 const variant axpy_loop = {
     .name = "loop", .idea = "the plain loop", .plan = plan_lesson, .host = run_loop};
 
+static void run_stretch(void *context, size_t item, size_t who)
+{
+    const lesson *l = context;
+    const size_t end = size_min((item + 1) * STRETCH, l->n);
+
+    (void)who;
+    for (size_t i = item * STRETCH; i < end; i++)
+        l->z[i] = l->alpha * l->x[i] + l->y[i];
+}
+
 static tsr_status run_threads(const problem *q, void *const operands[], tsr_error *err)
 {
-    const lesson l = lesson_of(q, operands);
+    lesson l = lesson_of(q, operands);
 
     (void)err;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (l.n >= PARALLEL_MIN)
-#endif
-    for (size_t i = 0; i < l.n; i++)
-        l.z[i] = l.alpha * l.x[i] + l.y[i];
+    team_run(team_threads(), size_div_up(l.n, STRETCH), run_stretch, &l);
     return TSR_OK;
 }
 
 const variant axpy_threads = {.name = "threads",
-                              .idea = "the same loop, in as many stretches as there are cores",
+                              .idea = "the same loop over stretches, which the cores share",
                               .plan = plan_lesson,
                               .host = run_threads};
 
@@ -104,38 +115,52 @@ static const char *plan_simd(const job *j, plan *out)
     return NULL;
 }
 
-/* Stretches are multiples of STRETCH elements, so that two threads do not write one cache line. */
+/* A call, and the elements of it that a thread takes at a time: a multiple of STRETCH, so that two
+ * threads do not write one cache line, or but the first and the last. */
+typedef struct adding {
+    axpy_loop_of *loop;
+    axpy_share whole;
+    size_t size, at_once;
+} adding;
+
+static void add_some(void *context, size_t item, size_t who)
+{
+    const adding *a = context;
+    const size_t first = item * a->at_once;
+    axpy_share s = a->whole;
+
+    (void)who;
+    s.n = size_min(a->at_once, a->whole.n - first);
+    s.x = (const char *)s.x + first * s.incx * a->size;
+    s.y = (const char *)s.y + first * s.incy * a->size;
+    s.z = (char *)s.z + first * s.incz * a->size;
+    a->loop(&s);
+}
+
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
-    enum { STRETCH = 1 << 12, STRETCHES_MAX = 256 };
     const tsr_axpy_problem *p = axpy_of(q);
     const size_t size = tsr_type_size(p->type);
-    const size_t each = size_round_up(size_max(size_div_up(p->n, STRETCHES_MAX), STRETCH), STRETCH);
-    const size_t count = size_div_up(p->n, each);
-    const size_t added = p->in_place ? AXPY_Z : AXPY_Y;
-    const view vx = axpy_view(p, AXPY_X), vy = axpy_view(p, AXPY_Y), vz = axpy_view(p, AXPY_Z);
-    const axpy_share whole = {.incx = axpy_inc(p, AXPY_X),
-                              .incy = axpy_inc(p, AXPY_Y),
-                              .incz = axpy_inc(p, AXPY_Z),
-                              .alpha = real_round(real_sums(p->type), p->alpha),
-                              .whole = axpy_is_real(p->type) ? 0 : axpy_whole(p->alpha),
-                              .past_caches = p->n > PAST_CACHES_MIN / 3 / size};
-    axpy_loop_of *const loop = loop_of(p->type);
+    const view x = axpy_view(p, AXPY_X), y = axpy_view(p, AXPY_Y), z = axpy_view(p, AXPY_Z);
+    const char *added = operands[p->in_place ? AXPY_Z : AXPY_Y];
+    const size_t threads = p->n < PARALLEL_MIN ? 1 : team_threads();
+    adding a = {.loop = loop_of(p->type), .size = size};
 
     (void)err;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (p->n >= PARALLEL_MIN)
-#endif
-    for (size_t i = 0; i < count; i++) {
-        const size_t first = i * each;
-        axpy_share s = whole;
-
-        s.n = size_min(each, p->n - first);
-        s.x = (const char *)operands[AXPY_X] + (vx.offset + first * s.incx) * size;
-        s.y = (const char *)operands[added] + (vy.offset + first * s.incy) * size;
-        s.z = (char *)operands[AXPY_Z] + (vz.offset + first * s.incz) * size;
-        loop(&s);
-    }
+    if (p->n == 0)
+        return TSR_OK;
+    a.whole = (axpy_share){.n = p->n,
+                           .x = (const char *)operands[AXPY_X] + x.offset * size,
+                           .y = added + y.offset * size,
+                           .z = (char *)operands[AXPY_Z] + z.offset * size,
+                           .incx = axpy_inc(p, AXPY_X),
+                           .incy = axpy_inc(p, AXPY_Y),
+                           .incz = axpy_inc(p, AXPY_Z),
+                           .alpha = real_round(real_sums(p->type), p->alpha),
+                           .whole = axpy_is_real(p->type) ? 0 : axpy_whole(p->alpha),
+                           .past_caches = p->n > PAST_CACHES_MIN / 3 / size};
+    a.at_once = size_round_up(size_div_up(p->n, threads * TURNS), STRETCH);
+    team_run(threads, size_div_up(p->n, a.at_once), add_some, &a);
     return TSR_OK;
 }
 

@@ -1,0 +1,45 @@
+/* B := A^T: tiles of elements of any size, of a batch of matrices with rows at any distance.
+ *
+ * Idea: as transpose_padded.  Narrow elements have larger tiles, so that a row of one is a cache line
+ *     and more, and more of them to spare, so that a column is in all banks.
+ * Work split: work-group g moves tile g % tiles of matrix g / tiles, counted row by row; its
+ *     work-items, TILE across and ITEMS down, take a row of the tile, then the one ITEMS further
+ *     down.
+ * Parameters: PART, PARTS, TILE, ITEMS (transpose_element.clh).
+ * Launch: 1-D, work-groups of TILE * ITEMS, one for each tile that is begun.
+ * Local memory: TILE rows of a tile and what is to spare.
+ */
+#include "transpose/transpose_element.clh"
+
+/* A call, as one argument; the host's transpose_call has the same members. */
+typedef struct transpose_call {
+    ulong rows, columns;      /* of A */
+    ulong from_a, from_b;     /* the first element of each */
+    ulong ld_a, ld_b;         /* from row to row */
+    ulong stride_a, stride_b; /* from matrix to matrix */
+} transpose_call;
+
+__kernel __attribute__((reqd_work_group_size(TILE *ITEMS, 1, 1))) void
+transpose_general(__global const element *restrict a, __global element *restrict b,
+                  const transpose_call call)
+{
+    __local element tile[TILE * PITCH];
+    const ulong across = (call.columns + TILE - 1) / TILE, down = (call.rows + TILE - 1) / TILE;
+    const ulong matrix = get_group_id(0) / (across * down);
+    const ulong row = get_group_id(0) / across % down * TILE;
+    const ulong column = get_group_id(0) % across * TILE;
+    const uint x = (uint)get_local_id(0) % TILE, y = (uint)get_local_id(0) / TILE;
+    const uint rows = (uint)min(call.rows - row, (ulong)TILE);
+    const uint columns = (uint)min(call.columns - column, (ulong)TILE);
+
+    a += call.from_a + matrix * call.stride_a + row * call.ld_a + column;
+    b += call.from_b + matrix * call.stride_b + column * call.ld_b + row;
+    for (uint i = y; i < rows; i += ITEMS)
+        if (x < columns)
+            tile[i * PITCH + x] = a[i * call.ld_a + x];
+    /* Filled before read: a column of the tile comes from other work-items. */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = y; i < columns; i += ITEMS)
+        if (x < rows)
+            b[i * call.ld_b + x] = tile[x * PITCH + i];
+}

@@ -1,0 +1,37 @@
+/** Blocks of matrices, transposed. */
+#ifndef OPS_TRANSPOSE_BLOCKS_H
+#define OPS_TRANSPOSE_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes of the memory that a block passes through, and rows and columns of its largest, of
+ * elements of so many bytes. */
+enum { TRANSPOSE_BLOCK_BYTES = 16 << 10 };
+
+/** Rows and columns that a block of elements of so many bytes has, at most. */
+static inline size_t transpose_side(size_t bytes)
+{
+    return bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
+}
+
+/** A block, rows x columns of elements of `bytes` bytes, whose rows are `pitch` bytes apart in
+ * `from`; its transpose goes to `to`, of rows to_pitch bytes apart. */
+typedef struct transpose_block {
+    const void *from;
+    void *to;
+    size_t rows, columns, bytes;
+    size_t pitch, to_pitch;
+    bool past_caches;         /* `to` and its pitch are multiples of a cache line, and large */
+    const void *next, *other; /* what is read next, in rows as far apart, is fetched meanwhile;
+                                 NULL: nothing is, or no other */
+} transpose_block;
+
+/** `memory` has TRANSPOSE_BLOCK_BYTES bytes, aligned to a cache line. */
+void transpose_block_apart(const transpose_block *b, void *memory);
+
+/** In place: `from` and `to` are blocks of one matrix, which change places, or one on the diagonal,
+ *  which is the same; `memory` has twice as much. */
+void transpose_block_swap(const transpose_block *b, void *memory);
+
+#endif

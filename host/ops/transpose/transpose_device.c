@@ -1,0 +1,327 @@
+/* The kernels: the ladder, of one matrix of elements of four bytes, and those that take all. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/transpose/transpose_problem.h"
+
+/* Tiles down a matrix: drivers take so many work-groups along the second dimension of a launch. */
+enum { GROUPS_DOWN_MAX = 65535 };
+
+/* Work-items of a group, rows of which a tile's are shared by. */
+enum { GROUP_GPU = 256, GROUP_CPU = 32 };
+
+static const char *not_in_place = "does not transpose in place";
+
+/* ---- the ladder ---------------------------------------------------------------------------- */
+
+static const char *ladder_unsupported(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const view a = transpose_view(p, TRANSPOSE_A), b = transpose_view(p, TRANSPOSE_B);
+
+    if (p->in_place)
+        return not_in_place;
+    if (transpose_bytes(p) != 4)
+        return plan_unsupported(out, "takes elements of 4 bytes, not of %zu", transpose_bytes(p));
+    if (transpose_batch(p) > 1)
+        return "takes one matrix, not a batch";
+    if (!view_contiguous(&a) || !view_contiguous(&b))
+        return "takes rows that follow one another";
+    return NULL;
+}
+
+static void ladder_arguments(const job *j, command *c)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+
+    command_u64(c, p->rows);
+    command_u64(c, p->columns);
+    command_operand(c, TRANSPOSE_A);
+    command_u64(c, p->offset_a);
+    command_operand(c, TRANSPOSE_B);
+    command_u64(c, p->offset_b);
+    c->bytes = j->problem->op->bytes(j->problem);
+}
+
+/* One launch of enough groups of wide x high work-items, each of which is `tile_high` elements
+ * down, over a plane of across x down elements. */
+static const char *launch_plane(const job *j, size_t across, size_t down, size_t wide, size_t high,
+                                size_t tile_high, plan *out)
+{
+    const size_t groups = size_div_up(down, tile_high);
+    const char *why = ladder_unsupported(j, out);
+
+    if (why)
+        return why;
+    if (groups > GROUPS_DOWN_MAX)
+        return plan_unsupported(out, "takes %d groups down a matrix, and this one has %zu",
+                                (int)GROUPS_DOWN_MAX, groups);
+    if (across && down)
+        ladder_arguments(
+            j, plan_launch_2d(out, 0, size_round_up(across, wide), groups * high, wide, high));
+    return NULL;
+}
+
+static const tunable naive_tunables[] = {
+    {"GROUP_X",
+     "work-items across a work-group, of 256 in all: more read or write longer stretches of a row",
+     {8, 32, 64},
+     32,
+     8,
+     .host_only = true}};
+
+static const char *plan_naive(const job *j, size_t across, size_t down, plan *out)
+{
+    const size_t wide = group_fit(j->device, 0, param(j->params, "GROUP_X"));
+    const size_t most = size_min(size_max(j->device->max_work_group / wide, 1), GROUP_GPU / wide);
+    const size_t high = group_fit(j->device, 1, most);
+
+    return launch_plane(j, across, down, wide, high, high, out);
+}
+
+static const char *read_coalesced_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+
+    return plan_naive(j, p->columns, p->rows, out);
+}
+
+static const char *write_coalesced_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+
+    return plan_naive(j, p->rows, p->columns, out);
+}
+
+const variant transpose_read_coalesced = {
+    .name = "read-coalesced",
+    .idea = "a work-item for each element; neighbours read a row of A and write a column of B",
+    .source = "transpose/transpose_read_coalesced.cl",
+    .entries = {"transpose_read_coalesced"},
+    .build = "",
+    .tunables = naive_tunables,
+    .tunable_count = ARRAY_COUNT(naive_tunables),
+    .plan = read_coalesced_plan};
+
+const variant transpose_write_coalesced = {
+    .name = "write-coalesced",
+    .idea = "the same from B's side; neighbours read a column of A and write a row of B",
+    .source = "transpose/transpose_write_coalesced.cl",
+    .entries = {"transpose_write_coalesced"},
+    .build = "",
+    .tunables = naive_tunables,
+    .tunable_count = ARRAY_COUNT(naive_tunables),
+    .plan = write_coalesced_plan};
+
+#define ITEMS_MEANING                                                                              \
+    "rows of work-items, which take the tile's rows in turns: fewer have more loads each"
+
+static const tunable tile_tunables[] = {
+    {"TILE", "rows and columns of a tile", {16, 32}, 32, 16},
+    {"ITEMS", ITEMS_MEANING, {4, 8}, 8, 4},
+};
+
+/* NULL, or that the device does not take such groups and tiles. */
+static const char *tiles_unsupported(const job *j, size_t items, size_t bytes, plan *out)
+{
+    if (items > group_limit(j->device, 0) || items > j->device->max_work_group)
+        return plan_unsupported(out, "it needs work-groups of %zu, the device takes %zu", items,
+                                group_limit(j->device, 0));
+    if (bytes > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                bytes, j->device->local_memory);
+    return NULL;
+}
+
+static const char *tile_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const size_t tile = param(j->params, "TILE"), items = param(j->params, "ITEMS");
+    const char *why = tiles_unsupported(j, tile * items, tile * (tile + 1) * sizeof(float), out);
+
+    return why ? why : launch_plane(j, p->columns, p->rows, tile, items, tile, out);
+}
+
+const variant transpose_tile = {.name = "tile",
+                                .idea =
+                                    "a tile turned in local memory, so that both sides move rows",
+                                .source = "transpose/transpose_tile.cl",
+                                .entries = {"transpose_tile"},
+                                .build = "",
+                                .tunables = tile_tunables,
+                                .tunable_count = ARRAY_COUNT(tile_tunables),
+                                .plan = tile_plan};
+
+const variant transpose_padded = {
+    .name = "padded",
+    .idea = "the tile's rows are one longer, so that a column is in all banks of local memory",
+    .source = "transpose/transpose_padded.cl",
+    .entries = {"transpose_padded"},
+    .build = "",
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = tile_plan};
+
+const variant transpose_swizzle = {
+    .name = "swizzle",
+    .idea = "column XOR row in place of padding: all banks, and no memory to spare",
+    .source = "transpose/transpose_swizzle.cl",
+    .entries = {"transpose_swizzle"},
+    .build = "",
+    .tunables = tile_tunables,
+    .tunable_count = ARRAY_COUNT(tile_tunables),
+    .plan = tile_plan};
+
+static const tunable vector_tunables[] = {{"ITEMS", ITEMS_MEANING, {4, 8, 16}, 16, 4}};
+
+/* As transpose_vector.cl has it. */
+enum { VECTOR_TILE = 64, VECTOR = 4 };
+
+static const char *vector_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const size_t group = VECTOR_TILE / VECTOR * (size_t)param(j->params, "ITEMS");
+    const bool starts = p->rows % VECTOR == 0 && p->columns % VECTOR == 0 &&
+                        p->offset_a % VECTOR == 0 && p->offset_b % VECTOR == 0;
+    const char *why = ladder_unsupported(j, out);
+    size_t tiles;
+
+    if (!why)
+        why = tiles_unsupported(j, group, VECTOR_TILE * (size_t)(VECTOR_TILE + 1) * sizeof(float),
+                                out);
+    if (why)
+        return why;
+    plan_define(out, "ALIGNED=%d", starts && j->device->kind != DEVICE_CPU);
+    tiles = size_div_up(p->columns, VECTOR_TILE) * size_div_up(p->rows, VECTOR_TILE);
+    if (tiles)
+        ladder_arguments(j, plan_launch_1d(out, 0, tiles * group, group));
+    return NULL;
+}
+
+const variant transpose_vector = {.name = "vector",
+                                  .idea =
+                                      "tiles of 64 by vectors of four: 16 bytes a load and a store",
+                                  .source = "transpose/transpose_vector.cl",
+                                  .entries = {"transpose_vector"},
+                                  .build = "",
+                                  .tunables = vector_tunables,
+                                  .tunable_count = ARRAY_COUNT(vector_tunables),
+                                  .plan = vector_plan};
+
+/* ---- every element ------------------------------------------------------------------------- */
+
+static const tunable general_tunables[] = {
+    {"TILE",
+     "rows and columns of a tile; 0: 64 of elements of 1 or 2 bytes, else 32",
+     {0, 16, 32, 64},
+     0,
+     16},
+    {"ITEMS",
+     "rows of work-items, which take the tile's rows in turns: fewer have more loads each; 0: by "
+     "the device",
+     {0, 1, 4, 8},
+     0,
+     4},
+};
+
+/* Set TILE and ITEMS for so many tiles in local memory, and what the element is. */
+static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *group, plan *out)
+{
+    static const char *const parts[] = {"uchar", "ushort", "uint", "ulong"};
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const size_t bytes = transpose_bytes(p), pad = bytes < 4 ? 4 / bytes : 1;
+    const bool cpu = j->device->kind == DEVICE_CPU;
+    /* A GPU's buffers begin at multiples of 16 bytes, which it moves at once. */
+    const bool wide = bytes == 16 && !cpu;
+    const size_t given = param(j->params, "TILE"), items = param(j->params, "ITEMS");
+    const size_t usual = cpu ? GROUP_CPU : group_fit(j->device, 0, GROUP_GPU);
+
+    *tile = given ? given : bytes <= 2 ? 64 : 32;
+    *group = *tile * (items ? items : size_max(usual / *tile, 1));
+    plan_set(out, "TILE", (uint32_t)*tile);
+    plan_set(out, "ITEMS", (uint32_t)(*group / *tile));
+    plan_define(out, "PART=%s",
+                wide ? "ulong2" : parts[size_log2_up(tsr_type_size(transpose_part(p)))]);
+    plan_define(out, "PARTS=%zu", wide ? 1 : transpose_parts(p));
+    return tiles_unsupported(j, *group, tiles * *tile * (*tile + pad) * bytes, out);
+}
+
+/* As transpose_general.cl has it. */
+typedef struct transpose_call {
+    uint64_t rows, columns, from_a, from_b, ld_a, ld_b, stride_a, stride_b;
+} transpose_call;
+
+static const char *general_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const stored_matrix a = transpose_stored(p, TRANSPOSE_A), b = transpose_stored(p, TRANSPOSE_B);
+    const transpose_call call = {.rows = p->rows,
+                                 .columns = p->columns,
+                                 .from_a = a.offset,
+                                 .from_b = b.offset,
+                                 .ld_a = a.ld,
+                                 .ld_b = b.ld,
+                                 .stride_a = a.stride,
+                                 .stride_b = b.stride};
+    size_t tile, group, groups;
+    const char *why = p->in_place ? not_in_place : set_tiles(j, 1, &tile, &group, out);
+    command *c;
+
+    if (why)
+        return why;
+    groups = size_div_up(p->columns, tile) * size_div_up(p->rows, tile) * transpose_batch(p);
+    if (groups == 0)
+        return NULL;
+    c = plan_launch_1d(out, 0, groups * group, group);
+    command_operand(c, TRANSPOSE_A);
+    command_operand(c, TRANSPOSE_B);
+    command_block(c, &call, sizeof(call));
+    c->bytes = j->problem->op->bytes(j->problem);
+    return NULL;
+}
+
+const variant transpose_general = {
+    .name = "general",
+    .idea = "padded tiles of elements of any size, of batches, with rows at any distance",
+    .source = "transpose/transpose_general.cl",
+    .entries = {"transpose_general"},
+    .build = "",
+    .tunables = general_tunables,
+    .tunable_count = ARRAY_COUNT(general_tunables),
+    .plan = general_plan};
+
+/* As transpose_in_place.cl has it. */
+typedef struct square_call {
+    uint64_t n, from, ld, stride;
+} square_call;
+
+static const char *in_place_plan(const job *j, plan *out)
+{
+    const tsr_transpose_problem *p = transpose_of(j->problem);
+    const stored_matrix b = transpose_stored(p, TRANSPOSE_B);
+    const square_call call = {.n = p->rows, .from = b.offset, .ld = b.ld, .stride = b.stride};
+    size_t tile, group, groups;
+    const char *why = p->in_place ? set_tiles(j, 2, &tile, &group, out)
+                                  : "transposes in place alone: another matrix takes the result";
+    command *c;
+
+    if (why)
+        return why;
+    groups = size_div_up(p->rows, tile) * size_div_up(p->rows, tile) * transpose_batch(p);
+    if (groups == 0)
+        return NULL;
+    c = plan_launch_1d(out, 0, groups * group, group);
+    command_operand(c, TRANSPOSE_B);
+    command_block(c, &call, sizeof(call));
+    c->bytes = j->problem->op->bytes(j->problem);
+    return NULL;
+}
+
+const variant transpose_in_place = {
+    .name = "in-place",
+    .idea = "two tiles of a square matrix change places: no second matrix",
+    .source = "transpose/transpose_in_place.cl",
+    .entries = {"transpose_in_place"},
+    .build = "",
+    .tunables = general_tunables,
+    .tunable_count = ARRAY_COUNT(general_tunables),
+    .plan = in_place_plan};

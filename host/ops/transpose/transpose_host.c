@@ -1,0 +1,169 @@
+/* The variants in C: the definition, and blocks that pass through the first-level cache. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/past_caches.h"
+#include "base/sizes.h"
+#include "base/team.h"
+#include "ops/transpose/transpose_blocks.h"
+#include "ops/transpose/transpose_problem.h"
+
+/* Bytes of A and B that are worth more threads than one, and from which caches do not keep B for
+ * whoever reads it next. */
+enum { PARALLEL_MIN = 1 << 20, PAST_CACHES_MIN = 32 << 20 };
+
+/* Turns that a thread has, on average: one that begins late leaves some to others. */
+enum { TURNS = 16 };
+
+/* Where element (row, column) of matrix e is. */
+static char *element_at(const tsr_transpose_problem *p, const stored_matrix *m, void *array,
+                        size_t e, size_t row, size_t column)
+{
+    return (char *)array + (m->offset + e * m->stride + row * m->ld + column) * transpose_bytes(p);
+}
+
+static const char *plan_host(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
+/* ---- the definition ----------------------------------------------------------------------------
+ */
+
+static void swap_bytes(char *x, char *y, size_t bytes)
+{
+    char kept[ELEMENT_BYTES_MAX];
+
+    memcpy(kept, x, bytes);
+    memcpy(x, y, bytes);
+    memcpy(y, kept, bytes);
+}
+
+static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *err)
+{
+    const tsr_transpose_problem *p = transpose_of(q);
+    const stored_matrix a = transpose_stored(p, TRANSPOSE_A), b = transpose_stored(p, TRANSPOSE_B);
+    const size_t bytes = transpose_bytes(p);
+
+    (void)err;
+    for (size_t e = 0; e < transpose_batch(p); e++)
+        for (size_t i = 0; i < p->rows; i++) {
+            if (p->in_place) {
+                for (size_t j = 0; j < i; j++)
+                    swap_bytes(element_at(p, &b, operands[TRANSPOSE_B], e, i, j),
+                               element_at(p, &b, operands[TRANSPOSE_B], e, j, i), bytes);
+                continue;
+            }
+            for (size_t j = 0; j < p->columns; j++)
+                memcpy(element_at(p, &b, operands[TRANSPOSE_B], e, j, i),
+                       element_at(p, &a, operands[TRANSPOSE_A], e, i, j), bytes);
+        }
+    return TSR_OK;
+}
+
+const variant transpose_loop = {.name = "loop",
+                                .idea = "the definition: row by row of A, column by column of B",
+                                .plan = plan_host,
+                                .host = run_loop};
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+/* Blocks of all matrices, down x across of each, and what they have in common. */
+typedef struct blocks {
+    const tsr_transpose_problem *problem;
+    stored_matrix a, b;
+    size_t side, across, down, count;
+    bool past_caches;
+} blocks;
+
+static blocks blocks_of(const tsr_transpose_problem *p, const void *b_array)
+{
+    const size_t bytes = transpose_bytes(p), side = transpose_side(bytes);
+    blocks x = {.problem = p,
+                .a = transpose_stored(p, TRANSPOSE_A),
+                .b = transpose_stored(p, TRANSPOSE_B),
+                .side = side,
+                .across = size_div_up(p->columns, side),
+                .down = size_div_up(p->rows, side)};
+
+    x.count = transpose_batch(p) * x.across * x.down;
+    x.past_caches = !p->in_place &&
+                    p->rows * p->columns * transpose_batch(p) > PAST_CACHES_MIN / 2 / bytes &&
+                    ((uintptr_t)b_array + x.b.offset * bytes) % CACHE_LINE == 0 &&
+                    x.b.ld * bytes % CACHE_LINE == 0 && x.b.stride * bytes % CACHE_LINE == 0;
+    return x;
+}
+
+/* Block number i; those of the same columns of A follow one another, so that the pages of B that
+ * they write are the same. */
+static transpose_block block_at(const blocks *x, size_t i, void *const operands[])
+{
+    const tsr_transpose_problem *p = x->problem;
+    const size_t e = i / (x->across * x->down), bytes = transpose_bytes(p);
+    const size_t row = i % x->down * x->side, column = i / x->down % x->across * x->side;
+    void *from = operands[p->in_place ? TRANSPOSE_B : TRANSPOSE_A];
+
+    return (transpose_block){.from = element_at(p, &x->a, from, e, row, column),
+                             .to = element_at(p, &x->b, operands[TRANSPOSE_B], e, column, row),
+                             .rows = size_min(x->side, p->rows - row),
+                             .columns = size_min(x->side, p->columns - column),
+                             .bytes = bytes,
+                             .pitch = x->a.ld * bytes,
+                             .to_pitch = x->b.ld * bytes,
+                             .past_caches = x->past_caches};
+}
+
+/* Some blocks of a call, which follow one another. */
+typedef struct transposing {
+    blocks blocks;
+    void *const *operands;
+    size_t at_once;
+} transposing;
+
+static void transpose_some(void *context, size_t item, size_t who)
+{
+    _Alignas(CACHE_LINE) char memory[2 * TRANSPOSE_BLOCK_BYTES];
+    const transposing *t = context;
+    const blocks *x = &t->blocks;
+    const size_t first = item * t->at_once, end = size_min(first + t->at_once, x->count);
+    const bool in_place = x->problem->in_place;
+
+    (void)who;
+    for (size_t i = first; i < end; i++) {
+        transpose_block b = block_at(x, i, t->operands);
+
+        if (i + 1 < end) {
+            const transpose_block next = block_at(x, i + 1, t->operands);
+
+            b.next = next.from;
+            b.other = in_place ? next.to : NULL;
+        }
+        if (!in_place)
+            transpose_block_apart(&b, memory);
+        else if (i % x->down <= i / x->down % x->across) /* the others are their partners */
+            transpose_block_swap(&b, memory);
+    }
+}
+
+static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
+{
+    transposing t = {.blocks = blocks_of(transpose_of(q), operands[TRANSPOSE_B]),
+                     .operands = operands};
+    const size_t threads = q->op->bytes(q) < PARALLEL_MIN ? 1 : team_threads();
+
+    (void)err;
+    t.at_once = size_max(size_div_up(t.blocks.count, threads * TURNS), 1);
+    team_run(threads, size_div_up(t.blocks.count, t.at_once), transpose_some, &t);
+    return TSR_OK;
+}
+
+const variant transpose_simd = {
+    .name = "simd",
+    .idea =
+        "blocks that pass through the first-level cache by vectors, on every core; what is large "
+        "is stored past the caches",
+    .plan = plan_host,
+    .host = run_simd,
+    .serves_cpus = true};

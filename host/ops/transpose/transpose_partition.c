@@ -1,0 +1,124 @@
+/* Matrices that come to the device in pieces: whole ones where several make a piece, else blocks of
+ * one, whose rows are stretches of A's, and of which each is a block of B. */
+#include "base/sizes.h"
+#include "ops/transpose/transpose_problem.h"
+
+/* Matrices of a piece, and rows and columns of A of each. */
+enum { MATRICES, ROWS, COLUMNS };
+
+/* Rows [row, row + rows) and as many columns of `count` matrices from `first` on. */
+static host_rows block_rows(const tsr_transpose_problem *p, size_t which, void *array, size_t first,
+                            size_t count, size_t row, size_t rows, size_t column, size_t columns)
+{
+    const stored_matrix m = transpose_stored(p, which);
+    const size_t size = transpose_bytes(p);
+    const size_t at = m.offset + first * m.stride + row * m.ld + column;
+
+    return (host_rows){.at = (unsigned char *)array + at * size,
+                       .count = count * rows,
+                       .bytes = columns * size,
+                       .pitch = m.ld * size,
+                       .matrix = count == 1 ? 0 : rows,
+                       .step = m.stride * size};
+}
+
+static void blocks_piece(const partition *x, void *const host[], size_t i, piece *out)
+{
+    const tsr_transpose_problem *p = transpose_of(x->problem);
+    const size_t across = size_div_up(p->columns, x->cut[COLUMNS]);
+    const size_t down = size_div_up(p->rows, x->cut[ROWS]);
+    const size_t first = i / (across * down) * x->cut[MATRICES];
+    const size_t row = i / across % down * x->cut[ROWS], column = i % across * x->cut[COLUMNS];
+    const size_t count = size_min(x->cut[MATRICES], transpose_batch(p) - first);
+    const size_t rows = size_min(x->cut[ROWS], p->rows - row);
+    const size_t columns = size_min(x->cut[COLUMNS], p->columns - column);
+    const tsr_transpose_problem block = {.type = p->type,
+                                         .element_bytes = p->element_bytes,
+                                         .rows = rows,
+                                         .columns = columns,
+                                         .batch = count};
+
+    *out = (piece){.problem = problem_from(x->problem->op, &block, sizeof(block))};
+    out->slice[TRANSPOSE_A] = (slice){.slot = i,
+                                      .rows = block_rows(p, TRANSPOSE_A, host[TRANSPOSE_A], first,
+                                                         count, row, rows, column, columns),
+                                      .blocks = 1,
+                                      .in = true};
+    out->slice[TRANSPOSE_B] = (slice){.slot = i,
+                                      .rows = block_rows(p, TRANSPOSE_B, host[TRANSPOSE_B], first,
+                                                         count, column, columns, row, rows),
+                                      .blocks = 1,
+                                      .out = true};
+}
+
+static const partition_kind blocks = {.name = "blocks", .piece = blocks_piece};
+
+/* Rows and columns of a block of at most `most` elements: near square, so that the rows of both
+ * matrices are long, or all of what is short. */
+static void choose_block(const tsr_transpose_problem *p, size_t most, size_t *rows, size_t *columns)
+{
+    size_t side = 1;
+
+    while (side < most / side / 4)
+        side *= 2;
+    *columns = size_min(p->columns, side);
+    *rows = size_min(p->rows, most / *columns);
+    *columns = size_min(p->columns, most / *rows);
+}
+
+/* A piece of each of the shapes that there are: those at the ends may be smaller. */
+static void add_shapes(const tsr_transpose_problem *p, partition *out)
+{
+    const size_t across = size_div_up(p->columns, out->cut[COLUMNS]);
+    const size_t down = size_div_up(p->rows, out->cut[ROWS]);
+    const bool short_row = p->rows % out->cut[ROWS] && down > 1;
+    const bool short_column = p->columns % out->cut[COLUMNS] && across > 1;
+
+    partition_add_shape(out, 0);
+    if (short_column)
+        partition_add_shape(out, across - 1);
+    if (short_row)
+        partition_add_shape(out, (down - 1) * across);
+    if (short_row && short_column)
+        partition_add_shape(out, down * across - 1);
+    if (out->cut[MATRICES] > 1 && transpose_batch(p) % out->cut[MATRICES])
+        partition_add_shape(out, out->pieces - 1);
+}
+
+tsr_status transpose_partition(const problem *q, const selection *sel, const stream_budget *budget,
+                               partition *out, tsr_error *err)
+{
+    const tsr_transpose_problem *p = transpose_of(q);
+    const size_t size = transpose_bytes(p), batch = transpose_batch(p), each = p->rows * p->columns;
+    const bool holds = stream_holds(budget, q);
+    size_t all, most, matrices, rows = p->rows, columns = p->columns, slot;
+
+    (void)sel;
+    if (!size_mul(each, 2 * size, &all) || !size_mul(all, batch, &all))
+        all = SIZE_MAX;
+    if (all == 0 || (holds && (all < STREAMED_MIN || p->in_place)))
+        return TSR_OK;
+    if (p->in_place)
+        return budget->limited ? stream_refuse(err, "transpose", budget, all / 2,
+                                               "matrices that are transposed in place")
+                               : TSR_OK;
+    most = size_min(stream_piece_bytes(all, budget->all / PARTITION_SLOTS_MAX) / 2, budget->each) /
+           size;
+    if (most == 0)
+        return stream_refuse(err, "transpose", budget, (size_t)PARTITION_SLOTS_MAX * 2 * size,
+                             "%d elements of each matrix", (int)PARTITION_SLOTS_MAX);
+    matrices = size_min(size_max(most / each, 1), batch);
+    if (each > most)
+        choose_block(p, most, &rows, &columns);
+    slot = matrices * rows * columns * size;
+    *out = (partition){.kind = &blocks,
+                       .pieces = SIZE_MAX,
+                       .cut = {[MATRICES] = matrices, [ROWS] = rows, [COLUMNS] = columns},
+                       .slots = {{PARTITION_SLOTS_MAX, slot, 0}, {PARTITION_SLOTS_MAX, slot, 0}}};
+    if (!size_mul(size_div_up(p->rows, rows), size_div_up(p->columns, columns), &all) ||
+        !size_mul(all, size_div_up(batch, matrices), &all))
+        return TSR_OK; /* refused */
+    out->pieces = all;
+    add_shapes(p, out);
+    return TSR_OK;
+}

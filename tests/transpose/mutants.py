@@ -1,0 +1,27 @@
+"""Bugs in transpose's C code, which tests find: scripts/mutants.py plants them."""
+
+HOST = "device/transpose/host"
+PLAN = "unit/test_transpose_plan"
+
+MUTANTS = {
+    "transpose-rest-of-a-row":
+        ("host/ops/transpose/transpose_blocks.c", "memcpy(to + lines, from + lines, row - lines);",
+         0, "", HOST),
+    "transpose-columns-left":
+        ("host/ops/transpose/transpose_blocks.c",
+         "move_elements(&above, bytes, 0, columns, to, to_pitch);", 0, "", HOST),
+    "transpose-lines-past-the-caches":
+        ("host/ops/transpose/transpose_blocks.c", "row / CACHE_LINE * CACHE_LINE : 0", 0,
+         "row : 0", PLAN),
+    "transpose-diagonal-twice":
+        ("host/ops/transpose/transpose_host.c", "i % x->down <= i / x->down % x->across", 0, "true",
+         HOST),
+    "transpose-block-at-the-edge":
+        ("host/ops/transpose/transpose_host.c", "size_min(x->side, p->rows - row)", 0, "x->side",
+         HOST),
+    "transpose-piece-of-b":
+        ("host/ops/transpose/transpose_partition.c", "count, column, columns, row, rows)", 0,
+         "count, row, columns, column, rows)", "cli/test_transpose_command"),
+    "transpose-overlapping-batch":
+        ("host/ops/transpose/transpose.c", "view_apart(&v, transpose_batch(p))", 0, "true", PLAN),
+}

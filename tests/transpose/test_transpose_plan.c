@@ -1,0 +1,214 @@
+/* The plans of transpose's variants on devices made up here, its blocks in C, and what is no
+ * problem of it: no OpenCL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sizes.h"
+#include "ops/transpose/transpose_blocks.h"
+#include "ops/transpose/transpose_problem.h"
+
+static device_facts device(device_kind kind, size_t units, size_t work_group)
+{
+    return (device_facts){.kind = kind,
+                          .cl_version = 120,
+                          .clc_version = 120,
+                          .compute_units = units,
+                          .max_work_group = work_group,
+                          .max_work_item = {work_group, work_group, work_group},
+                          .local_memory = 32768};
+}
+
+static problem problem_of(tsr_transpose_problem p)
+{
+    return problem_from(&operation_transpose, &p, sizeof(p));
+}
+
+/* The plan of a variant with its usual values; NULL, or why there is none. */
+static const char *make(const variant *v, const device_facts *d, tsr_transpose_problem p, plan *out)
+{
+    params chosen = {.tunables = v->tunables, .count = v->tunable_count};
+    const problem q = problem_of(p);
+    const job j = {.problem = &q, .device = d, .params = &chosen};
+
+    for (size_t i = 0; i < chosen.count; i++)
+        chosen.value[i] = v->tunables[i].normal;
+    return plan_make(v, &j, out);
+}
+
+static const variant *const variants[] = {
+    &transpose_read_coalesced, &transpose_write_coalesced, &transpose_tile,    &transpose_padded,
+    &transpose_swizzle,        &transpose_vector,          &transpose_general, &transpose_in_place};
+
+/* Groups that the device takes, items for every tile, and no launch for nothing. */
+static void launches_reach_every_element(void **state)
+{
+    static const size_t sides[] = {0, 1, 31, 33, 4096};
+    const device_facts devices[] = {device(DEVICE_CPU, 2, 4096), device(DEVICE_GPU, 132, 1024),
+                                    device(DEVICE_GPU, 16, 256)};
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++)
+        for (size_t d = 0; d < ARRAY_COUNT(devices); d++)
+            for (size_t i = 0; i < ARRAY_COUNT(sides); i++) {
+                const size_t n = sides[i];
+                const tsr_transpose_problem p = {
+                    .rows = n, .columns = n, .in_place = variants[v] == &transpose_in_place};
+                plan out;
+
+                assert_null(make(variants[v], &devices[d], p, &out));
+                assert_int_equal(out.count, n > 0);
+                if (n) {
+                    const command *c = &out.commands[0];
+                    const size_t down = c->dims == 2 ? c->local[1] : 1;
+
+                    assert_true(c->local[0] * down <= devices[d].max_work_group);
+                    assert_int_equal(c->global[0] % c->local[0], 0);
+                    assert_true(c->bytes == 8 * (double)n * (double)n);
+                }
+                plan_free(&out);
+            }
+}
+
+static void expect_refusal(const variant *v, const device_facts *d, tsr_transpose_problem p,
+                           const char *says)
+{
+    plan out;
+    const char *why = make(v, d, p, &out);
+
+    assert_non_null(why);
+    assert_non_null(strstr(why, says));
+    plan_free(&out);
+}
+
+static void what_variants_refuse(void **state)
+{
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024), tiny = device(DEVICE_GPU, 4, 16);
+
+    (void)state;
+    expect_refusal(&transpose_tile, &gpu, (tsr_transpose_problem){.type = TSR_U8, .rows = 2},
+                   "takes elements of 4 bytes, not of 1");
+    expect_refusal(&transpose_tile, &gpu,
+                   (tsr_transpose_problem){.rows = 2, .columns = 2, .batch = 2}, "not a batch");
+    expect_refusal(&transpose_tile, &gpu,
+                   (tsr_transpose_problem){.rows = 2, .columns = 2, .lda = 3},
+                   "follow one another");
+    expect_refusal(&transpose_tile, &gpu,
+                   (tsr_transpose_problem){.rows = (size_t)1 << 22, .columns = 2},
+                   "takes 65535 groups down a matrix");
+    expect_refusal(&transpose_general, &gpu,
+                   (tsr_transpose_problem){.rows = 2, .columns = 2, .in_place = true},
+                   "does not transpose in place");
+    expect_refusal(&transpose_in_place, &gpu, (tsr_transpose_problem){.rows = 2, .columns = 2},
+                   "transposes in place alone");
+    expect_refusal(&transpose_vector, &tiny, (tsr_transpose_problem){.rows = 2, .columns = 2},
+                   "it needs work-groups of 256, the device takes 16");
+}
+
+/* A GPU moves elements of 16 bytes at once, a CPU in two parts; of 12 in three. */
+static void elements_have_parts(void **state)
+{
+    const device_facts gpu = device(DEVICE_GPU, 132, 1024), cpu = device(DEVICE_CPU, 2, 4096);
+    const struct {
+        const device_facts *device;
+        size_t bytes;
+        const char *defines;
+    } expected[] = {{&gpu, 16, "PART=ulong2 -DPARTS=1"}, {&cpu, 16, "PART=ulong -DPARTS=2"},
+                    {&gpu, 12, "PART=uint -DPARTS=3"},   {&gpu, 6, "PART=ushort -DPARTS=3"},
+                    {&gpu, 3, "PART=uchar -DPARTS=3"},   {&cpu, 8, "PART=ulong -DPARTS=1"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        const tsr_transpose_problem p = {
+            .element_bytes = expected[i].bytes, .rows = 5, .columns = 7};
+        plan out;
+
+        assert_null(make(&transpose_general, expected[i].device, p, &out));
+        assert_non_null(strstr(text_get(&out.defines), expected[i].defines));
+        plan_free(&out);
+    }
+}
+
+static void check_gives(tsr_transpose_problem p, tsr_status expected)
+{
+    const problem q = problem_of(p);
+
+    assert_int_equal(operation_transpose.check(&q, NULL), expected);
+}
+
+static void what_is_no_problem(void **state)
+{
+    (void)state;
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3}, TSR_OK);
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3, .in_place = true}, TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3, .lda = 2}, TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3, .ldb = 1}, TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3, .element_bytes = 17}, TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.type = TSR_TYPE_COUNT}, TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.rows = 2, .columns = 3, .batch = 2, .stride_b = 5},
+                TSR_EINVAL);
+    check_gives((tsr_transpose_problem){.rows = SIZE_MAX / 4, .columns = 4}, TSR_EOVERFLOW);
+    check_gives((tsr_transpose_problem){.rows = SIZE_MAX / 15, .columns = 1, .element_bytes = 16},
+                TSR_EOVERFLOW);
+    check_gives((tsr_transpose_problem){.rows = 1, .columns = 1, .offset_b = SIZE_MAX / 2},
+                TSR_EOVERFLOW);
+}
+
+/* One block by the loops, apart and past the caches, beside its definition. */
+static void check_block(size_t rows, size_t columns, size_t bytes)
+{
+    enum { PITCH = 128 * 16, BYTES = PITCH * 128 };
+    static _Alignas(64) unsigned char from[BYTES], to[BYTES], wanted[BYTES];
+    static _Alignas(64) unsigned char memory[TRANSPOSE_BLOCK_BYTES];
+
+    for (size_t i = 0; i < BYTES; i++)
+        from[i] = (unsigned char)(i * 167 + i / 256 * 31);
+    memset(wanted, 0xAA, BYTES);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            memcpy(wanted + j * PITCH + i * bytes, from + i * PITCH + j * bytes, bytes);
+    for (int past = 0; past < 2; past++) {
+        const transpose_block b = {.from = from,
+                                   .to = to,
+                                   .rows = rows,
+                                   .columns = columns,
+                                   .bytes = bytes,
+                                   .pitch = PITCH,
+                                   .to_pitch = PITCH,
+                                   .past_caches = past};
+
+        memset(to, 0xAA, BYTES);
+        transpose_block_apart(&b, memory);
+        assert_memory_equal(to, wanted, BYTES);
+    }
+}
+
+static void blocks_of_every_size(void **state)
+{
+    (void)state;
+    for (size_t bytes = 1; bytes <= ELEMENT_BYTES_MAX; bytes++) {
+        const size_t side = transpose_side(bytes);
+        const size_t counts[] = {1, 3, 16, side - 1, side};
+
+        for (size_t i = 0; i < ARRAY_COUNT(counts); i++)
+            for (size_t j = 0; j < ARRAY_COUNT(counts); j++)
+                check_block(counts[i], counts[j], bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_reach_every_element), cmocka_unit_test(what_variants_refuse),
+        cmocka_unit_test(elements_have_parts),          cmocka_unit_test(what_is_no_problem),
+        cmocka_unit_test(blocks_of_every_size),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
