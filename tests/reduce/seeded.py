@@ -22,4 +22,13 @@ BUGS = {
          "chain_take(&chains[0], from + i * call.step, i + 1)", []),
     "sweep-reduce-index-of-ties":
         ("rows", "reduce/reduce_values.clh", "b.index < a.index", 0, "b.index > a.index", []),
+    "oclgrind-reduce-sequential-barrier":
+        ("sequential", "reduce/reduce_sequential.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
+         ["GROUP=32"]),
+    "sweep-reduce-first-add-second":
+        ("first-add", "reduce/reduce_first_add.cl", "i + GROUP < call.n", 0, "i < call.n", []),
+    "sweep-reduce-last-group-values":
+        ("last-group", "reduce/reduce_last_group.cl", "g < groups", 0, "g + 1 < groups", []),
+    "sweep-reduce-group-atomic-offset":
+        ("group-atomic", "reduce/reduce_group_atomic.cl", "result + call.to", 0, "result", []),
 }

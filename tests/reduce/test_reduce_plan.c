@@ -84,6 +84,87 @@ static void groups_leave_what_the_last_one_reads(void **state)
                 check_plan(variants[v], &devices[d], sizes[i]);
 }
 
+/* Launches of `each` elements a group: each reads what the one before it left, until one value is.
+ */
+static void check_levels(const variant *v, const device_facts *d, size_t n, size_t loads)
+{
+    const tsr_reduce_problem structure = {
+        .n = n, .offset_x = 3, .offset_result = 5, .any_order = true};
+    const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+    params chosen = {.tunables = v->tunables, .count = v->tunable_count};
+    job j = {.problem = &p, .device = d, .params = &chosen};
+    size_t count = n, from = 3;
+    const char *why;
+    plan out;
+
+    for (size_t i = 0; i < chosen.count; i++)
+        chosen.value[i] = v->tunables[i].normal;
+    why = plan_make(v, &j, &out);
+    if (d->max_work_group < 2) {
+        assert_non_null(why);
+        plan_free(&out);
+        return;
+    }
+    assert_null(why);
+    for (size_t i = 0; i < out.count; i++) {
+        const command *c = &out.commands[i];
+        const size_t groups = c->global[0] / c->local[0];
+        const size_t to = (size_t)block_at(c, 2);
+
+        assert_int_equal(block_at(c, 0), count);
+        assert_int_equal(block_at(c, 1), from);
+        assert_int_equal(groups, size_max(size_div_up(count, loads * c->local[0]), 1));
+        if (i + 1 < out.count) {
+            assert_true(i == 0 || to >= from + count);
+            assert_true((to + groups) * sizeof(float) <= out.workspace);
+        }
+        count = groups;
+        from = to;
+    }
+    assert_int_equal(count, 1);
+    assert_int_equal(from, 5);
+    plan_free(&out);
+}
+
+static void levels_follow_each_other(void **state)
+{
+    const device_facts devices[] = {device(DEVICE_CPU, 2, 4096), device(DEVICE_GPU, 132, 1024),
+                                    device(DEVICE_GPU, 16, 100), device(DEVICE_ACCELERATOR, 1, 1)};
+
+    (void)state;
+    for (size_t d = 0; d < ARRAY_COUNT(devices); d++)
+        for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+            check_levels(&reduce_interleaved, &devices[d], sizes[i], 1);
+            check_levels(&reduce_sequential, &devices[d], sizes[i], 1);
+            check_levels(&reduce_first_add, &devices[d], sizes[i], 2);
+        }
+}
+
+/* What adds in another order each time has to be allowed to. */
+static void sums_by_atomics_are_asked_for(void **state)
+{
+    const variant *const variants[] = {&reduce_atomic, &reduce_group_atomic};
+    const device_facts d = device(DEVICE_GPU, 132, 1024);
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_COUNT(variants); v++)
+        for (size_t k = 0; k < 4; k++) {
+            const tsr_reduce_problem structure = {
+                .n = 1000, .by = k / 2 ? TSR_REDUCE_MAX : TSR_REDUCE_SUM, .any_order = k % 2};
+            const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+            params chosen = {.tunables = variants[v]->tunables,
+                             .count = variants[v]->tunable_count};
+            job j = {.problem = &p, .device = &d, .params = &chosen};
+            plan out;
+
+            for (size_t i = 0; i < chosen.count; i++)
+                chosen.value[i] = variants[v]->tunables[i].normal;
+            assert_int_equal(plan_make(variants[v], &j, &out) != NULL, k == 0);
+            assert_int_equal(out.count, k == 0 ? 0 : 2);
+            plan_free(&out);
+        }
+}
+
 /* A launch's structure for an axis: outer, n, inner, stride, step, offsets, parts, chunk. */
 enum { AXIS_N = 1, AXIS_PARTS = 7, AXIS_CHUNK = 8 };
 
@@ -227,6 +308,8 @@ int main(void)
         cmocka_unit_test(groups_leave_what_the_last_one_reads),
         cmocka_unit_test(nothing_has_no_minimum),
         cmocka_unit_test(parts_have_all_elements),
+        cmocka_unit_test(levels_follow_each_other),
+        cmocka_unit_test(sums_by_atomics_are_asked_for),
         cmocka_unit_test(strides_do_not_overlap),
         cmocka_unit_test(classes_come_from_the_problem),
     };

@@ -102,8 +102,12 @@ static const variant reduce_loop = {.name = "loop",
                                     .plan = loop_plan,
                                     .host = loop_run};
 
-static const variant *const variants[] = {&reduce_loop,   &reduce_simd, &reduce_tree,
-                                          &reduce_vector, &reduce_rows, &reduce_columns};
+static const variant *const variants[] = {
+    &reduce_loop,       &reduce_simd,      &reduce_atomic,       &reduce_interleaved,
+    &reduce_sequential, &reduce_first_add, &reduce_subgroup,     &reduce_shuffle,
+    &reduce_tree,       &reduce_vector,    &reduce_group_atomic, &reduce_last_group,
+    &reduce_rows,       &reduce_columns,
+};
 
 /* ---- the operation ------------------------------------------------------------------------- */
 

@@ -14,8 +14,10 @@ extern const operation_command reduce_command;
 /** reduce_simd.c: C, on the host and on CPUs. */
 extern const variant reduce_simd;
 
-/** reduce_tree.c: work-groups combine their shares, and one group their results. */
-extern const variant reduce_tree, reduce_vector;
+/** reduce_ladder.c: of a whole float32 array. */
+extern const variant reduce_atomic, reduce_interleaved, reduce_sequential, reduce_first_add,
+    reduce_subgroup, reduce_shuffle, reduce_tree, reduce_vector, reduce_group_atomic,
+    reduce_last_group;
 
 /** reduce_axis.c: along any axis, of every type. */
 extern const variant reduce_rows, reduce_columns;

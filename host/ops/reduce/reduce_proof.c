@@ -128,7 +128,8 @@ static bool ladder_problem(size_t i, bool tiny, tsr_reduce_problem *p)
     *p = (tsr_reduce_problem){.n = sizes[which],
                               .by = i % LADDER_REDUCTIONS,
                               .offset_x = offset[0],
-                              .offset_result = offset[1]};
+                              .offset_result = offset[1],
+                              .any_order = which % 2 == 1};
     return true;
 }
 

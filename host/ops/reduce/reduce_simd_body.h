@@ -21,10 +21,10 @@ static void OF(sum)(const void *from, size_t n, size_t first, reduce_part *part)
         for (; i + LANES <= count; i += LANES)
             for (size_t l = 0; l < LANES; l++)
                 lane[l] += (EXACT)x[i + l];
-        for (; i < count; i++)
-            lane[i % LANES] += (EXACT)x[i];
-        for (size_t l = 0; l < LANES; l++)
+        for (size_t l = 0; l < LANES && count >= LANES; l++)
             sum += lane[l];
+        for (; i < count; i++)
+            sum += (EXACT)x[i];
 #if REAL
         part->value.real += (double)sum;
 #else
@@ -118,27 +118,31 @@ static void OF(count)(const void *from, size_t n, size_t first, reduce_part *par
 #define EXTREME_OF(name, BEYOND)                                                                   \
     static T OF(name)(const T *x, size_t n)                                                        \
     {                                                                                              \
-        T lane[LANES], best;                                                                       \
+        T lane[LANES], best = x[0];                                                                \
         BAD bad[LANES] = {0}, any = 0;                                                             \
         size_t i = 0;                                                                              \
                                                                                                    \
-        for (size_t l = 0; l < LANES; l++)                                                         \
-            lane[l] = x[l % n];                                                                    \
-        for (; i + LANES <= n; i += LANES)                                                         \
+        if (n >= LANES) {                                                                          \
             for (size_t l = 0; l < LANES; l++) {                                                   \
-                lane[l] = x[i + l] BEYOND lane[l] ? x[i + l] : lane[l];                            \
-                if (REAL)                                                                          \
-                    bad[l] |= IS_BAD(x[i + l]);                                                    \
+                lane[l] = x[l];                                                                    \
+                bad[l] = IS_BAD(x[l]);                                                             \
             }                                                                                      \
-        for (; i < n; i++) {                                                                       \
-            lane[0] = x[i] BEYOND lane[0] ? x[i] : lane[0];                                        \
-            if (REAL)                                                                              \
-                bad[0] |= IS_BAD(x[i]);                                                            \
+            for (i = LANES; i + LANES <= n; i += LANES)                                            \
+                for (size_t l = 0; l < LANES; l++) {                                               \
+                    lane[l] = x[i + l] BEYOND lane[l] ? x[i + l] : lane[l];                        \
+                    bad[l] |= IS_BAD(x[i + l]);                                                    \
+                }                                                                                  \
+            for (size_t reach = LANES / 2; reach > 0; reach /= 2)                                  \
+                for (size_t l = 0; l < reach; l++) {                                               \
+                    lane[l] = lane[l + reach] BEYOND lane[l] ? lane[l + reach] : lane[l];          \
+                    bad[l] |= bad[l + reach];                                                      \
+                }                                                                                  \
+            best = lane[0];                                                                        \
+            any = bad[0];                                                                          \
         }                                                                                          \
-        best = lane[0];                                                                            \
-        for (size_t l = 0; l < LANES; l++) {                                                       \
-            best = lane[l] BEYOND best ? lane[l] : best;                                           \
-            any |= bad[l];                                                                         \
+        for (; i < n; i++) {                                                                       \
+            best = x[i] BEYOND best ? x[i] : best;                                                 \
+            any |= IS_BAD(x[i]);                                                                   \
         }                                                                                          \
         return any ? (T)NAN_OF_T : best;                                                           \
     }
@@ -163,8 +167,8 @@ EXTREME_OF(largest, >)
     {                                                                                              \
         const T *x = from;                                                                         \
                                                                                                    \
-        for (size_t at = 0; at < n; at += BLOCK) {                                                 \
-            const size_t count = n - at < BLOCK ? n - at : BLOCK;                                  \
+        for (size_t at = 0; at < n; at += SEARCHED) {                                              \
+            const size_t count = n - at < SEARCHED ? n - at : SEARCHED;                            \
             const T best = OF(extreme)(x + at, count);                                             \
             const VALUE_T value = (VALUE_T)best;                                                   \
             size_t i = at;                                                                         \
@@ -187,7 +191,7 @@ EXTREME_ROWS(max, argmax, largest, >)
 /* Run BODY for each element of the rows, x[j] in column j. */
 #define EACH_ROW(...)                                                                              \
     do {                                                                                           \
-        const T *x = from;                                                                         \
+        const T *restrict x = from;                                                                \
                                                                                                    \
         for (size_t r = 0; r < rows; r++, x += pitch)                                              \
             for (size_t j = 0; j < width; j++) {                                                   \

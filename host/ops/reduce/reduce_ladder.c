@@ -1,0 +1,408 @@
+/* The steps of the ladder on a device, for a whole float32 array: by atomic operations, by
+ * work-groups that each leave one value, launch after launch, and by groups that share the array,
+ * whose results one group combines. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "core/last_group.h"
+#include "ops/reduce/reduce_problem.h"
+
+/* Work-items of a group where GROUP is 0.  A core runs those of its group in turns: on a CPU one
+ * takes the whole share, and is faster at that. */
+enum { GROUP_CPU = 1, GROUP_GPU = 256 };
+
+/* The same of the steps that are a tree, which one work-item is none of. */
+enum { TREE_CPU = 64 };
+
+/* Elements of a work-item that are worth its part in the tree. */
+enum { TREE_ELEMENTS = 8 };
+
+#define GROUP_MEANING "work-items in a work-group, at most what the device takes; 0: by the device"
+#define PER_UNIT_MEANING                                                                           \
+    "work-groups for each compute unit, at most: more hide latency, fewer leave less to combine"
+
+/* As reduce.clh has it. */
+typedef struct reduce_call {
+    uint64_t n, from, to;
+} reduce_call;
+
+/* Sums that are added as work-items come have another order each time. */
+static const char any_order_alone[] =
+    "it adds in another order each time, which --any-order allows";
+
+static bool keeps_order(const tsr_reduce_problem *p)
+{
+    return p->by == TSR_REDUCE_SUM && !p->any_order;
+}
+
+/* ---- one value a work-group, launch after launch ------------------------------------------- */
+
+static size_t tree_group(const job *j, size_t least)
+{
+    const size_t set = param(j->params, "GROUP");
+
+    return group_fit(j->device, 0,
+                     size_max(set                             ? set
+                              : j->device->kind == DEVICE_CPU ? TREE_CPU
+                                                              : GROUP_GPU,
+                              least));
+}
+
+/* A launch of groups that leave a value each; the last one leaves the result. */
+static void add_level(size_t local, bool first, bool last, const reduce_call *call, size_t groups,
+                      plan *out)
+{
+    command *c = plan_launch_1d(out, 0, groups * local, local);
+
+    if (first)
+        command_operand(c, REDUCE_X);
+    else
+        command_workspace(c);
+    if (last)
+        command_operand(c, REDUCE_RESULT);
+    else
+        command_workspace(c);
+    command_block(c, call, sizeof(*call));
+    c->bytes = (double)sizeof(float) * ((double)call->n + (double)groups);
+}
+
+/* Each work-item takes `loads` elements. */
+static const char *plan_levels(const job *j, size_t local, size_t loads, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const size_t each = local * loads;
+    reduce_call call = {.n = p->n, .from = p->offset_x};
+
+    if (!reduce_is_plain(p))
+        return reduce_not_plain;
+    if (local < 2)
+        return "the device's work-groups are a single work-item";
+    if (local * sizeof(float) > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                local * sizeof(float), j->device->local_memory);
+    plan_set(out, "GROUP", (uint32_t)local);
+    plan_define(out, "BY=%zu", p->by);
+    for (bool first = true, last = false; !last; first = false) {
+        const size_t groups = size_max(size_div_up((size_t)call.n, each), 1);
+
+        last = groups == 1;
+        /* What a launch leaves stands behind what it reads. */
+        call.to = last ? p->offset_result : first ? 0 : call.from + call.n;
+        add_level(local, first, last, &call, groups, out);
+        if (!last)
+            out->workspace = (size_t)(call.to + groups) * sizeof(float);
+        call.from = call.to;
+        call.n = groups;
+    }
+    return NULL;
+}
+
+static const tunable group_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 32, 64, 256, 1024}, 0, 32},
+};
+
+static const char *one_load_plan(const job *j, plan *out)
+{
+    return plan_levels(j, tree_group(j, 1), 1, out);
+}
+
+static const char *two_loads_plan(const job *j, plan *out)
+{
+    return plan_levels(j, tree_group(j, 1), 2, out);
+}
+
+const variant reduce_interleaved = {
+    .name = "interleaved",
+    .idea = "a tree in local memory whose pairs are neighbours; launches until one value is left",
+    .source = "reduce/reduce_interleaved.cl",
+    .entries = {"reduce_interleaved"},
+    .build = "",
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = one_load_plan};
+
+const variant reduce_sequential = {
+    .name = "sequential",
+    .idea = "the first half of the values combines with the second: whole warps work or are done",
+    .source = "reduce/reduce_sequential.cl",
+    .entries = {"reduce_sequential"},
+    .build = "",
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = one_load_plan};
+
+const variant reduce_first_add = {
+    .name = "first-add",
+    .idea = "two elements a work-item are combined as they are loaded: half the work-groups",
+    .source = "reduce/reduce_first_add.cl",
+    .entries = {"reduce_first_add"},
+    .build = "",
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = two_loads_plan};
+
+static const char *subgroup_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+
+    if (reduce_is_plain(p) && p->by != TSR_REDUCE_SUM)
+        return "it takes sums alone";
+    if (keeps_order(p))
+        return any_order_alone;
+    plan_define(out, "REAL=float");
+    plan_define(out, "REAL_BITS=32");
+    return two_loads_plan(j, out);
+}
+
+const variant reduce_subgroup = {
+    .name = "subgroup",
+    .idea = "sums: sub-groups add up in registers, and one barrier is left",
+    .source = "reduce/reduce_subgroup.cl",
+    .entries = {"reduce_subgroup"},
+    .build = "-cl-std=%CLC%",
+    .needs = 1u << FEATURE_SUBGROUPS,
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = subgroup_plan};
+
+enum { WARP = 32 };
+
+static const char *shuffle_plan(const job *j, plan *out)
+{
+    const size_t local = tree_group(j, WARP);
+
+    return local < WARP ? "the device's work-groups are smaller than a warp"
+                        : plan_levels(j, local, 2, out);
+}
+
+const variant reduce_shuffle = {
+    .name = "shuffle",
+    .idea = "warps combine by NVIDIA's shuffle instruction, and one barrier is left",
+    .source = "reduce/reduce_shuffle.cl",
+    .entries = {"reduce_shuffle"},
+    .build = "",
+    .needs = 1u << FEATURE_PTX,
+    .tunables = group_tunables,
+    .tunable_count = ARRAY_COUNT(group_tunables),
+    .plan = shuffle_plan};
+
+/* ---- groups that share the array ----------------------------------------------------------- */
+
+/* One launch of `groups` groups: from the operand into the workspace, or where `last`, into the
+ * result. */
+static void launch(const job *j, size_t groups, size_t local, bool first, bool last, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const reduce_call call = {.n = first ? p->n : out->workspace / sizeof(float),
+                              .from = first ? p->offset_x : 0,
+                              .to = last ? p->offset_result : 0};
+    command *c = plan_launch_1d(out, 0, groups * local, local);
+
+    if (first)
+        command_operand(c, REDUCE_X);
+    else
+        command_workspace(c);
+    if (last)
+        command_operand(c, REDUCE_RESULT);
+    else
+        command_workspace(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)sizeof(float) * ((double)call.n + (double)groups);
+}
+
+/* Work-groups and their items, which take `elements` in turn. */
+typedef struct grid {
+    size_t groups, local;
+} grid;
+
+/* The -Ds of such groups; or why the device has none. */
+static const char *grid_of(const job *j, size_t elements, plan *out, grid *g)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
+    const size_t units = size_max(j->device->compute_units, 1);
+
+    g->local = group_fit(j->device, 0, set ? set : usual);
+    g->groups = size_max(
+        size_min(size_div_up(p->n, g->local * elements), units * param(j->params, "PER_UNIT")), 1);
+    if (!reduce_is_plain(p))
+        return reduce_not_plain;
+    if (g->local * sizeof(float) > j->device->local_memory)
+        return plan_unsupported(out, "it needs %zu bytes of local memory, the device has %zu",
+                                g->local * sizeof(float), j->device->local_memory);
+    plan_set(out, "GROUP", (uint32_t)g->local);
+    plan_define(out, "BY=%zu", p->by);
+    return NULL;
+}
+
+static const char *plan_groups(const job *j, size_t elements, plan *out)
+{
+    grid g;
+    const char *why = grid_of(j, elements, out, &g);
+
+    if (why)
+        return why;
+    if (g.groups == 1) {
+        launch(j, 1, g.local, true, true, out);
+        return NULL;
+    }
+    out->workspace = g.groups * sizeof(float);
+    launch(j, g.groups, g.local, true, false, out);
+    launch(j, 1, g.local, false, true, out);
+    return NULL;
+}
+
+static const tunable tree_tunables[] = {
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16, 32}, 8, 2, .host_only = true},
+};
+
+static const char *tree_plan(const job *j, plan *out)
+{
+    return plan_groups(j, TREE_ELEMENTS, out);
+}
+
+const variant reduce_tree = {
+    .name = "tree",
+    .idea = "a work-item combines every so many elements, then a group by a tree in local memory",
+    .source = "reduce/reduce_tree.cl",
+    .entries = {"reduce_tree"},
+    .build = "",
+    .tunables = tree_tunables,
+    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .plan = tree_plan};
+
+static const tunable vector_tunables[] = {
+    {"LOADS", "vectors of four elements that a work-item has in flight", {1, 2, 4, 8}, 4, 1},
+    {"GROUP", GROUP_MEANING, {0, 1, 32, 64, 128, 256, 512}, 0, 32},
+    {"PER_UNIT", PER_UNIT_MEANING, {1, 2, 4, 8, 16, 32}, 8, 2, .host_only = true},
+};
+
+static const char *vector_plan(const job *j, plan *out)
+{
+    return plan_groups(j, 4 * (size_t)param(j->params, "LOADS"), out);
+}
+
+const variant reduce_vector = {
+    .name = "vector",
+    .idea = "the same with several vectors of four in flight: chains that do not wait for another",
+    .source = "reduce/reduce_vector.cl",
+    .entries = {"reduce_vector"},
+    .build = "",
+    .tunables = vector_tunables,
+    .tunable_count = ARRAY_COUNT(vector_tunables),
+    .plan = vector_plan};
+
+/* ---- by atomic operations ------------------------------------------------------------------ */
+
+/* The result starts as what changes nothing: 0, infinity or -infinity. */
+static void start_result(const tsr_reduce_problem *p, plan *out)
+{
+    static const uint32_t start[] = {
+        [TSR_REDUCE_SUM] = 0, [TSR_REDUCE_MIN] = 0x7F800000, [TSR_REDUCE_MAX] = 0xFF800000};
+
+    plan_fill(out, ARG_OPERAND, REDUCE_RESULT, p->offset_result * sizeof(float), sizeof(float),
+              start[p->by]);
+}
+
+/* A launch over the array, each of whose groups leaves its value in the result. */
+static void add_atomic(const job *j, size_t groups, size_t local, size_t exchanges, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const reduce_call call = {.n = p->n, .from = p->offset_x, .to = p->offset_result};
+    command *c;
+
+    start_result(p, out);
+    c = plan_launch_1d(out, 0, groups * local, local);
+    command_operand(c, REDUCE_X);
+    command_operand(c, REDUCE_RESULT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)sizeof(float) * ((double)p->n + 2 * (double)exchanges);
+}
+
+static const char *atomic_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const size_t local = tree_group(j, 1);
+
+    if (!reduce_is_plain(p))
+        return reduce_not_plain;
+    if (keeps_order(p))
+        return any_order_alone;
+    plan_set(out, "GROUP", (uint32_t)local);
+    plan_define(out, "BY=%zu", p->by);
+    add_atomic(j, size_max(size_div_up(p->n, local), 1), local, p->n, out);
+    return NULL;
+}
+
+const variant reduce_atomic = {.name = "atomic",
+                               .idea = "every work-item changes the result by an atomic operation",
+                               .source = "reduce/reduce_atomic.cl",
+                               .entries = {"reduce_atomic"},
+                               .build = "",
+                               .tunables = group_tunables,
+                               .tunable_count = ARRAY_COUNT(group_tunables),
+                               .plan = atomic_plan};
+
+static const char *group_atomic_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const char *why;
+    grid g;
+
+    if (reduce_is_plain(p) && keeps_order(p))
+        return any_order_alone;
+    why = grid_of(j, TREE_ELEMENTS, out, &g);
+    if (!why)
+        add_atomic(j, g.groups, g.local, g.groups, out);
+    return why;
+}
+
+const variant reduce_group_atomic = {
+    .name = "group-atomic",
+    .idea = "tree, whose groups change the result by one atomic operation each: one launch",
+    .source = "reduce/reduce_group_atomic.cl",
+    .entries = {"reduce_group_atomic"},
+    .build = "",
+    .tunables = tree_tunables,
+    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .plan = group_atomic_plan};
+
+/* ---- the last group ------------------------------------------------------------------------ */
+
+static const char *last_group_plan(const job *j, plan *out)
+{
+    const tsr_reduce_problem *p = reduce_of(j->problem);
+    const last_group way = last_group_of(j->device);
+    const reduce_call call = {.n = p->n, .from = p->offset_x, .to = p->offset_result};
+    const char *why;
+    command *c;
+    grid g;
+
+    if (way == LAST_GROUP_NONE)
+        return "the device has no atomic operations that order what work-groups write";
+    if ((why = grid_of(j, TREE_ELEMENTS, out, &g)))
+        return why;
+    last_group_defines(j->device, way, &out->defines);
+    out->workspace = g.groups * sizeof(float);
+    c = plan_launch_1d(out, 0, g.groups * g.local, g.local);
+    command_operand(c, REDUCE_X);
+    command_operand(c, REDUCE_RESULT);
+    command_workspace(c);
+    command_group_counters(c);
+    command_block(c, &call, sizeof(call));
+    c->bytes = (double)sizeof(float) * ((double)p->n + 2 * (double)g.groups + 1);
+    return NULL;
+}
+
+const variant reduce_last_group = {
+    .name = "last-group",
+    .idea = "tree in one launch: the last work-group combines what all have left",
+    .source = "reduce/reduce_last_group.cl",
+    .entries = {"reduce_last_group"},
+    .build = "",
+    .uses = LAST_GROUP_USES,
+    .group_counters = true,
+    .tunables = tree_tunables,
+    .tunable_count = ARRAY_COUNT(tree_tunables),
+    .plan = last_group_plan};
