@@ -8,12 +8,18 @@
  *     work-items come, another one each time.
  * Work split: a work-item takes one element.
  * Parameters: BY, GROUP (reduce.clh).
- * Launch: 1-D, work-groups of GROUP, a work-item an element; the result holds the
- *     value that changes nothing.
+ * Launch: reduce_atomic_start, one work-item; then 1-D, work-groups of GROUP, a work-item an
+ *     element.
  * Local memory: none.
  * Limits: float32; indexes in 64 bits.
  */
 #include "reduce/reduce.clh"
+
+/* The result starts as the value that changes nothing. */
+__kernel void reduce_atomic_start(__global float *result, const reduce_call call)
+{
+    result[call.to] = IDENTITY;
+}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce_atomic(__global const float *restrict x, volatile __global uint *result,

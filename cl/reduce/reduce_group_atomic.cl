@@ -8,8 +8,7 @@
  * Work split: work-items take turns over the array.
  * Parameters: BY, GROUP (reduce.clh).  PER_UNIT only decides the number of groups
  *     on the host.
- * Launch: 1-D, work-groups of GROUP; the result holds the value that changes
- *     nothing.
+ * Launch: reduce_group_atomic_start, one work-item; then 1-D, work-groups of GROUP.
  * Local memory: GROUP floats.
  * Limits: float32; indexes in 64 bits.
  */
@@ -18,6 +17,12 @@
 #define REDUCED float
 #define COMBINE combine
 #include "common/group_reduce.clh"
+
+/* The result starts as the value that changes nothing. */
+__kernel void reduce_group_atomic_start(__global float *result, const reduce_call call)
+{
+    result[call.to] = IDENTITY;
+}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce_group_atomic(__global const float *restrict x, volatile __global uint *result,

@@ -295,24 +295,18 @@ const variant reduce_vector = {
 
 /* ---- by atomic operations ------------------------------------------------------------------ */
 
-/* The result starts as what changes nothing: 0, infinity or -infinity. */
-static void start_result(const tsr_reduce_problem *p, plan *out)
-{
-    static const uint32_t start[] = {
-        [TSR_REDUCE_SUM] = 0, [TSR_REDUCE_MIN] = 0x7F800000, [TSR_REDUCE_MAX] = 0xFF800000};
-
-    plan_fill(out, ARG_OPERAND, REDUCE_RESULT, p->offset_result * sizeof(float), sizeof(float),
-              start[p->by]);
-}
-
-/* A launch over the array, each of whose groups leaves its value in the result. */
+/* The result starts as the value that changes nothing; then a launch over the array, each of whose
+ * groups or work-items combines its value with it. */
 static void add_atomic(const job *j, size_t groups, size_t local, size_t exchanges, plan *out)
 {
     const tsr_reduce_problem *p = reduce_of(j->problem);
     const reduce_call call = {.n = p->n, .from = p->offset_x, .to = p->offset_result};
     command *c;
 
-    start_result(p, out);
+    c = plan_launch_1d(out, 1, 1, 1);
+    command_operand(c, REDUCE_RESULT);
+    command_block(c, &call, sizeof(call));
+    c->bytes = sizeof(float);
     c = plan_launch_1d(out, 0, groups * local, local);
     command_operand(c, REDUCE_X);
     command_operand(c, REDUCE_RESULT);
@@ -338,7 +332,7 @@ static const char *atomic_plan(const job *j, plan *out)
 const variant reduce_atomic = {.name = "atomic",
                                .idea = "every work-item changes the result by an atomic operation",
                                .source = "reduce/reduce_atomic.cl",
-                               .entries = {"reduce_atomic"},
+                               .entries = {"reduce_atomic", "reduce_atomic_start"},
                                .build = "",
                                .tunables = group_tunables,
                                .tunable_count = ARRAY_COUNT(group_tunables),
@@ -362,7 +356,7 @@ const variant reduce_group_atomic = {
     .name = "group-atomic",
     .idea = "tree, whose groups change the result by one atomic operation each: one launch",
     .source = "reduce/reduce_group_atomic.cl",
-    .entries = {"reduce_group_atomic"},
+    .entries = {"reduce_group_atomic", "reduce_group_atomic_start"},
     .build = "",
     .tunables = tree_tunables,
     .tunable_count = ARRAY_COUNT(tree_tunables),
