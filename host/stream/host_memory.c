@@ -52,8 +52,9 @@ static tsr_status check_pointers(const call *c, tsr_error *err)
 
 /* ---- arrays that are not aligned to their elements ------------------------------------------- */
 
-/* Copy the elements of an operand, and no gap, between two places. */
-static void copy_elements(const operand *o, const void *from, void *to)
+/* Copy the elements of an operand, and no gap, to where it is from memory that begins with byte
+ * `begin` of it. */
+static void copy_elements(const operand *o, const void *from, size_t begin, void *to)
 {
     const view *x = &o->view;
     const size_t size = tsr_type_size(x->type);
@@ -62,7 +63,8 @@ static void copy_elements(const operand *o, const void *from, void *to)
         for (size_t l = 0; l < x->lines; l++) {
             const size_t at = view_line(x, e, l) * size;
 
-            memcpy((unsigned char *)to + at, (const unsigned char *)from + at, x->length * size);
+            memcpy((unsigned char *)to + at, (const unsigned char *)from + (at - begin),
+                   x->length * size);
         }
 }
 
@@ -81,7 +83,7 @@ static tsr_status copy_unaligned(call *c, void *out[], tsr_error *err)
                             "%s: no memory for a copy of %s (%zu bytes), which is not aligned to "
                             "its elements of %zu bytes",
                             c->problem.op->name, o->name, o->bytes, tsr_type_size(o->type));
-        copy_elements(o, c->array[i], out[i]);
+        copy_elements(o, c->array[i], 0, out[i]);
         c->array[i] = out[i];
     }
     return TSR_OK;
@@ -273,7 +275,7 @@ static tsr_status copy_elements_back(const call *c, size_t i, cl_int *rc, tsr_er
     *rc = clEnqueueReadBuffer(c->session->queue, c->buffer[i], CL_TRUE, o->begin, bytes, copy, 0,
                               NULL, NULL);
     if (*rc == CL_SUCCESS)
-        copy_elements(o, copy - o->begin, c->array[i]);
+        copy_elements(o, copy, o->begin, c->array[i]);
     free(copy);
     return TSR_OK;
 }
@@ -537,7 +539,7 @@ tsr_status host_memory_run(tsr_session *s, const problem *p, void *const operand
     session_end_build(s);
     for (size_t i = 0; i < c.operand_count; i++) {
         if (!st && aligned[i] && (c.operand[i].access & ACCESS_WRITE))
-            copy_elements(&c.operand[i], aligned[i], operands[i]);
+            copy_elements(&c.operand[i], aligned[i], 0, operands[i]);
         c.report.shared = c.report.shared && !aligned[i];
         free(aligned[i]);
     }

@@ -28,7 +28,7 @@ typedef struct sorting {
 
 /* So many keys and more are put into buckets by their first bits, on all threads, which then sort
  * buckets: one fits a cache, and all that are written side by side fit a table of pages. */
-enum { BUCKETS_FROM = 1 << 17, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
+enum { BUCKETS_FROM = 1 << 16, BUCKET_KEYS = 1 << 15, BUCKET_BITS_MIN = 5, BUCKET_BITS_MAX = 8 };
 
 /* Chunk c of n keys in `chunks` about equal ones. */
 static sort_part chunk_of(size_t n, size_t chunks, size_t c)
@@ -257,7 +257,7 @@ static void sort_by_buckets(const sequence *q, unsigned char *words, unsigned ch
 
 /* Parts that are smaller are sorted by one thread, and parts of so many splits, most of which were
  * then far from halves. */
-enum { SPLIT_FROM = 1 << 16, SPLITS_MAX = 64 };
+enum { SPLIT_FROM = 1 << 15, SPLITS_MAX = 64 };
 
 /* A part of the words that is split in two, the lesser ones in front. */
 typedef struct halves {
