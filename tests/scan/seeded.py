@@ -1,5 +1,7 @@
 """Bugs of scan's kernels that tests find: tests/device/seeded_bugs.py seeds them."""
 
+TILES = ["GROUP=4", "ITEMS=2"]
+
 # name: (variant, file, text, which occurrence of it, replacement, settings)
 BUGS = {
     "sweep-scan-carry":
@@ -11,6 +13,26 @@ BUGS = {
         ("chunks", "scan/scan_chunks.cl", "id % call->inner, row", 0, "0, row", []),
     "sweep-scan-nan":
         ("chunks", "scan/scan.clh", "if (isnan(a))", 0, "if (false)", []),
+    "sweep-scan-totals":
+        ("three-launches", "scan/scan_three_launches.cl", "totals[i] = sum.value;", 0, "", TILES),
+    "sweep-scan-look-back":
+        ("look-back", "scan/scan_look_back.cl", "state == PREFIX ? prefixes[k]", 0,
+         "false ? prefixes[k]", TILES),
+    "sweep-scan-starts":
+        ("three-launches", "scan/scan_tile.clh", "after.starts ? after.value", 0,
+         "false ? after.value", TILES),
+    "sweep-scan-rounds":
+        ("hillis-steele", "scan/scan_hillis_steele.cl", "i >= call.distance", 0,
+         "i > call.distance", []),
+    "sweep-scan-levels":
+        ("blelloch", "scan/scan_blelloch.cl", "y[call.to + i] += before", 0,
+         "y[call.to + i] = before", ["GROUP=32"]),
+    "oclgrind-scan-barrier":
+        ("three-launches", "scan/scan_tile.clh", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
+         ["GROUP=4", "ITEMS=2", "CARRY_GROUP=1"]),
+    "oclgrind-scan-way-down":
+        ("blelloch-padded", "scan/scan_blelloch.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 2, "",
+         ["GROUP=32"]),
     "oclgrind-scan-last":
         ("chunks", "scan/scan_chunks.cl", "min(c.begin + call->chunk, call->n)", 0,
          "c.begin + call->chunk", []),

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from cli_support import Case
+from cli_support import Case, has_opencl
 
 HOST = ("--device", "host", "--quiet")
 TYPES = ("f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?")
@@ -114,6 +114,17 @@ class Scan(Case):
         np.testing.assert_array_equal(got, np.uint8([200, 44, 47]))
         most = np.int64([2**63 - 1, 1])
         np.testing.assert_array_equal(self.scan(most), np.int64([2**63 - 1, -2**63]))
+
+    @unittest.skipUnless(has_opencl(), "no OpenCL device")
+    def test_sums_have_the_same_bits_each_time(self):
+        """Whichever tiles they meet on their way back."""
+        np.save(self.path("x.npy"), np.random.default_rng(4).standard_normal(300007).astype("f4"))
+        results = set()
+        for _ in range(6):
+            self.succeed("scan", "x.npy", "-o", "s.npy", "--device", "cpu", "--kernel", "look-back",
+                         "--set", "GROUP=4", "--set", "ITEMS=2", "--quiet")
+            results.add(np.load(self.path("s.npy")).tobytes())
+        self.assertEqual(len(results), 1)
 
     def test_axis_that_is_none(self):
         np.save(self.path("x.npy"), np.ones((2, 3), np.float32))

@@ -134,7 +134,16 @@ static const variant scan_loop = {.name = "loop",
                                   .plan = loop_plan,
                                   .host = loop_run};
 
-static const variant *const variants[] = {&scan_loop, &scan_simd, &scan_chunks};
+static const variant *const variants[] = {
+    &scan_loop,
+    &scan_simd,
+    &scan_hillis_steele,
+    &scan_blelloch,
+    &scan_blelloch_padded,
+    &scan_three_launches,
+    &scan_look_back,
+    &scan_chunks,
+};
 
 /* ---- the operation ------------------------------------------------------------------------- */
 
@@ -248,17 +257,19 @@ static void describe(const problem *q, text *out)
         text_format(out, " offsets %zu %zu %zu", p->offset_x, p->offset_result, p->offset_segments);
 }
 
+/* Columns side by side are read by work-items side by side; of them `chunks` makes the most. */
 static size_t prefer(const problem *p, const device_facts *d, const char *out[PREFERENCES_MAX])
 {
-    static const char *const on_host[] = {"simd", "loop"}, *const on_device[] = {"chunks"};
+    static const char *const on_host[] = {"simd", "loop"};
+    static const char *const of_lines[] = {"look-back", "three-launches", "chunks"};
+    const bool tiles = d->kind != DEVICE_CPU && scan_inner(scan_of(p)) == 1;
 
-    (void)p;
     if (d->kind == DEVICE_HOST) {
         memcpy(out, on_host, sizeof(on_host));
         return ARRAY_COUNT(on_host);
     }
-    memcpy(out, on_device, sizeof(on_device));
-    return ARRAY_COUNT(on_device);
+    memcpy(out, of_lines + (tiles ? 0 : 2), (tiles ? 3 : 1) * sizeof(*of_lines));
+    return tiles ? 3 : 1;
 }
 
 /* Whatever the size: its time is spent on memory, and kernels read the elements twice. */

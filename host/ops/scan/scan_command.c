@@ -230,6 +230,10 @@ static const char *const tune_sizes[] = {"2^16",         "2^20",         "2^24",
                                          "10000x1000x1", "1x1000x10000", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
+static const peer_library peers[] = {{"tbb", "parallel std::inclusive_scan (TBB)", "libtbb-dev"},
+                                     {"std", "std::inclusive_scan", "g++"},
+                                     {0}};
+
 const operation_command scan_command = {
     .sizes = {.bench = "2^24",
               .roofline = "2^28",
@@ -237,6 +241,7 @@ const operation_command scan_command = {
               .tune = tune_sizes,
               .tune_cpu = tune_sizes_cpu},
     .problem_bytes = sizeof(tsr_scan_problem),
+    .peers = peers,
     .fields = fields,
     .field_count = ARRAY_COUNT(fields),
     .files = files,

@@ -15,6 +15,12 @@ extern const operation_command scan_command;
 /** scan_simd.c: C, on the host and on CPUs. */
 extern const variant scan_simd;
 
+/** scan_ladder.c: the first steps, of float32 sums of one line. */
+extern const variant scan_hillis_steele, scan_blelloch, scan_blelloch_padded;
+
+/** scan_tiles.c: work-groups scan tiles in local memory. */
+extern const variant scan_three_launches, scan_look_back;
+
 /** scan_chunks.c: each work-item scans a stretch of a line by itself. */
 extern const variant scan_chunks;
 
