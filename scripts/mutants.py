@@ -179,7 +179,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     mutants, survivors = read_lists()
-    chosen = {n: m for n, m in mutants.items() if not options.names or n in options.names}
+    chosen = {n: mutants[n] for n in options.names or mutants if n in mutants}
     wrong = ["no bug is called " + n for n in options.names if n not in mutants] + check(
         chosen, {n: why for n, why in survivors.items() if n in chosen or not options.names})
     if wrong:

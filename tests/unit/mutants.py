@@ -126,7 +126,7 @@ MUTANTS = {
         ("host/file/output.c", "fchmod(fd, old->st_mode & 07777)", 0, "fchmod(fd, 0600)", OUTPUT),
     "output-short-write":
         ("host/file/output.c", "        bytes += n;\n        size -= (size_t)n;", 0,
-         "        size -= (size_t)n;", "%s cli/test_run" % OUTPUT),
+         "        size -= (size_t)n;", OUTPUT),
     "output-close-unchecked":
         ("host/file/output.c", "    if (close(fd) != 0 && !status)", 0, "    if (close(fd) != 0 && 0)",
          OUTPUT),
@@ -200,7 +200,7 @@ MUTANTS = {
         ("host/core/tuning_memo.c", "m->stored == tuning_stored() && ", 0, "", TUNING + " " + CALLS),
     "tuning-class-magnitude":
         ("host/core/tuning_class.c", "while (n >> exponent > 1)", 0, "while (n >> exponent > 0)",
-         "unit/test_reduce_plan"),
+         "unit/test_matmul_plan"),
     # ---- calls and plans
     "call-of-another-placement":
         ("host/core/calls.c", "!is_problem(c, p) || c->place != place ||", 0, "!is_problem(c, p) ||",
