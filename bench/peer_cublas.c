@@ -1,4 +1,4 @@
-/* cuBLAS: what the peers of both products share. */
+/* cuBLAS: what its peers share. */
 #include "peer_cublas.h"
 
 #include <limits.h>
@@ -68,7 +68,7 @@ static int prepare(cublas_state *s, const peer_problem *p, char *why, size_t why
     rc = peer_time(&s->rotation, 1, cublas_call, cublas_wait, s, &unused);
     /* It has added to C or y, too. */
     if (rc == 0)
-        rc = (int)peer_cuda_set_refill(&s->sets, 0, BLAS_RESULT);
+        rc = (int)peer_cuda_set_refill(&s->sets, 0, s->result);
     if (rc == 0)
         rc = cublas_wait(s);
     if (rc != 0) {
@@ -82,6 +82,12 @@ static int prepare(cublas_state *s, const peer_problem *p, char *why, size_t why
 void *cublas_open(cublas_product *product, cublasComputeType_t compute, const peer_problem *p,
                   char *why, size_t why_size)
 {
+    return cublas_open_to(BLAS_RESULT, product, compute, p, why, why_size);
+}
+
+void *cublas_open_to(size_t result, cublas_product *product, cublasComputeType_t compute,
+                     const peer_problem *p, char *why, size_t why_size)
+{
     cublas_state *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -89,6 +95,7 @@ void *cublas_open(cublas_product *product, cublasComputeType_t compute, const pe
         return NULL;
     }
     s->product = product;
+    s->result = result;
     s->compute = compute;
     if (!prepare(s, p, why, why_size)) {
         cublas_close(s);
@@ -118,7 +125,7 @@ int cublas_result(void *state, void *const out[])
     cublas_state *s = state;
 
     cudaSetDevice(s->sets.device);
-    return (int)peer_cuda_set_read(&s->sets, 0, BLAS_RESULT, out[BLAS_RESULT]);
+    return (int)peer_cuda_set_read(&s->sets, 0, s->result, out[s->result]);
 }
 
 const char *cublas_unsupported(const peer_problem *p, const size_t *sizes, size_t count,

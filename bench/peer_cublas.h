@@ -1,4 +1,4 @@
-/** cuBLAS: what the peers of both products share. */
+/** cuBLAS: what its peers share. */
 #ifndef BENCH_PEER_CUBLAS_H
 #define BENCH_PEER_CUBLAS_H
 
@@ -19,6 +19,7 @@ struct cublas_state {
     cublasHandle_t handle;
     cublasComputeType_t compute;
     cublas_product *product;
+    size_t result; /* the operand that it writes */
 };
 
 cublasOperation_t cublas_transpose(int trans);
@@ -34,6 +35,9 @@ const char *cublas_unsupported(const peer_problem *p, const size_t *sizes, size_
 /** As the members of peer, for a product that sums in `compute`. */
 void *cublas_open(cublas_product *product, cublasComputeType_t compute, const peer_problem *p,
                   char *why, size_t why_size);
+/** The same where the result is another operand than that of a product. */
+void *cublas_open_to(size_t result, cublas_product *product, cublasComputeType_t compute,
+                     const peer_problem *p, char *why, size_t why_size);
 int cublas_run(void *state, size_t calls, double *wall_ns);
 int cublas_run_held(void *state, size_t calls, double *device_ns);
 int cublas_result(void *state, void *const out[]);

@@ -19,9 +19,10 @@ static void NAMED(in_place)(size_t n, NUMBER alpha, const STORED *restrict x, ST
         z[i] = PUT((NUMBER)(alpha * GET(x[i]) + GET(z[i])));
 }
 
+/* Blocks are short: while one is stored, the next is not asked for. */
 static void NAMED(past_caches)(size_t n, NUMBER alpha, const STORED *x, const STORED *y, STORED *z)
 {
-    enum { BLOCK_BYTES = 2048, BLOCK = BLOCK_BYTES / sizeof(STORED) };
+    enum { BLOCK_BYTES = 256, BLOCK = BLOCK_BYTES / sizeof(STORED) };
     _Alignas(CACHE_LINE) STORED block[BLOCK];
     size_t i = past_caches_head(z, sizeof(STORED), n);
 
