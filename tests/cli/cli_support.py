@@ -79,6 +79,12 @@ class Case(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="tessera-test-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
+    def example(self, op):
+        """The call that tests/OP/example.py has, whose files are saved."""
+        for name, values in EXAMPLES[op]["FILES"].items():
+            self.save(name, values)
+        return EXAMPLES[op]["CALL"]
+
     def path(self, name):
         return os.path.join(self.folder, name)
 
@@ -193,3 +199,36 @@ def within_bound(got, a, b, alpha=1.0, c=None, beta=0.0):
         limit = limit + abs(wide(beta)) * wide(np.abs(c))
     bound = gamma(a.shape[-1], a.dtype) * limit + np.finfo(a.dtype).tiny * (a.shape[-1] + 2)
     return bool(np.all(np.abs(wide(got) - exact) <= bound))
+
+
+class HelpCase(Case):
+    """What a command's help says."""
+
+    def page(self, command, columns=1000):
+        """A command's help, each option in one line."""
+        return self.succeed(command, "--help", env={"COLUMNS": str(columns)}).out
+
+    def option(self, command, name):
+        """What a command's help says of an option."""
+        line, = re.findall(r"(?m)^  .{4}--%s(?![\w-])(.*)$" % name,
+                           self.page(command))
+        return re.sub(r" \(default: .*\)$", "", line)
+
+    def assert_agreement(self, command, operands, name, values):
+        """What help names as values of an option is taken, and no more.  What is taken is missed as a
+        file, status 1; what is not is a usage error."""
+        said = re.findall(r"\bt?b?f\d\d(?:-strict)?", self.option(command, name))
+        self.assertEqual(set(said), set(values.split()))
+        for value in "f32 f32-strict f64 tf32 bf16 f16".split():
+            args = (command, *operands, "-o", "c", "--" + name, value)
+            if value in values.split():
+                self.fail_with(1, *args, says="cannot open")
+            else:
+                self.fail_with(2, *args, says="option '--%s' takes f32, " % name)
+
+    def assert_defaults(self, command, *defaults):
+        """Each is "--option +default", as a pattern."""
+        text = self.page(command)
+        for line in defaults:
+            option, value = line.split(" +", 1)
+            self.assertRegex(text, r"(?m)^ .*%s .*\(default: .*%s" % (option, value))

@@ -12,7 +12,6 @@ copies, and that is a barrier in Oclgrind, which the specification does not prom
 
 import os
 import re
-import runpy
 import shutil
 import signal
 import struct
@@ -22,10 +21,9 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oclgrind"))
 from simulator import Run
-from variant_runs import variant
+from variant_runs import TESTS, lists_of, unoptimized, variant
 
 HANG_SECONDS = 60
-TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def read_bugs():
@@ -33,12 +31,10 @@ def read_bugs():
     that shows it)}, of every operation that has a list: tests/OP/seeded.py."""
     found = {}
     for op in sorted(os.listdir(TESTS)):
-        path = os.path.join(TESTS, op, "seeded.py")
-        if os.path.exists(path):
-            lists = runpy.run_path(path)
-            for bug, entry in lists["BUGS"].items():
-                found[bug] = (op, entry, lists.get("TYPES", {}).get(bug),
-                              bug in lists.get("HANGS", ()), lists.get("SHAPES", {}).get(bug))
+        lists = lists_of(op)
+        for bug, entry in lists.get("BUGS", {}).items():
+            found[bug] = (op, entry, lists.get("TYPES", {}).get(bug),
+                          bug in lists.get("HANGS", ()), lists.get("SHAPES", {}).get(bug))
     return found
 
 
@@ -51,12 +47,13 @@ def replace(text, old, which, new):
     return text[:at[which]] + new + text[at[which] + len(old):]
 
 
-def run_sweep(args, hangs):
+def run_sweep(args, hangs, env):
     """The sweep on PoCL: status, what it printed, and whether it found the bug."""
     try:
         done = subprocess.run([os.environ["TESSERA"], *args, "--tiny", "--stop-on-failure",
                                "--device", "cpu"], check=False, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=HANG_SECONDS if hangs else 280)
+                              stderr=subprocess.STDOUT, timeout=HANG_SECONDS if hangs else 280,
+                              env=env)
     except subprocess.TimeoutExpired:
         return None, "it does not end", hangs
     out = done.stdout.decode(errors="replace")
@@ -85,10 +82,10 @@ def write_ones(path, *shape):
         f.write(struct.pack("<f", 1) * count)
 
 
-def run_program(*args):
+def run_program(env, *args):
     """A program for what a sweep on a CPU hardly goes through, or does not show: as run_sweep."""
     done = subprocess.run(args, check=False, timeout=120, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
+                          stderr=subprocess.STDOUT, env=env)
     out = done.stdout.decode(errors="replace")
     return done.returncode, out, done.returncode == 3 and "\nFAIL " in "\n" + out
 
@@ -117,14 +114,15 @@ def main():
                 write_ones(file, *shape)
             args = [op, *files, "-o", os.path.join(folder, "out.npy"), "--copy", *args[2:6],
                     *args[args.index("--set"):]]
+        env = unoptimized(op, name)
         if sys.argv[1].startswith("look-back-"):
-            status, out, found = run_program(os.environ["LOOK_BACK"], "cpu", kernels)
+            status, out, found = run_program(env, os.environ["LOOK_BACK"], "cpu", kernels)
         elif sys.argv[1].startswith("factors-"):
-            status, out, found = run_program(os.environ["ROUNDED_FACTORS"], "cpu", kernels, name)
+            status, out, found = run_program(env, os.environ["ROUNDED_FACTORS"], "cpu", kernels, name)
         elif sys.argv[1].startswith("oclgrind-"):
             status, out, found = run_simulator(args if shapes else [*args, "--tiny"])
         else:
-            status, out, found = run_sweep(args, hangs)
+            status, out, found = run_sweep(args, hangs, env)
     print(out)
     if not found:
         sys.exit("not found: status %s" % status)

@@ -2,7 +2,24 @@
 
 import json
 import os
+import runpy
 import subprocess
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+
+
+def lists_of(op):
+    """What an operation's list of bugs says, tests/OP/seeded.py, where it has one."""
+    path = os.path.join(TESTS, op, "seeded.py")
+    return runpy.run_path(path) if os.path.exists(path) else {}
+
+
+def unoptimized(op, name):
+    """The environment in which PoCL's compiler leaves out its optimizations, which take three quarters
+    of its time; but for variants that the list names as OPTIMIZED."""
+    if name in lists_of(op).get("OPTIMIZED", ()):
+        return os.environ
+    return {**os.environ, "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 
 
 def width(type_name):

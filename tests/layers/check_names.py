@@ -1,10 +1,7 @@
 """What names an operation: its own folders, and no other file.
 
-    check_names.py TREE          read host/, bench/, scripts/ and tests/ of a source tree
-    check_names.py TREE --list   print the files that name one, for still_named.txt
-    check_names.py --control     show that a name is found, in a tree made up
-
-still_named.txt has the files that name an operation yet; one that no longer does must leave it.
+    check_names.py TREE       read host/, bench/, scripts/ and tests/ of a source tree
+    check_names.py --control  show that a name is found, in a tree made up
 """
 
 import os
@@ -14,7 +11,6 @@ import tempfile
 
 FOLDERS = ["host", "bench", "scripts", "tests"]
 KINDS = (".c", ".h", ".py", ".txt", ".cmake", ".sh", ".in")
-LIST = "tests/layers/still_named.txt"
 
 
 def named(tree):
@@ -30,7 +26,7 @@ def named(tree):
             for name in names:
                 file = os.path.relpath(os.path.join(path, name), tree)
                 if (not name.endswith(KINDS) or file.startswith(own) or
-                        file in ("host/ops/operations.c", LIST)):
+                        file == "host/ops/operations.c"):
                     continue
                 with open(os.path.join(tree, file), encoding="utf-8", errors="replace") as f:
                     for number, line in enumerate(f, 1):
@@ -41,22 +37,15 @@ def named(tree):
 
 
 def check(tree):
-    with open(os.path.join(tree, LIST), encoding="utf-8") as f:
-        listed = set(f.read().split())
-    found = named(tree)
-    return (["%s:%d: names %s" % (f, *found[f]) for f in sorted(set(found) - listed)] +
-            ["%s: names no operation any more: take it from %s" % (f, LIST)
-             for f in sorted(listed - set(found))])
+    return ["%s:%d: names %s" % (f, *where) for f, where in sorted(named(tree).items())]
 
 
 def control():
-    good = {"host/ops/rank/rank.c": "operation_rank", "host/core/a.c": "int x;", LIST: "",
+    good = {"host/ops/rank/rank.c": "operation_rank", "host/core/a.c": "int x;",
             "host/ops/operations.c": "&operation_rank", "tests/rank/test.c": "operation_rank"}
     for changes, expected in [({}, 0), ({"host/core/a.c": "operation_rank"}, 1),
                               ({"tests/cli/t.py": "run('rank')"}, 1),
-                              ({"host/core/b.c": '#include "tessera/rank.h"'}, 1),
-                              ({"host/core/a.c": "operation_rank", LIST: "host/core/a.c"}, 0),
-                              ({LIST: "host/core/a.c"}, 1)]:
+                              ({"host/core/b.c": '#include "tessera/rank.h"'}, 1)]:
         with tempfile.TemporaryDirectory() as tree:
             for name, text in {**good, **changes}.items():
                 os.makedirs(os.path.join(tree, os.path.dirname(name)), exist_ok=True)
@@ -70,11 +59,9 @@ def control():
 def main():
     if sys.argv[1:] == ["--control"]:
         control()
-    elif sys.argv[2:] == ["--list"]:
-        print("\n".join(sorted(named(sys.argv[1]))))
     else:
         wrong = check(sys.argv[1])
-        print("\n".join(wrong) or "no operation is named where it should not be, but for %s" % LIST)
+        print("\n".join(wrong) or "no operation is named where it should not be")
         sys.exit(bool(wrong))
 
 

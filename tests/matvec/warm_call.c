@@ -1,0 +1,9 @@
+#include "faults/warm_calls.h"
+
+tsr_status warm_call(tsr_session *s, const tsr_run *run, double alpha, const cl_mem b[WARM_BUFFERS],
+                     tsr_error *err)
+{
+    const tsr_matvec_problem p = {.rows = 2, .columns = WARM_ELEMENTS / 2, .alpha = alpha};
+
+    return tsr_matvec_enqueue(s, &p, b[0], b[1], b[2], run, NULL, err);
+}
