@@ -260,13 +260,18 @@ static void list_operation(listing *l, const problem *p, json_t *list)
     json_t *variants = list ? json_array() : NULL;
     const variant *first = list ? NULL : default_variant(l, p);
     size_t elsewhere = 0;
-    text described = {0};
+    const size_t width = terminal_width(STDOUT_FILENO);
+    text described = {0}, about = {0};
 
     op->describe(p, &described);
     if (!list) {
-        printf("%s: %s\n", op->name, op->idea);
-        if (op->words)
-            printf("  %s\n", op->words);
+        text_format(&about, "%s: ", op->name);
+        text_wrap(&about, op->idea, about.length, 2, width);
+        if (op->words) {
+            text_append(&about, "\n  ");
+            text_wrap(&about, op->words, 2, 2, width);
+        }
+        puts(text_get(&about));
         if (l->session)
             printf("  judged by %s on %s\n", text_get(&described),
                    tsr_device_name(l->choice.device[0]));
@@ -274,6 +279,7 @@ static void list_operation(listing *l, const problem *p, json_t *list)
             print_short(l, p, l->op ? NULL : first);
         if (l->session && !l->variant && l->op)
             tuning_list_print(l->session, p);
+        text_free(&about);
         if (!l->op) {
             text_free(&described);
             return;

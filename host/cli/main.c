@@ -506,7 +506,7 @@ static int help_command(const subcommand *c)
 {
     const option_set takes = {c->takes.own | TAKES_ALWAYS, c->takes.fields, c->takes.op};
     const size_t width = terminal_width(STDOUT_FILENO);
-    text page = {0}, usage = {0}, operations_said = {0}, defaults = {0};
+    text page = {0}, usage = {0}, operation_lines = {0}, defaults = {0};
     int status;
 
     text_format(&usage, "Usage: tessera %s %s", c->name, c->usage);
@@ -514,22 +514,22 @@ static int help_command(const subcommand *c)
     text_append(&page, "\n\n");
     text_wrap(&page, c->summary, 0, 0, width);
     text_append(&page, "\n");
-    append_operations(c, &operations_said);
-    if (*c->details || operations_said.length)
+    append_operations(c, &operation_lines);
+    if (*c->details || operation_lines.length)
         text_append(&page, "\n");
-    append_paragraph(text_get(&operations_said), width, &page);
+    append_paragraph(text_get(&operation_lines), width, &page);
     append_paragraph(c->details, width, &page);
     text_append(&page, "\n");
     append_defaults(c, &defaults);
     status = options_explain(&page, c->name, &takes, text_get(&defaults), width);
     append_examples(c, &page);
-    if (page.failed || usage.failed || operations_said.failed || defaults.failed)
+    if (page.failed || usage.failed || operation_lines.failed || defaults.failed)
         status = out_of_memory();
     else
         fputs(text_get(&page), stdout);
     text_free(&page);
     text_free(&usage);
-    text_free(&operations_said);
+    text_free(&operation_lines);
     text_free(&defaults);
     return status;
 }

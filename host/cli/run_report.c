@@ -22,7 +22,7 @@ static double rate(const run_report *r)
 /* The first run after compiling says little of the device: caches are cold, and a CPU was busy. */
 static bool has_rate(const run_report *r)
 {
-    return r->fastest.device_ns && (r->first.build != TSR_BUILD_COLD || r->count > 1);
+    return r->fastest.device_ns && (r->first.build != TSR_BUILD_COMPILED || r->count > 1);
 }
 
 /* "3.10 ms" */
@@ -76,7 +76,7 @@ static void append_waits(text *out, const run_report *r)
         append_time(out, r->first.probe_ns);
     }
     if (r->first.build_ns >= NOTICED_NS) {
-        text_append(out, r->first.build == TSR_BUILD_COLD ? ", compiled in " : ", loaded in ");
+        text_append(out, r->first.build == TSR_BUILD_COMPILED ? ", compiled in " : ", loaded in ");
         append_time(out, r->first.build_ns);
     }
 }
@@ -226,8 +226,9 @@ static json_t *values_json(const array *a)
 
 int run_report_json(const run_report *r)
 {
-    static const char *const builds[] = {
-        [TSR_BUILD_NONE] = "none", [TSR_BUILD_CACHED] = "cached", [TSR_BUILD_COLD] = "cold"};
+    static const char *const builds[] = {[TSR_BUILD_NONE] = "none",
+                                         [TSR_BUILD_CACHED] = "cached",
+                                         [TSR_BUILD_COMPILED] = "compiled"};
     const tsr_report *t = &r->fastest;
     json_t *object = json_object();
 

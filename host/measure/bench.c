@@ -391,7 +391,7 @@ static tsr_status first_call(const timed_variant *b, const variant *v, tsr_build
                              double usual_ns, double *ns, tsr_error *err)
 {
     const tsr_session_options options = {.kernel_dir = text_get(&b->session->kernel_dir),
-                                         .no_cache = wanted == TSR_BUILD_COLD};
+                                         .no_cache = wanted == TSR_BUILD_COMPILED};
     timed_variant twin = *b;
     tsr_status st = tsr_session_adopt(b->session->queue, &options, &twin.session, err);
     uint64_t start;
@@ -425,7 +425,7 @@ static tsr_status build_costs(const timed_variant *b, result_row *row, tsr_error
     text_format(&build, "%s -DTESSERA_UNSEEN=%llu", v->build ? v->build : "",
                 (unsigned long long)clock_ns());
     unseen.build = text_get(&build);
-    st = first_call(b, &unseen, TSR_BUILD_COLD, row->time.median_ns, &row->build_cold_ns, err);
+    st = first_call(b, &unseen, TSR_BUILD_COMPILED, row->time.median_ns, &row->build_cold_ns, err);
     if (!st && !b->session->cache.why_off[0]) {
         programs_save(b->session);
         st = first_call(b, v, TSR_BUILD_CACHED, row->time.median_ns, &row->build_cached_ns, err);

@@ -200,7 +200,7 @@ static tsr_status compile(tsr_session *s, program *p, const char *source, tsr_er
     read_log(s, p->handle, &p->log);
     if (rc != CL_SUCCESS)
         return build_failed(s, p, text_get(&p->options), rc, err);
-    p->built = p->saved ? TSR_BUILD_CACHED : TSR_BUILD_COLD;
+    p->built = p->saved ? TSR_BUILD_CACHED : TSR_BUILD_COMPILED;
     return retarget_wanted(source, target) ? retarget(s, p, target, err) : TSR_OK;
 }
 

@@ -33,8 +33,9 @@ typedef struct tsr_run {
     const cl_event *wait;
     /**
      * Enqueued calls: NULL, or what receives an event that completes with the call's work, and that
-     * the caller releases.  A call that fails leaves it untouched.  A call in C that finds no memory
-     * once it runs completes without a result, and the next call on the session returns TSR_ENOMEM.
+     * the caller releases.  A call that fails leaves it untouched.  A call in C that finds no
+     * memory once it runs completes without a result, and the next call on the session returns
+     * TSR_ENOMEM.
      */
     cl_event *done;
 } tsr_run;
@@ -43,7 +44,7 @@ typedef struct tsr_run {
 typedef enum tsr_build {
     TSR_BUILD_NONE = 0, /* nothing was needed: the program was in the session, or it is C */
     TSR_BUILD_CACHED,   /* loaded from the binary cache */
-    TSR_BUILD_COLD      /* compiled */
+    TSR_BUILD_COMPILED  /* compiled */
 } tsr_build;
 
 /**

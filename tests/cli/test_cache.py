@@ -75,7 +75,7 @@ class Entries(Case):
 
     def test_second_run_is_cached(self):
         first, second = self.run_once(), self.run_once()
-        self.assertEqual((first, second), ("cold", "cached"))
+        self.assertEqual((first, second), ("compiled", "cached"))
         titles = [e["title"] for e in self.listed()]
         source = "%s/%s_%s.cl" % (OP, OP, KERNEL)
         self.assertTrue(any(source in t for t in titles), titles)
@@ -93,7 +93,7 @@ class Entries(Case):
         calls = [call for example in EXAMPLES.values() for call in example["PROGRAMS"]]
         self.assertTrue(calls)
         outputs = []
-        for wanted in "cold", "cached":
+        for wanted in "compiled", "cached":
             for args in calls:
                 r = self.succeed(*args, "-o", "o.npy", "--verify", "--json", "--quiet",
                                  env=self.env)
@@ -125,7 +125,7 @@ class Entries(Case):
 
     def test_titles_are_plain(self):
         """Whatever wrote an entry."""
-        self.assertEqual(self.run_once(), "cold")
+        self.assertEqual(self.run_once(), "compiled")
         for file in self.files():
             with open(file, "rb") as f:
                 content = f.read()
@@ -140,8 +140,8 @@ class Entries(Case):
     def test_a_folder_that_others_can_write_is_not_used(self):
         os.mkdir(self.path("cache"))
         os.chmod(self.path("cache"), 0o770)
-        self.assertEqual(self.run_once(), "cold")
-        self.assertEqual(self.run_once(), "cold")
+        self.assertEqual(self.run_once(), "compiled")
+        self.assertEqual(self.run_once(), "compiled")
         self.assertEqual(glob.glob(self.path("cache/*")), [])
 
     def test_entries_are_told_apart(self):

@@ -469,7 +469,7 @@ static void a_program_is_built_once_a_session(void **state)
     assert_int_equal(tsr_session_open(f->device, &options, &s, &err), TSR_OK);
     assert_int_equal(tsr_matmul(s, &square, a, a, c, &run, &first, &err), TSR_OK);
     assert_int_equal(tsr_matmul(s, &square, a, a, c, &run, &second, &err), TSR_OK);
-    assert_int_equal(first.build, TSR_BUILD_COLD);
+    assert_int_equal(first.build, TSR_BUILD_COMPILED);
     assert_true(first.build_ns > 0);
     assert_int_equal(second.build, TSR_BUILD_NONE);
     assert_int_equal(second.build_ns, 0);

@@ -279,8 +279,9 @@ static size_t prefer(const problem *p, const device_facts *d, const char *out[PR
                : prefer_on_gpu(matvec_of(p), rows, size_max(d->compute_units, 1), out);
 }
 
-/* As long as it takes some 10 milliseconds, which are spent on memory in either case; elements of
- * 16 bits are copied first. */
+/* C runs while a product takes up to some 10 milliseconds: memory limits it and a kernel alike, and
+ * compiling would take longer.  For elements of 16 bits, which C code converts first, that is at
+ * 2^24 elements of the matrix. */
 static const char *prefer_c(const problem *p, const device_facts *d)
 {
     const size_t bytes = tsr_type_size(matvec_of(p)->type);
