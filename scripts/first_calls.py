@@ -6,9 +6,10 @@
 
 A first call begins with every cache empty, a second one finds what the first left.  The problem is
 that of the operation's tests, tests/OP/example.py, and one FACTOR times as long in each direction,
-in each type that --as takes; `arrays` is the operation as it runs by default on files, `buffers` the
-same with --copy, as it runs on OpenCL buffers.  The times go to data/results/first-calls-NAME.json,
-and all such files into the table of docs/first_calls.md.
+in each type that --as takes; of TRIES the one with the shortest first call counts.  `arrays` is the
+operation as it runs by default on files, `buffers` the same with --copy, as it runs on OpenCL
+buffers.  The times go to data/results/first-calls-NAME.json, and all such files into the table of
+docs/first_calls.md.
 """
 import argparse
 import glob
@@ -24,6 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "first_calls.md")
 TYPES = ("f32", "f64", "f16")
 FACTORS = (1, 30)
+TRIES = 3
 WAYS = {"arrays": (), "buffers": ("--copy",)}
 
 
@@ -75,9 +77,11 @@ def measure_all(options):
         for factor in FACTORS:
             for kind in TYPES:
                 for way in WAYS:
-                    row = measure(options.tessera, options.device, example, factor, kind, way)
-                    if not row:
+                    tries = [measure(options.tessera, options.device, example, factor, kind, way)
+                             for _ in range(TRIES)]
+                    if not all(tries):
                         continue
+                    row = min(tries, key=lambda r: r["first"]["process_s"])
                     rows.append(row)
                     print("%-8s %-28s %-8s %-16s %7.2f s %7.2f s"
                           % (row["op"], row["problem"], way, row["variant"],
@@ -107,9 +111,10 @@ def table(name, rows):
 def write_document():
     lines = ["# First and second calls", "",
              "Seconds of a process from start to result on files in memory: the first with every cache",
-             "empty, the second with what the first left there ([cache.md](cache.md)). `arrays` is the",
-             "operation as it runs by default on files, `buffers` the same with `--copy`, as it runs on",
-             "OpenCL buffers. `scripts/first_calls.py` measures and writes this page."]
+             "empty, the second with what the first left there ([cache.md](cache.md)); of %d such pairs" % TRIES,
+             "the one with the shortest first call. `arrays` is the operation as it runs by default on",
+             "files, `buffers` the same with `--copy`, as it runs on OpenCL buffers.",
+             "`scripts/first_calls.py` measures and writes this page."]
     for path in sorted(glob.glob(os.path.join(ROOT, "data", "results", "first-calls-*.json"))):
         with open(path) as f:
             rows = json.load(f)["rows"]
