@@ -199,6 +199,16 @@ static void the_order_of_parameters_does_not_matter(void **state)
     assert_ptr_equal(compare_cell(&c, 0, 1), &b);
     assert_null(compare_cell(&c, 1, 1));
     compare_close(&c);
+    /* Some of them are others. */
+    for (size_t some = 0; some < 2; some++) {
+        strcpy(a[some].parameters, "TILE=16");
+        strcpy(a[1 - some].parameters, "TILE=16 ROWS=4");
+        c = built(files, 2);
+        assert_int_equal(c.line_count, 2);
+        assert_null(compare_cell(&c, some, 1));
+        assert_ptr_equal(compare_cell(&c, 1 - some, 1), &b);
+        compare_close(&c);
+    }
 }
 
 static void rates_have_the_unit_of_their_size(void **state)

@@ -245,6 +245,9 @@ static void what_no_row_says(void **state)
     refused_with("outcome", "\"outcome\":\"wrong\"", "outcome is 'wrong'");
     refused_with("op", "\"op\":\"0123456789abcdef\"", "'op'");
     refused_with("low_ns", "\"low_ns\":2.5", "do not ascend");
+    refused_with("low_ns", "\"low_ns\":0.0625", "do not ascend");
+    refused_with("median_ns", "\"median_ns\":3.5", "do not ascend");
+    refused_with("high_ns", "\"high_ns\":9", "do not ascend");
     refused_with("max_ns", "\"max_ns\":null", "do not ascend");
     refused_with("min_ns", "\"min_ns\":0", "no time");
     refused_with("unsupported", "\"unsupported\":\"too big\"", "unsupported");
