@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows what Tessera does, from a fresh Debian 12 or Ubuntu 24.04: installs what is missing, builds,
-# lists the devices, does three real jobs whose answers are known, and proves the command's results.
+# lists the devices, does four real jobs whose answers are known, and proves the command's results.
 #
 #     scripts/demo.sh
 #
@@ -74,6 +74,24 @@ compare_column_sums() {
         }' matrix="$1" "$1" "$2"
 }
 
+# The pixels of each eighth of the brightness, drawn as bars, against data/README.md's.
+compare_brightness() {
+    awk -v known="74543 85270 135189 162032 145087 121461 55439 7411" '
+        BEGIN { n = split(known, count, " ") }
+        /^%/ { next }
+        !header++ { next }
+        {
+            bar = sprintf("%*s", $1 / 4000, "")
+            gsub(/ /, "#", bar)
+            printf "  %3d to %3d  %6d  %s\n", 32 * row, 32 * row + 31, $1, bar
+            if ($1 != count[++row]) wrong++
+        }
+        END {
+            print "  " row " counts compared with the known ones: " wrong + 0 " differ"
+            exit row != n || wrong > 0
+        }' "$1"
+}
+
 mkdir -p "$build/demo"
 build=$(cd "$build" && pwd)
 
@@ -106,5 +124,12 @@ ones 2000 >"$build/demo/ones.mtx"
 show "$tessera" matvec "$data/debian_deps.mtx" "$build/demo/ones.mtx" --trans --as f32 \
     -o "$build/demo/dependants.mtx" --verify
 compare_column_sums "$data/debian_deps.mtx" "$build/demo/dependants.mtx"
+
+begin "A photograph in grey, and how bright its pixels are" "converting a photograph"
+show "$tessera" grayscale "$data/raccoon.png" -o "$build/demo/raccoon.png" --verify
+"$tessera" grayscale "$data/raccoon.png" -o "$build/demo/raccoon.npy" --quiet
+show "$tessera" histogram "$build/demo/raccoon.npy" --bins 8 --range 0:256 \
+    -o "$build/demo/brightness.mtx" --verify
+compare_brightness "$build/demo/brightness.mtx"
 
 printf '\nAll known answers are right.\n'

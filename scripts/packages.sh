@@ -1,9 +1,9 @@
 # Sourced by demo.sh and test.sh: what they need from Debian 12 or Ubuntu 24.04, and how to get it.
 # shellcheck shell=bash disable=SC2034
 
-# To build the library and the command: the compiler, CMake, the OpenCL loader, JSON.
+# To build the library and the command: the compiler, CMake, the OpenCL loader, JSON, PNG files.
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-c-headers
-                libjansson-dev)
+                libjansson-dev libpng-dev)
 
 # To run them: PoCL, which makes the CPU an OpenCL device.
 RUN_PACKAGES=(pocl-opencl-icd)

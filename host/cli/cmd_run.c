@@ -18,6 +18,7 @@
 #include "core/dispatch.h"
 #include "core/registry.h"
 #include "file/encode.h"
+#include "file/image.h"
 #include "file/output.h"
 #include "measure/verify.h"
 #include "stream/host_memory.h"
@@ -86,14 +87,16 @@ static tsr_status check_suffix(const char *path, tsr_error *err)
     const char *dot = strrchr(base, '.');
     struct stat s;
 
-    if (!dot || dot == base || !dot[1] || !strcmp(dot, ".npy") || !strcmp(dot, ".mtx"))
+    if (!dot || dot == base || !dot[1] || !strcmp(dot, ".npy") || !strcmp(dot, ".mtx") ||
+        image_suffix(dot))
         return TSR_OK;
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
         return TSR_OK;
-    return tsr_fail(err, TSR_ENAME, 0,
-                    "output %s: unknown suffix %s: .npy and .mtx are written, .npy where there is "
-                    "none",
-                    path, dot);
+    return tsr_fail(
+        err, TSR_ENAME, 0,
+        "output %s: unknown suffix %s: .npy and .mtx are written, pictures as .ppm, .pgm%s, "
+        "and .npy where there is none",
+        path, dot, image_suffix(".png") ? " and .png" : "");
 }
 
 static tsr_status check_outputs(const options *o, const operation *op, tsr_error *err)

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "file/excerpt.h"
+#include "file/image.h"
 #include "file/input.h"
 #include "file/mtx.h"
 #include "file/npy.h"
@@ -62,6 +63,8 @@ static tsr_status read_array(const char *path, bool any, array *out, tsr_error *
         status = npy_read(&s, any, out, err);
     else if (s.head[0] == '%')
         status = mtx_read(&s, out, err);
+    else if (image_begins(&s))
+        status = image_read(&s, out, err);
     else
         status = unrecognised(&s, err);
     input_close(&s);

@@ -1,5 +1,5 @@
 /**
- * Arrays in files: NumPy .npy and Matrix Market .mtx, recognised by content.
+ * Arrays in files: NumPy .npy, Matrix Market .mtx and pictures, recognised by content.
  */
 #ifndef FILE_ARRAY_H
 #define FILE_ARRAY_H
@@ -46,6 +46,7 @@ void array_free(array *a);
  * float16, float32, float64, int and uint of 8 to 64 bits and bool.  NumPy has no
  * bfloat16 and writes such arrays as 'V2', two bytes without a meaning: they are
  * read as TSR_BF16, and the caller asks whether that is what is meant.
+ * PNG, PGM, PPM: uint8 of height x width, or height x width x channels (file/image.h).
  * .mtx: array and coordinate; general, symmetric, skew-symmetric; real,
  * integer and pattern (as 1); duplicates are summed; read as dense float64.
  * Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html

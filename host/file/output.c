@@ -15,6 +15,7 @@
 #include "base/sizes.h"
 #include "base/text.h"
 #include "file/encode.h"
+#include "file/image.h"
 #include "file/target.h"
 #include "file/temporaries.h"
 
@@ -180,12 +181,14 @@ static tsr_status put(void *to, const void *bytes, size_t size, tsr_error *err)
 
 tsr_status output_write(output *o, const array *a, tsr_error *err)
 {
-    size_t length = strlen(o->name);
+    const char *dot = strrchr(o->name, '.');
     tsr_status status;
 
     assert(!o->filled);
-    if (length >= 4 && strcmp(o->name + length - 4, ".mtx") == 0)
+    if (dot && strcmp(dot, ".mtx") == 0)
         status = encode_mtx(a, put, o, err);
+    else if (dot && image_suffix(dot))
+        status = image_encode(dot, a, put, o, err);
     else
         status = encode_npy(a, put, o, err);
     o->filled = !status;

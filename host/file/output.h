@@ -33,9 +33,9 @@ int output_same(const output *a, const output *b);
 int output_is(const output *o, const char *path);
 
 /**
- * Write an array: .mtx (array format, %.17g) where the path ends in ".mtx",
- * else .npy version 1.0 with data aligned to 64 bytes.  Nothing is visible
- * at the path until output_commit.
+ * Write an array: .mtx (array format, %.17g) where the path ends in ".mtx", a picture where it
+ * ends in ".png", ".pgm" or ".ppm", else .npy version 1.0 with data aligned to 64 bytes.  Nothing
+ * is visible at the path until output_commit.
  */
 tsr_status output_write(output *o, const array *a, tsr_error *err);
 

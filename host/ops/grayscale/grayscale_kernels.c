@@ -1,0 +1,109 @@
+/* Pictures to grey on a device. */
+#include "base/sizes.h"
+#include "core/groups.h"
+#include "ops/grayscale/grayscale_problem.h"
+
+/* As grayscale.clh has it. */
+typedef struct grayscale_call {
+    uint64_t height, width, from, to;
+} grayscale_call;
+
+static void define(const tsr_grayscale_problem *p, plan *out)
+{
+    const luma_weights *w = &grayscale_weights[p->luma];
+
+    plan_define(out, "CHANNELS=%zu", p->channels);
+    if (p->type == TSR_U8) {
+        plan_define(out, "BYTES=1");
+        plan_define(out, "RED=%uu", w->whole[0]);
+        plan_define(out, "GREEN=%uu", w->whole[1]);
+        plan_define(out, "BLUE=%uu", w->whole[2]);
+    } else {
+        plan_define(out, "BYTES=0");
+        plan_define(out, "RED=%af", (double)w->real[0]);
+        plan_define(out, "GREEN=%af", (double)w->real[1]);
+        plan_define(out, "BLUE=%af", (double)w->real[2]);
+    }
+}
+
+static void arguments(const job *j, command *c)
+{
+    const tsr_grayscale_problem *p = grayscale_of(j->problem);
+    const grayscale_call call = {p->height, p->width, p->offset_in, p->offset_out};
+
+    command_operand(c, GRAYSCALE_COLOUR);
+    command_operand(c, GRAYSCALE_GREY);
+    command_block(c, &call, sizeof(call));
+    c->bytes = j->problem->op->bytes(j->problem);
+}
+
+/* ---- naive ---------------------------------------------------------------------------------- */
+
+static const tunable naive_tunables[] = {
+    {"COLUMNS", "work-items of a work-group along a row", {8, 16, 32, 64}, 32, 8},
+    {"ROWS", "and across rows", {1, 2, 4, 8}, 4, 2},
+};
+
+static const char *naive_plan(const job *j, plan *out)
+{
+    const tsr_grayscale_problem *p = grayscale_of(j->problem);
+    const size_t columns = group_fit(j->device, 0, param(j->params, "COLUMNS"));
+    const size_t rows = group_fit(
+        j->device, 1,
+        size_max(size_min(param(j->params, "ROWS"), j->device->max_work_group / columns), 1));
+
+    plan_set(out, "COLUMNS", (uint32_t)columns);
+    plan_set(out, "ROWS", (uint32_t)rows);
+    define(p, out);
+    arguments(j, plan_launch_2d(out, 0, size_round_up(size_max(p->width, 1), columns),
+                                size_round_up(size_max(p->height, 1), rows), columns, rows));
+    return NULL;
+}
+
+const variant grayscale_naive = {.name = "naive",
+                                 .idea = "a pixel a work-item, in two dimensions",
+                                 .source = "grayscale/grayscale_naive.cl",
+                                 .entries = {"grayscale_naive"},
+                                 .build = "",
+                                 .tunables = naive_tunables,
+                                 .tunable_count = ARRAY_COUNT(naive_tunables),
+                                 .plan = naive_plan};
+
+/* ---- packed --------------------------------------------------------------------------------- */
+
+enum { GROUP_CPU = 16, GROUP_GPU = 256, PIXELS_OF_A_WORD = 4 };
+
+static const tunable packed_tunables[] = {
+    {"GROUP",
+     "work-items in a work-group, at most what the device takes; 0: by the device",
+     {0, 16, 32, 64, 128, 256, 512},
+     0,
+     16},
+};
+
+static const char *packed_plan(const job *j, plan *out)
+{
+    const tsr_grayscale_problem *p = grayscale_of(j->problem);
+    const size_t set = param(j->params, "GROUP");
+    const size_t usual = j->device->kind == DEVICE_CPU ? GROUP_CPU : GROUP_GPU;
+    const size_t local = group_fit(j->device, 0, set ? set : usual);
+    const size_t words = size_div_up(grayscale_pixels(p), PIXELS_OF_A_WORD);
+
+    if (p->type != TSR_U8)
+        return plan_unsupported(out, "it packs four bytes in a word, not %s",
+                                tsr_type_name(p->type));
+    plan_set(out, "GROUP", (uint32_t)local);
+    define(p, out);
+    arguments(j, plan_launch_1d(out, 0, size_round_up(size_max(words, 1), local), local));
+    return NULL;
+}
+
+const variant grayscale_packed = {
+    .name = "packed",
+    .idea = "four pixels of bytes a work-item, loaded and stored as words of 32 bits",
+    .source = "grayscale/grayscale_packed.cl",
+    .entries = {"grayscale_packed"},
+    .build = "",
+    .tunables = packed_tunables,
+    .tunable_count = ARRAY_COUNT(packed_tunables),
+    .plan = packed_plan};

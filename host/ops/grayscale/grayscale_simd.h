@@ -1,0 +1,19 @@
+/** Pixels to grey, compiled for each instruction set (base/isa.h). */
+#ifndef OPS_GRAYSCALE_SIMD_H
+#define OPS_GRAYSCALE_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/isa.h"
+
+/** n pixels of `channels` elements, 3 or 4. */
+typedef void grayscale_bytes_loop(const uint8_t *colour, size_t n, size_t channels,
+                                  const uint32_t weights[3], uint8_t *grey);
+typedef void grayscale_reals_loop(const float *colour, size_t n, size_t channels,
+                                  const float weights[3], float *grey);
+
+grayscale_bytes_loop ISA_EACH(grayscale_bytes);
+grayscale_reals_loop ISA_EACH(grayscale_reals);
+
+#endif

@@ -1,0 +1,17 @@
+"""Bugs of grayscale's kernels that tests find: tests/device/seeded_bugs.py seeds them."""
+
+# name: (variant, file, text, which occurrence of it, replacement, settings)
+BUGS = {
+    "sweep-grayscale-offset":
+        ("naive", "grayscale/grayscale_naive.cl", "call.to + i", 0, "i", []),
+    "sweep-grayscale-row-length":
+        ("naive", "grayscale/grayscale_naive.cl", "y * call.width + x", 0, "y * call.height + x", []),
+    "sweep-grayscale-rounding":
+        ("packed", "grayscale/grayscale.clh", " + 32768u", 0, "", []),
+    "sweep-grayscale-rest":
+        ("packed", "grayscale/grayscale_packed.cl", "p < 4 && first + p < n", 0,
+         "p < 4 && first + p + 1 < n", []),
+    "sweep-grayscale-channel":
+        ("packed", "grayscale/grayscale_packed.cl", "BYTE_OF(words, p * CHANNELS + 2)", 0,
+         "BYTE_OF(words, p * CHANNELS + 1)", []),
+}

@@ -1,0 +1,88 @@
+/* The plans of grayscale's variants, and what is refused: no OpenCL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/registry.h"
+#include "core/tuning_class.h"
+#include "ops/grayscale/grayscale_problem.h"
+
+static problem picture(tsr_grayscale_problem p)
+{
+    return problem_from(&operation_grayscale, &p, sizeof(p));
+}
+
+/* White stays white, and black black. */
+static void weights_add_up(void **state)
+{
+    (void)state;
+    for (size_t l = TSR_LUMA_BT601; l <= TSR_LUMA_BT709; l++) {
+        const luma_weights *w = &grayscale_weights[l];
+
+        assert_int_equal(w->whole[0] + w->whole[1] + w->whole[2], 65536);
+        for (size_t c = 0; c < 3; c++) {
+            const double off = w->whole[c] / 65536.0 - (double)w->real[c];
+
+            assert_true(off < 1 / 65536.0 && off > -1 / 65536.0);
+        }
+    }
+}
+
+static void launches_cover_the_picture(void **state)
+{
+    const device_facts d = {
+        .kind = DEVICE_GPU, .max_work_group = 256, .max_work_item = {256, 256, 1}};
+    const problem p = picture((tsr_grayscale_problem){
+        .type = TSR_U8, .height = 9, .width = 33, .channels = 3, .offset_in = 1});
+    const variant *const variants[] = {&grayscale_naive, &grayscale_packed};
+
+    (void)state;
+    for (size_t v = 0; v < 2; v++) {
+        const params chosen = params_default(variants[v]);
+        const job j = {.problem = &p, .device = &d, .params = &chosen};
+        plan out;
+
+        assert_null(plan_make(variants[v], &j, &out));
+        assert_int_equal(out.count, 1);
+        if (v == 0)
+            assert_true(out.commands[0].global[0] == 64 && out.commands[0].global[1] == 12);
+        else
+            assert_int_equal(out.commands[0].global[0], 256);
+        assert_true(out.commands[0].bytes == 9 * 33 * 4.0);
+        plan_free(&out);
+    }
+}
+
+static void what_is_refused(void **state)
+{
+    const tsr_grayscale_problem good = {.type = TSR_F32, .height = 2, .width = 2, .channels = 4};
+    tsr_grayscale_problem bad[] = {good, good, good, good};
+
+    (void)state;
+    bad[0].type = TSR_I32;
+    bad[1].channels = 2;
+    bad[2].luma = 2;
+    bad[3].height = SIZE_MAX;
+    assert_int_equal(operation_grayscale.check(&(problem[]){picture(good)}[0], NULL), TSR_OK);
+    for (size_t i = 0; i < 4; i++) {
+        const problem p = picture(bad[i]);
+
+        assert_int_equal(operation_grayscale.check(&p, NULL), i < 3 ? TSR_EINVAL : TSR_EOVERFLOW);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_add_up),
+        cmocka_unit_test(launches_cover_the_picture),
+        cmocka_unit_test(what_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
