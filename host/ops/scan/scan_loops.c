@@ -9,31 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "base/vector_half.h"
 
 /* Elements of a chain: no power of 2, so that chains do not meet in one set of a cache. */
 enum { CHAINS = 8, CHAIN = 272, LANES = 32 };
-
-static inline float half_load(uint16_t bits)
-{
-    return half_to_float(bits);
-}
-
-static inline float bfloat_load(uint16_t bits)
-{
-    return bfloat_to_float(bits);
-}
 
 #define AS_IT_IS(x)   (x)
 #define ADD(a, b)     ((a) + (b))
 #define LEAST(a, b)   ((b) < (a) ? (b) : (a))
 #define LARGEST(a, b) ((b) > (a) ? (b) : (a))
 /* A NaN takes the place of any number, and no comparison replaces it. */
-#define LEAST_REAL(a, b)   (((b) < (a)) | ((b) != (b)) ? (b) : (a))
-#define LARGEST_REAL(a, b) (((b) > (a)) | ((b) != (b)) ? (b) : (a))
+#define LEAST_REAL(a, b)   ((((b) < (a)) | ((b) != (b))) ? (b) : (a))
+#define LARGEST_REAL(a, b) ((((b) > (a)) | ((b) != (b))) ? (b) : (a))
 
 /* Loops `name`: elements IN and OUT, values VALUE, which LOAD and STORE convert. */
 #define LOOPS(name, IN, OUT, VALUE, LOAD, STORE, COMBINE, IDENTITY)                                \
+    typedef OUT name##_out;                                                                        \
+                                                                                                   \
     static VALUE name##_value(scan_value v)                                                        \
     {                                                                                              \
         VALUE value;                                                                               \
@@ -90,7 +82,7 @@ static inline float bfloat_load(uint16_t bits)
                                  size_t to, ptrdiff_t step, size_t n)                              \
     {                                                                                              \
         const IN *x = (const IN *)array + at;                                                      \
-        OUT *out = (OUT *)result + to;                                                             \
+        name##_out *out = (name##_out *)result + to;                                               \
         VALUE value = name##_value(before);                                                        \
                                                                                                    \
         for (; n >= (size_t)CHAINS * CHAIN; n -= (size_t)CHAINS * CHAIN) {                         \
@@ -126,21 +118,21 @@ static inline float bfloat_load(uint16_t bits)
                                                                                                    \
     static void name##_put(scan_value value, void *result, size_t to)                              \
     {                                                                                              \
-        ((OUT *)result)[to] = (OUT)STORE(name##_value(value));                                     \
+        ((name##_out *)result)[to] = (OUT)STORE(name##_value(value));                              \
     }                                                                                              \
                                                                                                    \
     static void name##_columns(const void *array, size_t at, void *result, size_t to,              \
                                ptrdiff_t pitch, size_t n, size_t width, bool exclusive)            \
     {                                                                                              \
         const IN *x = (const IN *)array + at;                                                      \
-        OUT *out = (OUT *)result + to;                                                             \
+        name##_out *out = (name##_out *)result + to;                                               \
         VALUE value[SCAN_COLUMNS_MAX];                                                             \
                                                                                                    \
         for (size_t c = 0; c < width; c++)                                                         \
             value[c] = (VALUE)(IDENTITY);                                                          \
         for (ptrdiff_t i = 0; i < (ptrdiff_t)n; i++) {                                             \
             const IN *restrict from = x + i * pitch;                                               \
-            OUT *restrict there = out + i * pitch;                                                 \
+            name##_out *restrict there = out + i * pitch;                                          \
                                                                                                    \
             for (size_t c = 0; exclusive && c < width; c++)                                        \
                 there[c] = (OUT)STORE(value[c]);                                                   \
@@ -181,8 +173,8 @@ WHOLE_SUM(same_16, uint16_t, uint16_t)
 WHOLE_SUM(same_32, uint32_t, uint32_t)
 LOOPS(sum_f32, float, float, double, AS_IT_IS, AS_IT_IS, ADD, 0)
 LOOPS(sum_f64, double, double, double, AS_IT_IS, AS_IT_IS, ADD, 0)
-LOOPS(sum_f16, uint16_t, uint16_t, double, half_load, half_of, ADD, 0)
-LOOPS(sum_bf16, uint16_t, uint16_t, double, bfloat_load, bfloat_of, ADD, 0)
+LOOPS(sum_f16, uint16_t, uint16_t, float, vector_of_half, vector_half_of, ADD, 0)
+LOOPS(sum_bf16, uint16_t, uint16_t, float, vector_of_bfloat, vector_bfloat_of, ADD, 0)
 
 EXTREMES(i8, int8_t, int8_t, AS_IT_IS, AS_IT_IS, , INT8_MIN, INT8_MAX)
 EXTREMES(u8, uint8_t, uint8_t, AS_IT_IS, AS_IT_IS, , 0, UINT8_MAX)
@@ -194,8 +186,8 @@ EXTREMES(i64, int64_t, int64_t, AS_IT_IS, AS_IT_IS, , INT64_MIN, INT64_MAX)
 EXTREMES(u64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS, , 0, UINT64_MAX)
 EXTREMES(f32, float, float, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
 EXTREMES(f64, double, double, AS_IT_IS, AS_IT_IS, _REAL, -INFINITY, INFINITY)
-EXTREMES(f16, uint16_t, float, half_load, half_of, _REAL, -INFINITY, INFINITY)
-EXTREMES(bf16, uint16_t, float, bfloat_load, bfloat_of, _REAL, -INFINITY, INFINITY)
+EXTREMES(f16, uint16_t, float, vector_of_half, vector_half_of, _REAL, -INFINITY, INFINITY)
+EXTREMES(bf16, uint16_t, float, vector_of_bfloat, vector_bfloat_of, _REAL, -INFINITY, INFINITY)
 
 const scan_loops *ISA_NAMED(scan_loops_of)(tsr_type type, size_t by, bool same)
 {
@@ -222,7 +214,7 @@ const scan_loops *ISA_NAMED(scan_loops_of)(tsr_type type, size_t by, bool same)
         [TSR_SCAN_MIN] = EXTREMES_OF(min),
         [TSR_SCAN_MAX] = EXTREMES_OF(max),
     };
-    static const scan_loops *const narrow[] = {
+    static const scan_loops *const narrow[8] = {
         [1] = &same_8_loops, [2] = &same_16_loops, [4] = &same_32_loops};
     const size_t bytes = tsr_type_size(type);
     const bool real = type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;

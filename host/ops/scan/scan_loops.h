@@ -10,7 +10,7 @@
 #include "tessera/scan.h"
 
 /** What is carried from one stretch to the next: of sums a double or 64 bits of a whole number, of
- *  minima and maxima the element itself (float for types of 16 bits). */
+ *  minima and maxima the element itself; a float of types of 16 bits. */
 typedef block_value scan_value;
 
 /** Loops of one type of elements and one way to combine them.  Places count elements. */

@@ -56,7 +56,8 @@ static void run(const work *w, const line *l, size_t done, size_t n, scan_value 
         return;
     if (w->p->exclusive) {
         w->loops->put(before, w->result, to);
-        w->loops->run(before, w->x, at, w->result, to + (size_t)step, step, n - 1);
+        if (n > 1)
+            w->loops->run(before, w->x, at, w->result, to + (size_t)step, step, n - 1);
     } else {
         w->loops->run(before, w->x, at, w->result, to, step, n);
     }

@@ -74,11 +74,13 @@ select_compare *ISA_NAMED(select_compare_of)(tsr_type type)
 /* Every element is stored, and what is not selected overwritten by the next: no branch to be
  * guessed wrong. */
 #define GATHER(name, WORD)                                                                         \
+    typedef WORD name##_word;                                                                      \
+                                                                                                   \
     static size_t name(const void *array, size_t at, size_t n, const unsigned char *holds,         \
                        void *out)                                                                  \
     {                                                                                              \
         const WORD *x = (const WORD *)array + at;                                                  \
-        WORD *to = out;                                                                            \
+        name##_word *to = out;                                                                     \
         size_t count = 0;                                                                          \
                                                                                                    \
         for (size_t i = 0; i < n; i++) {                                                           \

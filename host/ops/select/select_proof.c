@@ -1,5 +1,4 @@
 /* Proving select: test inputs, the sweep of edge sizes, and the reference. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,10 +116,10 @@ bool select_sweep(size_t i, bool tiny, problem *out)
 
 /* ---- the reference ------------------------------------------------------------------------- */
 
-static void blame(verdict *out, const char *format, size_t at, uint64_t value)
+static void blame(verdict *out, const char *what, size_t at)
 {
     *out = (verdict){.worst = INFINITY};
-    snprintf(out->detail, sizeof(out->detail), format, at, value);
+    snprintf(out->detail, sizeof(out->detail), "number %zu of the result %s", at, what);
 }
 
 /* The bits of an element. */
@@ -174,7 +173,7 @@ static void judge_any_order(const tsr_select_problem *p, const void *x, const se
         got->places[i] = p->with_indices ? indices[p->offset_indices + i] : 0;
         if (p->with_indices && (got->places[i] >= p->n ||
                                 bits_of(x, bytes, p->offset_x + got->places[i]) != got->bits[i])) {
-            blame(out, "element %zu is not the one at its index, %" PRIu64, i, got->places[i]);
+            blame(out, "is not the element at its index", i);
             return;
         }
     }
@@ -184,8 +183,7 @@ static void judge_any_order(const tsr_select_problem *p, const void *x, const se
     for (size_t i = 0; i < wanted->count; i++)
         if (p->with_indices ? got->places[i] != wanted->places[i]
                             : got->bits[i] != wanted->bits[i]) {
-            blame(out, "in order, number %zu of what is selected should be %" PRIx64, i,
-                  p->with_indices ? wanted->places[i] : wanted->bits[i]);
+            blame(out, "is not selected, once they are in order", i);
             return;
         }
 }
@@ -197,11 +195,11 @@ static void judge_in_order(const tsr_select_problem *p, const selected *wanted, 
 
     for (size_t i = 0; i < wanted->count; i++) {
         if (bits_of(result, bytes, p->offset_result + i) != wanted->bits[i]) {
-            blame(out, "element %zu should have the bits %" PRIx64, i, wanted->bits[i]);
+            blame(out, "is not the element that belongs there", i);
             return;
         }
         if (p->with_indices && indices[p->offset_indices + i] != wanted->places[i]) {
-            blame(out, "index %zu should be %" PRIu64, i, wanted->places[i]);
+            blame(out, "has another index", i);
             return;
         }
     }
@@ -238,22 +236,25 @@ tsr_status select_verify(const problem *q, const device_facts *d, const void *co
                       p->n);
         goto cleanup;
     }
-    if (count != wanted.count)
-        blame(out, "%zu elements are to be selected, and the count is %" PRIu64, wanted.count,
-              count);
-    else if (!rest_kept(bytes, p->offset_result, wanted.count, p->n, before[SELECT_RESULT],
-                        after[SELECT_RESULT]) ||
-             (p->with_indices && !rest_kept(sizeof(int64_t), p->offset_indices, wanted.count, p->n,
-                                            before[SELECT_INDICES], after[SELECT_INDICES])) ||
-             !rest_kept(sizeof(uint64_t), p->offset_count, 1, 1, before[SELECT_COUNT],
-                        after[SELECT_COUNT]))
-        blame(out, "memory outside the %zu results and the count, %" PRIu64 ", was written",
-              wanted.count, count);
-    else if (p->any_order)
+    if (count != wanted.count) {
+        *out = (verdict){.worst = INFINITY};
+        snprintf(out->detail, sizeof(out->detail), "the count is %llu, and %zu are to be selected",
+                 (unsigned long long)count, wanted.count);
+    } else if (!rest_kept(bytes, p->offset_result, wanted.count, p->n, before[SELECT_RESULT],
+                          after[SELECT_RESULT]) ||
+               (p->with_indices &&
+                !rest_kept(sizeof(int64_t), p->offset_indices, wanted.count, p->n,
+                           before[SELECT_INDICES], after[SELECT_INDICES])) ||
+               !rest_kept(sizeof(uint64_t), p->offset_count, 1, 1, before[SELECT_COUNT],
+                          after[SELECT_COUNT])) {
+        *out = (verdict){.worst = INFINITY};
+        snprintf(out->detail, sizeof(out->detail), "memory outside the results was written");
+    } else if (p->any_order) {
         judge_any_order(p, before[SELECT_X], &wanted, after[SELECT_RESULT], after[SELECT_INDICES],
                         &got, out);
-    else
+    } else {
         judge_in_order(p, &wanted, after[SELECT_RESULT], after[SELECT_INDICES], out);
+    }
 
 cleanup:
     free(wanted.bits);
