@@ -3,9 +3,10 @@
 #include "ops/reduce/reduce_problem.h"
 
 static const tsr_reduce_problem examples[] = {
-    {.n = 1, .by = TSR_REDUCE_SUM},    {.n = 100003, .by = TSR_REDUCE_SUM},
-    {.n = 5003, .by = TSR_REDUCE_MIN}, {.n = 1000003, .by = TSR_REDUCE_MIN},
-    {.n = 2, .by = TSR_REDUCE_MAX},    {.n = 1000003, .by = TSR_REDUCE_MAX},
+    {.n = 1, .by = TSR_REDUCE_SUM},      {.n = 100003, .by = TSR_REDUCE_SUM},
+    {.n = 5003, .by = TSR_REDUCE_MIN},   {.n = 1000003, .by = TSR_REDUCE_MIN},
+    {.n = 2, .by = TSR_REDUCE_MAX},      {.n = 1000003, .by = TSR_REDUCE_MAX},
+    {.n = 5003, .by = TSR_REDUCE_NORM2}, {.type = TSR_F64, .n = 100003, .by = TSR_REDUCE_NORM2},
 };
 
 bool peer_example(size_t i, problem *out)

@@ -114,6 +114,18 @@ class Reduce(Case):
             self.assertEqual((problem["n"], problem["by"], problem["description"]),
                              (3, by, "%s of 3 float32" % by))
 
+    def test_sizes_and_axes_of_bench(self):
+        for args, what in ((("--size", "210"), "sum of 210 float32"),
+                           (("--size", "30x7"), "sum of 210 float32"),
+                           (("--size", "30x7", "--axis", "0"), "sum of each column of 30x7 float32"),
+                           (("--size", "30x7", "--axis", "-1"), "sum of each row of 30x7 float32")):
+            r = self.succeed("bench", "reduce", *args, "--repeat", "3", "--kernel", "simd", "--json",
+                             *HOST)
+            self.assertIn(what, r.out)
+        self.fail_with(2, "bench", "reduce", "--size", "30x7", "--axis", "2", *HOST,
+                       says="--size 30x7 has axes 0 to 1, and no axis 2")
+        self.fail_with(2, "bench", "reduce", "--size", "3x4x5", *HOST, says="ROWSxCOLUMNS")
+
     def test_unknown_reduction(self):
         self.fail_with(2, "reduce", "x.npy", "-o", "r.npy", "--by", "median", *HOST,
                        says=("median", "sum, min, max"))

@@ -327,8 +327,10 @@ static const char *host_source(const variant *v)
 static const char *const tune_sizes[] = {"2^16", "2^20", "2^24", "2^28", NULL};
 static const char *const tune_sizes_cpu[] = {"2^16", "2^20", "2^24", NULL};
 
-static const peer_library peers[] = {
-    {"tbb", "parallel std::reduce (TBB)", "libtbb-dev"}, {"std", "std::reduce", "g++"}, {0}};
+static const peer_library peers[] = {{"openblas", "OpenBLAS", "libopenblas-dev"},
+                                     {"tbb", "parallel std::reduce (TBB)", "libtbb-dev"},
+                                     {"std", "std::reduce", "g++"},
+                                     {0}};
 
 const operation_command reduce_command = {
     .sizes = {.bench = "2^24",
@@ -345,8 +347,8 @@ const operation_command reduce_command = {
     .help = &help,
     .host_source = host_source,
     .prints_result = true,
-    .size_form = "a number of elements, or the shape of an array of two or three axes",
-    .size_numbers = 3,
+    .size_form = "a number of elements, or ROWSxCOLUMNS",
+    .size_numbers = 2,
     .lay_out = lay_out,
     .pose = pose,
     .cut = cut,
