@@ -377,7 +377,9 @@ static void test_offsets_ascend_to_n(void **state)
 {
     const uint64_t right[] = {77, 0, 0, 4, 9}, first[] = {77, 1, 2, 3, 9};
     const uint64_t down[] = {77, 0, 5, 4, 9}, last[] = {77, 0, 4, 4, 8};
+    const uint64_t early[] = {77, 0, 6, 6, 9}; /* the longest is not the last */
     const void *const operands[] = {NULL, NULL, NULL, right};
+    const void *const early_operands[] = {NULL, NULL, NULL, early};
     problem q = in_segments(9, 3);
 
     (void)state;
@@ -388,6 +390,8 @@ static void test_offsets_ascend_to_n(void **state)
     check_refuses(&q, last, "segsort: segment offset 3, the last one, is 8, and there are 9 keys");
     assert_int_equal(operation_segsort.inspect(&q, operands, NULL), TSR_OK);
     assert_int_equal(segsort_in(&q)->segment_longest, 5);
+    assert_int_equal(operation_segsort.inspect(&q, early_operands, NULL), TSR_OK);
+    assert_int_equal(segsort_in(&q)->segment_longest, 6);
 }
 
 static void test_check_and_operands(void **state)
