@@ -82,6 +82,28 @@ static void all_of_all(void **state)
 }
 
 /* Of nothing: sums and counts of 0, no mean, and all of them are not 0. */
+/* What one block's sum has no bit for is there when the other one's takes that away. */
+static void carries_pass_from_block_to_block(void **state)
+{
+    enum { N = 1 << 15, SIDE_BY_SIDE = 32 };
+    const tsr_reduce_problem structure = {.type = TSR_F64, .n = N, .by = TSR_REDUCE_SUM};
+    const problem p = problem_from(&operation_reduce, &structure, sizeof(structure));
+    double *x = calloc(N, sizeof(*x)), result = 0;
+    void *arrays[OPERANDS_MAX] = {x, &result};
+
+    (void)state;
+    assert_non_null(x);
+    for (size_t at = 0; at < N; at += N / 2) {
+        memset(x, 0, N * sizeof(*x));
+        x[N / 2 - at] = -0x1p53;
+        x[at] = 0x1p53;
+        x[at + SIDE_BY_SIDE] = 1; /* behind it in the same lane */
+        assert_int_equal(reduce_simd.host(&p, arrays, NULL), TSR_OK);
+        assert_true(result == 1);
+    }
+    free(x);
+}
+
 static void of_nothing(void **state)
 {
     (void)state;
@@ -96,7 +118,8 @@ static void of_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_of_all), cmocka_unit_test(of_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_of_all), cmocka_unit_test(of_nothing),
+                                       cmocka_unit_test(carries_pass_from_block_to_block)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

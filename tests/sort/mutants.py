@@ -32,3 +32,7 @@ MUTANTS = {
         ("host/ops/sort/sort_partition.c", "size_min(p->cut[ROWS], sort_rows(q) - at)", 0, "p->cut[ROWS]",
          STREAMS),
 }
+
+SURVIVORS = {
+    "sort-index-of-32-bits": "an index from 2^31 on takes as many keys, of 2 GiB and more",
+}
