@@ -364,8 +364,8 @@ static void help(FILE *stream)
         "kernels.\n\n",
         width, &page);
     for (size_t i = 0; i < command_count(); i++) {
-        text_format(&page, "  %-8s ", command_at(i).name);
-        text_wrap(&page, command_at(i).summary, 11, 11, width);
+        text_format(&page, "  %-9s ", command_at(i).name);
+        text_wrap(&page, command_at(i).summary, 12, 12, width);
         text_append(&page, "\n");
     }
     append_paragraph(

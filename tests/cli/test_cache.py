@@ -245,7 +245,7 @@ class Entries(Case):
                                     env=environment(**self.env))
         builds = [json.loads(p.communicate(timeout=300)[0])["build"]
                   for p in [start() for _ in range(4)]]
-        self.assertEqual(sorted(builds), ["cached"] * 3 + ["cold"])
+        self.assertEqual(sorted(builds), ["cached"] * 3 + ["compiled"])
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Kernels(Listing):
                                   (("--device", "host"), ("host", "host and CPUs"),
                                    r"  %d OpenCL kernels? runs? on other devices")):
             for op in self.listing(*args):
-                text = self.succeed("kernels", op["op"], *args).out
+                text = self.succeed("kernels", op["op"], *args, env={"COLUMNS": "1000"}).out
                 self.assertIn("%s: %s\n" % (op["op"], op["idea"]), text)
                 if op["words"]:
                     self.assertIn("\n  %s\n" % op["words"], text)
@@ -105,7 +105,7 @@ class Kernels(Listing):
                             self.assertNotEqual(int(value), 0, t)
 
     def check_host_files(self, message):
-        files = re.search(r" in (host/ops/\S+\.c)(?: and (\S+\.h))? of ", message)
+        files = re.search(r" in (host/ops/\S+\.[ch])(?: and (\S+\.h))? of ", message)
         self.assertIsNotNone(files, message)
         with open(os.path.join(SOURCE, files[1]), encoding="utf-8") as f:
             text = f.read()

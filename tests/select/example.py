@@ -4,8 +4,8 @@ import numpy as np
 
 X = np.random.default_rng(7).integers(0, 99, 300).astype(np.float32)
 
-FILES = {"x.npy": X}
-CALL = ("select", "x.npy", "--where", "> 50", "-o", "large.npy")
+FILES = {"v.npy": X}
+CALL = ("select", "v.npy", "--where", "> 50", "-o", "large.npy")
 RESULT = ("large.npy", X[X > 50])
 SIZE = "30"
 KERNEL = "three-launches"
