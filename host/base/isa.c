@@ -12,3 +12,21 @@ isa isa_best(void)
 #endif
     return ISA_BASE;
 }
+
+const char *isa_name(isa i)
+{
+    switch (i) {
+    case ISA_AVX512:
+        return "AVX-512 (F, VL, BW, DQ)";
+    case ISA_AVX2:
+        return "AVX2 and FMA";
+    default:
+#if defined(__x86_64__)
+        return "SSE2";
+#elif defined(__aarch64__)
+        return "NEON";
+#else
+        return "what every processor of its architecture has";
+#endif
+    }
+}

@@ -27,6 +27,9 @@ typedef enum isa {
 #define ISA_EACH(name) name##_0
 #endif
 
+/** What it is called: "AVX2 and FMA". */
+const char *isa_name(isa i);
+
 /** The best one of this processor that the functions are compiled for. */
 isa isa_best(void);
 

@@ -30,8 +30,8 @@ static struct {
     bool running, shown;
     doing activity, building;
     uint64_t silent_since; /* nothing was drawn or begun */
-    text drawn; /* "": nothing */
-    bool ending; /* the thread ends the command: nobody else does anything any more */
+    text drawn;            /* "": nothing */
+    bool ending;           /* the thread ends the command: nobody else does anything any more */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void take(void)

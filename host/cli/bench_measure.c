@@ -1,5 +1,6 @@
 #include "cli/bench_measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,14 +205,41 @@ static void measure_first(bench *b, const problem *p, const tsr_run *run, result
         bench_print_error(b, run->variant, &err);
 }
 
+/* The C code that a call on arrays runs on a CPU device, where the kernel that is chosen for
+ * buffers is measured; NULL where there is none. */
+static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
+{
+    selection sel;
+
+    if (on_host || b->o->value[OPTION_KERNEL] ||
+        dispatch_select(b->session, p, NULL, IN_ARRAYS, &sel, NULL) || sel.variant->source)
+        return NULL;
+    return sel.variant->name;
+}
+
+/* Before the row of the kernel, as in the table of variants. */
+static void measure_on_arrays(bench *b, const problem *p, const char *name)
+{
+    const tsr_run run = {.variant = name};
+    result_row row;
+
+    b->rows++;
+    measure_row(b, p, &run, &row);
+    tell_row(b, p, &run, &row);
+    if (row.time.count)
+        snprintf(b->on_arrays, sizeof(b->on_arrays), "%s", name);
+}
+
 /* Rows are printed in the table's order, peers' behind them. */
 static void bench_variants(bench *b, const problem *p, bool on_host)
 {
     const size_t chosen = chosen_place(b, p, on_host);
     const tsr_run wanted = run_of(b, on_host, chosen, 0);
-    const char *name;
+    const char *in_c = c_on_arrays(b, p, on_host), *name;
     result_row row;
 
+    if (in_c)
+        measure_on_arrays(b, p, in_c);
     measure_first(b, p, &wanted, &b->early);
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
         for (size_t i = 0; i < b->jobs.setting_count; i++) {

@@ -38,9 +38,10 @@ typedef struct bench {
     size_t reported, late; /* rows of variants and peers; of them, left out by the budget */
     size_t timed;
     bool limits_missing;
-    bool unexplained; /* a row of the host, which --explain cannot take apart */
-    bool unheld;      /* the host is measured, which --held cannot hold back */
-    bool unkept;      /* a row could not be written */
+    char on_arrays[64]; /* C code that was measured beside kernels, since calls on arrays run it */
+    bool unexplained;   /* a row of the host, which --explain cannot take apart */
+    bool unheld;        /* the host is measured, which --held cannot hold back */
+    bool unkept;        /* a row could not be written */
     int status;
     const volatile sig_atomic_t *stop; /* Ctrl-C */
     text warned;                       /* of tuning files */

@@ -40,6 +40,8 @@ static int print_text(const cache *c, const cache_entry *entries, size_t count)
 
     if (*c->why_off)
         printf("%s: not used: %s\n", text_get(&c->folder), c->why_off);
+    else if (*c->why_read_only)
+        printf("%s: in use, and cannot be written: %s\n", text_get(&c->folder), c->why_read_only);
     else
         printf("%s: in use\n", text_get(&c->folder));
     for (size_t i = 0; i < count; i++) {
@@ -59,11 +61,12 @@ static int print_json(const cache *c, const cache_entry *entries, size_t count)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "file", json_text(entries[i].file),
                                               "bytes", json_count(entries[i].bytes), "title",
                                               json_text(entries[i].title)));
-    return json_print(json_pack("{s:s, s:o, s:b, s:o, s:o, s:o}", "schema", "tessera-cache-1",
-                                "folder", json_text(text_get(&c->folder)), "in_use", !*c->why_off,
-                                "why_off", *c->why_off ? json_text(c->why_off) : json_null(),
-                                "entries", list, "total_bytes",
-                                json_count(total_bytes(entries, count))));
+    return json_print(
+        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "schema", "tessera-cache-1", "folder",
+                  json_text(text_get(&c->folder)), "in_use", !*c->why_off, "why_off",
+                  *c->why_off ? json_text(c->why_off) : json_null(), "why_read_only",
+                  *c->why_read_only ? json_text(c->why_read_only) : json_null(), "entries", list,
+                  "total_bytes", json_count(total_bytes(entries, count))));
 }
 
 static int print_cleared(const cache *c, size_t count, bool json)
@@ -82,14 +85,14 @@ static int print_cleared(const cache *c, size_t count, bool json)
 typedef struct warming {
     const options *o;
     const tsr_device *device;
-    size_t problems; /* of all operations so far */
+    size_t programs; /* of all operations so far */
 } warming;
 
 static void show_warming(void *context, const char *what, size_t done, size_t all)
 {
     warming *w = context;
 
-    w->problems++;
+    w->programs++;
     activity_begin("[%zu/%zu] %s", done + 1, all, what);
 }
 
@@ -99,9 +102,9 @@ static tsr_status warm_device(warming *w, tsr_error *err)
     tsr_session *s = NULL;
     tsr_status st = choice_open(w->device, o, &s, err);
 
-    if (!st && !tsr_device_is_host(w->device) && *s->cache.why_off)
+    if (!st && !tsr_device_is_host(w->device) && (*s->cache.why_off || *s->cache.why_read_only))
         st = tsr_fail(err, TSR_EFILE, 0, "%s: nothing is kept: %s", text_get(&s->cache.folder),
-                      s->cache.why_off);
+                      *s->cache.why_off ? s->cache.why_off : s->cache.why_read_only);
     for (size_t i = 0; !st && i < (o->operand_count ? o->operand_count : 1); i++)
         st = tsr_session_warm(s, o->operand_count ? o->operand[i] : NULL, show_warming, w, err);
     activity_end();
@@ -131,11 +134,11 @@ static int warm(const options *o)
         seconds = (double)(clock_ns() - start) / 1e9;
         if (!st && json)
             json_array_append_new(
-                list, json_pack("{s:o, s:o, s:o}", "device", device_identity(w.device), "problems",
-                                json_count(w.problems), "seconds", json_number(seconds)));
+                list, json_pack("{s:o, s:o, s:o}", "device", device_identity(w.device), "programs",
+                                json_count(w.programs), "seconds", json_number(seconds)));
         else if (!st)
-            printf("%s: built for %zu problems in %.1f s\n", tsr_device_name(w.device), w.problems,
-                   seconds);
+            printf("%s: %zu program%s built in %.1f s\n", tsr_device_name(w.device), w.programs,
+                   w.programs == 1 ? "" : "s", seconds);
     }
     if (st) {
         status = print_error(o->command, &err, NULL);

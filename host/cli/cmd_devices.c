@@ -65,15 +65,15 @@ static void print_device(const tsr_device *device, const device_facts *facts)
     char id[DEVICE_ID_SIZE];
 
     device_id_text(device, id);
-    if (tsr_device_is_host(device)) {
+    if (tsr_device_is_host(device))
         printf("host\n    the C variants; needs no OpenCL\n");
-        return;
-    }
-    printf("%s %s\n", id, tsr_device_name(device));
+    else
+        printf("%s %s\n", id, tsr_device_name(device));
     print_properties(device, width);
     if (facts)
         print_features(facts, width);
-    fputs("\n", stdout);
+    if (!tsr_device_is_host(device))
+        fputs("\n", stdout);
 }
 
 static void add_properties(json_t *object, const tsr_device *device)
@@ -116,14 +116,8 @@ static json_t *features_json(const device_facts *facts)
 
 static json_t *device_json(const tsr_device *device, const device_facts *facts)
 {
-    char id[DEVICE_ID_SIZE];
-    json_t *object;
+    json_t *object = json_object();
 
-    device_id_text(device, id);
-    if (tsr_device_is_host(device))
-        return json_pack("{s:s, s:s, s:s}", "id", id, "name", tsr_device_name(device), "platform",
-                         tsr_device_platform(device));
-    object = json_object();
     add_properties(object, device);
     if (facts)
         json_object_set_new(object, "features", features_json(facts));

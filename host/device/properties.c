@@ -1,7 +1,13 @@
 #include "device/properties.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
+#include "base/isa.h"
 #include "base/sizes.h"
 #include "device/query.h"
 
@@ -16,7 +22,8 @@ typedef enum form {
     FORM_FACT_BOOL,
     FORM_VERSIONS, /* the list of OpenCL C versions */
     FORM_ID,       /* PLATFORM:DEVICE */
-    FORM_PLATFORM
+    FORM_PLATFORM,
+    FORM_HOST /* OpenCL devices have none */
 } form;
 
 typedef struct source {
@@ -25,7 +32,66 @@ typedef struct source {
     cl_device_info what;
     const char *unit; /* "bytes" is shown as KiB, MiB or GiB */
     uint64_t (*fact)(const device_facts *d);
+    void (*host)(const device_facts *d, property_value *out); /* of the device `host`; NULL: it has
+                                                                 none */
 } source;
+
+static void host_name(const device_facts *d, property_value *out)
+{
+    text_append(&out->shown, d->name);
+}
+
+static void host_driver(const device_facts *d, property_value *out)
+{
+    text_append(&out->shown, d->driver);
+}
+
+static void host_memory(const device_facts *d, property_value *out)
+{
+    out->number = d->global_memory;
+}
+
+/* The processor's name as Linux has it, else its architecture. */
+static void host_processor(const device_facts *d, property_value *out)
+{
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    struct utsname u;
+
+    (void)d;
+    while (file && !out->shown.length && fgets(line, sizeof(line), file)) {
+        const char *value = strchr(line, ':');
+
+        if (strncmp(line, "model name", 10) == 0 && value)
+            text_append_bytes(&out->shown, value + 1 + strspn(value + 1, " "),
+                              strcspn(value + 1 + strspn(value + 1, " "), "\n"));
+    }
+    if (file)
+        fclose(file);
+    if (!out->shown.length && uname(&u) == 0)
+        text_append(&out->shown, u.machine);
+}
+
+static void host_processors(const device_facts *d, property_value *out)
+{
+    out->number = d->compute_units;
+}
+
+static void host_threads(const device_facts *d, property_value *out)
+{
+    (void)d;
+#ifdef _OPENMP
+    out->number = (uint64_t)omp_get_max_threads();
+#else
+    out->number = 1;
+#endif
+}
+
+static void host_isa(const device_facts *d, property_value *out)
+{
+    (void)d;
+    text_append(&out->shown, isa_name(isa_best()));
+}
 
 static uint64_t fact_capability(const device_facts *d)
 {
@@ -53,24 +119,29 @@ static uint64_t fact_on_chip(const device_facts *d)
 }
 
 static const source sources[] = {
-    {{"id", "id", PROPERTY_TEXT}, FORM_ID, 0, "", NULL},
-    {{"platform", "platform", PROPERTY_TEXT}, FORM_PLATFORM, 0, "", NULL},
-    {{"name", "name", PROPERTY_TEXT}, FORM_STRING, CL_DEVICE_NAME, "", NULL},
+    {{"id", "id", PROPERTY_TEXT}, FORM_ID, 0, "", NULL, host_name},
+    {{"platform", "platform", PROPERTY_TEXT}, FORM_PLATFORM, 0, "", NULL, host_name},
+    {{"name", "name", PROPERTY_TEXT}, FORM_STRING, CL_DEVICE_NAME, "", NULL, host_name},
+    {{"processor", "processor", PROPERTY_TEXT}, FORM_HOST, 0, "", NULL, host_processor},
+    {{"instruction_set", "instruction set", PROPERTY_TEXT}, FORM_HOST, 0, "", NULL, host_isa},
+    {{"threads", "threads", PROPERTY_NUMBER}, FORM_HOST, 0, "", NULL, host_threads},
     {{"vendor", "vendor", PROPERTY_TEXT}, FORM_STRING, CL_DEVICE_VENDOR, "", NULL},
-    {{"driver", "driver", PROPERTY_TEXT}, FORM_STRING, CL_DRIVER_VERSION, "", NULL},
+    {{"driver", "driver", PROPERTY_TEXT}, FORM_STRING, CL_DRIVER_VERSION, "", NULL, host_driver},
     {{"version", "OpenCL", PROPERTY_TEXT}, FORM_STRING, CL_DEVICE_VERSION, "", NULL},
     {{"opencl_c", "OpenCL C", PROPERTY_TEXT}, FORM_VERSIONS, 0, "", NULL},
     {{"compute_units", "compute units", PROPERTY_NUMBER},
      FORM_U32,
      CL_DEVICE_MAX_COMPUTE_UNITS,
      "",
-     NULL},
+     NULL,
+     host_processors},
     {{"clock_mhz", "clock", PROPERTY_NUMBER}, FORM_U32, CL_DEVICE_MAX_CLOCK_FREQUENCY, "MHz", NULL},
     {{"global_memory_bytes", "memory", PROPERTY_NUMBER},
      FORM_U64,
      CL_DEVICE_GLOBAL_MEM_SIZE,
      "bytes",
-     NULL},
+     NULL,
+     host_memory},
     {{"max_allocation_bytes", "largest allocation", PROPERTY_NUMBER},
      FORM_U64,
      CL_DEVICE_MAX_MEM_ALLOC_SIZE,
@@ -232,6 +303,16 @@ bool property_read(size_t i, const tsr_device *device, property_value *out)
     const source *s = &sources[i];
 
     *out = (property_value){0};
+    if (tsr_device_is_host(device)) {
+        if (!s->host)
+            return false;
+        s->host(&device->facts, out);
+        if (s->shown.kind == PROPERTY_NUMBER)
+            show_number(s, out);
+        return true;
+    }
+    if (s->form == FORM_HOST)
+        return false;
     if (s->shown.kind == PROPERTY_TEXT)
         return read_text(s, device, &out->shown);
     if (!read_number(s, device, &out->number))

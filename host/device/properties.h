@@ -28,8 +28,7 @@ typedef struct property_value {
 /** Property i, or NULL beyond the last. */
 const property *property_at(size_t i);
 
-/** Read property i of an OpenCL device.  False where the device does not have it; out is then
- * empty. */
+/** Read property i of a device.  False where the device does not have it; out is then empty. */
 bool property_read(size_t i, const tsr_device *device, property_value *out);
 
 #endif

@@ -64,6 +64,8 @@ void cache_open(cache *c)
         snprintf(c->why_off, sizeof(c->why_off), "it cannot be made: %s", strerror(errno));
     else if (!folders_trusted(folder, &why))
         snprintf(c->why_off, sizeof(c->why_off), "%s", text_get(&why));
+    else if (access(folder, W_OK) != 0)
+        snprintf(c->why_read_only, sizeof(c->why_read_only), "%s", strerror(errno));
     text_free(&why);
 }
 

@@ -21,8 +21,9 @@
 
 typedef struct cache {
     text folder;
-    char why_off[256]; /* why nothing is cached, "" while the cache works */
-    bool wanted;       /* nobody asked for no cache */
+    char why_off[256];       /* why nothing is cached, "" while the cache works */
+    char why_read_only[128]; /* why no entry can be added to those there, "" while one can */
+    bool wanted;             /* nobody asked for no cache */
 } cache;
 
 /** Find and, where needed, make the folder.  Never fails: see why_off. */

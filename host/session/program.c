@@ -1,8 +1,10 @@
 #include "session/program.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -11,7 +13,7 @@
 #include "session/source.h"
 
 /* Part of every key: raise it when entries of older versions must not be read. */
-enum { BINARY_FORMAT = 5 };
+enum { BINARY_FORMAT = 6 };
 
 /* Arguments of a kernel that are remembered; later ones are set each time. */
 enum { ARGUMENTS_KEPT = 24 };
@@ -47,12 +49,86 @@ static void program_free(program *p)
 /* Whether the driver finds what it compiled in a cache of its own.  PoCL does, unless it is told
  * not to; and asked for a binary it compiles every kernel once more, for work-groups of any size,
  * which takes as long again as the first call.  Entries of such a driver say that a program was
- * built, and hold no binary. */
+ * built, and hold no binary but a witness: see driver_witness(). */
 static bool driver_keeps_builds(const tsr_session *s)
 {
     const char *pocl = getenv("POCL_KERNEL_CACHE");
 
     return s->device.facts.compiles_late && !(pocl && strcmp(pocl, "0") == 0);
+}
+
+/* Where PoCL's cache is, as it finds it. */
+static void driver_folder(text *out)
+{
+    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (own)
+        text_append(out, own);
+    else if (xdg && *xdg)
+        text_format(out, "%s/pocl/kcache", xdg);
+    else if (home)
+        text_format(out, "%s/.cache/pocl/kcache", home);
+}
+
+/* The name of the folder in another one that was changed last; "" where there is none. */
+static void newest_folder(const char *in, text *name)
+{
+    struct timespec newest = {0};
+    DIR *dir = opendir(in);
+    struct dirent *e;
+
+    while (dir && (e = readdir(dir))) {
+        text path = {0};
+        struct stat s;
+        bool newer;
+
+        text_format(&path, "%s/%s", in, e->d_name);
+        newer = e->d_name[0] != '.' && stat(text_get(&path), &s) == 0 && S_ISDIR(s.st_mode) &&
+                (s.st_mtim.tv_sec > newest.tv_sec ||
+                 (s.st_mtim.tv_sec == newest.tv_sec && s.st_mtim.tv_nsec > newest.tv_nsec));
+        if (newer) {
+            newest = s.st_mtim;
+            text_clear(name);
+            text_append(name, e->d_name);
+        }
+        text_free(&path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* A program's folder in the driver's cache, after a build the one that it made: while that is
+ * there, nobody has emptied the cache since.  PoCL has "AB/CDEF", by a hash; "" where it has none.
+ */
+static void driver_witness(text *out)
+{
+    text folder = {0}, first = {0}, second = {0};
+
+    driver_folder(&folder);
+    newest_folder(text_get(&folder), &first);
+    text_format(&folder, "/%s", text_get(&first));
+    if (first.length)
+        newest_folder(text_get(&folder), &second);
+    if (second.length)
+        text_format(out, "%s/%s", text_get(&first), text_get(&second));
+    text_free(&folder);
+    text_free(&first);
+    text_free(&second);
+}
+
+/* Whether a witness that an entry holds is there still. */
+static bool driver_has(const char *witness)
+{
+    text path = {0};
+    struct stat s;
+    bool there;
+
+    driver_folder(&path);
+    text_format(&path, "/%s", witness);
+    there = !*witness || stat(text_get(&path), &s) == 0;
+    text_free(&path);
+    return there;
 }
 
 /* Everything that decides what the binary is; its first line is the title that people see. */
@@ -101,9 +177,9 @@ static bool load(tsr_session *s, program *p)
     if (!cache_load(&s->cache, text_get(&p->key), &binary, &size, &p->log))
         return false;
     if (driver_keeps_builds(s)) {
+        p->saved = driver_has((const char *)binary);
         free(binary);
         text_clear(&p->log);
-        p->saved = true;
         return false;
     }
     borrowed = binary;
@@ -456,11 +532,16 @@ void programs_save(tsr_session *s)
 {
     for (program *p = s->programs; p; p = p->next) {
         unsigned char *binary = NULL;
+        text witness = {0};
         size_t size = 0;
 
         if (p->saved || s->cache.why_off[0])
             continue;
-        if (!driver_keeps_builds(s) && program_binary(p, &binary, &size, NULL) != TSR_OK)
+        if (driver_keeps_builds(s)) {
+            driver_witness(&witness);
+            binary = (unsigned char *)witness.data;
+            size = witness.length;
+        } else if (program_binary(p, &binary, &size, NULL) != TSR_OK)
             continue;
         /* Tried once: a cache that cannot be written costs speed, not results. */
         cache_store(&s->cache, text_get(&p->key), binary, size, text_get(&p->log));

@@ -76,13 +76,17 @@ TSR_API tsr_status tsr_session_adopt(cl_command_queue queue, const tsr_session_o
  */
 TSR_API void tsr_session_close(tsr_session *session);
 
-/** Called before each problem that is built for: its description, and how many of all are done. */
+/** Called before each program that is built: the problem that needs it, and how many of all are
+ * done. */
 typedef void (*tsr_warm_progress)(void *context, const char *problem, size_t done, size_t all);
 
 /**
- * Build ahead what an operation's calls need by default on this device, at its usual sizes and in
- * each of its types, and keep it where later processes find it.  A driver that compiles a kernel at
- * its first launch (PoCL) makes it necessary to run each problem once, on zeros in host memory.
+ * Build ahead what an operation's calls need by default on this device, and keep it where later
+ * processes find it.  That are calls without options that name no variant, in each type: on host
+ * memory of sizes up to four times those that it is tuned for, on buffers of those sizes; and on host
+ * memory in its default type with each option, one at a time.  The shorter a program's source, the
+ * sooner it is built; each is kept at once.  Where the driver compiles a kernel at its first launch (PoCL) each runs once, on inputs of
+ * its own in host memory.
  *
  * @param operation  "matmul", "sort", ...; NULL: all.
  * @param progress   May be NULL.

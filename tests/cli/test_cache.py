@@ -6,11 +6,14 @@ import json
 import os
 import pty
 import re
+import shutil
+import signal
 import subprocess
 import threading
+import time
 import unittest
 
-from cli_support import EXAMPLES, COMMAND, Case, environment, has_opencl
+from cli_support import EXAMPLES, COMMAND, OPERATIONS, Case, environment, has_opencl
 
 OP, EXAMPLE = next(iter(EXAMPLES.items()))
 KERNEL = EXAMPLE["KERNEL"]
@@ -30,7 +33,8 @@ class Folder(Case):
     def test_json(self):
         d = json.loads(self.cache("--json").out)
         self.assertEqual(d, {"schema": "tessera-cache-1", "folder": self.path("cache"),
-                             "in_use": True, "why_off": None, "entries": [], "total_bytes": 0})
+                             "in_use": True, "why_off": None, "why_read_only": None,
+                             "entries": [], "total_bytes": 0})
 
     def test_folder_of_the_environment(self):
         self.assertIn(self.path("xdg/tessera"), self.cache(
@@ -170,14 +174,65 @@ class Entries(Case):
         r = self.succeed("cache", "--warm", op, "--json", env=self.env)
         warmed = json.loads(r.out)["warmed"]
         self.assertEqual(len(warmed), 1)
-        self.assertGreater(warmed[0]["problems"], 1)
+        self.assertGreater(warmed[0]["programs"], 0)
         self.assertEqual(r.err, "")
         files = set(self.files())
         self.assertTrue(any("program %s/" % op in e["title"] for e in self.listed()))
         r = self.succeed("cache", "--warm", op, env=self.env)
-        self.assertRegex(r.out, r"^.*: built for %d problems in [\d.]+ s\n$"
-                         % warmed[0]["problems"])
+        self.assertRegex(r.out, r"^.*: %d programs? built in [\d.]+ s\n$" % warmed[0]["programs"])
         self.assertEqual(set(self.files()), files)
+
+    def test_building_ahead_keeps_each_program(self):
+        """Soon after it has begun: what was built when it is interrupted stays, of every operation that
+        kernels serve at some usual size."""
+        kept = 0
+        for op in OPERATIONS:
+            self.succeed("cache", "--clear", env=self.env)
+            job = subprocess.Popen([COMMAND, "cache", "--warm", op], cwd=self.folder,
+                                   env=environment(**self.env), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 200
+            while not self.listed() and job.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.1)
+            job.send_signal(signal.SIGINT)
+            _, err = job.communicate(timeout=100)
+            self.assertIn(job.returncode, (0, 130), err)
+            self.assertTrue(self.listed() or job.returncode == 0, op)
+            kept += bool(self.listed())
+            self.assertEqual([f for f in os.listdir(self.path("cache"))
+                              if f != "lock" and not f.endswith(".tsr")], [])
+        self.assertGreater(kept, 1)
+
+    def test_entries_of_a_driver_that_lost_its_cache(self):
+        """Entries that stand for what PoCL keeps end with that: it compiles again, and says so."""
+        self.env["POCL_CACHE_DIR"] = self.path("pocl")
+        os.mkdir(self.path("pocl"))
+        self.assertEqual((self.run_once(), self.run_once()), ("cold", "cached"))
+        if not os.listdir(self.path("pocl")):
+            self.skipTest("a driver without a cache of its own")
+        shutil.rmtree(self.path("pocl"))
+        os.mkdir(self.path("pocl"))
+        self.assertEqual((self.run_once(), self.run_once()), ("cold", "cached"))
+
+    def test_a_folder_that_cannot_be_written(self):
+        """What it holds is used, and a warning says once that nothing more is kept."""
+        self.env["POCL_CACHE_DIR"] = self.path("pocl")
+        os.mkdir(self.path("pocl"))
+        self.assertEqual(self.run_once(), "cold")
+        os.chmod(self.path("cache"), 0o500)
+        self.addCleanup(os.chmod, self.path("cache"), 0o700)
+        call = (*EXAMPLE["CALL"], "--json", "--kernel", KERNEL)
+        user = {}
+        if os.geteuid() == 0:  # who may write it all the same
+            user = {"user": 65534, "group": 65534}
+            for folder, _, files in os.walk(self.folder):
+                for path in (folder, *(os.path.join(folder, f) for f in files)):
+                    os.chown(path, 65534, 65534)
+        done = subprocess.run([COMMAND, *call], cwd=self.folder, env=environment(**self.env),
+                              capture_output=True, timeout=300, check=False, **user)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count(b"cannot be written: Permission denied"), 1, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["build"], "cached")
 
     def test_building_ahead_refused(self):
         self.fail_with(2, "cache", "--warm", "nosuch", env=self.env, says="nosuch")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import unittest
 
 from cli_support import EXAMPLES, OPERATIONS, Case, has_opencl
@@ -52,6 +53,29 @@ class Present(Case):
         for word in ("fp16", "sub-groups", "inline PTX", "local memory", "work-group limit"):
             self.assertIn("    " + word, r.out)
         self.assertIn("\nhost\n", r.out)
+
+    def test_host(self):
+        """What the C variants run on: the processor, its instructions and threads."""
+        host = json.loads(self.succeed("devices", "--json").out)["devices"][-1]
+        self.assertEqual([host[k] for k in ("id", "name", "platform")], ["host"] * 3)
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            known = f.read()
+        names = re.findall(r"(?m)^model name\s*: (.*)$", known)
+        if names:
+            self.assertEqual(host["processor"], names[0])
+        flags = set(re.findall(r"(?m)^flags\s*: (.*)$", known)[0].split()) if names else set()
+        if "avx512bw" in flags:
+            self.assertIn("AVX-512", host["instruction_set"])
+        elif "avx2" in flags:
+            self.assertIn("AVX2", host["instruction_set"])
+        else:
+            self.assertTrue(host["instruction_set"])
+        self.assertEqual(json.loads(self.succeed(
+            "devices", "--device", "host", "--json", env={"OMP_NUM_THREADS": "3"}).out)["devices"]
+            [0]["threads"], 3)
+        text = self.succeed("devices", "--device", "host").out
+        for key in "processor", "instruction_set":
+            self.assertIn("  %s\n" % host[key], text)
 
     def test_features_say_what_they_are(self):
         """A name alone, as of large local memory, tells nobody what is missing."""
