@@ -211,13 +211,13 @@ static const char *c_on_arrays(const bench *b, const problem *p, bool on_host)
 {
     selection sel;
 
-    if (on_host || b->o->value[OPTION_KERNEL] ||
+    if (on_host || !b->table || b->o->value[OPTION_KERNEL] ||
         dispatch_select(b->session, p, NULL, IN_ARRAYS, &sel, NULL) || sel.variant->source)
         return NULL;
     return sel.variant->name;
 }
 
-/* Before the row of the kernel, as in the table of variants. */
+/* Beside the row of the kernel; files have that of the kernel alone. */
 static void measure_on_arrays(bench *b, const problem *p, const char *name)
 {
     const tsr_run run = {.variant = name};
@@ -225,7 +225,9 @@ static void measure_on_arrays(bench *b, const problem *p, const char *name)
 
     b->rows++;
     measure_row(b, p, &run, &row);
-    tell_row(b, p, &run, &row);
+    if (!is_row(&row))
+        return;
+    bench_print_aside(b, &row);
     if (row.time.count)
         snprintf(b->on_arrays, sizeof(b->on_arrays), "%s", name);
 }
@@ -238,8 +240,6 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
     const char *in_c = c_on_arrays(b, p, on_host), *name;
     result_row row;
 
-    if (in_c)
-        measure_on_arrays(b, p, in_c);
     measure_first(b, p, &wanted, &b->early);
     for (size_t v = 0; bench_jobs_variant(&b->jobs, b->o, on_host, v, &name); v++) {
         for (size_t i = 0; i < b->jobs.setting_count; i++) {
@@ -255,6 +255,8 @@ static void bench_variants(bench *b, const problem *p, bool on_host)
             tell_row(b, p, &run, is_early ? &b->early : &row);
         }
     }
+    if (in_c && !bench_ended(b))
+        measure_on_arrays(b, p, in_c);
     bench_print_costs(b);
     bench_print_peers(b);
 }

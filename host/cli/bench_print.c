@@ -63,11 +63,9 @@ static void place_row(bench *b, result_row *row, bool same_device)
         roofline_place(&b->limits, row);
 }
 
-/* C code is timed by another clock than the limits, and may be faster than the kernels of those. */
 static void check_instrument(bench *b, const result_row *row)
 {
-    if (!row->cold || row->timer == TIMER_WALL || row->limit_rate <= 0 ||
-        row->rate <= instrument_margin * row->limit_rate)
+    if (!row->cold || row->limit_rate <= 0 || row->rate <= instrument_margin * row->limit_rate)
         return;
     fprintf(stderr,
             "tessera: %s: %s %s on %s gives %.4g %s, above the measured limit of %.4g (%s): the "
@@ -85,6 +83,16 @@ static void note_errors(bench *b, const result_row *row)
 
     if (b->o->given[OPTION_ERRORS] && bench_errors_note(&b->errors, row, &err))
         bench_worsen(b, print_error(b->o->command, &err, NULL));
+}
+
+void bench_print_aside(bench *b, result_row *row)
+{
+    place_row(b, row, true);
+    if (b->table && !b->headed)
+        row_table_head(row, false);
+    b->headed = true;
+    if (b->table)
+        row_table_line(row, false, 0, 0, row->precision);
 }
 
 void bench_print_row(bench *b, result_row *row)

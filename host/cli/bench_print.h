@@ -17,6 +17,9 @@ void bench_begin(const bench *b, const problem *p, const char *name);
 /** A row of a variant. */
 void bench_print_row(bench *b, result_row *row);
 
+/** A line of the table alone, where there is one: of what a call does in another way. */
+void bench_print_aside(bench *b, result_row *row);
+
 /** What the variants cost beside their times, behind their rows. */
 void bench_print_costs(bench *b);
 
