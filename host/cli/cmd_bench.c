@@ -94,10 +94,9 @@ static int finish(void *context)
     if (b->limits_missing && b->timed && !quiet)
         hint("'tessera roofline' measures the limits that 'of limit' compares with");
     if (*b->on_arrays && !quiet)
-        hint(
-            "calls on arrays in host memory run %s, C code, at such a size on a CPU; the other row "
-            "is of calls on buffers",
-            b->on_arrays);
+        hint("calls of this kind run %s, C code, on a CPU, unless they name a kernel or their "
+             "buffers cannot be mapped; the other row is of the kernel",
+             b->on_arrays);
     if (b->unexplained && !quiet)
         hint("C code on the host has no commands that --explain could list");
     if (b->unheld && !quiet)

@@ -149,8 +149,7 @@ void tune_report_print(const tune_report *r)
     else if (*r->where)
         printf("  kept for %s in %s\n", text_get(&problems), r->where);
     if (*r->on_arrays)
-        printf("  of calls on buffers: those on arrays run %s, C code of the host, on a CPU\n",
-               r->on_arrays);
+        printf("  calls on arrays run %s, C code, on this CPU\n", r->on_arrays);
     text_free(&problems);
     text_free(&holds);
 }

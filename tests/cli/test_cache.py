@@ -163,8 +163,6 @@ class Entries(Case):
         listed = json.loads(self.succeed("kernels", "--json").out)["operations"]
         op = min(reversed(listed), key=lambda o: len(o["types"]))["op"]
         self.env["TESSERA_TUNING_DIR"] = self.path("tuning")
-        self.succeed("cache", "--warm", op, "--json", env=self.env)
-        self.assertEqual(self.files(), [])
         os.mkdir(self.path("tuning"))
         self.write("tuning/%s-every-device.json" % op, json.dumps({
             "schema": "tessera-tuning-1", "entries": [{

@@ -129,7 +129,7 @@ class OnDevice(Tuned):
             (c,) = json.loads(r.out)["classes"]
             self.assertEqual(c["on_arrays"], chosen if in_c else None, r)
             r = self.tessera("tune", *problem, "--budget", "0.0001", env=self.env())
-            self.assertEqual("those on arrays run %s, C code" % chosen in r.out, in_c, r)
+            self.assertEqual("calls on arrays run %s, C code" % chosen in r.out, in_c, r)
 
 
 if __name__ == "__main__":
