@@ -83,10 +83,10 @@ typedef void (*tsr_warm_progress)(void *context, const char *problem, size_t don
 /**
  * Build ahead what an operation's calls need by default on this device, and keep it where later
  * processes find it.  That are calls without options that name no variant, in each type: on host
- * memory of sizes up to four times those that it is tuned for, on buffers of those sizes; and on host
- * memory in its default type with each option, one at a time.  The shorter a program's source, the
- * sooner it is built; each is kept at once.  Where the driver compiles a kernel at its first launch (PoCL) each runs once, on inputs of
- * its own in host memory.
+ * memory of sizes up to four times those that it is tuned for, on buffers of those sizes; and on
+ * host memory in its default type with each option, one at a time.  The shorter a program's source,
+ * the sooner it is built; each is kept at once.  Where the driver compiles a kernel at its first
+ * launch (PoCL) each runs once, on inputs of its own in host memory.
  *
  * @param operation  "matmul", "sort", ...; NULL: all.
  * @param progress   May be NULL.
