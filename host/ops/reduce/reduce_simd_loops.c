@@ -41,7 +41,7 @@ enum { SEARCHED = 1 << 14 };
 #define SIGNED       1
 #define BAD          int32_t
 #define COMPENSATED  0
-#define LEAST_OF_T   -INFINITY
+#define LEAST_OF_T   (-INFINITY)
 #define LARGEST_OF_T INFINITY
 #include "ops/reduce/reduce_simd_body.h"
 
@@ -52,7 +52,7 @@ enum { SEARCHED = 1 << 14 };
 #define SIGNED       1
 #define BAD          int64_t
 #define COMPENSATED  1
-#define LEAST_OF_T   -INFINITY
+#define LEAST_OF_T   (-INFINITY)
 #define LARGEST_OF_T INFINITY
 #include "ops/reduce/reduce_simd_body.h"
 
