@@ -77,6 +77,8 @@ void dispatch_report(const selection *sel, uint64_t start, tsr_report *report)
 
 void dispatch_add_report(tsr_report *to, const tsr_report *one)
 {
+    if (!to->parameters[0]) /* as the first piece runs with them */
+        memcpy(to->parameters, one->parameters, sizeof(to->parameters));
     to->build = one->build > to->build ? one->build : to->build;
     to->build_ns += one->build_ns;
     to->commands += one->commands;

@@ -59,7 +59,7 @@ tsr_status dispatch_select(tsr_session *s, const problem *p, const tsr_run *run,
 void dispatch_report(const selection *sel, uint64_t start, tsr_report *report);
 
 /** What one of several calls took, to the report of all: builds, commands and tiles add up, one
- *  workspace serves all. */
+ *  workspace serves all.  The parameters are those that the first ran with. */
 void dispatch_add_report(tsr_report *to, const tsr_report *one);
 
 /** NULL, or why a variant with these parameters cannot run p, as variants take it, here; probes
