@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows what Tessera does, from a fresh Debian 12 or Ubuntu 24.04: installs what is missing, builds,
-# lists the devices, does four real jobs whose answers are known, and proves the command's results.
+# lists the devices, does five real jobs whose answers are known, and proves the command's results.
 #
 #     scripts/demo.sh
 #
