@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "ops/grayscale/grayscale_problem.h"
 #include "ops/grayscale/grayscale_simd.h"
 #include "stream/engine.h"
@@ -56,28 +57,37 @@ static grayscale_reals_loop *const reals_loops[] = {ISA_EACH(grayscale_reals)};
 /* Pixels of a block; a picture of PARALLEL_BLOCKS is worth several threads. */
 enum { BLOCK = 1 << 14, PARALLEL_BLOCKS = 4 };
 
+/* What the threads share. */
+typedef struct conversion {
+    const tsr_grayscale_problem *p;
+    void *const *operands;
+} conversion;
+
+static void convert_block(void *context, size_t block, size_t who)
+{
+    const conversion *c = context;
+    const tsr_grayscale_problem *p = c->p;
+    const luma_weights *w = &grayscale_weights[p->luma];
+    const isa best = isa_best();
+    const size_t at = block * BLOCK, n = size_min(BLOCK, grayscale_pixels(p) - at);
+    const size_t from = p->offset_in + at * p->channels, to = p->offset_out + at;
+
+    (void)who;
+    if (p->type == TSR_U8)
+        bytes_loops[best]((const uint8_t *)c->operands[GRAYSCALE_COLOUR] + from, n, p->channels,
+                          w->whole, (uint8_t *)c->operands[GRAYSCALE_GREY] + to);
+    else
+        reals_loops[best]((const float *)c->operands[GRAYSCALE_COLOUR] + from, n, p->channels,
+                          w->real, (float *)c->operands[GRAYSCALE_GREY] + to);
+}
+
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
-    const tsr_grayscale_problem *p = grayscale_of(q);
-    const luma_weights *w = &grayscale_weights[p->luma];
-    const size_t n = grayscale_pixels(p), blocks = size_div_up(n, BLOCK);
-    const isa best = isa_best();
+    conversion c = {grayscale_of(q), operands};
+    const size_t blocks = size_div_up(grayscale_pixels(c.p), BLOCK);
 
     (void)err;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (blocks >= PARALLEL_BLOCKS)
-#endif
-    for (size_t b = 0; b < blocks; b++) {
-        const size_t at = b * BLOCK, here = size_min(BLOCK, n - at);
-        const size_t from = p->offset_in + at * p->channels, to = p->offset_out + at;
-
-        if (p->type == TSR_U8)
-            bytes_loops[best]((const uint8_t *)operands[GRAYSCALE_COLOUR] + from, here, p->channels,
-                              w->whole, (uint8_t *)operands[GRAYSCALE_GREY] + to);
-        else
-            reals_loops[best]((const float *)operands[GRAYSCALE_COLOUR] + from, here, p->channels,
-                              w->real, (float *)operands[GRAYSCALE_GREY] + to);
-    }
+    team_run(blocks >= PARALLEL_BLOCKS ? team_threads() : 1, blocks, convert_block, &c);
     return TSR_OK;
 }
 

@@ -4,13 +4,10 @@
 
 #include "base/fail.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "core/real.h"
 #include "ops/histogram/histogram_loops.h"
 #include "ops/histogram/histogram_problem.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 static const char *plan_in_c(const job *j, plan *out)
 {
@@ -64,55 +61,61 @@ const variant histogram_loop = {.name = "loop",
 
 static histogram_loop_of *const loops[] = {ISA_EACH(histogram_count)};
 
-/* Elements that are worth a thread, and that each count of its table is worth. */
-enum { THREAD_ELEMENTS = 1 << 15, ELEMENTS_PER_COUNT = 4 };
+/* Elements that are worth a thread, and that each count of its table is worth; pieces that a thread
+ * takes, one after the other. */
+enum { THREAD_ELEMENTS = 1 << 15, ELEMENTS_PER_COUNT = 4, TURNS = 8 };
 
 static size_t threads_for(const tsr_histogram_problem *p)
 {
-#ifdef _OPENMP
     const size_t worth = p->n / size_max(THREAD_ELEMENTS, ELEMENTS_PER_COUNT * p->bins);
 
-    return size_max(size_min(worth, (size_t)omp_get_max_threads()), 1);
-#else
-    (void)p;
-    return 1;
-#endif
+    return size_max(size_min(worth, team_threads()), 1);
+}
+
+/* What the threads share. */
+typedef struct counting {
+    const char *x; /* the first element */
+    size_t n, element_bytes, piece;
+    histogram_bins bins;
+    size_t *tables; /* a thread's has a place more than there are bins */
+} counting;
+
+static void count_piece(void *context, size_t piece, size_t who)
+{
+    const counting *c = context;
+    const size_t first = piece * c->piece;
+
+    loops[isa_best()](&c->bins, c->x + first * c->element_bytes, size_min(c->piece, c->n - first),
+                      c->tables + who * (c->bins.bins + 1));
 }
 
 static tsr_status run_tables(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_histogram_problem *p = histogram_of(q);
     const view edges = histogram_edges(p);
-    const histogram_bins b = {.type = p->type,
-                              .bins = p->bins,
-                              .edges = (const char *)operands[HISTOGRAM_EDGES] +
-                                       p->offset_edges * tsr_type_size(edges.type),
-                              .uneven = p->uneven};
     const size_t threads = threads_for(p), size = tsr_type_size(p->type);
-    histogram_loop_of *const count = loops[isa_best()];
+    counting c = {.n = p->n,
+                  .element_bytes = size,
+                  .piece = size_max(size_div_up(p->n, threads == 1 ? 1 : threads * TURNS), 1),
+                  .bins = {.type = p->type,
+                           .bins = p->bins,
+                           .edges = (const char *)operands[HISTOGRAM_EDGES] +
+                                    p->offset_edges * tsr_type_size(edges.type),
+                           .uneven = p->uneven}};
     int64_t *counts;
-    size_t *tables;
 
-    if (p->bins >= SIZE_MAX / sizeof(*tables) / threads ||
-        !(tables = calloc(threads * (p->bins + 1), sizeof(*tables))))
+    if (p->bins >= SIZE_MAX / sizeof(*c.tables) / threads ||
+        !(c.tables = calloc(threads * (p->bins + 1), sizeof(*c.tables))))
         return tsr_fail(err, TSR_ENOMEM, 0, "histogram: no memory for %zu tables of %zu counts",
                         threads, p->bins);
     counts = counts_of(p, operands);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads((int)threads) schedule(static, 1) if (threads > 1)
-#endif
-    for (size_t t = 0; t < threads; t++) {
-        const size_t first = p->n / threads * t;
-        const size_t end = t + 1 < threads ? first + p->n / threads : p->n;
-
-        if (end > first)
-            count(&b, (const char *)operands[HISTOGRAM_X] + (p->offset_x + first) * size,
-                  end - first, tables + t * (p->bins + 1));
-    }
+    if (p->n)
+        c.x = (const char *)operands[HISTOGRAM_X] + p->offset_x * size;
+    team_run(threads, size_div_up(p->n, c.piece), count_piece, &c);
     for (size_t t = 0; t < threads; t++)
         for (size_t i = 0; i < p->bins; i++)
-            counts[i] += (int64_t)tables[t * (p->bins + 1) + i];
-    free(tables);
+            counts[i] += (int64_t)c.tables[t * (p->bins + 1) + i];
+    free(c.tables);
     return TSR_OK;
 }
 
