@@ -4,7 +4,7 @@ FILES = "cli/test_grayscale_command"
 
 MUTANTS = {
     "grayscale-last-block":
-        ("host/ops/grayscale/grayscale.c", "size_min(BLOCK, n - at)", 0, "BLOCK", "device/grayscale/host"),
+        ("host/ops/grayscale/grayscale.c", "size_min(BLOCK, grayscale_pixels(p) - at)", 0, "BLOCK", "device/grayscale/host"),
     "grayscale-rounded-down":
         ("host/ops/grayscale/grayscale_simd_loops.c", " + 32768", 0, "", FILES),
     "image-16-bits":

@@ -11,8 +11,8 @@ MUTANTS = {
          "edges[first + half] < v", HOST),
     "histogram-rest-of-bytes":
         ("host/ops/histogram/histogram_loops.c", "table[0][x[i]]++;", 0, ";", HOST),
-    "histogram-last-thread":
-        ("host/ops/histogram/histogram_host.c", ": p->n;", 0, ": first + p->n / threads;", HOST),
+    "histogram-last-piece":
+        ("host/ops/histogram/histogram_host.c", "size_min(c->piece, c->n - first)", 0, "c->piece", HOST),
     "histogram-edge-rounded-down":
         ("host/ops/histogram/histogram_edges.c", "nextafterf(rounded, INFINITY)", 0, "rounded",
          "unit/test_histogram_plan"),

@@ -12,7 +12,7 @@
 
 #include "core/real.h"
 #include "core/registry.h"
-#include "ops/matmul/matmul_proof.h"
+#include "ops/matmul/matmul_descriptor.h"
 #include "ops/matmul/matmul_shape.h"
 
 static const device_facts keeps = {.denormals_f32 = true, .denormals_f64 = true};

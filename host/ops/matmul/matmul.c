@@ -5,10 +5,8 @@
 #include "base/sizes.h"
 #include "core/real.h"
 #include "core/variant.h"
-#include "ops/matmul/matmul_fields.h"
-#include "ops/matmul/matmul_partition.h"
+#include "ops/matmul/matmul_descriptor.h"
 #include "ops/matmul/matmul_plan.h"
-#include "ops/matmul/matmul_proof.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_variants.h"
 

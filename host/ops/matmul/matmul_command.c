@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/posing.h"
-#include "ops/matmul/matmul_fields.h"
+#include "ops/matmul/matmul_descriptor.h"
 #include "ops/matmul/matmul_shape.h"
 #include "ops/matmul/matmul_variants.h"
 

@@ -1,4 +1,4 @@
-#include "ops/matmul/matmul_fields.h"
+#include "ops/matmul/matmul_descriptor.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "ops/matmul/matmul_partition.h"
+#include "ops/matmul/matmul_descriptor.h"
 
 #include "base/sizes.h"
 #include "ops/matmul/matmul_shape.h"

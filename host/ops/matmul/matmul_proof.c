@@ -1,4 +1,4 @@
-#include "ops/matmul/matmul_proof.h"
+#include "ops/matmul/matmul_descriptor.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,9 +10,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/variant.h"
-#include "ops/matvec/matvec_fields.h"
-#include "ops/matvec/matvec_partition.h"
-#include "ops/matvec/matvec_proof.h"
+#include "ops/matvec/matvec_descriptor.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_variants.h"
 

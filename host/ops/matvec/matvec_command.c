@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/posing.h"
-#include "ops/matvec/matvec_fields.h"
+#include "ops/matvec/matvec_descriptor.h"
 #include "ops/matvec/matvec_shape.h"
 #include "ops/matvec/matvec_variants.h"
 

@@ -1,4 +1,4 @@
-#include "ops/matvec/matvec_fields.h"
+#include "ops/matvec/matvec_descriptor.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "ops/matvec/matvec_partition.h"
+#include "ops/matvec/matvec_descriptor.h"
 
 #include <stdlib.h>
 #include <string.h>

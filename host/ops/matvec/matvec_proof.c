@@ -1,4 +1,4 @@
-#include "ops/matvec/matvec_proof.h"
+#include "ops/matvec/matvec_descriptor.h"
 
 #include <math.h>
 #include <stdio.h>
