@@ -139,6 +139,8 @@ class Case(unittest.TestCase):
 
     def save_examples(self):
         """Write the files of all examples; the calls of those."""
+        names = [name for e in EXAMPLES.values() for name in (*e["FILES"], e["RESULT"][0])]
+        self.assertEqual(len(names), len(set(names)), "a file of two examples: %s" % sorted(names))
         for example in EXAMPLES.values():
             for name, array in example["FILES"].items():
                 self.save(name, array)

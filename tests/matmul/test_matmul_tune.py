@@ -94,12 +94,12 @@ class OnHost(Products):
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)
-        (c,) = json.loads(out)["classes"]
-        self.assertTrue(c["interrupted"] and c["tried"], c)
-        self.assertEqual((c["best"], c["kept"]), (None, None))
+        for c in json.loads(out)["classes"]:  # none where the variant under way took its time
+            self.assertTrue(c["interrupted"] and c["tried"], c)
+            self.assertEqual((c["best"], c["kept"]), (None, None))
+            if any(t["outcome"] in ("timed", "final") for t in c["tried"]):
+                self.assertIn("nothing kept: interrupted before the fastest were compared", err)
         self.assertFalse(os.path.exists(self.tuning))
-        if any(t["outcome"] in ("timed", "final") for t in c["tried"]):
-            self.assertIn("nothing kept: interrupted before the fastest were compared", err)
 
 
 class LookUp(Products):
@@ -281,10 +281,10 @@ class OnDevice(Products):
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=120)
         self.assertEqual(child.returncode, 130, err)
-        (c,) = json.loads(out)["classes"]
-        self.assertTrue(c["interrupted"])
-        if c["best"]:
-            self.assertEqual(self.entries()[0]["variant"], c["best"]["variant"])
+        for c in json.loads(out)["classes"]:  # none where something was being compiled
+            self.assertTrue(c["interrupted"])
+            if c["best"]:
+                self.assertEqual(self.entries()[0]["variant"], c["best"]["variant"])
         leftovers = [n for n in os.listdir(self.tuning) if not n.endswith(".json")] \
             if os.path.isdir(self.tuning) else []
         self.assertEqual(leftovers, [])

@@ -4,8 +4,8 @@ import numpy as np
 
 X = np.random.default_rng(6).integers(0, 99, 300).astype(np.float32)
 
-FILES = {"s.npy": X}
-CALL = ("scan", "s.npy", "-o", "sums.npy")
+FILES = {"numbers.npy": X}
+CALL = ("scan", "numbers.npy", "-o", "sums.npy")
 RESULT = ("sums.npy", np.cumsum(X, dtype=np.float64).astype(np.float32))
 SIZE = "30"
 KERNEL = "chunks"
