@@ -24,6 +24,7 @@
 typedef INTEGER element;
 typedef ulong scalar;
 typedef INTEGER number;
+typedef ulong wide; /* of one product: shorter integers would become int, which overflows */
 typedef JOIN_EXPANDED(INTEGER, VEC) numbers;
 #define LOAD_AT(n, from)       vload##n(0, from)
 #define LOADA_AT(n, from)      (*(__global const numbers *)(from))
@@ -36,6 +37,7 @@ typedef JOIN_EXPANDED(INTEGER, VEC) numbers;
 typedef factor element;
 typedef REAL scalar;
 typedef REAL number;
+typedef REAL wide;
 typedef REAL_N(VEC) numbers;
 #define LOAD_AT(n, from)    VLOAD_FACTORS(n, 0, from)
 #define LOADA_AT(n, from)   VLOADA_FACTORS(n, from)
@@ -68,6 +70,7 @@ axpy_general(__global const element *restrict x, __global const element *y, __gl
     const ulong block = (ulong)GROUP * VECTORS * VEC, first = get_group_id(0) * block;
     const uint item = (uint)get_local_id(0);
     const number factor_x = (number)alpha;
+    const wide factor_one = (wide)factor_x;
 
     x += call.from_x;
     y += call.from_y;
@@ -85,7 +88,7 @@ axpy_general(__global const element *restrict x, __global const element *y, __gl
         return;
     }
     for (ulong i = first + item; i < min(first + block, call.n); i += GROUP) {
-        const number sum = (number)(factor_x * LOAD_ONE(x + i * call.inc_x) +
+        const number sum = (number)(factor_one * LOAD_ONE(x + i * call.inc_x) +
                                     LOAD_ONE(y + i * call.inc_y));
 
         STORE_ONE(sum, z + i * call.inc_z);

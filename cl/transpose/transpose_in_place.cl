@@ -44,7 +44,7 @@ transpose_in_place(__global element *b, const square_call call)
         if (x < rows)
             lower[i * PITCH + x] = below[i * call.ld + x];
     /* Both are read before either is written, and columns come from other work-items. */
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint i = y; i < columns && mine; i += ITEMS)
         if (x < rows)
             below[i * call.ld + x] = upper[x * PITCH + i];

@@ -5,6 +5,9 @@
 #include "base/sizes.h"
 #include "device/facts.h"
 
+/** Most work-groups along any dimension but the first: what NVIDIA's devices take. */
+enum { GROUPS_DOWN_MAX = 65535 };
+
 /** Most work-items along one dimension of a work-group; 1 at least. */
 static inline size_t group_limit(const device_facts *d, unsigned dimension)
 {

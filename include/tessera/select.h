@@ -27,7 +27,7 @@ typedef enum tsr_comparison {
     TSR_IS_NOT_NAN /* of an integer it always holds */
 } tsr_comparison;
 
-/** What elements are compared with. */
+/** What elements are compared with: of an integer type one of its values. */
 typedef union tsr_select_value {
     double real;      /* of floats: rounded to their type */
     int64_t integer;  /* of signed integers */

@@ -23,6 +23,7 @@ BUGS = {
         ("general", "transpose/transpose_general.cl", "matrix * call.stride_b", 0,
          "matrix * call.stride_a", ["TILE=16", "ITEMS=4"]),
     "oclgrind-transpose-in-place-barrier":
-        ("in-place", "transpose/transpose_in_place.cl", "barrier(CLK_LOCAL_MEM_FENCE);", 0, "",
+        ("in-place", "transpose/transpose_in_place.cl",
+         "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);", 0, "",
          ["TILE=16", "ITEMS=4"]),
 }

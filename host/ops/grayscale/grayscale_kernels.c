@@ -52,6 +52,9 @@ static const char *naive_plan(const job *j, plan *out)
         j->device, 1,
         size_max(size_min(param(j->params, "ROWS"), j->device->max_work_group / columns), 1));
 
+    if (size_div_up(p->height, rows) > GROUPS_DOWN_MAX)
+        return plan_unsupported(out, "takes %d groups down a picture, and this one has %zu",
+                                (int)GROUPS_DOWN_MAX, size_div_up(p->height, rows));
     plan_set(out, "COLUMNS", (uint32_t)columns);
     plan_set(out, "ROWS", (uint32_t)rows);
     define(p, out);

@@ -170,6 +170,7 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[REDUCE_X] = view_operand("x", &x, ACCESS_READ);
     out[REDUCE_RESULT] = view_operand("result", &result, ACCESS_WRITE);
     out[REDUCE_RESULT].whole = true;
+    out[REDUCE_RESULT].read_back = true;
     return 2;
 }
 

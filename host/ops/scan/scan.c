@@ -187,6 +187,7 @@ static size_t operands(const problem *q, operand out[OPERANDS_MAX])
     out[SCAN_X] = view_operand("x", &x, ACCESS_READ);
     out[SCAN_RESULT] = view_operand("result", &result, ACCESS_WRITE);
     out[SCAN_RESULT].whole = true;
+    out[SCAN_RESULT].read_back = true;
     out[SCAN_SEGMENTS] = view_operand("segment offsets", &segments, ACCESS_READ);
     return SCAN_OPERANDS;
 }

@@ -121,11 +121,15 @@ static void scan_short(const work *w, const line *l)
     }
 }
 
-/* Row r, or segment r where there are offsets. */
+/* Row r, or segment r where there are offsets: of broken ones what lies in the array. */
 static line line_at(const work *w, const uint64_t *offsets, size_t r)
 {
-    if (offsets)
-        return (line){(size_t)offsets[r], (size_t)(offsets[r + 1] - offsets[r])};
+    if (offsets) {
+        const size_t start = (size_t)(offsets[r] < w->p->n ? offsets[r] : w->p->n);
+        const size_t end = (size_t)(offsets[r + 1] < w->p->n ? offsets[r + 1] : w->p->n);
+
+        return (line){start, end > start ? end - start : 0};
+    }
     return (line){r * w->p->n, w->p->n};
 }
 

@@ -124,6 +124,19 @@ static const variant *const variants[] = {
 
 /* ---- the operation ------------------------------------------------------------------------- */
 
+/* An integer type holds the value that its elements are compared with. */
+static bool is_of_type(const tsr_select_problem *p)
+{
+    const unsigned bits = 8 * (unsigned)tsr_type_size(p->type);
+
+    if (select_is_real(p->type) || bits == 64)
+        return true;
+    if (select_is_signed(p->type))
+        return p->value.integer >= -((int64_t)1 << (bits - 1)) &&
+               p->value.integer < (int64_t)1 << (bits - 1);
+    return p->value.natural < (uint64_t)1 << bits;
+}
+
 static tsr_status check(const problem *q, tsr_error *err)
 {
     const tsr_select_problem *p = select_of(q);
@@ -134,6 +147,9 @@ static tsr_status check(const problem *q, tsr_error *err)
         return tsr_fail(err, TSR_EINVAL, 0, "select: no type has the number %d", (int)p->type);
     if (p->where > TSR_IS_NOT_NAN)
         return tsr_fail(err, TSR_EINVAL, 0, "select: no comparison has the number %zu", p->where);
+    if (p->where < TSR_IS_NAN && !is_of_type(p))
+        return tsr_fail(err, TSR_EINVAL, 0, "select: the value is beyond what %s holds",
+                        tsr_type_name(p->type));
     x = select_x(p);
     result = select_result(p);
     indices = select_indices(p);

@@ -72,10 +72,15 @@ static inline sort_parts sort_parts_of_rows(const tsr_sort_problem *s)
     return (sort_parts){.keys = s, .count = sort_rows(s), .kept = s->n};
 }
 
+/** Part i: of broken offsets what lies in the array. */
 static inline sort_part sort_part_at(const sort_parts *p, size_t i)
 {
-    if (p->offsets)
-        return (sort_part){p->offsets[i], p->offsets[i + 1] - p->offsets[i]};
+    if (p->offsets) {
+        const uint64_t start = p->offsets[i] < p->keys->n ? p->offsets[i] : p->keys->n;
+        const uint64_t end = p->offsets[i + 1] < p->keys->n ? p->offsets[i + 1] : p->keys->n;
+
+        return (sort_part){(size_t)start, end > start ? (size_t)(end - start) : 0};
+    }
     return (sort_part){i * p->keys->n, p->keys->n};
 }
 

@@ -3,9 +3,6 @@
 #include "core/groups.h"
 #include "ops/transpose/transpose_problem.h"
 
-/* Tiles down a matrix: drivers take so many work-groups along the second dimension of a launch. */
-enum { GROUPS_DOWN_MAX = 65535 };
-
 /* Work-items of a group, rows of which a tile's are shared by. */
 enum { GROUP_GPU = 256, GROUP_CPU = 32 };
 
