@@ -13,8 +13,8 @@ from cli_support import COMMAND, EXAMPLES, OPERATIONS, Case, environment
 
 # One row is done however soon the budget ends; of several, none may be late.
 QUICK = ("--budget", "0.4")
-# So long that a line says what goes on.
-SLOW = ("--repeat", "1000000", "--budget", "1.5")
+# Of the first operation, so long that a line says what goes on.
+SLOW_SIZE = "2000"
 SEVERAL = ("--budget", "15")
 
 
@@ -51,7 +51,7 @@ class Progress(Bench):
         fcntl.ioctl(user, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         try:
             done = subprocess.run(
-                [COMMAND, "bench", OPERATIONS[0], "--size", "100", *self.device, *SLOW],
+                [COMMAND, "bench", OPERATIONS[0], "--size", SLOW_SIZE, *self.device, *QUICK],
                 stdout=subprocess.DEVNULL, stderr=user, timeout=300, env=environment())
             os.close(user)
             said = b""
