@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/fail.h"
+#include "stream/budget.h"
 
 void partition_add_shape(partition *p, size_t i)
 {
@@ -36,6 +37,19 @@ static bool leaves_few(const cutting *c, stream_budget budget, size_t bytes)
     return cut(c, &budget, &p, NULL) == TSR_OK && p.pieces <= PIECES_MAX;
 }
 
+/* Refuse operands that are not cut and that the session's device_memory does not hold. */
+static tsr_status check_whole(const problem *p, const stream_budget *budget, tsr_error *err)
+{
+    operand o[OPERANDS_MAX];
+    size_t total = 0;
+
+    if (p->op->partition || !budget->limited || stream_holds(budget, p))
+        return TSR_OK;
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        total += o[i].bytes;
+    return stream_refuse(err, p->op->name, budget, total, "operands, which are not cut,");
+}
+
 tsr_status partition_choose(const tsr_session *s, const problem *p, const selection *sel,
                             partition *out, tsr_error *err)
 {
@@ -43,7 +57,9 @@ tsr_status partition_choose(const tsr_session *s, const problem *p, const select
     const cutting c = {p, sel};
     size_t few = budget.max, many = budget.all;
     partition chosen;
-    tsr_status st = cut(&c, &budget, &chosen, err);
+    tsr_status st = check_whole(p, &budget, err);
+
+    st = st ? st : cut(&c, &budget, &chosen, err);
 
     if (st)
         return st;

@@ -126,6 +126,12 @@ class Reduce(Case):
                        says="--size 30x7 has axes 0 to 1, and no axis 2")
         self.fail_with(2, "bench", "reduce", "--size", "3x4x5", *HOST, says="ROWSxCOLUMNS")
 
+    def test_device_memory_that_does_not_hold_it(self):
+        np.save(self.path("x.npy"), np.ones(1000, np.float32))
+        self.fail_with(1, "reduce", "x.npy", "-o", "r.npy", "--device", "cpu", "--copy", "--kernel",
+                       "tree", "--device-memory", "1K",
+                       says="operands, which are not cut, need 4004 bytes at once, and 1024 are allowed")
+
     def test_unknown_reduction(self):
         self.fail_with(2, "reduce", "x.npy", "-o", "r.npy", "--by", "median", *HOST,
                        says=("median", "sum, min, max"))

@@ -134,6 +134,13 @@ class Scan(Case):
         for axis in ("one", "1.5", "", "99"):
             self.fail_with(2, "scan", "x.npy", "-o", "s.npy", "--axis", axis, *HOST, says="--axis")
 
+    def test_sums_of_booleans_in_their_type_are_bytes(self):
+        np.save(self.path("b.npy"), np.array([True, False, True]))
+        self.succeed("scan", "b.npy", "-o", "s.npy", "--same-type", *HOST)
+        np.testing.assert_array_equal(np.load(self.path("s.npy")), np.uint8([1, 1, 2]), strict=True)
+        self.succeed("scan", "b.npy", "-o", "s.npy", "--by", "min", *HOST)
+        np.testing.assert_array_equal(np.load(self.path("s.npy")), [True, False, False], strict=True)
+
     def test_json_has_the_words(self):
         np.save(self.path("x.npy"), np.ones((2, 3, 4), np.float32))
         r = self.succeed("scan", "x.npy", "-o", "s.npy", "--json", "--axis", "1", "--reverse", *HOST)

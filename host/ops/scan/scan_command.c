@@ -217,6 +217,8 @@ static tsr_status pose(posing *x, tsr_error *err)
     if (result.type != a->type) { /* NumPy's sums of booleans are int64 */
         result.type = a->boolean ? TSR_I64 : result.type;
         result.boolean = false;
+    } else if (p->by == TSR_SCAN_SUM) {
+        result.boolean = false; /* sums of booleans are no booleans */
     }
     return make_zeros(&result, &x->array[SCAN_RESULT], err);
 }
