@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/half.h"
 #include "base/sizes.h"
@@ -57,11 +58,6 @@ tsr_status encode_npy(const array *a, encode_put *put, void *to, tsr_error *err)
     if (status || bytes == 0)
         return status;
     return put(to, a->data, bytes, err);
-}
-
-static bool is_real(tsr_type type)
-{
-    return type == TSR_F16 || type == TSR_BF16 || type == TSR_F32 || type == TSR_F64;
 }
 
 static int format_real(char *to, size_t size, tsr_type type, const void *data, size_t i)
@@ -117,7 +113,7 @@ static tsr_status put_values(const array *a, size_t rows, size_t columns, encode
             size_t left = sizeof(chunk) - used;
             tsr_status status;
 
-            if (is_real(a->type))
+            if (type_is_real(a->type))
                 used += (size_t)format_real(chunk + used, left, a->type, a->data, at);
             else
                 used += (size_t)format_integer(chunk + used, left, a->type, a->data, at);
@@ -147,7 +143,7 @@ tsr_status encode_mtx(const array *a, encode_put *put, void *to, tsr_error *err)
         return tsr_fail(err, TSR_EINVAL, 0, "a .mtx file holds real or whole numbers, not %s",
                         a->descr);
     length = snprintf(head, sizeof(head), "%%%%MatrixMarket matrix array %s general\n%zu %zu\n",
-                      is_real(a->type) ? "real" : "integer", rows, columns);
+                      type_is_real(a->type) ? "real" : "integer", rows, columns);
     status = put(to, head, (size_t)length, err);
     if (status || array_count(a) == 0)
         return status;

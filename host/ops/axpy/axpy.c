@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/real.h"
@@ -27,7 +28,7 @@ static tsr_status check(const problem *q, tsr_error *err)
 
     if ((unsigned)p->type >= TSR_TYPE_COUNT)
         return tsr_fail(err, TSR_EINVAL, 0, "axpy: no type has the number %d", (int)p->type);
-    if (axpy_is_real(p->type)) {
+    if (type_is_real(p->type)) {
         const tsr_status st = real_check_scales("axpy", real_sums(p->type), p->alpha, 0, err);
 
         if (st)

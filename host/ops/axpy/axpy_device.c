@@ -1,4 +1,5 @@
 /* The kernels: the ladder of float32, and the one that takes every type. */
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/real.h"
@@ -170,7 +171,7 @@ static void define_type(const tsr_axpy_problem *p, plan *out)
 {
     static const char *const integers[] = {"uchar", "ushort", "uint", "ulong"};
 
-    if (axpy_is_real(p->type))
+    if (type_is_real(p->type))
         real_defines_elements(p->type, p->type, &out->defines);
     else
         plan_define(out, "INTEGER=%s", integers[size_log2_up(tsr_type_size(p->type))]);
@@ -196,7 +197,7 @@ static const char *general_plan(const job *j, plan *out)
     const char *why = NULL;
     command *c;
 
-    if (axpy_is_real(p->type))
+    if (type_is_real(p->type))
         why = real_unsupported(p->type, TSR_PRECISION_DEFAULT, j->device, &out->reason);
     if (why)
         return why;
@@ -213,7 +214,7 @@ static const char *general_plan(const job *j, plan *out)
     command_operand(c, p->in_place ? AXPY_Z : AXPY_Y);
     command_operand(c, AXPY_Z);
     command_block(c, &call, sizeof(call));
-    if (axpy_is_real(p->type))
+    if (type_is_real(p->type))
         command_real(c, p->type, p->alpha);
     else
         command_u64(c, axpy_whole(p->alpha));

@@ -1,4 +1,5 @@
 /* The variants in C: the plain loop, the loop on every core, and vectors of every type. */
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "base/team.h"
@@ -157,7 +158,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
                            .incy = axpy_inc(p, AXPY_Y),
                            .incz = axpy_inc(p, AXPY_Z),
                            .alpha = real_round(real_sums(p->type), p->alpha),
-                           .whole = axpy_is_real(p->type) ? 0 : axpy_whole(p->alpha),
+                           .whole = type_is_real(p->type) ? 0 : axpy_whole(p->alpha),
                            .past_caches = p->n > PAST_CACHES_MIN / 3 / size};
     a.at_once = size_round_up(size_div_up(p->n, threads * TURNS), STRETCH);
     team_run(threads, size_div_up(p->n, a.at_once), add_some, &a);

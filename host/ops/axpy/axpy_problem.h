@@ -59,11 +59,6 @@ static inline bool axpy_is_dense(const tsr_axpy_problem *p)
     return axpy_inc(p, AXPY_X) == 1 && axpy_inc(p, AXPY_Y) == 1 && axpy_inc(p, AXPY_Z) == 1;
 }
 
-static inline bool axpy_is_real(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
-
 /** alpha of integers, modulo 2^64. */
 uint64_t axpy_whole(double alpha);
 

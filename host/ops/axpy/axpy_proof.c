@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/real.h"
@@ -14,18 +15,15 @@ enum { PARALLEL_MIN = 100000 }; /* elements that are worth several threads */
 /* Any bytes: of integers each is as good as another; few values are small ones. */
 static void fill_whole(const operand *o, distribution f, uint64_t seed, void *array)
 {
-    const size_t size = tsr_type_size(o->type);
-    const long long elements = (long long)(o->bytes / size);
+    const long long elements = (long long)(o->bytes / tsr_type_size(o->type));
 
 #ifdef _OPENMP
 #pragma omp parallel for if (elements > PARALLEL_MIN)
 #endif
     for (long long i = 0; i < elements; i++) {
         const uint64_t bits = random_stream(seed, (uint64_t)i);
-        const uint64_t value = f == DISTRIBUTION_FEW ? bits % 17 : bits;
 
-        for (size_t b = 0; b < size; b++)
-            ((unsigned char *)array)[(size_t)i * size + b] = (unsigned char)(value >> 8 * b);
+        bits_set(o->type, array, (size_t)i, f == DISTRIBUTION_FEW ? bits % 17 : bits);
     }
 }
 
@@ -35,7 +33,7 @@ void axpy_fill(const problem *q, uint64_t seed, distribution f, void *const arra
 
     q->op->operands(q, o);
     for (size_t i = 0; i < AXPY_OPERANDS; i++) {
-        if (axpy_is_real(o[i].type))
+        if (type_is_real(o[i].type))
             view_fill(&o[i], &o[i].view, f, random_stream(seed, i), arrays[i]);
         else
             fill_whole(&o[i], f, random_stream(seed, i), arrays[i]);
@@ -69,7 +67,7 @@ bool axpy_sweep(size_t i, bool tiny, problem *out)
     const size_t count = tiny ? TINY_SIZES : ARRAY_COUNT(sizes);
     const tsr_axpy_problem p = {.type = types[type],
                                 .n = at < count ? sizes[at] : 0,
-                                .alpha = (axpy_is_real(types[type]) ? reals : wholes)[at % 5],
+                                .alpha = (type_is_real(types[type]) ? reals : wholes)[at % 5],
                                 .in_place = (at + type) / 2 % 2,
                                 .incx = inc[0],
                                 .incy = inc[1],
@@ -87,16 +85,6 @@ bool axpy_sweep(size_t i, bool tiny, problem *out)
 }
 
 /* ---- the reference ------------------------------------------------------------------------- */
-
-static uint64_t whole_at(tsr_type type, const void *array, size_t i)
-{
-    const size_t size = tsr_type_size(type);
-    uint64_t value = 0;
-
-    for (size_t b = 0; b < size; b++)
-        value |= (uint64_t)((const unsigned char *)array)[i * size + b] << 8 * b;
-    return value;
-}
 
 /* Error over its bound of an element that is alpha x + y. */
 static double judge_real(const tsr_axpy_problem *p, const device_facts *d, double x, double y,
@@ -126,25 +114,25 @@ static double judge(const tsr_axpy_problem *p, const device_facts *d, const void
     const size_t at_z = z.offset + i * axpy_inc(p, AXPY_Z);
     const void *added = before[p->in_place ? AXPY_Z : AXPY_Y];
 
-    if (axpy_is_real(p->type))
+    if (type_is_real(p->type))
         return judge_real(p, d, real_get(p->type, before[AXPY_X], at_x),
                           real_get(p->type, added, at_y), real_get(p->type, after[AXPY_Z], at_z));
     {
         const uint64_t kept = UINT64_MAX >> (64 - 8 * tsr_type_size(p->type));
-        const uint64_t exact = axpy_whole(p->alpha) * whole_at(p->type, before[AXPY_X], at_x) +
-                               whole_at(p->type, added, at_y);
+        const uint64_t exact = axpy_whole(p->alpha) * bits_get(p->type, before[AXPY_X], at_x) +
+                               bits_get(p->type, added, at_y);
 
-        return (exact & kept) == whole_at(p->type, after[AXPY_Z], at_z) ? 0 : INFINITY;
+        return (exact & kept) == bits_get(p->type, after[AXPY_Z], at_z) ? 0 : INFINITY;
     }
 }
 
 /* An element, as messages have it. */
 static void element_text(const tsr_axpy_problem *p, const void *array, size_t i, char out[32])
 {
-    if (axpy_is_real(p->type))
+    if (type_is_real(p->type))
         snprintf(out, 32, "%.9g", real_get(p->type, array, i));
     else
-        snprintf(out, 32, "0x%" PRIx64, whole_at(p->type, array, i));
+        snprintf(out, 32, "0x%" PRIx64, bits_get(p->type, array, i));
 }
 
 tsr_status axpy_verify(const problem *q, const device_facts *d, const void *const before[],

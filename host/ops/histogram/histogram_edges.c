@@ -1,14 +1,10 @@
 /* The edges of bins: their type, those of equal width, and what must hold of them. */
 #include <math.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "core/real.h"
 #include "ops/histogram/histogram_problem.h"
-
-static bool is_real(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
 
 /* Every element of 8 and 16 bits is a float32. */
 tsr_type tsr_histogram_edge_type(tsr_type type)
@@ -78,7 +74,7 @@ tsr_status tsr_histogram_edges(tsr_type type, size_t bins, double low, double hi
     for (size_t i = 0; i <= bins; i++) {
         const double edge = i < bins ? (double)i * step + low : high;
 
-        histogram_set_edge(type, edges, i, is_real(type) ? real_round(type, edge) : edge,
+        histogram_set_edge(type, edges, i, type_is_real(type) ? real_round(type, edge) : edge,
                            i == bins);
     }
     return TSR_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
@@ -17,16 +18,6 @@ enum { CHUNK = 1 << 16 };
 
 /* ---- inputs --------------------------------------------------------------------------------- */
 
-static bool is_real(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
-
-static bool is_signed(tsr_type type)
-{
-    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
-}
-
 /* Where elements lie: all numbers of an integer type, and others from -1 to 1. */
 typedef struct span {
     double low, high;
@@ -36,9 +27,9 @@ static span span_of(tsr_type type)
 {
     const double numbers = ldexp(1, (int)(8 * tsr_type_size(type)));
 
-    if (is_real(type))
+    if (type_is_real(type))
         return (span){-1, 1};
-    return is_signed(type) ? (span){-numbers / 2, numbers / 2} : (span){0, numbers};
+    return type_is_signed(type) ? (span){-numbers / 2, numbers / 2} : (span){0, numbers};
 }
 
 /* Store the number that lies at a part `at`, from 0 to below 1, of a type's span. */
@@ -48,14 +39,14 @@ static void put(tsr_type type, void *x, size_t i, double at)
     const span s = span_of(type);
     uint64_t word;
 
-    if (is_real(type)) {
+    if (type_is_real(type)) {
         real_set(type, x, i, s.low + at * (s.high - s.low));
         return;
     }
     word = (uint64_t)(at * ldexp(1, (int)(8 * size)));
-    if (is_signed(type))
+    if (type_is_signed(type))
         word ^= (uint64_t)1 << (8 * size - 1);
-    memcpy((char *)x + i * size, &word, size); /* little endian, as every device */
+    bits_set(type, x, i, word);
 }
 
 /* What floating-point elements may be beside numbers between the edges. */
@@ -65,11 +56,10 @@ static void put_special(tsr_type type, void *x, size_t i, uint64_t draw)
     const uint64_t extremes[] = {0, UINT64_MAX, (uint64_t)1 << (8 * tsr_type_size(type) - 1),
                                  ((uint64_t)1 << (8 * tsr_type_size(type) - 1)) - 1};
 
-    if (is_real(type))
+    if (type_is_real(type))
         real_set(type, x, i, special[draw % ARRAY_COUNT(special)]);
     else
-        memcpy((char *)x + i * tsr_type_size(type), &extremes[draw % ARRAY_COUNT(extremes)],
-               tsr_type_size(type));
+        bits_set(type, x, i, extremes[draw % ARRAY_COUNT(extremes)]);
 }
 
 /* An element on an edge, or of integers just above it. */
@@ -78,7 +68,7 @@ static void put_edge(tsr_type type, void *x, size_t i, double edge)
     const double above = ceil(edge);
     uint64_t word;
 
-    if (is_real(type)) {
+    if (type_is_real(type)) {
         real_set(type, x, i, edge);
         return;
     }

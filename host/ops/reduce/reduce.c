@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "ops/reduce/reduce_problem.h"
@@ -11,13 +12,13 @@
 
 tsr_type tsr_reduce_result_type(tsr_type type, size_t by)
 {
-    const bool real = reduce_is_float(type);
+    const bool real = type_is_real(type);
 
     if ((unsigned)type >= TSR_TYPE_COUNT)
         return TSR_TYPE_COUNT;
     switch (by) {
     case TSR_REDUCE_SUM:
-        return real ? type : reduce_is_signed(type) ? TSR_I64 : TSR_U64;
+        return real ? type : type_is_signed(type) ? TSR_I64 : TSR_U64;
     case TSR_REDUCE_MIN:
     case TSR_REDUCE_MAX:
         return type;
@@ -43,11 +44,11 @@ tsr_type reduce_value_type(const tsr_reduce_problem *p)
 
     if (counts)
         return TSR_U64;
-    if (reduce_is_float(p->type))
+    if (type_is_real(p->type))
         return p->type == TSR_F64 ? TSR_F64 : TSR_F32;
     if (p->by == TSR_REDUCE_MEAN || p->by == TSR_REDUCE_NORM2)
         return TSR_F64;
-    return reduce_is_signed(p->type) ? TSR_I64 : TSR_U64;
+    return type_is_signed(p->type) ? TSR_I64 : TSR_U64;
 }
 
 bool reduce_is_plain(const tsr_reduce_problem *p)

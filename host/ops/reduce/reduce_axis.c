@@ -1,5 +1,6 @@
 /* Reductions along an axis on a device, of every type: teams of work-items for rows, a work-item
  * for each column.  Few long ones are cut into parts, whose results a second launch reduces. */
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "ops/reduce/reduce_problem.h"
@@ -49,7 +50,7 @@ static const char *define_values(const job *j, plan *out)
     plan_define(out, "ELEMENT=%s", type_in_cl(p->type));
     plan_define(out, "FORM=%d", form_of(p->type));
     plan_define(out, "VALUE=%s", type_in_cl(value));
-    plan_define(out, "REAL_VALUE=%d", reduce_is_float(value));
+    plan_define(out, "REAL_VALUE=%d", type_is_real(value));
     plan_define(out, "RESULT=%s", type_in_cl(result));
     plan_define(out, "RESULT_FORM=%d", form_of(result));
     plan_define(out, "WIDE=%d", wide);

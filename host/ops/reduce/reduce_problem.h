@@ -2,6 +2,7 @@
 #ifndef OPS_REDUCE_PROBLEM_H
 #define OPS_REDUCE_PROBLEM_H
 
+#include "base/elements.h"
 #include "core/variant.h"
 #include "core/view.h"
 #include "tessera/reduce.h"
@@ -65,21 +66,11 @@ static inline size_t reduce_results(const tsr_reduce_problem *p)
     return s.outer * s.inner;
 }
 
-static inline bool reduce_is_float(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
-
-static inline bool reduce_is_signed(tsr_type type)
-{
-    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
-}
-
 /** Whether elements are added up, where their order changes the bits. */
 static inline bool reduce_rounds(const tsr_reduce_problem *p)
 {
     return p->by == TSR_REDUCE_NORM2 || p->by == TSR_REDUCE_MEAN ||
-           (p->by == TSR_REDUCE_SUM && reduce_is_float(p->type));
+           (p->by == TSR_REDUCE_SUM && type_is_real(p->type));
 }
 
 static inline bool reduce_finds_index(const tsr_reduce_problem *p)

@@ -5,40 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/real.h"
 #include "ops/reduce/reduce_problem.h"
 
 /* ---- inputs -------------------------------------------------------------------------------- */
-
-static uint64_t bits_get(tsr_type type, const void *array, size_t i)
-{
-    switch (tsr_type_size(type)) {
-    case 1:
-        return ((const uint8_t *)array)[i];
-    case 2:
-        return ((const uint16_t *)array)[i];
-    case 4:
-        return ((const uint32_t *)array)[i];
-    default:
-        return ((const uint64_t *)array)[i];
-    }
-}
-
-/* An integer as 64 bits, which its sums wrap in. */
-static uint64_t integer_get(tsr_type type, const void *array, size_t i)
-{
-    const uint64_t bits = bits_get(type, array, i);
-    const uint64_t sign = (uint64_t)1 << (8 * tsr_type_size(type) - 1);
-
-    return reduce_is_signed(type) ? (bits ^ sign) - sign : bits;
-}
-
-static void integer_set(tsr_type type, void *array, size_t i, uint64_t value)
-{
-    memcpy((unsigned char *)array + i * tsr_type_size(type), &value, tsr_type_size(type));
-}
 
 /* Any bits; the extremes and numbers around 0; few distinct ones, 0 among them; or one value that
  * is seldom broken, so that `all` and `any` are found both ways. */
@@ -65,7 +38,7 @@ static void fill_integers(const operand *o, distribution f, uint64_t seed, void 
     uint64_t state = random_stream(seed, 0);
 
     for (size_t i = 0; i < o->bytes / tsr_type_size(o->type); i++)
-        integer_set(o->type, array, i, integer_random(o->type, f, &state));
+        bits_set(o->type, array, i, integer_random(o->type, f, &state));
 }
 
 void reduce_fill(const problem *q, uint64_t seed, distribution f, void *const arrays[])
@@ -77,7 +50,7 @@ void reduce_fill(const problem *q, uint64_t seed, distribution f, void *const ar
     for (size_t i = 0; i < ARRAY_COUNT(views); i++) {
         const distribution own = i == REDUCE_X ? f : DISTRIBUTION_UNIFORM;
 
-        if (reduce_is_float(o[i].type))
+        if (type_is_real(o[i].type))
             view_fill(&o[i], &views[i], own, random_stream(seed, i), arrays[i]);
         else
             fill_integers(&o[i], own, random_stream(seed, i), arrays[i]);
@@ -197,10 +170,10 @@ static double least_normal(const judge *a)
 /* An element as a number. */
 static double number(const judge *a, size_t at)
 {
-    if (reduce_is_float(a->p->type))
+    if (type_is_real(a->p->type))
         return real_get(a->p->type, a->x, at);
-    return reduce_is_signed(a->p->type) ? (double)(int64_t)integer_get(a->p->type, a->x, at)
-                                        : (double)integer_get(a->p->type, a->x, at);
+    return type_is_signed(a->p->type) ? (double)(int64_t)integer_get(a->p->type, a->x, at)
+                                      : (double)integer_get(a->p->type, a->x, at);
 }
 
 /* What a sum may err by, over the sum of the magnitudes: see tessera/reduce.h. */
@@ -297,8 +270,8 @@ static double judge_sum(const judge *a, size_t o, size_t j, double got, double *
 static size_t find_extreme(const judge *a, size_t o, size_t j)
 {
     const tsr_type type = a->p->type;
-    const bool least = reduce_is_least(a->p), real = reduce_is_float(type);
-    const uint64_t sign = reduce_is_signed(type) ? (uint64_t)1 << 63 : 0;
+    const bool least = reduce_is_least(a->p), real = type_is_real(type);
+    const uint64_t sign = type_is_signed(type) ? (uint64_t)1 << 63 : 0;
     size_t best = 0;
 
     for (size_t i = 1; i < a->s.n; i++) {
@@ -335,7 +308,7 @@ static double judge_extreme(const judge *a, size_t o, size_t j, size_t r)
 {
     const size_t best = find_extreme(a, o, j);
     const size_t at = place(a, o, best, j), to = a->p->offset_result + r;
-    const bool real = reduce_is_float(a->p->type);
+    const bool real = type_is_real(a->p->type);
     uint64_t index;
     bool same;
 
@@ -358,7 +331,7 @@ static double judge_integer(const judge *a, size_t o, size_t j, size_t r)
 
     for (size_t i = 0; i < a->s.n; i++) {
         const size_t at = place(a, o, i, j);
-        const bool real = reduce_is_float(a->p->type);
+        const bool real = type_is_real(a->p->type);
 
         if (!real)
             sum += integer_get(a->p->type, a->x, at);

@@ -6,6 +6,7 @@
  * threads.
  */
 #include "ops/reduce/reduce_simd.h"
+#include "base/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +58,16 @@ typedef struct reducing {
 
 static bool is_nan(tsr_type type, const reduce_part *a)
 {
-    return reduce_is_float(type) && isnan(a->value.real);
+    return type_is_real(type) && isnan(a->value.real);
 }
 
 static bool is_beyond(const tsr_reduce_problem *p, const reduce_part *a, const reduce_part *b)
 {
     const bool least = reduce_is_least(p);
 
-    if (reduce_is_float(p->type))
+    if (type_is_real(p->type))
         return least ? a->value.real < b->value.real : a->value.real > b->value.real;
-    if (reduce_is_signed(p->type))
+    if (type_is_signed(p->type))
         return least ? a->value.i < b->value.i : a->value.i > b->value.i;
     return least ? a->value.u < b->value.u : a->value.u > b->value.u;
 }
@@ -77,7 +78,7 @@ static void join(const tsr_reduce_problem *p, reduce_part *a, const reduce_part 
     const bool extreme = p->by >= TSR_REDUCE_MIN && p->by <= TSR_REDUCE_ARGMAX;
     bool taken;
 
-    if (!extreme && reduce_is_float(reduce_value_type(p))) {
+    if (!extreme && type_is_real(reduce_value_type(p))) {
         reduce_add(a, -b->carry);
         reduce_add(a, b->value.real);
         return;
@@ -96,24 +97,6 @@ static void join(const tsr_reduce_problem *p, reduce_part *a, const reduce_part 
         *a = *b;
 }
 
-static void put_integer(tsr_type type, void *array, size_t i, uint64_t value)
-{
-    switch (tsr_type_size(type)) {
-    case 1:
-        ((uint8_t *)array)[i] = (uint8_t)value;
-        break;
-    case 2:
-        ((uint16_t *)array)[i] = (uint16_t)value;
-        break;
-    case 4:
-        ((uint32_t *)array)[i] = (uint32_t)value;
-        break;
-    default:
-        ((uint64_t *)array)[i] = value;
-        break;
-    }
-}
-
 /* Store result number i. */
 static void put(const reducing *r, size_t i, const reduce_part *all)
 {
@@ -123,14 +106,14 @@ static void put(const reducing *r, size_t i, const reduce_part *all)
 
     switch (p->by) {
     case TSR_REDUCE_ANY:
-        put_integer(type, r->result, at, all->value.u > 0);
+        bits_set(type, r->result, at, all->value.u > 0);
         break;
     case TSR_REDUCE_ALL:
-        put_integer(type, r->result, at, all->value.u == r->s.n);
+        bits_set(type, r->result, at, all->value.u == r->s.n);
         break;
     case TSR_REDUCE_ARGMIN:
     case TSR_REDUCE_ARGMAX:
-        put_integer(type, r->result, at, (uint64_t)all->index);
+        bits_set(type, r->result, at, (uint64_t)all->index);
         break;
     case TSR_REDUCE_MEAN:
         real_set(type, r->result, at, r->s.n ? all->value.real / (double)r->s.n : (double)NAN);
@@ -139,10 +122,10 @@ static void put(const reducing *r, size_t i, const reduce_part *all)
         real_set(type, r->result, at, sqrt(all->value.real));
         break;
     default:
-        if (reduce_is_float(type))
+        if (type_is_real(type))
             real_set(type, r->result, at, all->value.real);
         else
-            put_integer(type, r->result, at, all->value.u);
+            bits_set(type, r->result, at, all->value.u);
         break;
     }
 }

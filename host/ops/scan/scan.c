@@ -3,49 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/real.h"
 #include "ops/scan/scan_problem.h"
-
-/* ---- elements ------------------------------------------------------------------------------ */
-
-uint64_t scan_whole(tsr_type type, const void *array, size_t i)
-{
-    switch (type) {
-    case TSR_I8:
-        return (uint64_t)(int64_t)((const int8_t *)array)[i];
-    case TSR_U8:
-        return ((const uint8_t *)array)[i];
-    case TSR_I16:
-        return (uint64_t)(int64_t)((const int16_t *)array)[i];
-    case TSR_U16:
-        return ((const uint16_t *)array)[i];
-    case TSR_I32:
-        return (uint64_t)(int64_t)((const int32_t *)array)[i];
-    case TSR_U32:
-        return ((const uint32_t *)array)[i];
-    default:
-        return ((const uint64_t *)array)[i];
-    }
-}
-
-void scan_put_whole(tsr_type type, void *array, size_t i, uint64_t value)
-{
-    switch (tsr_type_size(type)) {
-    case 1:
-        ((uint8_t *)array)[i] = (uint8_t)value;
-        break;
-    case 2:
-        ((uint16_t *)array)[i] = (uint16_t)value;
-        break;
-    case 4:
-        ((uint32_t *)array)[i] = (uint32_t)value;
-        break;
-    default:
-        ((uint64_t *)array)[i] = value;
-    }
-}
 
 /* ---- on the host --------------------------------------------------------------------------- */
 
@@ -80,24 +42,24 @@ static void scan_wholes(const tsr_scan_problem *p, const void *x, void *result, 
                         ptrdiff_t step, size_t count)
 {
     const tsr_type to = tsr_scan_result_type(p);
-    const uint64_t sign = scan_is_signed(p->type) ? (uint64_t)1 << 63 : 0;
+    const uint64_t sign = type_is_signed(p->type) ? (uint64_t)1 << 63 : 0;
     const unsigned bits = (unsigned)(8 * tsr_type_size(p->type) - (sign != 0));
     const uint64_t most = UINT64_MAX >> (64 - bits); /* of the type */
     const uint64_t least = sign ? ~most : 0;
     uint64_t value = p->by == TSR_SCAN_SUM ? 0 : p->by == TSR_SCAN_MIN ? most : least;
 
     for (size_t i = 0; i < count; i++, at += (size_t)step) {
-        const uint64_t next = scan_whole(p->type, x, p->offset_x + at);
+        const uint64_t next = integer_get(p->type, x, p->offset_x + at);
 
         if (p->exclusive)
-            scan_put_whole(to, result, p->offset_result + at, value);
+            bits_set(to, result, p->offset_result + at, value);
         if (p->by == TSR_SCAN_SUM)
             value += next;
         else if (p->by == TSR_SCAN_MIN ? (next ^ sign) < (value ^ sign)
                                        : (next ^ sign) > (value ^ sign))
             value = next;
         if (!p->exclusive)
-            scan_put_whole(to, result, p->offset_result + at, value);
+            bits_set(to, result, p->offset_result + at, value);
     }
 }
 
@@ -107,7 +69,7 @@ static void scan_line(const tsr_scan_problem *p, void *const operands[], size_t 
     const size_t at = p->reverse && count ? first + (count - 1) * step : first;
     const ptrdiff_t pace = p->reverse ? -(ptrdiff_t)step : (ptrdiff_t)step;
 
-    (scan_is_real(p->type) ? scan_reals : scan_wholes)(p, operands[SCAN_X], operands[SCAN_RESULT],
+    (type_is_real(p->type) ? scan_reals : scan_wholes)(p, operands[SCAN_X], operands[SCAN_RESULT],
                                                        at, pace, count);
 }
 
@@ -250,7 +212,7 @@ static void describe(const problem *q, text *out)
             text_format(out, "x%zu", scan_inner(p));
     }
     text_format(out, " %s", tsr_type_name(p->type));
-    if (p->same_type && p->by == TSR_SCAN_SUM && !scan_is_real(p->type))
+    if (p->same_type && p->by == TSR_SCAN_SUM && !type_is_real(p->type))
         text_append(out, " in their type");
     if (p->reverse)
         text_append(out, " from the end");

@@ -4,6 +4,7 @@
  * side, none of which waits for another.
  */
 #include "ops/scan/scan_loops.h"
+#include "base/elements.h"
 
 #include <float.h>
 #include <math.h>
@@ -217,7 +218,7 @@ const scan_loops *ISA_NAMED(scan_loops_of)(tsr_type type, size_t by, bool same)
     static const scan_loops *const narrow[8] = {
         [1] = &same_8_loops, [2] = &same_16_loops, [4] = &same_32_loops};
     const size_t bytes = tsr_type_size(type);
-    const bool real = type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
 
-    return by == TSR_SCAN_SUM && same && !real && bytes < 8 ? narrow[bytes] : of[by][type];
+    return by == TSR_SCAN_SUM && same && !type_is_real(type) && bytes < 8 ? narrow[bytes]
+                                                                          : of[by][type];
 }

@@ -61,16 +61,6 @@ static inline size_t scan_elements(const tsr_scan_problem *p)
     return scan_lines(p) * p->n;
 }
 
-static inline bool scan_is_real(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
-
-static inline bool scan_is_signed(tsr_type type)
-{
-    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
-}
-
 static inline view scan_x(const tsr_scan_problem *p)
 {
     const size_t n = scan_elements(p);
@@ -91,10 +81,6 @@ static inline view scan_segments(const tsr_scan_problem *p)
 
     return view_of(TSR_U64, 1, n, n, p->offset_segments, 1, 0);
 }
-
-/** An integer of any type, as the 64 bits of its value; and the low bits of one, stored. */
-uint64_t scan_whole(tsr_type type, const void *array, size_t i);
-void scan_put_whole(tsr_type type, void *array, size_t i, uint64_t value);
 
 /** TSR_EINVAL with the first offset that is wrong: they ascend from 0 to n. */
 tsr_status scan_check_segments(size_t n, size_t segments, const uint64_t *offsets, tsr_error *err);

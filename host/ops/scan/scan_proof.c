@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/elements.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "core/real.h"
@@ -29,7 +30,7 @@ static void fill_wholes(const operand *o, const view *x, distribution f, uint64_
     uint64_t state = seed;
 
     for (size_t i = 0; i < o->bytes / tsr_type_size(x->type); i++)
-        scan_put_whole(x->type, array, i, random_whole(x->type, f, &state));
+        bits_set(x->type, array, i, random_whole(x->type, f, &state));
 }
 
 /* Any lengths, some of which are 0: places of the array in order. */
@@ -56,7 +57,7 @@ void scan_fill(const problem *q, uint64_t seed, distribution f, void *const arra
 
     q->op->operands(q, o);
     for (size_t i = SCAN_X; i <= SCAN_RESULT; i++)
-        (scan_is_real(views[i].type) ? view_fill : fill_wholes)(
+        (type_is_real(views[i].type) ? view_fill : fill_wholes)(
             &o[i], &views[i], i == SCAN_X ? f : DISTRIBUTION_UNIFORM, random_stream(seed, i),
             arrays[i]);
     if (p->segments)
@@ -138,7 +139,7 @@ bool scan_sweep(size_t i, bool tiny, problem *out)
         p.offset_segments = c->offset_segments;
     }
     *out = problem_from(&operation_scan, &p, sizeof(p));
-    if (p.by != TSR_SCAN_SUM && scan_is_real(p.type))
+    if (p.by != TSR_SCAN_SUM && type_is_real(p.type))
         out->inputs = DISTRIBUTION_SPECIAL;
     return true;
 }
@@ -220,15 +221,15 @@ static void judge_wholes(const judge *g, size_t at, ptrdiff_t step, size_t n)
 {
     const tsr_scan_problem *p = g->p;
     const tsr_type to = tsr_scan_result_type(p);
-    const bool is_signed = scan_is_signed(p->type);
+    const bool is_signed = type_is_signed(p->type);
     const unsigned width = (unsigned)(8 * tsr_type_size(to));
     const uint64_t mask = UINT64_MAX >> (64 - width);
     const uint64_t highest = is_signed ? mask >> 1 : mask, lowest = is_signed ? highest + 1 : 0;
     uint64_t value = p->by == TSR_SCAN_SUM ? 0 : p->by == TSR_SCAN_MIN ? highest : lowest;
 
     for (size_t i = 0; i < n; i++, at += (size_t)step) {
-        const uint64_t next = scan_whole(p->type, g->x, p->offset_x + at);
-        const uint64_t got = scan_whole(to, g->got, p->offset_result + at) & mask;
+        const uint64_t next = integer_get(p->type, g->x, p->offset_x + at);
+        const uint64_t got = integer_get(to, g->got, p->offset_result + at) & mask;
         /* In one order for both signs. */
         const uint64_t sign = is_signed ? highest + 1 : 0;
         const bool less = ((next & mask) ^ sign) < (value ^ sign);
@@ -252,7 +253,7 @@ static void judge_line(const judge *g, size_t first, size_t step, size_t n)
     const size_t at = g->p->reverse && n ? first + (n - 1) * step : first;
     const ptrdiff_t pace = g->p->reverse ? -(ptrdiff_t)step : (ptrdiff_t)step;
 
-    (!scan_is_real(g->p->type)  ? judge_wholes
+    (!type_is_real(g->p->type)  ? judge_wholes
      : g->p->by == TSR_SCAN_SUM ? judge_sums
                                 : judge_extremes)(g, at, pace, n);
 }

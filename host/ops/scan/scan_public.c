@@ -1,11 +1,12 @@
+#include "base/elements.h"
 #include "ops/scan/scan_problem.h"
 #include "stream/entry.h"
 
 tsr_type tsr_scan_result_type(const tsr_scan_problem *p)
 {
-    if (p->by != TSR_SCAN_SUM || p->same_type || scan_is_real(p->type))
+    if (p->by != TSR_SCAN_SUM || p->same_type || type_is_real(p->type))
         return p->type;
-    return scan_is_signed(p->type) ? TSR_I64 : TSR_U64;
+    return type_is_signed(p->type) ? TSR_I64 : TSR_U64;
 }
 
 tsr_status tsr_scan(tsr_session *session, const tsr_scan_problem *problem_in, const void *x,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/real.h"
@@ -38,49 +39,24 @@ static double flushed(tsr_type type, double x, bool flushes)
     return flushes && (type == TSR_F32 || type == TSR_BF16) && fabs(x) < (double)FLT_MIN ? 0 : x;
 }
 
-static int64_t integer_at(tsr_type type, const void *x, size_t i)
-{
-    switch (type) {
-    case TSR_I8:
-        return ((const int8_t *)x)[i];
-    case TSR_I16:
-        return ((const int16_t *)x)[i];
-    case TSR_I32:
-        return ((const int32_t *)x)[i];
-    default:
-        return ((const int64_t *)x)[i];
-    }
-}
-
-static uint64_t natural_at(tsr_type type, const void *x, size_t i)
-{
-    switch (type) {
-    case TSR_U8:
-        return ((const uint8_t *)x)[i];
-    case TSR_U16:
-        return ((const uint16_t *)x)[i];
-    case TSR_U32:
-        return ((const uint32_t *)x)[i];
-    default:
-        return ((const uint64_t *)x)[i];
-    }
-}
-
 bool select_holds(const tsr_select_problem *p, const void *x, size_t i, bool flushes)
 {
-    if (select_is_real(p->type)) {
+    uint64_t natural;
+
+    if (type_is_real(p->type)) {
         const double a = flushed(p->type, real_get(p->type, x, i), flushes);
         const double b = flushed(p->type, real_round(p->type, p->value.real), flushes);
 
         return order_holds(p->where, a < b, a == b, !isnan(a) && !isnan(b), isnan(a));
     }
-    if (select_is_signed(p->type)) {
-        const int64_t a = integer_at(p->type, x, i), b = p->value.integer;
+    if (type_is_signed(p->type)) {
+        const int64_t a = (int64_t)integer_get(p->type, x, i), b = p->value.integer;
 
         return order_holds(p->where, a < b, a == b, true, false);
     }
-    return order_holds(p->where, natural_at(p->type, x, i) < p->value.natural,
-                       natural_at(p->type, x, i) == p->value.natural, true, false);
+    natural = integer_get(p->type, x, i);
+    return order_holds(p->where, natural < p->value.natural, natural == p->value.natural, true,
+                       false);
 }
 
 /* ---- on the host --------------------------------------------------------------------------- */
@@ -129,9 +105,9 @@ static bool is_of_type(const tsr_select_problem *p)
 {
     const unsigned bits = 8 * (unsigned)tsr_type_size(p->type);
 
-    if (select_is_real(p->type) || bits == 64)
+    if (type_is_real(p->type) || bits == 64)
         return true;
-    if (select_is_signed(p->type))
+    if (type_is_signed(p->type))
         return p->value.integer >= -((int64_t)1 << (bits - 1)) &&
                p->value.integer < (int64_t)1 << (bits - 1);
     return p->value.natural < (uint64_t)1 << bits;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/sizes.h"
 #include "core/fields.h"
@@ -74,7 +75,7 @@ static whole floor_of(double x)
  */
 static void compare_wholes(const char *number, double real, tsr_select_problem *p)
 {
-    const bool is_signed = select_is_signed(p->type);
+    const bool is_signed = type_is_signed(p->type);
     const unsigned bits = (unsigned)(8 * tsr_type_size(p->type)) - is_signed;
     const whole most = {.magnitude = UINT64_MAX >> (64 - bits)};
     const whole least = {.negative = is_signed, .magnitude = is_signed ? most.magnitude + 1 : 0};
@@ -126,7 +127,7 @@ bool select_read(const char *spelled, tsr_select_problem *p)
         return false;
     p->where = where;
     p->value = (tsr_select_value){.natural = 0};
-    if (select_is_real(p->type))
+    if (type_is_real(p->type))
         p->value.real = real;
     else if (where != TSR_IS_NAN && where != TSR_IS_NOT_NAN)
         compare_wholes(number, real, p);
@@ -145,9 +146,9 @@ void select_condition(const problem *q, text *out)
     text_append(out, field_choice_name(field_of_kind(q->op, FIELD_CHOICE), q));
     if (p->where >= TSR_IS_NAN)
         return;
-    if (select_is_real(p->type))
+    if (type_is_real(p->type))
         text_format(out, " %.9g", p->value.real);
-    else if (select_is_signed(p->type))
+    else if (type_is_signed(p->type))
         text_format(out, " %" PRId64, p->value.integer);
     else
         text_format(out, " %" PRIu64, p->value.natural);

@@ -1,6 +1,7 @@
 /* Selections on a device: by an atomic counter, by three launches, and by looking back. */
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "core/last_group.h"
@@ -32,14 +33,14 @@ typedef struct select_call {
 /* The bits of what is compared with, rounded to the type. */
 static uint64_t value_bits(const tsr_select_problem *p)
 {
-    const double real = select_is_real(p->type) ? real_round(p->type, p->value.real) : 0;
+    const double real = type_is_real(p->type) ? real_round(p->type, p->value.real) : 0;
     const float narrow = (float)real;
     uint64_t bits = p->value.natural;
     uint32_t low;
 
     if (p->type == TSR_F64) {
         memcpy(&bits, &real, sizeof(bits));
-    } else if (select_is_real(p->type)) {
+    } else if (type_is_real(p->type)) {
         memcpy(&low, &narrow, sizeof(low));
         bits = low;
     }

@@ -56,16 +56,6 @@ static inline view select_count(const tsr_select_problem *p)
     return view_of(TSR_U64, 1, 1, 1, p->offset_count, 1, 0);
 }
 
-static inline bool select_is_real(tsr_type type)
-{
-    return type == TSR_F32 || type == TSR_F64 || type == TSR_F16 || type == TSR_BF16;
-}
-
-static inline bool select_is_signed(tsr_type type)
-{
-    return type == TSR_I8 || type == TSR_I16 || type == TSR_I32 || type == TSR_I64;
-}
-
 /** Whether element i of an array, counted from its start, is selected; denormals of float32 and
  *  bfloat16 are 0 where `flushes`. */
 bool select_holds(const tsr_select_problem *p, const void *x, size_t i, bool flushes);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/sizes.h"
@@ -15,16 +16,13 @@
 /* Integers: any bits, or a few values around 0, which the sweep compares with. */
 static void fill_wholes(const operand *o, const view *x, distribution f, uint64_t seed, void *array)
 {
-    const size_t bytes = tsr_type_size(x->type);
+    const bool any = f == DISTRIBUTION_UNIFORM || f == DISTRIBUTION_PLAIN;
     uint64_t state = seed;
 
-    for (size_t i = 0; i < o->bytes / bytes; i++) {
+    for (size_t i = 0; i < o->bytes / tsr_type_size(x->type); i++) {
         const uint64_t bits = random_u64(&state);
-        const uint64_t value =
-            f == DISTRIBUTION_UNIFORM || f == DISTRIBUTION_PLAIN ? bits : bits % 7 - 3;
 
-        for (size_t b = 0; b < bytes; b++)
-            ((unsigned char *)array)[i * bytes + b] = (unsigned char)(value >> 8 * b);
+        bits_set(x->type, array, i, any ? bits : bits % 7 - 3);
     }
 }
 
@@ -38,7 +36,7 @@ void select_fill(const problem *q, uint64_t seed, distribution f, void *const ar
     for (size_t i = 0; i < SELECT_OPERANDS; i++) {
         const uint64_t stream = random_stream(seed, i);
 
-        if (select_is_real(views[i].type))
+        if (type_is_real(views[i].type))
             view_fill(&o[i], &views[i], i == SELECT_X ? f : DISTRIBUTION_UNIFORM, stream,
                       arrays[i]);
         else
@@ -102,7 +100,7 @@ bool select_sweep(size_t i, bool tiny, problem *out)
     if (which >= (tiny ? TINY_SIZES : ARRAY_COUNT(sizes)))
         return false;
     p.n = sizes[which];
-    if (select_is_real(c->type))
+    if (type_is_real(c->type))
         p.value.real = c->value;
     else
         p.value.integer = c->value;

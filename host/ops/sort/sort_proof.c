@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "base/fail.h"
 #include "base/half.h"
 #include "base/random.h"
@@ -18,38 +19,6 @@
 enum { REFERENCE_MAX = 1 << 20 };
 
 /* Bits of element i, zero-extended. */
-static uint64_t bits_get(tsr_type type, const void *array, size_t i)
-{
-    switch (tsr_type_size(type)) {
-    case 1:
-        return ((const uint8_t *)array)[i];
-    case 2:
-        return ((const uint16_t *)array)[i];
-    case 4:
-        return ((const uint32_t *)array)[i];
-    default:
-        return ((const uint64_t *)array)[i];
-    }
-}
-
-static void bits_set(tsr_type type, void *array, size_t i, uint64_t bits)
-{
-    switch (tsr_type_size(type)) {
-    case 1:
-        ((uint8_t *)array)[i] = (uint8_t)bits;
-        break;
-    case 2:
-        ((uint16_t *)array)[i] = (uint16_t)bits;
-        break;
-    case 4:
-        ((uint32_t *)array)[i] = (uint32_t)bits;
-        break;
-    default:
-        ((uint64_t *)array)[i] = bits;
-        break;
-    }
-}
-
 static unsigned bits_of(tsr_type type)
 {
     return 8 * (unsigned)tsr_type_size(type);
