@@ -29,7 +29,6 @@ typedef struct chunk {
     ulong first, step;  /* element 0 of its line, and from one to the next, in the order of the scan:
                            modulo 2^64 */
     ulong begin, end;   /* its elements */
-    ulong slot, stride; /* of its total, and of the next chunk's */
 } chunk;
 
 static inline chunk chunk_of(const chunks_call *call, ulong id)
@@ -43,8 +42,6 @@ static inline chunk chunk_of(const chunks_call *call, ulong id)
     c.step = REVERSE ? 0 - call->inner : call->inner;
     c.begin = min(number * call->chunk, call->n);
     c.end = min(c.begin + call->chunk, call->n);
-    c.slot = id;
-    c.stride = call->inner;
     return c;
 }
 

@@ -29,7 +29,7 @@ __kernel void hillis_steele_start(__global const float *restrict x, __global flo
     const ulong i = get_global_id(0);
 
     if (i < call.n) {
-        /* An exclusive scan is an inclusive one of what stands one further on. */
+        /* An exclusive scan is an inclusive one of the elements shifted by one, 0 first. */
         if (EXCLUSIVE)
             y[call.to + i] = i > 0 ? x[call.from + i - 1] : 0;
         else

@@ -12,6 +12,10 @@
 
 enum { CACHE_LINE = 64 };
 
+/** Bytes that a loop reads and writes, from which caches do not keep its result for whoever reads
+ * it next. */
+enum { PAST_CACHES_MIN = 32 << 20 };
+
 /** Elements of `size` bytes before the first of `n` that begins a cache line; n where none does. */
 static inline size_t past_caches_head(const void *at, size_t size, size_t n)
 {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
+#include "base/sizes.h"
 #include "core/registry.h"
 #include "core/variant.h"
 
@@ -18,6 +20,36 @@ uint32_t param(const params *p, const char *name)
 }
 
 /* ---- what plan() calls -------------------------------------------------------------------- */
+
+const char *plan_in_c(const job *j, plan *out)
+{
+    (void)j, (void)out;
+    return NULL;
+}
+
+const char *plan_type_name(tsr_type type)
+{
+    static const char *const names[TSR_TYPE_COUNT] = {
+        [TSR_F32] = "float", [TSR_F64] = "double", [TSR_I32] = "int",    [TSR_U32] = "uint",
+        [TSR_I64] = "long",  [TSR_U64] = "ulong",  [TSR_F16] = "ushort", [TSR_I8] = "char",
+        [TSR_U8] = "uchar",  [TSR_I16] = "short",  [TSR_U16] = "ushort", [TSR_BF16] = "ushort"};
+
+    return names[type];
+}
+
+const char *plan_bits_name(tsr_type type)
+{
+    static const char *const names[] = {"uchar", "ushort", "uint", "ulong"};
+
+    return names[size_log2_up(tsr_type_size(type))];
+}
+
+int plan_float_form(tsr_type type)
+{
+    if (!type_is_real(type))
+        return 0;
+    return type == TSR_BF16 ? 17 : 8 * (int)tsr_type_size(type);
+}
 
 const char *plan_unsupported(plan *p, const char *format, ...)
 {

@@ -148,6 +148,18 @@ typedef struct plan {
 
 /* ---- what plan() calls -------------------------------------------------------------------- */
 
+/** plan() of variants in C that take every problem. */
+const char *plan_in_c(const job *j, plan *out);
+
+/** A type in OpenCL C: of float16 and bfloat16 that of their bits, ushort.  Static. */
+const char *plan_type_name(tsr_type type);
+
+/** The unsigned integers of a type's size in OpenCL C: "uchar" to "ulong".  Static. */
+const char *plan_bits_name(tsr_type type);
+
+/** 0 for integers; 32 or 64 for float and double; 16 for float16, 17 for bfloat16. */
+int plan_float_form(tsr_type type);
+
 /** Compose why a job is unsupported; returns the text, which the plan keeps. */
 const char *plan_unsupported(plan *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

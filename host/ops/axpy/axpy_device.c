@@ -169,12 +169,10 @@ static const tunable general_tunables[] = {
 
 static void define_type(const tsr_axpy_problem *p, plan *out)
 {
-    static const char *const integers[] = {"uchar", "ushort", "uint", "ulong"};
-
     if (type_is_real(p->type))
         real_defines_elements(p->type, p->type, &out->defines);
     else
-        plan_define(out, "INTEGER=%s", integers[size_log2_up(tsr_type_size(p->type))]);
+        plan_define(out, "INTEGER=%s", plan_bits_name(p->type));
 }
 
 static const char *general_plan(const job *j, plan *out)

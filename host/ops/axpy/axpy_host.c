@@ -1,15 +1,15 @@
 /* The variants in C: the plain loop, the loop on every core, and vectors of every type. */
 #include "base/elements.h"
 #include "base/fail.h"
+#include "base/past_caches.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "core/real.h"
 #include "ops/axpy/axpy_problem.h"
 #include "ops/axpy/axpy_simd.h"
 
-/* Elements that are worth more threads than one, and bytes of x, y and z from which caches do not
- * keep z for whoever reads it next. */
-enum { PARALLEL_MIN = 1 << 17, PAST_CACHES_MIN = 32 << 20 };
+/* Elements that are worth more threads than one. */
+enum { PARALLEL_MIN = 1 << 17 };
 
 /* Elements that a thread takes at least, and turns that it has, on average: one that begins late
  * leaves some to others. */
@@ -110,12 +110,6 @@ static axpy_loop_of *loop_of(tsr_type type)
     }
 }
 
-static const char *plan_simd(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 /* A call, and the elements of it that a thread takes at a time: a multiple of STRETCH, so that two
  * threads do not write one cache line, or but the first and the last. */
 typedef struct adding {
@@ -168,6 +162,6 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 const variant axpy_simd = {
     .name = "simd",
     .idea = "vectors of every type, on every core; what is large is stored past the caches",
-    .plan = plan_simd,
+    .plan = plan_in_c,
     .host = run_simd,
     .serves_cpus = true};

@@ -16,12 +16,6 @@ const luma_weights grayscale_weights[] = {
 
 /* ---- in C ----------------------------------------------------------------------------------- */
 
-static const char *plan_in_c(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_grayscale_problem *p = grayscale_of(q);

@@ -9,12 +9,6 @@
 #include "ops/histogram/histogram_loops.h"
 #include "ops/histogram/histogram_problem.h"
 
-static const char *plan_in_c(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static int64_t *counts_of(const tsr_histogram_problem *p, void *const operands[])
 {
     int64_t *counts = (int64_t *)operands[HISTOGRAM_COUNTS] + p->offset_counts;

@@ -33,13 +33,9 @@ typedef struct histogram_call {
 
 static void define(const tsr_histogram_problem *p, bool with_bins, plan *out)
 {
-    static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "float", [TSR_F64] = "double", [TSR_I32] = "int",    [TSR_U32] = "uint",
-        [TSR_I64] = "long",  [TSR_U64] = "ulong",  [TSR_F16] = "ushort", [TSR_BF16] = "ushort",
-        [TSR_I8] = "char",   [TSR_U8] = "uchar",   [TSR_I16] = "short",  [TSR_U16] = "ushort"};
     const bool wide = tsr_histogram_edge_type(p->type) == TSR_F64;
 
-    plan_define(out, "ELEMENT=%s", names[p->type]);
+    plan_define(out, "ELEMENT=%s", plan_type_name(p->type));
     plan_define(out, "STORED=%d", p->type == TSR_F16 ? 1 : p->type == TSR_BF16 ? 2 : 0);
     plan_define(out, "VALUE=%s", wide ? "double" : "float");
     plan_define(out, "VALUE_BITS=%d", wide ? 64 : 32);

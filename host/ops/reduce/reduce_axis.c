@@ -20,17 +20,6 @@ typedef struct reduce_axis_call {
     uint64_t outer, n, inner, stride, step, offset_x, offset_result, parts, chunk;
 } reduce_axis_call;
 
-static const char *type_in_cl(tsr_type type)
-{
-    static const char *const names[TSR_TYPE_COUNT] = {
-        [TSR_F32] = "float", [TSR_F64] = "double", [TSR_I32] = "int",    [TSR_U32] = "uint",
-        [TSR_I64] = "long",  [TSR_U64] = "ulong",  [TSR_F16] = "ushort", [TSR_I8] = "char",
-        [TSR_U8] = "uchar",  [TSR_I16] = "short",  [TSR_U16] = "ushort", [TSR_BF16] = "ushort",
-    };
-
-    return names[type];
-}
-
 static int form_of(tsr_type type)
 {
     return type == TSR_F16 ? 1 : type == TSR_BF16 ? 2 : 0;
@@ -47,11 +36,11 @@ static const char *define_values(const job *j, plan *out)
     if (wide && !j->device->fp64)
         return "the device has no double precision";
     plan_define(out, "BY=%zu", p->by);
-    plan_define(out, "ELEMENT=%s", type_in_cl(p->type));
+    plan_define(out, "ELEMENT=%s", plan_type_name(p->type));
     plan_define(out, "FORM=%d", form_of(p->type));
-    plan_define(out, "VALUE=%s", type_in_cl(value));
+    plan_define(out, "VALUE=%s", plan_type_name(value));
     plan_define(out, "REAL_VALUE=%d", type_is_real(value));
-    plan_define(out, "RESULT=%s", type_in_cl(result));
+    plan_define(out, "RESULT=%s", plan_type_name(result));
     plan_define(out, "RESULT_FORM=%d", form_of(result));
     plan_define(out, "WIDE=%d", wide);
     return NULL;

@@ -263,12 +263,6 @@ static void cut_columns(reducing *r)
 
 /* ---- the variant --------------------------------------------------------------------------- */
 
-static const char *plan_simd(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static void reduce_some(void *context, size_t item, size_t who)
 {
     const reducing *r = context;
@@ -319,6 +313,6 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 const variant reduce_simd = {.name = "simd",
                              .idea = "vectors, and the cores share blocks; float32 sums in double "
                                      "precision, float64 with a carry",
-                             .plan = plan_simd,
+                             .plan = plan_in_c,
                              .host = run_simd,
                              .serves_cpus = true};

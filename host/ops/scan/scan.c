@@ -11,12 +11,6 @@
 
 /* ---- on the host --------------------------------------------------------------------------- */
 
-static const char *loop_plan(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 /* `count` elements from `at` on, every `step`-th, forwards or backwards. */
 static void scan_reals(const tsr_scan_problem *p, const void *x, void *result, size_t at,
                        ptrdiff_t step, size_t count)
@@ -93,7 +87,7 @@ static tsr_status loop_run(const problem *q, void *const operands[], tsr_error *
 
 static const variant scan_loop = {.name = "loop",
                                   .idea = "the plain loop; a sum in double precision",
-                                  .plan = loop_plan,
+                                  .plan = plan_in_c,
                                   .host = loop_run};
 
 static const variant *const variants[] = {

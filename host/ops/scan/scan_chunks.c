@@ -1,37 +1,36 @@
 /* Scans of chunks on a device, and the -Ds of all general kernels. */
+#include "base/elements.h"
 #include "base/sizes.h"
 #include "core/groups.h"
 #include "ops/scan/scan_plan.h"
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* A type in OpenCL C, the unsigned one of its size, and the limits of an integer. */
-typedef struct kernel_type {
-    const char *name, *bits, *least, *most;
-    int floats;
-} kernel_type;
-
-static const kernel_type types[TSR_TYPE_COUNT] = {
-    [TSR_F32] = {"float", NULL, "-INFINITY", "INFINITY", 32},
-    [TSR_F64] = {"double", NULL, "-INFINITY", "INFINITY", 64},
-    [TSR_F16] = {"ushort", NULL, "-INFINITY", "INFINITY", 16},
-    [TSR_BF16] = {"ushort", NULL, "-INFINITY", "INFINITY", 17},
-    [TSR_I8] = {"char", "uchar", "CHAR_MIN", "CHAR_MAX", 0},
-    [TSR_U8] = {"uchar", "uchar", "0", "UCHAR_MAX", 0},
-    [TSR_I16] = {"short", "ushort", "SHRT_MIN", "SHRT_MAX", 0},
-    [TSR_U16] = {"ushort", "ushort", "0", "USHRT_MAX", 0},
-    [TSR_I32] = {"int", "uint", "INT_MIN", "INT_MAX", 0},
-    [TSR_U32] = {"uint", "uint", "0", "UINT_MAX", 0},
-    [TSR_I64] = {"long", "ulong", "LONG_MIN", "LONG_MAX", 0},
-    [TSR_U64] = {"ulong", "ulong", "0", "ULONG_MAX", 0},
+/* The least and the most of an integer type, in OpenCL C. */
+static const char *const limits[TSR_TYPE_COUNT][2] = {
+    [TSR_I8] = {"CHAR_MIN", "CHAR_MAX"},  [TSR_U8] = {"0", "UCHAR_MAX"},
+    [TSR_I16] = {"SHRT_MIN", "SHRT_MAX"}, [TSR_U16] = {"0", "USHRT_MAX"},
+    [TSR_I32] = {"INT_MIN", "INT_MAX"},   [TSR_U32] = {"0", "UINT_MAX"},
+    [TSR_I64] = {"LONG_MIN", "LONG_MAX"}, [TSR_U64] = {"0", "ULONG_MAX"},
 };
+
+static const char *identity(const tsr_scan_problem *p)
+{
+    const bool of_minimum = p->by == TSR_SCAN_MIN;
+
+    if (p->by == TSR_SCAN_SUM)
+        return "0";
+    if (type_is_real(p->type))
+        return of_minimum ? "INFINITY" : "-INFINITY";
+    return limits[p->type][of_minimum];
+}
 
 /* Sums of integers are added up in 32 or 64 bits, as many as the result has at least. */
 size_t scan_value_bytes(const tsr_scan_problem *p)
 {
     const size_t bytes = tsr_type_size(tsr_scan_result_type(p));
 
-    if (types[p->type].floats)
+    if (type_is_real(p->type))
         return p->type == TSR_F64 ? 8 : 4;
     return p->by == TSR_SCAN_SUM ? size_max(bytes, 4) : bytes;
 }
@@ -39,22 +38,22 @@ size_t scan_value_bytes(const tsr_scan_problem *p)
 const char *scan_define(const job *j, plan *out)
 {
     const tsr_scan_problem *p = scan_of(j->problem);
-    const kernel_type *x = &types[p->type], *result = &types[tsr_scan_result_type(p)];
-    const bool sum = p->by == TSR_SCAN_SUM;
-    const char *value = x->name;
+    const tsr_type result = tsr_scan_result_type(p);
+    const bool sum = p->by == TSR_SCAN_SUM, real = type_is_real(p->type);
+    const char *value = plan_type_name(p->type);
 
     if (p->type == TSR_F64 && !j->device->fp64)
         return "the device has no double precision";
-    if (x->floats)
+    if (real)
         value = p->type == TSR_F64 ? "double" : "float";
     else if (sum)
         value = scan_value_bytes(p) == 8 ? "ulong" : "uint";
     plan_define(out, "BY=%zu", p->by);
-    plan_define(out, "X=%s", x->name);
-    plan_define(out, "RESULT=%s", sum && result->bits ? result->bits : result->name);
+    plan_define(out, "X=%s", plan_type_name(p->type));
+    plan_define(out, "RESULT=%s", sum && !real ? plan_bits_name(result) : plan_type_name(result));
     plan_define(out, "VALUE=%s", value);
-    plan_define(out, "FLOATS=%d", x->floats);
-    plan_define(out, "IDENTITY=%s", sum ? "0" : p->by == TSR_SCAN_MIN ? x->most : x->least);
+    plan_define(out, "FLOATS=%d", plan_float_form(p->type));
+    plan_define(out, "IDENTITY=%s", identity(p));
     plan_define(out, "EXCLUSIVE=%d", p->exclusive);
     plan_define(out, "REVERSE=%d", p->reverse);
     plan_define(out, "SEGMENTED=%d", p->segments > 0);
@@ -109,7 +108,7 @@ static command *launch(const job *j, plan *out, unsigned entry, size_t items)
     return plan_launch_1d(out, entry, size_round_up(items, local), local);
 }
 
-/* The offsets of segments; kernels without leave what stands in their place alone. */
+/* The offsets of segments; kernels without segments do not read that argument. */
 static void add_segments(command *c, const tsr_scan_problem *p)
 {
     command_operand(c, p->segments ? SCAN_SEGMENTS : SCAN_X);

@@ -175,12 +175,6 @@ static void scan_columns(const work *w)
     }
 }
 
-static const char *plan_simd(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     static scan_loops_find *const find[] = {ISA_EACH(scan_loops_of)};
@@ -207,7 +201,7 @@ const variant scan_simd = {
     .name = "simd",
     .idea =
         "totals of blocks by vectors, then several results side by side; the cores share blocks",
-    .plan = plan_simd,
+    .plan = plan_in_c,
     .host = run_simd,
     .serves_cpus = true,
 };

@@ -65,7 +65,7 @@ static const char *lay_out(const job *j, layout *out, plan *to)
     return NULL;
 }
 
-/* x, and the offsets of segments; kernels without leave what stands in their place alone. */
+/* x, and the offsets of segments; kernels without segments do not read that argument. */
 static void add_inputs(command *c, const tsr_scan_problem *p)
 {
     command_operand(c, SCAN_X);

@@ -29,14 +29,14 @@ static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_e
 static const variant segsort_qsort = {
     .name = "qsort",
     .idea = "the C library's qsort of each segment, with one comparator per type",
-    .plan = sort_plan_in_c,
+    .plan = plan_in_c,
     .host = run_qsort,
 };
 
 const variant segsort_host_radix = {
     .name = "host-radix",
     .idea = "digits in C: a core a segment, or all of them for what is long",
-    .plan = sort_plan_in_c,
+    .plan = plan_in_c,
     .host = run_host_radix,
     .serves_cpus = true,
 };

@@ -61,12 +61,6 @@ bool select_holds(const tsr_select_problem *p, const void *x, size_t i, bool flu
 
 /* ---- on the host --------------------------------------------------------------------------- */
 
-static const char *loop_plan(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static tsr_status loop_run(const problem *q, void *const operands[], tsr_error *err)
 {
     const tsr_select_problem *p = select_of(q);
@@ -90,7 +84,7 @@ static tsr_status loop_run(const problem *q, void *const operands[], tsr_error *
 
 static const variant select_loop = {.name = "loop",
                                     .idea = "the plain loop: compare, and store what is selected",
-                                    .plan = loop_plan,
+                                    .plan = plan_in_c,
                                     .host = loop_run};
 
 static const variant *const variants[] = {

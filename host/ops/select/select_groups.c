@@ -10,21 +10,6 @@
 
 /* ---- what all of them share ---------------------------------------------------------------- */
 
-/* A type in OpenCL C: as its bits, as it is compared, and how one becomes the other. */
-typedef struct kernel_type {
-    const char *bits, *value;
-    int floats;
-} kernel_type;
-
-static const kernel_type types[TSR_TYPE_COUNT] = {
-    [TSR_F32] = {"uint", "float", 32},   [TSR_F64] = {"ulong", "double", 64},
-    [TSR_F16] = {"ushort", "float", 16}, [TSR_BF16] = {"ushort", "float", 17},
-    [TSR_I8] = {"uchar", "char", 0},     [TSR_U8] = {"uchar", "uchar", 0},
-    [TSR_I16] = {"ushort", "short", 0},  [TSR_U16] = {"ushort", "ushort", 0},
-    [TSR_I32] = {"uint", "int", 0},      [TSR_U32] = {"uint", "uint", 0},
-    [TSR_I64] = {"ulong", "long", 0},    [TSR_U64] = {"ulong", "ulong", 0},
-};
-
 /* As select.clh has it. */
 typedef struct select_call {
     uint64_t n, items, tiles, from, to, to_indices, to_count, value;
@@ -63,14 +48,16 @@ static select_call call_of(const tsr_select_problem *p, size_t items, size_t til
 static const char *define(const job *j, plan *out)
 {
     const tsr_select_problem *p = select_of(j->problem);
-    const kernel_type *t = &types[p->type];
+    const char *value = !type_is_real(p->type) ? plan_type_name(p->type)
+                        : p->type == TSR_F64   ? "double"
+                                               : "float";
 
     if (p->type == TSR_F64 && !j->device->fp64)
         return "the device has no double precision";
-    plan_define(out, "BITS=%s", t->bits);
-    plan_define(out, "VALUE=%s", t->value);
-    plan_define(out, "AS_VALUE=as_%s", t->value);
-    plan_define(out, "FLOATS=%d", t->floats);
+    plan_define(out, "BITS=%s", plan_bits_name(p->type));
+    plan_define(out, "VALUE=%s", value);
+    plan_define(out, "AS_VALUE=as_%s", value);
+    plan_define(out, "FLOATS=%d", plan_float_form(p->type));
     plan_define(out, "WHERE=%zu", p->where);
     plan_define(out, "WITH_INDICES=%d", p->with_indices);
     return NULL;
@@ -101,7 +88,7 @@ static double stored_bytes(const tsr_select_problem *p)
     return element_bytes(p) + (p->with_indices ? (double)sizeof(int64_t) * (double)p->n : 0);
 }
 
-/* Where x goes to; kernels that store no indices leave what stands in their place alone. */
+/* The results; kernels that store no indices do not write to the second argument. */
 static void add_results(command *c, const tsr_select_problem *p)
 {
     command_operand(c, SELECT_RESULT);

@@ -72,12 +72,6 @@ static void put_block(void *with, size_t block, block_value before)
     }
 }
 
-static const char *plan_simd(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)
 {
     static select_compare_find *const compares[] = {ISA_EACH(select_compare_of)};
@@ -112,7 +106,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
 const variant select_simd = {
     .name = "simd",
     .idea = "comparisons by vectors, and no branch for what is selected; the cores share blocks",
-    .plan = plan_simd,
+    .plan = plan_in_c,
     .host = run_simd,
     .serves_cpus = true,
 };

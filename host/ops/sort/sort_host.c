@@ -446,7 +446,7 @@ static tsr_status run_host_radix(const problem *p, void *const operands[], tsr_e
 const variant sort_host_radix = {
     .name = "host-radix",
     .idea = "in C on every core: a quicksort of vectors where there is AVX-512, else by digits",
-    .plan = sort_plan_in_c,
+    .plan = plan_in_c,
     .host = run_host_radix,
     .serves_cpus = true,
 };

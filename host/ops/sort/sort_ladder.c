@@ -134,17 +134,10 @@ static tsr_status qsort_host(const problem *p, void *const operands[], tsr_error
     return sort_qsort_parts(&rows, operands, err);
 }
 
-/* It takes every problem. */
-const char *sort_plan_in_c(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 const variant sort_qsort = {
     .name = "qsort",
     .idea = "the C library's qsort, with one comparator per type",
-    .plan = sort_plan_in_c,
+    .plan = plan_in_c,
     .host = qsort_host,
 };
 

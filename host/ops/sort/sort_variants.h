@@ -29,7 +29,6 @@ extern const variant sort_short_rows, sort_rows_registers, sort_rows_warp, sort_
 tsr_status sort_qsort_parts(const sort_parts *parts, void *const operands[], tsr_error *err);
 tsr_status sort_host_parts(const problem *p, const sort_parts *parts, void *const operands[],
                            tsr_error *err);
-const char *sort_plan_in_c(const job *j, plan *out);
 
 /** Variants that sort all keys of each row, in their order: in a table of variants. */
 #define SORT_VARIANTS_OF_ALL_KEYS                                                                  \

@@ -247,17 +247,11 @@ static tsr_status run_host_top(const problem *p, void *const operands[], tsr_err
                : TSR_OK;
 }
 
-static const char *plan_host_top(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
-}
-
 const variant topk_host_top = {
     .name = "host-top",
     .idea = "in C, each core passes over keys by vectors and collects those that may be among the "
             "first",
-    .plan = plan_host_top,
+    .plan = plan_in_c,
     .host = run_host_top,
     .serves_cpus = true,
 };

@@ -223,7 +223,6 @@ static const tunable general_tunables[] = {
 /* Set TILE and ITEMS for so many tiles in local memory, and what the element is. */
 static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *group, plan *out)
 {
-    static const char *const parts[] = {"uchar", "ushort", "uint", "ulong"};
     const tsr_transpose_problem *p = transpose_of(j->problem);
     const size_t bytes = transpose_bytes(p), pad = bytes < 4 ? 4 / bytes : 1;
     const bool cpu = j->device->kind == DEVICE_CPU;
@@ -236,8 +235,7 @@ static const char *set_tiles(const job *j, size_t tiles, size_t *tile, size_t *g
     *group = *tile * (items ? items : size_max(usual / *tile, 1));
     plan_set(out, "TILE", (uint32_t)*tile);
     plan_set(out, "ITEMS", (uint32_t)(*group / *tile));
-    plan_define(out, "PART=%s",
-                wide ? "ulong2" : parts[size_log2_up(tsr_type_size(transpose_part(p)))]);
+    plan_define(out, "PART=%s", wide ? "ulong2" : plan_bits_name(transpose_part(p)));
     plan_define(out, "PARTS=%zu", wide ? 1 : transpose_parts(p));
     return tiles_unsupported(j, *group, tiles * *tile * (*tile + pad) * bytes, out);
 }

@@ -8,9 +8,8 @@
 #include "ops/transpose/transpose_blocks.h"
 #include "ops/transpose/transpose_problem.h"
 
-/* Bytes of A and B that are worth more threads than one, and from which caches do not keep B for
- * whoever reads it next. */
-enum { PARALLEL_MIN = 1 << 20, PAST_CACHES_MIN = 32 << 20 };
+/* Bytes of A and B that are worth more threads than one. */
+enum { PARALLEL_MIN = 1 << 20 };
 
 /* Turns that a thread has, on average: one that begins late leaves some to others. */
 enum { TURNS = 16 };
@@ -20,12 +19,6 @@ static char *element_at(const tsr_transpose_problem *p, const stored_matrix *m, 
                         size_t e, size_t row, size_t column)
 {
     return (char *)array + (m->offset + e * m->stride + row * m->ld + column) * transpose_bytes(p);
-}
-
-static const char *plan_host(const job *j, plan *out)
-{
-    (void)j, (void)out;
-    return NULL;
 }
 
 /* ---- the definition ----------------------------------------------------------------------------
@@ -64,7 +57,7 @@ static tsr_status run_loop(const problem *q, void *const operands[], tsr_error *
 
 const variant transpose_loop = {.name = "loop",
                                 .idea = "the definition: row by row of A, column by column of B",
-                                .plan = plan_host,
+                                .plan = plan_in_c,
                                 .host = run_loop};
 
 /* ---- blocks ------------------------------------------------------------------------------------
@@ -164,6 +157,6 @@ const variant transpose_simd = {
     .idea =
         "blocks that pass through the first-level cache by vectors, on every core; what is large "
         "is stored past the caches",
-    .plan = plan_host,
+    .plan = plan_in_c,
     .host = run_simd,
     .serves_cpus = true};
