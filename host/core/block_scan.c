@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/team.h"
+
 /* Looks at a total that another thread is finding, before it is computed again. */
 enum { LOOKS = 2000 };
 
@@ -30,12 +32,15 @@ static block_value advance(shared *x, size_t *done, size_t end, block_value valu
     return value;
 }
 
-static void take_blocks(shared *x)
+/* What one thread does: item is one of as many as there are threads. */
+static void take_blocks(void *context, size_t item, size_t who)
 {
+    shared *x = context;
     const block_scan *s = x->scan;
     block_value before = s->none;
     size_t done = 0, block;
 
+    (void)item, (void)who;
     while ((block = atomic_fetch_add_explicit(&x->next, 1, memory_order_relaxed)) < s->blocks) {
         x->total[block] = s->total(s->with, block);
         atomic_store_explicit(&x->known[block], 1, memory_order_release);
@@ -44,7 +49,7 @@ static void take_blocks(shared *x)
     }
 }
 
-bool block_scan_run(const block_scan *s, bool parallel, block_value *all)
+bool block_scan_run(const block_scan *s, size_t threads, block_value *all)
 {
     shared x = {.scan = s,
                 .total = malloc((s->blocks + 1) * sizeof(*x.total)),
@@ -52,12 +57,8 @@ bool block_scan_run(const block_scan *s, bool parallel, block_value *all)
     const bool memory = x.total && x.known;
     size_t done = 0;
 
-    (void)parallel; /* without OpenMP */
     if (memory) {
-#ifdef _OPENMP
-#pragma omp parallel if (parallel)
-#endif
-        take_blocks(&x);
+        team_run(threads, threads, take_blocks, &x);
         if (all)
             *all = advance(&x, &done, s->blocks, s->none);
     }

@@ -30,7 +30,7 @@ typedef struct block_scan {
 } block_scan;
 
 /**
- * Run it: on the threads of OpenMP where `parallel`, else on this one.
+ * Run it on so many threads at most (base/team.h).
  *
  * Blocks are taken in order, and values combined in order, so that results do not depend on the
  * number of threads.  No thread waits for one that the system has put aside: where the total of an
@@ -39,6 +39,6 @@ typedef struct block_scan {
  * @param all  Receives what all blocks come to.  May be NULL.
  * @return false where there is no memory for a value for each block.
  */
-bool block_scan_run(const block_scan *s, bool parallel, block_value *all);
+bool block_scan_run(const block_scan *s, size_t threads, block_value *all);
 
 #endif

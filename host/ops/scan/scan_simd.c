@@ -1,29 +1,26 @@
 /*
  * The variant in C for the host and for CPUs.
  *
- * A long line is scanned in rounds of as many blocks as the caches of the cores hold: the cores
- * find the totals of the blocks, one of them what is before each block, and then each core scans
- * the blocks that it has read.  Memory is read once.  Blocks are of one size and combined in order,
- * so that results do not depend on the number of threads.
+ * The threads take the blocks of a long line in turn: each finds the total of its block, adds up
+ * those before it and scans the block while a cache holds it (core/block_scan.h).  Short lines and
+ * stripes of columns go side by side.  Blocks are of one size and combined in order, so that
+ * results do not depend on the number of threads.
  */
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "ops/scan/scan_loops.h"
 #include "ops/scan/scan_problem.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#define PRAGMA(x) _Pragma(#x)
-#define OMP(x)    PRAGMA(omp x)
-#define THREADS   (size_t) omp_get_max_threads()
-#else
-#define OMP(x)
-#define THREADS 1
-#endif
+/* Elements of a block, and what is worth several threads; turns that a thread has, on average: one
+ * that begins late leaves some to others. */
+enum { BLOCK = 1 << 14, PARALLEL_MIN = 1 << 16, TURNS = 16 };
 
-/* Elements of a block, and what is worth several threads. */
-enum { BLOCK = 1 << 14, PARALLEL_MIN = 1 << 16 };
+static size_t threads_for(const tsr_scan_problem *p)
+{
+    return scan_elements(p) >= PARALLEL_MIN ? team_threads() : 1;
+}
 
 /* One call. */
 typedef struct work {
@@ -104,7 +101,7 @@ static bool scan_long(const work *w, const line *l)
                              .combine = long_combine,
                              .finish = long_finish};
 
-    return block_scan_run(&scan, true, NULL);
+    return block_scan_run(&scan, team_threads(), NULL);
 }
 
 /* A line by one thread, with the results that scan_long has. */
@@ -133,9 +130,32 @@ static line line_at(const work *w, const uint64_t *offsets, size_t r)
     return (line){r * w->p->n, w->p->n};
 }
 
+/* Rows or segments, some of which a thread takes at once. */
+typedef struct short_lines {
+    const work *w;
+    const uint64_t *offsets;
+    size_t rows, at_once;
+} short_lines;
+
+static void scan_some(void *context, size_t item, size_t who)
+{
+    const short_lines *s = context;
+    const size_t end = size_min((item + 1) * s->at_once, s->rows);
+
+    (void)who;
+    for (size_t r = item * s->at_once; r < end; r++) {
+        const line l = line_at(s->w, s->offsets, r);
+
+        if (l.n < PARALLEL_MIN)
+            scan_short(s->w, &l);
+    }
+}
+
 /* Lines that are long enough for all cores one after another, and the others side by side. */
 static bool scan_rows(const work *w, size_t rows, const uint64_t *offsets)
 {
+    const size_t threads = threads_for(w->p);
+    short_lines s = {w, offsets, rows, size_max(rows / (threads * TURNS), 1)};
     bool memory = true;
 
     for (size_t r = 0; r < rows && w->p->n >= PARALLEL_MIN; r++) {
@@ -144,35 +164,41 @@ static bool scan_rows(const work *w, size_t rows, const uint64_t *offsets)
         if (l.n >= PARALLEL_MIN)
             memory &= scan_long(w, &l);
     }
-    OMP(parallel for schedule(guided) if (scan_elements(w->p) >= PARALLEL_MIN))
-    for (size_t r = 0; r < rows; r++) {
-        const line l = line_at(w, offsets, r);
-
-        if (l.n < PARALLEL_MIN)
-            scan_short(w, &l);
-    }
+    team_run(threads, size_div_up(rows, s.at_once), scan_some, &s);
     return memory;
+}
+
+/* Stripes of so many columns. */
+typedef struct striped {
+    const work *w;
+    size_t width, stripes;
+} striped;
+
+static void scan_stripe(void *context, size_t item, size_t who)
+{
+    const striped *s = context;
+    const work *w = s->w;
+    const tsr_scan_problem *p = w->p;
+    const size_t inner = scan_inner(p), o = item / s->stripes,
+                 column = item % s->stripes * s->width;
+    const size_t at = (o * p->n + (p->reverse ? p->n - 1 : 0)) * inner + column;
+    const ptrdiff_t pitch = p->reverse ? -(ptrdiff_t)inner : (ptrdiff_t)inner;
+
+    (void)who;
+    w->loops->columns(w->x, p->offset_x + at, w->result, p->offset_result + at, pitch, p->n,
+                      size_min(s->width, inner - column), p->exclusive);
 }
 
 /* Stripes of columns side by side. */
 static void scan_columns(const work *w)
 {
-    const tsr_scan_problem *p = w->p;
-    const size_t outer = scan_outer(p), inner = scan_inner(p);
-    const size_t wanted = size_max(size_div_up(inner, size_max(4 * THREADS / outer, 1)), 16);
-    const size_t width =
-        size_min(size_round_up(size_min(wanted, SCAN_COLUMNS_MAX), 16), SCAN_COLUMNS_MAX);
-    const size_t stripes = size_div_up(inner, width);
-    const ptrdiff_t pitch = p->reverse ? -(ptrdiff_t)inner : (ptrdiff_t)inner;
+    const size_t outer = scan_outer(w->p), inner = scan_inner(w->p), threads = team_threads();
+    const size_t wanted = size_max(size_div_up(inner, size_max(4 * threads / outer, 1)), 16);
+    striped s = {.w = w};
 
-    OMP(parallel for schedule(static) if (scan_elements(p) >= PARALLEL_MIN))
-    for (size_t i = 0; i < outer * stripes; i++) {
-        const size_t o = i / stripes, column = i % stripes * width;
-        const size_t at = (o * p->n + (p->reverse ? p->n - 1 : 0)) * inner + column;
-
-        w->loops->columns(w->x, p->offset_x + at, w->result, p->offset_result + at, pitch, p->n,
-                          size_min(width, inner - column), p->exclusive);
-    }
+    s.width = size_min(size_round_up(size_min(wanted, SCAN_COLUMNS_MAX), 16), SCAN_COLUMNS_MAX);
+    s.stripes = size_div_up(inner, s.width);
+    team_run(threads_for(w->p), outer * s.stripes, scan_stripe, &s);
 }
 
 static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *err)

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/isa.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "core/block_scan.h"
 #include "ops/select/select_loops.h"
 #include "ops/select/select_problem.h"
@@ -96,7 +97,7 @@ static tsr_status run_simd(const problem *q, void *const operands[], tsr_error *
         if (p->with_indices)
             w.indices = (int64_t *)operands[SELECT_INDICES] + p->offset_indices;
     }
-    if (!block_scan_run(&scan, p->n >= PARALLEL_MIN, &all))
+    if (!block_scan_run(&scan, p->n >= PARALLEL_MIN ? team_threads() : 1, &all))
         return tsr_fail(err, TSR_ENOMEM, 0, "select: no memory for a count of each of %zu blocks",
                         scan.blocks);
     ((uint64_t *)operands[SELECT_COUNT])[p->offset_count] = all.whole;
