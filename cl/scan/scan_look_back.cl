@@ -13,7 +13,7 @@
  *     states and, behind them, the ticket.
  * Local memory: a tile, GROUP values with their flags, and two words.
  * Limits: lines of neighbours; fewer than 2^32 tiles; work-groups that have started
- *     get on while others wait for them.
+ *     make progress while others wait for them.
  *
  * Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016.
  */
@@ -60,7 +60,7 @@ scan_look_back(__global const X *x, __global const ulong *offsets, __global RESU
     extent e;
 
     if (item == 0)
-        drawn = take_number(states + call.rows * call.tiles);
+        drawn = take_ticket(states + call.rows * call.tiles);
     /* Drawn before the others read it. */
     barrier(CLK_LOCAL_MEM_FENCE);
     number = drawn;

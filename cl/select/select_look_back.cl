@@ -11,8 +11,8 @@
  * Launch: 1-D, a work-group for each tile, behind a fill that clears states and
  *     ticket: one of each tile, and the ticket behind them.
  * Local memory: GROUP + 2 words.
- * Limits: fewer than 2^31 elements; work-groups that have started get on while
- *     others wait for them.
+ * Limits: fewer than 2^31 elements; work-groups that have started make
+ *     progress while others wait for them.
  */
 #include "select/select_tile.clh"
 

@@ -17,15 +17,25 @@ stream_budget stream_budget_of(const tsr_session *s)
                            .limited = device_memory != 0};
 }
 
-bool stream_holds(const stream_budget *budget, const problem *p)
+size_t stream_bytes(const problem *p)
 {
     operand o[OPERANDS_MAX];
     size_t total = 0;
 
     for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
-        if (o[i].bytes > budget->each || !size_add(total, o[i].bytes, &total))
+        if (!size_add(total, o[i].bytes, &total))
+            return SIZE_MAX;
+    return total;
+}
+
+bool stream_holds(const stream_budget *budget, const problem *p)
+{
+    operand o[OPERANDS_MAX];
+
+    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
+        if (o[i].bytes > budget->each)
             return false;
-    return total <= budget->all;
+    return stream_bytes(p) <= budget->all;
 }
 
 size_t stream_piece_bytes(size_t all, size_t most)

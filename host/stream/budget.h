@@ -31,6 +31,9 @@ typedef struct stream_budget {
 /** The budget beside workspaces and other users: at most three quarters of the device. */
 stream_budget stream_budget_of(const tsr_session *s);
 
+/** Bytes of a problem's operands; SIZE_MAX where there are more. */
+size_t stream_bytes(const problem *p);
+
 /** Whether the operands of a problem fit beside one another. */
 bool stream_holds(const stream_budget *budget, const problem *p);
 

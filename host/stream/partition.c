@@ -40,14 +40,9 @@ static bool leaves_few(const cutting *c, stream_budget budget, size_t bytes)
 /* Refuse operands that are not cut and that the session's device_memory does not hold. */
 static tsr_status check_whole(const problem *p, const stream_budget *budget, tsr_error *err)
 {
-    operand o[OPERANDS_MAX];
-    size_t total = 0;
-
     if (p->op->partition || !budget->limited || stream_holds(budget, p))
         return TSR_OK;
-    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
-        total += o[i].bytes;
-    return stream_refuse(err, p->op->name, budget, total, "operands, which are not cut,");
+    return stream_refuse(err, p->op->name, budget, stream_bytes(p), "operands, which are not cut,");
 }
 
 tsr_status partition_choose(const tsr_session *s, const problem *p, const selection *sel,

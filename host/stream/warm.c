@@ -11,6 +11,7 @@
 #include "core/size_text.h"
 #include "session/program.h"
 #include "session/source.h"
+#include "stream/budget.h"
 #include "stream/host_memory.h"
 
 /* PoCL compiles a kernel for the local size, and once more for global sizes above this. */
@@ -75,18 +76,6 @@ static uint64_t identity(const tsr_session *s, const kept_call *c)
     return id;
 }
 
-static size_t bytes_of(const problem *p)
-{
-    operand o[OPERANDS_MAX];
-    const size_t count = p->op->operands(p, o);
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (!size_add(bytes, o[i].bytes, &bytes))
-            return SIZE_MAX;
-    return bytes;
-}
-
 static tsr_status add_item(warming *w, const item *new_one, tsr_error *err)
 {
     if (w->count == w->capacity) {
@@ -106,7 +95,7 @@ static tsr_status add_item(warming *w, const item *new_one, tsr_error *err)
 static tsr_status note_program(warming *w, const problem *p, placement place, tsr_error *err)
 {
     tsr_session *s = w->session;
-    item x = {.problem = *p, .place = place, .bytes = bytes_of(p)};
+    item x = {.problem = *p, .place = place, .bytes = stream_bytes(p)};
     kept_call *c;
     tsr_status st;
 

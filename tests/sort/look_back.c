@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/last_group.h"
+#include "session/source.h"
 #include "session/state.h"
 #include "tessera/tessera.h"
 
@@ -37,37 +38,20 @@ static void make(uint32_t states[STATES], uint32_t ends[STATES])
     }
 }
 
-/* The file of the states with a kernel behind, malloced; NULL on failure. */
-static char *read_source(const char *folder)
-{
-    char path[4096], *source = calloc(1, 1 << 16);
-    FILE *f;
-    size_t got;
-
-    snprintf(path, sizeof(path), "%s/common/look_back.clh", folder);
-    f = fopen(path, "r");
-    got = f && source ? fread(source, 1, (1 << 16) - sizeof(looks), f) : 0;
-    if (f)
-        fclose(f);
-    if (!got) {
-        free(source);
-        return NULL;
-    }
-    memcpy(source + got, looks, sizeof(looks));
-    return source;
-}
-
 /* The kernel, with its program, which goes with it; NULL where it is not built. */
 static cl_kernel build(tsr_session *session, const char *folder, last_group way)
 {
-    char *source = read_source(folder);
-    const char *given = source;
-    text options = {0};
+    text source = {0}, options = {0};
+    const char *given;
     cl_program built;
     cl_kernel kernel = NULL;
 
-    if (!source)
+    if (source_read(folder, "common/look_back.clh", &source, NULL)) {
+        text_free(&source);
         return NULL;
+    }
+    text_append(&source, looks);
+    given = text_get(&source);
     text_format(&options, "-DSTATES=STATES_%s -cl-std=", way == LAST_GROUP_PTX ? "PTX" : "ATOMICS");
     variant_standard(session_facts(session), &options);
     built = clCreateProgramWithSource(tsr_session_context(session), 1, &given, NULL, NULL);
@@ -76,7 +60,7 @@ static cl_kernel build(tsr_session *session, const char *folder, last_group way)
     if (built)
         clReleaseProgram(built);
     text_free(&options);
-    free(source);
+    text_free(&source);
     return kernel;
 }
 

@@ -338,15 +338,12 @@ static void choose_slabs(const stream_budget *budget, const problem *p, size_t c
                          partition *out)
 {
     const tsr_matmul_problem *q = matmul_of(p);
-    operand o[OPERANDS_MAX];
-    size_t bytes = 0, dense = 0, before;
+    size_t dense = 0, before;
     bool large;
 
-    for (size_t i = 0, n = p->op->operands(p, o); i < n; i++)
-        bytes += o[i].bytes; /* the device holds them */
     for (size_t i = 0; i < MATMUL_OPERANDS; i++)
         dense += dense_bytes(q, i);
-    large = bytes >= STREAMED_MIN;
+    large = stream_bytes(p) >= STREAMED_MIN;
     if (!large && !budget->limited && count == 1)
         return;
     *out = (partition){.kind = &in_slabs, .pieces = SIZE_MAX};
