@@ -1,9 +1,11 @@
 #include "base/team.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -83,9 +85,37 @@ static void wait_for_post(void)
         pthread_cond_wait(&posted, &lock);
 }
 
+/* Let this thread run wherever the process may: it has inherited the processors of the thread that
+ * first needed it, which may be bound to a few, or to one by OMP_PROC_BIND. */
+static void unbind(void)
+{
+#ifdef CPU_SETSIZE
+    cpu_set_t all, mains;
+
+    if (sched_getaffinity(0, sizeof(all), &all) != 0)
+        return;
+    if (sched_getaffinity(getpid(), sizeof(mains), &mains) == 0)
+        CPU_OR(&all, &all, &mains);
+#if defined(_OPENMP) && _OPENMP >= 201511
+    for (int place = 0; place < omp_get_num_places(); place++) {
+        const int count = omp_get_place_num_procs(place);
+        int *ids = calloc((size_t)count + 1, sizeof(*ids));
+
+        if (ids)
+            omp_get_place_proc_ids(place, ids);
+        for (int i = 0; ids && i < count; i++)
+            CPU_SET((size_t)ids[i], &all);
+        free(ids);
+    }
+#endif
+    (void)sched_setaffinity(0, sizeof(all), &all);
+#endif
+}
+
 static void *help(void *unused)
 {
     (void)unused;
+    unbind();
     pthread_mutex_lock(&lock);
     while (!ends) {
         job *j = jobs;
@@ -183,8 +213,13 @@ size_t team_threads(void)
         return 1;
     return size_max(1, (size_t)(most < processors ? most : processors));
 #else
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef CPU_SETSIZE
+    cpu_set_t own;
 
+    if (sched_getaffinity(0, sizeof(own), &own) == 0)
+        processors = CPU_COUNT(&own);
+#endif
     return is_child() || processors < 1 ? 1 : (size_t)processors;
 #endif
 }

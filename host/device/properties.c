@@ -3,12 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/isa.h"
 #include "base/sizes.h"
+#include "base/team.h"
 #include "device/query.h"
 
 /* How a property is read from the device and shown to people. */
@@ -80,11 +78,7 @@ static void host_processors(const device_facts *d, property_value *out)
 static void host_threads(const device_facts *d, property_value *out)
 {
     (void)d;
-#ifdef _OPENMP
-    out->number = (uint64_t)omp_get_max_threads();
-#else
-    out->number = 1;
-#endif
+    out->number = team_threads();
 }
 
 static void host_isa(const device_facts *d, property_value *out)

@@ -71,8 +71,11 @@ class Present(Case):
         else:
             self.assertTrue(host["instruction_set"])
         self.assertEqual(json.loads(self.succeed(
-            "devices", "--device", "host", "--json", env={"OMP_NUM_THREADS": "3"}).out)["devices"]
-            [0]["threads"], 3)
+            "devices", "--device", "host", "--json", env={"OMP_NUM_THREADS": "1"}).out)["devices"]
+            [0]["threads"], 1)
+        self.assertEqual(json.loads(self.succeed(
+            "devices", "--device", "host", "--json", env={"OMP_NUM_THREADS": "1000"}).out)
+            ["devices"][0]["threads"], len(os.sched_getaffinity(0)))
         text = self.succeed("devices", "--device", "host").out
         for key in "processor", "instruction_set":
             self.assertIn("  %s\n" % host[key], text)

@@ -92,6 +92,46 @@ static void others_help(void **state)
     assert_true(did_all(&w, 2));
 }
 
+static void note_processors(void *context, size_t item, size_t who)
+{
+    static atomic_uint both;
+
+    (void)item;
+    atomic_fetch_or(&both, 1u << who);
+    for (int i = 0; i < 10000 && both != 3; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (who > 0)
+        sched_getaffinity(0, sizeof(cpu_set_t), context);
+}
+
+static void *call_bound(void *processors)
+{
+    cpu_set_t first, all;
+
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&first);
+    for (size_t i = 0; !CPU_COUNT(&first); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &first);
+    sched_setaffinity(0, sizeof(first), &first);
+    team_run(2, 2, note_processors, processors);
+    return NULL;
+}
+
+/* Helpers run on all processors, though who first needed them is bound to one. */
+static void helpers_are_not_bound(void **state)
+{
+    cpu_set_t all, helpers;
+    pthread_t caller;
+
+    (void)state;
+    CPU_ZERO(&helpers);
+    sched_getaffinity(0, sizeof(all), &all);
+    assert_int_equal(pthread_create(&caller, NULL, call_bound, &helpers), 0);
+    pthread_join(caller, NULL);
+    assert_true(CPU_EQUAL(&helpers, &all));
+}
+
 static void call_in_turn(void *context, size_t item, size_t who)
 {
     work inner = {0};
@@ -140,6 +180,7 @@ static void children_work_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(helpers_are_not_bound), /* the first to need any */
         cmocka_unit_test(each_item_once), cmocka_unit_test(others_help),
         cmocka_unit_test(items_call_in_turn), cmocka_unit_test(children_work_alone)};
 
